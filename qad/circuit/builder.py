@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.circuit.checks import as_column, check_angle, check_matrix, check_qubits
+from qad.circuit.checks import as_column, check_angle, check_matrix, check_qubits, check_values
 from qad.circuit.controlled import Controlled, unknown
 from qad.circuit.gates import BUILT_IN, GATES, find_gate, given, pauli_rotation, require_unitary
 from qad.circuit.ir import Operation
 from qad.circuit.observables import hermitian
 from qad.circuit.parameters import as_chunk, spread
+from qad.circuit.pauli import PauliSum
 from qad.circuit.sequence import Sequence
 from qad.circuit.trotter import trotter
 from qad.core.errors import ArgumentError, ShapeError
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
     from qad.circuit.gate_methods import GateMethods
     from qad.circuit.gates import Gate
-    from qad.circuit.pauli import PauliSum
     from qad.typing import ArrayLike, RealNumber
 else:
     GateMethods = object
@@ -97,9 +97,7 @@ class Builder(Sequence, GateMethods):
         np.float64(1.0)
         """
         controls = check_qubits(controls, self.n, "controlled")
-        wanted = [values] * len(controls) if np.ndim(values) == 0 else list(values)
-        if len(wanted) != len(controls) or not set(wanted) <= {0, 1}:
-            raise ArgumentError(f"controlled: values is 0 or 1, for each of the controls {controls}, not {values!r}")
+        wanted = check_values(values, len(controls), f"controlled: the values of controls {controls} are given")
         return Controlled(self, controls, tuple(q for q, value in zip(controls, wanted, strict=True) if not value))
 
     def unitary(self, u: ArrayLike, *qubits: int) -> Self:
@@ -182,17 +180,18 @@ class Builder(Sequence, GateMethods):
         >>> (c.state()[0, 0]).round(6)
         np.complex128(0.709066-0.315349j)
         """
+        angles = 2 * check_angle(time, "evolve") * hermitian(hamiltonian, self.n)
         pieces = trotter(len(hamiltonian), steps, order)
-        angles = 2 * (time / steps) * hermitian(hamiltonian, self.n)
         for string, part in pieces:
             letters = hamiltonian.strings[string]
             on = [q for q, letter in enumerate(letters) if letter != "I"] or [0]
-            self.exp_pauli(part * angles[string], "".join(letters[q] for q in on), on)
+            self.exp_pauli(part / steps * angles[string], "".join(letters[q] for q in on), on)
         return self
 
     def _exp_pauli(self, theta, paulis, qubits, controls):
-        if not isinstance(paulis, str) or set(paulis) - set("IXYZ") or len(paulis) != len(qubits):
-            raise ArgumentError(f"exp_pauli takes one letter of IXYZ per qubit, not {paulis!r} on qubits {qubits}")
+        known = isinstance(paulis, str) and paulis and not set(paulis) - set("IXYZ")
+        if not known or isinstance(qubits, (set, dict)) or np.shape(qubits)[:1] != (len(paulis),):
+            raise ArgumentError(f"exp_pauli takes one letter of IXYZ per qubit, not {paulis!r} on qubits {qubits!r}")
         return self._add(pauli_rotation(paulis), (theta, *qubits), controls)
 
     def _apply_given(self, u, qubits, controls, unitary):

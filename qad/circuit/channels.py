@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.circuit import gates
-from qad.circuit.checks import check_count, check_matrix
+from qad.circuit.checks import check_count, check_matrix, check_stack
 from qad.core.errors import ArgumentError
 from qad.extend import any_traced, stack_of
 
@@ -116,7 +116,7 @@ def mixed_unitary(probabilities: ArrayLike, unitaries: Sequence[ArrayLike]) -> A
     total = 1.0 if any_traced(p) else np.asarray(stack_of(p)).sum(-1)
     if not np.all(np.abs(total - 1) < 1e-12):
         raise ArgumentError(f"mixed_unitary: the probabilities add up to {total}, not to 1: divide them by their sum")
-    u = np.stack([u if hasattr(u, "shape") else np.asarray(u) for u in unitaries])
+    u = check_stack(unitaries, "mixed_unitary")
     u = check_matrix(u, int(u.shape[-1]).bit_length() - 1, "mixed_unitary")
     gates.require_unitary(stack_of(u), "a matrix given to mixed_unitary")
     return np.sqrt(p)[:, None, None] * u

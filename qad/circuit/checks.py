@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from qad.typing import Array, ArrayLike, DTypeLike
 
 
+BITS: dict[Any, int] = {0: 0, 1: 1, "0": 0, "1": 1}
+
+
 def check_count(n: Any, what: str = "a circuit") -> int:
     """`n` as an int, if it is a positive whole number."""
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
@@ -50,6 +53,8 @@ def check_initial(initial: Any, n: int) -> Any:
 
 def check_qubits(qubits: Iterable[Any], n: int, what: str) -> tuple[int, ...]:
     """`qubits` as a tuple of ints, if they are different qubits of n."""
+    if isinstance(qubits, (str, set, frozenset, dict)) or not np.iterable(qubits):
+        raise ArgumentError(f"{what}: qubits are a sequence of whole numbers, such as [0, 1], not {qubits!r}")
     found = []
     for q in qubits:
         if isinstance(q, (bool, np.bool_)) or not hasattr(q, "__index__"):
@@ -61,6 +66,24 @@ def check_qubits(qubits: Iterable[Any], n: int, what: str) -> tuple[int, ...]:
     if len(set(found)) < len(found):
         raise ArgumentError(f"{what}: a qubit is repeated in {tuple(found)}")
     return tuple(found)
+
+
+def check_bits(bits: Any, count: int, what: str) -> tuple[int, ...]:
+    """`bits` as a tuple of ints, if it is a string or sequence of `count` zeros and ones."""
+    row = bits.tolist() if hasattr(bits, "tolist") else bits
+    try:
+        found = () if isinstance(row, (set, frozenset, dict)) else tuple(BITS.get(bit, -1) for bit in row)
+    except TypeError:  # no sequence, or one of sequences
+        found = (-1,)
+    if -1 in found or len(found) != count:
+        raise ArgumentError(f"{what} by {count} bits, such as '{('01' * count)[:count]}', not {bits!r}")
+    return found
+
+
+def check_values(values: Any, count: int, what: str) -> tuple[int, ...]:
+    """`count` bits: as `check_bits` has them, or one for all."""
+    several = np.ndim(values) or isinstance(values, str)
+    return check_bits(values if several else [values] * count, count, what)
 
 
 def as_column(q: Any) -> Any:
@@ -92,14 +115,41 @@ def check_angle(x: ArrayLike, what: str) -> Array:
     return x if x.dtype == np.float64 else x.astype(float)
 
 
+def check_stack(matrices: Any, what: str) -> Array:
+    """Matrices of numbers of one shape as one array."""
+    try:
+        given = matrices if hasattr(matrices, "shape") else list(matrices)
+        several = [u if hasattr(u, "shape") else np.asarray(u) for u in given]
+        stack = given if hasattr(given, "shape") else np.stack(several)
+    except (TypeError, ValueError) as error:
+        raise ShapeError(f"{what} takes matrices of one shape, one or more, not {matrices!r}") from error
+    return check_numbers(stack, what)
+
+
+def check_numbers(array: Array, what: str) -> Array:
+    """`array`, if it holds numbers."""
+    if array.dtype.kind not in "biufc":
+        raise ArgumentError(f"{what} takes matrices of numbers, not of dtype {array.dtype}")
+    return array
+
+
 def check_matrix(u: ArrayLike, k: int, what: str) -> Array:
     """`u` if it is a matrix on k qubits, or a stack of them."""
     u = u if hasattr(u, "shape") else np.asarray(u)
     if u.ndim < 2 or u.shape[-2:] != (2**k, 2**k):
         raise ShapeError(f"{what}: a matrix on {k} qubits has shape {(2**k, 2**k)}, not {u.shape}")
+    check_numbers(u, what)
     if not np.all(np.isfinite(stack_of(u))):
         raise ArgumentError(f"{what}: the matrix has entries that are not finite")
     return u
+
+
+def check_norm(norm2: Array) -> Array:
+    """Squared norms of states, if they are positive and finite."""
+    sizes = stack_of(norm2)
+    if not np.all((sizes > 0) & (sizes < np.inf)):
+        raise ArgumentError("the state is zero or not finite: it has no variance and no entropy")
+    return norm2
 
 
 @lru_cache(maxsize=256)

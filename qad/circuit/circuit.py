@@ -10,7 +10,7 @@ import numpy as np
 from qad.circuit import observables
 from qad.circuit.analysis import program_of
 from qad.circuit.builder import Builder
-from qad.circuit.checks import check_initial, check_memory, check_qubits
+from qad.circuit.checks import check_bits, check_initial, check_memory, check_norm, check_qubits
 from qad.circuit.conversions import Views
 from qad.circuit.engines import engine_of
 from qad.circuit.evolution import evolve, evolve_angles
@@ -155,9 +155,7 @@ class Circuit(Builder, Views):
         >>> qad.Circuit(2).h(0).cx(0, 1).amplitude("11").round(6)
         np.complex128(0.707107+0j)
         """
-        bits = [int(bit) for bit in bits]
-        if len(bits) != self.n or set(bits) - {0, 1}:
-            raise ArgumentError(f"an amplitude of {self.n} qubits is named by {self.n} bits, not {bits}")
+        bits = check_bits(bits, self.n, f"an amplitude of {self.n} qubits is named")
         final, batch = self._final()
         return final[0, :, int("".join(map(str, bits)), 2)].reshape(batch)[()]
 
@@ -221,6 +219,8 @@ class Circuit(Builder, Views):
         psi = final.reshape(-1, 2**self.n)
         if not isinstance(observable, (list, tuple)):
             return observables.expectation(psi, observable, self.n, engine_of(self.engine)).reshape(batch)[()]
+        if not observable:
+            raise ArgumentError("expectation takes an observable or a list of them, not an empty one")
         engine = engine_of(self.engine)
         values = [observables.expectation(psi, one, self.n, engine).reshape(batch) for one in observable]
         return np.stack(values, -1)
@@ -238,6 +238,8 @@ class Circuit(Builder, Views):
     def variance(self, observable: Observable) -> Array:
         """The variance ``<H^2> - <H>^2 = |(H - <H>) psi|^2`` in the normalised state; (...) of a batch.
 
+        Refused where the state is zero.  `expectation` is not divided by the norm of an initial state.
+
         Examples
         --------
         >>> import numpy as np, qad
@@ -246,7 +248,7 @@ class Circuit(Builder, Views):
         """
         final, batch = self._final()
         psi = final.reshape(-1, 2**self.n)
-        norm2 = (psi.real**2 + psi.imag**2).sum(-1)
+        norm2 = check_norm((psi.real**2 + psi.imag**2).sum(-1))
         mean = observables.expectation(psi, observable, self.n, engine_of(self.engine)) / norm2
         rest = observables.apply_any(observable, psi, self.n) - mean[:, None] * psi
         return ((rest.real**2 + rest.imag**2).sum(-1) / norm2).reshape(batch)[()]

@@ -172,11 +172,12 @@ class Views:
         ------
         ArgumentError
             For what OpenQASM 2 cannot say: matrices on two qubits or more, operators that are not unitary, initial
-            states, batches.
+            states, batches; channels, measurements into no bit, and conditions on several bits.
 
         Notes
         -----
-        Angles are written with all their digits.  Gates that ``qelib1.inc`` lacks are defined in the program.
+        Angles are written with all their digits.  Gates that ``qelib1.inc`` lacks are defined in the program.  Every
+        classical bit is a register of its own, so that a gate can depend on it.
 
         Examples
         --------
@@ -194,13 +195,14 @@ class Views:
 
     @classmethod
     def from_qasm(cls, program: str) -> Self:
-        """The circuit of a program in OpenQASM 2.
+        """The circuit of a program in OpenQASM 2 or 3.
 
         Parameters
         ----------
         program : str
             The text, not the name of a file: ``from_qasm(pathlib.Path(name).read_text())``.  All registers become one
             row of qubits, in the order of their declaration.  Measurements at the end and barriers are passed over.
+            Programs in OpenQASM 3 are read by the package openqasm3.
 
         Returns
         -------
@@ -211,6 +213,8 @@ class Views:
         QasmError
             With line and column, for what is malformed, and for what a circuit cannot do: resets, conditions, gates
             after a measurement.
+        ModuleNotFoundError
+            For a program in OpenQASM 3 where that package is missing.
 
         Examples
         --------

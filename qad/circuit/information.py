@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.circuit.checks import check_memory, check_qubits
+from qad.circuit.checks import check_memory, check_norm, check_qubits
 from qad.circuit.observables import apply_any
 from qad.core.errors import ArgumentError
 
@@ -57,6 +57,9 @@ def bracket(a: Circuit, observable: Observable | None, b: Circuit) -> Array:
     >>> qad.circuit.bracket(qad.Circuit(1), "Y", qad.Circuit(1).x(0))
     np.complex128(-1j)
     """
+    for one in (a, b):
+        if not hasattr(one, "state"):
+            raise ArgumentError(f"an overlap is of two circuits (qad.Circuit), not of {one!r}")
     if a.n != b.n:
         raise ArgumentError(f"circuits of {a.n} and {b.n} qubits have no overlap")
     left, right = a.state(), b.state()
@@ -98,7 +101,7 @@ def split(circuit: Circuit, qubits: Sequence[int]) -> Array:
 
 
 def entropy(circuit: Circuit, qubits: Sequence[int], order: float = 1) -> Array:
-    """The entanglement entropy between some qubits and the others, in nats.
+    """The entanglement entropy between some qubits and the others in the normalised state, in nats.
 
     Parameters
     ----------
@@ -124,6 +127,7 @@ def entropy(circuit: Circuit, qubits: Sequence[int], order: float = 1) -> Array:
     if 2 * len(qubits) > circuit.n:
         qubits = tuple(q for q in range(circuit.n) if q not in qubits)
     rho = reduced_density(circuit, qubits)
+    rho = rho * (1 / check_norm(rho.trace(axis1=-2, axis2=-1).real))[..., None, None]
     if order == 2:
         return -np.log((rho.real**2 + rho.imag**2).sum((-1, -2)))
     p = np.linalg.eigvalsh(rho)

@@ -38,12 +38,13 @@ class Symbol:
 
 def laid_out(circuit: Builder, digits: int = 3) -> list[Symbol]:
     """The symbols of all gates, each in the first column in which its wires are free."""
-    free = [0] * circuit.n
+    free = [0] * (circuit.n + circuit.bits)  # a classical bit is a wire that is not drawn
     theta = value_of(circuit.parameters) if circuit._size else ()
     symbols = []
     for operation in circuit.operations:
         marks = marks_of(operation, theta, digits)
-        wires = range(min(marks), max(marks) + 1)
+        bits = [circuit.n + bit for bit in (*dict(operation.when), operation.into) if bit is not None]
+        wires = [*range(min(marks), max(marks) + 1), *bits]
         column = max(free[q] for q in wires)
         symbols.append(Symbol(marks, column))
         for q in wires:
@@ -53,7 +54,13 @@ def laid_out(circuit: Builder, digits: int = 3) -> list[Symbol]:
 
 def marks_of(operation: Operation, theta: np.ndarray, digits: int) -> dict[int, str]:
     """What stands on the qubits of an operation."""
+    if operation.when:  # the condition stands behind the last of its qubits
+        marks, last = marks_of(operation._replace(when=()), theta, digits), operation.qubits[-1]
+        bits = ",".join(f"c{bit}={value}" for bit, value in operation.when)
+        return marks | {last: f"{marks[last]} if {bits}"}
     gate, qubits = operation.gate, list(operation.qubits)
+    if gate.name == "measure":
+        return {qubits[0]: "M" if operation.into is None else f"M→c{operation.into}"}
     marks = dict.fromkeys(operation.controls, "●")
     name = CONTROLLED.get(gate.name)
     if name:

@@ -16,7 +16,7 @@ import numpy as np
 from opt_einsum import get_symbol
 
 from qad.circuit.analysis import program_of
-from qad.circuit.checks import check_qubits
+from qad.circuit.checks import check_bits, check_qubits
 from qad.circuit.gates import ID, SWAP, X, pauli_matrix
 from qad.circuit.observables import Projector, as_observable, hermitian
 from qad.circuit.pauli import PauliSum
@@ -242,8 +242,7 @@ def network_of(circuit: Builder, target: Any, memory_limit: int | str | None) ->
     """The network of an amplitude or an observable; see `Circuit.network`."""
     bits = bits_of(target)
     if bits is not None:
-        if len(bits) != circuit.n:
-            raise ArgumentError(f"an amplitude of {circuit.n} qubits is named by {circuit.n} bits, not {len(bits)}")
+        bits = check_bits(bits, circuit.n, f"an amplitude of {circuit.n} qubits is named")
         return amplitude(circuit, bits, memory_limit)
     observable = as_observable(target)
     if isinstance(observable, PauliSum):
@@ -259,11 +258,8 @@ def network_of(circuit: Builder, target: Any, memory_limit: int | str | None) ->
     return sandwich(circuit, [(observable.matrix, qubits)], memory_limit)
 
 
-def bits_of(target: Any) -> list[int] | None:
-    """The bits of a string or sequence of them, None of anything else."""
+def bits_of(target: Any) -> Any:
+    """A string or sequence of bits, None of anything else."""
     if isinstance(target, str):
-        return [int(c) for c in target] if target and not set(target) - set("01") else None
-    if isinstance(target, (list, tuple)) or (hasattr(target, "dtype") and np.ndim(target) == 1):
-        bits = [int(bit) for bit in target]
-        return bits if not set(bits) - {0, 1} else None
-    return None
+        return target if target and not set(target) - set("01") else None
+    return target if isinstance(target, (list, tuple)) or (hasattr(target, "dtype") and np.ndim(target) == 1) else None

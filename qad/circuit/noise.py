@@ -8,20 +8,22 @@ condition is a control.  So everything that holds for states, the gradient inclu
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from qad.circuit.builder import Builder
 from qad.circuit.checks import check_memory
 from qad.circuit.circuit import Circuit
+from qad.circuit.conversions import Views
 from qad.circuit.doubled import both, doubled
 from qad.circuit.observables import apply_any, as_observable, hermitian
 from qad.circuit.pauli import PauliSum
 from qad.circuit.steps import Steps
-from qad.core.errors import ArgumentError, ShapeError
+from qad.core.errors import ShapeError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Self
 
     from qad.circuit.observables import Observable
@@ -65,11 +67,11 @@ class NoisyCircuit(Steps):
     """
 
     __slots__ = ()
+    draw: ClassVar[Callable[..., Any]] = Views.draw
+    to_qasm: ClassVar[Callable[..., str]] = Views.to_qasm
 
     def append(self, circuit: Builder) -> Self:
         """Apply all operations of a circuit on n qubits; returns self."""
-        if circuit.n != self.n:
-            raise ArgumentError(f"a circuit of {circuit.n} qubits does not act on {self.n}")
         return self._extend(circuit)
 
     @classmethod
@@ -106,8 +108,10 @@ class NoisyCircuit(Steps):
         array([[0.5, 0. ],
                [0. , 0.5]])
         """
+        from qad.circuit.checks import check_program
         from qad.circuit.qasm.parse import parse
 
+        check_program(program)
         return parse(program, cls)
 
     # -- as a density matrix ---------------------------------------------------------------------
@@ -193,6 +197,9 @@ class NoisyCircuit(Steps):
         from qad.circuit.trajectories import Trajectories
 
         return Trajectories(self, shots, seed)
+
+    def __str__(self) -> str:
+        return Views.__str__(self)
 
     def __repr__(self) -> str:
         return f"NoisyCircuit({self.n} qubits, {self.bits} bits, {len(self.operations)} operations)"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.circuit.checks import check_matrix, check_qubits
+from qad.circuit.checks import check_bits, check_matrix, check_numbers, check_qubits
 from qad.circuit.pauli import PauliSum
 from qad.circuit.pauli_apply import energy
 from qad.circuit.pauli_masks import strings_of
@@ -47,12 +48,9 @@ class Projector:
     qubits: tuple[int, ...]
 
     def __init__(self, bits: str | Sequence[int], qubits: Sequence[int] | None = None):
-        self.bits = tuple(int(b) for b in bits)
-        if set(self.bits) - {0, 1}:
-            raise ArgumentError(f"a projector's outcome consists of bits, not {bits!r}")
-        self.qubits = tuple(range(len(self.bits))) if qubits is None else tuple(qubits)
-        if len(self.qubits) != len(self.bits):
-            raise ArgumentError(f"a projector needs a bit per qubit, not {bits!r} on {self.qubits}")
+        self.qubits = named_or_first(qubits, len(bits) if hasattr(bits, "__len__") else 1)
+        count = len(self.qubits)
+        self.bits = check_bits(bits, count, f"the outcome of a projector on {count} qubits is named")
 
 
 class Operator:
@@ -87,11 +85,14 @@ class Operator:
         self.sparse = hasattr(matrix, "tocsr")
         if self.sparse:
             matrix = matrix.tocsr()
-            gap, size = abs(matrix - matrix.conj().T).max(), abs(matrix).max()
         else:
             matrix = matrix if hasattr(matrix, "shape") else np.asarray(matrix)
-            if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-                raise ShapeError(f"an observable is a square matrix, not of shape {matrix.shape}")
+        if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.shape[0]:
+            raise ShapeError(f"an observable is a square matrix, not of shape {matrix.shape}")
+        check_numbers(matrix, "an observable")
+        if self.sparse:
+            gap, size = abs(matrix - matrix.conj().T).max(), abs(matrix).max()
+        else:
             values = stack_of(matrix)
             gap, size = np.abs(values - values.conj().mT).max(), np.abs(values).max()
         if not gap <= 1e-6 * size:
@@ -100,9 +101,14 @@ class Operator:
             )
         k = int(matrix.shape[0]).bit_length() - 1
         self.matrix = check_matrix(matrix, k, "an observable") if not self.sparse else matrix
-        self.qubits = tuple(range(k)) if qubits is None else tuple(qubits)
+        self.qubits = named_or_first(qubits, k)
         if len(self.qubits) != k or matrix.shape[0] != 2**k:
             raise ShapeError(f"a matrix of shape {matrix.shape} does not act on qubits {self.qubits}")
+
+
+def named_or_first(qubits: Sequence[int] | None, count: int) -> tuple[int, ...]:
+    """The qubits that are named, or else the first ones; how many a circuit has is not known yet."""
+    return tuple(range(count)) if qubits is None else check_qubits(qubits, sys.maxsize, "an observable")
 
 
 def as_observable(thing: Any) -> Observable:
@@ -159,6 +165,8 @@ defvjp(sparse_product, lambda g, ans, psi, *, matrix: sparse_product(g, matrix=m
 
 def hermitian(observable: PauliSum, n: int) -> Array:
     """The real coefficients of a Pauli sum on n qubits."""
+    if not isinstance(observable, PauliSum):
+        raise ArgumentError(f"a Pauli sum is needed (qad.PauliSum), not {observable!r}")
     if observable.n != n:
         raise ShapeError(f"a Pauli sum on {observable.n} qubits is no observable of {n} qubits")
     c = observable.coefficients

@@ -131,6 +131,8 @@ class Sequence:
 
     def _extend(self, other):
         """Add the operations of another circuit to this one."""
+        if not isinstance(other, Sequence):
+            raise ArgumentError(f"a circuit is joined to another circuit, not to {other!r}")
         if other.n != self.n:
             raise ArgumentError(f"circuits of {self.n} and {other.n} qubits cannot be joined")
         if other.initial is not None:

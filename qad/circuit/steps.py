@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from qad.circuit.builder import Builder
-from qad.circuit.checks import check_qubits
+from qad.circuit.checks import check_qubits, check_stack, check_values
 from qad.circuit.engines import engine_of
 from qad.circuit.gates import given
 from qad.circuit.ir import Operation
@@ -58,7 +58,7 @@ class Steps(Builder):
             If ``sum_k K^H K`` is not 1.
         """
         qubits = check_qubits(qubits, self.n, "channel")
-        kraus = kraus if hasattr(kraus, "shape") else np.stack(list(kraus))
+        kraus = check_stack(kraus, "channel")
         d = 2 ** len(qubits)
         if kraus.ndim != 3 or kraus.shape[1:] != (d, d):
             raise ShapeError(f"Kraus matrices on {len(qubits)} qubits have shape (k, {d}, {d}), not {kraus.shape}")
@@ -147,11 +147,14 @@ class Steps(Builder):
                [0.25, 0.5 ]])
         """
         bits = self._check_bits(several(bits), "if_")
-        values = several(equals) * (len(bits) if np.ndim(equals) == 0 else 1)
-        if len(values) != len(bits) or not set(values) <= {0, 1}:
-            raise ArgumentError(f"if_: equals is 0 or 1, for each of the bits {bits}, not {equals!r}")
+        values = check_values(equals, len(bits), f"if_: the values of bits {bits} are given")
         block = type(self)(self.n, self.bits, self.dtype, self.engine)
         if not isinstance(gate, str):
+            if args or not callable(gate):
+                raise ArgumentError(
+                    "if_ takes the name of a gate, its angles and its qubits, or a function of an empty circuit and "
+                    f"nothing else; not {gate!r} with {args}"
+                )
             gate(block)
         elif gate == "reset":
             block.reset(*args)
@@ -159,7 +162,7 @@ class Steps(Builder):
             block.gate(gate, *args)
         if {o.into for o in block.operations} & set(bits):
             raise ArgumentError("if_: a measurement writes a bit of its own condition: measure into another bit")
-        when = tuple(zip(bits, map(int, values), strict=True))
+        when = tuple(zip(bits, values, strict=True))
         block.operations = [o._replace(when=o.when + when) for o in block.operations]
         return self._extend(block)
 
@@ -167,6 +170,7 @@ class Steps(Builder):
         """Classical bits, if they are there and different."""
         if self.bits == 0:
             raise ArgumentError(f"{what}: the circuit has no classical bits: write NoisyCircuit({self.n}, bits=...)")
+        bits = [bit.item() if isinstance(bit, np.ndarray) and not bit.ndim else bit for bit in bits]
         for bit in bits:
             if isinstance(bit, bool) or not hasattr(bit, "__index__") or not 0 <= bit < self.bits:
                 raise ArgumentError(

@@ -45,8 +45,15 @@ def prescribed(optimize: Any) -> Path | Callable[..., Any] | None:
             )
         optimize = optimize.get_path()
     elif callable(optimize):
+        if type(optimize).__hash__ is None:
+            raise ArgumentError(
+                f"einsum: plans are kept by their optimiser, but optimize={optimize!r} is not hashable: give its bound "
+                "method, or a function that calls it"
+            )
         return optimize
     try:
+        if isinstance(optimize, (set, frozenset, dict)):
+            raise TypeError("steps have an order")
         return tuple(tuple(map(index, step)) for step in optimize if step != "einsum_path")
     except (TypeError, ValueError) as error:
         raise ArgumentError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
+from numbers import Real
 from operator import index
 from typing import TYPE_CHECKING
 
@@ -115,7 +116,7 @@ def plan(
 
 
 def _timed_path(subscripts, shapes, variables, seconds, path):
-    if path is not None or not seconds > 0:
+    if path is not None or not isinstance(seconds, Real) or not seconds > 0:
         raise ArgumentError(
             f"plan: planning_seconds={seconds!r} is how long qad searches: give a positive number and no optimize"
         )

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from qad.core import malloc as memory
 from qad.core.errors import ArgumentError
 from qad.core.threads import set_threads
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from qad.core.trees import register, tree_map
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from qad.core.words import Value
     from qad.typing import T, Tree
@@ -73,12 +72,11 @@ class _Rest:
     """The attributes of an object that are no fields: a part of the structure of a tree."""
 
     __slots__ = ("attributes",)
-    attributes: list[tuple[str, Any]]
 
     def __init__(self, obj: object, fields: Sequence[str]) -> None:
         slots = [name for cls in type(obj).__mro__ for name in getattr(cls, "__slots__", ())]
         names = [*getattr(obj, "__dict__", ()), *(name for name in slots if hasattr(obj, name))]
-        self.attributes = [(name, getattr(obj, name)) for name in names if name not in fields]
+        self.attributes: list[tuple[str, Any]] = [(name, getattr(obj, name)) for name in names if name not in fields]
 
     def __eq__(self, other: Any) -> bool:
         mine, others = dict(self.attributes), dict(other.attributes)

@@ -56,9 +56,7 @@ class CheckError(QadError, AssertionError):
 class QasmError(QadError, ValueError):
     """A program in OpenQASM that is malformed, or asks for what circuits cannot do; with `line` and `column` from 1."""
 
-    line: int
-    column: int
-
     def __init__(self, message: str, line: int, column: int):
         super().__init__(f"line {line}, column {column}: {message}")
-        self.line, self.column = line, column
+        self.line: int = line
+        self.column: int = column

@@ -6,8 +6,9 @@ exempt.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
@@ -15,10 +16,6 @@ from numpy import ndarray
 from qad.core.tape.operands import NUMBERS
 from qad.core.tape.tensor import Tensor
 from qad.core.vmap.batched import stack_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
 
 HOST: frozenset[type] = NUMBERS | {
     ndarray,
@@ -48,10 +45,9 @@ class Like:
     """NumPy's functions that create arrays, which create arrays of the kind of `model` here."""
 
     __slots__ = ("model",)
-    model: Any
 
     def __init__(self, model: Any) -> None:
-        self.model = model
+        self.model: Any = model
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         return partial(getattr(np, name), like=self.model)

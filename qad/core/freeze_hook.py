@@ -8,13 +8,12 @@ operand's method ``__qad_step__``.  (``__qad_like__`` makes a gradient without a
 from __future__ import annotations
 
 from functools import wraps
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from qad.core.tape.tensor import value_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import Any
 
     from qad.core.words import Answer, Keywords, Value
     from qad.typing import Function, P, R

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from contextlib import ContextDecorator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 from qad.core.tape.levels import MODE, QUICK, fresh, mode
 from qad.core.tape.tensor import CONSTANT
 
 if TYPE_CHECKING:
-    from typing import Any, Self
-
     from qad.core.tape.levels import Level
 
 
@@ -37,13 +35,11 @@ class Mode:
 class Barrier:
     """What `no_grad` puts there: levels older than it record nothing."""
 
-    number: int
-    below: Any
-
     looks_on = plain = False
 
     def __init__(self) -> None:
-        self.number, self.below = fresh(), mode()
+        self.number: int = fresh()
+        self.below: Any = mode()
 
     def above(self, level: Level) -> Level:
         """Who handles an operation of `level`."""

@@ -8,14 +8,11 @@ beginning.  So nothing is known of these Tensors but what they carry with them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 from qad.core.tape.levels import Level, fresh, stopped, unrecorded
 from qad.core.tape.operands import highest
 from qad.core.tape.tensor import Tensor, become, handle_of
-
-if TYPE_CHECKING:
-    from typing import Any
 
 CONTRACTIONS: dict[Any, Any] = {}  # function -> what gives labels of the axes of its operands and, last, of its result
 

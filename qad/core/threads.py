@@ -9,14 +9,11 @@ What BLAS counts is one number for the whole process: other threads of Python sh
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from threading import RLock
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any
+from typing import Any
 
 __all__ = ["blas_for", "kernels", "set_threads"]
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from threading import Lock, Timer
 from time import monotonic
-from typing import TYPE_CHECKING
 
 from qad.core.config import config
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 __all__ = ["COMPILING", "NOT_KEPT", "tell", "tell_once", "waiting"]
 

@@ -15,8 +15,6 @@ from qad.frozen.program import Var
 if TYPE_CHECKING:
     from qad.frozen.program import Program
 
-__all__ = ["demand"]
-
 
 def demand(program: Program) -> dict[Var, tuple[int, tuple[int, ...] | None]]:
     """Dict of Var -> (how often it is read, through views too; the layout that is asked for, None for C order)."""

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from qad.frozen.capture.bindings import GONE
 from qad.frozen.guards import GuardFailed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
 
     from qad.frozen.capture.bindings import Bindings
     from qad.frozen.program import Program
     from qad.frozen.signature import Signature
     from qad.frozen.stats import Stats
 
-__all__ = ["NOT_FOUND", "RAISED", "Branch", "Branches"]
-
 MOST = 32  # programs of one signature
 NOT_FOUND, RAISED = object(), object()
 
 
+@dataclass(slots=True, eq=False)
 class Branch:
     """One recorded path through the function.
 
@@ -40,43 +39,28 @@ class Branch:
         The structure of the result: its spec, the number of its leaves, the numbers of those that are Tensors.
     """
 
-    __slots__ = ("path", "places", "program", "run", "captured", "holds", "form")
     path: Sequence[Any]
     places: Sequence[str]
     program: Program
     run: Callable[[Any], Any]
     captured: Bindings
-    holds: Callable[[], bool] | None
     form: tuple[Any, ...]
+    holds: Callable[[], bool] | None = field(init=False)
 
-    def __init__(
-        self,
-        path: Sequence[Any],
-        places: Sequence[str],
-        program: Program,
-        run: Callable[[Any], Any],
-        captured: Bindings,
-        form: tuple[Any, ...],
-    ):
-        self.path, self.places, self.program = path, places, program
-        self.run, self.captured, self.form = run, captured, form
-        self.holds = captured.quick
+    def __post_init__(self) -> None:
+        self.holds = self.captured.quick
 
 
 class Branches:
     """The branches of one signature, the one that was taken last first."""
 
     __slots__ = ("signature", "branches", "stats", "reason")
-    signature: Signature
-    branches: list[Branch]
-    stats: Stats
-    reason: str
 
     def __init__(self, signature: Signature, stats: Stats):
-        self.signature = signature
-        self.branches = []
-        self.stats = stats
-        self.reason = "it is new"
+        self.signature: Signature = signature
+        self.branches: list[Branch] = []
+        self.stats: Stats = stats
+        self.reason: str = "it is new"
 
     def replay(self, values: Any) -> Any:
         """The result of a branch whose guards hold; NOT_FOUND where there is none, RAISED where one raised an error."""

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import numpy as np
 
-__all__ = ["asked_by_us", "depth", "is_ours", "whereabouts"]
-
 HERE = str(Path(__file__).parent)
 OURS = (str(Path(__file__).parents[1]), str(Path(np.__file__).parent))
 

@@ -6,23 +6,17 @@ Each function takes the `qad.frozen.traced.Traced`, whose recorder adds the guar
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
 
 from qad.frozen.caller import depth, is_ours, whereabouts
-from qad.frozen.guards import check_value, outcome
+from qad.frozen.guards import outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, TypeAlias
-
-    import numpy as np
 
     Traced: TypeAlias = Any  # of traced.py, which imports this file
-    from typing import NoReturn
-
-__all__ = ["decide", "forced", "missing", "shown"]
 
 
 def decide(x: Traced, kind: str) -> Any:
@@ -35,7 +29,7 @@ def decide(x: Traced, kind: str) -> Any:
                 RuntimeWarning,
                 stacklevel=depth(),
             )
-        x.recorder.guard(check_value, x.symbol, outcome(x.value, kind))
+        x.recorder.guard(x.symbol, outcome(x.value, kind))
     return bool(x.value) if kind == "bool" else int(x.value) if kind == "int" else complex(x.value)
 
 
@@ -72,5 +66,5 @@ def forced(x: Traced) -> np.ndarray:
             "(fixed_point, dominant_eig, lowest_eig, linear_solve) cannot be frozen, for their length depends on "
             "values: freeze the function that they call, or make one step of them with qad.extend.opaque"
         )
-    x.recorder.guard(check_value, x.symbol, outcome(x.value, "array"))
+    x.recorder.guard(x.symbol, outcome(x.value, "array"))
     return np.array(x.value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -18,14 +18,11 @@ from qad.frozen.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
-    from typing import Any, TypeAlias
 
     from qad.frozen.program import Program
 
     Build: TypeAlias = Callable[[list[Any]], Any]  # from the leaves of the result to the result
     Run: TypeAlias = Callable[[Sequence[Any]], Any]  # from the values of the inputs to the result
-
-__all__ = ["executable"]
 
 MANY = 100  # steps, which are planned in milliseconds
 
@@ -53,7 +50,7 @@ def pooled(program: Program, build: Build, compiled: bool) -> Run:
     places = Places(program, compiled)
     arena = Arena(places)
     if places.rows:
-        from qad.frozen.compiled.runs import ready
+        from qad.frozen.compiled.kernel import ready
 
         ready(row.operation for rows in places.rows.values() for row in rows)  # in the first call, not in the second
         program.counts["compiled"] = len(places.rows)

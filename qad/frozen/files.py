@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from qad.core.errors import ArgumentError
 from qad.frozen.branches import Branch, Branches
@@ -14,12 +14,9 @@ from qad.frozen.serialization import read, store
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
-    from typing import Any, NoReturn
 
     from qad.frozen.signature import Signature
     from qad.frozen.stats import Stats
-
-__all__ = ["Absent", "read_entries", "stored"]
 
 
 class Absent:

@@ -5,15 +5,10 @@ A program may leave out, join and reorder operations, so that an error would com
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
-
-__all__ = ["current", "is_quiet", "silenced", "turns_into_errors"]
 
 try:
     from numpy._core.umath import _extobj_contextvar

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from typing import Any, Literal, overload
 
 
-__all__ = ["Frozen", "freeze", "Stats"]
-
 MANY = 8  # recordings in a row, without a replay between them, before the user is told why
 SIGNATURES = 64
 OBJECTS = 64  # whose method a frozen one is
@@ -126,25 +124,17 @@ class Frozen(Inspection, Generic[P, R]):
     stats : Stats
     """
 
-    static: StaticArguments
-
-    f: Callable[P, R]
-    stats: Stats
-    passes: tuple[str, ...]
-    constant: Any
-    forward: dict[Any, Any]
-    backward: dict[Any, Any]
-
     def __init__(
         self, f: Callable[P, R], static_argnames: str | tuple[str, ...] = (), passes: Any = None, constant: Any = None
     ):
         update_wrapper(self, f)
-        self.f = f
-        self.stats = Stats()
-        self.static = StaticArguments(f, static_argnames)
-        self.passes = chosen(passes)
-        self.constant = constant if constant is True else names_of(constant or ())
-        self.forward, self.backward = {}, {}  # for calls on Tensors, by structure; see qad.frozen.tape_node
+        self.f: Callable[P, R] = f
+        self.stats: Stats = Stats()
+        self.static: StaticArguments = StaticArguments(f, static_argnames)
+        self.passes: tuple[str, ...] = chosen(passes)
+        self.constant: Any = constant if constant is True else names_of(constant or ())
+        self.forward: dict[Any, Any] = {}
+        self.backward: dict[Any, Any] = {}  # for calls on Tensors, by structure; see qad.frozen.tape_node
         self._entries = OrderedDict()
         self._plain = None, -1, None  # of the last signature of plain arrays: a test, their number, the branches
         self._quiet = None  # a state of NumPy's error handling under which programs are replayed

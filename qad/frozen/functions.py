@@ -7,8 +7,9 @@ Every step holds a function.  NumPy's and the operator module's are themselves; 
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -20,86 +21,64 @@ from qad.rules.complex import square_of_size
 from qad.rules.products import matrix_product, stack_product
 from qad.rules.reduce import spread
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
 
-__all__ = [
-    "ANSWERED",
-    "MUTATING",
-    "OPERATORS",
-    "TRANSPARENT",
-    "Attribute",
-    "Method",
-    "Reduction",
-    "attribute",
-    "method",
-]
-
-
-class Method:
-    """The method of this name, of whatever the first argument is."""
+class Named:
+    """A function of arrays that is known by a name."""
 
     __slots__ = ("__name__",)
-    __name__: str
 
     def __init__(self, name: str):
-        self.__name__ = name
+        self.__name__: str = name
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__.lower()}({self.__name__!r})"
+
+
+class Method(Named):
+    """The method of this name, of whatever the first argument is."""
+
+    __slots__ = ()
 
     def __call__(self, x: Any, *args: Any, **kwargs: Any) -> Any:
         return getattr(x, self.__name__)(*args, **kwargs)
 
-    def __repr__(self) -> str:
-        return f"method({self.__name__!r})"
 
-
-class Attribute:
+class Attribute(Named):
     """The attribute of this name."""
 
-    __slots__ = ("__name__",)
-    __name__: str
-
-    def __init__(self, name: str):
-        self.__name__ = name
+    __slots__ = ()
 
     def __call__(self, x: Any) -> Any:
         return getattr(x, self.__name__)
 
-    def __repr__(self) -> str:
-        return f"attribute({self.__name__!r})"
 
-
-class Reduction:
+class Reduction(Named):
     """A method of a ufunc, such as ``np.add.reduce``, by its names."""
 
-    __slots__ = ("ufunc", "method", "__name__")
-    ufunc: np.ufunc
-    method: str
-    __name__: str
+    __slots__ = ("ufunc", "method")
 
     def __init__(self, ufunc: np.ufunc, method: str):
-        self.ufunc = ufunc
-        self.method = method
-        self.__name__ = f"{ufunc.__name__}.{method}"
+        super().__init__(f"{ufunc.__name__}.{method}")
+        self.ufunc: np.ufunc = ufunc
+        self.method: str = method
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return getattr(self.ufunc, self.method)(*args, **kwargs)
-
-    def __repr__(self) -> str:
-        return f"reduction({self.__name__})"
 
 
 method: Callable[[str], Method] = lru_cache(maxsize=None)(Method)
 attribute: Callable[[str], Attribute] = lru_cache(maxsize=None)(Attribute)
 reduction: Callable[[np.ufunc, str], Reduction] = lru_cache(maxsize=None)(Reduction)
 
-OPERATORS: dict[str, Callable[..., Any]] = {
-    name: getattr(operator, name)
-    for name in (
-        "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor", "lshift", "rshift",
-        "eq", "ne", "lt", "le", "gt", "ge", "neg", "pos", "invert",
-    )
+_UFUNC_OF = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide, "floordiv": np.floor_divide,
+    "mod": np.remainder, "pow": np.power, "matmul": np.matmul, "and_": np.bitwise_and, "or_": np.bitwise_or,
+    "xor": np.bitwise_xor, "lshift": np.left_shift, "rshift": np.right_shift, "eq": np.equal, "ne": np.not_equal,
+    "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "neg": np.negative,
+    "pos": np.positive, "invert": np.invert,
 }  # fmt: skip
+OPERATORS: dict[str, Callable[..., Any]] = {name: getattr(operator, name) for name in _UFUNC_OF}
+UFUNCS: dict[Callable[..., Any], np.ufunc] = {OPERATORS[name]: ufunc for name, ufunc in _UFUNC_OF.items()}
 
 # Questions about shapes and kinds, which a signature settles, and pictures: answered while recording, never recorded.
 ANSWERED: frozenset[Callable[..., Any]] = frozenset((
@@ -119,12 +98,13 @@ TRANSPARENT: frozenset[Callable[..., Any]] = frozenset((
 ))  # fmt: skip
 
 TRANSPOSE, RESHAPE = method("transpose"), method("reshape")  # of axes and of a shape, once `canonical` has run
+DIAGONAL, REAL, IMAG, SUM = method("diagonal"), attribute("real"), attribute("imag"), reduction(np.add, "reduce")
 
 # Functions whose result may show the memory of their argument, and does where its layout allows.
 VIEWS: frozenset[Callable[..., Any]] = frozenset((
-    TRANSPOSE, RESHAPE, *map(method, ("swapaxes", "squeeze", "diagonal", "ravel")), attribute("real"),
-    attribute("imag"), operator.getitem, np.moveaxis, np.swapaxes, np.squeeze, np.expand_dims, np.diagonal,
-    np.broadcast_to, np.transpose, np.reshape, np.atleast_1d, np.atleast_2d,
+    TRANSPOSE, RESHAPE, DIAGONAL, REAL, IMAG, *map(method, ("swapaxes", "squeeze", "ravel")), operator.getitem,
+    np.moveaxis, np.swapaxes, np.squeeze, np.expand_dims, np.diagonal, np.broadcast_to, np.transpose, np.reshape,
+    np.atleast_1d, np.atleast_2d,
 ))  # fmt: skip
 
 
@@ -132,12 +112,12 @@ def wants_numbers(fn: Callable[..., Any]) -> bool:
     """Whether integers among the further arguments are shapes, axes and the like, which a program is made for."""
     if fn in _VALUED or fn in _CALCULATING:
         return False
-    return fn in _SETTLED or type(fn) is Reduction or (type(fn) is Method and fn.__name__ in _SETTLED_METHODS)
+    return fn in _OF_OPERANDS or type(fn) is Reduction or (type(fn) is Method and fn.__name__ in _METHODS_OF_OPERANDS)
 
 
 def keeps_shape(fn: Callable[..., Any], args: Sequence[Any]) -> bool:
     """Whether the shape and dtype of the result follow from those of the arguments, so that nothing need be checked."""
-    if isinstance(fn, np.ufunc) or type(fn) is Attribute or fn in _SETTLED:
+    if isinstance(fn, np.ufunc) or type(fn) is Attribute or fn in _OF_OPERANDS:
         return True
     if fn is np.where:
         return len(args) == 3
@@ -145,7 +125,7 @@ def keeps_shape(fn: Callable[..., Any], args: Sequence[Any]) -> bool:
         index = args[1] if type(args[1]) is tuple else (args[1],)
         return all(type(i) in (int, type(None), type(...)) or _integers(i) or _is_fixed(i) for i in index)
     if type(fn) is Method:
-        return fn.__name__ in _SETTLED_METHODS
+        return fn.__name__ in _METHODS_OF_OPERANDS
     if type(fn) is Reduction:
         return fn.method in ("reduce", "accumulate", "outer")
     return (getattr(fn, "__module__", None) or "").startswith("qad.")  # shapes of ours follow from the operands'
@@ -161,23 +141,27 @@ def _is_fixed(i):
     return type(i) is slice and all(x is None or isinstance(x, (int, np.integer)) for x in (i.start, i.stop, i.step))
 
 
-_SETTLED = frozenset((
-    abs, *OPERATORS.values(), *TRANSPARENT, np.dot, np.vdot, np.inner, np.outer, np.matmul, np.tensordot, np.kron,
-    np.einsum, np.sum, np.mean, np.prod, np.max, np.min, np.std, np.var, np.argmax, np.argmin, np.argsort, np.sort,
-    np.stack, np.concatenate, np.transpose, np.moveaxis, np.swapaxes, np.reshape, np.ravel, np.squeeze, np.expand_dims,
-    np.broadcast_to, np.zeros_like, np.ones_like, np.full_like, np.empty_like, np.diagonal, np.trace, np.cumsum,
-    np.cumprod, np.clip, np.flip, np.roll, np.take, np.take_along_axis, np.tril, np.triu, np.copy, np.diff,
-    np.linalg.inv, np.linalg.solve, np.linalg.svd, np.linalg.eigh, np.linalg.qr, np.linalg.det, np.linalg.norm,
-    np.linalg.cholesky, np.linalg.slogdet, np.linalg.eigvalsh, np.zeros, np.ones, np.eye, np.empty, np.angle,
-    np.real, np.imag, np.fft.fft, np.fft.ifft, np.any, np.all, np.isclose, np.nan_to_num,
+# Functions whose results have shapes and dtypes that follow from those of the arguments, and that raise for no values.
+SETTLED: frozenset[Callable[..., Any]] = frozenset((
+    np.dot, np.vdot, np.inner, np.outer, np.matmul, np.tensordot, np.kron, np.einsum, np.sum, np.mean, np.prod, np.max,
+    np.min, np.std, np.var, np.argmax, np.argmin, np.argsort, np.sort, np.stack, np.concatenate, np.transpose,
+    np.moveaxis, np.swapaxes, np.reshape, np.ravel, np.squeeze, np.expand_dims, np.broadcast_to, np.zeros_like,
+    np.ones_like, np.full_like, np.empty_like, np.diagonal, np.trace, np.cumsum, np.cumprod, np.clip, np.flip, np.roll,
+    np.tril, np.triu, np.copy, np.diff, np.zeros, np.ones, np.eye, np.empty, np.angle, np.real, np.imag, np.any, np.all,
+    np.isclose, np.nan_to_num, np.fft.fft, np.fft.ifft, np.linalg.det, np.linalg.slogdet,
 ))  # fmt: skip
+SETTLED_METHODS: frozenset[str] = frozenset((
+    "reshape", "transpose", "swapaxes", "conj", "conjugate", "dot", "sum", "mean", "prod", "max", "min", "std", "var",
+    "copy", "astype", "ravel", "flatten", "squeeze", "diagonal", "trace", "cumsum", "cumprod", "clip", "round",
+    "argmax", "argmin", "argsort", "any", "all", "view",
+))  # fmt: skip
+_OF_OPERANDS = SETTLED | frozenset((
+    abs, *OPERATORS.values(), *TRANSPARENT, np.take, np.take_along_axis, np.linalg.inv, np.linalg.solve, np.linalg.svd,
+    np.linalg.eigh, np.linalg.qr, np.linalg.norm, np.linalg.cholesky, np.linalg.eigvalsh,
+))  # fmt: skip
+_METHODS_OF_OPERANDS = SETTLED_METHODS | {"take"}
 _CALCULATING = frozenset((abs, *OPERATORS.values(), *TRANSPARENT))
 _VALUED = frozenset((
     np.take, np.take_along_axis, np.clip, np.roll, np.isclose, np.dot, np.vdot, np.inner, np.outer, np.kron, np.matmul,
     np.einsum, method("take"), method("clip"), method("dot"),
-))  # fmt: skip
-_SETTLED_METHODS = frozenset((
-    "reshape", "transpose", "swapaxes", "conj", "conjugate", "dot", "sum", "mean", "prod", "max", "min", "std", "var",
-    "copy", "astype", "ravel", "flatten", "squeeze", "diagonal", "trace", "cumsum", "cumprod", "clip", "round", "take",
-    "argmax", "argmin", "argsort", "any", "all", "view",
 ))  # fmt: skip

@@ -7,20 +7,16 @@ recording are its path, and the programs of one signature form a tree of paths.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from numpy import generic, ndarray
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
-    from typing import Any
 
     from qad.frozen.program import Step
 
     Outcome: TypeAlias = tuple[str, Hashable]
-    from typing import TypeAlias
-
-__all__ = ["GuardFailed", "check_layout", "check_value", "is_guard", "outcome"]
 
 
 class GuardFailed(Exception):
@@ -39,15 +35,12 @@ def check_value(x: Any, *, expected: Outcome, number: int) -> None:
         raise GuardFailed(number, actual)
 
 
-def check_layout(x: Any, *, expected: Outcome, number: int) -> None:
-    """Raise unless `x` has the expected kind, shape and dtype."""
-    actual = outcome(x, "layout")
-    if actual != expected:
-        raise GuardFailed(number, actual)
-
-
 def outcome(x: Any, kind: str) -> Outcome:
-    """What a decision of this kind sees of `x`, as something hashable: pairs (kind, content)."""
+    """What a decision of this kind sees of `x`, as something hashable: pairs (kind, content).
+
+    Decisions are truths, integers, numbers and arrays of them; "strides" decide what is a view, and "layout" is the
+    kind, shape and dtype of what a function gives.
+    """
     if kind == "bool":
         return "bool", bool(x)
     if kind == "int":
@@ -56,7 +49,7 @@ def outcome(x: Any, kind: str) -> Outcome:
         return "float", repr(complex(x))  # nan equals itself, and -0.0 is not 0.0
     if kind == "array":
         return "array", x.tobytes()
-    if kind == "strides":  # where they decide what is a view
+    if kind == "strides":
         return "strides", x.strides
     return "layout", _structure(x)
 
@@ -71,4 +64,4 @@ def _structure(x):
 
 def is_guard(step: Step) -> bool:
     """Whether a step checks something."""
-    return step.fn is check_value or step.fn is check_layout
+    return step.fn is check_value

@@ -7,35 +7,23 @@ raise is made even where nobody reads its result.
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.frozen.functions import OPERATORS, TRANSPARENT, Attribute, Method, Reduction
+from qad.frozen.functions import OPERATORS, SETTLED, SETTLED_METHODS, TRANSPARENT, Attribute, Method, Reduction
 from qad.frozen.program import variables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
 
     from qad.frozen.program import Step
 
-__all__ = ["is_settled", "may_raise"]
-
-_METHODS = frozenset((
-    "reshape", "transpose", "swapaxes", "conj", "conjugate", "dot", "sum", "mean", "prod", "max", "min", "std", "var",
-    "copy", "astype", "ravel", "flatten", "squeeze", "diagonal", "trace", "cumsum", "cumprod", "clip", "round",
-    "argmax", "argmin", "argsort", "any", "all", "view", "nonzero",
-))  # fmt: skip
-_FUNCTIONS = frozenset((
-    np.dot, np.vdot, np.inner, np.outer, np.matmul, np.tensordot, np.kron, np.einsum, np.sum, np.mean, np.prod, np.max,
-    np.min, np.std, np.var, np.argmax, np.argmin, np.argsort, np.sort, np.stack, np.concatenate, np.transpose, np.array,
-    np.moveaxis, np.swapaxes, np.reshape, np.ravel, np.squeeze, np.expand_dims, np.broadcast_to, np.zeros_like,
-    np.ones_like, np.full_like, np.empty_like, np.diagonal, np.trace, np.cumsum, np.cumprod, np.clip, np.flip, np.roll,
-    np.tril, np.triu, np.copy, np.diff, np.zeros, np.ones, np.eye, np.empty, np.angle, np.real, np.imag, np.any, np.all,
-    np.isclose, np.nan_to_num, np.where, np.diag, np.atleast_1d, np.atleast_2d, np.split, np.tile, np.pad, np.median,
-    *(getattr(np.fft, name) for name in np.fft.__all__), np.linalg.det, np.linalg.slogdet, np.linalg.matmul,
+_METHODS = SETTLED_METHODS | {"nonzero"}
+_FUNCTIONS = SETTLED | frozenset((
+    np.array, np.where, np.diag, np.atleast_1d, np.atleast_2d, np.split, np.tile, np.pad, np.median, np.linalg.matmul,
     np.linalg.trace, np.linalg.diagonal, np.linalg.outer, np.linalg.vector_norm, np.linalg.multi_dot,
+    *(getattr(np.fft, name) for name in np.fft.__all__),
 ))  # fmt: skip
 _OF_NUMBERS = frozenset((operator.add, operator.sub, operator.mul, operator.neg, operator.pos, abs))
 _ROOMS = ("qad.core.", "qad.rules.", "qad.special.", "qad.contract.", "qad.frozen.")  # whose primitives do not raise

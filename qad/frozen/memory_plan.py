@@ -14,8 +14,6 @@ from qad.frozen.program import Var
 if TYPE_CHECKING:
     from qad.frozen.placement import Places
 
-__all__ = ["Arena", "address_of", "aligned"]
-
 ALIGNMENT = 64
 
 
@@ -42,12 +40,10 @@ class Arena:
         Of the block.
     """
 
-    offsets: dict[Var, int]
-    size: int
-    places: Places
-
     def __init__(self, places: Places):
-        self.offsets, self.size, self.places = {}, 0, places
+        self.offsets: dict[Var, int] = {}
+        self.size: int = 0
+        self.places: Places = places
         self._holes = []  # pairs (offset, size), in order, no two adjacent
         last, until = _last_uses(places), _ends(places)
         begin, ending = _begins(places), {}

@@ -44,6 +44,7 @@ MOVED = {  # modules of primitives, which stored programs name: before -> now
     "qad.tensor.trace": "qad.contract.trace",
 }
 RENAMED = {  # functions: those of a module that stayed where it is
+    "check_layout": "check_value",
     "qad.circuit.trigonometry.numbers": "qad.circuit.trigonometry.entries",
     "qad.mps.measures.matrix_entropy": "qad.mps.entanglement.matrix_entropy",
 }

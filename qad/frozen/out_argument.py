@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,11 +12,8 @@ from qad.frozen.sparse_arrays import placed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from qad.frozen.program import Step, Var
-
-__all__ = ["allocates", "positional", "writes", "written"]
 
 ALLOCATING: frozenset[Callable[..., Any]] = frozenset((np.dot, np.concatenate, np.array, placed))
 

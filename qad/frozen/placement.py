@@ -11,7 +11,7 @@ one piece of memory.
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -28,15 +28,12 @@ from qad.frozen.sparse_arrays import placed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, TypeAlias
 
     from qad.frozen.compiled.blocks import Chain
     from qad.frozen.compiled.rows import Row
     from qad.frozen.program import Program
 
     Layout: TypeAlias = tuple[int, ...] | None  # axes from the slowest to the fastest, None for C order
-
-__all__ = ["Places", "laid_out"]
 
 COPIED_IN = 1 << 14  # bytes up to which an input that is used often is copied into a buffer
 USED_OFTEN = 2
@@ -63,52 +60,37 @@ class Places:
         Those that it carries out block by block, and what has room for one block only.
     """
 
-    program: Program
-    compiled: bool
-    rows: dict[Var, list[Row]]
-    dummies: dict[Var, Any]
-    buffers: dict[Var, Layout]
-    views: dict[Var, Step]
-    copies: set[Var]
-    scratch: np.ndarray
-    uses: dict[Var, int]
-    definitions: dict[Var, Step]
-    results: Any
-    numbers: set[Var]
-    scalars: set[Var]
-    last: set[Var]
-    demand: dict[Var, tuple[int, Layout]]
-    as_given: set[Var]
-    find: Callable[..., Any]
-    chains: list[Chain]
-    local: set[Var]
-
     def __init__(self, program: Program, compiled: bool = False):
-        self.program = program
-        self.compiled, self.rows = compiled and grouping.pays(program), {}
-        self.dummies, self.buffers, self.views, self.copies = {}, {}, {}, set()
-        self.scratch = np.empty(max([_bytes(var) for var in _vars(program)], default=1), np.uint8)
-        self.uses = program.uses()
-        self.definitions = program.definitions()
-        self.results = _results(program, self.uses)
+        self.program: Program = program
+        self.compiled: bool = compiled and grouping.pays(program)
+        self.rows: dict[Var, list[Row]] = {}
+        self.dummies: dict[Var, Any] = {}
+        self.buffers: dict[Var, Layout] = {}
+        self.views: dict[Var, Step] = {}
+        self.copies: set[Var] = set()
+        self.scratch: np.ndarray = np.empty(max([_bytes(var) for var in _vars(program)], default=1), np.uint8)
+        self.uses: dict[Var, int] = program.uses()
+        self.definitions: dict[Var, Step] = program.definitions()
+        self.results: Any = _results(program, self.uses)
         pinned = program.pinned()
-        self.numbers = _numbers(program, pinned)
+        self.numbers: set[Var] = _numbers(program, pinned)
         scalar = [step for step in program.steps if is_scalar(step)]
-        self.scalars = {step.out for step in scalar} if len(scalar) >= FEWEST and not self.compiled else set()
-        self.last = set()  # results that are computed when all else is done, straight into the caller's hands
-        self.demand = demand(program)
+        self.scalars: set[Var] = {step.out for step in scalar} if len(scalar) >= FEWEST and not self.compiled else set()
+        self.last: set[Var] = set()  # results that are computed when all else is done, straight into the caller's hands
+        self.demand: dict[Var, tuple[int, Layout]] = demand(program)
         guards = [step for step in program.steps if is_guard(step)]
-        self.as_given = {step.args[0] for step in guards if step.kwargs["expected"][0] == "strides"}  # never copied
+        by_strides = [step for step in guards if step.kwargs["expected"][0] == "strides"]
+        self.as_given: set[Var] = {step.args[0] for step in by_strides}  # never copied
         for var, value in program.constants.items():
             self.dummies[var] = value
-        self.find = grouping.finder(self)
+        self.find: Callable[..., Any] = grouping.finder(self)
         for var in program.inputs:
             self._place_input(var)
         for step in program.steps:
             if step.mutates is None and step.out.root not in pinned and not is_guard(step):
                 self._place(step)
-        self.chains = chains(self) if self.rows else []
-        self.local = {var for chain in self.chains for var in chain.local}
+        self.chains: list[Chain] = chains(self) if self.rows else []
+        self.local: set[Var] = {var for chain in self.chains for var in chain.local}
 
     def allocated(self, var: Var) -> bool:
         """Whether a result is a newly allocated array."""

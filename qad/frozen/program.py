@@ -7,23 +7,22 @@ recorded, in their order.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import Any
 
 from numpy import dtype as dtype_of
 from numpy import generic, ndarray
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-__all__ = ["Program", "Step", "Var", "layout_of", "rebuilt", "touches", "variables"]
+from qad.core.tape.tensor import rebuild as named_tuple
 
 RESHAPING = frozenset(("reshape", "ravel", "ascontiguousarray", "asfortranarray", "require"))
 
 _number = count().__next__
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Var:
     """A value of a program: the place that an array or number takes in every run.
 
@@ -37,28 +36,15 @@ class Var:
         The value whose memory it shows; itself where it has memory of its own.
     """
 
-    __slots__ = ("number", "shape", "dtype", "kind", "layout", "root")
-    number: int
-    shape: tuple[int, ...] | None
-    dtype: dtype_of[Any] | None
-    kind: str
-    layout: tuple[int, ...] | None
-    root: Var
+    shape: tuple[int, ...] | None = None
+    dtype: dtype_of[Any] | None = None
+    kind: str = "array"
+    layout: tuple[int, ...] | None = None
+    root: Var = None  # type: ignore - itself, see below
+    number: int = field(init=False, default_factory=_number)
 
-    def __init__(
-        self,
-        shape: tuple[int, ...] | None = None,
-        dtype: dtype_of[Any] | None = None,
-        kind: str = "array",
-        layout: tuple[int, ...] | None = None,
-        root: Var | None = None,
-    ):
-        self.number = _number()
-        self.shape = shape
-        self.dtype = dtype
-        self.kind = kind
-        self.layout = layout
-        self.root = self if root is None else root
+    def __post_init__(self) -> None:
+        self.root = self if self.root is None else self.root
 
     @classmethod
     def like(cls, value: Any, root: Var | None = None) -> Var:
@@ -96,30 +82,16 @@ def layout_of(value: ndarray) -> tuple[int, ...] | None:
     return None if order == tuple(range(value.ndim)) else order
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Step:
     """One call: ``out = fn(*args, **kwargs)``; `mutates` is the Var that it writes into, or None.  Immutable."""
 
-    __slots__ = ("fn", "args", "kwargs", "out", "mutates", "_reads")
     fn: Callable[..., Any]
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     out: Var
-    mutates: Var | None
-
-    def __init__(
-        self,
-        fn: Callable[..., Any],
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        out: Var,
-        mutates: Var | None = None,
-    ):
-        self.fn = fn
-        self.args = args
-        self.kwargs = kwargs
-        self.out = out
-        self.mutates = mutates
-        self._reads = None
+    mutates: Var | None = None
+    _reads: tuple[Var, ...] | None = field(init=False, default=None)
 
     def reads(self) -> tuple[Var, ...]:
         """The Vars among its arguments, in order, repeated ones too."""
@@ -147,20 +119,13 @@ class Program:
         What each pass has changed, for display.
     """
 
-    inputs: list[Var]
-    constants: dict[Var, ndarray]
-    steps: list[Step]
-    outputs: list[Any]
-    kinds: list[str]
-    counts: dict[str, int]
-
     def __init__(self, inputs: list[Var], constants: dict[Var, ndarray], steps: list[Step], outputs: list[Any]):
-        self.inputs = inputs
-        self.constants = constants
-        self.steps = steps
-        self.outputs = outputs
-        self.kinds = [x.kind if type(x) is Var else "constant" for x in outputs]
-        self.counts = {}
+        self.inputs: list[Var] = inputs
+        self.constants: dict[Var, ndarray] = constants
+        self.steps: list[Step] = steps
+        self.outputs: list[Any] = outputs
+        self.kinds: list[str] = [x.kind if type(x) is Var else "constant" for x in outputs]
+        self.counts: dict[str, int] = {}
 
     def run(self, values: Any) -> list[Any]:
         """Values of the outputs for these values of the inputs, by the recorded calls."""
@@ -217,20 +182,20 @@ def touches(step: Step, pinned: set[Var]) -> bool:
     return step.mutates is not None or step.out.root in pinned or any(var.root in pinned for var in step.reads())
 
 
-def rebuilt(x: Any, replace: Callable[[Var], Any]) -> Any:
-    """`x` with each Var in it, at any depth, given to `replace`."""
-    kind = type(x)
-    if kind is Var:
+def rebuilt(x: Any, replace: Callable[[Any], Any], kind: type = Var) -> Any:
+    """`x` with each Var in it, or object of another kind, at any depth, given to `replace`."""
+    found = type(x)
+    if found is kind:
         return replace(x)
-    if kind is tuple:
-        return tuple([rebuilt(each, replace) for each in x])
-    if kind is list:
-        return [rebuilt(each, replace) for each in x]
-    if kind is slice:
-        return slice(*[rebuilt(each, replace) for each in (x.start, x.stop, x.step)])
-    if kind is dict:
-        return {key: rebuilt(each, replace) for key, each in x.items()}
-    return x
+    if found is tuple:
+        return tuple([rebuilt(each, replace, kind) for each in x])
+    if found is list:
+        return [rebuilt(each, replace, kind) for each in x]
+    if found is slice:
+        return slice(*[rebuilt(each, replace, kind) for each in (x.start, x.stop, x.step)])
+    if found is dict:
+        return {key: rebuilt(each, replace, kind) for key, each in x.items()}
+    return named_tuple(x, [rebuilt(each, replace, kind) for each in x]) if isinstance(x, tuple) else x
 
 
 def variables(x: Any) -> list[Var]:

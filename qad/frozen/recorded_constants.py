@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from qad.frozen.program import Var
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Any
 
     import numpy as np
-
-__all__ = ["Constants"]
 
 
 class Constants:
@@ -25,11 +22,9 @@ class Constants:
         Those that were met, for changes to be noticed later.
     """
 
-    values: dict[Var, np.ndarray]
-    arrays: list[np.ndarray]
-
     def __init__(self, copies: Mapping[int, np.ndarray], refuse: Callable[..., Any]):
-        self.values, self.arrays = {}, []
+        self.values: dict[Var, np.ndarray] = {}
+        self.arrays: list[np.ndarray] = []
         self._copies, self._refuse = copies, refuse
         self._known = {}  # id of an array -> its Var
 
@@ -49,10 +44,6 @@ class Constants:
         self.arrays.append(array)  # which keeps its id from being used again
         self._known[id(array)] = var
         return var
-
-    def forget(self) -> None:
-        """Let go of the arrays that were met."""
-        self.arrays.clear()
 
 
 def _same(one, two):

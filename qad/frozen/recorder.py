@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -16,21 +16,18 @@ from qad.frozen.caller import whereabouts
 from qad.frozen.decisions import shown
 from qad.frozen.floating_point_errors import current, is_quiet, turns_into_errors
 from qad.frozen.functions import ANSWERED, MUTATING, TRANSPARENT, keeps_shape, wants_numbers  # fmt: skip
-from qad.frozen.guards import check_layout, check_value, outcome
+from qad.frozen.guards import check_value, outcome
 from qad.frozen.may_raise import is_settled
-from qad.frozen.program import Program, Step, Var
+from qad.frozen.program import Program, Step, Var, rebuilt
 from qad.frozen.recorded_constants import Constants
 from qad.frozen.step_arguments import taken
 from qad.frozen.traced import Traced, decoded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import Any, NoReturn
 
     from qad.frozen.guards import Outcome
     from qad.frozen.rng_guard import Chance
-
-__all__ = ["Recorder", "pick"]
 
 SHOWING = frozenset((np.array_repr, np.array_str, np.array2string))
 WITHOUT_CHANCE = ("qad.rules.", "qad.special.", "qad.contract.")  # whose primitives draw no random numbers
@@ -57,26 +54,21 @@ class Recorder:
         In words, why no program serves this call: a step raised, and the function caught that.
     """
 
-    chance: Chance
-    constants: Constants
-    steps: list[Step]
-    inputs: list[Var]
-    given: list[Any]
-    path: list[Outcome]
-    places: list[str]
-    running: bool
-    by_layout: bool
     refusal: Exception | None
     failure: str | None
-    silent: bool
 
     def __init__(self, chance: Chance, copies: dict[int, np.ndarray]):
-        self.chance, self.constants = chance, Constants(copies, self.refuse)
-        self.steps, self.inputs, self.given = [], [], []
-        self.path, self.places = [], []
-        self.running, self.by_layout = True, False
+        self.chance: Chance = chance
+        self.constants: Constants = Constants(copies, self.refuse)
+        self.steps: list[Step] = []
+        self.inputs: list[Var] = []
+        self.given: list[Any] = []
+        self.path: list[Outcome] = []
+        self.places: list[str] = []
+        self.running: bool = True
+        self.by_layout: bool = False
         self.refusal = self.failure = None
-        self.silent = False
+        self.silent: bool = False
         self._errors, self._filters = current(), warnings.filters
 
     @contextmanager
@@ -148,7 +140,7 @@ class Recorder:
         var = Var.like(value, self._root_of(value, operands))
         self.steps.append(Step(fn, args, kwargs, var))
         if not settled:
-            self.guard(check_layout, var, outcome(value, "layout"))
+            self.guard(var, outcome(value, "layout"))
         if isinstance(value, (tuple, list)):
             parts = [self._result(v, pick, (var, i), {}, True, operands) for i, v in enumerate(value)]
             return rebuild(value, parts)
@@ -172,7 +164,7 @@ class Recorder:
         kind = type(value)
         var = Var((), np.dtype(kind), "number")
         self.steps.append(Step(fn, args, kwargs, var))
-        self.guard(check_value, var, outcome(value, kind.__name__))
+        self.guard(var, outcome(value, kind.__name__))
         return value
 
     def _refuse_memory_order(self, fn, args, kwargs):
@@ -186,12 +178,7 @@ class Recorder:
 
     def _numbers(self, x):
         """`x` with Python's integers instead of traced ones; replays check them."""
-        kind = type(x)
-        if kind is Traced and not x.shape and x.dtype.kind in "iu":
-            return int(x)
-        if kind in (tuple, list):
-            return kind(map(self._numbers, x))
-        return {key: self._numbers(each) for key, each in x.items()} if kind is dict else x
+        return rebuilt(x, lambda each: int(each) if not each.shape and each.dtype.kind in "iu" else each, Traced)
 
     def _root_of(self, value, operands):
         """The Var of which `value` is a view, or None; `operands` are the traced arguments."""
@@ -264,12 +251,12 @@ class Recorder:
 
     # -- guards ----------------------------------------------------------------------------------
 
-    def guard(self, check: Callable[..., None], var: Var, found: Outcome) -> None:
-        """A step that raises in a replay unless `check` of `var` comes out as `found`."""
+    def guard(self, var: Var, found: Outcome) -> None:
+        """A step that raises in a replay unless the outcome of `var` is `found`."""
         number = len(self.path)
         self.path.append(found)
         self.places.append(whereabouts())
-        self.steps.append(Step(check, (var,), {"expected": found, "number": number}, Var(kind="other")))
+        self.steps.append(Step(check_value, (var,), {"expected": found, "number": number}, Var(kind="other")))
 
     def program(self, outputs: Sequence[Any]) -> Program:
         """The program that gives these leaves of a result."""
@@ -277,7 +264,7 @@ class Recorder:
         program = Program(self.inputs, self.constants.values, self.steps, leaves)
         if program.by_layout() or (self.by_layout and program.pinned()):
             for var, value in [each for each in zip(self.inputs, self.given, strict=True) if each[0].kind == "array"]:
-                self.guard(check_value, var, outcome(value, "strides"))
+                self.guard(var, outcome(value, "strides"))
         return program
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from qad.core.errors import ArgumentError, QadError
 from qad.core.tape.tensor import Tensor
@@ -17,13 +17,10 @@ from qad.frozen.traced import Traced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
 
     from qad.frozen.capture.captured import Captured
     from qad.frozen.program import Program
     from qad.frozen.signature import Signature
-
-__all__ = ["Recorded", "record"]
 
 TRIES = 4  # where another thread draws random numbers meanwhile
 
@@ -118,6 +115,6 @@ def _untouched(captured):
 def _met(recorder, arrays):
     """Bindings of arrays that are there still, when the recording has let go of them."""
     bindings = while_they_live(arrays)
-    recorder.constants.forget()
+    recorder.constants.arrays.clear()
     arrays.clear()
     return [binding for binding in bindings if binding[3].alive() is not None]

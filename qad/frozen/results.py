@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from types import BuiltinFunctionType, FunctionType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,13 +20,10 @@ from qad.frozen.traced import Traced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
-    from typing import Any
 
     from qad.frozen.recorder import Recorder
 
 UNCHANGING = (*ATOMS, type, FunctionType, BuiltinFunctionType, np.ufunc)
-
-__all__ = ["builder", "owned", "plain", "with_own_arrays"]
 
 
 def plain(x: Any, recorder: Recorder) -> Any:

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import os
 import random
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from threading import Lock, active_count, get_ident
-from typing import TYPE_CHECKING
+from typing import Any, NoReturn
 
 import numpy as np
 
 from qad.core.errors import ArgumentError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any, NoReturn
-
-__all__ = ["Chance"]
 
 
 class Chance:
@@ -28,14 +23,10 @@ class Chance:
         Whether a generator made inside took its seed from the system.
     """
 
-    generators: Sequence[Any]
-    states: list[Any]
-    drawn: bool
-
     def __init__(self, generators: Sequence[Any]):
-        self.generators = generators
-        self.states = self._states()
-        self.drawn = False
+        self.generators: Sequence[Any] = generators
+        self.states: list[Any] = self._states()
+        self.drawn: bool = False
 
     @contextmanager
     def watching(self) -> Iterator[None]:

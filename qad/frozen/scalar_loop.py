@@ -7,7 +7,7 @@ the loop does nothing else.
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,11 +15,8 @@ from qad.frozen.program import Var
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import Any
 
     from qad.frozen.program import Step
-
-__all__ = ["FEWEST", "gather", "is_scalar", "operation", "run_scalars"]
 
 FEWEST = 8  # scalar steps of a program, for these to be treated so
 

@@ -9,39 +9,32 @@ from __future__ import annotations
 import operator
 from functools import lru_cache
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from qad.core.define import PRIMITIVES
 from qad.core.errors import ArgumentError
 from qad.frozen.functions import Attribute, Method, Reduction, attribute, method, reduction
-from qad.frozen.guards import check_layout, check_value
+from qad.frozen.guards import check_value
 from qad.frozen.old_names import GONE, current
 from qad.frozen.program import Program, Step, Var
 from qad.frozen.recorder import pick
 from qad.frozen.sparse_arrays import placed
 
-if TYPE_CHECKING:
-    from typing import Any
-
-__all__ = ["read", "store"]
-
-
 TABLES = ("qad.symmetric.moves.Move", "qad.symmetric.gemms.Gemms")  # arguments that are plain numbers (`stored`)
 COMPILED = (np.array, np.dot, np.empty, np.vdot, np.where, np.concatenate, np.zeros)  # not recognised as functions
 
 
-def _table():
-    """Every function that a stored program may call, by name."""
+def _tables():
+    """Every function that a stored program may call by its name, and the name of each."""
     return _made_of(len(PRIMITIVES))
 
 
 @lru_cache(maxsize=1)
 def _made_of(count):
-    """The table of so many primitives: importing a part of qad adds some."""
-    ours = (check_value, check_layout, pick, abs, placed)
-    found = {fn.__name__: fn for fn in ours}
+    """The tables of so many primitives: importing a part of qad adds some."""
+    found = {fn.__name__: fn for fn in (check_value, pick, abs, placed)}
     found |= {f"operator.{name}": getattr(operator, name) for name in operator.__all__}
     for prefix, module in (("np", np), ("np.linalg", np.linalg), ("np.fft", np.fft)):
         public = {name: getattr(module, name) for name in module.__all__}
@@ -51,16 +44,8 @@ def _made_of(count):
             if isinstance(fn, np.ufunc) or hasattr(fn, "__wrapped__") or fn in COMPILED
         }
     primitives = [fn for fn in PRIMITIVES if (getattr(fn, "__module__", None) or "").startswith("qad.")]
-    return found | {f"{fn.__module__}.{fn.__qualname__}": fn for fn in primitives}
-
-
-def _names():
-    return _turned_round(len(PRIMITIVES))
-
-
-@lru_cache(maxsize=1)
-def _turned_round(count):
-    return {fn: name for name, fn in _table().items()}
+    found |= {f"{fn.__module__}.{fn.__qualname__}": fn for fn in primitives}
+    return found, {fn: name for name, fn in found.items()}
 
 
 def store(program: Program) -> tuple[Any, ...]:
@@ -68,7 +53,7 @@ def store(program: Program) -> tuple[Any, ...]:
     number = {var: i for i, var in enumerate([*program.inputs, *program.constants, *(s.out for s in program.steps)])}
     variables = [(var.shape, var.dtype, var.kind, var.layout, number.get(var.root, i)) for var, i in number.items()]
     steps = [
-        (_stored(s.fn), _encoded(s.args, number), _encoded(s.kwargs, number), number[s.out], _number(s.mutates, number))
+        (_stored(s.fn), _encoded(s.args, number), _encoded(s.kwargs, number), number[s.out], number.get(s.mutates))
         for s in program.steps
     ]
     outputs = _encoded(tuple(program.outputs), number)
@@ -93,17 +78,13 @@ def read(data: tuple[Any, ...]) -> Program:
     return program
 
 
-def _number(var, number):
-    return None if var is None else number[var]
-
-
 def _stored(fn):
     if type(fn) in (Method, Attribute):
         return type(fn).__name__, fn.__name__
     if type(fn) is Reduction:
         return "Reduction", f"np.{fn.ufunc.__name__}", fn.method
     try:
-        return "function", _names()[fn]
+        return "function", _tables()[1][fn]
     except KeyError:
         raise ArgumentError(
             f"qad.freeze: the program calls {getattr(fn, '__name__', fn)}, which is neither NumPy's nor qad's, so that "
@@ -112,16 +93,16 @@ def _stored(fn):
 
 
 def _read(stored):
-    kind, name, *rest = stored
+    (kind, name, *rest), known = stored, _tables()[0]
     name = current(name) if kind == "function" else name
     if kind == "Reduction":
-        ufunc = _table()[name]
+        ufunc = known[name]
         if isinstance(ufunc, np.ufunc) and rest[0] in ("reduce", "accumulate", "reduceat", "outer", "at"):
             return reduction(ufunc, rest[0])
     if kind in ("Method", "Attribute") and not name.startswith("_") and hasattr(np.ndarray, name):
         return (method if kind == "Method" else attribute)(name)
-    if kind == "function" and name in _table():
-        return _table()[name]
+    if kind == "function" and name in known:
+        return known[name]
     if name in GONE:
         raise ArgumentError(
             f"qad.freeze: a stored program calls {name!r}, which this version has not any more: freeze the function "
@@ -167,7 +148,7 @@ def _decoded(x, made):
     if kind == "var":
         return made[content]
     if kind in ("tuple", "list"):
-        return (tuple if kind == "tuple" else list)(_decoded(each, made) for each in content)
+        return {"tuple": tuple, "list": list}[kind](_decoded(each, made) for each in content)
     if kind == "dict":
         return {key: _decoded(each, made) for key, each in content}
     if kind == "call":

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import optree
@@ -17,22 +19,15 @@ from qad.extend import is_foreign
 from qad.frozen.capture.trusted_code import is_trusted
 from qad.frozen.traced import Traced
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Sequence
-    from typing import Any
-
-__all__ = ["Fixed", "Signature", "front", "kind_of", "orders", "signature_of", "typed"]
-
 
 class Fixed:
     """A static value: equal to another where a program serves both."""
 
     __slots__ = ("value", "key")
-    value: Any
-    key: Hashable
 
     def __init__(self, value: Any):
-        self.value, self.key = value, typed(value)
+        self.value: Any = value
+        self.key: Hashable = typed(value)
 
     def __eq__(self, other: Any) -> bool:
         return self.key == other.key
@@ -63,6 +58,7 @@ class _Identity:
         return id(self.value)
 
 
+@dataclass(slots=True, eq=False)
 class Signature:
     """One structure of arguments.  Hashable; equal where the same programs serve.
 
@@ -78,34 +74,20 @@ class Signature:
         For each array the number of the first that is the same object; () where all differ.
     """
 
-    __slots__ = ("spec", "kinds", "static", "orders", "aliases", "_typed", "_hash")
     spec: Any
     kinds: tuple[Any, ...]
-    static: tuple[tuple[str, Any], ...]
-    orders: tuple[Any, ...]
-    aliases: tuple[int, ...]
+    static: tuple[tuple[str, Any], ...] = ()
+    orders: tuple[Any, ...] = ()
+    aliases: tuple[int, ...] = ()
+    _typed: Hashable = field(init=False)
+    _hash: int = field(init=False)
 
-    def __init__(
-        self,
-        spec: Any,
-        kinds: tuple[Any, ...],
-        static: tuple[tuple[str, Any], ...] = (),
-        orders: tuple[Any, ...] = (),
-        aliases: tuple[int, ...] = (),
-    ):
-        self.spec = spec
-        self.kinds = kinds
-        self.static = static
-        self.orders = orders
-        self.aliases = aliases
+    def __post_init__(self) -> None:
         try:
-            self._typed = typed(static)
-            self._hash = hash((spec, kinds, self._typed, orders, aliases))
+            self._typed = typed(self.static)
+            self._hash = hash((self.spec, self.kinds, self._typed, self.orders, self.aliases))
         except TypeError as error:
-            raise ArgumentError(
-                f"qad.freeze: a static argument cannot be hashed ({error}): pass it as an array, a tuple or a frozen "
-                "dataclass, or close over it"
-            ) from None
+            raise unhashable(error) from None
 
     def __hash__(self) -> int:
         return self._hash
@@ -189,6 +171,14 @@ def typed(x: Any) -> Hashable:
     return kind, _Identity(x)
 
 
+def unhashable(error: TypeError) -> ArgumentError:
+    """What to say of a static value that has no hash."""
+    return ArgumentError(
+        f"qad.freeze: a static argument cannot be hashed ({error}): pass it as an array, a tuple or a frozen "
+        "dataclass, or close over it"
+    )
+
+
 def orders(tree: Any) -> tuple[Any, ...]:
     """The keys of each dict in a tree, in the order of insertion, which the structure of a pytree leaves out."""
     found = []
@@ -247,10 +237,7 @@ def kind_of(x: Any) -> tuple[Any, ...]:
     try:
         return "static", kind, Fixed(x)
     except TypeError as error:
-        raise ArgumentError(
-            f"qad.freeze: a static argument cannot be hashed ({error}): pass it as an array, a tuple or a frozen "
-            "dataclass, or close over it"
-        ) from None
+        raise unhashable(error) from None
 
 
 def front(kinds: Sequence[tuple[Any, ...]]) -> Callable[..., bool]:

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from typing import Any
-
-__all__ = ["placed"]
 
 
 def placed(start: np.ndarray, *terms: Any, out: np.ndarray | None = None) -> np.ndarray:

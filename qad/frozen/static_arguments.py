@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from qad.core.errors import ArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
     from qad.typing import Function
-
-__all__ = ["StaticArguments", "names_of"]
 
 
 def names_of(names: str | Iterable[str]) -> tuple[str, ...]:
@@ -27,10 +24,8 @@ class StaticArguments:
     Without a function, as in what was read from a file, arguments were bound to names when they were stored.
     """
 
-    names: tuple[str, ...]
-
     def __init__(self, f: Function | None, names: str | tuple[str, ...]):
-        self.names = names_of(names)
+        self.names: tuple[str, ...] = names_of(names)
         self._signature = inspect.signature(f) if f is not None and self.names else None
         for name in self.names if self._signature else ():
             if name not in self._signature.parameters:

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass, field
 
-__all__ = ["Stats"]
-
 
 @dataclass
 class Stats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,11 +10,7 @@ from qad.core.tape.tensor import rebuild
 from qad.frozen.traced import Traced
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from qad.frozen.recorded_constants import Constants
-
-__all__ = ["taken"]
 
 PLAIN = frozenset((int, float, complex, bool, str, type(None), type(...)))
 

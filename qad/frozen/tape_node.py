@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -13,12 +14,6 @@ from qad.core.transforms.grad import vjp
 from qad.core.transforms.leaves import zeros_of
 from qad.core.trees import flatten, unflatten
 from qad.frozen.signature import kind_of, orders, typed
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-__all__ = ["as_node"]
 
 
 def as_node(frozen: Any, leaves: Sequence[Any], spec: Any) -> Any:

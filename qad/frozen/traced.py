@@ -8,24 +8,22 @@ is recorded like the function itself.
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 
-from qad.core.tape.tensor import Tensor, rebuild, value_of
+from qad.core.tape.tensor import Tensor, value_of
 from qad.frozen.caller import asked_by_us
 from qad.frozen.decisions import decide, forced, missing, shown
-from qad.frozen.functions import OPERATORS, attribute, method, reduction
+from qad.frozen.functions import OPERATORS, UFUNCS, attribute, method, reduction
+from qad.frozen.program import rebuilt
 from qad.frozen.writing_functions import refuse_out, with_keywords
 from qad.rules.flat import Flat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Any, ClassVar, NoReturn
 
     from qad.frozen.program import Var
-
-__all__ = ["Traced", "decoded"]
 
 
 class Traced:
@@ -40,14 +38,11 @@ class Traced:
     """
 
     __slots__ = ("value", "symbol", "recorder", "__weakref__")
-    value: Any
-    symbol: Var
-    recorder: Any  # the `Recorder`, which imports this file
 
     def __init__(self, value: Any, symbol: Var, recorder: Any):
-        self.value = value
-        self.symbol = symbol
-        self.recorder = recorder
+        self.value: Any = value
+        self.symbol: Var = symbol
+        self.recorder: Any = recorder  # the `Recorder`, which imports this file
 
     # -- what a signature settles ----------------------------------------------------------------
 
@@ -172,18 +167,7 @@ class Traced:
 
 def decoded(x: Any) -> Any:
     """`x` with the value of each traced array in its place."""
-    kind = type(x)
-    if kind is Traced:
-        return x.value
-    if kind is tuple:
-        return tuple([decoded(each) for each in x])
-    if kind is list:
-        return [decoded(each) for each in x]
-    if kind is dict:
-        return {key: decoded(each) for key, each in x.items()}
-    if kind is slice:
-        return slice(*decoded((x.start, x.stop, x.step)))
-    return rebuild(x, [decoded(each) for each in x]) if isinstance(x, tuple) else x
+    return rebuilt(x, lambda each: each.value, Traced)
 
 
 def _bare(index):
@@ -205,25 +189,17 @@ def _operator(fn):
             return NotImplemented
         if self.symbol.kind != "array":
             return forward(self, other)
-        ufunc = _UFUNCS[fn]
-        self.recorder.step(ufunc, (self, other), {"out": self}, mutates=self)
+        self.recorder.step(UFUNCS[fn], (self, other), {"out": self}, mutates=self)
         return self
 
     return forward, reflected, inplace
 
 
-_UFUNCS = {
-    operator.add: np.add, operator.sub: np.subtract, operator.mul: np.multiply, operator.truediv: np.divide,
-    operator.floordiv: np.floor_divide, operator.mod: np.remainder, operator.pow: np.power, operator.matmul: np.matmul,
-    operator.and_: np.bitwise_and, operator.or_: np.bitwise_or, operator.xor: np.bitwise_xor,
-    operator.lshift: np.left_shift, operator.rshift: np.right_shift,
-}  # fmt: skip
-
 for _name, _fn in OPERATORS.items():
     _forward, _reflected, _inplace = _operator(_fn)
     _plain = _name.rstrip("_")
     setattr(Traced, f"__{_plain}__", _forward)
-    if _fn in _UFUNCS:
+    if hasattr(operator, f"i{_plain}"):
         setattr(Traced, f"__r{_plain}__", _reflected)
         setattr(Traced, f"__i{_plain}__", _inplace)
 Traced.__abs__ = lambda self: self.recorder.step(abs, (self,), {})

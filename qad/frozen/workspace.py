@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,12 +24,9 @@ from qad.frozen.scalar_loop import gather, operation, run_scalars
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
 
     from qad.frozen.memory_plan import Arena
     from qad.frozen.placement import Places
-
-__all__ = ["Workspace"]
 
 
 class Workspace:
@@ -46,25 +43,22 @@ class Workspace:
     """
 
     __slots__ = ("registers", "copies", "instructions", "collect", "moving")
-    registers: list[Any]
-    copies: list[tuple[Any, int]]
-    instructions: list[tuple[Callable[..., Any], tuple[Any, ...]]]
-    collect: list[tuple[Callable[..., Any], tuple[Any, ...]]]
-    moving: int
 
     def __init__(self, places: Places, arena: Arena, kinds: Sequence[str]):
         program = places.program
         arrays = _arrays(places, arena)
         steps = [step for step in program.steps if step.out not in places.views and step.out not in places.last]
         number = _numbers(program, arrays)
-        self.registers = [arrays.get(var) for var in number]
+        self.registers: list[Any] = [arrays.get(var) for var in number]
         emit = _Emitter(self.registers, arrays, number, places)
-        self.copies = [(arrays[var], i) for i, var in enumerate(program.inputs) if var in arrays]
-        self.instructions = emit.steps(steps)
-        self.collect = [emit.result(x, kind) for x, kind in zip(program.outputs, kinds, strict=True)]
+        self.copies: list[tuple[Any, int]] = [(arrays[var], i) for i, var in enumerate(program.inputs) if var in arrays]
+        self.instructions: list[tuple[Callable[..., Any], tuple[Any, ...]]] = emit.steps(steps)
+        self.collect: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
+            emit.result(x, kind) for x, kind in zip(program.outputs, kinds, strict=True)
+        ]
         filled = len(program.inputs) + sum(var not in arrays for var in list(number)[len(program.inputs) :])
         self.registers[:filled] = [None] * filled
-        self.moving = filled if emit.moving else 0
+        self.moving: int = filled if emit.moving else 0
 
 
 def _arrays(places, arena):

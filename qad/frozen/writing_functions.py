@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.frozen.functions import MUTATING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-__all__ = ["refuse_out", "with_keywords"]
 
 OUT = {  # methods of arrays and the place of `out` among their arguments
     "all": 1, "any": 1, "argmax": 1, "argmin": 1, "choose": 1, "clip": 2, "compress": 2, "cumprod": 2, "cumsum": 2,

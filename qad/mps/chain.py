@@ -123,7 +123,7 @@ class Chain:
         return -1.0 * self
 
     def __mul__(self, factor: Number) -> Self:
-        if np.ndim(factor) != 0:
+        if np.ndim(factor) != 0 or factor is None or isinstance(factor, str):
             return NotImplemented
         return type(self)([factor * self.tensors[0], *self.tensors[1:]])
 

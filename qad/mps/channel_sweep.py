@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from qad.mps.automaton import rows_of_cover
+from qad.mps.effective import added
 from qad.mps.environments import acted, mirror, operator_matrix
 
 if TYPE_CHECKING:
@@ -38,13 +39,11 @@ class Dense:
     right: int
     out: int
     in_: int
-    matrix: tuple[np.ndarray, int, int]
-    mirror: tuple[np.ndarray, int, int]
 
     def __init__(self, tensor: np.ndarray):
         self.left, self.right, self.out, self.in_ = tensor.shape
-        self.matrix = operator_matrix(tensor), self.left, self.right
-        self.mirror = operator_matrix(tensor.swapaxes(0, 1)), self.right, self.left
+        self.matrix: tuple[np.ndarray, int, int] = operator_matrix(tensor), self.left, self.right
+        self.mirror: tuple[np.ndarray, int, int] = operator_matrix(tensor.swapaxes(0, 1)), self.right, self.left
 
     @staticmethod
     def opened(channels: np.ndarray) -> np.ndarray:
@@ -85,8 +84,6 @@ class Sparse:
     right: int
     out: int
     in_: int
-    late: list[int]
-    early: list[int]
     from_t: list[Sums]
     into_k: list[Plan]
     into_m: list[Plan]
@@ -96,9 +93,9 @@ class Sparse:
         self.left, self.right, self.out, self.in_ = tensor.shape
         pairs = [(int(w), int(v)) for w, v in np.argwhere(tensor.any(axis=(2, 3)))]
         chosen = rows_of_cover(pairs, self.left, self.right)
-        self.late = sorted({v for w, v in pairs if w not in chosen})
+        self.late: list[int] = sorted({v for w, v in pairs if w not in chosen})
         early = [(w, v) for w, v in pairs if v not in self.late]
-        self.early = sorted({w for w, _ in early})
+        self.early: list[int] = sorted({w for w, _ in early})
         entries = {pair: [(t, s, tensor[*pair, t, s].item()) for t, s in np.argwhere(tensor[pair])] for pair in pairs}
         self._plan(early, [pair for pair in pairs if pair[1] in self.late], entries)
 
@@ -232,11 +229,3 @@ def combined(terms: Sequence[tuple[complex, np.ndarray]], shape: tuple[int, int]
     out = np.empty(shape, like.dtype)
     combine(terms, out)
     return out
-
-
-def added(total: np.ndarray | None, x: np.ndarray) -> np.ndarray:
-    """``total + x`` in the memory of the first, which may be None."""
-    if total is None:
-        return x
-    total += x
-    return total

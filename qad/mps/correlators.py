@@ -149,7 +149,8 @@ def structure_factor(
     """
     n = len(check_state(psi))
     where = np.arange(n, dtype=float) if positions is None else np.asarray(positions, float)
-    momenta = np.asarray(momenta, float)
+    if (momenta := np.asarray(momenta)).dtype.kind not in "iuf":
+        raise ArgumentError(f"momenta are real numbers, not of dtype {momenta.dtype}")
     if len(where) != n or momenta.shape[1:] != where.shape[1:] or where.ndim > 2 or momenta.ndim == 0:
         raise ShapeError(
             f"positions of shape {where.shape} and momenta of shape {momenta.shape} do not fit {n} sites: give (n,) "
@@ -162,7 +163,7 @@ def structure_factor(
         first, second = (multipoint(psi, (x,), every, sites=sites) if named else local_expectations(psi, x, sites)
                          for x, named in zip((one, other), strung, strict=True))  # fmt: skip
         table = table - first[:, None] * second
-    waves = np.exp(1j * momenta.reshape(len(momenta), -1) @ where.reshape(n, -1).T)
+    waves = np.exp(1j * momenta.reshape(-1, where.size // n) @ where.reshape(n, -1).T)
     phases = like(table).asarray(waves)
     return ((phases @ table) * phases.conj()).sum(axis=-1) / n
 

@@ -223,8 +223,8 @@ def require_sectors(psi: Any) -> None:
 def bonds_of(psi: MPS | SymmetricMPS, bond: int | None) -> Sequence[int]:
     """The bonds that are asked for; raises where there is no such one."""
     n = len(psi)
-    if bond is not None and not 1 <= bond < n:
-        raise ArgumentError(f"there is no bond {bond} inside a chain of {n} sites: bonds are 1 to {n - 1}")
+    if bond is not None and not (hasattr(bond, "__index__") and 1 <= bond < n):
+        raise ArgumentError(f"there is no bond {bond!r} inside a chain of {n} sites: bonds are 1 to {n - 1}")
     return range(1, n) if bond is None else [bond]
 
 

@@ -133,20 +133,18 @@ class Environments:
     operators take the environment of identities for 1.
     """
 
-    H: list[np.ndarray]
-    left: list[np.ndarray]
-    right: list[np.ndarray]
-    sites: list[np.ndarray]
-    identities: tuple[list[np.ndarray], list[np.ndarray]]
-    rows: dict[tuple[int, int], Row]
-
     def __init__(self, H: Iterable[np.ndarray], tensors: Sequence[np.ndarray], dtype: DTypeLike):
-        self.H = [w.astype(np.result_type(w.dtype, dtype), copy=False) for w in H]
+        self.H: list[np.ndarray] = [w.astype(np.result_type(w.dtype, dtype), copy=False) for w in H]
         n = len(tensors)
-        self.left, self.right = [edge(dtype, like(*tensors))] * n, [edge(dtype, like(*tensors))] * n
-        self.sites = [on_host(w) for w in self.H]
+        self.left: list[np.ndarray] = [edge(dtype, like(*tensors))] * n
+        self.right: list[np.ndarray] = [edge(dtype, like(*tensors))] * n
+        self.sites: list[np.ndarray] = [on_host(w) for w in self.H]
         mirrored = [w.swapaxes(0, 1) for w in reversed(self.sites)]
-        self.identities, self.rows = (identities(self.sites), identities(mirrored)[::-1]), {}
+        self.identities: tuple[list[np.ndarray], list[np.ndarray]] = (
+            identities(self.sites),
+            identities(mirrored)[::-1],
+        )
+        self.rows: dict[tuple[int, int], Row] = {}
         for site in reversed(range(1, n)):
             self.pass_left(site, tensors[site])
 

@@ -13,7 +13,7 @@ from qad.extend import Tensor, like, stack_of, value_of
 from qad.mps.chain import as_array
 from qad.mps.checks import check_kind
 from qad.mps.conserving.state import SymmetricMPS
-from qad.mps.gauge import mirrored, side_ranks, truncated
+from qad.mps.gauge import mirrored, side_ranks, span_ranks, truncated
 from qad.mps.operator import MPO
 from qad.mps.sites import applied
 from qad.mps.state import MPS
@@ -102,20 +102,25 @@ def apply(
 def check_room(psi: State, operator: Array, sites: Sequence[int], after: State, max_bond: int | None) -> None:
     """Raise where a bond was cut to the directions that carry weight, but a change of the operands may fill others.
 
-    Of a recorded operator the derivative may reach what its value does not.  That is not known here; it is taken to
-    have as many terms as the value, which for one of a single term, such as a gate at the angle zero, is refused.
+    A change fills what neither side of the bond reaches now.  One of the state is met by what the operator's terms
+    make of either side; one of the operator may have any terms, so that all operators on its sites count.
     """
     if isinstance(psi, SymmetricMPS) or any(np.ndim(stack_of(x)) > np.ndim(x) for x in (operator, *psi)):
         return
-    first, last = min(sites), max(sites)
+    first, last, n = min(sites), max(sites), len(psi)
+    moving = [any(type(x) is Tensor for x in psi), type(operator) is Tensor]
     terms = MPO(gate_tensors(value_of(operator), sites, psi.phys)).truncate()[0]
     plain = [value_of(t) for t in psi]
     grown = [*plain[:first], *map(applied, terms, plain[first : last + 1]), *plain[last + 1 :]]
     sides = side_ranks(grown)[:-1], side_ranks(mirrored(grown))[-2::-1]
+    spans = span_ranks(plain, sites), span_ranks(mirrored(plain), [n - 1 - site for site in sites])
     for bond, (left, right) in enumerate(zip(*sides, strict=True), 1):
-        kept, most = after.bonds[bond], min(prod(psi.phys[:bond]), prod(psi.phys[bond:]), max_bond or np.inf)
-        single = type(operator) is Tensor and first < bond <= last and terms.bonds[bond - first] == 1
-        if single or kept < min(most, max(left, right)):
+        inner = first < bond <= last
+        met = max(left, right) if moving[0] or not inner else 0
+        if moving[1] and inner:
+            met = max(met, min(spans[0][bond - 1], spans[1][n - 1 - bond]))
+        kept = after.bonds[bond]
+        if kept < min(met, prod(psi.phys[:bond]), prod(psi.phys[bond:]), max_bond or np.inf):
             raise ArgumentError(
                 f"bond {bond} has directions that carry no weight (rank {kept}), but that a change of the operator or "
                 "the state may fill: the derivative would miss them. Take it where they are filled (at angles that are "

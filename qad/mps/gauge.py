@@ -101,7 +101,10 @@ def factors_from_left(tensors: Sequence[Array]) -> list[Array]:
     for tensor in tensors[:-1]:
         tensor = tensor if carried is None else carry(carried, tensor)
         carried = isometric(tensor.reshape(-1, tensor.shape[2]))[1]
-        carried = carried * (1 / np.linalg.norm(stack_of(carried)))
+        size = np.linalg.norm(stack_of(carried))
+        if not 0 < size < np.inf:
+            raise ArgumentError("the state is zero or not finite: it has no entanglement")
+        carried = carried * (1 / size)
         factors.append(carried)
     return factors
 
@@ -188,7 +191,11 @@ def zero_weight(matrix: Array) -> Real:
 
 
 def factorised(amplitudes: Array, max_bond: int | None, cutoff: float) -> list[Array]:
-    """Site tensors of a dense state, canonical around the last site."""
+    """Site tensors of a dense state, canonical around the last site.
+
+    Of a recorded state bonds keep the directions that carry no weight yet, where those are all that would be dropped:
+    a change of the state may fill them.  Such a bond holds all of the smaller side.
+    """
     phys, carried, tensors = amplitudes.shape, amplitudes.reshape(1, -1), []
     for size in phys[:-1]:
         matrix = carried.reshape(carried.shape[0] * size, -1)
@@ -196,17 +203,21 @@ def factorised(amplitudes: Array, max_bond: int | None, cutoff: float) -> list[A
         q, carried = isometric(low)
         carried = carried @ high
         if type(matrix) is Tensor and q.shape[1] < min(*matrix.shape, max_bond or np.inf):
-            check_weight(value_of(matrix), value_of(q) @ value_of(carried), len(tensors) + 1)
+            plain = value_of(matrix)
+            if np.linalg.norm(plain - value_of(q) @ value_of(carried)) <= zero_weight(plain):
+                check_fits(matrix, max_bond, len(tensors) + 1)
+                unit = like(matrix).eye(min(matrix.shape), dtype=matrix.dtype)
+                q, carried = (unit, matrix) if len(matrix) == len(unit) else (matrix, unit)
         tensors.append(q.reshape(-1, size, q.shape[1]))
     return [*tensors, carried.reshape(-1, phys[-1], 1)]
 
 
-def check_weight(matrix: np.ndarray, kept: np.ndarray, bond: int) -> None:
-    """Raise where all that was dropped of a recorded matrix are directions without weight, which could gain some."""
-    if np.linalg.norm(matrix - kept) <= zero_weight(matrix):
+def check_fits(matrix: Array, max_bond: int | None, bond: int) -> None:
+    """Raise where directions without weight do not fit into a bond: which would be kept depends on the change."""
+    if min(matrix.shape) > (max_bond or np.inf):
         raise ArgumentError(
-            f"bond {bond} has directions that carry no weight yet but could: a derivative through the tensors would "
-            "miss them. Differentiate the loss of the dense array as it is, give max_bond, or take another point"
+            f"bond {bond} has directions that carry no weight yet but could, more than max_bond={max_bond} holds: "
+            "a derivative through the tensors would miss them. Leave max_bond out, or give the rank"
         )
 
 
@@ -249,6 +260,25 @@ def check_reached(before: Sequence[Array], after: Sequence[Array], cut: Sequence
                 "derivative through the canonical form would miss them. Differentiate the loss of the chain as it is, "
                 "or drop them beforehand, outside of the differentiated function: psi.truncate(cutoff=1e-12)"
             )
+
+
+def span_ranks(tensors: Sequence[np.ndarray], sites: Sequence[int]) -> list[int]:
+    """How many states of the sites before every bond all operators on `sites` make of those that it distinguishes.
+
+    They make ``C^d (x) span{<s|l>}`` of states l: the physical leg joins the bond.  Up to the last of the sites.
+    """
+    create = like(*tensors)
+    environment, legs, ranks = create.ones((1, 1)), 1, []
+    for site, tensor in enumerate(tensors[: max(sites) + 1]):
+        left, phys, right = tensor.shape
+        wide = np.kron(create.eye(legs)[:, None, :], tensor)
+        if site in sites:
+            wide = wide.reshape(legs * left, phys, legs, right).swapaxes(1, 2).reshape(legs * left, 1, -1)
+            legs *= phys
+        environment = past_left(environment, wide)
+        environment = environment / (np.abs(environment).max() or 1.0)
+        ranks.append(legs * np.linalg.matrix_rank(environment, hermitian=True))
+    return ranks
 
 
 def side_ranks(tensors: Sequence[np.ndarray]) -> list[int]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ArgumentError
+from qad.core.errors import ArgumentError, ShapeError
 from qad.mps.names import spelled, suggestion
 
 if TYPE_CHECKING:
@@ -47,6 +47,24 @@ class Site:
     fermionic: frozenset[str] = frozenset()
     charges: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     states: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if "Id" not in self.operators:
+            raise ArgumentError(f"a site of kind {self.name!r} has no operator 'Id': give the identity among them")
+        operators = {name: np.asarray(matrix) for name, matrix in self.operators.items()}
+        size = len(operators["Id"])
+        for name, matrix in operators.items():
+            if matrix.shape != (size, size) or matrix.dtype.kind not in "biufc" or not np.isfinite(matrix).all():
+                raise ShapeError(
+                    f"operator {name!r} of site {self.name!r} is no matrix of {size} x {size} finite numbers"
+                )
+        if not np.array_equal(operators["Id"], np.eye(size)):
+            raise ArgumentError(f"operator 'Id' of site {self.name!r} is not the identity")
+        if missing := ({*self.fermionic} | ({"F"} if self.fermionic else set())) - {*operators}:
+            raise ArgumentError(
+                f"site {self.name!r} has fermionic operators, but not {sorted(missing)}: give them, and the parity 'F'"
+            )
+        object.__setattr__(self, "operators", operators)
 
     @property
     def phys(self) -> int:
@@ -234,7 +252,7 @@ def site(kind: str | Site) -> Site:
     >>> qad.mps.site("boson-3").phys
     4
     """
-    return kind if isinstance(kind, Site) else _named(kind)
+    return kind if isinstance(kind, Site) else _named(str(kind))
 
 
 MAKERS: dict[str, Callable[[], Site]] = {
@@ -246,7 +264,7 @@ MAKERS: dict[str, Callable[[], Site]] = {
 
 @lru_cache
 def _named(kind):
-    family, _, size = str(kind).partition("-")
+    family, _, size = kind.partition("-")
     try:
         if family == "spin":
             numerator, _, denominator = size.partition("/")

@@ -210,10 +210,13 @@ def on_sites(psi: MPS, operator: Any, places: Sequence[int]) -> list[Any]:
 def per_site(psi: MPS, operator: Any, sites: Kinds = None) -> list[Array]:
     """One matrix for each site, as an array; `sites` are the kinds that an operator's name is looked up in."""
     if isinstance(operator, str):
-        return [kind.matrix(operator) for kind in kinds(sites, psi.phys)]
-    alone = operator if hasattr(operator, "shape") or not len(operator) else operator[0]
-    one = np.ndim(value_of(alone)) == (2 if alone is operator else 1)  # a matrix, or its first row
-    matrices = [operator] * len(psi) if one else list(operator)
+        matrices = [kind.matrix(operator) for kind in kinds(sites, psi.phys)]
+    elif not hasattr(operator, "__len__") or hasattr(operator, "keys"):
+        raise ArgumentError(f"an operator is a name, a matrix or one matrix for each site, not {operator!r}")
+    else:
+        alone = operator if hasattr(operator, "shape") or not len(operator) else operator[0]
+        one = np.ndim(value_of(alone)) == (2 if alone is operator else 1)  # a matrix, or its first row
+        matrices = [operator] * len(psi) if one else list(operator)
     if len(matrices) != len(psi):
         raise ShapeError(f"{len(matrices)} operators were given for {len(psi)} sites")
     matrices = list(map(as_array, matrices))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -49,12 +49,8 @@ def norm(psi: MPS | SymmetricMPS) -> Real:
     >>> round(float(qad.mps.norm(qad.mps.MPS.random(n=6, bond=4))), 12)
     1.0
     """
-    if isinstance(psi, SymmetricMPS):
-        square, log_scale = conserving.overlap(psi, psi)
-    else:
-        check_kind(psi, MPS)
-        (square,), log_scale = sandwich(psi, None, psi)
-    return within_range(np.sqrt(square.real), log_scale / 2, "the norm", tiny=False)
+    square, log_scale = squared_norm(psi)
+    return within_range(np.sqrt(square), log_scale / 2, "the norm", tiny=False)
 
 
 def norm2(psi: MPS | SymmetricMPS) -> Real:
@@ -74,12 +70,7 @@ def norm2(psi: MPS | SymmetricMPS) -> Real:
     >>> round(float(qad.mps.norm2(2.0 * qad.mps.MPS.random(n=6, bond=4))), 12)
     4.0
     """
-    if isinstance(psi, SymmetricMPS):
-        square, log_scale = conserving.overlap(psi, psi)
-    else:
-        check_kind(psi, MPS)
-        (square,), log_scale = sandwich(psi, None, psi)
-    return within_range(square.real, log_scale, "the squared norm", tiny=False)
+    return within_range(*squared_norm(psi), "the squared norm", tiny=False)
 
 
 def log_norm2(psi: MPS | SymmetricMPS) -> Real:
@@ -105,14 +96,20 @@ def log_norm2(psi: MPS | SymmetricMPS) -> Real:
     >>> round(float(qad.mps.log_norm2(psi)), 6)
     1842.068074
     """
+    square, log_scale = squared_norm(psi)
+    if not (stack_of(square) > 0).all():
+        raise ArgumentError("the state has norm zero, which has no logarithm")
+    return np.log(square) + log_scale
+
+
+def squared_norm(psi: MPS | SymmetricMPS) -> tuple[Real, Any]:
+    """``<psi|psi>`` times a power of two, and minus the logarithm of that power."""
     if isinstance(psi, SymmetricMPS):
         square, log_scale = conserving.overlap(psi, psi)
-        return np.log(square.real) + log_scale
-    check_kind(psi, MPS)
-    (square,), log_scale = sandwich(psi, None, psi)
-    if not (stack_of(square).real > 0).all():
-        raise ArgumentError("the state has norm zero, which has no logarithm")
-    return np.log(square.real) + log_scale
+    else:
+        check_kind(psi, MPS)
+        (square,), log_scale = sandwich(psi, None, psi)
+    return square.real, log_scale
 
 
 def overlap(bra: MPS | SymmetricMPS, ket: MPS | SymmetricMPS) -> Scalar:

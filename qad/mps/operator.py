@@ -147,7 +147,9 @@ class MPO(Chain):
         """
         matrix = matrix if hasattr(matrix, "dtype") else np.asarray(matrix)
         size = matrix.shape[0] if matrix.ndim == 2 else 0
-        dims = list(phys) if np.ndim(phys) else [phys] * max(1, round(np.log(max(size, 1)) / np.log(max(phys, 2))))
+        max_bond = None if max_bond is None else site_count(max_bond, 1, "max_bond")
+        given = [site_count(d, 1, "phys") for d in (phys if np.ndim(phys) else [phys])]
+        dims = given if np.ndim(phys) else given * max(1, round(np.log(max(size, 1)) / np.log(max(*given, 2))))
         if matrix.shape != (int(np.prod(dims)),) * 2:
             raise ShapeError(
                 f"a matrix of shape {matrix.shape} is none of sites of dimensions {dims}: give phys=, one number for "

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import Tensor, as_array, stack_of
+from qad.extend import Tensor
 from qad.mps.automaton import Family, build, site_tensor, weight_key
 from qad.mps.chain import site_count
 from qad.mps.conserving.parts import of_definite_charge
 from qad.mps.local import site as site_of
 from qad.mps.operator import MPO
-from qad.mps.opsum_algebra import Algebra
+from qad.mps.opsum_algebra import Algebra, finite_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,21 +58,16 @@ class OpSum(Algebra):
     MPO(6 sites, open, bonds 1-5-5-5-5-5-1, float64)
     """
 
-    sites: tuple[Site, ...]
-    operators: Any
-    terms: Any
-    families: Any
-    identities: Any
-
     def __init__(self, n: int, sites: str | Site | Sequence[str | Site] = "spin-1/2"):
-        several = hasattr(sites, "__iter__") and not isinstance(sites, str)
+        several = hasattr(sites, "__iter__") and not isinstance(sites, (str, set, frozenset, dict))
         kinds = list(sites) if several else [sites] * site_count(n, 1, "n")
         if len(kinds) != site_count(n, 1, "n"):
             raise ArgumentError(f"{len(kinds)} kinds of site were given for {n} sites: give one for all, or one each")
-        self.sites = tuple(map(site_of, kinds))
-        self.operators = Operators()
-        self.terms, self.families = {}, []
-        self.identities = [self.operators.number(s.operators["Id"])[0] for s in self.sites]
+        self.sites: tuple[Site, ...] = tuple(map(site_of, kinds))
+        self.operators: Any = Operators()
+        self.terms: Any = {}
+        self.families: Any = []
+        self.identities: Any = [self.operators.number(s.operators["Id"])[0] for s in self.sites]
 
     def __len__(self) -> int:
         return len(self.terms) + len(self.families)
@@ -230,6 +225,8 @@ class OpSum(Algebra):
         matrix = np.asarray(operator)
         if matrix.shape != (kind.phys, kind.phys):
             raise ShapeError(f"a matrix of shape {matrix.shape} stands on site {site}, which has dimension {kind.phys}")
+        if matrix.dtype.kind not in "biufc" or not np.isfinite(matrix).all():
+            raise ArgumentError(f"the matrix on site {site} has entries that are no finite numbers")
         return matrix, False
 
     def _parity(self, site):
@@ -258,11 +255,9 @@ class OpSum(Algebra):
 class Operators:
     """Distinct local operators, up to a factor."""
 
-    matrices: list[np.ndarray]
-    numbers: dict[tuple[tuple[int, ...], bytes], int]
-
     def __init__(self):
-        self.matrices, self.numbers = [], {}
+        self.matrices: list[np.ndarray] = []
+        self.numbers: dict[tuple[tuple[int, ...], bytes], int] = {}
 
     def copy(self) -> Operators:
         """The same operators by the same numbers; those that are added to either are its own."""
@@ -290,11 +285,3 @@ def scaled(coefficient: Number, scale: complex) -> Number:
         return coefficient if scale == 1 else coefficient * scale
     product = coefficient * scale
     return product.real if isinstance(product, complex) and product.imag == 0 else product
-
-
-def finite_number(x: Number, what: str) -> Number:
-    """`x` as a Python number, or itself if it is a Tensor; raises unless it is one finite number."""
-    value = as_array(stack_of(x))
-    if np.shape(x) != () or value.dtype.kind not in "fciu" or not np.isfinite(value).all():
-        raise ArgumentError(f"{what} must be a finite number (real or complex), but got {x!r}")
-    return x if type(x) is Tensor else value.item()

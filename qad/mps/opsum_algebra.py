@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
+from qad.extend import Tensor, as_array, stack_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,13 +79,18 @@ class Algebra:
     def __mul__(self, factor: Number) -> Self:
         if np.ndim(factor) != 0 or isinstance(factor, (Algebra, str)):
             return NotImplemented
+        finite_number(factor, "the factor of a sum")
         return self._changed(lambda matrix: matrix, lambda weight: weight * factor, rates=False)
 
     __rmul__ = __mul__
     __array_ufunc__ = None  # NumPy's numbers leave the product to us
 
     def __truediv__(self, divisor: Number) -> Self:
-        return self * (1 / divisor) if np.ndim(divisor) == 0 else NotImplemented
+        if np.ndim(divisor) != 0 or isinstance(divisor, (Algebra, str)):
+            return NotImplemented
+        if stack_of(finite_number(divisor, "the divisor of a sum")) == 0:
+            raise ArgumentError("a sum is not divided by zero")
+        return self * (1 / divisor)
 
     def __matmul__(self, other: Self) -> Self:
         """The sum that applies `other` first: every term of one times every term of the other."""
@@ -137,3 +143,11 @@ class Algebra:
                 string.append((site, number))
         key = tuple(string) or ((0, self.identities[0]),)
         self.terms[key] = self.terms[key] + weight if key in self.terms else weight
+
+
+def finite_number(x: Number, what: str) -> Number:
+    """`x` as a Python number, or itself if it is a Tensor; raises unless it is one finite number."""
+    value = as_array(stack_of(x))
+    if np.shape(x) != () or value.dtype.kind not in "fciu" or not np.isfinite(value).all():
+        raise ArgumentError(f"{what} must be a finite number (real or complex), but got {x!r}")
+    return x if type(x) is Tensor else value.item()

@@ -112,9 +112,12 @@ def closed(environment: Array, outer: tuple[int, int, int], channels: int) -> li
     return [np.trace(split[:, :, channel].reshape(size, size)) for channel in range(channels)]
 
 
-def scaled(environment: Array, log_scale: Any) -> tuple[Array, Any]:
-    """`environment` with its Frobenius norm near 1, by a power of two, which costs no digits."""
-    size = np.linalg.norm(stack_of(environment).ravel())
+def scaled(environment: Any, log_scale: Any, entries: Array | None = None) -> tuple[Any, Any]:
+    """`environment` with its Frobenius norm near 1, by a power of two, which costs no digits.
+
+    Its `entries` are those of one of definite charge, which is no array.
+    """
+    size = np.linalg.norm(stack_of(environment if entries is None else entries).ravel())
     if not 0 < size < np.inf:
         return environment, log_scale
     if any_traced(size):  # the power is then a part of the program, not a decision

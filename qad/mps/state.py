@@ -181,6 +181,7 @@ class MPS(Methods, Readings, Chain):
         >>> qad.mps.MPS.from_dense(ghz)
         MPS(5 sites, open, bonds 1-2-2-2-2-1, float64)
         """
+        max_bond = None if max_bond is None else site_count(max_bond, 1, "max_bond")
         amplitudes = amplitudes if hasattr(amplitudes, "dtype") else np.asarray(amplitudes)
         if amplitudes.ndim == 0 or 0 in amplitudes.shape:
             raise ShapeError(f"a dense state has one axis per site, not shape {amplitudes.shape}")
@@ -241,8 +242,8 @@ class MPS(Methods, Readings, Chain):
         >>> round(float((abs(psi[2]) ** 2).sum()), 12)
         1.0
         """
-        if not -len(self) <= center < len(self):
-            raise ArgumentError(f"there is no site {center} among {len(self)}")
+        if not hasattr(center, "__index__") or not -len(self) <= center < len(self):
+            raise ArgumentError(f"there is no site {center!r} among {len(self)}")
         return type(self)(gauge.canonical(self.tensors, center % len(self)))
 
     def truncate(self, max_bond: int | None = None, cutoff: float = 1e-14) -> tuple[Self, Real]:

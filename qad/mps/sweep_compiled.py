@@ -38,17 +38,6 @@ class Table:
         In which it is done.
     """
 
-    sites: Sequence[Sparse]
-    bonds: Sequence[int]
-    dtype: np.dtype[Any]
-    shapes: list[tuple[int, int, int]]
-    places: list[int]
-    length: int
-    factors: dict[complex, int]
-    numbers: np.ndarray
-    top: int
-    forward_code: np.ndarray
-    backward_code: np.ndarray
     exponents: int
     lefts: list[int]
     halves: list[list[int]]
@@ -59,15 +48,21 @@ class Table:
     blocks: list[int]
 
     def __init__(self, sites: Sequence[Sparse], bonds: Sequence[int], dtype: np.dtype[Any]):
-        self.sites, self.bonds, self.dtype = sites, bonds, dtype
-        self.shapes = [(a, site.out, end) for a, site, end in zip(bonds[:-1], sites, bonds[1:], strict=True)]
-        self.places = np.concatenate([[0], np.cumsum([np.prod(shape) for shape in self.shapes])]).tolist()
-        self.length = self.places[-1]
+        self.sites: Sequence[Sparse] = sites
+        self.bonds: Sequence[int] = bonds
+        self.dtype: np.dtype[Any] = dtype
+        self.shapes: list[tuple[int, int, int]] = [
+            (a, site.out, end) for a, site, end in zip(bonds[:-1], sites, bonds[1:], strict=True)
+        ]
+        self.places: list[int] = np.concatenate([[0], np.cumsum([np.prod(shape) for shape in self.shapes])]).tolist()
+        self.length: int = self.places[-1]
         found = sorted({1, *(c for site in sites for c in site.coefficients())}, key=lambda c: (c.real, c.imag))
-        self.factors = {c: 3 * self.length + i for i, c in enumerate(found)}
-        self.numbers, self.top = np.array(found, dtype), 3 * self.length + len(found)
+        self.factors: dict[complex, int] = {c: 3 * self.length + i for i, c in enumerate(found)}
+        self.numbers: np.ndarray = np.array(found, dtype)
+        self.top: int = 3 * self.length + len(found)
         self._room()
-        self.forward_code, self.backward_code = self._forward(), self._backward()
+        self.forward_code: np.ndarray = self._forward()
+        self.backward_code: np.ndarray = self._backward()
 
     def _room(self):
         """Places of what stays of every site, and of what each site uses anew."""
@@ -179,11 +174,9 @@ class Table:
 class Code:
     """Entries, as they are written."""
 
-    factors: dict[complex, int]
-    numbers: list[int]
-
     def __init__(self, factors: dict[complex, int]):
-        self.factors, self.numbers = factors, []
+        self.factors: dict[complex, int] = factors
+        self.numbers: list[int] = []
 
     def array(self) -> np.ndarray:
         """What `qad.contract.compiled.loop` reads."""

@@ -30,11 +30,9 @@ class Steps:
         In which it is done.
     """
 
-    sites: Sequence[Passage]
-    dtype: np.dtype[Any]
-
     def __init__(self, sites: Sequence[Passage], dtype: np.dtype[Any]):
-        self.sites, self.dtype = sites, dtype
+        self.sites: Sequence[Passage] = sites
+        self.dtype: np.dtype[Any] = dtype
 
     def forward(self, tensors: Sequence[np.ndarray], keep: bool) -> tuple[np.ndarray, Kept]:
         """Sweep from the left: the values in the last channels, but for a scale, and what `backward` needs."""

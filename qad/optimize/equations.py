@@ -69,6 +69,13 @@ def root(
     start, _ = plain_leaves(x0)
     spec = flatten(x0)[1]
 
+    shapes, found = [np.shape(x) for x in start], [np.shape(x) for x in flatten(f(x0))[0]]
+    if found != shapes:
+        raise ShapeError(
+            f"root: the function returns arrays of shapes {found}, but its argument has {shapes}: return the structure "
+            "of the argument, such as np.stack([first, second]) for a vector"
+        )
+
     def again(residual, leaves):
         return _solved(residual, leaves, method, tol, options)
 

@@ -67,7 +67,7 @@ def test_light_cones():
         (lambda c: c.network("01"), ArgumentError, "3 bits"),
         (lambda c: c.network("XX"), ShapeError, "observable"),
         (lambda c: c.network(3), ArgumentError, "no observable"),
-        (lambda c: c.network([0, 1, 2]), ArgumentError, "no observable"),
+        (lambda c: c.network([0, 1, 2]), ArgumentError, "named by 3 bits"),
         (lambda c: c.ry(np.zeros(2), 0).network("ZZZ"), ShapeError, "no batch"),
         (lambda c: c.network(qad.PauliSum({"XII": 1j})), ArgumentError, "Hermitian"),
     ],

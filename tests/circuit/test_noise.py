@@ -235,7 +235,7 @@ def test_what_is_refused():
         lambda: NoisyCircuit(1).if_(0, "x", 0): "no classical bits",
         lambda: c.if_(1, "x", 0): "no classical bit 1",
         lambda: c.if_(0, "xx", 0): "no gate 'xx'",
-        lambda: c.if_(0, "x", 0, equals=2): "equals is 0 or 1",
+        lambda: c.if_(0, "x", 0, equals=2): "given by 1 bits",
         lambda: c.if_(0, lambda c: c.measure(0, into=0)): "bit of its own condition",
         lambda: NoisyCircuit(1, bits=-1): "number of classical bits",
         lambda: c.channel(np.stack([np.eye(2), np.eye(2)]), 0): "do not add up",

@@ -62,3 +62,21 @@ def test_planning_time_and_a_prescribed_order_exclude_each_other():
         qad.plan(TEXT, *SHAPES, planning_seconds=1, optimize=[(0, 1)] * 3)
     with pytest.raises(ArgumentError, match="a positive number"):
         qad.plan(TEXT, *SHAPES, planning_seconds=0)
+    with pytest.raises(ArgumentError, match="a positive number"):
+        qad.plan(TEXT, *SHAPES, planning_seconds="1")
+
+
+def test_what_is_no_order():
+    class Unhashable:
+        __hash__ = None
+
+        def __call__(self, inputs, output, sizes, memory_limit=None):
+            return [(0, 1)] * (len(inputs) - 1)
+
+    operands = [np.ones(shape) for shape in SHAPES]
+    with pytest.raises(ArgumentError, match="not hashable: give its bound method"):
+        qad.einsum(TEXT, *operands, optimize=Unhashable())
+    qad.einsum(TEXT, *operands, optimize=Unhashable().__call__)
+    for wrong in ({}, {(0, 1)}, [1], 3, None):
+        with pytest.raises(ArgumentError, match="is neither 'auto', a bool, a path"):
+            qad.einsum(TEXT, *operands, optimize=wrong)

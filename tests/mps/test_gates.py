@@ -1,5 +1,7 @@
 """Operators on a few sites of a state, and exchanges, against dense states."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -99,6 +101,29 @@ def test_a_derivative_that_a_cut_would_miss_is_refused():
         assert abs(qad.grad(loss)(0.3) - slope) < 1e-8
         with pytest.raises(ArgumentError, match="carry no weight"):
             qad.grad(loss)(0.0)
-    state = MPS.random(5, 3, seed=1)  # full bonds, but an operator of one term
-    with pytest.raises(ArgumentError, match="carry no weight"):
-        qad.grad(lambda a: qad.mps.norm(state.apply(np.eye(4) + a * both, (0, 1), max_bond=3)))(0.0)
+    state = MPS.random(5, 3, seed=1)  # an operator of one term, but bonds that have room for every one
+    found = qad.grad(lambda a: qad.mps.norm(state.apply(np.eye(4) + a * both, (0, 1), max_bond=3)))(0.0)
+    assert found == pytest.approx((state @ state.apply(both, (0, 1))).real, rel=1e-12)
+
+
+def test_a_derivative_of_more_terms_than_the_operator_has():
+    """exp(i a XX) has two terms, its product with exp(i b YY) four: at b = 0 the others have no weight yet."""
+    rng, y = np.random.default_rng(3), np.array([[0, -1j], [1j, 0]])
+    xx, yy = np.eye(4)[::-1], np.kron(y, y)
+
+    def slopes(bonds):
+        psi = MPS([rng.normal(size=(left, 2, right)) for left, right in itertools.pairwise(bonds)]).normalized()
+        dense, other = psi.to_dense(), rng.normal(size=(2,) * 6)
+
+        def loss(b, chain):
+            gate = (np.cos(0.3) * np.eye(4) + 1j * np.sin(0.3) * xx) @ (np.cos(b) * np.eye(4) + 1j * np.sin(b) * yy)
+            if chain:
+                return qad.abs2(np.sum(other * psi.apply(gate, (2, 3)).to_dense()))
+            return qad.abs2(np.einsum("ab,ibj,iaj->", gate, dense.reshape(4, 4, 4), other.reshape(4, 4, 4)))
+
+        return qad.grad(loss)(0.0, False), qad.grad(loss)(0.0, True)
+
+    one, two = slopes((1, 2, 4, 4, 4, 2, 1))
+    assert two == pytest.approx(one, rel=1e-9)
+    with pytest.raises(ArgumentError, match="bond 3 has directions that carry no weight"):
+        slopes((1, 2, 4, 2, 4, 2, 1))

@@ -252,13 +252,21 @@ def test_truncation_refuses_a_derivative_by_what_carries_no_weight_yet(conserve)
 
 
 @pytest.mark.parametrize("kind", [MPS, MPO])
-def test_dense_arrays_refuse_a_derivative_by_what_carries_no_weight_yet(kind):
-    one = np.eye(4) if kind is MPO else np.eye(4)[0].reshape(2, 2)
-    other = normal(4, 4, float) if kind is MPO else one[::-1, ::-1]
+def test_dense_arrays_keep_what_carries_no_weight_yet(kind):
+    """At t = 0 the state is a product, but its derivative is none: bonds of a recorded array have room for it."""
+    rng, ones = np.random.default_rng(2), np.zeros((2, 2, 2, 2))
+    ones[0, 0, 0, 0] = 1.0
+    one, other = (np.eye(8), rng.normal(size=(8, 8))) if kind is MPO else (ones, rng.normal(size=ones.shape))
 
-    def rebuilt(t):
-        return np.sum(other * kind.from_dense(one + t * other).to_dense())
+    def rebuilt(t, **how):
+        return np.sum(other * (kind.from_dense(one + t * other, **how).to_dense() - one) ** 3)
 
-    with pytest.raises(ArgumentError, match="carry no weight yet"):
-        qad.grad(rebuilt)(0.0)
-    assert qad.grad(rebuilt)(0.3) == pytest.approx(np.sum(other**2))
+    for t in (0.0, 0.3):
+        slope = rebuilt
+        for expected in (3 * t**2, 6 * t, 6.0):
+            slope = qad.grad(slope)
+            assert slope(t) == pytest.approx(np.sum(other**4) * expected, rel=1e-9, abs=1e-12)
+    assert kind.from_dense(one).bond == 1
+    with pytest.raises(ArgumentError, match="Leave max_bond out"):
+        qad.grad(lambda t: rebuilt(t, max_bond=2))(0.0)
+    assert np.isfinite(qad.grad(lambda t: rebuilt(t, max_bond=1))(0.0))  # the rest is cut off, as asked

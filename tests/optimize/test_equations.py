@@ -64,3 +64,5 @@ def test_equations_are_as_many_as_unknowns():
     with pytest.raises(ShapeError, match="1 equations for 2 unknowns"):
         root(lambda z: np.abs(z) - 1.0, np.array(1 + 1j))
     assert root(lambda x: x, np.zeros(0)).shape == (0,)
+    with pytest.raises(ShapeError, match=r"return the structure of the argument, such as np.stack"):
+        root(lambda x: [x[0] - 1.0, x[1]], np.zeros(2))

@@ -9,7 +9,7 @@ import pytest
 import qad
 from qad.core.define import PRIMITIVES
 from qad.frozen.old_names import current
-from qad.frozen.serialization import _table
+from qad.frozen.serialization import _tables
 from tests.fixtures import stored
 from tests.frozen.agree import difference
 
@@ -50,7 +50,7 @@ def test_tensors_of_before():
 
 def test_every_name_that_was_ever_stored_is_known():
     assert list(stored.names())  # which loads every floor that defines primitives
-    missing = set(map(current, (stored.HERE / "primitives.list").read_text().split())) - set(_table())
+    missing = set(map(current, (stored.HERE / "primitives.list").read_text().split())) - set(_tables()[0])
     assert not missing
 
 

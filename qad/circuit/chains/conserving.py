@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.circuit.chains.conserving_sweeps import ConservingRun, measured
+from qad.circuit.chains.conserving_sweeps import ConservingRun
 from qad.circuit.chains.conserving_targets import Energy, Local, Overlap
 from qad.circuit.chains.simulation import ChainSimulation
-from qad.circuit.checks import check_qubits
+from qad.circuit.checks import check_bits, check_qubits
 from qad.circuit.observables import Projector, as_observable, hermitian
 from qad.circuit.pauli import PauliSum
 from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
@@ -25,13 +25,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from numpy.typing import NDArray
-
     from qad.circuit.builder import Builder
     from qad.circuit.chains.conserving_targets import Target
     from qad.circuit.observables import Observable
     from qad.mps.conserving.quantities import Quantities
-    from qad.typing import Array, Seed
+    from qad.typing import Array
 
 PAULIS = {name: spin(0.5).operators[name] for name in ("Id", "X", "Y", "Z")}
 QUBIT = Site("qubit", PAULIS, charges={"N": (0, 1), "Sz": (1, -1), "parity": (0, 1)})
@@ -58,16 +56,9 @@ class ConservingSimulation(ChainSimulation):
         super().__init__(circuit, max_bond, cutoff, bra_bond)
         self.conserved: Quantities = quantities(conserve, [QUBIT] * self.n)
         run = self.run
-        self.run: Any = ConservingRun(run.program, run.dtype, run.bond, run.cutoff, run.bra_bond, self.conserved)
-
-    @property
-    def state(self) -> SymmetricMPS:
-        if any(type(x) is Tensor for x in self.numbers):
-            raise GradientTypeError(
-                "the tensors of a truncated state are not differentiable: take .expectation(H), .overlap(phi) or "
-                ".amplitude(bits) of the simulation, or build the circuit from plain angles"
-            )
-        return self.plain
+        self.run: Any = ConservingRun(
+            run.program, run.dtype, run.bond, run.cutoff, run.bra_bond, conserved=self.conserved
+        )
 
     @property
     def plain(self) -> SymmetricMPS:
@@ -96,13 +87,13 @@ class ConservingSimulation(ChainSimulation):
         >>> float(c.mps(conserve="N").expectation(qad.PauliSum.on_sites(50, [(1.0, "ZZ", (0, 1))])))
         -1.0
         """
-        if isinstance(observable, (list, tuple)):
-            if any(isinstance(one, (list, tuple)) for one in observable):
-                return np.stack([self.expectation(one) for one in observable])
-            return np.stack(self._taken([self.target(one) for one in observable]))
-        return self._taken([self.target(observable)])[0]
+        return super().expectation(observable)
 
-    def target(self, observable: Observable | MPO) -> Target:
+    def target(self, observable: Observable | MPO) -> tuple[Target, Sequence[Array]]:
+        """What is measured of an observable; it has no operands."""
+        return self.conserving_target(observable), ()
+
+    def conserving_target(self, observable: Observable | MPO) -> Target:
         """What is measured of an observable."""
         if isinstance(observable, MPO):
             return Energy(observable)
@@ -120,12 +111,6 @@ class ConservingSimulation(ChainSimulation):
         else:
             matrix = np.asarray(observable.matrix)
         return Local(qubits, matrix)
-
-    def _taken(self, targets):
-        """The numbers that targets measure, of one run."""
-        if all(type(x) is np.ndarray for x in self.numbers):
-            return tuple(target.value(self.plain) for target in targets)
-        return measured(*self.numbers, run=self.run, targets=tuple(targets))
 
     def overlap(self, phi: SymmetricMPS) -> Array:
         """The overlap ``<phi|psi>`` with a state that conserves the same, differentiable; 0 where charges differ.
@@ -145,7 +130,7 @@ class ConservingSimulation(ChainSimulation):
             return phi @ self.plain
         if any(type(t.data) is Tensor for t in phi):
             raise GradientTypeError("overlap: derivatives by the gates and by the state at once are not there")
-        return self._taken([Overlap(phi)])[0]
+        return self._measured([(Overlap(phi), ())])[0]
 
     def amplitude(self, bits: str | Sequence[int]) -> Array:
         """The amplitude ``<bits|psi>`` of a basis state, a string or sequence of one bit per qubit.
@@ -156,14 +141,8 @@ class ConservingSimulation(ChainSimulation):
         >>> complex(qad.Circuit(4).x([0, 2]).mps(conserve="N").amplitude("1010"))
         (1+0j)
         """
-        bits = [int(bit) for bit in bits]
-        if len(bits) != self.n or set(bits) - {0, 1}:
-            raise ArgumentError(f"an amplitude of {self.n} qubits is named by {self.n} bits, not {bits}")
+        bits = check_bits(bits, self.n, f"an amplitude of {self.n} qubits is named")
         return self.overlap(MPS.product(bits, dtype=self.run.dtype, conserve=self.conserved.names, sites=QUBIT))
-
-    def sample(self, shots: int, seed: Seed = 0) -> NDArray[np.int64]:
-        """Outcomes (shots, n) of measuring all qubits, drawn from ``|psi|**2``."""
-        return self.plain.sample(shots, seed)
 
 
 def sum_of(observable: PauliSum, n: int) -> OpSum:

@@ -7,19 +7,16 @@ order.  So derivatives within the sector are all there are.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.circuit.chains.conserving_walker import ConservingWalker, breaking
-from qad.circuit.chains.operators import site_operators
+from qad.circuit.chains.conserving_walker import ConservingWalker, breaking, called, matrix_of, sites_of
 from qad.circuit.chains.overlaps import Overlaps
-from qad.circuit.chains.sweeps import numbers
+from qad.circuit.chains.sweeps import Run, numbers
 from qad.circuit.gates import pauli_matrix
 from qad.core.errors import ArgumentError
-from qad.core.threads import blas_for
-from qad.extend import Tensor, defvjp, opaque, primitive
 from qad.mps.conserving.evolution import Truncation
 from qad.mps.conserving.inner import overlap, total_of
 from qad.mps.conserving.make import product_state
@@ -32,60 +29,47 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from qad.circuit.chains.conserving_targets import Target
-    from qad.circuit.ir import Instruction, Program
+    from qad.circuit.chains.sweeps import History
+    from qad.circuit.ir import Instruction
     from qad.mps.conserving.quantities import Quantities
     from qad.symmetric.tensor import SymTensor
-    from qad.typing import Array
-
-WIDEST = 8  # qubits that one gate may join
-History: TypeAlias = list[tuple["SymTensor", ...]]  # the tensors before every gate
-Kept: TypeAlias = tuple[ConservingWalker, History]
 
 
 @dataclass(frozen=True)
-class ConservingRun:
-    """How a circuit runs on chains of definite charge; see `qad.circuit.chains.sweeps.Run`."""
+class ConservingRun(Run):
+    """How a circuit runs on chains of definite charge."""
 
-    program: Program
-    dtype: np.dtype[Any]
-    bond: int
-    cutoff: float
-    bra_bond: int
-    conserved: Quantities
+    conserved: Quantities = field(kw_only=True)
 
-    def forward(self, real: np.ndarray, complex_: np.ndarray) -> Kept:
-        """Apply all gates to |0...0>: the final walker, and the tensors before every gate."""
-        vectors, history, n = {"real": real, "complex": complex_}, [], self.program.n
-        zero = product_state([0] * n, self.conserved, self.dtype)
-        walker = ConservingWalker(zero, Truncation(self.bond, self.cutoff))
-        with blas_for(min(self.bond, 2 ** (n // 2))):
-            for op in self.program.instructions:
-                history.append(tuple(walker.tensors))
-                walker.apply(sites_of(op), matrix_of(op, vectors).astype(self.dtype), called(op))
-        return walker, history
+    def begin(self, start: Sequence[Any]) -> ConservingWalker:
+        """The state |0...0>."""
+        return ConservingWalker(product_state([0] * self.program.n, self.conserved, self.dtype), self.truncation())
+
+    def truncation(self, bond: int | None = None) -> Truncation:
+        """What cuts the bonds of a chain, by default to what those of the state may have."""
+        return Truncation(self.bond if bond is None else bond, self.cutoff)
+
+    def state(self, ket: ConservingWalker) -> SymmetricMPS:
+        """What targets measure of a final walker."""
+        return SymmetricMPS(ket.tensors, self.conserved)
+
+    def bra(self, chain: SymmetricMPS) -> ConservingWalker | None:
+        """A chain to be taken back; None for one that is zero."""
+        if not abs(overlap(chain, chain)[0]) > 0:
+            return None
+        return ConservingWalker(chain, self.truncation(self.bra_bond)).pressed()
+
+    def overlaps(self, bra: ConservingWalker) -> ConservingOverlaps:
+        """The environments of this bra with the states before gates."""
+        return ConservingOverlaps(self.conserved, total_of(bra.tensors))
 
     def backward(
-        self, real: np.ndarray, complex_: np.ndarray, history: History, bra: SymmetricMPS
+        self, real: np.ndarray, complex_: np.ndarray, history: History, bra: ConservingWalker | None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """``<bra|psi>`` derived by the two vectors; the chain `bra` is taken back through the circuit."""
-        vectors = {"real": real, "complex": complex_}
-        slopes = {name: np.zeros(vector.shape, complex) for name, vector in vectors.items()}
-        changing = [i for i, op in enumerate(self.program.instructions) if op.source != "constant"]
-        steps = list(zip(self.program.instructions, history, strict=True))[min(changing, default=len(history)) :]
-        for op, _ in steps:
-            self.require_conserving(op, matrix_of(op, vectors))
-        if not abs(overlap(bra, bra)[0]) > 0:
-            return slopes["real"], slopes["complex"]
-        with blas_for(min(self.bra_bond, 2 ** (self.program.n // 2))):
-            walker = ConservingWalker(bra, Truncation(self.bra_bond, self.cutoff)).pressed()
-            overlaps = ConservingOverlaps(self.conserved, total_of(walker.tensors))
-            for op, before in reversed(steps):
-                if op.source != "constant":
-                    place = slice(op.start, op.start + op.count)
-                    slopes[op.source][0, 0, place] = paired(op, overlaps, walker.tensors, before)
-                walker.apply(sites_of(op), matrix_of(op, vectors).conj().T.astype(self.dtype), called(op))
-        return slopes["real"], slopes["complex"]
+        """As of `Run`; raises unless every gate from the first one on that may change conserves."""
+        for op in self.program.instructions[self.first :]:
+            self.require_conserving(op, matrix_of(op, numbers(op, {"real": real, "complex": complex_})))
+        return super().backward(real, complex_, history, bra)
 
     def require_conserving(self, op: Instruction, matrix: np.ndarray) -> None:
         """Raise unless a gate conserves, whatever state it acts on."""
@@ -95,31 +79,6 @@ class ConservingRun:
                 "c.mps(conserve=...) has derivatives where it and all gates behind it conserve; put those that prepare "
                 "a basis state in front, or leave conserve out"
             )
-
-
-def sites_of(op: Instruction) -> list[int]:
-    """The qubits of an instruction, ascending."""
-    sites = sorted((*op.controls, *op.targets))
-    if len(sites) > WIDEST:
-        raise ArgumentError(
-            f"c.mps(conserve=...) takes gates of at most {WIDEST} qubits, not of {len(sites)}: leave conserve out"
-        )
-    return sites
-
-
-def called(op: Instruction) -> str:
-    """An instruction in messages."""
-    return f"a gate ({op.letters or op.kind}) on qubits {sites_of(op)}"
-
-
-def matrix_of(op: Instruction, vectors: dict[str, np.ndarray]) -> np.ndarray:
-    """The matrix of an instruction on the sites on which it does something."""
-    sites, (first, operators) = sites_of(op), site_operators(op, numbers(op, vectors))
-    whole = operators[0]
-    for m, site in enumerate(sites[1:], 1):
-        whole = np.tensordot(whole, operators[site - first], (1, 0))  # u outs ins v out in
-        whole = whole.transpose(0, 2 * m + 1, *range(1, m + 1), 2 * m + 2, *range(m + 1, 2 * m + 1), 2 * m + 3)
-    return whole.reshape(2 ** len(sites), -1)
 
 
 # -- what gates are paired with ----------------------------------------------------------------------------------------
@@ -134,6 +93,26 @@ class ConservingOverlaps(Overlaps):
         self.conserved, group = conserved, conserved.symmetry
         ends = eye(Leg({group.neutral: 1}, 1, group)), eye(Leg({total: 1}, -1, group))
         self.begin(len(conserved.charges), ends, {"left": past_left, "right": past_right})
+
+    def paired(self, op: Instruction, bra: Sequence[SymTensor], ket: Sequence[SymTensor]) -> np.ndarray:
+        """``<bra| d op / d v |ket>`` for every number v of an instruction, an array (E,)."""
+        sites = sites_of(op)
+        environment, right = self.left(bra, ket, sites[0]), self.right(bra, ket, sites[-1] + 1)
+        for site in range(sites[0], sites[-1] + 1):
+            environment = opened(environment, ket[site], bra[site], site in sites)
+        density = tensordot(environment, right, ([0, 1], [0, 1])).to_dense()  # (out, in) of every site
+        orders = [np.argsort(self.conserved.orders[site]) for site in sites for _ in range(2)]
+        density, k = density[np.ix_(*orders)], len(op.targets)
+        places = [sites.index(site) for site in (*op.controls, *op.targets)]
+        density = density.transpose([2 * p for p in places] + [2 * p + 1 for p in places])
+        many = len(op.controls)
+        density = density[(1,) * many + (slice(None),) * k + (1,) * many].reshape(2**k, 2**k)
+        if op.kind == "pauli":
+            matrix = np.ones((1, 1))
+            for letter in op.letters:
+                matrix = np.kron(matrix, pauli_matrix(letter))
+            return np.array([np.trace(density), -1j * (density * matrix).sum()])
+        return density.diagonal() if op.kind == "diagonal" else density.ravel()
 
 
 def past_left(environment: SymTensor, ket: SymTensor, bra: SymTensor) -> SymTensor:
@@ -155,63 +134,3 @@ def opened(environment: SymTensor, ket: SymTensor, bra: SymTensor, leave_open: b
         return half.transpose(1, last, *range(2, last - 1), 0, last - 1)
     half = tensordot(half, ket, ([2, 0], [0, 1]))  # b* ... r
     return half.transpose(0, half.ndim - 1, *range(1, half.ndim - 1))
-
-
-def paired(
-    op: Instruction, overlaps: ConservingOverlaps, bra: Sequence[SymTensor], ket: Sequence[SymTensor]
-) -> np.ndarray:
-    """``<bra| d op / d v |ket>`` for every number v of an instruction, an array (E,)."""
-    sites = sites_of(op)
-    environment, right = overlaps.left(bra, ket, sites[0]), overlaps.right(bra, ket, sites[-1] + 1)
-    for site in range(sites[0], sites[-1] + 1):
-        environment = opened(environment, ket[site], bra[site], site in sites)
-    density = tensordot(environment, right, ([0, 1], [0, 1])).to_dense()  # (out, in) of every site
-    orders = [np.argsort(overlaps.conserved.orders[site]) for site in sites for _ in range(2)]
-    density, k = density[np.ix_(*orders)], len(op.targets)
-    places = [sites.index(site) for site in (*op.controls, *op.targets)]
-    density = density.transpose([2 * p for p in places] + [2 * p + 1 for p in places])
-    many = len(op.controls)
-    density = density[(1,) * many + (slice(None),) * k + (1,) * many].reshape(2**k, 2**k)
-    if op.kind == "pauli":
-        matrix = np.ones((1, 1))
-        for letter in op.letters:
-            matrix = np.kron(matrix, pauli_matrix(letter))
-        return np.array([np.trace(density), -1j * (density * matrix).sum()])
-    return density.diagonal() if op.kind == "diagonal" else density.ravel()
-
-
-@primitive(keeps=True)
-def measured(
-    real: np.ndarray, complex_: np.ndarray, *, run: ConservingRun, targets: tuple[Target, ...]
-) -> tuple[tuple[Array, ...], Kept]:
-    """What the targets measure in the final state of the numbers of the gates, a tuple."""
-    ket, history = run.forward(real, complex_)
-    psi = SymmetricMPS(ket.tensors, run.conserved)
-    return tuple(target.value(psi) for target in targets), (ket, history)
-
-
-@opaque
-def slopes(
-    real: np.ndarray, complex_: np.ndarray, *, run: ConservingRun, target: Target, kept: Kept | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """The derivatives of what is measured by the two vectors, those by real numbers as if they were complex."""
-    ket, history = run.forward(real, complex_) if kept is None else kept
-    weight, bra = target.bra(SymmetricMPS(ket.tensors, run.conserved))
-    by_real, by_complex = run.backward(real, complex_, history, bra)
-    return weight * by_real, weight * by_complex
-
-
-def _measured_vjp(needed, g, ans, real, complex_, *, run, targets, kept=None):
-    if type(real) is Tensor or type(complex_) is Tensor:
-        raise ArgumentError(
-            "the chain engine has first derivatives only: c.expectation, of the state vector, and c.network have all"
-        )
-    out = [0.0, 0.0]
-    for slope, target in zip(g, targets, strict=True):
-        if slope is not None:
-            by_real, by_complex = slopes(real, complex_, run=run, target=target, kept=kept)
-            out = [out[0] + (slope * by_real).real, out[1] + slope * by_complex]
-    return tuple(out[i] for i in needed)
-
-
-defvjp(measured, shared=_measured_vjp)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qad.circuit.chains.operators import site_operators
 from qad.circuit.gates import SWAP
 from qad.core.errors import ArgumentError
 from qad.mps.conserving.gauge import canonical, isometric_columns, isometric_rows
@@ -22,11 +23,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from qad.circuit.ir import Instruction
     from qad.mps.conserving.evolution import Truncation
     from qad.mps.conserving.quantities import Charge, Quantities
     from qad.mps.conserving.state import SymmetricMPS
     from qad.symmetric.tensor import SymTensor
 
+WIDEST = 8  # qubits that one gate may join
 LOST = 1e-13  # relative norm of a part of a gate that is no more than rounding of its matrix
 
 
@@ -68,6 +71,11 @@ class ConservingWalker:
             carried, self.tensors[k] = isometric_columns(self.tensors[k])
             self.tensors[k - 1] = tensordot(self.tensors[k - 1], carried, 1)
             self.centre -= 1
+
+    def gate(self, op: Instruction, numbers: np.ndarray | None, back: bool = False) -> None:
+        """Apply an instruction of these numbers, or `back` in the circuit its adjoint."""
+        matrix = matrix_of(op, numbers).astype(self.tensors[0].dtype)
+        self.apply(sites_of(op), matrix.conj().T if back else matrix, called(op))
 
     def apply(self, sites: Sequence[int], matrix: np.ndarray, name: str) -> None:
         """A gate on ascending sites, which are swapped together and back."""
@@ -158,3 +166,28 @@ def shifted(tensor: SymTensor, axes: tuple[int, ...], charge: Charge) -> SymTens
         for key, block in tensor.blocks().items()
     }
     return from_blocks(blocks, legs, split=2)
+
+
+def sites_of(op: Instruction) -> list[int]:
+    """The qubits of an instruction, ascending."""
+    sites = sorted((*op.controls, *op.targets))
+    if len(sites) > WIDEST:
+        raise ArgumentError(
+            f"c.mps(conserve=...) takes gates of at most {WIDEST} qubits, not of {len(sites)}: leave conserve out"
+        )
+    return sites
+
+
+def called(op: Instruction) -> str:
+    """An instruction in messages."""
+    return f"a gate ({op.letters or op.kind}) on qubits {sites_of(op)}"
+
+
+def matrix_of(op: Instruction, numbers: np.ndarray | None) -> np.ndarray:
+    """The matrix of an instruction of these numbers on the sites on which it does something."""
+    sites, (first, operators) = sites_of(op), site_operators(op, numbers)
+    whole = operators[0]
+    for m, site in enumerate(sites[1:], 1):
+        whole = np.tensordot(whole, operators[site - first], (1, 0))  # u outs ins v out in
+        whole = whole.transpose(0, 2 * m + 1, *range(1, m + 1), 2 * m + 2, *range(m + 1, 2 * m + 1), 2 * m + 3)
+    return whole.reshape(2 ** len(sites), -1)

@@ -59,24 +59,23 @@ class Overlaps:
             pairs.append((bra[site], ket[site]))
         return environments[len(sites)]
 
-
-def paired(op: Instruction, overlaps: Overlaps, bra: Sequence[np.ndarray], ket: Sequence[np.ndarray]) -> np.ndarray:
-    """``<bra| d op / d v |ket>`` for every number v of an instruction, an array (E,)."""
-    sites = sorted((*op.controls, *op.targets))
-    left, right = overlaps.left(bra, ket, sites[0]), overlaps.right(bra, ket, sites[-1] + 1)
-    span = range(sites[0], sites[-1] + 1)
-    if op.kind == "pauli":
-        letters = {q: pauli_matrix(letter) for q, letter in zip(op.targets, op.letters, strict=True)}
-        return np.array([
-            swept(left, span, bra, ket, op.controls, {}).ravel() @ right.ravel(),
-            -1j * (swept(left, span, bra, ket, op.controls, letters).ravel() @ right.ravel()),
-        ])  # fmt: skip
-    environment = swept(left, span, bra, ket, op.controls, {}, op.targets)
-    density = np.tensordot(environment, right, 2)  # (out, in) of every target, in the order of sites
-    k = len(op.targets)
-    order = np.argsort(np.argsort(op.targets))
-    density = density.transpose([2 * t for t in order] + [2 * t + 1 for t in order]).reshape(2**k, 2**k)
-    return density.diagonal() if op.kind == "diagonal" else density.ravel()
+    def paired(self, op: Instruction, bra: Sequence[Any], ket: Sequence[Any]) -> np.ndarray:
+        """``<bra| d op / d v |ket>`` for every number v of an instruction, an array (E,)."""
+        sites = sorted((*op.controls, *op.targets))
+        left, right = self.left(bra, ket, sites[0]), self.right(bra, ket, sites[-1] + 1)
+        span = range(sites[0], sites[-1] + 1)
+        if op.kind == "pauli":
+            letters = {q: pauli_matrix(letter) for q, letter in zip(op.targets, op.letters, strict=True)}
+            return np.array([
+                swept(left, span, bra, ket, op.controls, {}).ravel() @ right.ravel(),
+                -1j * (swept(left, span, bra, ket, op.controls, letters).ravel() @ right.ravel()),
+            ])  # fmt: skip
+        environment = swept(left, span, bra, ket, op.controls, {}, op.targets)
+        density = np.tensordot(environment, right, 2)  # (out, in) of every target, in the order of sites
+        k = len(op.targets)
+        order = np.argsort(np.argsort(op.targets))
+        density = density.transpose([2 * t for t in order] + [2 * t + 1 for t in order]).reshape(2**k, 2**k)
+        return density.diagonal() if op.kind == "diagonal" else density.ravel()
 
 
 def swept(

@@ -11,7 +11,7 @@ import numpy as np
 from qad.circuit.analysis import program_of
 from qad.circuit.chains.operators import factors, row
 from qad.circuit.chains.sweeps import Energy, Overlap, Run, measured
-from qad.circuit.checks import check_qubits
+from qad.circuit.checks import check_bits, check_qubits
 from qad.circuit.observables import Projector, as_observable, hermitian
 from qad.circuit.pauli import PauliSum
 from qad.core.errors import ArgumentError, BatchError, GradientTypeError, ShapeError
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from qad.circuit.builder import Builder
+    from qad.circuit.chains.sweeps import Target
     from qad.circuit.observables import Observable
     from qad.typing import Array, Seed
 
@@ -88,6 +89,11 @@ class ChainSimulation:
                 "the tensors of a truncated state are not differentiable: take .expectation(H), .overlap(phi) or "
                 ".amplitude(bits) of the simulation, or build the circuit from plain angles"
             )
+        return self.plain
+
+    @property
+    def plain(self) -> Any:
+        """The final state, of numbers that are not recorded."""
         return MPS(self.final.tensors)
 
     @property
@@ -121,9 +127,12 @@ class ChainSimulation:
         several = isinstance(observable, (list, tuple))
         if several and any(isinstance(one, (list, tuple)) for one in observable):
             return np.stack([self.expectation(one) for one in observable])
-        if several:
-            return np.stack(self._measured([(Energy(), operator_of(one, self.n)) for one in observable]))
-        return self._measured([(Energy(), operator_of(observable, self.n))])[0]
+        found = self._measured([self.target(one) for one in (observable if several else [observable])])
+        return np.stack(found) if several else found[0]
+
+    def target(self, observable: Observable | MPO) -> tuple[Target, Sequence[Array]]:
+        """What is measured of an observable, and the operands of that."""
+        return Energy(), operator_of(observable, self.n)
 
     def overlap(self, phi: MPS) -> Array:
         """The overlap ``<phi|psi>`` with a matrix product state, complex and differentiable in both.
@@ -148,19 +157,18 @@ class ChainSimulation:
         >>> qad.Circuit(40).h(0).cx(range(39), range(1, 40)).mps().amplitude("1" * 40).round(6)
         np.complex128(0.707107+0j)
         """
-        bits = [int(bit) for bit in bits]
-        if len(bits) != self.n or set(bits) - {0, 1}:
-            raise ArgumentError(f"an amplitude of {self.n} qubits is named by {self.n} bits, not {bits}")
+        bits = check_bits(bits, self.n, f"an amplitude of {self.n} qubits is named")
         return self.overlap(MPS.product(bits, dtype=self.run.dtype))
 
     def sample(self, shots: int, seed: Seed = 0) -> NDArray[np.int64]:
         """Outcomes (shots, n) of measuring all qubits, drawn from ``|psi|**2``."""
-        return MPS(self.final.tensors).sample(shots, seed)
+        return self.plain.sample(shots, seed)
 
     def _measured(self, pairs):
         """The numbers of all pairs (target, its operands), of one run."""
         if all(type(x) is np.ndarray for x in (*self.numbers, *self.start)):
-            return tuple(target.value(self.final.tensors, *operands) for target, operands in pairs)
+            psi = self.run.state(self.final)
+            return tuple(target.value(psi, *operands) for target, operands in pairs)
         ends = np.cumsum([len(self.start), *(len(operands) for _, operands in pairs)]).tolist()
         targets = [(target, slice(*own)) for (target, _), own in zip(pairs, pairwise(ends), strict=True)]
         operands = [x for _, row in pairs for x in row]

@@ -14,12 +14,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
-from qad.circuit.chains.operators import adjoint, site_operators
-from qad.circuit.chains.overlaps import Overlaps, paired
+from qad.circuit.chains.overlaps import Overlaps
 from qad.circuit.chains.walker import Walker
 from qad.circuit.reference import entries_of
 from qad.core.errors import ArgumentError
@@ -36,8 +35,18 @@ if TYPE_CHECKING:
     from qad.circuit.ir import Instruction, Program
     from qad.typing import Array
 
-History: TypeAlias = list[tuple[np.ndarray, ...]]  # the tensors before every gate
-Kept: TypeAlias = tuple[Walker, History]  # of a forward sweep
+History: TypeAlias = "list[tuple[Any, ...]]"  # the tensors before every gate
+Kept: TypeAlias = "tuple[Any, History]"  # the final walker of a forward sweep, and its history
+
+
+class Target(Protocol):
+    """A number that is measured, linear in the projector on the state, or in the state."""
+
+    def value(self, psi: Any, *operands: Array) -> Array:
+        """The number, by a computation that the tape can differentiate by the operands."""
+
+    def bra(self, run: Any, ket: Any, *operands: Any) -> tuple[float, Any]:
+        """A factor, and the walker (None for zero) whose overlap with the state then changes as the number does."""
 
 
 @dataclass(frozen=True)
@@ -51,42 +60,61 @@ class Run:
     bra_bond: int
     start: int = 0  # how many operands are tensors of the initial state; without any it is |0...0>
 
-    def forward(self, real: np.ndarray, complex_: np.ndarray, *start: np.ndarray) -> tuple[Walker, History]:
-        """Apply all gates to the initial state: the final walker, and the tensors before every gate."""
+    def begin(self, start: Sequence[np.ndarray]) -> Any:
+        """The initial state."""
         zero = np.array([1.0, 0.0], self.dtype)[None, :, None]
-        tensors = [t.astype(self.dtype) for t in start] or [zero] * self.program.n
-        walker = Walker(tensors, 0, Truncation(self.bond, self.cutoff))
+        walker = Walker([t.astype(self.dtype) for t in start] or [zero] * self.program.n, 0, self.truncation())
         if start:
             walker.press(0, len(start) - 1)
-        vectors, history = {"real": real, "complex": complex_}, []
+        return walker
+
+    def truncation(self, bond: int | None = None) -> Any:
+        """What cuts the bonds of a chain, by default to what those of the state may have."""
+        return Truncation(self.bond if bond is None else bond, self.cutoff)
+
+    def state(self, ket: Any) -> Any:
+        """What targets measure of a final walker."""
+        return ket.tensors
+
+    def overlaps(self, bra: Any) -> Any:
+        """The environments of this bra with the states before gates."""
+        return Overlaps(self.program.n, self.dtype)
+
+    @property
+    def first(self) -> int:
+        """The first of the gates on which derivatives depend."""
+        changing = (i for i, op in enumerate(self.program.instructions) if op.source != "constant")
+        return 0 if self.start else next(changing, len(self.program.instructions))
+
+    def forward(self, real: np.ndarray, complex_: np.ndarray, *start: np.ndarray) -> Kept:
+        """Apply all gates to the initial state: the final walker, and the tensors before every gate."""
+        walker, vectors, history = self.begin(start), {"real": real, "complex": complex_}, []
         with blas_for(min(self.bond, 2 ** (self.program.n // 2))):
             for op in self.program.instructions:
                 history.append(tuple(walker.tensors))
-                walker.apply(*site_operators(op, numbers(op, vectors)), op.unitary)
+                walker.gate(op, numbers(op, vectors))
         return walker, history
 
     def backward(
-        self, real: np.ndarray, complex_: np.ndarray, history: History, bra: Walker
+        self, real: np.ndarray, complex_: np.ndarray, history: History, bra: Any
     ) -> tuple[np.ndarray, np.ndarray]:
-        """``<bra|psi>`` derived by the two vectors; the walker `bra` is taken back to the beginning of the circuit."""
+        """``<bra|psi>`` derived by the two vectors; the walker `bra`, None for zero, is taken back to `first`."""
         vectors = {"real": real, "complex": complex_}
         slopes = {name: np.zeros(vector.shape, complex) for name, vector in vectors.items()}
-        overlaps = Overlaps(self.program.n, self.dtype)
-        steps = zip(reversed(self.program.instructions), reversed(history), strict=True)
+        if bra is None:
+            return slopes["real"], slopes["complex"]
+        overlaps, steps = self.overlaps(bra), list(zip(self.program.instructions, history, strict=True))
         with blas_for(min(self.bra_bond, 2 ** (self.program.n // 2))):
-            for op, before in steps:
+            for op, before in reversed(steps[self.first :]):
                 if op.source != "constant":
                     place = slice(op.start, op.start + op.count)
-                    slopes[op.source][0, 0, place] = paired(op, overlaps, bra.tensors, before)
-                first, operators = site_operators(op, numbers(op, vectors))
-                bra.apply(first, adjoint(operators), op.unitary, to_right=False)
+                    slopes[op.source][0, 0, place] = overlaps.paired(op, bra.tensors, before)
+                bra.gate(op, numbers(op, vectors), back=True)
         return slopes["real"], slopes["complex"]
 
     def walker(self, tensors: Sequence[np.ndarray], centre: int) -> Walker:
         """A chain to be taken back."""
-        return Walker(
-            [t.astype(self.dtype, copy=False) for t in tensors], centre, Truncation(self.bra_bond, self.cutoff)
-        )
+        return Walker([t.astype(self.dtype, copy=False) for t in tensors], centre, self.truncation(self.bra_bond))
 
 
 def numbers(op: Instruction, vectors: dict[str, np.ndarray]) -> np.ndarray | None:
@@ -95,32 +123,28 @@ def numbers(op: Instruction, vectors: dict[str, np.ndarray]) -> np.ndarray | Non
     return None if v is None else v[0]
 
 
-class Energy:
+class Energy(Target):
     """``<psi|H|psi>`` of a matrix product operator H of the given tensors."""
 
     def value(self, psi: Sequence[np.ndarray], *operator: Array) -> Array:
-        """The number, by a sweep that the tape can differentiate by the operator."""
         (value,), scale = sandwich(psi, operator_matrices(operator, psi[0].dtype), psi)
         return value.real * factor(value.real, scale)
 
     def bra(self, run: Run, ket: Walker, *operator: np.ndarray) -> tuple[float, Walker]:
-        """The bra whose overlap changes as the number does, and a factor."""
         walker = run.walker(ket.tensors, ket.centre)
         walker.move(0)
         walker.apply(0, operator, unitary=False)
         return 2.0, walker
 
 
-class Overlap:
+class Overlap(Target):
     """``<phi|psi>`` with a chain of the given tensors."""
 
     def value(self, psi: Sequence[np.ndarray], *phi: Array) -> Array:
-        """The number, by a sweep that the tape can differentiate by `phi`."""
         (value,), scale = sandwich(phi, None, psi)
         return value * factor(value, scale)
 
     def bra(self, run: Run, ket: Walker, *phi: np.ndarray) -> tuple[float, Walker]:
-        """The bra whose overlap changes as the number does, and a factor."""
         walker = run.walker(phi, 0)
         walker.press(0, len(phi) - 1)
         return 1.0, walker
@@ -132,7 +156,7 @@ def measured(
     complex_: np.ndarray,
     *operands: Array,
     run: Run,
-    targets: tuple[tuple[Energy | Overlap, slice], ...],
+    targets: tuple[tuple[Target, slice], ...],
 ) -> tuple[tuple[Array, ...], Kept]:
     """What the targets measure in the final state of the numbers of the gates, a tuple.
 
@@ -140,7 +164,8 @@ def measured(
     the operands that are its own.
     """
     ket, history = run.forward(real, complex_, *operands[: run.start])
-    return tuple(target.value(ket.tensors, *operands[own]) for target, own in targets), (ket, history)
+    psi = run.state(ket)
+    return tuple(target.value(psi, *operands[own]) for target, own in targets), (ket, history)
 
 
 @opaque
@@ -151,23 +176,23 @@ def final_tensors(real: np.ndarray, complex_: np.ndarray, *start: np.ndarray, ru
 
 @opaque
 def slopes(
-    real: np.ndarray, complex_: np.ndarray, *operands: np.ndarray, run: Run, target: Energy | Overlap, kept: Kept | None
+    real: np.ndarray, complex_: np.ndarray, *operands: np.ndarray, run: Run, target: Target, kept: Kept | None
 ) -> tuple[np.ndarray, ...]:
     """The derivatives of what is measured by the two vectors and the initial tensors, all as if they were complex."""
     start, own = operands[: run.start], operands[run.start :]
     ket, history = run.forward(real, complex_, *start) if kept is None else kept
     weight, bra = target.bra(run, ket, *own)
     found = run.backward(real, complex_, history, bra)
-    return tuple(weight * slope for slope in (*found, *left_out(bra.tensors, start)))
+    return tuple(weight * slope for slope in (*found, *(left_out(bra.tensors, start) if start else ())))
 
 
 def left_out(bra: Sequence[np.ndarray], ket: Sequence[np.ndarray]) -> list[np.ndarray]:
     """``<bra|ket>`` with each tensor of the ket left out."""
     rights = [np.ones((1, 1))]
-    for site in reversed(range(1, len(ket))):  # none where the initial state was not given
+    for site in reversed(range(1, len(ket))):
         rights.append(past_right(rights[-1], ket[site], bra[site]))
     left, found = np.ones((1, 1)), []
-    for a, b in zip(bra, ket, strict=False):
+    for a, b in zip(bra, ket, strict=True):
         half = np.tensordot(left, a.conj(), (0, 0))  # ket, physical, bra'
         found.append(half @ rights.pop())
         left = past_left(left, b, a)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qad.circuit.chains.operators import adjoint, site_operators
 from qad.mps.evolve.tebd import applied
 from qad.mps.gauge import move_left, move_right
 from qad.mps.sites import applied as site_applied
@@ -13,6 +14,7 @@ from qad.mps.sites import applied as site_applied
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from qad.circuit.ir import Instruction
     from qad.mps.evolve.tebd import Truncation
 
 
@@ -34,6 +36,11 @@ class Walker:
 
     def __init__(self, tensors: Iterable[np.ndarray], centre: int, truncation: Truncation):
         self.tensors, self.centre, self.truncation = list(tensors), centre, truncation
+
+    def gate(self, op: Instruction, numbers: np.ndarray | None, back: bool = False) -> None:
+        """Apply an instruction of these numbers, or `back` in the circuit its adjoint."""
+        first, operators = site_operators(op, numbers)
+        self.apply(first, adjoint(operators) if back else operators, op.unitary, to_right=not back)
 
     def apply(self, first: int, operators: Sequence[np.ndarray], unitary: bool, to_right: bool = True) -> None:
         """Apply site operators from the site `first` on; the centre ends where the next gates are expected."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from qad.circuit.builder import Builder
-    from qad.circuit.ir import Operation, Program
+    from qad.circuit.ir import Instruction, Operation, Program
 
 INVERSES = {"s": "sdg", "t": "tdg", "sx": "sxdg", "sdg": "s", "tdg": "t", "sxdg": "sx", "iswap": "iswapdg",
             "c3sqrtx": "c3sqrtxdg", "rc3x": "rc3xdg"}  # fmt: skip
@@ -31,6 +31,7 @@ WITH_CONTROLS = {
 }  # fmt: skip
 SELF_INVERSE = {"id", "x", "y", "z", "h", "cx", "cnot", "cy", "cz", "ch", "swap", "ccx", "ccz", "cswap", "rccx", "c3x",
                 "c4x"}  # fmt: skip
+STEPS = {"measure", "reset", "channel"}  # of noisy circuits, which no instruction stands for
 SAME = {"cnot": "cx", "phase": "p", "cphase": "cp"}
 
 
@@ -39,13 +40,15 @@ def written(circuit: Builder) -> str:
     if circuit.initial is not None:
         raise ArgumentError("OpenQASM begins in |0...0>: an initial state cannot be written")
     theta = value_of(circuit.parameters) if circuit._size else np.zeros(0)
-    if theta.ndim > 1 or any(u.ndim > 2 for u in circuit.matrices):
+    given = [circuit.matrices[o.given] for o in circuit.operations if o.given is not None and o.gate.name not in STEPS]
+    if theta.ndim > 1 or any(u.ndim > 2 for u in given):
         raise ArgumentError("OpenQASM has no batches: write one circuit for each set of parameters")
     values = Values(circuit, theta)
-    lines = [line for index in range(len(circuit.operations)) for line in statements(values, index)]
-    used = {line.split("(")[0].split()[0] for line in lines}
+    rows = [(o, line) for i, o in enumerate(circuit.operations) for line in statements(values, i)]
+    used = {line.split("(")[0].split()[0] for _, line in rows}
     header = ["OPENQASM 2.0;", 'include "qelib1.inc";', *(d for name, d in DEFINITIONS.items() if name in used)]
-    return "\n".join([*header, f"qreg q[{circuit.n}];", *lines])
+    registers = [f"qreg q[{circuit.n}];", *(f"creg c{bit}[1];" for bit in range(circuit.bits))]
+    return "\n".join([*header, *registers, *(condition(o) + line for o, line in rows)])
 
 
 class Values:
@@ -54,12 +57,16 @@ class Values:
     operations: list[Operation]
     theta: np.ndarray
     program: Program
+    instructions: list[Instruction | None]
     real: np.ndarray
     complex: np.ndarray
 
     def __init__(self, circuit: Builder, theta: np.ndarray):
         self.operations, self.theta = circuit.operations, theta
-        self.program = program_of(circuit.n, circuit._size, tuple(circuit.operations))
+        gates = [o._replace(when=()) for o in circuit.operations if o.gate.name not in STEPS]
+        self.program = program_of(circuit.n, circuit._size, tuple(gates))
+        rest = iter(self.program.instructions)
+        self.instructions = [None if o.gate.name in STEPS else next(rest) for o in circuit.operations]
         plain = [value_of(u) for u in circuit.matrices]
         self.real, self.complex = (v[0, 0] for v in self.program.entries(theta, plain))
 
@@ -69,7 +76,7 @@ class Values:
 
     def matrix(self, index: int) -> tuple[np.ndarray | None, tuple[int, ...]]:
         """The matrix of an operation on its target and its controls, if it has one target."""
-        op = self.program.instructions[index]
+        op = self.instructions[index]
         if len(op.targets) != 1 or op.kind not in ("matrix", "diagonal"):
             return None, ()
         v = op.constant
@@ -78,9 +85,22 @@ class Values:
         return (np.diag(v) if op.kind == "diagonal" else v.reshape(2, 2)), (*op.controls, *op.targets)
 
 
+def condition(operation: Operation) -> str:
+    """What stands before the statements of an operation that depends on a classical bit."""
+    if len(operation.when) > 1:
+        raise ArgumentError("OpenQASM 2 has conditions on one bit: write a condition on several as one of OpenQASM 3")
+    return "".join(f"if (c{bit} == {value}) " for bit, value in operation.when)
+
+
 def statements(values: Values, index: int) -> list[str]:
     """The statements of one operation."""
     operation = values.operations[index]
+    if operation.gate.name == "reset":
+        return [statement("reset", [], operation.qubits)]
+    if operation.gate.name == "measure" and operation.into is not None:
+        return [f"measure q[{operation.qubits[0]}] -> c{operation.into}[0];"]
+    if operation.gate.name in STEPS:
+        raise ArgumentError("OpenQASM has no channels, and measurements write bits: measure(..., into=...)")
     if not operation.gate.unitary:
         raise ArgumentError("OpenQASM has only unitary gates: c.operator(...) cannot be written")
     angles = values.angles(index)

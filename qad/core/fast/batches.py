@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
@@ -14,7 +14,6 @@ from qad.core.vmap.rules import BATCHING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from qad.core.tape.levels import Level
     from qad.core.tape.node import Primitive

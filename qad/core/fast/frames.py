@@ -6,7 +6,7 @@ of 200 variables 2.9, and of a sum of elementwise functions of 200 variables 15,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,8 +15,6 @@ from qad.core.tape.tensor import Tensor
 from qad.core.vmap.batched import Batched, scaled
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from qad.core.tape.levels import Level
     from qad.core.tape.node import Primitive
     from qad.core.words import Rule, Tangent, Value

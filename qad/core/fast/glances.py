@@ -6,7 +6,7 @@ Measured: without it gradients of slices take 1.11 times as long, of a chain of 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from numpy import ndarray
@@ -20,7 +20,6 @@ from qad.core.vmap.layouts import unsure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from numpy.typing import NDArray
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
@@ -17,7 +17,6 @@ from qad.core.vmap.rules import BATCHING, Batch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
 
     from qad.core.tape.levels import Level
     from qad.core.tape.node import Primitive

@@ -9,7 +9,7 @@ and NumPy's arithmetic of numbers forgets it; CPython finds it at a call of that
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from numpy import complex128, float64, matmul, ndarray
 
@@ -30,7 +30,6 @@ from qad.core.vmap.rules import Batch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from qad.core.tape.levels import Level
     from qad.core.tape.node import Primitive

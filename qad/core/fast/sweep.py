@@ -9,7 +9,7 @@ A node's cotangents are added in place only in a buffer that the sweep itself ma
 from __future__ import annotations
 
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from numpy import float64, ndarray
 
@@ -20,7 +20,6 @@ from qad.core.tape.node import ANSWER, FREED, ID, LEAF, NOTHING, PICK, PRIMITIVE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from qad.core.tape.node import Primitive
     from qad.core.words import Answer, Cotangent, Found, Node, Roots, Value

@@ -12,7 +12,7 @@ import linecache
 import sys
 from copy import copy
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 from qad.core.modes import Mode
 from qad.core.tape.levels import MODE, WATCHING, mode
@@ -23,7 +23,6 @@ from qad.core.tape.tensor import Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any, Self
 
     from qad.core.words import Answer, Rule
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 from qad.core.looking.observer import Observer, wrap_rules
 from qad.core.tape.tensor import Tensor, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any, Self
 
     from qad.core.words import Rule
     from qad.typing import Function
@@ -59,13 +58,10 @@ class profile(Observer):
     (1, 8000, 8000)
     """
 
-    rows: dict[str, Row]
-    seconds: float
-
     def __init__(self, show: bool = True):
         self.show = show
-        self.rows = {}
-        self.seconds = 0.0
+        self.rows: dict[str, Row] = {}
+        self.seconds: float = 0.0
         self._inside = False
 
     def __enter__(self) -> Self:

@@ -18,19 +18,16 @@ class Again:
     """A function of one operand: a recorded call whose other arguments stay."""
 
     __slots__ = ("fn", "before", "after", "kwargs", "pick", "cut")
-    fn: Function
-    before: Sequence[Value]
-    after: Sequence[Value]
-    kwargs: Keywords
-    pick: int | None
-    cut: bool
 
     def __init__(
         self, fn: Function, args: Sequence[Value], i: int, kwargs: Keywords, pick: int | None, cut: bool
     ) -> None:
-        self.fn, self.before, self.after, self.kwargs = fn, args[:i], args[i + 1 :], kwargs or {}
-        self.pick = pick  # one of several results, or None
-        self.cut = cut  # whether it was made where nothing is recorded
+        self.fn: Function = fn
+        self.before: Sequence[Value] = args[:i]
+        self.after: Sequence[Value] = args[i + 1 :]
+        self.kwargs: Keywords = kwargs or {}
+        self.pick: int | None = pick  # one of several results, or None
+        self.cut: bool = cut  # whether it was made where nothing is recorded
 
     def __call__(self, x: Value) -> Value:
         if self.cut and type(x) is Tensor:

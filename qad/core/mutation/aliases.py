@@ -16,7 +16,7 @@ write keeps the values of its own time: arrays are written in place only while n
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 import numpy as np
@@ -35,7 +35,6 @@ from qad.core.vmap.layouts import bottom, is_vouched, only_splits, root_of, unsu
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
 
     from qad.core.words import Value
     from qad.typing import Function

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import getitem
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -34,8 +34,6 @@ from qad.core.tape.tensor import CONSTANT, Tensor, become, value_of
 from qad.core.vmap.batched import outline
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from qad.core.words import Index, Value
 
 WHOLE = ...

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from hashlib import blake2b
 from sys import getrefcount
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 from weakref import ref
 
 import numpy as np
@@ -30,7 +30,6 @@ from qad.core.tape.reverse import TAPE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
-    from typing import NoReturn
 
     from numpy.typing import NDArray
 
@@ -55,11 +54,10 @@ class Seen(dict[int, tuple[Any, Any]]):
     last: Any
     held: Any
     copy: Any
-    digests: dict[int, tuple[NDArray[Any], str]]
 
     def __init__(self) -> None:
         self.last = self.held = self.copy = None
-        self.digests = {}
+        self.digests: dict[int, tuple[NDArray[Any], str]] = {}
 
 
 def watch(level: Any, array: NDArray[Any], names: int = 1, sparing: bool = False) -> NDArray[Any]:
@@ -203,15 +201,13 @@ class Changed(NDArrayOperatorsMixin):
     """Stands where an array stood that has changed: it knows its shape and dtype, and refuses the rest."""
 
     __slots__ = ("shape", "dtype", "ndim", "size", "name")
-    shape: tuple[int, ...]
-    dtype: Any
-    ndim: int
-    size: int
-    name: str
 
     def __init__(self, array: NDArray[Any], name: str) -> None:
-        self.shape, self.dtype, self.ndim, self.size = array.shape, array.dtype, array.ndim, array.size
-        self.name = name
+        self.shape: tuple[int, ...] = array.shape
+        self.dtype: Any = array.dtype
+        self.ndim: int = array.ndim
+        self.size: int = array.size
+        self.name: str = name
 
     def refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise ArgumentError(

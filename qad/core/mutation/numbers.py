@@ -8,7 +8,7 @@ it is said here.
 from __future__ import annotations
 
 from functools import wraps
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -19,8 +19,6 @@ from qad.core.tape.tensor import Tensor, handle_of
 from qad.core.vmap.layouts import bottom
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from qad.typing import Function
 
 NUMBERS: frozenset[Any] = frozenset((

@@ -9,7 +9,7 @@ known, see `qad.core.vmap.layouts`.
 from __future__ import annotations
 
 from functools import wraps
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -21,7 +21,6 @@ from qad.core.vmap.layouts import bottom, in_c_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import Any
 
     from numpy.typing import NDArray
 

@@ -13,7 +13,7 @@ and hands on the same memory.
 from __future__ import annotations
 
 from operator import getitem
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -37,7 +37,6 @@ from qad.core.vmap.rules import Batch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
 
     from numpy.typing import NDArray
 
@@ -49,12 +48,10 @@ class Form:
     """Shape and dtype of a buffer: what the tape keeps of a state that has been overwritten."""
 
     __slots__ = ("shape", "dtype")
-    shape: tuple[int, ...]
-    dtype: Any
 
     def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
-        self.shape = shape
-        self.dtype = dtype
+        self.shape: tuple[int, ...] = shape
+        self.dtype: Any = dtype
 
     def copy(self) -> NDArray[Any]:
         return np.empty(self.shape, self.dtype)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray, ones
 
@@ -10,8 +10,6 @@ from qad.core.tape.node import NUMPY_SCALARS
 from qad.core.tape.tensor import Tensor
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from numpy.typing import NDArray
 
     from qad.core.tape.node import Primitive
@@ -38,10 +36,9 @@ class One(Lazy):
 
     __slots__ = ("dtype", "_dense")
     shape: tuple[int, ...] = ()
-    dtype: Any
 
     def __init__(self, dtype: DTypeLike):
-        self.dtype = dtype
+        self.dtype: Any = dtype
         self._dense = ones((), dtype)
         self._dense.flags.writeable = False  # it is shared
 

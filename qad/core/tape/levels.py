@@ -7,13 +7,10 @@ has what may stand above levels: `no_grad`, and what looks on.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextvars import ContextVar
 from itertools import count
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, Self
+from typing import Any, Self
 
 fresh: Callable[[], int] = count(1).__next__
 MODE: ContextVar[Any] = ContextVar("qad_mode", default=None)
@@ -37,14 +34,12 @@ class Level:
     """
 
     __slots__ = ("number", "open", "quick")
-    number: int
-    open: bool
-    quick: bool
     stops: bool = True  # whether `no_grad` makes constants of what it carries
 
     def __init__(self, number: int | None = None) -> None:
-        self.number = fresh() if number is None else number
-        self.open, self.quick = True, False
+        self.number: int = fresh() if number is None else number
+        self.open: bool = True
+        self.quick: bool = False
 
     def apply(self, primitive: Any, operands: Any, keywords: Any) -> Any:
         """The answer of a primitive to operands of which this level is the highest."""

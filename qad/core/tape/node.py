@@ -9,13 +9,12 @@ gradient in the place of args.
 from __future__ import annotations
 
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from typing import Any
 
     from qad.core.words import Answer, Cotangent, Keywords, Node, Rule, Value
 

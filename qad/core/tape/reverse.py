@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from qad.core.tape import hooks
 from qad.core.tape.dispatch import hidden, missing_rule
@@ -13,7 +13,6 @@ from qad.core.tape.tensor import Tensor, held, rebuild
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from qad.core.words import Value
 
@@ -32,17 +31,13 @@ class Reverse(Level):
     """
 
     __slots__ = ("seen",)
-    number: int
-    open: bool
-    quick: bool
-    seen: Any
 
     def __init__(self) -> None:
-        self.open = True
-        self.seen = None
+        self.open: bool = True
+        self.seen: Any = None
         _open(self)  # in this order, whatever other threads enter meanwhile
-        self.quick = not WATCHING
-        self.number = fresh()  # a barrier that it is opened inside of has a lower one
+        self.quick: bool = not WATCHING
+        self.number: int = fresh()  # a barrier that it is opened inside of has a lower one
 
     def close(self) -> None:
         self.open = self.quick = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import index
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from qad.core.trees import flatten, unflatten
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from qad.core.words import Keywords, Value
     from qad.typing import Function, Tree

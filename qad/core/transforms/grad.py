@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -43,7 +43,6 @@ from qad.core.trees import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
 
     from qad.core.tape.levels import Level
     from qad.core.words import Cotangent, Keywords, Node, Spec, Tangent, Value
@@ -252,8 +251,6 @@ class Record:
     """
 
     __slots__ = ("_lifted", "_seen", "nodes", "values", "spec")
-    nodes: list[Any]
-    values: list[Any]
     spec: Spec
 
     def __init__(self, f: Function, primals: Sequence[Tree], kwargs: Keywords) -> None:
@@ -267,8 +264,8 @@ class Record:
             out = run(f, [tree for tree, _, _ in self._lifted], kwargs)
         self._seen = level.seen
         leaves, self.spec = flatten(out)
-        self.nodes = [node_of(x, level) for x in leaves]
-        self.values = [strip(x, level) for x in leaves]
+        self.nodes: list[Any] = [node_of(x, level) for x in leaves]
+        self.values: list[Any] = [strip(x, level) for x in leaves]
 
     def pulled(self, seeds: Sequence[Cotangent]) -> tuple[Tree, ...]:
         """The public gradient of each argument, given the (unconjugated) cotangents of the leaves returned."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from itertools import islice, pairwise
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,7 +31,6 @@ from qad.core.vmap.rules import Batch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from numpy.typing import NDArray
 
@@ -85,13 +84,11 @@ def reals(shape: Sequence[int], dtype: np.dtype[Any]) -> int:
 class Table:
     """Something for each leaf of an output and each leaf of the arguments, ``rows[i][j]``."""
 
-    rows: list[list[Any]]
-    out: Spec
-    specs: list[Spec]
-    several: bool
-
     def __init__(self, rows: list[list[Any]], out: Spec, specs: list[Spec], several: bool) -> None:
-        self.rows, self.out, self.specs, self.several = rows, out, specs, several
+        self.rows: list[list[Any]] = rows
+        self.out: Spec = out
+        self.specs: list[Spec] = specs
+        self.several: bool = several
 
     def tree(self, function: Function) -> Tree:
         """``function(entry)`` of each, nested like the output and, inside of that, like the arguments."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from qad.core.trees import check_leaf, flatten, leaf_path, nesting, strip, tree_
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
 
     from qad.core.tape.levels import Level
     from qad.core.words import Tangent, Value

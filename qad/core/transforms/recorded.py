@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from operator import getitem
-from typing import TYPE_CHECKING, NamedTuple
+from operator import getitem, itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from qad.core.mutation.changed_arrays import below
 from qad.core.structured import form_of
 from qad.core.tape.forward import Forward
 from qad.core.tape.levels import records
@@ -21,7 +22,6 @@ from qad.core.vmap.rules import Batch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from qad.core.words import Node
     from qad.typing import Function, Tree
@@ -94,13 +94,8 @@ def operations(f: Function, x: Tree) -> Any:
 
 def _below(nodes: Sequence[Node | None]) -> list[Node]:
     """All recorded operations that `nodes` depend on, in the order in which they ran."""
-    found, waiting = {}, [node for node in nodes if node is not None]
-    while waiting:
-        node = waiting.pop()
-        if node[ID] not in found and node[PRIMITIVE] is not LEAF:
-            found[node[ID]] = node
-            waiting.extend(parent for parent in node[PARENTS] if parent is not None)
-    return [found[key] for key in sorted(found)]
+    found = [node for node in below([(node, None) for node in nodes]) if node[PRIMITIVE] is not LEAF]
+    return sorted(found, key=itemgetter(ID))
 
 
 def _operation(node: Node) -> Operation:

@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from hashlib import blake2b
 from itertools import islice
 from types import FunctionType, MethodType, ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from qad.core.tape.tensor import value_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import Any
 
     from qad.core.words import Node
 

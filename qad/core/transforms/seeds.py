@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from qad.core.trees import check_arithmetic, flatten, nesting, strip
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from qad.core.words import Cotangent, Spec, Value
     from qad.typing import Tree

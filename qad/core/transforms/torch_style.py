@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,8 +21,6 @@ from qad.core.transforms.seeds import match
 from qad.core.trees import check_arithmetic, tree_map
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from qad.core.words import Value
     from qad.typing import ArrayLike, DTypeLike, Tree
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial, wraps
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,7 +20,6 @@ from qad.core.vmap.batched import stack_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from qad.core.words import Value
     from qad.typing import P, R

@@ -8,7 +8,7 @@ can answer (a branch, a Python number) raises.
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -16,8 +16,6 @@ from qad.core.errors import BatchError
 from qad.core.tape.tensor import Tensor, value_of
 
 if TYPE_CHECKING:
-    from typing import Any, NoReturn
-
     from qad.core.tape.levels import Level
     from qad.core.words import Index, Value
     from qad.typing import Function
@@ -34,19 +32,15 @@ class Batched(np.lib.mixins.NDArrayOperatorsMixin):
     """
 
     __slots__ = ("array", "level", "layout", "frame", "factor")
-    array: Value
-    level: Level
-    layout: str
-    frame: Value
     factor: Value
     __array_function__: Any  # what is said of NumPy's functions in `qad.core.vmap.rules`
     __array_ufunc__: Any
 
     def __init__(self, array: Value, level: Level, layout: str = UNKNOWN) -> None:
-        self.array = array
-        self.level = level
-        self.layout = layout
-        self.frame = None
+        self.array: Value = array
+        self.level: Level = level
+        self.layout: str = layout
+        self.frame: Value = None
 
     @property
     def shape(self) -> tuple[int, ...]:

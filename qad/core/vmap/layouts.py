@@ -8,7 +8,7 @@ where NumPy is known to give it.  The `layout` of a `Batched` tells.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -19,7 +19,6 @@ from qad.core.vmap.batched import AS_NUMPY, UNKNOWN, Batched
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import Any
 
     from qad.core.tape.node import Primitive
     from qad.core.words import Value

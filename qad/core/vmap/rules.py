@@ -8,7 +8,7 @@ their flag.  What has none is called once per example.
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,7 +23,6 @@ from qad.core.vmap.layouts import layout_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
-    from typing import Any
 
     from qad.core.tape.node import Primitive
     from qad.core.words import Answer, Keywords, Rule, Value
@@ -75,13 +74,12 @@ class Batch(Level):
     """A level whose values are stacks of examples."""
 
     __slots__ = ()
-    number: int
-    open: bool
-    quick: bool
     stops = False  # without derivatives the examples are examples still
 
     def __init__(self) -> None:
-        self.number, self.open, self.quick = fresh(), True, False
+        self.number: int = fresh()
+        self.open: bool = True
+        self.quick: bool = False
         OPEN.add(self)
 
     def close(self) -> None:

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from qad.frozen.capture.bindings import Binding
 
-__all__ = ["contents", "while_they_live"]
-
 SMALL = 1 << 15  # bytes of an array that is copied to be compared
 
 

@@ -10,17 +10,14 @@ tested against.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import Any, TypeAlias
 
     Binding: TypeAlias = tuple[str, Any, Any, Any]  # form, owner, key, value
-
-__all__ = ["GONE", "Bindings", "holds", "same"]
 
 FORMS = {
     "cell": "{owner}.cell_contents is {value}",
@@ -53,13 +50,11 @@ class Bindings:
     """
 
     __slots__ = ("listed", "quick")
-    listed: list[Binding]
-    quick: Callable[[], bool] | None
 
     def __init__(self, bindings: Iterable[Binding]):
-        self.listed = list(bindings)
+        self.listed: list[Binding] = list(bindings)
         tests = [_compiled(self.listed[i : i + AT_ONCE]) for i in range(0, len(self.listed), AT_ONCE)]
-        self.quick = tests[0] if len(tests) == 1 else _all(tests) if tests else None
+        self.quick: Callable[[], bool] | None = tests[0] if len(tests) == 1 else _all(tests) if tests else None
 
     def hold(self) -> bool:
         """Whether every name still stands for what it did."""

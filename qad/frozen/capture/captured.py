@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import is_
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 from qad.core.errors import ArgumentError
 from qad.frozen.capture.array_contents import contents
@@ -12,13 +12,10 @@ from qad.frozen.capture.reachable import Reach
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
-    from typing import Any, Literal
 
     import numpy as np
 
     from qad.frozen.capture.bindings import Binding
-
-__all__ = ["Captured"]
 
 
 class Captured:
@@ -38,28 +35,20 @@ class Captured:
         What large arrays are compared with, for programs to use as constants.
     """
 
-    statics: list[Any]
-    bindings: Bindings
-    generators: list[Any]
-    live: bool
-    settled: list[np.ndarray] | None
-    arrays: list[Binding]
-    known: set[int]
-    copies: dict[int, np.ndarray]
-
     def __init__(self, f: Any, statics: Iterable[Any], constant: Collection[str] | Literal[True]):
-        self.statics = list(statics)
-        if constant is True:
-            self.bindings, self.generators, self.live, self.settled = Bindings([]), [], False, None
-            self.arrays, self.known, self.copies = [], set(), {}
-            return
-        reach = Reach([f, *statics], constant)
-        self.live, self.generators, self.settled = reach.live, reach.generators, reach.settled
-        self.arrays = contents(reach.arrays)
-        self.known = {id(array) for array in (*reach.arrays, *reach.settled)}
-        self.copies = {id(array): test.copy for form, array, _, test in self.arrays if form == "test"}
-        self.bindings = Bindings([*reach.bindings, *self.arrays])
-        if missing := sorted(set(constant) - reach.used):
+        self.statics: list[Any] = list(statics)
+        names = () if constant is True else constant
+        reach = Reach([] if constant is True else [f, *statics], names)
+        self.live: bool = reach.live
+        self.generators: list[Any] = reach.generators
+        self.settled: list[np.ndarray] | None = None if constant is True else reach.settled
+        self.arrays: list[Binding] = contents(reach.arrays)
+        self.known: set[int] = {id(array) for array in (*reach.arrays, *reach.settled)}
+        self.copies: dict[int, np.ndarray] = {
+            id(array): test.copy for form, array, _, test in self.arrays if form == "test"
+        }
+        self.bindings: Bindings = Bindings([*reach.bindings, *self.arrays])
+        if missing := sorted(set(names) - reach.used):
             raise ArgumentError(
                 f"qad.freeze: constant={missing[0]!r} names nothing that the function captures: it reads "
                 f"{', '.join(sorted({str(key) for form, _, key, _ in reach.bindings if form in _NAMED})) or 'nothing'}"

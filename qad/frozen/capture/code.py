@@ -6,19 +6,15 @@ import builtins
 import sys
 from functools import cached_property, partial, partialmethod
 from types import BuiltinFunctionType, MethodType, ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from qad.frozen.capture.mentioned_names import mentions
 from qad.frozen.capture.namespaces import MAKING_ANEW, attributes
 from qad.frozen.capture.trusted_code import is_trusted, source
 
 if TYPE_CHECKING:
-    from typing import Any, TypeAlias
-
     Reach: TypeAlias = Any  # of reachable.py, which imports this file
     import numpy as np
-
-__all__ = ["HOLDERS", "see_compiled", "see_function", "see_holder", "see_ufunc"]
 
 ASKING = frozenset(("getattr", "hasattr", "vars", "__dict__", "attrgetter", "methodcaller", "__getattribute__"))
 UNSEEN = frozenset(("eval", "exec", "globals", "locals", "__import__"))

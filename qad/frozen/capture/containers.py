@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from operator import is_
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import ref
 
 import numpy as np
@@ -15,13 +15,9 @@ from qad.frozen.capture.namespaces import users_of
 from qad.frozen.capture.objects import see_object, see_whole
 
 if TYPE_CHECKING:
-    from typing import Any, TypeAlias
-
     from qad.core.tape.tensor import Tensor
 
     Reach: TypeAlias = Any  # of reachable.py, which imports this file
-
-__all__ = ["see_array", "see_dict", "see_generator", "see_pointer", "see_sequence", "see_tensor"]
 
 
 def see_array(reach: Reach, x: np.ndarray, path: str) -> None:

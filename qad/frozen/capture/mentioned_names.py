@@ -5,12 +5,7 @@ from __future__ import annotations
 import dis
 from functools import lru_cache
 from types import CodeType
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any
-
-__all__ = ["mentions"]
+from typing import Any
 
 SILENT = frozenset(("EXTENDED_ARG", "PUSH_NULL", "CACHE", "PRECALL", "RESUME"))
 GLOBAL = frozenset(("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS"))

@@ -6,18 +6,15 @@ from functools import cached_property
 from inspect import getattr_static
 from keyword import iskeyword
 from types import FunctionType, MemberDescriptorType, ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from qad.frozen.capture.trusted_code import is_trusted, source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any, TypeAlias
 
     Reach: TypeAlias = Any  # of reachable.py, which imports this file
     Named: TypeAlias = tuple[str, str, Any, Any]  # name, form, owner, value
-
-__all__ = ["MAKING_ANEW", "attributes", "every", "see_class", "see_kind", "see_module", "users_of"]
 
 MAKING = frozenset(("__init__", "__new__", "__post_init__", "__init_subclass__", "__del__", "__repr__", "__str__"))
 MAKING_ANEW = frozenset(("__class__", "type"))  # names by which an object may be made of another's class

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
 from operator import attrgetter, methodcaller
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import optree
@@ -19,11 +19,7 @@ from qad.frozen.capture.namespaces import attributes, every, see_kind, users_of
 from qad.frozen.capture.trusted_code import ATOMS, is_trusted, is_written_in_python
 
 if TYPE_CHECKING:
-    from typing import Any, TypeAlias
-
     Reach: TypeAlias = Any  # of reachable.py, which imports this file
-
-__all__ = ["see_bytes", "see_enum", "see_hidden", "see_object", "see_value", "see_whole"]
 
 VISIBLE = (*ATOMS, list, tuple, dict, set, frozenset, deque, np.ndarray)
 NEUTRAL = ("abc", "typing", "types", "builtins", "enum", "dataclasses")  # bases of the user's classes that read nothing

@@ -20,7 +20,7 @@ from types import (
     MethodWrapperType,
     ModuleType,
 )  # fmt: skip
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
 from weakref import ref
 
 import numpy as np
@@ -42,11 +42,8 @@ from qad.frozen.capture.trusted_code import ATOMS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from typing import Any, NoReturn
 
     from qad.frozen.capture.bindings import Binding
-
-__all__ = ["Reach"]
 
 GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, Random)
 MOST = 100_000  # bindings
@@ -93,25 +90,20 @@ class Reach:
         Classes of objects that were met.
     """
 
-    bindings: list[Binding]
-    arrays: list[np.ndarray]
-    generators: list[Any]
-    settled: list[np.ndarray]
-    live: bool
-    whole: bool
-    constant: frozenset[str]
-    used: set[str]
-    names: set[str]
-    named: set[tuple[Any, str]]
-    kinds: dict[int, type]
-    seen: dict[int, Any]
-
     def __init__(self, roots: Iterable[Any], constant: Iterable[str] = ()):
-        self.bindings, self.arrays, self.generators, self.settled = [], [], [], []
-        self.live, self.whole = False, False
-        self.constant, self.used = frozenset(constant), set()
-        self.names, self.named, self.kinds = set(), set(), {}
-        self.seen, self._waiting = {}, [(x, "") for x in roots]
+        self.bindings: list[Binding] = []
+        self.arrays: list[np.ndarray] = []
+        self.generators: list[Any] = []
+        self.settled: list[np.ndarray] = []
+        self.live: bool = False
+        self.whole: bool = False
+        self.constant: frozenset[str] = frozenset(constant)
+        self.used: set[str] = set()
+        self.names: set[str] = set()
+        self.named: set[tuple[Any, str]] = set()
+        self.kinds: dict[int, type] = {}
+        self.seen: dict[int, Any] = {}
+        self._waiting = [(x, "") for x in roots]
         self._owners, scanned = [], None
         while self._waiting:
             while self._waiting:

@@ -15,16 +15,11 @@ import secrets
 import sys
 import time
 import uuid
+from collections.abc import Set
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Set
-    from typing import Any
-
-__all__ = ["ATOMS", "is_trusted", "is_written_in_python", "source"]
 
 PACKAGES = frozenset((
     "numpy", "scipy", "qad", "optree", "opt_einsum", "cotengrust", "tqdm", "threadpoolctl", "numba", "llvmlite",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -20,15 +20,12 @@ from qad.frozen.program import Var
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any, TypeAlias
 
     from qad.frozen.compiled.rows import Row
     from qad.frozen.program import Step
 
     Places: TypeAlias = Any  # of placement.py, which imports this file
     Part: TypeAlias = tuple[int, list[Row]]  # how many blocks, and the rows for each
-
-__all__ = ["Chain", "chains", "parts"]
 
 BLOCK = 2048  # numbers
 FEWEST = 2  # steps of a chain
@@ -49,16 +46,13 @@ class Chain:
         For each sum over all entries the array of the sums of blocks.
     """
 
-    size: int
-    steps: list[tuple[int, Step, list[Row]]]
-    outs: set[Var]
-    local: set[Var]
-    sums: dict[Var, Var]
-    blocks: int
-
     def __init__(self, size: int):
-        self.size, self.steps, self.outs, self.local, self.sums = size, [], set(), set(), {}
-        self.blocks = -(-size // BLOCK)
+        self.size: int = size
+        self.steps: list[tuple[int, Step, list[Row]]] = []
+        self.outs: set[Var] = set()
+        self.local: set[Var] = set()
+        self.sums: dict[Var, Var] = {}
+        self.blocks: int = -(-size // BLOCK)
 
     @property
     def span(self) -> tuple[int, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from qad.contract.compiler import has_compiler
 from qad.frozen.compiled import lowering, table
@@ -11,13 +11,10 @@ from qad.frozen.functions import VIEWS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, TypeAlias
 
     from qad.frozen.program import Program, Var
 
     Places: TypeAlias = Any  # of placement.py, which imports this file
-
-__all__ = ["finder", "has_loop", "pays"]
 
 FEWEST = 8  # steps, one after another, for which it pays to load the loop
 LARGE, FEWEST_LARGE = 1 << 15, 3  # numbers of a large array, and steps on such

@@ -14,8 +14,6 @@ from qad.frozen.compiled import loop, own_loops, table, waves
 from qad.native import INT, Block, Kernels
 from qad.native.kernels import Kernel
 
-__all__ = ["kernel", "own", "ready", "warm_up"]
-
 Table: TypeAlias = Annotated[np.ndarray, Block(INT, 2)]
 Integers: TypeAlias = Annotated[np.ndarray, Block(INT)]
 

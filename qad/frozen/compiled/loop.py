@@ -12,8 +12,6 @@ from qad.native.values import HEAD
 if TYPE_CHECKING:
     from qad.native.values import KernelArray
 
-__all__ = ["replay"]
-
 
 def replay(parts: KernelArray, rows: KernelArray, given: KernelArray, status: KernelArray) -> None:
     """Carry out all parts of a table.

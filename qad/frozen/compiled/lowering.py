@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from qad.frozen.compiled import table
 from qad.frozen.compiled.rows import Operand, Row, axes_of
 from qad.frozen.compiled.ufunc_loops import loop_of
-from qad.frozen.functions import VIEWS, reduction
+from qad.frozen.functions import SUM, VIEWS, reduction
 from qad.frozen.program import Var
 from qad.frozen.sparse_arrays import placed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from typing import Any, TypeAlias
 
     from qad.frozen.program import Step
 
     Find: TypeAlias = Callable[[Var], Operand | None]  # where an array lies, and how, if that is known
     Rows: TypeAlias = list[Row] | None
-
-__all__ = ["lowered", "may_be_lowered"]
 
 CHARS = "fdFD?"
 LONG = 16  # numbers from which on a sum runs along its own axis
@@ -137,17 +134,12 @@ def begun(out: Operand) -> Rows:
 def added(source: Operand, target: Operand) -> Rows:
     """The row that adds one operand to another of its shape, which may be all in one place along some axes."""
     operands = [target, source, target]
-    function, axes = loop_of(np.add, f"{out_of(target)}->{target.char}"), axes_of(operands)
+    function, axes = loop_of(np.add, f"{target.char * 2}->{target.char}"), axes_of(operands)
     summed = [i for i, (_, steps) in enumerate(axes) if steps[0] == 0]
     fields = {"operation": table.CALL, "function": function, "name": "add"}
     along = summed[-1] if summed and axes[summed[-1]][0] >= LONG else None
     row = Row.along(axes, operands, along, **fields)
     return row and [row]
-
-
-def out_of(operand: Operand) -> str:
-    """The letters of two operands of its dtype."""
-    return operand.char * 2
 
 
 def _product(step, find, out):
@@ -178,7 +170,7 @@ def product_row(is_dot, *forms):
     kind = PRODUCTS.get(out.char) if m * k * n <= SMALL else None
     row = Row.along(
         axes_of(operands), operands, operation=kind or table.CALL, name="matmul", dims=(m, k, n),
-        function=None if kind else loop_of(np.matmul, f"{out_of(out)}->{out.char}"),
+        function=None if kind else loop_of(np.matmul, f"{out.char * 2}->{out.char}"),
     )  # fmt: skip
     matrices = *a.strides[-2:], *b.strides[-2:], rows or n * size, columns
     return row and row._replace(steps=(*row.steps, *matrices))
@@ -261,6 +253,6 @@ def _placed(step, find, out):
 
 
 RULES: dict[Callable[..., Any], Callable[..., Rows]] = {
-    np.matmul: _product, np.dot: _product, reduction(np.add, "reduce"): _reduce, np.take: _take,
+    np.matmul: _product, np.dot: _product, SUM: _reduce, np.take: _take,
     reduction(np.add, "reduceat"): _sums, np.concatenate: _concatenate, np.array: _array, placed: _placed,
 }  # fmt: skip

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from qad.native.statements import Function
     from qad.native.values import Kind, Scalar
 
-__all__ = ["Int", "bits", "call_loop", "cleared", "from_bits", "memory", "raised"]
-
 Int: TypeAlias = Annotated[int, INT]  # what inner loops are given: addresses, and a number of the caller's
 
 

@@ -8,8 +8,6 @@ from qad.native import COMPLEX128, FLOAT, INT
 if TYPE_CHECKING:
     from qad.native.values import KernelArray, Kind
 
-__all__ = ["product", "product_complex", "scatter", "sums", "take"]
-
 
 def take(args: Int, dims: Int, steps: Int, data: Int) -> None:
     """``y = x[places]``."""

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import warnings
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from qad.frozen.compiled import table
-from qad.frozen.compiled.kernel import kernel, ready
+from qad.frozen.compiled.kernel import kernel
 from qad.frozen.compiled.shares import Shares, pays
 from qad.frozen.memory_plan import address_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any, TypeAlias
 
     from qad.frozen.compiled.blocks import Part
     from qad.frozen.program import Var
 
     Arrays: TypeAlias = Mapping[Var, np.ndarray]
     Instruction: TypeAlias = tuple[Callable[..., None], tuple[Any, ...]]  # what is called, and with what
-
-__all__ = ["instructions", "ready"]
 
 ERRORS = [
     (bit, mode, text)

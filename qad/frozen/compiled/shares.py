@@ -8,7 +8,7 @@ writes, and rooms of its own for what is local to a block.
 from __future__ import annotations
 
 from itertools import accumulate, count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -21,14 +21,11 @@ from qad.native.sharing import WORTH, in_rounds, share
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any, TypeAlias
 
     from qad.frozen.compiled.rows import Row
 
     Loop: TypeAlias = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], None]
     Address: TypeAlias = Callable[[Any], tuple[int, int]]
-
-__all__ = ["Shares", "pays"]
 
 PARTS = 4  # of the blocks for each thread: one whose processor is busy takes fewer
 BASES, ADVANCES = (slice(at, at + 3) for at in (table.BASE, table.ADVANCE))
@@ -53,18 +50,16 @@ class Shares:
         What has room for one block.
     """
 
-    native: Loop
-    blocks: int
-    rows: Sequence[Row]
-    address: Address
-    local: set[Var]
-    tables: list[Table]
-    held: list[np.ndarray]
-
     def __init__(self, native: Loop, blocks: int, rows: Sequence[Row], address: Address, local: set[Var]):
-        self.native, self.blocks, self.rows, self.address = native, blocks, rows, address
-        self.local = {x.holder for row in rows for x in row.operands if type(x.holder) is Var and x.holder in local}
-        self.tables, self.held = [], []
+        self.native: Loop = native
+        self.blocks: int = blocks
+        self.rows: Sequence[Row] = rows
+        self.address: Address = address
+        self.local: set[Var] = {
+            x.holder for row in rows for x in row.operands if type(x.holder) is Var and x.holder in local
+        }
+        self.tables: list[Table] = []
+        self.held: list[np.ndarray] = []
 
     def __call__(self, bounds: np.ndarray, numbers: np.ndarray, places: np.ndarray, status: np.ndarray) -> None:
         threads = min(kernels(), self.blocks)
@@ -109,16 +104,12 @@ class Shares:
 class Table:
     """The table of one thread, which it carries out for some blocks at a time."""
 
-    numbers: np.ndarray
-    bounds: np.ndarray
-    status: np.ndarray
-    begin: np.ndarray
-    last: np.ndarray
-
     def __init__(self, rows: Sequence[Row], address: Address):
-        self.numbers = np.array([row.numbers(address) for row in rows], np.int64)
-        self.bounds, self.status = np.array([[0, 0, len(rows)]], np.int64), np.zeros(1, np.int64)
-        self.begin, self.last = self.numbers[:, BASES].copy(), self.numbers[:, table.LAST].copy()
+        self.numbers: np.ndarray = np.array([row.numbers(address) for row in rows], np.int64)
+        self.bounds: np.ndarray = np.array([[0, 0, len(rows)]], np.int64)
+        self.status: np.ndarray = np.zeros(1, np.int64)
+        self.begin: np.ndarray = self.numbers[:, BASES].copy()
+        self.last: np.ndarray = self.numbers[:, table.LAST].copy()
 
     def run(self, native: Loop, first: int, end: int, blocks: int, places: np.ndarray) -> None:
         """Carry out the blocks from `first` to `end`, of which only the last of all may be shorter."""

@@ -7,12 +7,6 @@ one that the operation itself runs along.
 import platform
 import sys
 
-__all__ = [
-    "ADVANCE", "ARGS", "BASE", "CALL", "COSINE", "COUNT", "DATA", "DIMS", "ERRORS", "FUNCTION", "GIVEN", "INNER",
-    "INNER_STEP", "LAST", "OPERATION", "OUTER", "OUTER_STEP", "PRODUCT", "PRODUCT_COMPLEX", "SCATTER", "SINE", "STATUS",
-    "STEPS", "SUMS", "TAKE", "UNDERFLOW", "WIDTH",
-]  # fmt: skip
-
 # Columns.  Those of operands are three each, those of sizes four, those of strides nine.
 (
     OPERATION,  # one of those below

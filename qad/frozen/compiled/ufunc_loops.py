@@ -10,8 +10,6 @@ from functools import cache
 
 import numpy as np
 
-__all__ = ["loop_of"]
-
 HEAD = object.__basicsize__  # bytes of an object before what it holds; then ``PyUFuncObject`` of NumPy's C interface
 FUNCTIONS, DATA, TYPES = HEAD + 16, HEAD + 24, HEAD + 48
 

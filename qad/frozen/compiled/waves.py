@@ -17,8 +17,6 @@ from qad.native import FLOAT, INT, inlined
 if TYPE_CHECKING:
     from qad.native.values import KernelArray
 
-__all__ = ["cosine", "sine"]
-
 LARGEST = 0x4120000000000000  # the bits of 2.0**19
 SIGN = 0x7FFFFFFFFFFFFFFF  # all bits but the sign
 TURNS = float.fromhex("0x1.45f306dc9c883p-1")  # 2 / pi

@@ -7,7 +7,7 @@ program is a function that changes it in place, and returns how many steps it ch
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from qad.core.errors import ArgumentError
 from qad.frozen.passes.algebra import algebra
@@ -23,12 +23,9 @@ from qad.frozen.passes.traces import traces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
-    from typing import Any
 
     from qad.frozen.passes.rewriting import Visitor
     from qad.frozen.program import Program
-
-__all__ = ["PASSES", "chosen", "improve"]
 
 OF_STEPS: dict[str, Callable[[Program], Visitor]] = {
     "canonical": canonical,

@@ -8,7 +8,7 @@ entries.
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,12 +18,9 @@ from qad.frozen.program import Step, Var
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from qad.frozen.passes.rewriting import Visitor
     from qad.frozen.program import Program
-
-__all__ = ["algebra"]
 
 LARGEST = 1 << 12  # entries of an identity
 

@@ -9,34 +9,22 @@ other passes are written for its forms.
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.frozen.functions import RESHAPE, TRANSPOSE, Attribute, attribute, method, reduction
-from qad.frozen.passes.rewriting import derived
+from qad.frozen.functions import REAL, RESHAPE, SUM, TRANSPOSE, UFUNCS, Attribute, method
+from qad.frozen.passes.rewriting import derived, reshaped
 from qad.frozen.program import Step, Var
 from qad.rules.join import joined, stacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from qad.frozen.passes.rewriting import Visitor
     from qad.frozen.program import Program
 
-__all__ = ["REAL", "SUM", "canonical"]
-
-REAL, SUM = attribute("real"), reduction(np.add, "reduce")
-
-UFUNCS: dict[Callable[..., Any], np.ufunc] = {
-    operator.add: np.add, operator.sub: np.subtract, operator.mul: np.multiply, operator.truediv: np.divide,
-    operator.floordiv: np.floor_divide, operator.mod: np.remainder, operator.pow: np.power, operator.neg: np.negative,
-    operator.pos: np.positive, operator.eq: np.equal, operator.ne: np.not_equal, operator.lt: np.less,
-    operator.le: np.less_equal, operator.gt: np.greater, operator.ge: np.greater_equal, operator.and_: np.bitwise_and,
-    operator.or_: np.bitwise_or, operator.xor: np.bitwise_xor, operator.invert: np.invert, abs: np.absolute,
-    method("conj"): np.conjugate, method("conjugate"): np.conjugate, operator.matmul: np.matmul,
-}  # fmt: skip
+CALLED = UFUNCS | {abs: np.absolute, method("conj"): np.conjugate, method("conjugate"): np.conjugate}
 PERMUTING = frozenset((np.transpose, np.swapaxes, np.moveaxis, np.rollaxis, TRANSPOSE, method("swapaxes")))
 RESHAPING = frozenset((
     np.reshape, np.ravel, np.squeeze, np.expand_dims, RESHAPE, method("ravel"), method("flatten"), method("squeeze"),
@@ -104,7 +92,7 @@ def _reshape(step):
     if _order(step) == "F":
         back = [tuple(range(len(y.shape)))[::-1] for y in (x, out)]
         first = derived(TRANSPOSE, (x, back[0]), x.shape[::-1], x.dtype, x.root)
-        second = derived(RESHAPE, (first.out, out.shape[::-1]), out.shape[::-1], x.dtype, x.root)
+        second = reshaped(first.out, out.shape[::-1])
         return [first, second, Step(TRANSPOSE, (second.out, back[1]), {}, out)]
     return x if x.shape == out.shape else _replaced(step, RESHAPE, (x, out.shape))
 
@@ -143,7 +131,7 @@ def _stack(step):
         return [Step(np.array, (list(parts),), {"dtype": out.dtype}, out)]
     axis %= len(out.shape)
     shape = (*out.shape[:axis], 1, *out.shape[axis + 1 :])
-    wide = [derived(RESHAPE, (x, shape), shape, x.dtype, x.root) for x in parts]
+    wide = [reshaped(x, shape) for x in parts]
     return [*wide, Step(np.concatenate, ([each.out for each in wide],), {"axis": axis}, out)]
 
 
@@ -167,7 +155,7 @@ def _named_power(x, exponent):
 
 def _arithmetic(step):
     """Operators, where an array or a scalar of NumPy's is among the operands."""
-    fn = UFUNCS.get(step.fn, step.fn)
+    fn = CALLED.get(step.fn, step.fn)
     operands = [x for x in step.args if type(x) is Var]
     if step.kwargs or not any(x.kind in ("array", "scalar") for x in operands) or step.out.kind == "other":
         return None

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,12 +14,9 @@ from qad.frozen.program import Var
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
-    from typing import Any
 
     from qad.frozen.passes.rewriting import Visitor
     from qad.frozen.program import Program, Step
-
-__all__ = ["common", "equal_constants", "frozen", "is_pure", "key_of"]
 
 
 def common(program: Program) -> Visitor:

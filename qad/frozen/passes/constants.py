@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from qad.frozen.passes.rewriting import Visitor
     from qad.frozen.program import Program
 
-__all__ = ["constants"]
-
 PRODUCTS = frozenset((np.multiply, np.dot, np.matmul))
 FILLED = frozenset((np.zeros_like, np.ones_like))  # which read only shape and dtype of their argument
 MOST = 1 << 24  # bytes of one constant

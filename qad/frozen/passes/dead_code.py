@@ -15,8 +15,6 @@ from qad.frozen.program import Var
 if TYPE_CHECKING:
     from qad.frozen.program import Program
 
-__all__ = ["dead"]
-
 
 def dead(program: Program) -> int:
     """Remove them; their number."""

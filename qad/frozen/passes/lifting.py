@@ -7,26 +7,20 @@ members share as it is) and the number of members; it gives the steps that compu
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.frozen.functions import RESHAPE, TRANSPOSE, attribute, method
-from qad.frozen.passes.canonical import SUM
-from qad.frozen.passes.rewriting import derived
+from qad.frozen.functions import DIAGONAL, IMAG, REAL, RESHAPE, SUM, TRANSPOSE
+from qad.frozen.passes.rewriting import derived, reshaped
 from qad.frozen.program import Var
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
 
     from qad.frozen.program import Step
 
-__all__ = ["is_view", "lifted", "operands", "rule_of"]
-
-PARTS = (attribute("real"), attribute("imag"))
-DIAGONAL = method("diagonal")
-VIEWS = frozenset((TRANSPOSE, RESHAPE, DIAGONAL, operator.getitem, *PARTS))
+VIEWS = frozenset((TRANSPOSE, RESHAPE, DIAGONAL, operator.getitem, REAL, IMAG))
 PRODUCTS: dict[Callable[..., Any], tuple[int, ...]] = {
     np.dot: (1, 2),
     np.matmul: (1, 2),
@@ -157,5 +151,5 @@ def _join(step, stacks, count):
 def _reshaped(steps, x, shape):
     if x.shape == shape:
         return x
-    steps.append(derived(RESHAPE, (x, shape), shape, x.dtype, x.root))
+    steps.append(reshaped(x, shape))
     return steps[-1].out

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from qad.frozen.functions import RESHAPE, TRANSPOSE
 from qad.frozen.guards import is_guard
@@ -11,14 +11,11 @@ from qad.frozen.program import Step, Var, rebuilt, touches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any, TypeAlias
 
     from qad.frozen.program import Program
 
     Definitions: TypeAlias = dict[Var, Step]  # the steps so far by what they make
     Visitor: TypeAlias = Callable[[Step, Definitions], Var | list[Step] | None]  # see `rewrite`
-
-__all__ = ["add_view", "derived", "is_view", "rewrite", "touches", "view_of"]
 
 
 def rewrite(
@@ -102,6 +99,11 @@ def derived(
 ) -> Step:
     """A new step, and the array that it makes; `root` is that of what it is a view of."""
     return Step(fn, args, kwargs or {}, Var(tuple(shape), dtype, "array", None, root))
+
+
+def reshaped(x: Var, shape: tuple[int, ...]) -> Step:
+    """A new step that reshapes an array."""
+    return derived(RESHAPE, (x, shape), shape, x.dtype, x.root)
 
 
 def is_view(step: Step) -> bool:

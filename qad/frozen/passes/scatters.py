@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from qad.frozen.passes.rewriting import Visitor
     from qad.frozen.program import Program
 
-__all__ = ["scatters"]
-
 MOST = 256  # entries
 
 

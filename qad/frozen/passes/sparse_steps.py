@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from qad.frozen.functions import RESHAPE, VIEWS, attribute, reduction
-from qad.frozen.passes.rewriting import derived
+from qad.frozen.functions import IMAG, REAL, VIEWS, reduction
+from qad.frozen.passes.rewriting import derived, reshaped
 from qad.frozen.program import Step, Var, variables
 from qad.frozen.sparse_arrays import placed
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
-
-__all__ = ["MOST", "SHARE", "Few", "Writer", "is_index"]
-
 SHARE = 4  # an array of which more than one entry in so many is not zero is full
 MOST = 1 << 20  # entries of an array that is looked at
-PARTS = frozenset((attribute("real"), attribute("imag")))
 FOLDED = reduction(np.add, "reduceat")
 
 
+@dataclass(slots=True, eq=False)
 class Few:
     """An array as a sum of terms, each given by flat indices and the vector of entries there, zero elsewhere.
 
@@ -34,13 +30,9 @@ class Few:
         The places, in flat order and ascending, and the vector of the entries there.
     """
 
-    __slots__ = ("shape", "dtype", "terms")
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     terms: list[tuple[np.ndarray, Any]]
-
-    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any], terms: list[tuple[np.ndarray, Any]]):
-        self.shape, self.dtype, self.terms = shape, dtype, terms
 
     @property
     def is_sparse(self) -> bool:
@@ -53,7 +45,7 @@ class Few:
 
 def is_index(step: Step) -> bool:
     """Whether a step is a view or an index of its argument, with no index that depends on values."""
-    return step.fn in VIEWS and step.fn not in PARTS and not variables((step.args[1:], step.kwargs))
+    return step.fn in VIEWS and step.fn not in (REAL, IMAG) and not variables((step.args[1:], step.kwargs))
 
 
 class Writer:
@@ -67,12 +59,10 @@ class Writer:
         Of the program: what shows entries of another array.
     """
 
-    constants: dict[Var, np.ndarray]
-    steps: list[Step]
-    views: dict[Var, Step]
-
     def __init__(self, constants: dict[Var, np.ndarray]):
-        self.constants, self.steps, self.views = constants, [], {}
+        self.constants: dict[Var, np.ndarray] = constants
+        self.steps: list[Step] = []
+        self.views: dict[Var, Step] = {}
         self._picked = {}
 
     def constant(self, value: np.ndarray) -> Var:
@@ -107,7 +97,7 @@ class Writer:
         if x in self.constants:
             return self.constant(self.constants[x].reshape(-1)[numbers])
         if len(x.shape) > 1:
-            self.steps.append(derived(RESHAPE, (x, (x.size,)), (x.size,), x.dtype, x.root))
+            self.steps.append(reshaped(x, (x.size,)))
             x = self.steps[-1].out
         where, shape = self.place(numbers), (len(numbers),)
         if where == slice(0, x.size, 1):

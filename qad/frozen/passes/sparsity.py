@@ -11,13 +11,12 @@ Rosenbrock's function and of repelling particles.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.frozen.functions import VIEWS, attribute
+from qad.frozen.functions import IMAG, REAL, SUM, VIEWS
 from qad.frozen.guards import is_guard
-from qad.frozen.passes.canonical import SUM
 from qad.frozen.passes.rewriting import touches
 from qad.frozen.passes.sparse_steps import FOLDED, MOST, Few, Writer, is_index
 from qad.frozen.program import Var, variables
@@ -26,15 +25,12 @@ from qad.rules.structured_cotangents import scatter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from qad.frozen.program import Program
 
-__all__ = ["zeros"]
-
 FEWEST = 256  # entries of an array that is looked at
 MARGIN = 0.9  # of the time before that the time afterwards must not exceed
-LINEAR = (np.negative, np.conjugate, attribute("real"), attribute("imag"))
+LINEAR = (np.negative, np.conjugate, REAL, IMAG)
 
 
 def zeros(program: Program) -> int:

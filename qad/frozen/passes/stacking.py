@@ -14,21 +14,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.contract.costs import Replayed
-from qad.frozen.functions import RESHAPE
+from qad.frozen.functions import SUM
 from qad.frozen.guards import is_guard
 from qad.frozen.out_argument import writes
-from qad.frozen.passes.canonical import SUM
 from qad.frozen.passes.common_subexpressions import frozen
 from qad.frozen.passes.lifting import is_view, lifted, operands, rule_of
-from qad.frozen.passes.rewriting import derived, touches
+from qad.frozen.passes.rewriting import derived, reshaped, touches
 from qad.frozen.program import Step, Var
 from qad.frozen.scalar_loop import FEWEST as SCALARS
 from qad.frozen.scalar_loop import is_scalar
 
 if TYPE_CHECKING:
     from qad.frozen.program import Program
-
-__all__ = ["batches"]
 
 FEWEST = 4  # members of a batch
 SMALL = 4096  # bytes of an operand or a result: for larger ones the time of the call itself does not matter
@@ -194,28 +191,28 @@ class _Batching:
             cost += Replayed.GENERAL + Replayed.MOVING * len(column)
         return cost, lambda: self._joined(column)
 
-    def _new(self, *described):
-        step = derived(*described)
+    def _new(self, step):
         self.made[step.out] = step
         return step.out
 
     def _slice(self, base, axes, where):
         """A view of entries in equal distances."""
         if axes > 1:
-            base = self._new(RESHAPE, (base, (base.size,)), (base.size,), base.dtype, base.root)
+            base = self._new(reshaped(base, (base.size,)))
         length = len(range(where.start, where.stop, where.step))
         if length == base.shape[0]:
             return base
-        return self._new(operator.getitem, (base, where), (length, *base.shape[1:]), base.dtype, base.root)
+        return self._new(derived(operator.getitem, (base, where), (length, *base.shape[1:]), base.dtype, base.root))
 
     def _gathered(self, column):
         x = column[0]
-        return self._new(np.array, (list(column),), (len(column),), x.dtype, None, {"dtype": x.dtype})
+        return self._new(derived(np.array, (list(column),), (len(column),), x.dtype, None, {"dtype": x.dtype}))
 
     def _joined(self, column):
         shape = (1, *column[0].shape)
-        parts = [self._new(RESHAPE, (x, shape), shape, x.dtype, x.root) for x in column]
-        return self._new(np.concatenate, (parts,), (len(column), *shape[1:]), column[0].dtype, None, {"axis": 0})
+        parts = [self._new(reshaped(x, shape)) for x in column]
+        joined = derived(np.concatenate, (parts,), (len(column), *shape[1:]), column[0].dtype, None, {"axis": 0})
+        return self._new(joined)
 
     def ordered(self):
         """The steps, each after those that it reads; a result in a batch is taken out of the stack when it is read."""

@@ -6,17 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.frozen.functions import RESHAPE, TRANSPOSE, method
-from qad.frozen.passes.rewriting import derived
+from qad.frozen.functions import DIAGONAL, TRANSPOSE, method
+from qad.frozen.passes.rewriting import derived, reshaped
 from qad.frozen.program import Step
 
 if TYPE_CHECKING:
     from qad.frozen.passes.rewriting import Visitor
     from qad.frozen.program import Program
 
-__all__ = ["traces"]
-
-DIAGONAL = method("diagonal")
 TRACES = (np.trace, method("trace"))
 
 
@@ -30,7 +27,7 @@ def traces(program: Program) -> Visitor:
             return None
         a, b = product.args
         turned = derived(TRANSPOSE, (b, (1, 0)), b.shape[::-1], b.dtype, b.root)
-        flat = [derived(RESHAPE, (x, (x.size,)), (x.size,), x.dtype, x.root) for x in (a, turned.out)]
+        flat = [reshaped(x, (x.size,)) for x in (a, turned.out)]
         return [turned, *flat, Step(np.dot, (flat[0].out, flat[1].out), {}, step.out)]
 
     return visit

@@ -98,19 +98,15 @@ class Words:
     periodic : bool
     """
 
-    configurations: np.ndarray
-    bounds: list[tuple[int, int]]
     segments: list[list[Merge]]
     first: np.ndarray
-    merges: list[Merge]
-    last: np.ndarray
 
     def __init__(self, configurations: np.ndarray, phys: Sequence[int], bond: int, periodic: bool):
-        self.configurations = configurations
+        self.configurations: np.ndarray = configurations
         count, n = configurations.shape
         room = max(count / (16 if periodic else 4 * bond), 1)
         length = max(1, int(log(room) / log(max(2, *phys)) + 1e-9)) if room > 1 else 1
-        self.bounds = [(a, min(a + length, n)) for a in range(0, n, length)]
+        self.bounds: list[tuple[int, int]] = [(a, min(a + length, n)) for a in range(0, n, length)]
         self.segments, tables = [], []
         for start, stop in self.bounds:
             index, merges = letters(configurations[:, start]), []
@@ -120,11 +116,11 @@ class Words:
             self.segments.append(merges)
             tables.append(index if merges else (configurations[:, start], phys[start]))
         (index, size), self.first = tables[0], tables[0][0]
-        self.merges = []
+        self.merges: list[Merge] = []
         for words, _ in tables[1:]:
             self.merges.append(Merge.of(index, words, size))
             index, size = self.merges[-1].index, len(self.merges[-1].of_left)
-        self.last = index
+        self.last: np.ndarray = index
 
     def forward(self, tensors: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, Kept]:
         """The amplitudes divided by ``exp(log_scale)``, the logarithms, and what `backward` needs."""

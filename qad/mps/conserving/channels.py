@@ -41,17 +41,14 @@ class Channels:
         If the operator does not conserve them; the message names a term that does not.
     """
 
-    conserved: Quantities
     tensors: list[np.ndarray]
     charges: list[list[Charge]]
-    orders: list[np.ndarray]
-    legs: list[Leg]
 
     def __init__(self, tensors: Sequence[np.ndarray], conserved: Quantities):
-        self.conserved = conserved
+        self.conserved: Quantities = conserved
         self.tensors, self.charges = walked([np.asarray(w) for w in tensors], conserved)
-        self.orders = [sorting(charges) for charges in self.charges]
-        self.legs = [Leg(counted(charges), 1, conserved.symmetry) for charges in self.charges]
+        self.orders: list[np.ndarray] = [sorting(charges) for charges in self.charges]
+        self.legs: list[Leg] = [Leg(counted(charges), 1, conserved.symmetry) for charges in self.charges]
 
     def tensor(self, site: int, w: np.ndarray) -> SymTensor:
         """The symmetric tensor of a site tensor, legs (left, right, out, in) of flows (+, -, +, -)."""

@@ -48,24 +48,17 @@ class Terms:
         Site tensors of what crosses the centre; none where nothing does.
     """
 
-    sites: list[tuple[Leg, np.ndarray]]
-    short: bool
-    left: Entries | None
-    right: Entries | None
-    inner: Entries | None
-    crossing: list[Entries]
-
     def __init__(self, row: Row, channels: Channels, site: int, size: int):
         conserved = channels.conserved
         legs, orders = conserved.legs[site : site + size], conserved.orders[site : site + size]
-        self.sites = list(zip(legs, orders, strict=True))
-        self.short = size == 2 and row.left_is_short and row.right_is_short
+        self.sites: list[tuple[Leg, np.ndarray]] = list(zip(legs, orders, strict=True))
+        self.short: bool = size == 2 and row.left_is_short and row.right_is_short
         one, two = (slice(1), slice(1, 2)) if self.short else (slice(2), slice(2))
         left, right = (row.left_ended, row.right_begun) if self.short else self.on_both_sides(row)
-        self.left = self.symmetric(left, one, channels, site, True)
-        self.right = self.symmetric(right, two, channels, site + size, False)
-        self.inner = self.within(row) if self.short else None
-        self.crossing = []
+        self.left: Entries | None = self.symmetric(left, one, channels, site, True)
+        self.right: Entries | None = self.symmetric(right, two, channels, site + size, False)
+        self.inner: Entries | None = self.within(row) if self.short else None
+        self.crossing: list[Entries] = []
         if len(row.across):
             one, two = np.zeros_like(row.one), np.zeros_like(row.two)
             one[np.ix_(row.open_left, row.across)] = row.one[np.ix_(row.open_left, row.across)]
@@ -139,9 +132,6 @@ class Effective:
         Of those arrays, legs (a, s, b) or (a, s, t, b).
     """
 
-    layout: Layout
-    parts: list[Part]
-
     def __init__(
         self,
         on_left: SymTensor | None,
@@ -152,8 +142,8 @@ class Effective:
     ):
         size = theta.ndim
         split = on_left.ndim // 2 if on_left is not None else size - on_right.ndim // 2 if on_right is not None else 1
-        self.layout = theta.resplit(split).layout
-        self.parts = []
+        self.layout: Layout = theta.resplit(split).layout
+        self.parts: list[Part] = []
         if on_left is not None:
             half = on_left.ndim // 2
             how = contraction(on_left.layout, self.layout, tuple(range(half, 2 * half)), tuple(range(half)))

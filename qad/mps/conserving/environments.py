@@ -65,24 +65,16 @@ class Operator:
     conserved : Quantities
     """
 
-    channels: Channels
-    tensors: list[np.ndarray]
-    sites: list[SymTensor]
-    entries: list[Entries]
-    known: tuple[list[np.ndarray], list[np.ndarray]]
-    terms: dict[tuple[int, int], Terms]
-    swept: dict[np.dtype, list[Entries]]  # of `qad.mps.conserving.energy`
-
     def __init__(self, tensors: Sequence[np.ndarray], conserved: Quantities):
-        self.channels = Channels(tensors, conserved)
-        self.tensors = self.channels.tensors
+        self.channels: Channels = Channels(tensors, conserved)
+        self.tensors: list[np.ndarray] = self.channels.tensors
         made: dict[Any, tuple[SymTensor, Entries]] = {}
-        self.sites = [self.site_tensor(site, made) for site in range(len(self.tensors))]
-        self.entries = [made[self.key(site)][1] for site in range(len(self.tensors))]
+        self.sites: list[SymTensor] = [self.site_tensor(site, made) for site in range(len(self.tensors))]
+        self.entries: list[Entries] = [made[self.key(site)][1] for site in range(len(self.tensors))]
         mirrored = [w.swapaxes(0, 1) for w in reversed(self.tensors)]
-        self.known = identities(self.tensors), identities(mirrored)[::-1]
-        self.terms = {}
-        self.swept = {}
+        self.known: tuple[list[np.ndarray], list[np.ndarray]] = identities(self.tensors), identities(mirrored)[::-1]
+        self.terms: dict[tuple[int, int], Terms] = {}
+        self.swept: dict[np.dtype, list[Entries]] = {}  # of `qad.mps.conserving.energy`
 
     def key(self, site: int) -> Any:
         """Sites of equal keys are alike."""

@@ -32,9 +32,6 @@ class Excluded:
         A state of the search.
     """
 
-    states: list[Any]  # of SymmetricMPS; methods that serve all kinds of states take any `Excluding`
-    weight: float
-
     def __init__(self, states: Sequence[Any], weight: float, like: Any = None):
         for state in states:
             if getattr(state, "conserved", None) != like.conserved:
@@ -43,8 +40,9 @@ class Excluded:
                     "that ground_state(..., conserve=...) found"
                 )
         same = [state for state in states if total_of(state) == total_of(like)]
-        self.states = [type(state)(normalised(state.tensors), state.conserved) for state in same]
-        self.weight = weight
+        # Any: SymmetricMPS, where methods that serve all kinds of states take any `Excluding`
+        self.states: list[Any] = [type(state)(normalised(state.tensors), state.conserved) for state in same]
+        self.weight: float = weight
 
     def overlap(self, psi: Any) -> float:
         """The largest squared overlap with a normalised state."""
@@ -66,15 +64,11 @@ class Penalty:
     The present state is the bra, and the legs of the overlaps are (bra, ket); None is that of no sites.
     """
 
-    states: list[SymmetricMPS]
-    weight: float
-    left: list[list[Any]]
-    right: list[list[Any]]
-
     def __init__(self, excluded: Excluded, n: int):
-        self.states, self.weight = excluded.states, excluded.weight
-        self.left = [[None] * n for _ in self.states]
-        self.right = [[None] * n for _ in self.states]
+        self.states: list[SymmetricMPS] = excluded.states
+        self.weight: float = excluded.weight
+        self.left: list[list[Any]] = [[None] * n for _ in self.states]
+        self.right: list[list[Any]] = [[None] * n for _ in self.states]
 
     def pass_right(self, site: int, tensor: SymTensor) -> None:
         """The centre moves on from this site to the right."""

@@ -25,13 +25,10 @@ FIRST, FADING, LEAST = 0.1, 0.3, 1e-8
 class Growing(TwoSites):
     """Single sites; every step chooses the bond anew from a density matrix, in which other directions are mixed."""
 
-    bond: int
-    mixing: float
-
     def __init__(self, operator: Operator, start: SymmetricMPS, bond: int, excluded: Excluded = NONE):
         super().__init__(operator, start, bond, excluded)
-        self.mixing = FIRST
-        self.bond = min(bond, max(FIRST_BOND, start.bond))
+        self.mixing: float = FIRST
+        self.bond: int = min(bond, max(FIRST_BOND, start.bond))
 
     def sweep(self) -> float:
         growing, energy = self.bond < self.most, Sweeps.sweep(self)  # not as two sites, which need less mixing

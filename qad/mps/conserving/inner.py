@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import any_traced, stack_of
+from qad.extend import stack_of
+from qad.mps.sandwich import scaled
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.summing import direct_sum
 
@@ -30,21 +31,8 @@ def inner(bra: Sequence[SymTensor], ket: Sequence[SymTensor]) -> tuple[Scalar, f
     for lower, upper in zip(ket, bra, strict=True):
         half = lower if carried is None else tensordot(carried, lower, 1)
         carried = tensordot(upper.conj(), half, ([0, 1], [0, 1]))
-        carried, log_scale = scaled(carried, log_scale)
+        carried, log_scale = scaled(carried, log_scale, carried.data)
     return carried.data.sum(), log_scale
-
-
-def scaled(environment: SymTensor, log_scale: float) -> tuple[SymTensor, float]:
-    """An environment of size near 1, by a power of two, and the logarithm of that added up."""
-    size = np.linalg.norm(stack_of(environment.data).ravel())
-    if not 0 < size < np.inf:
-        return environment, log_scale
-    if any_traced(size):  # the power is then a part of the program, not a decision
-        exponent = np.frexp(size)[1]
-        power = np.ldexp(1.0, -exponent).astype(environment.dtype)
-        return environment * power, log_scale + exponent * np.log(2.0)
-    exponent = int(np.frexp(size)[1])
-    return environment * environment.dtype.type(2.0**-exponent), log_scale + exponent * np.log(2.0)
 
 
 def normalised(tensors: Sequence[SymTensor]) -> list[SymTensor]:

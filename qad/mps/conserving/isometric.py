@@ -45,13 +45,10 @@ class SymmetricChain(IsometricChain):
     state : SymmetricMPS
     """
 
-    conserved: Quantities
-    layouts: list[Layout]
-
     def __init__(self, state: SymmetricMPS):
         super().__init__(state)
-        self.conserved = state.conserved
-        self.layouts = []
+        self.conserved: Quantities = state.conserved
+        self.layouts: list[Layout] = []
 
     def point(self, params: SymmetricMPS) -> Point:
         """The matrices A and N of all sectors of all sites, and the metric, filled when it is asked for."""

@@ -9,9 +9,9 @@ import numpy as np
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, stack_of
 from qad.mps.conserving.environments import Operator, edges, past_left
-from qad.mps.conserving.inner import overlap, scaled, total_of
+from qad.mps.conserving.inner import overlap, total_of
 from qad.mps.conserving.state import SymmetricMPS
-from qad.mps.sandwich import within_range
+from qad.mps.sandwich import scaled, within_range
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.fusing import fuse
 from qad.symmetric.layout import layout
@@ -48,7 +48,7 @@ def sandwich(bra: SymmetricMPS, operator: Operator, ket: SymmetricMPS) -> tuple[
     environment, log_scale = edges(total_of(ket), ket.conserved, ket.dtype)[0], 0.0
     for lower, upper, w in zip(ket, bra, operator.sites, strict=True):
         environment = past_left(environment, lower, w, upper)
-        environment, log_scale = scaled(environment, log_scale)
+        environment, log_scale = scaled(environment, log_scale, environment.data)
     return environment.data.sum(), log_scale
 
 

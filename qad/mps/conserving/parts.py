@@ -34,13 +34,10 @@ def of_definite_charge(total: Any, conserve: Names) -> tuple[list[tuple[Any, Any
 class Parts:
     """The operators of a sum, by the charge that they add."""
 
-    total: Any  # an `OpSum`, which stands above
-    conserved: Quantities
-    known: dict[tuple[Any, int], dict[Charge, tuple[int, Any]]]
-
     def __init__(self, total: Any, conserved: Quantities):
-        self.total, self.conserved = total, conserved
-        self.known = {}
+        self.total: Any = total  # an `OpSum`, which stands above
+        self.conserved: Quantities = conserved
+        self.known: dict[tuple[Any, int], dict[Charge, tuple[int, Any]]] = {}
 
     def of(self, number: int, site: int) -> dict[Charge, tuple[int, Any]]:
         """The parts of an operator on a site: by the charge that it adds, its number and a factor."""

@@ -63,8 +63,8 @@ class Quantities:
 
 def quantities(conserve: Names, sites: Sequence[str | Site]) -> Quantities:
     """What a chain of these sites conserves; raises where a site knows no such charge."""
-    names = (conserve,) if isinstance(conserve, str) else tuple(conserve)
-    if not names or len(set(names)) < len(names):
+    names = tuple(conserve) if isinstance(conserve, (list, tuple)) else (conserve,)
+    if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
         raise ArgumentError(f'conserve={conserve!r} must name quantities, each once: conserve="Sz", or ("N", "Sz")')
     charges = []
     for kind in map(site_of, sites):

@@ -56,35 +56,29 @@ class Sweeps:
     """
 
     REMEMBERED: ClassVar[tuple[str, ...]] = ("bond", "tolerance")  # what a checkpoint keeps
-    operator: Operator
-    conserved: Quantities
-    most: int
-    bond: int
-    tensors: list[SymTensor]
-    left: list[SymTensor]
-    right: list[SymTensor]
-    penalty: Penalty
     energy: float
     first_energy: float
-    tolerance: float
-    products: int
     used: float
     left_over: float
     discarded: float
 
     def __init__(self, operator: Operator, start: SymmetricMPS, bond: int, excluded: Excluded = NONE):
-        self.operator, self.conserved, self.most = operator, start.conserved, bond
-        self.bond = min(bond, max(FIRST_BOND, start.bond))
+        self.operator: Operator = operator
+        self.conserved: Quantities = start.conserved
+        self.most: int = bond
+        self.bond: int = min(bond, max(FIRST_BOND, start.bond))
         dtype = np.result_type(start.dtype, *operator.tensors)
-        self.tensors = right_canonical([t.astype(dtype) for t in start])
+        self.tensors: list[SymTensor] = right_canonical([t.astype(dtype) for t in start])
         n, total = len(self.tensors), self.tensors[-1].legs[2].charges[0]
         first, last = edges(total, self.conserved, dtype)
-        self.left, self.right = [first] * n, [last] * n
-        self.penalty = Penalty(excluded, n)
+        self.left: list[SymTensor] = [first] * n
+        self.right: list[SymTensor] = [last] * n
+        self.penalty: Penalty = Penalty(excluded, n)
         for site in reversed(range(1, n)):
             self.pass_left(site)
         self.energy = self.first_energy = self.expectation()
-        self.tolerance, self.products = LOOSEST * (abs(self.energy) or 1.0), PRODUCTS
+        self.tolerance: float = LOOSEST * (abs(self.energy) or 1.0)
+        self.products: int = PRODUCTS
         self.used = self.left_over = self.discarded = 0.0
 
     @property

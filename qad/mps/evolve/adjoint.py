@@ -123,13 +123,11 @@ defvjp(evolved, shared=_evolved_vjp)
 class Reverse:
     """The reverse sweep of one evolution, and the states that it needs."""
 
-    plan: Plan
-    made: State
-    start: State
-    stored: dict[int, State]
-
     def __init__(self, plan: Plan, made: State, start: State, stored: dict[int, State]):
-        self.plan, self.made, self.start, self.stored = plan, made, start, stored
+        self.plan: Plan = plan
+        self.made: State = made
+        self.start: State = start
+        self.stored: dict[int, State] = stored
         self.first_cut: int = min(stored, default=plan.steps)
         self.again: dict[int, State] = {}
 

@@ -127,16 +127,13 @@ class TdvpSteps:
 class RecordedSweep:
     """One step of the variational principle, as in `qad.mps.evolve.tdvp`, in recorded operations."""
 
-    half: Array
-    H: Sequence[Array]
-    tensors: list[Array]
-    left: list[Array]
-    right: list[Array]
-
     def __init__(self, made: Sequence[Array], tensors: Sequence[Array]):
-        self.half, self.H, self.tensors = made[0] / 2, made[1:], list(tensors)
+        self.half: Array = made[0] / 2
+        self.H: Sequence[Array] = made[1:]
+        self.tensors: list[Array] = list(tensors)
         n, unit = len(tensors), edge(np.result_type(*{t.dtype for t in tensors}, made[0].dtype), like(*tensors))
-        self.left, self.right = [unit] * n, [unit] * n
+        self.left: list[Array] = [unit] * n
+        self.right: list[Array] = [unit] * n
         for site in reversed(range(1, n)):
             self.right[site - 1] = past_right(self.right[site], tensors[site], operator=self.H[site])
 

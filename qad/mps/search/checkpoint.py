@@ -41,18 +41,19 @@ class Checkpoint:
         Whose sector is searched, where charges are conserved.
     """
 
-    path: Path
-    mark: dict[str, Any]
-
     def __init__(self, path: FilePath, H: MPO, method: str, start: SymmetricMPS | None = None):
-        self.path = Path(path)
+        self.path: Path = Path(path)
         if not self.path.parent.is_dir():
             raise ArgumentError(f"checkpoint: there is no folder {self.path.parent}; make it first")
         names = None if start is None else list(start.conserved.names)
         sector = None if start is None else list(total_of(start))
-        self.mark = {
-            "format": FORMAT, "method": method, "operator": fingerprint(H), "conserve": names, "sector": sector
-        }  # fmt: skip
+        self.mark: dict[str, Any] = {
+            "format": FORMAT,
+            "method": method,
+            "operator": fingerprint(H),
+            "conserve": names,
+            "sector": sector,
+        }
 
     def write(self, state: MPS, history: Sequence[float], extra: dict[str, float]) -> None:
         """Replace the file by the present state."""

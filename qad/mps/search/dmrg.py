@@ -99,16 +99,6 @@ class Sweeps:
         States, and what a squared overlap with them costs.
     """
 
-    tensors: list[np.ndarray]
-    most: int
-    bond: int
-    environments: Environments
-    penalty: Penalty
-    first_energy: float
-    energy: float
-    tolerance: float
-    discarded: float
-    products: int
     used: float
     left_over: float
 
@@ -116,16 +106,18 @@ class Sweeps:
 
     def __init__(self, H: MPO, start: MPS, bond: int, excluded: Excluding):
         state, _ = schmidt_form(start)
-        self.tensors = list(state)
+        self.tensors: list[np.ndarray] = list(state)
         dtype = np.result_type(state.dtype, H.dtype, *(other.dtype for other in excluded.states))
         self.tensors = [t.astype(dtype) for t in self.tensors]
-        self.most = bond
-        self.bond = min(bond, max(FIRST_BOND, state.bond))
-        self.environments = Environments(H, self.tensors, dtype)
-        self.penalty = Penalty(excluded, self.tensors)
-        self.first_energy = self.expectation(self.environments.one_site(0, state[0].shape))
-        self.energy, self.tolerance, self.discarded = self.first_energy, LOOSEST, 0.0
-        self.products = FEW_PRODUCTS
+        self.most: int = bond
+        self.bond: int = min(bond, max(FIRST_BOND, state.bond))
+        self.environments: Environments = Environments(H, self.tensors, dtype)
+        self.penalty: Penalty = Penalty(excluded, self.tensors)
+        self.first_energy: float = self.expectation(self.environments.one_site(0, state[0].shape))
+        self.energy: float = self.first_energy
+        self.tolerance: float = LOOSEST
+        self.discarded: float = 0.0
+        self.products: int = FEW_PRODUCTS
 
     def expectation(self, apply: Apply) -> float:
         """The energy of the present state, its centre at site 0."""

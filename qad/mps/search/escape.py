@@ -42,16 +42,13 @@ def escaped(H: MPO, state: MPS, excluded: Excluding, tol: float, rng: np.random.
 class Stirred(OneSite):
     """One site at a time, beginning with a random change of it."""
 
-    mixing: float
-    energy: float
-    refuted: bool
-    tol: float
-    rng: np.random.Generator
-
     def __init__(self, H: MPO, state: MPS, bond: int, excluded: Excluding, tol: float, rng: np.random.Generator):
         super().__init__(H, state, bond, excluded)
-        self.mixing, self.refuted, self.tol, self.rng = 0.0, False, tol, rng
-        self.energy = self.first_energy
+        self.mixing: float = 0.0
+        self.refuted: bool = False
+        self.tol: float = tol
+        self.rng: np.random.Generator = rng
+        self.energy: float = self.first_energy
 
     def solve(self, apply: Apply, centre: np.ndarray, shape: tuple[int, ...], at: tuple[int, int]) -> np.ndarray:
         """The lower one of the centre itself and of what is found from a random change of it."""

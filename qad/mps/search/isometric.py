@@ -116,12 +116,11 @@ class Point:
     """Stacks of isometries, their complements, and (once asked for) the inverse metric."""
 
     __slots__ = ("isometries", "complements", "inverses")
-    isometries: list[np.ndarray]
-    complements: list[np.ndarray]
-    inverses: list[np.ndarray] | None
 
     def __init__(self, isometries: list[np.ndarray], complements: list[np.ndarray]):
-        self.isometries, self.complements, self.inverses = isometries, complements, None
+        self.isometries: list[np.ndarray] = isometries
+        self.complements: list[np.ndarray] = complements
+        self.inverses: list[np.ndarray] | None = None
 
 
 def complement(isometries: np.ndarray) -> np.ndarray:

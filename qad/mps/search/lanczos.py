@@ -80,20 +80,14 @@ def exponential(apply: Apply, start: np.ndarray, factor: complex, tol: float, mo
 class Krylov:
     """An orthonormal basis of a Krylov space and the tridiagonal matrix in it."""
 
-    most: int
-    basis: np.ndarray
-    start_norm: float
-    diagonal: list[float]
-    beside: list[float]
-    scale: float
-
     def __init__(self, start: np.ndarray, most: int):
-        self.most = min(most, start.size)
-        self.basis = like(start).empty((self.most + 1, start.size), start.dtype)
-        self.start_norm = on_host(np.linalg.norm(start))
+        self.most: int = min(most, start.size)
+        self.basis: np.ndarray = like(start).empty((self.most + 1, start.size), start.dtype)
+        self.start_norm: float = on_host(np.linalg.norm(start))
         self.basis[0] = start / self.start_norm
-        self.diagonal, self.beside = [], []
-        self.scale = 0.0
+        self.diagonal: list[float] = []
+        self.beside: list[float] = []
+        self.scale: float = 0.0
 
     @property
     def next_norm(self) -> float:

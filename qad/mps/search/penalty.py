@@ -20,16 +20,13 @@ if TYPE_CHECKING:
 class Penalty:
     """``weight |state><state|`` for every excluded state, by the overlaps on both sides of the centre."""
 
-    states: list[MPS]
-    weight: float
-    left: list[list[np.ndarray]]
-    right: list[list[np.ndarray]]
-
     def __init__(self, excluded: Excluding, tensors: Sequence[np.ndarray]):
-        self.states, self.weight = excluded.states, excluded.weight
+        self.states: list[MPS] = excluded.states
+        self.weight: float = excluded.weight
         n = len(tensors)
-        self.left = [[like(*tensors).ones((1, 1))] * n for _ in self.states]  # the present state is the bra
-        self.right = [[like(*tensors).ones((1, 1))] * n for _ in self.states]
+        start = like(*tensors).ones((1, 1))  # of environments in which the present state is the bra
+        self.left: list[list[np.ndarray]] = [[start] * n for _ in self.states]
+        self.right: list[list[np.ndarray]] = [[start] * n for _ in self.states]
         for site in reversed(range(1, n)):
             self.pass_left(site, tensors[site])
 

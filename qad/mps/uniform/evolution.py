@@ -99,22 +99,17 @@ def cutoff_of(h: np.ndarray, dt: float, order: int) -> float:
 class InfiniteGates:
     """A cell of two right-canonical tensors and the Schmidt coefficients left of each."""
 
-    tensors: list[np.ndarray]
-    weights: list[np.ndarray]
-    h: np.ndarray
-    factor: complex
-    gates: dict[float, np.ndarray]
-    bond: int
-    cutoff: float
-
     def __init__(self, psi: UniformMPS, h: np.ndarray, factor: complex, bond: int, cutoff: float):
         state, weights = uniform_schmidt_form(psi)
         repeat = 2 // len(psi)
         dtype = np.result_type(state.dtype, h, factor)
-        self.tensors = [t.astype(dtype) for t in state.tensors * repeat]
-        self.weights = weights * repeat
-        self.h, self.factor, self.gates = h, factor, {}
-        self.bond, self.cutoff = bond, Truncation(bond, cutoff).cutoff
+        self.tensors: list[np.ndarray] = [t.astype(dtype) for t in state.tensors * repeat]
+        self.weights: list[np.ndarray] = weights * repeat
+        self.h: np.ndarray = h
+        self.factor: complex = factor
+        self.gates: dict[float, np.ndarray] = {}
+        self.bond: int = bond
+        self.cutoff: float = Truncation(bond, cutoff).cutoff
 
     @property
     def state(self) -> UniformMPS:

@@ -1,0 +1,54 @@
+"""What chains are given by mistake: refused, with words that say what to write instead."""
+
+import re
+
+import numpy as np
+import pytest
+
+import qad
+from qad.core.errors import QadError
+from qad.mps import MPO, MPS, OpSum, Site, correlations, entanglement_entropy, structure_factor, thermal_state
+
+PSI, H = MPS.random(4, 3), qad.mps.heisenberg(4)
+EYE, STEP = np.eye(2), np.eye(2, k=1)
+
+CALLS = {
+    "a matrix that is not finite": (lambda: OpSum(2).add(1.0, np.full((2, 2), np.nan), 0), "no finite numbers"),
+    "a matrix of objects": (lambda: OpSum(2).add(1.0, EYE.astype(object), 0), "no finite numbers"),
+    "a sum times nan": (lambda: OpSum(2) * np.nan, "the factor of a sum must be a finite number"),
+    "a sum times nothing": (lambda: OpSum(2) * None, "the factor of a sum must be a finite number"),
+    "a sum over zero": (lambda: OpSum(2) / 0, "not divided by zero"),
+    "a set of sites": (lambda: OpSum(2, {"spin-1", "fermion"}), "there is no kind of site"),
+    "a site without identity": (lambda: Site("x", {"A": EYE}), "has no operator 'Id'"),
+    "a rectangle on a site": (lambda: Site("x", {"Id": EYE, "A": np.ones((2, 3))}), "no matrix of 2 x 2"),
+    "another identity": (lambda: Site("x", {"Id": np.diag([1.0, 2.0])}), "is not the identity"),
+    "fermions without parity": (lambda: Site("x", {"Id": EYE, "C": STEP}, frozenset({"C"})), "the parity 'F'"),
+    "a quantity that is a number": (lambda: OpSum(2).add(1.0, "Z", 0).mpo(conserve=3), "must name quantities"),
+    "a correlation with nothing": (lambda: correlations(PSI, None, "Sz"), "a name, a matrix or one matrix"),
+    "a correlation of other sites": (lambda: correlations(PSI, "Sz", "Sz", sites="spin-1"), "does not fit site 0"),
+    "momenta in letters": (lambda: structure_factor(PSI, "Sz", "Sz", ["a"]), "momenta are real numbers"),
+    "complex momenta": (lambda: structure_factor(PSI, "Sz", "Sz", [1j]), "momenta are real numbers"),
+    "entropy of nothing": (lambda: entanglement_entropy(0 * PSI), "zero or not finite"),
+    "entropy of a bond in letters": (lambda: entanglement_entropy(PSI, "a"), "there is no bond 'a'"),
+    "half a site": (lambda: PSI.canonicalize(1.5), "there is no site 1.5"),
+    "a bond of one and a half": (lambda: MPO.from_dense(np.eye(4), max_bond=1.5), "max_bond must be a whole number"),
+    "a bond of nothing": (lambda: MPS.from_dense(np.eye(2), max_bond=0), "max_bond must be a whole number"),
+    "a dimension in letters": (lambda: MPO.from_dense(np.eye(4), phys="2"), "phys must be a whole number"),
+    "a temperature in letters": (lambda: thermal_state(H, "1"), "time is one real number"),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_refused_in_words(name):
+    call, words = CALLS[name]
+    with pytest.raises(QadError, match=re.escape(words)):
+        call()
+
+
+def test_site_of_lists():
+    kind = Site("mine", {"Id": [[1, 0], [0, 1]], "A": [[1, 0], [0, 2]]})
+    np.testing.assert_array_equal(OpSum(1, kind).add(2.0, "A", 0).mpo().to_dense(), np.diag([2.0, 4.0]))
+
+
+def test_no_momenta():
+    assert structure_factor(PSI, "Sz", "Sz", np.zeros(0)).shape == (0,)
