@@ -166,8 +166,8 @@ def test_sums_that_are_refused():
 
 
 def test_terms_are_added_in_place():
-    chained = mps.OpSum(3).add(0.5, "Sp", 0, "Sm", 1).add(0.5, "Sm", 0, "Sp", 1)
-    written = other = mps.OpSum(3)
+    chained = OpSum(3).add(0.5, "Sp", 0, "Sm", 1).add(0.5, "Sm", 0, "Sp", 1)
+    written = other = OpSum(3)
     written += 0.5, "Sp", 0, "Sm", 1
     written += 0.5, "Sm", 0, "Sp", 1
     assert written is other
