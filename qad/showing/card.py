@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-CELL = "text-align:left;padding:1px 14px 1px 0;background:none"  # no colours: the notebook's own, dark or light
+INHERITED = "color:inherit;font-size:inherit"  # no colours but the notebook's own, dark or light
+CELL = "text-align:left;padding:1px 14px 1px 0;background:none"
 TEXT = "line-height:1.25;background:none;overflow-x:auto"
 
 
@@ -37,6 +38,6 @@ def card(title: str, rows: Iterable[tuple[str, object]] = (), text: str = "") ->
         f'<td style="{CELL}">{escape(str(value))}</td></tr>'
         for name, value in rows
     )
-    table = f"<table>{lines}</table>" if lines else ""
+    table = f'<table style="{INHERITED}">{lines}</table>' if lines else ""
     below = f'<pre style="{TEXT}">{escape(text)}</pre>' if text else ""
     return f"<div><b>{escape(title)}</b>{table}{below}</div>"

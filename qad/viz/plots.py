@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from qad.typing import Seed
 
-SIZE = 5.2, 3.2  # inches
+SIZE = 5.2, 3.3  # inches
+WIDEST = 32  # letters of a legend in one row
 MARKS = ("o", "s", "^", "D", "v", "P")  # so that lines are told apart without colours
 STEPS = np.logspace(-1, -9, 17)
 
@@ -96,14 +97,16 @@ def entanglement(psi: Any) -> Picture:
     from qad.mps import entanglement_entropy
 
     figure, ax = _axes("a plot of entropies")
-    count = 0
+    count, limits = 0, set()
     for (name, chain), colour, mark in _styled(_named(psi)):
         entropies = np.asarray(entanglement_entropy(chain))
         count = max(count, len(entropies))
         bonds = np.arange(1, len(entropies) + 1)
         ax.plot(bonds, entropies, color=colour, marker=mark, markersize=4, lw=1.4, label=name)
-        limit = "most for these bonds" if colour == CYCLE[0] else None
-        ax.plot(bonds, np.log(chain.bonds[1:-1]), color=colour, lw=1, ls=":", label=limit)
+        limits.add(tuple(chain.bonds[1:-1]))
+    for k, sizes in enumerate(sorted(limits)):
+        label = "most for these bonds" if k == 0 else None
+        ax.plot(np.arange(1, len(sizes) + 1), np.log(sizes), color=GREY, lw=1, ls=":", label=label)
     ax.set(xlabel="bond left of site", ylabel="entropy (nats)", ylim=(0, None))
     return _finished(figure, ax, f"entanglement entropy across {count} bonds")
 
@@ -184,6 +187,9 @@ def _finished(figure: Any, ax: Any, alt: str) -> Picture:
     ax.spines[["top", "right"]].set_visible(False)
     if ax.get_xscale() == "linear":
         ax.xaxis.get_major_locator().set_params(integer=True)
-    if ax.get_legend_handles_labels()[0]:
-        ax.legend(frameon=False, fontsize=9, loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
+    ax.xaxis.label.set_size(9)
+    ax.yaxis.label.set_size(9)
+    if labels := ax.get_legend_handles_labels()[1]:
+        columns = 3 if len("".join(labels)) < WIDEST else 2
+        ax.legend(frameon=False, fontsize=9, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns)
     return Picture(figure, alt)
