@@ -134,10 +134,8 @@ def refusal(error):
 
 def libraries():
     """qad, and the peers that are installed."""
-    table = {"qad": library_of_qad()}
-    for name in sorted(installed()):
-        table[name] = {"torch": library_of_torch, "jax": library_of_jax, "autograd": library_of_autograd}[name]()
-    return table
+    known = {"torch": library_of_torch, "jax": library_of_jax, "autograd": library_of_autograd}
+    return {"qad": library_of_qad()} | {name: known[name]() for name in sorted(known) if name in installed()}
 
 
 def lines():

@@ -1,9 +1,10 @@
-"""The table of the README, made of kept results; `python -m benchmarks.report` writes it, and docs/benchmarks.md."""
+"""The tables of the README, made of kept results; `python -m benchmarks.report` writes it, and docs/benchmarks.md."""
 
 import json
 from pathlib import Path
 
 from . import RESULTS
+from .first_use import KEPT, in_words
 from .report import SELF, duration, markdown
 
 PAGE = Path(__file__).parents[1] / "README.md"
@@ -16,6 +17,7 @@ ROWS = (  # what is timed, and the benchmark and the case that timed it
     ("norm of a 4x4 PEPS, bond 3", "contraction", "norm of 4x4 PEPS, bond 3"),
     ("singular values and vectors, 256x256", "linalg", "svd, 256"),
 )
+FIRST, FIRST_END = "<!-- first uses: python -m benchmarks.report -->", "<!-- end of first uses -->"
 PEERS = ("NumPy by hand", "torch", "jax, jitted", "autograd")
 
 
@@ -38,8 +40,22 @@ def table():
     return markdown([["value and gradient of", SELF, *PEERS], *(row(*line) for line in ROWS)])
 
 
+def first_uses():
+    """Imports, and first and second calls in fresh processes, as Markdown."""
+    cases = json.loads(KEPT.read_text("utf-8"))["cases"]
+    libraries = list(dict.fromkeys(library for found in cases.values() for library in found))
+    imports = [min(found[x]["import"] for found in cases.values() if x in found) for x in libraries]
+    rows = [["first call, then the second", *libraries], ["import alone", *map(in_words, imports)]]
+    for case, found in cases.items():
+        both = [(found[x]["first"], found[x]["second"]) if x in found else None for x in libraries]
+        rows.append([case, *(", ".join(map(in_words, times)) if times else "–" for times in both)])
+    return markdown(rows)
+
+
 def write():
-    """Put the table in its place in the README."""
+    """Put the tables in their places in the README."""
     text = PAGE.read_text("utf-8")
-    before, after = text[: text.index(BEGIN)], text[text.index(END) :]
-    PAGE.write_text(f"{before}{BEGIN}\n{table()}\n{after}", "utf-8")
+    for begin, end, made in ((BEGIN, END, table), (FIRST, FIRST_END, first_uses)):
+        before, after = text[: text.index(begin)], text[text.index(end) :]
+        text = f"{before}{begin}\n{made()}\n{after}"
+    PAGE.write_text(text, "utf-8")

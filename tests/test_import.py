@@ -26,7 +26,11 @@ LATE = {
     "viz",
 }  # floors
 AT_ONCE = {"contract", "core", "extend", "frozen", "linalg", "rules", "testing"}
-BY_NAME = {"typing"}  # words for annotations, which run for nobody but who imports them
+BY_NAME = {
+    "commands",
+    "showing",
+    "typing",
+}  # the command line, what draws, and words for annotations, which run for nobody but who imports them
 UNDERGROUND = {"native"}  # not public: it comes when something is compiled
 PACKAGES = {"numpy", "optree", "scipy", "typing_extensions"}  # typing_extensions belongs to optree
 

@@ -29,7 +29,9 @@ FLOORS = (
     "circuit",
     "interop",
     "viz",
+    "commands",
 )
+TOP = ("__init__", "__main__", "commands")  # which may import all, qad itself included
 ROOMS = (  # of core, each of which imports only those before it
     "errors",
     "archive",
@@ -58,9 +60,9 @@ ROOMS = (  # of core, each of which imports only those before it
 INSTALLED = {"sweep", "tangent_of", "unary", "unary_with_metadata", "binary", "product"}
 FROM_CORE = {"archive", "errors", "trees", "containers", "threads", "waiting"}  # all else comes through extend
 BY_THE_DOOR = (  # which need not
-    "core", "extend", "testing", "integrate", "optimize", "viz", "frozen", "typing", "__init__",
+    "core", "extend", "testing", "showing", "integrate", "optimize", "viz", "frozen", "typing", *TOP,
 )  # fmt: skip
-BESIDE_CORE = ("extend", "testing")  # rest on core alone; every floor above core may use them
+BESIDE_CORE = ("extend", "testing", "showing")  # rest on core alone; every floor above core may use them
 WORDS = "typing"  # what annotations are written in: rests on core alone, and is open to every floor
 OPTIONAL = {
     "autoray", "cotengra", "cupy", "dask", "distributed", "jax", "llvmlite", "matplotlib", "numba", "openqasm3",
@@ -76,7 +78,7 @@ LONG_FUNCTIONS = {  # whose comment gives the measured reason
 
 def allowed(floor):
     """The parts of qad that a floor may import, itself included; None for no limit."""
-    if floor == "__init__":
+    if floor in TOP:
         return None
     if floor == "core":
         return {"core", WORDS}
@@ -151,7 +153,7 @@ def judge(floor, target, name, eager):
         if eager and target[0] in OPTIONAL and floor not in MAY_NEED_OPTIONAL:
             return f"imports {target[0]}, which is optional: import it inside the function that needs it"
         return None
-    if floor != "__init__" and floor not in (*FLOORS, *BESIDE_CORE, WORDS):
+    if floor not in TOP and floor not in (*FLOORS, *BESIDE_CORE, WORDS):
         return f"'{floor}' is no floor of the house: add it to FLOORS in its place"
     other = target[1] if len(target) > 1 else name
     limit = allowed(floor)

@@ -28,6 +28,14 @@ def test_notebooks_are_kept_as_they_ran(path):
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_pictures_have_a_text_for_who_cannot_see_them(path):
+    for cell in code_of(json.loads(path.read_text("utf-8"))):
+        kinds = {kind for output in cell["outputs"] for kind in output.get("data", ())}
+        if kinds & {"image/svg+xml", "image/png"}:
+            assert len(cell["metadata"]["mystnb"]["image"]["alt"]) > 20
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 @pytest.mark.filterwarnings("default")  # Jupyter's own
 def test_notebooks_run(path, monkeypatch):
     monkeypatch.delenv("MPLBACKEND", raising=False)  # pictures go into the notebook

@@ -9,7 +9,12 @@ from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.nodes import make_refnode
 
-ROOT = {"README.md": "readme", "CONTRIBUTING.md": "contributing", "CHANGELOG.md": "changelog"}  # in docs/project
+ROOT = {  # pages in docs/project
+    "README.md": "readme",
+    "CONTRIBUTING.md": "contributing",
+    "CHANGELOG.md": "changelog",
+    "SECURITY.md": "security",
+}
 NAME = re.compile(r"[A-Za-z_]\w*(\.\w+)*(?=\(.*\)$|$)")
 TARGET = re.compile(r"\]\((?!https?:|#)([^)]*)\)")
 PLACES = ("", "qad.", "qad.linalg.", "qad.mps.", "qad.extend.")

@@ -14,6 +14,7 @@ PAGES = {
     "Chains and lattices": ["qad.mps", "qad.mps.uniform", "qad.peps", "qad.peps.finite"],
     "Circuits": ["qad.circuit"],
     "Optimisation and equations": ["qad.optimize", "qad.integrate"],
+    "Pictures": ["qad.viz"],
     "Bridges": [
         "qad.interop.torch", "qad.interop.cotengra", "qad.interop.tenpy", "qad.interop.itensor",
         "qad.interop.qiskit", "qad.interop.pennylane", "qad.interop.tensornetwork",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qad.core.errors import ArgumentError
+from qad.showing import card
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from qad.circuit.chains.simulation import ChainSimulation
     from qad.circuit.network import Network, NetworkSum
     from qad.circuit.observables import Observable
+    from qad.showing import Picture
 
 
 class Views:
@@ -126,18 +128,21 @@ class Views:
 
         return text(self)
 
-    def draw(self, ax: Axes | None = None) -> Axes:
-        """Draw the circuit with matplotlib (the extra ``viz``); ``print(c)`` draws it as text.
+    def _repr_html_(self) -> str:
+        return card(repr(self), text=str(self))
+
+    def draw(self, ax: Axes | None = None) -> Picture:
+        """A picture of the circuit; ``print(c)`` draws it as text.
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default in a new figure.
+        ax : matplotlib.axes.Axes, optional
+            Where to paint the picture, too.
 
         Returns
         -------
-        matplotlib Figure
-            Notebooks show it; ``.savefig(path)`` writes it.
+        Picture
+            Notebooks show it; ``.save("circuit.svg")`` writes it.
 
         Examples
         --------
@@ -150,11 +155,11 @@ class Views:
                          │
         q2: ─RY(0.3)─────×─
         >>> c.draw()
-        <Figure size ...>
+        <Picture: circuit of 3 qubits and 4 gates>
         """
-        from qad.circuit.drawing import figure
+        from qad.circuit.drawing import drawn
 
-        return figure(self, ax)
+        return drawn(self).paint(ax)
 
     def to_qasm(self) -> str:
         """The circuit as a program in OpenQASM 2, up to a global phase.

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from functools import partial
-from io import BytesIO
 from typing import TYPE_CHECKING
 
 from qad.circuit.layout import laid_out
+from qad.showing.drawing import GREY, INK, Drawing
+from qad.showing.picture import Picture
 
 if TYPE_CHECKING:
-    from typing import Any
-
-    from matplotlib.axes import Axes
-
     from qad.circuit.builder import Builder
     from qad.circuit.layout import Symbol
 
-COLOURS = {"R": "#dbeafe", "X": "#fde2e2", "Y": "#fde2e2", "Z": "#fde2e2", "H": "#fef3c7"}
-OTHER, INK = "#e8f5e9", "#1f2328"
+COLOURS = {"R": "#d3e9f7", "X": "#fbdcc9", "Y": "#fbdcc9", "Z": "#fbdcc9", "H": "#fbf6c2"}  # tints of Okabe and Ito's
+OTHER = "#d5efe6"
+WIRE, MARGIN = 36.0, 40.0  # pixels: between wires, and left of them
 
 
 def text(circuit: Builder, width: int = 120) -> str:
@@ -71,45 +68,23 @@ def trimmed(block: list[str]) -> list[str]:
     return [line.rstrip() if line.strip() else "" for line in block]
 
 
-def figure(circuit: Builder, ax: Axes | None = None) -> Any:
-    """A picture by matplotlib.
-
-    Parameters
-    ----------
-    circuit : Circuit
-    ax : matplotlib Axes, optional
-        Where to draw; by default in a new figure.
-
-    Returns
-    -------
-    matplotlib Figure
-    """
+def drawn(circuit: Builder) -> Picture:
+    """A picture: a line for each qubit, boxes and controls on it."""
     symbols = laid_out(circuit)
     middles, length = centres(symbols)
-    if ax is None:
-        from matplotlib.figure import Figure
-
-        shown = Figure(figsize=(max(2.0, 0.45 * (length + 1.2)), 0.5 * circuit.n + 0.3), layout="constrained")
-        shown._repr_png_ = partial(png_of, shown)  # notebooks show it, whether pyplot was used before or not
-        ax = shown.add_subplot()
-    for q in range(circuit.n):
-        ax.plot([-0.6, length - 0.1], [q, q], color=INK, lw=0.9, zorder=0)
-        ax.text(-0.75, q, f"$q_{{{q}}}$", ha="right", va="center", fontsize=11)
+    width, height = length + MARGIN + 14, WIRE * circuit.n + 14
+    drawing = Drawing(width, height)
+    lines = [7 + WIRE * (q + 0.5) for q in range(circuit.n)]
+    for q, y in enumerate(lines):
+        drawing.line([(MARGIN, y), (width - 8, y)], width=1.1)
+        drawing.text(MARGIN - 8, y, f"q{q}", 12, GREY, align="end")
     for symbol in symbols:
-        x, (first, last) = middles[symbol.column], symbol.span
-        ax.plot([x, x], [first, last], color=INK, lw=1.1, zorder=1)
+        x, (first, last) = MARGIN + middles[symbol.column], symbol.span
+        if last > first:
+            drawing.line([(x, lines[first]), (x, lines[last])], width=1.3)
         for q, mark in symbol.marks.items():
-            draw_mark(ax, x, q, mark)
-    ax.set(xlim=(-1.4, length + 0.1), ylim=(circuit.n - 0.45, -0.55), aspect="equal")
-    ax.axis("off")
-    return ax.figure
-
-
-def png_of(shown: Any) -> bytes:
-    """A figure as the bytes of a PNG file."""
-    file = BytesIO()
-    shown.savefig(file, format="png", dpi=110)
-    return file.getvalue()
+            draw_mark(drawing, x, lines[q], mark)
+    return Picture(drawing, f"circuit of {circuit.n} qubits and {len(symbols)} gates")
 
 
 def centres(symbols: list[Symbol]) -> tuple[dict[int, float], float]:
@@ -117,34 +92,30 @@ def centres(symbols: list[Symbol]) -> tuple[dict[int, float], float]:
     widths = {}
     for symbol in symbols:
         widths[symbol.column] = max([widths.get(symbol.column, 0.0), *map(box_width, symbol.marks.values())])
-    middles, x = {}, 0.0
+    middles, x = {}, 12.0
     for column in sorted(widths):
         middles[column] = x + widths[column] / 2
-        x += widths[column] + 0.3
-    return middles, max(x, 0.5)
+        x += widths[column] + 12
+    return middles, max(x, 24.0)
 
 
 def box_width(mark: str) -> float:
-    """The width of a mark in units of the distance of wires."""
-    return 0.62 if len(mark) < 3 else 0.15 * len(mark) + 0.3
+    """The width of a mark in pixels."""
+    return 28.0 if len(mark) < 3 else 7.0 * len(mark) + 12
 
 
-def draw_mark(ax: Axes, x: float, q: int, mark: str) -> None:
+def draw_mark(drawing: Drawing, x: float, y: float, mark: str) -> None:
     """A control, one end of a swap, or a box with a text."""
-    from matplotlib.patches import Circle, FancyBboxPatch
-
     if mark == "●":
-        ax.add_patch(Circle((x, q), 0.09, color=INK, zorder=3))
+        drawing.disc(x, y, 4, fill=INK)
     elif mark == "⊕":
-        ax.add_patch(Circle((x, q), 0.2, facecolor="white", edgecolor=INK, lw=1.1, zorder=2))
-        ax.plot([x - 0.2, x + 0.2], [q, q], [x, x], [q - 0.2, q + 0.2], color=INK, lw=1.1, zorder=3)
+        drawing.disc(x, y, 9)
+        drawing.line([(x - 9, y), (x + 9, y)], width=1.3)
+        drawing.line([(x, y - 9), (x, y + 9)], width=1.3)
     elif mark == "×":
         for sign in (1, -1):
-            ax.plot([x - 0.13, x + 0.13], [q - 0.13 * sign, q + 0.13 * sign], color=INK, lw=1.4, zorder=3)
+            drawing.line([(x - 6, y - 6 * sign), (x + 6, y + 6 * sign)], width=1.6)
     else:
         width = box_width(mark)
-        ax.add_patch(FancyBboxPatch(
-            (x - width / 2, q - 0.3), width, 0.6, boxstyle="round,pad=0,rounding_size=0.08",
-            facecolor=COLOURS.get(mark[0], OTHER), edgecolor=INK, lw=0.9, zorder=2,
-        ))  # fmt: skip
-        ax.text(x, q, mark, ha="center", va="center", fontsize=9, color=INK, zorder=3)
+        drawing.box(x - width / 2, y - 13, width, 26, COLOURS.get(mark[0], OTHER))
+        drawing.text(x, y, mark, 12)

@@ -14,6 +14,7 @@ from qad.circuit.scatter import Indices, scatter
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, any_traced, value_of
 from qad.mps.operator import MPO
+from qad.showing import card
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -217,6 +218,11 @@ class PauliSum:
         parts = [f"{c} {s}" for s, c in zip(self.strings[:12], value_of(self.coefficients)[:12].tolist(), strict=True)]
         more = f" + ... ({len(self)} terms)" if len(self) > 12 else ""
         return " + ".join(parts) + more
+
+    def _repr_html_(self) -> str:
+        pairs = zip(self.strings[:20], value_of(self.coefficients)[:20].tolist(), strict=True)
+        more = [("...", f"{len(self) - 20} more")] if len(self) > 20 else []
+        return card(f"PauliSum of {len(self)} terms on {self.n} qubits", [*pairs, *more])
 
 
 def check_strings(strings: Sequence[str]) -> None:

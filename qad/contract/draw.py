@@ -4,57 +4,44 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qad.core.errors import ArgumentError
+from qad.showing.drawing import BLUE, GREY, INK, PALE, RED, Drawing
+from qad.showing.picture import Picture
 
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     Plan: TypeAlias = Any  # of plan.py, which imports this file
 
-__all__ = ["draw"]
+__all__ = ["drawn"]
 
-VARIABLE, CONSTANT = "tab:red", "0.4"
+ROW, COLUMN, LETTER = 62.0, 84.0, 7.4  # pixels: between levels, between operands, of a letter
+CONSTANT = PALE
 
 
-def draw(plan: Plan, ax: Any = None) -> Any:
-    """Draw the tree of a plan with matplotlib: operands below, the result on top, multiply-adds at every step.
-
-    Parameters
-    ----------
-    plan : Plan
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; by default in a new figure.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Raises
-    ------
-    ArgumentError
-        matplotlib is not installed.
-    """
-    if ax is None:
-        try:
-            from matplotlib.figure import Figure
-        except ImportError as error:
-            raise ArgumentError('plan.draw() needs matplotlib: pip install "qad[viz]"; print(plan) does not') from error
-        ax = Figure(figsize=(2 + 1.1 * len(plan.shapes), 2 + 0.7 * len(plan.pairs)), layout="constrained").add_subplot()
-    places = _places(plan)
-    count = len(plan.shapes)
-    for node, (left, right) in enumerate(plan.pairs, count):
+def drawn(plan: Plan) -> Picture:
+    """The tree of a plan: operands below, the result on top, multiply-adds at every step."""
+    captions = [_caption(plan, node) for node in range(len(plan.shapes) + len(plan.pairs))]
+    column = max(COLUMN, 16 + LETTER * max(len(line) for lines in captions for line in lines))
+    places = _places(plan, column)
+    title = f"{plan.flops:,} multiply-adds, {plan.flops_with_gradient:,} with gradient"
+    drawing = Drawing(
+        max(column * len(plan.shapes) + 20, 6.6 * len(title) + 20), max(y for _, y in places.values()) + 28
+    )
+    drawing.text(drawing.width / 2, 16, title, 11, GREY)
+    for node, (left, right) in enumerate(plan.pairs, len(plan.shapes)):
         for child in (left, right):
-            color = VARIABLE if plan.depends[child] else CONSTANT
-            ax.plot(*zip(places[node], places[child], strict=True), color=color, zorder=1)
-    for node, place in places.items():
-        ax.annotate(_caption(plan, node), place, ha="center", va="center", fontsize=8, bbox={"fc": "white", "lw": 0.5})
-    ax.set_axis_off()
-    ax.margins(0.15)
-    ax.set_title(f"{plan.flops:,} multiply-adds, {plan.flops_with_gradient:,} with gradient (red)", fontsize=9)
-    return ax
+            changes = plan.depends[child]
+            drawing.line([places[node], places[child]], RED if changes else CONSTANT, 2.4 if changes else 1.2)
+    for node, (x, y) in places.items():
+        lines, changes = captions[node], plan.depends[node]
+        width, height = max(36.0, 14 + LETTER * max(map(len, lines))), 10.0 + 15 * len(lines)
+        drawing.box(x - width / 2, y - height / 2, width, height, edge=RED if changes else GREY)
+        for k, line in enumerate(lines):
+            drawing.text(x, y + 15 * (k - (len(lines) - 1) / 2), line, 12 - k, BLUE if k else INK, bold=not k)
+    return Picture(drawing, f'contraction tree of "{plan.expression.text}", {title}; what a gradient visits is red')
 
 
-def _places(plan):
+def _places(plan: Plan, column: float) -> dict[int, tuple[float, float]]:
     """Operands side by side in the order in which the tree meets them, results above their operands."""
     count = len(plan.shapes)
     root, order, stack = count + len(plan.pairs) - 1, [], [count + len(plan.pairs) - 1]
@@ -64,17 +51,18 @@ def _places(plan):
             order.append(node)
         else:
             stack.extend(reversed(plan.pairs[node - count]))
-    places = {node: (x, 0) for x, node in enumerate(order)}
+    levels = {node: ((x + 0.5) * column + 10, 0) for x, node in enumerate(order)}
     for node in range(count, root + 1):
-        (x, y), (u, v) = (places[child] for child in plan.pairs[node - count])
-        places[node] = (x + u) / 2, max(y, v) + 1
-    return places
+        (x, y), (u, v) = (levels[child] for child in plan.pairs[node - count])
+        levels[node] = (x + u) / 2, max(y, v) + 1
+    top = max(level for _, level in levels.values())
+    return {node: (x, 56 + ROW * (top - level)) for node, (x, level) in levels.items()}
 
 
-def _caption(plan, node):
+def _caption(plan: Plan, node: int) -> list[str]:
     """The labels of an operand, or of a result and the multiply-adds of its step."""
     count = len(plan.shapes)
     if node < count:
-        return plan.expression.term(plan.expression.inputs[node]) or "()"
+        return [plan.expression.term(plan.expression.inputs[node]) or "()"]
     cost = plan.part.steps[node - count][2].flops * plan.slices
-    return f"{plan.expression.term(plan.terms[node]) or '()'}\n{cost:,}"
+    return [plan.expression.term(plan.terms[node]) or "()", f"{cost:,}"]

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.contract.costs import loop_pays
-from qad.contract.draw import draw
 from qad.contract.execute import execution
 from qad.contract.hold import smaller
 from qad.contract.memory import peak_size, sliced_peak
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from qad.contract.optimal import Pairs
+    from qad.showing import Picture
     from qad.typing import Array, ArrayLike, DTypeLike
 
 __all__ = ["Plan", "make_plan"]
@@ -206,9 +206,23 @@ class Plan:
     def __str__(self) -> str:
         return table(self)
 
-    def draw(self, ax: Axes | None = None) -> Axes:
-        """A picture of the tree with the cost of each step, as matplotlib Axes; see `qad.contract.draw.draw`."""
-        return draw(self, ax)
+    def _repr_html_(self) -> str:
+        from qad.showing import card
+
+        return card("Plan", text=str(self))
+
+    def draw(self, ax: Axes | None = None) -> Picture:
+        """A picture of the tree with the multiply-adds of every step, also painted into matplotlib's `ax` if given.
+
+        Examples
+        --------
+        >>> import qad
+        >>> qad.plan("ij,jk->ik", (2, 3), (3, 4)).draw()
+        <Picture: contraction tree of "ij,jk->ik", 24 multiply-adds, 72 with gradient; what a gradient visits is red>
+        """
+        from qad.contract.draw import drawn
+
+        return drawn(self).paint(ax)
 
     # -- execution -------------------------------------------------------------------------------------------------
 

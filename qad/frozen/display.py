@@ -39,6 +39,11 @@ class Listed(Program):
     def __str__(self) -> str:
         return table(self)
 
+    def _repr_html_(self) -> str:
+        from qad.showing import card  # which nobody needs who shows nothing
+
+        return card(f"Program of {len(self.steps)} steps", text=str(self))
+
 
 def table(program: Program) -> str:
     """The steps of a program, one a line: result, call, shape, dtype, multiply-adds, bytes, and what the passes did."""

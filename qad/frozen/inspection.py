@@ -26,6 +26,15 @@ class Inspection:
             raise ArgumentError(f"there is no program: {self._latest.reason}")
         return display.Listed(self._latest.branches[0].program)
 
+    def _repr_html_(self) -> str:
+        from qad.showing import card  # which nobody needs who shows nothing
+
+        stats = self.stats
+        rows = [("recordings", stats.recordings), ("replays", stats.replays), ("answered by the function", stats.eager)]
+        rows += [("recorded again because", reason) for reason in stats.reasons[-3:]]
+        shown = bool(self._entries) and bool(self._latest.branches)
+        return card(f"frozen {getattr(self, '__name__', 'function')}", rows, str(self.program) if shown else "")
+
     @property
     def source(self) -> str:
         """The program as Python, for reading: a replay runs a list of steps, and no text at all."""

@@ -11,6 +11,7 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import register
 from qad.extend import Tensor, like
 from qad.mps.storage import load, save
+from qad.showing import card
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -169,10 +170,11 @@ class Chain:
         return chain
 
     def __repr__(self) -> str:
-        kind, bonds = type(self).__name__, [str(b) for b in self.bonds]
-        bonds = "-".join(bonds if len(bonds) <= 12 else [*bonds[:5], "...", *bonds[-5:]])
         ends = "periodic" if self.periodic else "open"
-        return f"{kind}({len(self)} sites, {ends}, bonds {bonds}, {self.dtype})"
+        return f"{type(self).__name__}({len(self)} sites, {ends}, bonds {listed(self.bonds)}, {self.dtype})"
+
+    def _repr_html_(self) -> str:
+        return chain_card(self, ("ends", "periodic" if self.periodic else "open"))
 
     def _check(self):
         """Raise unless every tensor has its legs and every bond fits."""
@@ -271,3 +273,18 @@ def site_count(n: Any, least: int, what: str) -> int:
     if whole is None or whole != n or whole < least:
         raise ArgumentError(f"{what} must be a whole number of at least {least}, but got {n!r}")
     return whole
+
+
+def listed(bonds: Sequence[int]) -> str:
+    """Dimensions of bonds, of many the first and the last five."""
+    return "-".join(map(str, bonds if len(bonds) <= 12 else (*bonds[:5], "...", *bonds[-5:])))
+
+
+def chain_card(chain: Any, *rows: tuple[str, object]) -> str:
+    """A chain as notebooks show it, with `rows` of its own kind."""
+    size = sum(tensor.size for tensor in chain.tensors)
+    return card(
+        f"{type(chain).__name__} of {len(chain)} sites",
+        [*rows, ("bonds", listed(chain.bonds)), ("largest bond", max(chain.bonds)), ("entries", f"{size:,}"),
+         ("dtype", chain.dtype)],
+    )  # fmt: skip

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.mps.chain import site_count
+from qad.showing.drawing import BLUE, INK, PALE, RED, Drawing
+from qad.showing.picture import Picture
 
 if TYPE_CHECKING:
     from typing import Any
 
     from matplotlib.axes import Axes
 
-INK, BONDS, PATH = "#1f2328", ("#57606a", "#c2410c", "#2563eb"), "#94a3b8"
+BONDS = (INK, RED, BLUE)
+STEP = 56.0  # pixels from site to site
 
 
 class Lattice:
@@ -197,44 +200,44 @@ class Lattice:
         """Whether the shortest way for a step closes the lattice, along and around."""
         return np.array([self.along, self.around]) & (2 * np.abs(step) > [self.length, self.width])
 
-    def draw(self, shells: int = 1, ax: Axes | None = None) -> Any:
-        """Draw sites with their numbers, bonds of the nearest shells, and the chain's path, with matplotlib (``viz``).
+    def draw(self, shells: int = 1, ax: Axes | None = None) -> Picture:
+        """A picture of sites with their numbers, bonds of the nearest shells, and the chain's path.
 
         Parameters
         ----------
         shells : int
             How many shells of neighbours to draw, each in a colour of its own; bonds that close are dashed stubs.
-        ax : matplotlib Axes, optional
-            Where to draw; by default in a new figure.
+        ax : matplotlib.axes.Axes, optional
+            Where to paint the picture, too.
 
         Returns
         -------
-        matplotlib Figure
+        Picture
+
+        Examples
+        --------
+        >>> import qad
+        >>> qad.mps.Lattice.ladder(3).draw()
+        <Picture: Lattice(3 x 2, open), sites in the order of the chain>
         """
-        if ax is None:
-            from matplotlib.figure import Figure
-
-            size = (0.8 * self.length + 0.8, 0.8 * self.width + 0.8)
-            ax = Figure(figsize=size, layout="constrained").add_subplot()
-        where = self.positions
-        ax.plot(*where.T, color=PATH, lw=5, alpha=0.35, zorder=0)
+        drawing = Drawing(STEP * self.length + 24, STEP * self.width + 24)
+        where = 12 + STEP * (self.positions * [1, -1] + [0.5, self.width - 0.5])
+        drawing.line(where.tolist(), PALE, 7)
         for shell in range(1, min(shells, len(self.shells)) + 1):
-            for pair in self.pairs(shell):
-                self.draw_bond(partial(ax.plot, color=BONDS[(shell - 1) % len(BONDS)], zorder=1), *where[list(pair)])
-        ax.scatter(*where.T, s=260, color="white", edgecolors=INK, zorder=2)
-        for site, (x, y) in enumerate(where):
-            ax.text(x, y, str(site), ha="center", va="center", fontsize=8, color=INK, zorder=3)
-        ax.set(xlim=(-0.8, self.length - 0.2), ylim=(-0.8, self.width - 0.2), aspect="equal")
-        ax.axis("off")
-        return ax.figure
+            for one, other in self.pairs(shell):
+                self.draw_bond(drawing, BONDS[(shell - 1) % len(BONDS)], one, other, where)
+        for site, (x, y) in enumerate(where.tolist()):
+            drawing.disc(x, y, 12)
+            drawing.text(x, y, str(site), 11)
+        return Picture(drawing, f"{self!r}, sites in the order of the chain").paint(ax)
 
-    def draw_bond(self, line: Any, one: np.ndarray, other: np.ndarray) -> None:
+    def draw_bond(self, drawing: Drawing, colour: str, one: int, other: int, where: np.ndarray) -> None:
         """A bond; one that closes the lattice leaves both of its ends as a dashed stub."""
-        step, sizes = other - one, np.array([self.length, self.width])
+        step, sizes = np.subtract(self.position(other), self.position(one)), np.array([self.length, self.width])
         closes = self.closing(step)
         if not closes.any():
-            line(*np.transpose([one, other]), lw=1.4)
+            drawing.line(where[[one, other]].tolist(), colour, 1.8)
             return
-        step = np.where(closes, step - np.sign(step) * sizes, step)
-        for end, way in ((one, step), (other, -step)):
-            line(*np.transpose([end, end + 0.45 * way]), lw=1.4, ls=":")
+        step = np.where(closes, step - np.sign(step) * sizes, step) * [1, -1]
+        for end, way in ((where[one], step), (where[other], -step)):
+            drawing.line([end.tolist(), (end + 0.45 * STEP * way).tolist()], colour, 1.8, dashed=True)

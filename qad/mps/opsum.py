@@ -113,6 +113,20 @@ class OpSum(Algebra):
         self.terms[string] = self.terms[string] + weight if string in self.terms else weight
         return self
 
+    def __iadd__(self, other: Self | tuple[Any, ...]) -> Self:
+        """Add one product of operators to this sum, as `add` does, or make a new one of two.
+
+        Examples
+        --------
+        >>> import qad
+        >>> H = qad.mps.OpSum(3)
+        >>> H += 0.5, "Sp", 0, "Sm", 1
+        >>> H += 0.5, "Sm", 0, "Sp", 1
+        >>> H
+        OpSum(3 sites, 2 terms)
+        """
+        return self.add(*other) if isinstance(other, tuple) else self + other
+
     def add_exponential(self, coefficient: Number, rate: Number, left: str, right: str) -> Self:
         """Add ``coefficient * sum_{i<j} rate**(j-i) left(i) right(j)``: all pairs, in one state of the bond.
 

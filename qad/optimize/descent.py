@@ -16,7 +16,7 @@ from qad.optimize.directions import DIRECTIONS
 from qad.optimize.minimization import Stop
 from qad.optimize.points import Place
 from qad.optimize.progress import bar_for, note
-from qad.optimize.result import OptimizeResult
+from qad.optimize.result import BY_USER, OptimizeResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -178,7 +178,7 @@ class Descent:
         except Stop as stop:
             return str(stop), False
         except KeyboardInterrupt:
-            return "stopped by the user (Ctrl-C)", False
+            return BY_USER, False
 
     def advance(self) -> bool:
         """One iteration; returns whether it found a lower loss."""

@@ -13,7 +13,7 @@ from qad.extend import Tensor, jvp, value_of
 from qad.linalg.implicit.gmres import plain_leaves
 from qad.linalg.implicit.root import attach
 from qad.optimize.packing import Parameters
-from qad.optimize.result import OptimizeResult
+from qad.optimize.result import BY_USER, OptimizeResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -139,7 +139,8 @@ def least_squares(f: Callable[[Tree], Tree], x0: Tree, **options: Any) -> Optimi
     Returns
     -------
     OptimizeResult
-        Its `fun` is half the sum of squares, or what `loss` makes of it; plain numbers, without derivatives.
+        Its `fun` is half the sum of squares, or what `loss` makes of it; plain numbers, without derivatives. After
+        Ctrl-C the smallest sum of squares so far, whose `gradient_norm` is nan.
 
     Raises
     ------
@@ -163,9 +164,23 @@ def least_squares(f: Callable[[Tree], Tree], x0: Tree, **options: Any) -> Optimi
             "the sum of squares has one"
         )
     evaluated, start = _with_jacobian(lambda x: flatten(f(x))[0], vectors), _packed(start)
-    found = scipy.optimize.least_squares(
-        lambda v: evaluated(v, False), vectors.pack(x0), jac=lambda v: evaluated(v)[1], **options
-    )
+    best, point, calls = start @ start / 2, vectors.pack(x0), 0
+
+    def residual(v):
+        nonlocal best, point, calls
+        values, calls = evaluated(v, False), calls + 1
+        if values @ values / 2 < best:
+            best, point = values @ values / 2, np.array(v)
+        return values
+
+    try:
+        found = scipy.optimize.least_squares(residual, vectors.pack(x0), jac=lambda v: evaluated(v)[1], **options)
+    except KeyboardInterrupt:
+        return OptimizeResult(
+            params=vectors.unpack(point), fun=float(best), history=np.array([start @ start / 2, best]),
+            gradient_norm=np.nan, success=False, interrupted=True, message=BY_USER, nit=0,
+            nfev=calls,
+        )  # fmt: skip
     return OptimizeResult(
         params=vectors.unpack(found.x), fun=float(found.cost), history=np.array([start @ start / 2, found.cost]),
         gradient_norm=float(np.linalg.norm(found.grad)), success=bool(found.success), interrupted=False,

@@ -11,7 +11,7 @@ from qad.core import hvp, value_and_grad
 from qad.core.errors import ArgumentError, ConvergenceError, RejectedPoint
 from qad.optimize.packing import Parameters
 from qad.optimize.progress import bar_for, note
-from qad.optimize.result import OptimizeResult
+from qad.optimize.result import BY_USER, OptimizeResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -179,7 +179,7 @@ class Search:
         except KeyboardInterrupt:
             if self.best is None:
                 raise
-            message = "stopped by the user (Ctrl-C)"
+            message = BY_USER
         self.interrupted = True
         return False, message
 

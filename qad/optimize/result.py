@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
+
+from qad.showing import card
+
+LONGEST = 160  # letters of a field in a card
+BY_USER = "stopped by the user (Ctrl-C)"  # the message of searches that end so, with the best that they have
+
+
+def result_card(found: Any) -> str:
+    """What a search has found as notebooks show it: all fields but the arrays, in their order."""
+    rows = [(f.name.replace("_", " "), getattr(found, f.name)) for f in fields(found) if f.name != "history"]
+    steps = ("steps", max(len(found.history) - 1, 0))
+    return card(type(found).__name__, [*((name, short(value)) for name, value in rows), steps])
+
+
+def short(x: Any) -> str:
+    """A field in one line."""
+    text = (x if isinstance(x, str) else repr(x)).replace("\n", " ")
+    return text if len(text) <= LONGEST else text[:LONGEST] + "..."
 
 
 @dataclass(frozen=True)
@@ -47,3 +65,6 @@ class OptimizeResult:
             f"OptimizeResult(fun={self.fun!r}, gradient_norm={self.gradient_norm:.3g}, success={self.success}, "
             f"message={self.message!r}, nit={self.nit}, nfev={self.nfev})"
         )
+
+    def _repr_html_(self) -> str:
+        return result_card(self)

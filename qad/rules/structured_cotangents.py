@@ -147,13 +147,13 @@ class Scatter(Lazy):
 def scatter(*parts: Value, indices: Sequence[Index], shape: tuple[int, ...], dtype: DTypeLike) -> Value:
     """Zeros of this shape, to which each of `parts` is added at its index; repeated entries add up."""
     out = np.zeros(shape, dtype, like=kin(parts[0]))
-    places = like(out).arange(0)  # flat indices into `out`, once they are needed
+    places = None  # flat indices into `out`, once they are needed
     for index, part in zip(indices, parts, strict=True):
         if type(index) is int or not may_repeat(index):
             add_at(out, index, part)
             continue
         if out.ndim > 1 or type(index) is tuple:
-            places = places if places.size else like(out).arange(out.size).reshape(shape)
+            places = like(out).arange(out.size).reshape(shape) if places is None else places
             index = places[index]
         np.add.at(out.reshape(-1), index.reshape(-1), part.reshape(-1))  # flat: a fiftieth of the time
     return out

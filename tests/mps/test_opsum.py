@@ -163,3 +163,17 @@ def test_sums_that_are_refused():
     for wrong in ("spin-0", "spin-1/3", "boson-0", "boson-x"):
         with pytest.raises(ArgumentError):
             OpSum(2, wrong)
+
+
+def test_terms_are_added_in_place():
+    chained = OpSum(3).add(0.5, "Sp", 0, "Sm", 1).add(0.5, "Sm", 0, "Sp", 1)
+    written = other = OpSum(3)
+    written += 0.5, "Sp", 0, "Sm", 1
+    written += 0.5, "Sm", 0, "Sp", 1
+    assert written is other
+    np.testing.assert_array_equal(written.mpo().to_dense(), chained.mpo().to_dense())
+    written += chained
+    assert len(other) == 2 and written is not other
+    np.testing.assert_allclose(written.mpo().to_dense(), 2 * chained.mpo().to_dense())
+    with pytest.raises(TypeError):
+        written += "Sz"

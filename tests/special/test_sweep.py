@@ -48,6 +48,12 @@ def exprel(x):
     return m.expm1(x) / x if x else 1 + x
 
 
+def lower_gamma(a, x):
+    """The regularised lower incomplete gamma function; that of mpmath calls itself without end below 0."""
+    a = m.mpf(a)
+    return x**a * m.hyp1f1(a, a + 1, -x) / m.gamma(a + 1)
+
+
 UNIT = (0.02, 0.3, 0.5, 0.7, 0.98)
 UNARY = {
     "gamma": Swept(special.gamma, m.gamma, "rc", moderate, 130),
@@ -128,7 +134,7 @@ for _order in (0, 1, 2, 5):
     ORDERED |= of_order("expn", special.expn, m.expint, _order, kinds="r", most=350)
 for _order in (0.3, 2.5):
     for _name, _of in (
-        ("gammainc", lambda a, x: m.gammainc(a, 0, x, regularized=True)),
+        ("gammainc", lower_gamma),
         ("gammaincc", lambda a, x: m.gammainc(a, x, m.inf, regularized=True)),
     ):
         ORDERED |= of_order(_name, getattr(special, _name), _of, _order, kinds="r", most=130)
@@ -162,11 +168,17 @@ def exactly(reference):
     return lambda n, x: reference(m.mpf(n), x)
 
 
+def near_origin(x):
+    """Where SciPy's confluent series of broken degree has nine digits: they go beyond 20, along the imaginary axis."""
+    return inside(x) & (abs(x) < 20)
+
+
 SHAPES = {"eval_genlaguerre": (0.5,), "eval_gegenbauer": (0.5,), "eval_jacobi": (0.5, 1.5)}
 for _name, _of in POLYNOMIALS.items():
     for _order in (0.3, 0.7, 1, 1.6, 2, 5):
         if "hermite" not in _name:
-            broken = {"kinds": "rc", "where": inside, "most": 350, "heavy": _order in (0.3, 0.7)}  # 1.6 stands for all
+            where = near_origin if "laguerre" in _name and _order != int(_order) else inside
+            broken = {"kinds": "rc", "where": where, "most": 350, "heavy": _order in (0.3, 0.7)}  # 1.6 stands for all
             ORDERED |= of_order(_name, shaped(_name), exactly(_of), _order, **broken)
         elif _order == int(_order):
             ORDERED |= of_order(_name, getattr(special, _name), _of, _order, kinds="r", where=at_most(1e30))

@@ -8,7 +8,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import register
-from qad.mps.chain import site_count
+from qad.mps.chain import chain_card, listed, site_count
 from qad.mps.conserving import gauge, storage
 from qad.mps.conserving.inner import normalised, overlap, sum_of
 from qad.mps.conserving.reading import Readings
@@ -96,8 +96,10 @@ class SymmetricMPS(Methods, Readings):
     def __repr__(self) -> str:
         sector = self.sector if isinstance(self.sector, tuple) else (self.sector,)
         charges = ", ".join(f"{name} = {q}" for name, q in zip(self.conserved.names, sector, strict=True))
-        sizes = self.bonds if len(self.bonds) <= 12 else (*self.bonds[:5], "...", *self.bonds[-5:])
-        return f"SymmetricMPS({len(self)} sites, {charges}, bonds {'-'.join(map(str, sizes))}, {self.dtype})"
+        return f"SymmetricMPS({len(self)} sites, {charges}, bonds {listed(self.bonds)}, {self.dtype})"
+
+    def _repr_html_(self) -> str:
+        return chain_card(self, (", ".join(self.conserved.names), self.sector))
 
     def __mul__(self, factor: Number) -> SymmetricMPS:
         if np.ndim(factor) != 0:

@@ -26,6 +26,7 @@ from qad.mps.search.result import GroundState
 from qad.mps.search.riemannian import riemannian
 from qad.mps.state import MPS
 from qad.optimize.progress import bar_for
+from qad.optimize.result import BY_USER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -221,22 +222,31 @@ def search(method: Function, H: MPO, watch: Watch, bond: int, tol: float, exclud
         run(method, H, watch, bond, tol, excluded)
         if not watch.converged:
             return
-        watch.state = schmidt_form(watch.state)[0]
-        if (overlap_left := excluded.overlap(watch.state)) > ORTHOGONAL:
-            watch.converged = False
-            watch.message = (
-                f"not converged: the squared overlap with an excluded state is {overlap_left:.1e}: give a larger "
-                "weight than the gap, or excluded states that are eigenstates"
-            )
+        with until_finished(watch):  # the user may end what follows, too
+            watch.state = schmidt_form(watch.state)[0]
+            if not refuted(H, watch, tol, excluded, rng):
+                return
+        if watch.message == BY_USER:
             return
-        lower = combined(H, watch.state, watch.earlier, excluded, max(tol, ROUNDING))
-        watch.extra = {} if lower is None else watch.extra | FINE
-        if lower is None:
-            lower = escaped(H, watch.state, excluded, max(REFUTED * tol, LEAST_REFUTED), rng)
-        if lower is None:
-            return
-        watch.state, watch.converged = lower, False
     watch.message = "not converged: again and again a change of the state lowers the energy: give another start"
+
+
+def refuted(H: MPO, watch: Watch, tol: float, excluded: Excluded, rng: np.random.Generator) -> bool:
+    """Whether a state that seemed converged can be lowered: then that is where the search goes on."""
+    if (overlap_left := excluded.overlap(watch.state)) > ORTHOGONAL:
+        watch.converged = False
+        watch.message = (
+            f"not converged: the squared overlap with an excluded state is {overlap_left:.1e}: give a larger "
+            "weight than the gap, or excluded states that are eigenstates"
+        )
+        return False
+    lower = combined(H, watch.state, watch.earlier, excluded, max(tol, ROUNDING))
+    watch.extra = {} if lower is None else watch.extra | FINE
+    if lower is None:
+        lower = escaped(H, watch.state, excluded, max(REFUTED * tol, LEAST_REFUTED), rng)
+    if lower is not None:
+        watch.state, watch.converged = lower, False
+    return lower is not None
 
 
 def run(method: Function, H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from qad.mps.search.checkpoint import Checkpoint
 from qad.mps.state import MPS
 from qad.optimize.progress import note
+from qad.optimize.result import BY_USER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +47,7 @@ def until_finished(watch: Watch) -> Iterator[None]:
     except KeyboardInterrupt:
         if not watch.history:
             raise
-        watch.message = "stopped by the user (Ctrl-C)"
+        watch.converged, watch.message = False, BY_USER
 
 
 @dataclass

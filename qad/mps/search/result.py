@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from qad.mps.state import MPS
+from qad.optimize.result import result_card
 
 
 class Excluding(Protocol):
@@ -66,3 +67,6 @@ class GroundState:
             f"GroundState(energy={self.energy!r}, variance={self.variance:.3g}, converged={self.converged}, "
             f"method={self.method!r}, message={self.message!r}, nfev={self.nfev}, state={self.state!r})"
         )
+
+    def _repr_html_(self) -> str:
+        return result_card(self)

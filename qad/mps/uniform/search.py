@@ -23,6 +23,7 @@ from qad.mps.uniform.state import UniformMPS
 from qad.mps.uniform.transfer import isometric_environments
 from qad.optimize import minimize_on
 from qad.optimize.progress import bar_for, note
+from qad.optimize.result import BY_USER, result_card
 
 if TYPE_CHECKING:
     from qad.typing import ArrayLike, DTypeLike, Progress, Seed
@@ -56,6 +57,9 @@ class UniformGroundState:
     history: np.ndarray = field(metadata={"static": True})
     converged: bool = field(metadata={"static": True})
     message: str = field(metadata={"static": True})
+
+    def _repr_html_(self) -> str:
+        return result_card(self)
 
 
 def ground_state(
@@ -102,6 +106,7 @@ def ground_state(
     Returns
     -------
     UniformGroundState
+        Also after Ctrl-C: the best state so far, whose bond may be smaller than `bond`.
 
     Examples
     --------
@@ -130,10 +135,15 @@ def ground_state(
         if given:
             return riemannian(h, start, bar, tol, maxiter)
         found = [grown(h, start, bond, rng, bar, max(tol, COARSE), maxiter)]
-        for number in range(1, starts):
-            begin = cooled(h, random(), bond) if cell == 2 and number % 2 else random()
-            found.append(grown(h, begin, bond, rng, bar, max(tol, COARSE), maxiter))
+        try:
+            while len(found) < starts and found[-1].message != BY_USER:
+                begin = cooled(h, random(), bond) if cell == 2 and len(found) % 2 else random()
+                found.append(grown(h, begin, bond, rng, bar, max(tol, COARSE), maxiter))
+        except KeyboardInterrupt:
+            found[-1] = replace(found[-1], message=BY_USER)
         best = min(found, key=lambda result: result.energy)
+        if found[-1].message == BY_USER:
+            return replace(best, converged=False, message=BY_USER)
         last = riemannian(h, best.state, bar, tol, maxiter)
     return replace(last, history=np.concatenate([best.history, last.history]))
 
@@ -148,6 +158,8 @@ def grown(
             found = riemannian(h, enlarged(start, size, rng), progress, tol, maxiter)
             history.extend(found.history)
             start = found.state
+            if found.message == BY_USER:
+                break
     return replace(found, history=np.array(history))
 
 
@@ -263,16 +275,21 @@ def itebd(h: np.ndarray, start: UniformMPS, bond: int, bar: Progress, tol: float
     if len(start) > 2:
         raise ArgumentError(f"itebd takes cells of one or two sites, not {len(start)}")
     gates = InfiniteGates(start, h, -1.0, bond, 1e-16)
-    history = [float(energy_density(start, h))]
-    for dt in STEPS:
-        converged = False
-        for _ in range(maxiter):
-            for _ in range(round(JUDGED / dt)):
-                gates.step(dt)
-            history.append(float(energy_density(gates.state, h)))
-            note(bar, history)
-            if converged := history[-2] - history[-1] <= tol * abs(history[-1]):
-                break
-    state, _ = uniform_schmidt_form(gates.state)
-    message = f"converged: steps of {STEPS[-1]} gain nothing any more" if converged else "stopped at maxiter rounds"
+    history, state = [float(energy_density(start, h))], start
+    converged, message = False, "stopped at maxiter rounds"
+    try:
+        for dt in STEPS:
+            converged = False
+            for _ in range(maxiter):
+                for _ in range(round(JUDGED / dt)):
+                    gates.step(dt)
+                history.append(float(energy_density(gates.state, h)))
+                state = gates.state
+                note(bar, history)
+                if converged := history[-2] - history[-1] <= tol * abs(history[-1]):
+                    break
+    except KeyboardInterrupt:
+        converged, message = False, BY_USER
+    state, _ = uniform_schmidt_form(state)
+    message = f"converged: steps of {STEPS[-1]} gain nothing any more" if converged else message
     return UniformGroundState(state, history[-1], np.array(history), converged, message)

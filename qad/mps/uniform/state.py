@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.mps.chain import Chain, site_count
+from qad.mps.chain import Chain, chain_card, site_count
 from qad.mps.sites import random_isometry
 
 if TYPE_CHECKING:
@@ -52,6 +52,9 @@ class UniformMPS(Chain):
         if dtype.kind not in "fc":
             raise ArgumentError(f"a random state needs a float or complex dtype, not {dtype}: write dtype=complex")
         return cls([random_isometry(rng, bond, phys, bond, dtype) for _ in range(cell)])
+
+    def _repr_html_(self) -> str:
+        return chain_card(self, ("ends", "repeated"))
 
     def __repr__(self) -> str:
         return super().__repr__().replace("periodic", "repeated").replace("open", "repeated")

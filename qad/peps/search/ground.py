@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ from qad.core.trees import tree_map
 from qad.extend import value_of
 from qad.optimize import Product, Sphere, minimize_on
 from qad.optimize.progress import bar_for
+from qad.optimize.result import BY_USER
 from qad.peps.environment import check_options, environment
 from qad.peps.observables import expectation
 from qad.peps.orbits import orbits
@@ -120,17 +122,43 @@ def ground_state(
     with blas_for(chi), bar_for(progress, "energy") as bar:
         if resumed is not None:
             return Search(model, chi, bar, maxiter, resumed[1], file, resumed[2]).run(normalised(resumed[0]), tol)
-        small = min(bond, 2) if start is None else start.bond
-        state = start
-        if start is None and small < bond:
-            coarse = Search(model, 2 * SMALL_CHI * small**2, bar, maxiter)
-            state = coarse.from_random(small, shape, rng, max(tol, COARSE)).state
+        state, found = prepared(model, start, bond, chi, shape, rng, max(tol, COARSE), bar, maxiter)
+        if found is not None and found.message == BY_USER:
+            return found
+        try:
+            search = Search(model, chi, bar, maxiter, None, file)
+            return search.from_random(bond, shape, rng, tol) if state is None else search.run(normalised(state), tol)
+        except KeyboardInterrupt:
+            if found is None:
+                raise
+            return replace(found, converged=False, message=BY_USER)
+
+
+def prepared(
+    model: Model, state: PEPS | None, bond: int, chi: int, shape: dict[str, Any], rng: np.random.Generator, tol: float,
+    bar: Progress, maxiter: int,
+) -> tuple[PEPS | None, GroundState | None]:  # fmt: skip
+    """Where the search starts, from coarse searches at smaller bonds; and what the last of them found.
+
+    None for the former where it starts from a random state, and for the latter where there was no search.
+    """
+    found, small = None, min(bond, 2) if state is None else state.bond
+    try:
+        if state is None and small < bond:
+            found = Search(model, 2 * SMALL_CHI * small**2, bar, maxiter).from_random(small, shape, rng, tol)
+            state = found.state
         for size in range(small + 1, bond + 1):
+            if found is not None and found.message == BY_USER:
+                break
             state, few = enlarged(state, size, rng), SMALL_CHI * size**2
             if size < bond or few < FEW * chi:
-                state = Search(model, few, bar, maxiter).run(state, max(tol, COARSE)).state
-        search = Search(model, chi, bar, maxiter, None, file)
-        return search.from_random(bond, shape, rng, tol) if state is None else search.run(normalised(state), tol)
+                found = Search(model, few, bar, maxiter).run(state, tol)
+                state = found.state
+    except KeyboardInterrupt:
+        if found is None:
+            raise
+        found = replace(found, converged=False, message=BY_USER)
+    return state, found
 
 
 def natural_dtype(model: Model) -> type:

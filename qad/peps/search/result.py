@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from qad.optimize.result import result_card
 from qad.peps.environment import Environment
 from qad.peps.state import PEPS
 
@@ -51,3 +52,6 @@ class GroundState:
             f"GroundState(energy={self.energy!r}, converged={self.converged}, message={self.message!r}, "
             f"nfev={self.nfev}, state={self.state!r}, environment={self.environment!r})"
         )
+
+    def _repr_html_(self) -> str:
+        return result_card(self)

@@ -1,0 +1,95 @@
+"""Drawings painted by matplotlib: for PNG and PDF, and into the user's own Axes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from qad.showing.drawing import Drawing
+
+ALIGN = {"middle": "center", "start": "left", "end": "right"}
+
+
+def new_figure(width: float, height: float, for_what: str) -> Any:
+    """A matplotlib Figure of so many inches, apart from pyplot.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If matplotlib is not there; it says how to get it.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ModuleNotFoundError(f'{for_what} needs matplotlib: pip install "qad[viz]"') from error
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def painted(drawing: Drawing) -> Any:
+    """The drawing on a Figure of its own size; a pixel is 1/72 inch."""
+    figure = new_figure(drawing.width / 72, drawing.height / 72, "a picture in this format")
+    figure.set_layout_engine("none")
+    paint(drawing, figure.add_axes((0, 0, 1, 1)))
+    return figure
+
+
+def paint(drawing: Drawing, ax: Any) -> None:
+    """Paint into Axes, which lose their frame."""
+    for order, (kind, shape) in enumerate(drawing.shapes):
+        PAINTERS[kind](ax, order, drawing.font, **shape)
+    ax.set(xlim=(0, drawing.width), ylim=(drawing.height, 0), aspect="equal")
+    ax.axis("off")
+
+
+def _path(ax: Any, order: int, font: str, codes: str, points: list, colour: str, width: float, dashed: bool) -> None:
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    kinds = {"M": [Path.MOVETO], "L": [Path.LINETO], "C": [Path.CURVE4] * 3}
+    path = Path(points, [kind for code in codes for kind in kinds[code]])
+    style = (0, (3, 3)) if dashed else "-"
+    ax.add_patch(PathPatch(path, fill=False, edgecolor=colour, linewidth=width, linestyle=style, zorder=order))
+
+
+def _polygon(ax: Any, order: int, font: str, points: list, fill: str) -> None:
+    from matplotlib.patches import Polygon
+
+    ax.add_patch(Polygon(points, closed=True, facecolor=fill, edgecolor="none", zorder=order))
+
+
+def _box(
+    ax: Any, order: int, font: str, x: float, y: float, width: float, height: float, fill: str, edge: str,
+    radius: float, weight: float,
+) -> None:  # fmt: skip
+    from matplotlib.patches import FancyBboxPatch
+
+    style = f"round,pad=0,rounding_size={min(radius, width / 2, height / 2)}"
+    box = FancyBboxPatch((x, y), width, height, style, facecolor=fill, edgecolor=edge, linewidth=weight, zorder=order)
+    ax.add_patch(box)
+
+
+def _disc(ax: Any, order: int, font: str, x: float, y: float, radius: float, fill: str, edge: str) -> None:
+    from matplotlib.patches import Circle
+
+    ax.add_patch(Circle((x, y), radius, facecolor=fill, edgecolor=edge, linewidth=1.3, zorder=order))
+
+
+def _text(
+    ax: Any, order: int, font: str, x: float, y: float, words: str, size: float, colour: str, bold: bool, align: str
+) -> None:  # fmt: skip
+    ax.text(
+        x, y, words.replace("$", r"\$"), fontsize=size, color=colour, ha=ALIGN[align], va="center", zorder=order,
+        fontweight="bold" if bold else "normal", family=font.split(",")[0],
+    )  # fmt: skip
+
+
+PAINTERS: dict[str, Callable[..., None]] = {
+    "path": _path,
+    "polygon": _polygon,
+    "box": _box,
+    "disc": _disc,
+    "text": _text,
+}
