@@ -105,6 +105,8 @@ PERMUTING: frozenset[Callable[..., Any]] = frozenset((
     TRANSPOSE, method("swapaxes"), np.transpose, np.swapaxes, np.moveaxis, np.rollaxis,
 ))  # fmt: skip
 
+REARRANGING: frozenset[Callable[..., Any]] = PERMUTING | {RESHAPE, np.reshape}  # of axes and sizes
+
 # Functions whose result may show the memory of their argument, and does where its layout allows.
 VIEWS: frozenset[Callable[..., Any]] = frozenset((
     TRANSPOSE, RESHAPE, DIAGONAL, REAL, IMAG, *map(method, ("swapaxes", "squeeze", "ravel")), operator.getitem,

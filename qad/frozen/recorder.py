@@ -15,7 +15,7 @@ from qad.core.tape.tensor import rebuild
 from qad.frozen.caller import whereabouts
 from qad.frozen.decisions import shown
 from qad.frozen.floating_point_errors import current, is_quiet, turns_into_errors
-from qad.frozen.functions import ANSWERED, MUTATING, PERMUTING, TRANSPARENT, keeps_shape, wants_numbers  # fmt: skip
+from qad.frozen.functions import ANSWERED, MUTATING, REARRANGING, TRANSPARENT, keeps_shape, wants_numbers  # fmt: skip
 from qad.frozen.guards import check_value, outcome
 from qad.frozen.may_raise import is_settled
 from qad.frozen.program import Program, Step, Var, rebuilt
@@ -105,7 +105,7 @@ class Recorder:
         self._refuse_memory_order(fn, args, kwargs)
         if wants_numbers(fn):
             args, kwargs = (*args[:1], *self._numbers(args[1:])), self._numbers(kwargs)
-        if fn in PERMUTING:
+        if fn in REARRANGING:
             args, kwargs = (*args[:1], *self._axes(args[1:])), self._axes(kwargs)
         traced = []
         values, template = taken(args, traced, self.constants)
@@ -179,13 +179,18 @@ class Recorder:
             )
 
     def _numbers(self, x):
-        """`x` with Python's integers instead of NumPy's and of traced ones, which replays check."""
-        kinds = (Traced, np.integer)
-        return rebuilt(x, lambda each: int(each) if not each.shape and each.dtype.kind in "iu" else each, kinds)
+        """`x` with Python's integers instead of traced ones; replays check them."""
+        return rebuilt(x, lambda each: int(each) if not each.shape and each.dtype.kind in "iu" else each, (Traced,))
 
     def _axes(self, x):
-        """`x` with axes as Python's numbers; an array of them is a constant that was met."""
-        return rebuilt(x, lambda array: (self.constants.var(array), array.tolist())[1], (np.ndarray,))
+        """`x` with axes and sizes as Python's numbers; an array of them is a constant that was met."""
+
+        def listed(each):
+            if isinstance(each, np.ndarray):
+                self.constants.var(each)
+            return each.tolist()
+
+        return rebuilt(x, listed, (np.ndarray, np.integer))
 
     def _root_of(self, value, operands):
         """The Var of which `value` is a view, or None; `operands` are the traced arguments."""

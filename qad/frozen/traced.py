@@ -125,8 +125,13 @@ class Traced:
         out = kwargs.get("out")
         if called == "at":
             return self.recorder.step(fn, inputs, kwargs, mutates=inputs[0])
-        if out is None or out[0] is None:
+        if out is None or not any(x is not None for x in out):
             return self.recorder.step(fn, inputs, kwargs)
+        if len(out) > 1:
+            self.recorder.refuse(
+                f"np.{ufunc.__name__} has several results, which are not recorded with out=: write "
+                f"a[...], b[...] = np.{ufunc.__name__}(...)"
+            )
         (target,) = out
         self.recorder.step(fn, inputs, {**kwargs, "out": target}, mutates=target)
         return target

@@ -39,6 +39,16 @@ def test_recorded_and_replayed(name):
     assert (frozen.stats.recordings, frozen.stats.eager) == (1, 0)
 
 
+def test_several_results_are_not_written():
+    def parts(x):
+        whole = np.empty_like(x)
+        np.modf(x, out=(None, whole))
+        return whole
+
+    with pytest.raises(qad.errors.ArgumentError, match=r"a\[...\], b\[...\] = np.modf"):
+        qad.freeze(parts)(X)
+
+
 def test_axes_that_change_are_noticed():
     axes = np.array([0, 1])
     frozen = qad.freeze(lambda x: x.transpose(axes) + 0.0)
