@@ -1,4 +1,4 @@
-"""The words of the signatures in core, which are more general than those of `qad.typing`: of whichever level."""
+"""Names of types in the signatures of core, more general than those of `qad.typing`: of whichever level."""
 
 from __future__ import annotations
 

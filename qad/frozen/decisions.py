@@ -1,4 +1,4 @@
-"""What Python asks of a traced array: a truth, an integer, a text, a plain array.  A program checks the answer or none.
+"""What Python asks of a traced array: a truth, an integer, a text, a plain array.  Replays check it, or it is refused.
 
 Each function takes the `qad.frozen.traced.Traced`, whose recorder adds the guard, or refuses.
 """

@@ -1,6 +1,6 @@
 """NumPy's handling of floating-point errors: where it raises or calls a function, programs are not replayed.
 
-A program may leave out, join and reorder operations, so that an error would come from elsewhere, or not at all.
+A program may leave out, join and reorder operations, so that an error would come at another place, or not at all.
 """
 
 from __future__ import annotations

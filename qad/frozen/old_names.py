@@ -1,4 +1,4 @@
-"""Where things stood that stored files name: files written before a module was renamed are read after it."""
+"""The present names of modules and functions that stored files call by the names of their time."""
 
 from __future__ import annotations
 

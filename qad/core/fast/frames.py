@@ -1,4 +1,4 @@
-"""Frames: a batch of tangents as a stack times one factor, which elementwise functions change and leave the stack.
+"""Frames: a batch of tangents as a stack times one factor, of which an elementwise function changes the factor only.
 
 Measured: without them the Hessian of a network of layers of 50 takes 1.2 times as long, that of Rosenbrock's function
 of 200 variables 2.9, and of a sum of elementwise functions of 200 variables 15, for the stack is n times as large.

@@ -1,4 +1,4 @@
-"""The quick sweep: it holds the contribution back whose node comes next, adds in place, and calls little.
+"""The quick backward sweep: it keeps the next node's cotangent out of the heap, adds in place, and makes few calls.
 
 Measured: with `plain_sweep` in its place a chain of 1000 products takes 1.8 times as long, a polynomial 2.0, x[i] 2.4.
 Of 20,000 entries: without ``adds`` x[i] takes 1.28 times as long, without ``consumes`` or ``fresh`` writes 1.21.

@@ -1,4 +1,4 @@
-"""How a view is taken again from what it shows."""
+"""A view as a function of what it shows, so that it can be taken again after a write."""
 
 from __future__ import annotations
 

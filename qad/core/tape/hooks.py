@@ -1,4 +1,4 @@
-"""What others are told while operations are recorded; `qad.core.mutation` and `qad.core.roots` fill these in."""
+"""Functions to be told of what is recorded, which `qad.core.mutation` and `qad.core.roots` put here."""
 
 from __future__ import annotations
 

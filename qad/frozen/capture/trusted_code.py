@@ -1,4 +1,4 @@
-"""Whose code is taken for what it was, and what no program can be made of.
+"""Packages whose code is taken never to change, and functions that give something else at every call.
 
 The functions of NumPy, SciPy, qad and Python's own library are what they are; what they hold for a user (a closure, an
 attribute, an entry) is looked at.  Some of them give something else at every call: clocks, files, the system's entropy.

@@ -1,4 +1,4 @@
-"""The cotangents of many ``x[i]`` come together in one array: where they are scalars, by adding those of one entry up.
+"""The gradient of many reads ``x[i]``: scalars of one entry are added, and the vector is made of the sums at once.
 
 ``scatter(a, b, c; at 0, 2, 0)`` of length 4 is ``array([a + c, 0, b, 0])``: no zeros are filled in one by one.  5.6
 times as fast on the gradient of a polynomial.
