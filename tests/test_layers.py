@@ -38,6 +38,7 @@ ROOMS = (  # of core, each of which imports only those before it
     "config",
     "waiting",
     "words",
+    "counterparts",
     "tape",
     "modes",
     "roots",
