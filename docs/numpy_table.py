@@ -67,10 +67,11 @@ f(x)`. A ufunc's `where=` gives 0 where the mask is False, entries that NumPy le
 SciPy's special functions are in `qad.special`, its matrix functions in `qad.linalg`. A sparse matrix `A` of SciPy
 is a constant in `np.matmul(A, x)`, `np.dot(A, x)` and `x @ A`; `A @ x` is SciPy's own code, which cannot record:
 write `x @ A.T` for a vector, `(x.T @ A.T).T` for a matrix. `np.vectorize` makes plain arrays of Python numbers:
-`qad.vmap` is the way to lift a function of numbers. A function of SciPy that asks a recorded Tensor for plain numbers raises
-`RecordedTensorError`, which names it and what qad has in its place (`scipy.optimize.brentq`: `qad.optimize.root`). A few of
-SciPy's raise errors of their own first: `diags`, and `eigsh` and `svds` ("type not understood"), `fixed_point`; `fsolve` and
-`root` print ours on the terminal.
+`qad.vmap` is the way to lift a function of numbers.
+
+A function of SciPy that asks a recorded Tensor for plain numbers raises `RecordedTensorError`, which names it and what
+qad has in its place (for `scipy.optimize.brentq`: `qad.optimize.root`). A few of SciPy's raise errors of their own
+first: `diags`, `eigsh` and `svds` ("type not understood"), `fixed_point`; `fsolve` and `root` print ours.
 
 `np.lib.stride_tricks.sliding_window_view` is differentiable, and copies. The functions of `np.polynomial` turn
 coefficients into plain arrays, which a recorded Tensor refuses: `qad.polynomial` has their counterparts
@@ -80,8 +81,8 @@ it stands; the classes (`np.polynomial.Chebyshev`) refuse both: write the functi
 
 Other libraries' programs: `x.__array_namespace__()` of a Tensor is `qad.array_api`, the namespace of the
 [array-API standard](array_api.md). With `SCIPY_ARRAY_API=1` in the environment many functions of SciPy run on it, and
-so are differentiable as they stand: `scipy.stats.zscore`, `scipy.signal.fftconvolve`, `scipy.special.logsumexp`; SciPy's other special functions find qad's rules then,
-and are refused with the name of qad's where SciPy is too old to look for them.
+so are differentiable as they stand: `scipy.stats.zscore`, `scipy.signal.fftconvolve`, `scipy.special.logsumexp`.
+SciPy's other special functions find qad's rules there; where SciPy is too old to look they are refused.
 """
 
 

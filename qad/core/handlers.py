@@ -10,7 +10,7 @@ import numpy as np
 
 from qad.core.tape import hooks, recorders
 from qad.core.tape.dispatch import FUNCTIONS, LATE, UFUNCS, refuse_out
-from qad.core.tape.operands import operand
+from qad.core.tape.operands import brought, operand
 from qad.core.tape.record import record
 from qad.core.tape.tensor import Tensor, value_of
 
@@ -127,4 +127,4 @@ def rules_of(package: str, module: str) -> None:
 
 
 def _bare(x: Any) -> Any:
-    return type(x)(map(_bare, x)) if type(x) in (list, tuple) else value_of(x)
+    return type(x)(map(_bare, x)) if type(x) in (list, tuple) else brought(value_of(x))

@@ -15,7 +15,7 @@ import numpy as np
 import optree
 
 from qad.core.errors import ArgumentError, GradientTypeError
-from qad.core.tape.operands import check_arithmetic
+from qad.core.tape.operands import brought, check_arithmetic
 from qad.core.tape.tensor import CONSTANT, Tensor, value_of
 
 if TYPE_CHECKING:
@@ -113,6 +113,7 @@ def register_dataclass(cls: type) -> None:
 
 def check_leaf(leaf: Any, path: Callable[[], object]) -> None:
     """Raise unless `leaf` is an array or number that can have a gradient."""
+    leaf = brought(leaf)
     check_arithmetic(leaf)
     dtype = getattr(leaf, "dtype", None)
     kind = dtype.kind if dtype is not None else {float: "f", complex: "c"}.get(type(leaf), "O")

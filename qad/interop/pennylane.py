@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-try:
-    import pennylane as qml
-except ModuleNotFoundError as _error:
-    raise ModuleNotFoundError("qad.interop.pennylane needs PennyLane: pip install pennylane") from _error
+from qad.interop.installed import require
+
+require("pennylane", "pennylane")
+
+import pennylane as qml
 
 from qad.circuit import Circuit, PauliSum
 from qad.circuit.gates import GATES

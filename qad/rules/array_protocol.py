@@ -10,7 +10,7 @@ from qad.extend import attach, value_of
 
 if TYPE_CHECKING:
     from types import ModuleType
-    from typing import Any
+    from typing import Any, NoReturn
 
     from qad.extend import Tensor
     from qad.typing import Value
@@ -80,3 +80,14 @@ attach("to_device", to_device)
 attach("__contains__", contains)
 attach("__dlpack__", dlpack)
 attach("__dlpack_device__", lambda x: value_of(x).__dlpack_device__())
+
+
+def refuse_torch(function: Any, kinds: Any, args: Any = (), kwargs: Any = None) -> NoReturn:
+    """What torch asks when one of its functions is given a Tensor, which it cannot differentiate."""
+    raise ArgumentError(
+        f"torch's {getattr(function, '__name__', function)} was given a Tensor of qad: qad.interop.torch.primitive(f) "
+        "makes a function of torch one of qad's, qad.interop.torch.wrap(f) one of qad torch's, x.numpy() is a constant"
+    )
+
+
+attach("__torch_function__", staticmethod(refuse_torch))

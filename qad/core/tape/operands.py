@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 PYTHON_NUMBERS: frozenset[type] = frozenset((float, int, complex))
 # as constants these do not change another operand's shape
 NUMBERS: frozenset[type] = PYTHON_NUMBERS | {np.float64, np.complex128}
+# frequent kinds of operands and of what stands beside them, which `brought` need not look at
+FAMILIAR: frozenset[type] = NUMBERS | {
+    Tensor, np.ndarray, np.float32, np.complex64, np.int64, np.bool_,
+    tuple, list, slice, str, bool, type(None), type(...),
+}  # fmt: skip
 # kind of a bare value that is an operand in the shape of a Tensor only -> what makes the Tensor
 HANDLES: dict[type, Callable[[Any], Tensor]] = {}
 
@@ -68,13 +73,30 @@ def variant(p: Primitive, values: Sequence[Value]) -> Primitive:
     return p if len(shapes) <= 1 else p.broadcasting
 
 
+def brought(x: Any) -> Any:
+    """`x`, or where it is an array of a library that does not speak NumPy's protocols, such as JAX, that of NumPy.
+
+    Else its own arithmetic would take part in the derivative, in JAX's case in single precision.  A tensor of torch is
+    refused, since torch may be recording it.
+    """
+    kind = type(x)
+    if kind in FAMILIAR or hasattr(kind, "__array_function__") or not hasattr(kind, "__array__"):
+        return x
+    if kind.__module__.partition(".")[0] == "torch":
+        raise ArgumentError(
+            "a torch tensor among the operands: write qad.interop.torch.wrap(f), which differentiates f in torch, or "
+            "pass x.numpy(force=True), a constant"
+        )
+    return x if isinstance(x, np.generic) else np.asarray(x)
+
+
 def operand(x: Any) -> Any:
-    """`x` as an operand: lists become arrays; what NumPy would store as objects is refused.
+    """`x` as an operand: lists and arrays of JAX become NumPy's; what NumPy would store as objects is refused.
 
     Raises
     ------
     ArgumentError
-        For a list that holds Tensors, and for an array of objects.
+        For a list that holds Tensors, an array of objects, and a tensor of torch.
 
     Examples
     --------
@@ -88,6 +110,7 @@ def operand(x: Any) -> Any:
         x = np.asarray(x)
     if type(x) in HANDLES:
         return HANDLES[type(x)](x)
+    x = brought(x)
     if type(x) is not Tensor and getattr(getattr(x, "dtype", None), "kind", "") == "O":
         raise ArgumentError("object arrays cannot be differentiated: write array.astype(complex) or astype(float)")
     check_arithmetic(x)

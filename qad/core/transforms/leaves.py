@@ -17,6 +17,7 @@ from qad.core.foreign import is_foreign
 from qad.core.mutation.aliases import c_ordered, snapshot
 from qad.core.tape.backward import arrived
 from qad.core.tape.node import ANSWER, ID, LEAF, next_id
+from qad.core.tape.operands import brought
 from qad.core.tape.tensor import CONSTANT, Tensor, handle_of, value_of
 from qad.core.trees import check_leaf, flatten, leaf_path, strip, unflatten
 
@@ -49,6 +50,7 @@ def number(x: Value) -> Value:
         return x
     if type(x) in (float, complex):
         return np.asarray(x)[()]
+    x = brought(x)
     return x.__qad_number__() if hasattr(x, "__qad_number__") else x
 
 
