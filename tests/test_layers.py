@@ -39,6 +39,7 @@ ROOMS = (  # of core, each of which imports only those before it
     "waiting",
     "words",
     "counterparts",
+    "guests",
     "tape",
     "modes",
     "roots",

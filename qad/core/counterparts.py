@@ -1,9 +1,11 @@
-"""What stands in qad for the function of SciPy that asked a Tensor for plain numbers: a word in the error."""
+"""What is said where a recorded Tensor is asked for plain numbers, and what qad has for functions of SciPy that ask."""
 
 from __future__ import annotations
 
 import sys
 from typing import TYPE_CHECKING
+
+from qad.core.errors import RecordedTensorError
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -53,6 +55,24 @@ INSTEAD: dict[str, dict[str, str]] = {  # module of SciPy -> function -> what to
 }  # fmt: skip
 SAME = {"scipy.linalg": "qad.linalg", "scipy.special": "qad.special"}  # where qad has many functions under their names
 NONE = "what it computes in functions of NumPy, or a rule for it: qad.extend.primitive and qad.extend.defvjp"
+
+
+def cut_off(what: str, instead: str) -> RecordedTensorError:
+    """The error for a recorded Tensor that somebody asks for its numbers; `instead` is what gives them willingly."""
+    lost = f"a recorded Tensor was forced into {what}"
+    plain = f"or, if no gradient is wanted, write {instead} or x.numpy(), and qad.stop_gradient(x) for a Tensor"
+    if (asked := asked_by_scipy()) is not None:
+        function, counterpart = asked
+        return RecordedTensorError(
+            f"{lost} by {function}, which would cut it off from its gradient: write {counterpart}, {plain}"
+        )
+    return RecordedTensorError(
+        f"{lost}, which would cut it off from its gradient: keep it a Tensor "
+        "(qad.array([[x, y], [y, x]]), qad.r_ and np.stack collect Tensors; an array made by qad.zeros can be "
+        "written into; NumPy's functions take them, and qad.linalg and qad.special have SciPy's; "
+        "qad.fixed_point differentiates the solution of an equation, which SciPy's root finders cannot; not "
+        f"a.dot(x) of an array but np.matmul(a, x), which takes sparse ones, or x @ a.T), {plain}"
+    )
 
 
 def asked_by_scipy() -> tuple[str, str] | None:

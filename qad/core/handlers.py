@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qad.core.guests import brought
 from qad.core.tape import hooks, recorders
 from qad.core.tape.dispatch import FUNCTIONS, LATE, UFUNCS, refuse_out
-from qad.core.tape.operands import brought, operand
+from qad.core.tape.operands import operand
 from qad.core.tape.record import record
 from qad.core.tape.tensor import Tensor, value_of
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.core.guests import brought
 from qad.core.tape.levels import Level
 from qad.core.tape.tensor import CONSTANT, Tensor
 
@@ -73,23 +74,6 @@ def variant(p: Primitive, values: Sequence[Value]) -> Primitive:
     return p if len(shapes) <= 1 else p.broadcasting
 
 
-def brought(x: Any) -> Any:
-    """`x`, or where it is an array of a library that does not speak NumPy's protocols, such as JAX, that of NumPy.
-
-    Else its own arithmetic would take part in the derivative, in JAX's case in single precision.  A tensor of torch is
-    refused, since torch may be recording it.
-    """
-    kind = type(x)
-    if kind in FAMILIAR or hasattr(kind, "__array_function__") or not hasattr(kind, "__array__"):
-        return x
-    if kind.__module__.partition(".")[0] == "torch":
-        raise ArgumentError(
-            "a torch tensor among the operands: write qad.interop.torch.wrap(f), which differentiates f in torch, or "
-            "pass x.numpy(force=True), a constant"
-        )
-    return x if isinstance(x, np.generic) else np.asarray(x)
-
-
 def operand(x: Any) -> Any:
     """`x` as an operand: lists and arrays of JAX become NumPy's; what NumPy would store as objects is refused.
 
@@ -110,7 +94,7 @@ def operand(x: Any) -> Any:
         x = np.asarray(x)
     if type(x) in HANDLES:
         return HANDLES[type(x)](x)
-    x = brought(x)
+    x = x if type(x) in FAMILIAR else brought(x)
     if type(x) is not Tensor and getattr(getattr(x, "dtype", None), "kind", "") == "O":
         raise ArgumentError("object arrays cannot be differentiated: write array.astype(complex) or astype(float)")
     check_arithmetic(x)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qad.core.errors import ArgumentError, LeakedTensorError, QadError, ShapeError
+from qad.core.guests import brought
 from qad.core.tape import hooks
 from qad.core.tape.levels import mode
-from qad.core.tape.operands import FAMILIAR, PLAIN, brought, highest
+from qad.core.tape.operands import FAMILIAR, PLAIN, highest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.counterparts import asked_by_scipy
+from qad.core.counterparts import cut_off
 from qad.core.errors import RecordedTensorError
 from qad.core.tape.dispatch import FUNCTIONS, UFUNCS, dispatch_ufunc, missing_rule
 from qad.core.tape.levels import Level, unrecorded
@@ -161,22 +161,8 @@ class Tensor(Attached):
     def _refuse(self, what: str, instead: str) -> None:
         if hasattr(value := value_of(self), "_refuse"):  # a batch, which cannot be one number in any case
             value._refuse()
-        if self.level == CONSTANT:
-            return
-        lost = f"a recorded Tensor was forced into {what}"
-        plain = f"or, if no gradient is wanted, write {instead} or x.numpy(), and qad.stop_gradient(x) for a Tensor"
-        if (asked := asked_by_scipy()) is not None:
-            function, counterpart = asked
-            raise RecordedTensorError(
-                f"{lost} by {function}, which would cut it off from its gradient: write {counterpart}, {plain}"
-            )
-        raise RecordedTensorError(
-            f"{lost}, which would cut it off from its gradient: keep it a Tensor "
-            "(qad.array([[x, y], [y, x]]), qad.r_ and np.stack collect Tensors; an array made by qad.zeros can be "
-            "written into; NumPy's functions take them, and qad.linalg and qad.special have SciPy's; "
-            "qad.fixed_point differentiates the solution of an equation, which SciPy's root finders cannot; not "
-            f"a.dot(x) of an array but np.matmul(a, x), which takes sparse ones, or x @ a.T), {plain}"
-        )
+        if self.level != CONSTANT:
+            raise cut_off(what, instead)
 
     # -- NumPy's protocols -----------------------------------------------------------------------
 

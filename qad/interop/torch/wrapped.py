@@ -62,7 +62,7 @@ def wrap(f: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(f)
     def call(*args, **kwargs):
-        if not kwargs and all([isinstance(x, torch.Tensor) for x in args]):
+        if not kwargs and all(isinstance(x, torch.Tensor) for x in args):
             return _called(f, args)
         leaves, spec = flatten((args, kwargs))
         places = [i for i, x in enumerate(leaves) if isinstance(x, torch.Tensor)]
