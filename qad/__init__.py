@@ -60,6 +60,7 @@ from qad.rules import creation as _creation
 from qad.rules import exports as _names
 from qad.rules.building import *
 from qad.rules.creation import *
+from qad.rules.devices import to_device
 from qad.rules.exports import *
 from qad.rules.sparse import sparse
 from qad.testing import check_grads
@@ -90,8 +91,8 @@ __all__ = [
     "Plan", "einsum", "ncon", "partial_trace", "plan", "tensordot", "tr",
     # solutions of equations, sparse matrices
     "fixed_point", "sparse",
-    # containers
-    "apply_updates", "register_container", "tree_map",
+    # containers, devices
+    "apply_updates", "register_container", "to_device", "tree_map",
     # seeing
     "debug", "profile",
     # parts, settings, checks, errors

@@ -6,7 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from qad.core.errors import ArgumentError
-from qad.extend import attach, value_of
+from qad.extend import attach, stack_of, value_of
+from qad.rules.devices import to_device
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -47,16 +48,12 @@ def __array_namespace__(x: Tensor, *, api_version: str | None = None) -> ModuleT
 
 def device(x: Tensor) -> Any:
     """Where the values are: "cpu" for ndarrays."""
-    return getattr(value_of(x), "device", "cpu")
+    return getattr(stack_of(x), "device", "cpu")
 
 
-def to_device(x: Tensor, device: Any, /, *, stream: Any = None) -> Tensor:
-    """`x` itself, where it is on that device."""
-    if device != x.device:
-        raise ArgumentError(
-            f"the array is on {x.device!r} and stays there: make it on {device!r}, by CuPy, and pass that"
-        )
-    return x
+def to_device_of(x: Tensor, device: Any, /, *, stream: Any = None) -> Tensor:
+    """`x` there, by `qad.to_device`; `x` itself, where it is on that device."""
+    return x if device == x.device else to_device(x, device)
 
 
 def contains(x: Tensor, value: Value) -> bool:
@@ -76,7 +73,7 @@ def dlpack(
 
 attach("__array_namespace__", __array_namespace__)
 attach("device", device, property=True)
-attach("to_device", to_device)
+attach("to_device", to_device_of)
 attach("__contains__", contains)
 attach("__dlpack__", dlpack)
 attach("__dlpack_device__", lambda x: value_of(x).__dlpack_device__())

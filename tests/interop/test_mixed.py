@@ -42,7 +42,7 @@ TRANSFORMS = {
     "grad": qad.grad,
     "jvp": lambda f: lambda x: qad.jvp(f, (x,), (x,))[1],
     "vmap": lambda f: lambda x: qad.vmap(f)(x[None]),
-    "hvp": lambda f: lambda x: qad.hvp(f, (x,), (x,))[-1],
+    "hvp": lambda f: lambda x: qad.hvp(f, (x,), (x,))[0],
     "freeze": lambda f: qad.freeze(qad.grad(f), constant="y"),
 }
 
