@@ -11,12 +11,9 @@ from qad.rules.devices import moved
 from tests.cases import Case, normal
 from tests.strict_array import StrictArray, fake_cupy, home
 
-CASES = [Case(lambda x: np.sin(moved(x, device="cpu")), normal(2, 3, complex))]
 
-
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_derivatives(case):
-    case.check()
+def test_derivatives():
+    Case(lambda x: np.sin(moved(x, device="cpu")), normal(2, 3, complex)).check()
 
 
 @pytest.fixture
