@@ -36,6 +36,7 @@ from qad.contract.einsum import einsum, tensordot
 from qad.contract.ncon import ncon
 from qad.contract.plan import Plan
 from qad.contract.planner import plan
+from qad.contract.points import for_each
 from qad.contract.trace import partial_trace, tr
 from qad.core import errors
 from qad.core.config import config
@@ -87,8 +88,8 @@ __all__ = [
     "freeze", "vmap", "vhp", "value_and_jacobian", "is_holomorphic",
     # the tape
     "Tensor", "no_grad", "tensor",
-    # contractions
-    "Plan", "einsum", "ncon", "partial_trace", "plan", "tensordot", "tr",
+    # contractions, and many points on executors
+    "Plan", "einsum", "for_each", "ncon", "partial_trace", "plan", "tensordot", "tr",
     # solutions of equations, sparse matrices
     "fixed_point", "sparse",
     # containers, devices
