@@ -1,23 +1,26 @@
-"""The table of contraction orders in `docs/benchmarks.md`: `python -m benchmarks.orders` finds them and writes it.
+"""Orders of contractions beside cotengra's: `python -m benchmarks.orders` finds them and keeps their costs.
 
-qad (`qad.plan(..., planning_seconds=)`) and cotengra (`HyperOptimizer(max_time=)`) search for the same seconds on one
-processor. Costs are multiply-adds, counted by qad for both: of the value, and of value and gradient by all tensors.
-cotengra is told to minimise the former, which is what it can do; qad minimises the latter. cotengra searches with what
-it finds installed: with kahypar and optuna it splits graphs and learns, without them it draws greedy orders at random.
+qad (`qad.plan(..., planning_seconds=)`) and cotengra (`HyperOptimizer(max_time=)`) search for the same seconds.  Costs
+are multiply-adds, counted by qad for both: of the value, and of value and gradient by all tensors.  cotengra minimises
+the former, which is what it can do, qad the latter.  What is found differs from run to run, and a busy machine makes the
+seconds of the two unlike.  With kahypar and optuna installed cotengra splits graphs and learns; without them it draws
+greedy orders at random.
 """
 
 import argparse
 import random
+import time
 from importlib.metadata import version
-from pathlib import Path
 
 import qad
 
+from . import RESULTS
 from .contraction import network, peps
 from .peers import has
+from .report import markdown, write_json
 
-PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
-BEGIN, END = "<!-- table: python -m benchmarks.orders -->", "<!-- end of orders -->"
+KEPT = RESULTS / "orders.json"
+PACKAGES = "cotengra", "kahypar", "optuna", "cotengrust"
 
 
 def regular_graph(vertices, degree=3, bond=2, seed=0):
@@ -87,34 +90,45 @@ def costs(text, shapes, path):
     return plan.flops, plan.flops_with_gradient
 
 
-def lines(seconds):
-    """The rows, in the format of Markdown."""
-    yield "| network | tensors | qad: value | with gradient | cotengra: value | with gradient | cotengra / qad, both |"
-    yield "|---|---:|---:|---:|---:|---:|---:|"
-    for name, make in NETWORKS.items():
-        text, shapes = make()
-        ours = costs(text, shapes, of_qad(text, shapes, seconds))
-        theirs = costs(text, shapes, of_cotengra(text, shapes, seconds))
-        numbers = " | ".join(f"{number:.2e}" for number in (*ours, *theirs))
-        yield f"| {name} | {len(shapes)} | {numbers} | {theirs[1] / ours[1]:.2f} |"
+def searched(find, text, shapes, seconds, spent):
+    """The costs of the order that `find` finds; the processor seconds are appended to `spent`."""
+    before = time.process_time()
+    path = find(text, shapes, seconds)
+    spent.append(time.process_time() - before)
+    return costs(text, shapes, path)
+
+
+def section(kept):
+    """The tables of `docs/benchmarks.md`."""
+    header = ["", "tensors", "qad: value", "with gradient", "cotengra: value", "with gradient", "both, cotengra / qad"]
+    rows = [
+        [name, str(row["tensors"]), *(f"{number:.2e}" for number in (*row["qad"], *row["cotengra"])),
+         f"{row['cotengra'][1] / row['qad'][1]:.2f}"]
+        for name, row in kept["networks"].items()
+    ]  # fmt: skip
+    got = [sum(row["processor"][i] for row in kept["networks"].values()) / len(rows) for i in range(2)]
+    versions = ", ".join(f"{name} {number}" for name, number in kept["versions"].items())
+    headline = "**Orders of contractions beside cotengra's, `python -m benchmarks.orders`: multiply-adds.**"
+    note = (
+        f"Each searched for {kept['seconds']:g} s, in which qad had a processor for {got[0]:.1f} s and cotengra for "
+        f"{got[1]:.1f} s, on the average. {versions}."
+    )
+    return "\n\n".join(["## orders", headline, __doc__.split("\n\n", 1)[1].strip(), markdown([header, *rows]), note])
 
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--seconds", type=float, default=20.0, help="of search, for each network and library")
-    arguments.add_argument("--print", action="store_true", help="and leave the page alone")
-    given = arguments.parse_args()
-    rows = []
-    for row in lines(given.seconds):
-        print(row, flush=True)
-        rows.append(row)
-    if given.print:
-        return
-    versions = [f"{name} {version(name)}" for name in ("cotengra", "kahypar", "optuna") if has(name)]
-    note = f"Each searched for {given.seconds:g} s of one processor. Run with {', '.join(versions)}."
-    head, rest = PAGE.read_text("utf-8").split(BEGIN)
-    table = "\n".join(rows)
-    PAGE.write_text(f"{head}{BEGIN}\n\n{table}\n\n{note}\n\n{END}{rest.split(END)[1]}", "utf-8")
+    seconds = arguments.parse_args().seconds
+    versions = {name: version(name) for name in PACKAGES if has(name)}
+    kept = {"seconds": seconds, "versions": versions, "networks": {}}
+    for name, make in NETWORKS.items():
+        text, shapes = make()
+        spent = []
+        ours, theirs = (searched(find, text, shapes, seconds, spent) for find in (of_qad, of_cotengra))
+        row = kept["networks"][name] = {"tensors": len(shapes), "qad": ours, "cotengra": theirs, "processor": spent}
+        print(name, row, flush=True)
+    write_json(kept, KEPT)
 
 
 if __name__ == "__main__":
