@@ -1,4 +1,4 @@
-"""What is said where a recorded Tensor is asked for plain numbers, and what qad has for functions of SciPy that ask."""
+"""What is said where a recorded Tensor is asked for plain numbers, and what qad has for functions that ask."""
 
 from __future__ import annotations
 
@@ -52,7 +52,10 @@ INSTEAD: dict[str, dict[str, str]] = {  # module of SciPy -> function -> what to
     "scipy.fftpack": {"": "np.fft, whose functions take Tensors"},
     "scipy.interpolate": {"": "np.interp, or a polynomial by np.polynomial"},
     "scipy.signal": {**dict.fromkeys(("convolve", "fftconvolve", "oaconvolve"), "np.convolve")},
+    **{f"numpy.polynomial.{family}": {"": f"a function of qad.polynomial.{family}"}
+       for family in ("polynomial", "chebyshev", "legendre", "hermite", "hermite_e", "laguerre")},
 }  # fmt: skip
+ASKING = ("scipy.", "numpy.polynomial.")  # the rest of NumPy hands Tensors on, or has no other name in qad
 SAME = {"scipy.linalg": "qad.linalg", "scipy.special": "qad.special"}  # where qad has many functions under their names
 NONE = "what it computes in functions of NumPy, or a rule for it: qad.extend.primitive and qad.extend.defvjp"
 
@@ -61,7 +64,7 @@ def cut_off(what: str, instead: str) -> RecordedTensorError:
     """The error for a recorded Tensor that somebody asks for its numbers; `instead` is what gives them willingly."""
     lost = f"a recorded Tensor was forced into {what}"
     plain = f"or, if no gradient is wanted, write {instead} or x.numpy(), and qad.stop_gradient(x) for a Tensor"
-    if (asked := asked_by_scipy()) is not None:
+    if (asked := asked_by()) is not None:
         function, counterpart = asked
         return RecordedTensorError(
             f"{lost} by {function}, which would cut it off from its gradient: write {counterpart}, {plain}"
@@ -75,22 +78,26 @@ def cut_off(what: str, instead: str) -> RecordedTensorError:
     )
 
 
-def asked_by_scipy() -> tuple[str, str] | None:
-    """The public function of SciPy in whose code a Tensor is asked for numbers just now, and what to write for it.
+def asked_by() -> tuple[str, str] | None:
+    """The public function of SciPy, or of NumPy's series, that asks a Tensor for numbers now, and what to write for it.
 
     None where somebody else asks: a function of the user that SciPy calls, or one of qad that calls SciPy.
     """
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _module(frame).startswith(("qad.", "numpy.")):
+    while frame is not None and _module(frame).startswith(("qad.", "numpy.")) and not _asks(frame):
         frame = frame.f_back
     found = None
-    while frame is not None and _module(frame).startswith("scipy."):  # from the inside out: who was called first
+    while frame is not None and _asks(frame):  # from the inside out: who was called first
         found = _public(frame) or found
         frame = frame.f_back
     caller = "" if frame is None else _module(frame)  # a transform calls what the user gave it
     if found is None or (caller.startswith("qad.") and not caller.startswith("qad.core.")):
         return None
     return f"{found[0]}.{found[1]}", _instead(*found)
+
+
+def _asks(frame: FrameType) -> bool:
+    return _module(frame).startswith(ASKING)
 
 
 def _module(frame: FrameType) -> str:
@@ -113,7 +120,7 @@ def _public(frame: FrameType) -> tuple[str, str] | None:
     for owner in owners:
         module, name = getattr(owner, "__module__", None) or _module(frame), getattr(owner, "__name__", "")
         module = module.partition("._")[0]  # "scipy.linalg" for "scipy.linalg._basic"; ufuncs say none
-        if module.startswith("scipy.") and hasattr(sys.modules.get(module), name):
+        if module.startswith(ASKING) and hasattr(sys.modules.get(module), name):
             return module, name
     return None
 
