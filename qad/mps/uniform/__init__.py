@@ -16,6 +16,6 @@ from qad.mps.uniform.search import ground_state
 from qad.mps.uniform.state import UniformMPS
 
 __all__ = [
-    "UniformGroundState", "UniformMPO", "UniformMPS", "UniformOpSum", "correlation_length", "energy_density", "entanglement_entropy", "evolve",
-    "fidelity", "ground_state", "local_expectations", "uniform_schmidt_form",
+    "UniformGroundState", "UniformMPO", "UniformMPS", "UniformOpSum", "correlation_length", "energy_density",
+    "entanglement_entropy", "evolve", "fidelity", "ground_state", "local_expectations", "uniform_schmidt_form",
 ]  # fmt: skip

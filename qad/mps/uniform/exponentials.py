@@ -53,7 +53,7 @@ def power_law(exponent: float, error: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def quadrature(exponent: float, reach: float) -> tuple[np.ndarray, np.ndarray]:
-    """Weights and decay rates of many exponentials whose sum is ``r**-exponent`` up to rounding, at all r to `reach`."""
+    """Weights and decay rates of many exponentials whose sum is ``r**-exponent`` up to rounding, for r to `reach`."""
     y = np.arange(np.log(1e-2 / reach) - 40 / exponent, np.log(40.0), SPACING)
     decays = np.exp(y)
     weights = SPACING * np.exp(exponent * y - decays) / scipy.special.gamma(exponent)

@@ -58,6 +58,8 @@ def energy_density(
     """
     h = h.mpo() if isinstance(h, UniformOpSum) else h
     check_term(psi, h)
+    if isinstance(h, UniformMPO):
+        check_single(psi)
     return energy_from(psi, h, *environments(psi, start))
 
 
@@ -148,21 +150,25 @@ def check_single(psi: UniformMPS) -> None:
         )
 
 
-def largest_two(psi: UniformMPS) -> np.ndarray:
-    """The magnitudes of the second and of the first eigenvalue of the transfer operator of the cell."""
-    bond = psi.bonds[0]
-    dtype = np.result_type(psi.dtype, np.float64)
+def largest_two(psi: UniformMPS, bra: UniformMPS | None = None) -> np.ndarray:
+    """The magnitudes of the second and of the first eigenvalue of the transfer operator of the cell.
+
+    With another state as the bra, those of the mixed one.
+    """
+    bra = psi if bra is None else bra
+    shape, dtype = (bra.bonds[0], psi.bonds[0]), np.result_type(psi.dtype, bra.dtype, np.float64)
+    size = shape[0] * shape[1]
 
     def apply(x):
-        return through_right(x.reshape(bond, bond).astype(dtype, copy=False), psi.tensors).reshape(-1)
+        return through_right(x.reshape(shape).astype(dtype, copy=False), psi.tensors, bra.tensors).reshape(-1)
 
-    if bond < 4:
-        values = np.linalg.eigvals(np.array([apply(row) for row in np.eye(bond**2, dtype=dtype)]))
+    if size < 16:
+        values = np.linalg.eigvals(np.array([apply(row) for row in np.eye(size, dtype=dtype)]))
     else:
-        operator = scipy.sparse.linalg.LinearOperator((bond**2, bond**2), apply, dtype=dtype)
-        start = np.random.default_rng(0).standard_normal(bond**2).astype(dtype)  # the identity might lack the second
+        operator = scipy.sparse.linalg.LinearOperator((size, size), apply, dtype=dtype)
+        start = np.random.default_rng(0).standard_normal(size).astype(dtype)  # the identity might lack the second
         values = scipy.sparse.linalg.eigs(operator, 2, v0=start, return_eigenvectors=False)
-    return np.sort(abs(values))[-2:]
+    return np.sort(np.append(abs(values), 0.0))[-2:]
 
 
 def fidelity(one: UniformMPS, two: UniformMPS) -> Real:

@@ -92,8 +92,8 @@ def check_triangular(H: UniformMPO) -> None:
     for site, tensor in enumerate(map(value_of, H)):
         if tensor.shape[2] != tensor.shape[3] or min(tensor.shape[:2]) < 2:
             raise ShapeError(
-                f"site {site} of the UniformMPO has shape {tensor.shape}: its legs (left, right, out, in) need bonds of "
-                "2 or more and equal physical dimensions"
+                f"site {site} of the UniformMPO has shape {tensor.shape}: its legs (left, right, out, in) need bonds "
+                "of 2 or more and equal physical dimensions"
             )
         one = np.eye(tensor.shape[2])
         same = np.array_equal(tensor[0, 0], one) and np.array_equal(tensor[-1, -1], one)

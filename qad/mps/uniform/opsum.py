@@ -122,9 +122,7 @@ class UniformOpSum(OpSum):
             raise ArgumentError(f"{left!r} and {right!r}: both or none of a pair's operators are fermionic")
         return super().add_exponential(coefficient, rate, left, right)
 
-    def add_power_law(
-        self, coefficient: Number, exponent: float, left: str, right: str, error: float = 1e-6
-    ) -> Self:
+    def add_power_law(self, coefficient: Number, exponent: float, left: str, right: str, error: float = 1e-6) -> Self:
         """Add ``coefficient * sum_{i<j} (j-i)**-exponent left(i) right(j)``, its couplings fitted by exponentials.
 
         Parameters

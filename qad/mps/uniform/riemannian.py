@@ -29,7 +29,13 @@ NOISE = 1e-2
 
 
 def grown(
-    h: np.ndarray | UniformMPO, start: UniformMPS, bond: int, rng: np.random.Generator, progress: Progress, tol: float, maxiter: int
+    h: np.ndarray | UniformMPO,
+    start: UniformMPS,
+    bond: int,
+    rng: np.random.Generator,
+    progress: Progress,
+    tol: float,
+    maxiter: int,
 ) -> UniformGroundState:
     """The ground state of a bond dimension, coarsely, by those of smaller ones: a random one may be a sum of states."""
     history = []
@@ -61,7 +67,9 @@ def enlarged(state: UniformMPS, bond: int, rng: np.random.Generator) -> UniformM
     return UniformMPS(tensors)
 
 
-def riemannian(h: np.ndarray | UniformMPO, start: UniformMPS, progress: Progress, tol: float, maxiter: int) -> UniformGroundState:
+def riemannian(
+    h: np.ndarray | UniformMPO, start: UniformMPS, progress: Progress, tol: float, maxiter: int
+) -> UniformGroundState:
     """Minimise over cells of isometries."""
     manifold = IsometricCell(start)
     history, gained = [], []

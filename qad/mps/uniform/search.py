@@ -165,7 +165,9 @@ def cooled(h: np.ndarray, start: UniformMPS, bond: int) -> UniformMPS:
     return gates.state
 
 
-def itebd(h: np.ndarray | UniformMPO, start: UniformMPS, bond: int, bar: Progress, tol: float, maxiter: int) -> UniformGroundState:
+def itebd(
+    h: np.ndarray | UniformMPO, start: UniformMPS, bond: int, bar: Progress, tol: float, maxiter: int
+) -> UniformGroundState:
     """Imaginary time in ever shorter steps; the energy errs by the fourth power of the last."""
     if isinstance(h, UniformMPO):
         raise ArgumentError("itebd takes a two-site term of shape (d, d, d, d): other Hamiltonians go by 'vumps'")

@@ -98,6 +98,12 @@ class Vumps:
         Size of the terms of the Hamiltonian.
     slope : float
         Norm of the gradient where the last step began.
+    trail : list of arrays
+        Centres and bonds of the last steps, since the last extrapolation.
+    energies : list of float
+        Of those steps.
+    move : array or None
+        The last step.
     """
 
     H: Schur
@@ -109,12 +115,13 @@ class Vumps:
     rights: list[np.ndarray] | None
     trail: list[np.ndarray]
     energies: list[float]
+    move: np.ndarray | None
 
     def __init__(self, H: Schur, psi: Mixed, scale: float):
         self.H, self.psi, self.scale = H, psi, scale
         self.energy, self.slope = np.inf, 1e-3 * scale
         self.lefts = self.rights = None
-        self.trail, self.energies = [], []
+        self.trail, self.energies, self.move = [], [], None
 
     def look(self) -> tuple[list[Apply], list[Apply]]:
         """Environments, energy and gradient of the present state; the effective operators of sites and of bonds.
@@ -146,8 +153,18 @@ class Vumps:
             lowest_vector(f, x.reshape(-1), tol, KRYLOV).reshape(x.shape)
             for f, x in zip(operators, before, strict=True)
         ]
-        after = self.further(after)
+        after = self.further(self.damped(before, after))
         self.psi = Mixed.nearest(after[: len(psi)], after[len(psi) :])
+
+    def damped(self, before: Sequence[np.ndarray], after: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """The new centres and bonds; half the way to them where the step goes back on the last one.
+
+        All of them change at once, so that they may overshoot together, and go round the solution.
+        """
+        move = np.concatenate([(y - x).reshape(-1) for x, y in zip(before, after, strict=True)])
+        back = self.move is not None and len(self.move) == len(move) and np.vdot(self.move, move).real < 0
+        self.move = move
+        return [(x + y) / 2 for x, y in zip(before, after, strict=True)] if back else list(after)
 
     def further(self, after: list[np.ndarray]) -> list[np.ndarray]:
         """The new centres and bonds; where the last steps went straight and shrank, what they lead to (Aitken).
