@@ -40,6 +40,8 @@ def directions(search: Vumps, site: int, most: int) -> tuple[np.ndarray, np.ndar
     basis, corner = left.reshape(-1, left.shape[2]), right.reshape(len(right), -1)
     outside = np.linalg.svd(basis)[0][:, basis.shape[1] :]
     beyond = np.linalg.svd(corner)[2][len(corner) :]
+    if H.tensors[site].shape[1] == 2 or not len(beyond):  # nothing goes across the bond, or beside it
+        return left[:, :, :0], right[:0]
     begun = left_block(search.lefts[site], H.tensors[site][:, 1:-1]) @ basis  # (a' s' v, b): terms across the bond
     begun = (outside.conj().T @ begun.reshape(len(basis), -1)).reshape(outside.shape[1], -1, basis.shape[1])
     ended = right_block(H.tensors[other][1:-1], search.rights[other])  # (v s b, s' b')

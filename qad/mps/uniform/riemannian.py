@@ -15,13 +15,13 @@ from qad.mps.search.monitor import is_settled
 from qad.mps.sites import random_gaussian
 from qad.mps.uniform.canonical import uniform_schmidt_form
 from qad.mps.uniform.measures import energy_density, energy_from
+from qad.mps.uniform.operator import UniformMPO
 from qad.mps.uniform.result import UniformGroundState
 from qad.mps.uniform.state import UniformMPS
 from qad.mps.uniform.transfer import isometric_environments
 from qad.optimize import minimize_on
 
 if TYPE_CHECKING:
-    from qad.mps.uniform.operator import UniformMPO
     from qad.typing import Progress
 
 WINDOW = 10  # iterations over which the gain is judged
@@ -100,7 +100,9 @@ def riemannian(
     )
     converged = bool(gained) or found.success
     message = f"converged: the last {WINDOW} iterations gained {gained[0]:.1e}" if gained else found.message
-    return UniformGroundState(found.params, float(energy_density(found.params, h)), found.history, converged, message)
+    operator = isinstance(h, UniformMPO)  # whose energy is not told for sums of several states
+    energy = found.fun if operator else energy_density(found.params, h)
+    return UniformGroundState(found.params, float(energy), found.history, converged, message)
 
 
 class IsometricCell(IsometricChain):

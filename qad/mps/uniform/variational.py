@@ -16,7 +16,7 @@ from qad.mps.uniform.riemannian import riemannian
 from qad.mps.uniform.schur import Schur
 from qad.mps.uniform.state import UniformMPS
 from qad.mps.uniform.transfer import isometric_environments
-from qad.mps.uniform.vumps import Mixed, Vumps
+from qad.mps.uniform.vumps import FEW, MANY, Mixed, Vumps
 from qad.optimize.progress import note
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 FIRST, JUDGED = 4, 8  # bonds of random states, and of the states among which the lowest is chosen
 COARSE = 1e-3  # gradient, beside the size of the terms, at which a smaller bond is good enough to grow from
 SHARE = 5e-3  # of the root of the tolerance of energies, below which the gradient is to be in the end
-PATIENCE = 150  # steps without a new least gradient
+PATIENCE = 100  # steps without a new least gradient
 GAIN = 1e-6  # of energies, at which a smaller bond is good enough
 WINDOW = 4  # steps over which the gain is judged
 NOISE = 1e-2  # of the last stage, at the beginning
@@ -48,11 +48,8 @@ def variational(
     found = [run.grown(Mixed.of(start), min(bond, max(JUDGED, start.bond))) for start in starts]
     best = min(found, key=lambda search: search.energy)
     others = run.others(best, found)
-    last = run.grown(best.psi, bond)
-    before, last.psi = last.psi, stirred(last.psi, rng)
-    converged, how = run.until(last, SHARE * np.sqrt(tol), tol), ""
-    if not converged:
-        converged, how = run.by_gradients(last, before, tol)
+    coarse = run.grown(best.psi, bond)
+    last, converged, how = run.settled_from(stirred(coarse.psi, rng), SHARE * np.sqrt(tol), tol)
     energy, state, several = finished(
         h, last, np.result_type(starts[0].dtype, np.complex64 if h.dtype.kind == "c" else np.float32)
     )
@@ -98,22 +95,28 @@ class Run:
 
     def grown(self, psi: Mixed, bond: int) -> Vumps:
         """The search at a bond dimension, coarsely, by way of smaller ones."""
-        search = self.coarsely(psi)
+        search = self.settled_from(psi, COARSE)[0]
         while search.psi.bond < bond:
             size = search.psi.bond
             search.look()
             psi = expanded(search, min(bond, 2 * size))
             if psi.bond == size:
                 break
-            search = self.coarsely(psi)
+            search = self.settled_from(psi, COARSE)[0]
         return search
 
-    def coarsely(self, psi: Mixed) -> Vumps:
-        """A search until the gradient is small enough to grow from; by gradients where it goes round in circles."""
-        search = Vumps(self.H, psi, self.scale)
-        if not self.until(search, COARSE):
-            self.by_gradients(search, psi, GAIN)
-        return search
+    def settled_from(self, psi: Mixed, gradient: float, gain: float | None = None) -> tuple[Vumps, bool, str]:
+        """A search from a state, whether it reached its end, and what is said of how.
+
+        Steps to the lowest centres are the quickest, but change all of them at once, and may overshoot: then steps of
+        few products, and then gradients.
+        """
+        for most in (MANY, FEW):
+            search = Vumps(self.H, psi, self.scale, most)
+            if self.until(search, gradient, gain):
+                return search, True, ""
+        reached = self.by_gradients(search, psi, GAIN if gain is None else gain)
+        return search, reached, " by gradients, for steps to the lowest centres went round in circles"
 
     def until(self, search: Vumps, gradient: float, gain: float | None = None) -> bool:
         """Steps until the gradient is small, and so are all gains to come; whether that was reached.
@@ -133,15 +136,14 @@ class Run:
         self.history.extend(energies)
         return reached
 
-    def by_gradients(self, search: Vumps, psi: Mixed, tol: float) -> tuple[bool, str]:
+    def by_gradients(self, search: Vumps, psi: Mixed, tol: float) -> bool:
         """From `psi` on by the Riemannian optimiser, which only ever lowers the energy; whether it converged."""
         found = riemannian(self.h, psi.state(), self.bar, tol, self.maxiter)
         self.history.extend(found.history)
         search.psi, search.lefts, search.rights = Mixed.of(found.state), None, None
         search.look()
         search.look()  # to residuals that suit this gradient
-        steep = search.slope > np.sqrt(tol) * self.scale
-        return found.converged and not steep, " by gradients, for steps to the lowest centres went round in circles"
+        return found.converged and search.slope <= np.sqrt(tol) * self.scale
 
     def settled(self, energies: list[float], gain: float) -> bool:
         """Whether the last steps leave less than this to gain, beside the size of the terms."""

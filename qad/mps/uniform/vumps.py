@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from qad.mps.effective import Apply
     from qad.mps.uniform.schur import Schur
 
-KRYLOV = 150  # products of an effective operator in one step, at most
+MANY, FEW = 150, 3  # products of an effective operator in one step, at most: to its lowest vector, or on the way there
 INNER = 0.1  # residuals of lowest vectors, beside the gradient
 LEAST = 1e-14  # of all residuals, beside the scale of the Hamiltonian
 SPAN = 5  # steps that are compared with as many before, to extrapolate a slow approach
@@ -96,6 +96,8 @@ class Vumps:
     ----------
     scale : float
         Size of the terms of the Hamiltonian.
+    most : int
+        Products of an effective operator in one step.
     slope : float
         Norm of the gradient where the last step began.
     trail : list of arrays
@@ -109,6 +111,7 @@ class Vumps:
     H: Schur
     psi: Mixed
     scale: float
+    most: int
     energy: float
     slope: float
     lefts: list[np.ndarray] | None
@@ -117,8 +120,8 @@ class Vumps:
     energies: list[float]
     move: np.ndarray | None
 
-    def __init__(self, H: Schur, psi: Mixed, scale: float):
-        self.H, self.psi, self.scale = H, psi, scale
+    def __init__(self, H: Schur, psi: Mixed, scale: float, most: int = MANY):
+        self.H, self.psi, self.scale, self.most = H, psi, scale, most
         self.energy, self.slope = np.inf, 1e-3 * scale
         self.lefts = self.rights = None
         self.trail, self.energies, self.move = [], [], None
@@ -150,7 +153,7 @@ class Vumps:
         psi, tol = self.psi, max(LEAST * self.scale, INNER * self.slope)
         operators, before = (*sites, *bonds), (*psi.centres, *psi.bonds)
         after = [
-            lowest_vector(f, x.reshape(-1), tol, KRYLOV).reshape(x.shape)
+            lowest_vector(f, x.reshape(-1), tol, self.most).reshape(x.shape)
             for f, x in zip(operators, before, strict=True)
         ]
         after = self.further(self.damped(before, after))
