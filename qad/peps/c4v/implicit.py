@@ -18,6 +18,7 @@ from qad.extend import value_of
 from qad.linalg import Report, truncated_eigh
 from qad.linalg.implicit.fixed_point import fixed_point
 from qad.peps.c4v.iteration import MOVES, Converged, weighted
+from qad.peps.c4v.linearized import pullback
 from qad.peps.c4v.moves import Pair, column, enlarged, grown
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def near_reference(y: Array, reference: np.ndarray) -> Array:
     return z @ (3 * np.eye(reference.shape[1]) - z.conj().T @ z) / 2
 
 
-def differentiable(layer: Array, found: Converged, tol: float, report: Report, method: str = "qr") -> Pair:
+def differentiable(layer: Array, found: Converged, tols: tuple[float, float], report: Report, method: str = "qr") -> Pair:
     """The fixed point as a function of the recorded `layer`."""
     plain = value_of(layer)
     new, reference = MOVES[method](found.pair, plain, found.isometry)
@@ -47,5 +48,6 @@ def differentiable(layer: Array, found: Converged, tol: float, report: Report, m
             u = near_reference(v @ (v.conj().T @ reference), reference)
         return grown(pair, layer, u, y, spans=method == "qr")
 
-    limits = {"tol": LOOSER * max(tol, 1e-14), "adjoint_tol": tol, "norm": weighted, "report": report}
-    return Pair(*fixed_point(move, new, layer, method="given", **limits))
+    back = pullback(new, plain, reference) if method == "qr" else None
+    limits = {"tol": LOOSER * max(tols[0], 1e-14), "adjoint_tol": tols[1], "norm": weighted, "report": report}
+    return Pair(*fixed_point(move, new, layer, method="given", pullback=back, **limits))

@@ -33,7 +33,7 @@ def solved(
     chi: int,
     before: tuple[Group, Group, Group] | None,
     method: str,
-    tol: float,
+    tols: tuple[float, float],
     maxiter: int,
 ) -> tuple[tuple[Group, Group, Group], float, Report]:
     """Corners and edges around each kind of site and their frame, the last change, and a report.
@@ -43,10 +43,10 @@ def solved(
     plain, report, wires = [as_array(value_of(layer)) for layer in layers], Report(), wiring(cell)
     stepper = Stepper(plain, cell, wires, chi, method)
     around, frame = stepper.from_nothing() if before is None else together(*before)
-    found = stepper.converged(around, frame, tol, maxiter)
+    found = stepper.converged(around, frame, tols[0], maxiter)
     report.residual, around = found.error, found.around
     if any(value_of(layer) is not layer for layer in layers):
-        around = differentiable(layers, stepper, found, tol, report)
+        around = differentiable(layers, stepper, found, tols, report)
     report.iterations = found.iterations
     apart = separate(around, found.spaces.used.sum(1), plain, wires)
     return (*apart, tuple(found.frame)), found.error, report
@@ -71,7 +71,7 @@ def separate(around: Around, sizes: np.ndarray, layers: Sequence[np.ndarray], w:
     return tuple(corners), tuple(edges)
 
 
-def differentiable(layers: Sequence[Array], stepper: Stepper, found: Converged, tol: float, report: Report) -> Around:
+def differentiable(layers: Sequence[Array], stepper: Stepper, found: Converged, tols: tuple[float, float], report: Report) -> Around:
     """The fixed point as a function of the recorded `layers`."""
     order = max(orders(layer) for layer in layers)
     w = stepper.wires
@@ -85,5 +85,5 @@ def differentiable(layers: Sequence[Array], stepper: Stepper, found: Converged, 
     def size(change: Around, around: Around) -> float:
         return weighted(change, around, w)
 
-    limits = {"tol": LOOSER * max(tol, 1e-14), "adjoint_tol": tol, "norm": size, "report": report}
+    limits = {"tol": LOOSER * max(tols[0], 1e-14), "adjoint_tol": tols[1], "norm": size, "report": report}
     return Around(*fixed_point(move, found.around, stacked(layers), method="given", **limits))

@@ -11,6 +11,7 @@ from qad.core.threads import blas_for
 from qad.core.trees import tree_map
 from qad.extend import value_of
 from qad.optimize import Product, Sphere, minimize_on
+from qad.optimize.directions import LBFGS
 from qad.optimize.progress import bar_for
 from qad.peps.environment import check_options, environment
 from qad.peps.observables import expectation
@@ -19,6 +20,7 @@ from qad.peps.search.checkpoint import Checkpoint
 from qad.peps.search.metric import LocalMetric
 from qad.peps.search.result import GroundState
 from qad.peps.search.starts import enlarged, normalised, random_start
+from qad.peps.search.trials import Trials
 from qad.peps.state import PEPS
 
 if TYPE_CHECKING:
@@ -29,15 +31,17 @@ if TYPE_CHECKING:
     from qad.peps.models import Model
     from qad.typing import DTypeLike, FilePath, Progress, Real, Seed, Vector
 
-SQUARE, FINEST, COARSEST = 1e-3, 1e-9, 1e-6  # of environments: a part of what a step gains, which goes with |g|^2
+SQUARE, FINEST, COARSEST = 1e-2, 1e-9, 1e-6  # of environments: a part of what a step gains, which goes with |g|^2
 MOST_MOVES, PATIENCE = 300, 100  # from nothing, and from another environment
 LEGS = 6  # descents at most, each with a cut of its own, where one ends on a slope, or environments come to rest slowly
 SLOW = 60  # moves: the cut lies in a near-multiplet
 BY_STEP = "stopped by the callback"
 MOST_DRAWS = 20  # of states to start from
 MEMORY = 100  # steps: there are few parameters, and an evaluation is dear
+LONGEST = 0.1  # step from sites of norm 1: beyond, other energies and other environments begin
 STEEP = 1e-3  # norm of a gradient that is none of a minimum
-COARSE = 1e-5  # gain at which a smaller bond is good enough to grow from
+COARSE, WINDOW = 1e-5, 3  # gain of an iteration, over so many, at which a first search is good enough to go on from
+SOFT = 1e-3  # of the norm of the gradient: how exactly adjoint equations are solved
 SMALL_CHI = 2  # of first searches of larger bonds, in units of D^2
 FEW = 0.6  # of chi: below, a first search pays
 
@@ -121,16 +125,20 @@ def ground_state(
         if resumed is not None:
             return Search(model, chi, bar, maxiter, resumed[1], file, resumed[2]).run(normalised(resumed[0]), tol)
         small = min(bond, 2) if start is None else start.bond
-        state = start
+        state, directions = start, None
         if start is None and small < bond:
             coarse = Search(model, 2 * SMALL_CHI * small**2, bar, maxiter)
-            state = coarse.from_random(small, shape, rng, max(tol, COARSE)).state
+            state = coarse.from_random(small, shape, rng, max(tol, COARSE), WINDOW).state
         for size in range(small + 1, bond + 1):
             state, few = enlarged(state, size, rng), SMALL_CHI * size**2
             if size < bond or few < FEW * chi:
-                state = Search(model, few, bar, maxiter).run(state, max(tol, COARSE)).state
+                coarse = Search(model, few, bar, maxiter)
+                state, directions = coarse.run(state, max(tol, COARSE), WINDOW).state, coarse.directions
         search = Search(model, chi, bar, maxiter, None, file)
-        return search.from_random(bond, shape, rng, tol) if state is None else search.run(normalised(state), tol)
+        if state is None:
+            return search.from_random(bond, shape, rng, tol)
+        search.directions = directions or search.directions
+        return search.run(normalised(state), tol)
 
 
 def natural_dtype(model: Model) -> type:
@@ -149,9 +157,14 @@ class Search:
     latest: Environment | None
     metric: LocalMetric | None
     tol: float
+    soft: float  # of adjoint equations
+    least: float  # that iterations gain, of a window
     left: int  # descents after this one
+    window: int | None
     file: Checkpoint | None
     history: list[float]
+    directions: LBFGS  # from one descent to the next, for the curvature is about the same
+    trials: Trials
 
     def __init__(
         self,
@@ -165,30 +178,33 @@ class Search:
     ):
         self.model, self.chi, self.bar, self.maxiter, self.file = model, chi, bar, maxiter, file
         self.env = self.latest = env
-        self.metric, self.tol, self.left = None, COARSEST, 0
-        self.history = list(history)
+        self.metric, self.tol, self.soft, self.left = None, COARSEST, COARSEST, 0
+        self.history, self.directions, self.trials = list(history), LBFGS(MEMORY), Trials()
 
-    def from_random(self, bond: int, shape: dict[str, Any], rng: np.random.Generator, tol: float) -> GroundState:
+    def from_random(
+        self, bond: int, shape: dict[str, Any], rng: np.random.Generator, tol: float, window: int | None = None
+    ) -> GroundState:
         """Descend from the first of a row of random states whose environment comes to rest at an isolated point."""
         for left in reversed(range(MOST_DRAWS)):
             try:
-                found = self.run(random_start(bond, rng, shape), tol)
+                found = self.run(random_start(bond, rng, shape), tol, window)
                 if not found.is_stuck or not left:
                     return found
             except ConvergenceError:
                 if not left:
                     raise
-            self.env, self.history = None, []
+            self.env, self.history, self.directions = None, [], LBFGS(MEMORY)
         raise AssertionError
 
-    def run(self, state: PEPS, tol: float) -> GroundState:
-        """Descend from a state."""
+    def run(self, state: PEPS, tol: float, window: int | None = None) -> GroundState:
+        """Descend from a state, until an iteration gains less than `tol`, or in a window of several all of them do."""
         history, nfev, before = list(self.history), 0, len(self.history)
+        self.window, self.least = window, tol
         for self.left in reversed(range(LEGS)):
             found = minimize_on(
-                Product(tree_map(lambda x: Sphere(), state)), self.energy, state, callback=self.step, progress=self.bar,
-                gtol=0.0, ftol=tol, accepted=self.keep, maxiter=self.maxiter - len(self.history) + before,
-                memory=MEMORY, metric=self.scaled,
+                Product(tree_map(lambda x: Sphere(), state)), self.energy, state, self.directions, self.step, self,
+                gtol=0.0, ftol=0.0 if window else tol, maxiter=self.maxiter - len(self.history) + before,
+                longest=LONGEST, metric=self.scaled, accepted=self.keep, evaluated=self.evaluated,
             )  # fmt: skip
             history, nfev = [*history, *found.history], nfev + found.nfev
             steep = found.success and found.gradient_norm > STEEP
@@ -200,38 +216,58 @@ class Search:
         stuck = found.success and found.gradient_norm > STEEP
         message = f"stuck: no step gains anything, but the gradient is {found.gradient_norm:.1e}"
         return GroundState(
-            state, found.fun, self.env, history, found.gradient_norm, found.success and not stuck, stuck,
-            message if stuck else found.message, nfev,
+            state, found.fun, self.env, history, self.trials.table(), found.gradient_norm,
+            found.success and not stuck, stuck, message if stuck else found.message, nfev,
         )  # fmt: skip
 
     def energy(self, state: PEPS) -> Real:
         """The energy of a state, recorded."""
+        self.trials.begin()
+        self.latest = None
         self.latest = self.around(state)
         return expectation(state, self.model, self.latest)
 
     def around(self, state: PEPS) -> Environment:
         """The environment of a state, from that of the best one if that leads anywhere soon."""
+        tols = {"tol": self.tol, "adjoint_tol": self.soft}
         if self.env is not None:
             try:
-                return environment(state, self.chi, self.env, tol=self.tol, maxiter=PATIENCE)
+                return environment(state, self.chi, self.env, maxiter=PATIENCE, **tols)
             except ConvergenceError:
                 pass
-        return environment(state, self.chi, tol=self.tol, maxiter=MOST_MOVES)
+        return environment(state, self.chi, maxiter=MOST_MOVES, **tols)
 
     def keep(self, state: PEPS, energy: float) -> None:
         """The best state so far has this environment, and its metric."""
-        self.env = tree_map(value_of, self.latest)
+        self.env, self.trials.is_best = tree_map(value_of, self.latest), True
         self.metric = LocalMetric(state, self.env)
+
+    def evaluated(self, energy: float, norm: float) -> None:
+        """Note an evaluation."""
+        self.trials.end(energy, norm, self.latest)
 
     def scaled(self, point: object, vector: Vector, norm: float) -> Vector:
         """A gradient, or a change of one, in the metric of the best state; environments become as fine as it takes."""
         self.tol = float(np.clip(SQUARE * norm**2, FINEST, COARSEST))
+        self.soft = float(np.clip(SOFT * norm, FINEST, COARSEST))
         return self.metric.solve(vector, norm)
 
     def step(self, state: PEPS, energy: float) -> None:
-        """Write a checkpoint after an iteration; end the descent where another cut is due."""
+        """Write a checkpoint after an iteration; end the descent where another cut is due, or enough is done."""
         self.history.append(energy)
         if self.file:
             self.file.write(state, self.env, self.history)
+        if self.window and len(self.history) > self.window:
+            if self.history[-1 - self.window] - energy <= self.window * self.least:
+                self.left = 0
+                raise StopIteration
         if self.left and self.env.report.iterations > SLOW:
             raise StopIteration
+
+    def set_postfix_str(self, text: str, refresh: bool = True) -> None:
+        """Show what a descent shows, and how its environments are."""
+        self.bar.set_postfix_str(f"{text}, chi {self.env.chi}, {self.env.report.iterations} moves", refresh=refresh)
+
+    def update(self) -> None:
+        """One iteration more."""
+        self.bar.update()
