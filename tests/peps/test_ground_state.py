@@ -1,6 +1,7 @@
 """Searches for ground states: known energies, resuming, refusals."""
 
 import dataclasses
+import re
 
 import numpy as np
 import pytest
@@ -53,7 +54,34 @@ def test_a_search_goes_on_from_its_checkpoint(found):
     again = peps.ground_state(MODEL, 2, 16, "c4v", seed=99, checkpoint=path)
     assert again.nfev <= 5
     assert again.energy == pytest.approx(result.energy, abs=1e-9)
-    np.testing.assert_array_equal(again.history[: len(result.history) - 1], result.history[1:])
+    np.testing.assert_array_equal(again.history[: len(result.history)], result.history)
+
+
+def test_every_evaluation_is_noted(found):
+    rows = found[0].evaluations
+    assert len(rows) == found[0].nfev > len(found[0].history) - 1
+    assert (np.diff(rows["energy"][rows["best"]]) < 1e-12).all()
+    assert not rows["best"].all()
+    assert rows["energy"].min() == found[0].energy
+    assert rows["gradient_norm"][np.argmin(rows["energy"])] == found[0].gradient_norm
+    assert (rows["chi"] >= 12).all() and (rows["chi"] <= 20).all()
+    assert (rows["moves"] >= 1).all() and (rows["products"] >= 1).all() and (rows["seconds"] > 0).all()
+
+
+def test_the_bar_shows_the_environment():
+    class Bar:
+        shown = []
+
+        def set_postfix_str(self, text, refresh):
+            self.shown.append(text)
+
+        def update(self):
+            pass
+
+    found = peps.ground_state(MODEL, 2, 9, "c4v", maxiter=2, progress=Bar())
+    assert re.fullmatch(
+        rf"{found.energy:.12g}, gain \S+, gradient \S+, chi {found.environment.chi}, \d+ moves", Bar.shown[-1]
+    )
 
 
 def test_checkpoints_that_cannot_be_used_are_left_alone(found, tmp_path):
@@ -98,6 +126,8 @@ def test_points_without_an_environment_are_rejected(monkeypatch, found):
     nudged = peps.PEPS([start.tensors[0] + 0.1 * peps.PEPS.random(2, seed=3).tensors[0]], symmetry="c4v")
     result = peps.ground_state(MODEL, 2, 12, start=nudged, tol=1e-8)
     assert refused
+    rejected = result.evaluations[np.isinf(result.evaluations["energy"])]
+    assert rejected.tolist() == [(np.inf, np.inf, 0, 0, 0, rejected["seconds"][0], False)]
     assert "1 points were rejected" in result.message
     assert result.energy == pytest.approx(BOND_2, abs=1e-6)
 
@@ -117,7 +147,7 @@ def test_a_search_that_ends_on_a_slope_goes_on_with_a_fresh_environment(monkeypa
     monkeypatch.setattr(peps.search.ground, "SLOW", np.inf)
     result = peps.ground_state(MODEL, 2, 12, "c4v", seed=4, maxiter=8)
     assert starts == [(None, 8), (None, 5)]
-    assert len(result.history) == 1 + 3 + 1 + 5
+    assert len(result.history) == 1 + 3 + 5
     assert result.history[-1] < result.history[3]
 
 
@@ -132,7 +162,7 @@ def test_environments_that_come_to_rest_slowly_are_cut_anew(monkeypatch):
     monkeypatch.setattr(peps.search.ground, "SLOW", 0)
     result = peps.ground_state(MODEL, 2, 12, "c4v", seed=4, maxiter=LEGS + 4)
     assert starts.count(None) == LEGS
-    assert len(result.history) == LEGS + LEGS + 4
+    assert len(result.history) == 1 + LEGS + 4
     assert result.history[-1] == result.history.min()
 
 

@@ -33,7 +33,9 @@ def near_reference(y: Array, reference: np.ndarray) -> Array:
     return z @ (3 * np.eye(reference.shape[1]) - z.conj().T @ z) / 2
 
 
-def differentiable(layer: Array, found: Converged, tols: tuple[float, float], report: Report, method: str = "qr") -> Pair:
+def differentiable(
+    layer: Array, found: Converged, tols: tuple[float, float], report: Report, method: str = "qr"
+) -> Pair:
     """The fixed point as a function of the recorded `layer`."""
     plain = value_of(layer)
     new, reference = MOVES[method](found.pair, plain, found.isometry)

@@ -71,7 +71,9 @@ def separate(around: Around, sizes: np.ndarray, layers: Sequence[np.ndarray], w:
     return tuple(corners), tuple(edges)
 
 
-def differentiable(layers: Sequence[Array], stepper: Stepper, found: Converged, tols: tuple[float, float], report: Report) -> Around:
+def differentiable(
+    layers: Sequence[Array], stepper: Stepper, found: Converged, tols: tuple[float, float], report: Report
+) -> Around:
     """The fixed point as a function of the recorded `layers`."""
     order = max(orders(layer) for layer in layers)
     w = stepper.wires

@@ -163,6 +163,7 @@ class Search:
     window: int | None
     file: Checkpoint | None
     history: list[float]
+    count: int  # of iterations
     directions: LBFGS  # from one descent to the next, for the curvature is about the same
     trials: Trials
 
@@ -198,26 +199,25 @@ class Search:
 
     def run(self, state: PEPS, tol: float, window: int | None = None) -> GroundState:
         """Descend from a state, until an iteration gains less than `tol`, or in a window of several all of them do."""
-        history, nfev, before = list(self.history), 0, len(self.history)
-        self.window, self.least = window, tol
+        self.window, self.least, self.count, nfev = window, tol, 0, 0
         for self.left in reversed(range(LEGS)):
             found = minimize_on(
-                Product(tree_map(lambda x: Sphere(), state)), self.energy, state, self.directions, self.step, self,
-                gtol=0.0, ftol=0.0 if window else tol, maxiter=self.maxiter - len(self.history) + before,
-                longest=LONGEST, metric=self.scaled, accepted=self.keep, evaluated=self.evaluated,
+                Product(tree_map(lambda x: Sphere(), state)), self.energy, state, method=self.directions,
+                callback=self.step, progress=self, gtol=0.0, ftol=0.0 if window else tol,
+                maxiter=self.maxiter - self.count, longest=LONGEST, metric=self.scaled, accepted=self.keep,
+                evaluated=self.evaluated,
             )  # fmt: skip
-            history, nfev = [*history, *found.history], nfev + found.nfev
+            nfev += found.nfev
             steep = found.success and found.gradient_norm > STEEP
             again = (steep and len(found.history) > 1) or found.message.startswith(BY_STEP)
-            if not self.left or not again or len(self.history) - before >= self.maxiter:
+            if not self.left or not again or self.count >= self.maxiter:
                 break
             state, self.env = normalised(found.params), None  # the energy jumps with the environment: take a fresh one
-        history, state = np.array(history), normalised(found.params)
         stuck = found.success and found.gradient_norm > STEEP
         message = f"stuck: no step gains anything, but the gradient is {found.gradient_norm:.1e}"
         return GroundState(
-            state, found.fun, self.env, history, self.trials.table(), found.gradient_norm,
-            found.success and not stuck, stuck, message if stuck else found.message, nfev,
+            normalised(found.params), found.fun, self.env, np.array(self.history), self.trials.table(),
+            found.gradient_norm, found.success and not stuck, stuck, message if stuck else found.message, nfev,
         )  # fmt: skip
 
     def energy(self, state: PEPS) -> Real:
@@ -241,6 +241,8 @@ class Search:
         """The best state so far has this environment, and its metric."""
         self.env, self.trials.is_best = tree_map(value_of, self.latest), True
         self.metric = LocalMetric(state, self.env)
+        if not self.history:
+            self.history.append(energy)
 
     def evaluated(self, energy: float, norm: float) -> None:
         """Note an evaluation."""
@@ -255,6 +257,7 @@ class Search:
     def step(self, state: PEPS, energy: float) -> None:
         """Write a checkpoint after an iteration; end the descent where another cut is due, or enough is done."""
         self.history.append(energy)
+        self.count += 1
         if self.file:
             self.file.write(state, self.env, self.history)
         if self.window and len(self.history) > self.window:

@@ -27,7 +27,7 @@ class GroundState:
     evaluations : structured ndarray
         All evaluations at this bond and chi, those that led nowhere too. Fields: ``energy`` and ``gradient_norm``,
         infinite where a point was rejected; the environment's ``chi``, its ``moves``, and the ``products`` of the
-        adjoint equation; ``seconds``; and ``best``, whether it was the lowest energy until then.
+        adjoint equation; ``seconds``; and ``best``, whether it was the lowest energy of a descent until then.
     gradient_norm : float
         There, with sites of norm 1.
     converged : bool
