@@ -60,8 +60,8 @@ def minimize_on(
     params : pytree
         Where to start, on the manifold.
     method : str or Direction
-        "L-BFGS" (default), "CG" (nonlinear conjugate gradients, Hestenes-Stiefel with restarts) or "gradient". Or one of
-        `qad.optimize.directions` that has seen the curvature nearby, in a descent that ended about here.
+        "L-BFGS" (default), "CG" (nonlinear conjugate gradients, Hestenes-Stiefel with restarts) or "gradient". Or an
+        object of `qad.optimize.directions` that knows the curvature from a descent which ended about here.
     callback : callable, optional
         ``callback(params, value)`` after every iteration; raising StopIteration in it ends the search.
     progress : bool or tqdm

@@ -177,7 +177,8 @@ def _cycle(matvec: Product, r: np.ndarray, target: float, m: int) -> np.ndarray:
     """The correction for a residual `r`, from `m` steps of GMRES, or fewer if what is left is below `target`.
 
     An orthonormal basis of the Krylov space, and least squares with the operator's small matrix H in it. What is left
-    is ``|r| / |n|`` for the row n with ``n H = 0``, ``n[0] = 1``: E. H. Ayachour, J. Comput. Appl. Math. 159, 269 (2003).
+    is ``|r| / |n|`` for the row n with ``n H = 0`` and ``n[0] = 1``.
+    Reference: E. H. Ayachour, J. Comput. Appl. Math. 159, 269 (2003).
     """
     size = float(np.linalg.norm(r))
     basis, small = like(r).zeros((m + 1, r.size), r.dtype), np.zeros((m + 1, m), r.dtype)

@@ -45,7 +45,7 @@ class Equation:
     guess : callable or None
         ``guess(cotangents, solution)`` starts the adjoint solve.
     pullback : callable or None
-        ``pullback(cotangents)`` is that of F by x at the solution, for plain arrays: quicker than the vjp of `residual`.
+        ``pullback(cotangents)`` of F by x at the solution, for plain arrays, quicker than the vjp of `residual`.
     options : dict
         Tolerance and limits of the adjoint solve, for `linear_solve`.
     starts : int

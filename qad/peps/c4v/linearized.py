@@ -1,4 +1,4 @@
-"""The derivative of a move by QR at its fixed point, transposed and written out: for the speed of first derivatives alone.
+"""The derivative of a move by QR at its fixed point, transposed and written out, for the speed of first derivatives.
 
 `qad.vjp` of the move in `implicit` is the same linear map, at twice the cost; without this module it takes over.
 
@@ -30,7 +30,7 @@ def pullback(pair: Pair, layer: np.ndarray, u: np.ndarray) -> Callable[[Pair], P
     square = back @ y
     inverse, new_edge = np.linalg.inv(square).conj().T, back @ below
     half = square.conj().T @ new_edge
-    corner_of, edge_of = unnormalised((back @ half.reshape(chi * p, chi))), unnormalised(new_edge.reshape(chi, p, chi))
+    corner_of, edge_of = unnormalised(back @ half.reshape(chi * p, chi)), unnormalised(new_edge.reshape(chi, p, chi))
     layer_back, wide_back, edge_back = (np.ascontiguousarray(x.conj().T) for x in (layer, wide, edge))
     half, corner_back = 2 * half.reshape(chi * p, chi), pair.corner.conj().T
 

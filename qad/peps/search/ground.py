@@ -160,7 +160,7 @@ class Search:
     soft: float  # of adjoint equations
     least: float  # that iterations gain, of a window
     left: int  # descents after this one
-    window: int | None
+    window: int
     file: Checkpoint | None
     history: list[float]
     count: int  # of iterations
@@ -183,7 +183,7 @@ class Search:
         self.history, self.directions, self.trials = list(history), LBFGS(MEMORY), Trials()
 
     def from_random(
-        self, bond: int, shape: dict[str, Any], rng: np.random.Generator, tol: float, window: int | None = None
+        self, bond: int, shape: dict[str, Any], rng: np.random.Generator, tol: float, window: int = 0
     ) -> GroundState:
         """Descend from the first of a row of random states whose environment comes to rest at an isolated point."""
         for left in reversed(range(MOST_DRAWS)):
@@ -197,7 +197,7 @@ class Search:
             self.env, self.history, self.directions = None, [], LBFGS(MEMORY)
         raise AssertionError
 
-    def run(self, state: PEPS, tol: float, window: int | None = None) -> GroundState:
+    def run(self, state: PEPS, tol: float, window: int = 0) -> GroundState:
         """Descend from a state, until an iteration gains less than `tol`, or in a window of several all of them do."""
         self.window, self.least, self.count, nfev = window, tol, 0, 0
         for self.left in reversed(range(LEGS)):
@@ -260,12 +260,16 @@ class Search:
         self.count += 1
         if self.file:
             self.file.write(state, self.env, self.history)
-        if self.window and len(self.history) > self.window:
-            if self.history[-1 - self.window] - energy <= self.window * self.least:
-                self.left = 0
-                raise StopIteration
+        if self.is_enough():
+            self.left = 0
+            raise StopIteration
         if self.left and self.env.report.iterations > SLOW:
             raise StopIteration
+
+    def is_enough(self) -> bool:
+        """Whether the iterations of a window gained too little."""
+        n = self.window
+        return 0 < n < len(self.history) and self.history[-1 - n] - self.history[-1] <= n * self.least
 
     def set_postfix_str(self, text: str, refresh: bool = True) -> None:
         """Show what a descent shows, and how its environments are."""
