@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +19,8 @@ MATRICES = {TURN: ((0, 1), (-1, 0)), FLIP: ((-1, 0), (0, 1))}
 NAMES = ("c4v", "c4", "c2v")
 
 
-def elements(symmetry: str) -> list[tuple[tuple[int, ...], bool, np.ndarray]]:
+@cache
+def elements(symmetry: str) -> tuple[tuple[tuple[int, ...], bool, np.ndarray], ...]:
     """The group: permutations of legs, whether they reflect, and matrices of vectors ``(rows, columns)``."""
     generators = {"c4v": (TURN, FLIP), "c4": (TURN,), "c2v": (FLIP, (0, 3, 2, 1))}[symmetry]
     matrices = MATRICES | {(0, 3, 2, 1): ((1, 0), (0, -1))}
@@ -31,7 +33,7 @@ def elements(symmetry: str) -> list[tuple[tuple[int, ...], bool, np.ndarray]]:
             if product not in found:
                 found[product] = reflects ^ (generator != TURN), np.array(matrices[generator]) @ matrix
                 waiting.append(product)
-    return [(legs, *rest) for legs, rest in found.items()]
+    return tuple((legs, *rest) for legs, rest in found.items())
 
 
 def symmetrised(site: Array, symmetry: str | None) -> Array:

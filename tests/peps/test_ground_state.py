@@ -69,19 +69,18 @@ def test_every_evaluation_is_noted(found):
 
 
 def test_the_bar_shows_the_environment():
-    class Bar:
-        shown = []
+    shown = []
 
+    class Bar:
         def set_postfix_str(self, text, refresh):
-            self.shown.append(text)
+            shown.append(text)
 
         def update(self):
             pass
 
     found = peps.ground_state(MODEL, 2, 9, "c4v", maxiter=2, progress=Bar())
-    assert re.fullmatch(
-        rf"{found.energy:.12g}, gain \S+, gradient \S+, chi {found.environment.chi}, \d+ moves", Bar.shown[-1]
-    )
+    chi = found.environment.chi
+    assert re.fullmatch(rf"{found.energy:.12g}, gain \S+, gradient \S+, chi {chi}, \d+ moves", shown[-1])
 
 
 def test_checkpoints_that_cannot_be_used_are_left_alone(found, tmp_path):

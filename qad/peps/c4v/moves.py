@@ -54,7 +54,7 @@ def normalised(corner: Array, edge: Array) -> Pair:
 
 def norm(x: Array) -> Array:
     """The Frobenius norm."""
-    return np.sqrt((x * x.conj()).real.sum())
+    return np.sqrt(np.vdot(x, x).real)
 
 
 def column(pair: Pair) -> Array:
