@@ -44,7 +44,6 @@ def fixed_point(
     adjoint_tol: float = 1e-12,
     norm: Callable[[Tree, Tree], float] | None = None,
     report: Report | None = None,
-    pullback: Callable[[Tree], Tree] | None = None,
 ) -> Tree:
     """Iterate ``x <- f(x, *params)`` to its fixed point, and differentiate that implicitly.
 
@@ -75,9 +74,6 @@ def fixed_point(
     report : qad.linalg.Report, optional
         Is filled in: ``iterations`` and ``residual`` of the forward iteration, and ``adjoint``, a list with those of
         each linear solve in the backward pass.
-    pullback : callable, optional
-        ``pullback(u)`` is the adjoint of ``df/dx`` at a given solution, for the inner product ``Re <u, v>`` of plain
-        trees. First derivatives then solve with it in place of what `qad.vjp` makes of `f`; for speed alone.
 
     Returns
     -------
@@ -122,16 +118,10 @@ def fixed_point(
     def again(residual, start):
         return iterate(lambda x: [a - b for a, b in zip(x, residual(x), strict=True)], start)
 
-    def adjoint(leaves):
-        back = flatten(pullback(unflatten(spec, leaves)))[0]
-        return [u - v for u, v in zip(leaves, back, strict=True)]
-
     how = {"options": {"tol": adjoint_tol}, "report": report}
     batch = in_batches(residual_of, x0, again, **how)
     if batch is not None:
         return batch
-    if pullback is not None:
-        how["pullback"] = adjoint
     start, _ = plain_leaves(x0)
     step = bare(lambda x: f(x, *params), spec, start, "the function of fixed_point")
     x = _Iteration(step, start, tol, maxiter, report, own).given() if method == "given" else iterate(step, start)

@@ -45,7 +45,7 @@ class Equation:
     guess : callable or None
         ``guess(cotangents, solution)`` starts the adjoint solve.
     pullback : callable or None
-        ``pullback(cotangents)`` of F by x at the solution, for plain arrays, quicker than the vjp of `residual`.
+        ``pullback(cotangents)`` are those of the operands, from plain ones of x: written out where speed matters.
     options : dict
         Tolerance and limits of the adjoint solve, for `linear_solve`.
     starts : int
@@ -107,13 +107,13 @@ def root(*operands: Array, equation: Equation) -> tuple[Array, ...]:
     """The solution of an `Equation`: the one that was found, or where operands have changed a new one."""
     if equation.operands is None:  # each example of a batch for itself: the first operands are where to start
         return tuple(equation.resolve(lambda leaves: equation.residual(leaves, operands), operands[: equation.starts]))
-    if is_at_solution(equation, operands):
+    if is_solved_for(operands, equation):
         return tuple(equation.solution)
     return tuple(equation.resolve(lambda leaves: equation.residual(leaves, operands), equation.solution))
 
 
-def is_at_solution(equation: Equation, operands: Sequence[Array]) -> bool:
-    """Whether the operands are those that the solution was found for."""
+def is_solved_for(operands: Sequence[Array], equation: Equation) -> bool:
+    """Whether these are the operands for which the solution was found."""
     return equation.operands is not None and all(a is b for a, b in zip(operands, equation.operands, strict=True))
 
 
@@ -121,11 +121,12 @@ def _rule(needed, g, ans, *operands, equation):
     seeds = [
         like(x).zeros(x.shape, x.dtype) if c is None else c.conj().astype(x.dtype) for c, x in zip(g, ans, strict=True)
     ]
-    start = equation.guess and equation.guess(*([value_of(x) for x in xs] for xs in (seeds, ans)))
     plain = all(isinstance(x, (np.ndarray, np.generic)) for x in (*seeds, *ans, *operands))  # nothing is recorded
-    adjoint = equation.pullback
-    if adjoint is None or not (plain and is_at_solution(equation, operands)):
-        _, adjoint = vjp(lambda *x: equation.residual(x, operands), *ans)
+    if equation.pullback and plain and is_solved_for(operands, equation):
+        found = equation.pullback(seeds)
+        return [found[i].conj() for i in needed]
+    _, adjoint = vjp(lambda *x: equation.residual(x, operands), *ans)
+    start = equation.guess and equation.guess(*([value_of(x) for x in xs] for xs in (seeds, ans)))
     find = solution_of if plain else linear_solve
     u = find(lambda u: list(adjoint(u)), seeds, start, report=equation.report, name=ADJOINT, **equation.options)
 

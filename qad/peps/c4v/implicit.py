@@ -18,13 +18,12 @@ from qad.extend import value_of
 from qad.linalg import Report, truncated_eigh
 from qad.linalg.implicit.fixed_point import fixed_point
 from qad.peps.c4v.iteration import MOVES, Converged, weighted
-from qad.peps.c4v.linearized import pullback
+from qad.peps.c4v.linearized import Linearized
 from qad.peps.c4v.moves import Pair, column, enlarged, grown
+from qad.peps.settled import LEAST, LOOSER, settled
 
 if TYPE_CHECKING:
     from qad.typing import Array
-
-LOOSER = 100.0  # what a fixed point is confirmed to, in units of what it was iterated to
 
 
 def near_reference(y: Array, reference: np.ndarray) -> Array:
@@ -50,6 +49,7 @@ def differentiable(
             u = near_reference(v @ (v.conj().T @ reference), reference)
         return grown(pair, layer, u, y, spans=method == "qr")
 
-    back = pullback(new, plain, reference) if method == "qr" else None
-    limits = {"tol": LOOSER * max(tols[0], 1e-14), "adjoint_tol": tols[1], "norm": weighted, "report": report}
-    return Pair(*fixed_point(move, new, layer, method="given", pullback=back, **limits))
+    if method == "qr":
+        return Pair(*settled(move, new, layer, Linearized(new, plain, reference), tols, report))
+    limits = {"tol": LOOSER * max(tols[0], LEAST), "adjoint_tol": tols[1], "norm": weighted, "report": report}
+    return Pair(*fixed_point(move, new, layer, method="given", **limits))

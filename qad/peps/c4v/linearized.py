@@ -1,6 +1,4 @@
-"""The derivative of a move by QR at its fixed point, transposed and written out, for the speed of first derivatives.
-
-`qad.vjp` of the move in `implicit` is the same linear map, at twice the cost; without this module it takes over.
+"""The derivative of a move by QR at its fixed point, transposed and written out; see `qad.peps.settled`.
 
 With Y = C T = U B, G = T a U and E = U^H G at the fixed point, and changes dC, dT that are Hermitian as C and T are,
 
@@ -16,46 +14,73 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.peps.c4v.moves import Pair, column, norm, row
+from qad.peps.c4v.iteration import difference, weighted
+from qad.peps.c4v.moves import Pair, column, norm
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def pullback(pair: Pair, layer: np.ndarray, u: np.ndarray) -> Callable[[Pair], Pair]:
-    """The adjoint of the derivative of the move by C and T, at the fixed point `pair` with the isometry `u`."""
-    chi, p, _ = pair.edge.shape
-    edge, wide, back = pair.edge.reshape(chi, -1), u.reshape(chi, -1), u.conj().T
-    y, below = column(pair), row(pair, layer, u)
-    square = back @ y
-    inverse, new_edge = np.linalg.inv(square).conj().T, back @ below
-    half = square.conj().T @ new_edge
-    corner_of, edge_of = unnormalised(back @ half.reshape(chi * p, chi)), unnormalised(new_edge.reshape(chi, p, chi))
-    layer_back, wide_back, edge_back = (np.ascontiguousarray(x.conj().T) for x in (layer, wide, edge))
-    half, corner_back = 2 * half.reshape(chi * p, chi), pair.corner.conj().T
+class Linearized:
+    """The move around its fixed point `pair`, with the isometry `u`."""
 
-    def adjoint(cotangent: Pair) -> Pair:
-        c, t = corner_of(cotangent.corner), edge_of(cotangent.edge).reshape(chi, -1)
-        q = square @ (u @ c).reshape(chi, -1)
-        turned = half @ c.conj().T + below @ (2 * t + q).conj().T  # of dU
-        w = turned - u @ (back @ turned - new_edge @ q.conj().T)
-        ends = layer_back @ (u @ (t + q)).reshape(chi, p * p, chi)
-        y = (w @ inverse).reshape(chi, -1)
-        t = ends.reshape(chi * p, -1) @ wide_back + (corner_back @ y).reshape(chi * p, chi)
-        return Pair(y @ edge_back, t.reshape(chi, p, chi))
+    def __init__(self, pair: Pair, layer: np.ndarray, u: np.ndarray):
+        chi, p, _ = pair.edge.shape
+        self.pair, self.u, self.back = pair, u, u.conj().T
+        self.projected = (pair.edge.reshape(chi * p, chi) @ u.reshape(chi, -1)).reshape(chi, p * p, chi)
+        self.below = (layer @ self.projected).reshape(chi * p, -1)
+        self.square = self.back @ column(pair)
+        self.edge = self.back @ self.below
+        self.half = (self.square.conj().T @ self.edge).reshape(chi * p, chi)
+        self.corner = self.back @ self.half
+        self.of_corner, self.of_edge = unnormalised(self.corner), unnormalised(self.edge.reshape(chi, p, chi))
+        self.inverse = np.linalg.inv(self.square).conj().T
+        self.layer_back, self.wide_back, self.edge_back = (
+            np.ascontiguousarray(x.conj().T) for x in (layer, u.reshape(chi, -1), pair.edge.reshape(chi, -1))
+        )
 
-    return adjoint
+    def residual(self) -> float:
+        """How far the move goes from `pair`."""
+        new = Pair(*(hermitian(x) for x in (self.corner, self.edge.reshape(self.pair.edge.shape))))
+        return weighted(difference(Pair(*(x / norm(x) for x in new)), self.pair), self.pair)
+
+    def pullback(self, cotangent: tuple[np.ndarray, np.ndarray]) -> Pair:
+        """The adjoint of the derivative by C and T."""
+        chi, p, _ = self.pair.edge.shape
+        u, c, t, q = self.unfolded(cotangent)
+        turned = 2 * self.half @ c.conj().T + self.below @ (2 * t + q).conj().T  # of dU
+        w = turned - u @ (self.back @ turned - self.edge @ q.conj().T)
+        ends = self.layer_back @ (u @ (t + q)).reshape(chi, p * p, chi)
+        y = (w @ self.inverse).reshape(chi, -1)
+        t = ends.reshape(chi * p, -1) @ self.wide_back + (self.pair.corner.conj().T @ y).reshape(chi * p, chi)
+        return Pair(y @ self.edge_back, t.reshape(chi, p, chi))
+
+    def of_layer(self, cotangent: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+        """The adjoint of the derivative by the layer a."""
+        chi, p, _ = self.pair.edge.shape
+        u, _, t, q = self.unfolded(cotangent)
+        return np.tensordot((u @ (t + q)).reshape(chi, p * p, chi), self.projected.conj(), ((0, 2), (0, 2)))
+
+    def unfolded(self, cotangent: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, ...]:
+        """U, and cotangents of the corner, the edge, and what the corner has of the edge: ``U^H B^H E``."""
+        corner, edge = cotangent
+        chi = len(corner)
+        c, t = self.of_corner(corner), self.of_edge(edge).reshape(chi, -1)
+        return self.u, c, t, self.square @ (self.u @ c).reshape(chi, -1)
+
+
+def hermitian(x: np.ndarray) -> np.ndarray:
+    """The sum with the mirror image."""
+    return x + x.conj().transpose(tuple(reversed(range(x.ndim))))
 
 
 def unnormalised(x: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """The adjoint of the derivative of ``s / |s|``, ``s = x + x^H``, where x becomes that."""
-    axes = tuple(reversed(range(x.ndim)))
-    s = x + x.conj().transpose(axes)
+    """The adjoint of the derivative of ``s / |s|``, s the Hermitian sum, where x becomes that."""
+    s = hermitian(x)
     size = norm(s)
     unit = s / size
 
     def adjoint(cotangent: np.ndarray) -> np.ndarray:
-        g = (cotangent - unit * np.vdot(unit, cotangent).real) / size
-        return g + g.conj().transpose(axes)
+        return hermitian((cotangent - unit * np.vdot(unit, cotangent).real) / size)
 
     return adjoint

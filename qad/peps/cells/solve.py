@@ -11,12 +11,13 @@ import numpy as np
 
 from qad.extend import as_array, value_of
 from qad.linalg import Report
-from qad.linalg.implicit.fixed_point import fixed_point
 from qad.linalg.support.derivative_order import orders
-from qad.peps.cells.iteration import LOOSER, Converged, Stepper, weighted
+from qad.peps.cells.iteration import Converged, Stepper
 from qad.peps.cells.lattice import CLOCKWISE, wiring
+from qad.peps.cells.linearized import Linearized
 from qad.peps.cells.moves import Around, absorbed, enlarged, filled, rows, scaled, stacked
 from qad.peps.cells.projectors import Frame, sides, smooth
+from qad.peps.settled import settled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,8 +85,6 @@ def differentiable(
         a, b = smooth(sides(corners, w, stepper.method), found.spaces, order)
         return scaled(absorbed(grown, corners, a, b, w), found.around)
 
-    def size(change: Around, around: Around) -> float:
-        return weighted(change, around, w)
-
-    limits = {"tol": LOOSER * max(tols[0], 1e-14), "adjoint_tol": tols[1], "norm": size, "report": report}
-    return Around(*fixed_point(move, found.around, stacked(layers), method="given", **limits))
+    stack = stacked(layers)
+    step = Linearized(found.around, as_array(value_of(stack)), found.spaces, w, stepper.method)
+    return Around(*settled(move, found.around, stack, step, tols, report))
