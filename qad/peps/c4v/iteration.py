@@ -14,13 +14,13 @@ from qad.core.errors import ConvergenceError
 from qad.linalg.implicit.mixing import Mixing
 from qad.peps.c4v.growth import eigenvectors
 from qad.peps.c4v.moves import Pair, column, grown, norm
+from qad.peps.polar import polar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 MIXED = 1e-2  # change below which steps are mixed: farther away mixing misleads
 MEMORY = 10  # steps that are mixed
-NEARLY, ROUGHLY, MOST_NEWTON = 0.5, 1e-8, 8  # distances from unitary, squared, and steps
 
 
 class Converged(NamedTuple):
@@ -35,21 +35,6 @@ class Converged(NamedTuple):
 def aligned(u: np.ndarray, reference: np.ndarray) -> np.ndarray:
     """The space of the isometry `u` in the basis nearest to `reference`."""
     return u @ polar(u.conj().T @ reference)
-
-
-def polar(x: np.ndarray) -> np.ndarray:
-    """The unitary matrix nearest to `x`; where that is near already by Newton and Schulz, in products alone."""
-    eye = np.eye(len(x))
-    for _ in range(MOST_NEWTON):
-        off = x.conj().T @ x - eye
-        size = norm(off)
-        if not size < NEARLY:
-            break
-        x = x - x @ off / 2
-        if size < ROUGHLY:  # what is left is about the square of that
-            return x
-    left, _, right = np.linalg.svd(x)
-    return left @ right
 
 
 def by_qr(pair: Pair, layer: np.ndarray, reference: np.ndarray) -> tuple[Pair, np.ndarray]:
