@@ -19,7 +19,7 @@ from qad.linalg import Report, truncated_eigh
 from qad.linalg.implicit.fixed_point import fixed_point
 from qad.peps.c4v.iteration import MOVES, Converged, weighted
 from qad.peps.c4v.linearized import Linearized
-from qad.peps.c4v.moves import Pair, column, enlarged, grown
+from qad.peps.c4v.moves import Pair, column, enlarged, grown, signed
 from qad.peps.settled import LEAST, LOOSER, settled
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def differentiable(
             m = enlarged(pair, layer)
             v = truncated_eigh((m + m.conj().T) / 2, reference.shape[1])[1]
             u = near_reference(v @ (v.conj().T @ reference), reference)
-        return grown(pair, layer, u, y, spans=method == "qr")
+        return signed(grown(pair, layer, u, y, spans=method == "qr"), new)
 
     if method == "qr":
         return Pair(*settled(move, new, layer, Linearized(new, plain, reference), tols, report))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.peps.c4v.iteration import difference, weighted
-from qad.peps.c4v.moves import Pair, column, norm
+from qad.peps.c4v.moves import Pair, column, norm, normalised, signed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +33,9 @@ class Linearized:
         self.edge = self.back @ self.below
         self.half = (self.square.conj().T @ self.edge).reshape(chi * p, chi)
         self.corner = self.back @ self.half
-        self.of_corner, self.of_edge = unnormalised(self.corner), unnormalised(self.edge.reshape(chi, p, chi))
+        self.of_corner, self.of_edge = (
+            unnormalised(x, y) for x, y in zip((self.corner, self.edge.reshape(chi, p, chi)), pair, strict=True)
+        )
         self.inverse = np.linalg.inv(self.square).conj().T
         self.layer_back, self.wide_back, self.edge_back = (
             np.ascontiguousarray(x.conj().T) for x in (layer, u.reshape(chi, -1), pair.edge.reshape(chi, -1))
@@ -41,8 +43,8 @@ class Linearized:
 
     def residual(self) -> float:
         """How far the move goes from `pair`."""
-        new = Pair(*(hermitian(x) for x in (self.corner, self.edge.reshape(self.pair.edge.shape))))
-        return weighted(difference(Pair(*(x / norm(x) for x in new)), self.pair), self.pair)
+        new = signed(normalised(self.corner, self.edge.reshape(self.pair.edge.shape)), self.pair)
+        return weighted(difference(new, self.pair), self.pair)
 
     def pullback(self, cotangent: tuple[np.ndarray, np.ndarray]) -> Pair:
         """The adjoint of the derivative by C and T."""
@@ -74,10 +76,10 @@ def hermitian(x: np.ndarray) -> np.ndarray:
     return x + x.conj().transpose(tuple(reversed(range(x.ndim))))
 
 
-def unnormalised(x: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """The adjoint of the derivative of ``s / |s|``, s the Hermitian sum, where x becomes that."""
+def unnormalised(x: np.ndarray, at: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """The adjoint of the derivative of ``s / |s|``, s the Hermitian sum and signed as `at` is, where x becomes that."""
     s = hermitian(x)
-    size = norm(s)
+    size = norm(s) if np.vdot(at, s).real >= 0 else -norm(s)
     unit = s / size
 
     def adjoint(cotangent: np.ndarray) -> np.ndarray:

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from qad.extend import value_of
+
 if TYPE_CHECKING:
     from qad.typing import Array
 
@@ -50,6 +52,11 @@ def normalised(corner: Array, edge: Array) -> Pair:
     corner = corner + corner.conj().T
     edge = edge + edge.conj().transpose(2, 1, 0)
     return Pair(corner / norm(corner), edge / norm(edge))
+
+
+def signed(new: Pair, before: Pair) -> Pair:
+    """Corner and edge with the signs that they had: no density depends on these, and some corners change theirs."""
+    return Pair(*(-x if np.vdot(value_of(y), value_of(x)).real < 0 else x for x, y in zip(new, before, strict=True)))
 
 
 def norm(x: Array) -> Array:

@@ -19,7 +19,7 @@ from qad.peps.orbits import orbits
 from qad.peps.search.checkpoint import Checkpoint
 from qad.peps.search.metric import LocalMetric
 from qad.peps.search.result import GroundState
-from qad.peps.search.starts import enlarged, normalised, random_start
+from qad.peps.search.starts import enlarged, normalised, promising_start
 from qad.peps.search.trials import Trials
 from qad.peps.state import PEPS
 
@@ -188,7 +188,7 @@ class Search:
         """Descend from the first of a row of random states whose environment comes to rest at an isolated point."""
         for left in reversed(range(MOST_DRAWS)):
             try:
-                found = self.run(random_start(bond, rng, shape), tol, window)
+                found = self.run(promising_start(bond, rng, shape, self.model, self.chi), tol, window)
                 if not found.is_stuck or not left:
                     return found
             except ConvergenceError:
