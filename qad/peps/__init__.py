@@ -18,7 +18,7 @@ from qad.peps.structure import structure_factor
 
 __all__ = [
     "PEPS", "Environment", "GroundState", "Model", "Term", "classical", "cluster_update", "correlation_length",
-    "energy", "entanglement_spectrum", "environment", "expectation", "finite", "ground_state", "heisenberg", "honeycomb", "ising",
-    "j1j2", "kagome", "kitaev", "local_expectations", "partition_function", "reduced_density", "simple_update",
-    "spin_spin", "structure_factor", "term", "triangular", "xxz",
+    "energy", "entanglement_spectrum", "environment", "expectation", "finite", "ground_state", "heisenberg",
+    "honeycomb", "ising", "j1j2", "kagome", "kitaev", "local_expectations", "partition_function", "reduced_density",
+    "simple_update", "spin_spin", "structure_factor", "term", "triangular", "xxz",
 ]  # fmt: skip
