@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import any_traced
@@ -134,8 +137,8 @@ def environment(
     method = METHODS[symmetric][0] if method is None else method
     check_options(state.bond, chi, tol, maxiter)
     tols = tol, tol if adjoint_tol is None else adjoint_tol
-    if not tols[1] > 0:
-        raise ArgumentError(f"adjoint_tol is positive, not {adjoint_tol!r}")
+    if not isinstance(tols[1], Real) or not tols[1] > 0:
+        raise ArgumentError(f"adjoint_tol is a positive number, not {adjoint_tol!r}")
     if method not in METHODS[symmetric]:
         raise ArgumentError(f"unknown method {method!r}: choose one of {', '.join(map(repr, METHODS[symmetric]))}")
     groups = None
@@ -154,10 +157,11 @@ def environment(
 
 def check_options(bond: int, chi: int, tol: float, maxiter: int) -> None:
     """Raise for options that make no sense."""
-    if int(chi) != chi or chi < bond**2:
+    if not isinstance(chi, Real) or not chi < np.inf or int(chi) != chi or chi < bond**2:
         raise ArgumentError(f"chi is a whole number of at least D^2 = {bond**2}, not {chi!r}")
-    if not tol > 0 or not maxiter >= 1:
-        raise ArgumentError(f"tol and maxiter are positive, not {tol!r} and {maxiter!r}")
+    for name, x, least in (("tol", tol, 0.0), ("maxiter", maxiter, 0.5)):
+        if not isinstance(x, Real) or not x > least:
+            raise ArgumentError(f"{name} is a positive number, not {x!r}")
 
 
 def check_start(start: Environment, state: PEPS, cell: cells.Cell) -> None:

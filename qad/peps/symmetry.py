@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.extend import value_of
 
 if TYPE_CHECKING:
     from qad.typing import Array
@@ -37,7 +38,11 @@ def elements(symmetry: str) -> tuple[tuple[tuple[int, ...], bool, np.ndarray], .
 
 
 def symmetrised(site: Array, symmetry: str | None) -> Array:
-    """The part of a site that a symmetry leaves as it is, of norm 1; recorded where the site is."""
+    """The part of a site that a symmetry leaves as it is, of norm 1, or the site, of size 1; recorded where it is."""
+    largest = np.abs(value_of(site)).max()
+    if not largest > 0:
+        raise ArgumentError("a site of the state is zero")
+    site = site / largest  # a constant, which environments and densities do not see
     if symmetry is None:
         return site
     total = 0

@@ -79,3 +79,5 @@ def test_what_it_refuses():
         peps.cluster_update(peps.j1j2(0.5), 2)
     with pytest.raises(ArgumentError, match="whole"):
         peps.cluster_update(peps.heisenberg(), 1.5)
+    with pytest.raises(ArgumentError, match="pairs"):
+        peps.cluster_update(peps.heisenberg(), 2, simple=(), steps=((0.1, 2.5),))

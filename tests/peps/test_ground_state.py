@@ -91,6 +91,16 @@ def test_checkpoints_that_cannot_be_used_are_left_alone(found, tmp_path):
         peps.ground_state(MODEL, 2, 16, checkpoint=path)
     with pytest.raises(ArgumentError, match="its model is"):
         peps.ground_state(peps.xxz(1.1).rotated(np.array([[0.0, 1.0], [-1.0, 0.0]])), 2, 16, "c4v", checkpoint=path)
+    with np.load(path) as held:
+        arrays = dict(held)
+    for name, change in (
+        ("corner_0", lambda x: x * np.nan),
+        ("corner_0", lambda x: x[:3]),
+        ("frame_0", lambda x: x[3:]),
+    ):
+        np.savez(tmp_path / "changed.npz", **(arrays | {name: change(arrays[name])}))
+        with pytest.raises(ArgumentError, match="damaged: its environment"):
+            peps.ground_state(MODEL, 2, 16, "c4v", checkpoint=tmp_path / "changed.npz")
     half = tmp_path / "half.npz"
     half.write_bytes(path.read_bytes()[:2000])
     with pytest.raises(ArgumentError, match="damaged"):
@@ -192,6 +202,8 @@ def test_bad_input():
         peps.ground_state(MODEL, 3, 8, "c4v")
     with pytest.raises(ArgumentError, match="unknown symmetry"):
         peps.ground_state(MODEL, 2, 8, "C4")
+    with pytest.raises(ArgumentError, match="bonds above 2"):
+        peps.ground_state(MODEL, 2, 16, start=peps.PEPS.random(3, symmetry="c4v"))
 
 
 @pytest.mark.slow

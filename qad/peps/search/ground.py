@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ConvergenceError
+from qad.core.errors import ArgumentError, ConvergenceError
 from qad.core.threads import blas_for
 from qad.core.trees import tree_map
 from qad.extend import value_of
@@ -118,7 +118,9 @@ def ground_state(
     shape = {"cell": cell, "phys": model.terms[0].operator.shape[0], "dtype": dtype, "symmetry": symmetry}
     like = PEPS.random(bond, **shape) if start is None else start
     list(orbits(model, like.symmetry, like.dtype.kind == "c"))  # a model without the symmetry is refused at once
-    check_options(max(bond, like.bond), chi, tol, maxiter)
+    if like.bond > bond:
+        raise ArgumentError(f"{like!r} has bonds above {bond}: raise `bond`")
+    check_options(bond, chi, tol, maxiter)
     file = None if checkpoint is None else Checkpoint(checkpoint, model, bond, chi, like)
     resumed = file.read() if file else None
     with blas_for(chi), bar_for(progress, "energy") as bar:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -130,6 +131,10 @@ class Weighted:
         if int(bond) != bond or bond < 1:
             raise ArgumentError(f"bond is a positive whole number, not {bond!r}")
         for time, number in steps:
+            if not isinstance(number, Integral) or number < 0 or not np.isfinite(time):
+                raise ArgumentError(
+                    f"steps are pairs (time, number), a finite time so many times, not {(time, number)}"
+                )
             gates = {leg: gate(term, time) for leg, term in terms.items()}
             for _ in range(number):
                 for name, leg in self.weights:
