@@ -113,6 +113,15 @@ def test_checkpoints_that_cannot_be_used_are_left_alone(found, tmp_path):
         peps.ground_state(MODEL, 2, 16, "c4v", checkpoint=tmp_path / "nowhere" / "x.npz")
 
 
+@pytest.mark.parametrize("chi", [10, 20])
+def test_bonds_grow_by_more_than_one(chi):
+    """From a product state, by a first search of bond 2, and in the larger environment one of bond 3."""
+    spin = np.array([[[[[np.cos(0.8)]]]], [[[[np.sin(0.8)]]]]])
+    result = peps.ground_state(peps.ising(3.6), 3, chi, start=peps.PEPS([spin], symmetry="c4v"), maxiter=4, tol=1e-6)
+    assert result.state.bond == 3
+    assert -3.7518 < result.energy < -3.74  # linked clusters; bond 2: -3.75159
+
+
 def test_bonds_grow_with_noise(found):
     small = found[0].state
     wide = enlarged(small, 3, np.random.default_rng(0), noise=1e-6)

@@ -126,21 +126,12 @@ def ground_state(
     with blas_for(chi), bar_for(progress, "energy") as bar:
         if resumed is not None:
             return Search(model, chi, bar, maxiter, resumed[1], file, resumed[2]).run(normalised(resumed[0]), tol)
-        small = min(bond, 2) if start is None else start.bond
-        state, directions = start, None
-        if start is None and small < bond:
-            coarse = Search(model, 2 * SMALL_CHI * small**2, bar, maxiter)
-            state = coarse.from_random(small, shape, rng, max(tol, COARSE), WINDOW).state
-        for size in range(small + 1, bond + 1):
-            state, few = enlarged(state, size, rng), SMALL_CHI * size**2
-            if size < bond or few < FEW * chi:
-                coarse = Search(model, few, bar, maxiter)
-                state, directions = coarse.run(state, max(tol, COARSE), WINDOW).state, coarse.directions
         search = Search(model, chi, bar, maxiter, None, file)
-        if state is None:
+        if start is None and bond <= 2:
             return search.from_random(bond, shape, rng, tol)
-        search.directions = directions or search.directions
-        return search.run(normalised(state), tol)
+        if start is None:
+            start = search.coarser(2 * SMALL_CHI * 4).from_random(2, shape, rng, max(tol, COARSE), WINDOW).state
+        return search.run(search.raised(start, bond, rng, max(tol, COARSE)), tol)
 
 
 def natural_dtype(model: Model) -> type:
@@ -183,6 +174,19 @@ class Search:
         self.env = self.latest = env
         self.metric, self.tol, self.soft, self.left = None, COARSEST, COARSEST, 0
         self.history, self.directions, self.trials = list(history), LBFGS(MEMORY), Trials()
+
+    def coarser(self, chi: int) -> Search:
+        """A first search, in smaller environments."""
+        return Search(self.model, chi, self.bar, self.maxiter)
+
+    def raised(self, state: PEPS, bond: int, rng: np.random.Generator, tol: float) -> PEPS:
+        """A state of larger bonds, after first searches at each of them; what the last knows of curvatures is kept."""
+        for size in range(state.bond + 1, bond + 1):
+            state, first = enlarged(state, size, rng), self.coarser(SMALL_CHI * size**2)
+            if size < bond or first.chi < FEW * self.chi:
+                state = first.run(state, tol, WINDOW).state
+                self.directions = first.directions if size == bond else self.directions
+        return normalised(state)
 
     def from_random(
         self, bond: int, shape: dict[str, Any], rng: np.random.Generator, tol: float, window: int = 0
