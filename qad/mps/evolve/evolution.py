@@ -155,14 +155,12 @@ def stepped(
     dt = real_time(time) / steps
     cutoff = cutoff_of(method, H, dt) if cutoff is None else cutoff
     tensors = centred(psi, H, imaginary)
-    step, truncation = stepper(method, H, psi, tensors, -dt if imaginary else -1j * dt, bond, cutoff)
-    now, gained = 0.0, 0.0
+    advance, truncation = stepper(method, H, psi, tensors, -dt if imaginary else -1j * dt, bond, cutoff)
+    now, gained, several = 0.0, 0.0, steps if callback is None else 1
     with blas_for(max(bond, psi.bond)):
-        for k in range(steps):
-            gained += step()
-            size = np.linalg.norm(tensors[0])
-            tensors[0], gained = tensors[0] / size, gained + float(np.log(size))
-            now = (k + 1) * dt
+        for k in range(0, steps, several):
+            gained += advance(several)
+            now = (k + several) * dt
             if callback is not None:
                 try:
                     callback(chain_like(psi, tensors), now)
@@ -249,17 +247,17 @@ def chain_like(psi: Any, tensors: list[Any]) -> Any:
 
 def stepper(
     method: str, H: MPO, psi: Any, tensors: list[Any], factor: complex, bond: int | None, cutoff: float
-) -> tuple[Callable[[], float], Any]:
-    """A function that evolves `tensors`, of the kind of `psi`, in place by one step; and what it cuts off.
+) -> tuple[Callable[[int], float], Any]:
+    """A function that evolves `tensors`, of the kind of `psi`, in place by steps; and what it cuts off.
 
-    The function gives the logarithm of a factor that it left out.
+    The function gives the logarithm of what the norm gained.
     """
     charged = isinstance(psi, SymmetricMPS)
     truncation = (conserving.Truncation if charged else Truncation)(bond, cutoff)
     if method in GATES:
         gates = conserving.gates(H, psi, factor, GATES[method]) if charged else Gates(H, factor, GATES[method])
-        return lambda: gates.step(tensors, truncation) or gates.scale, truncation
+        return lambda steps: gates.advance(tensors, truncation, steps), truncation
     one, two = (conserving.OneSite, conserving.TwoSites) if charged else (OneSiteTdvp, TwoSiteTdvp)
     kind = one if method == "tdvp" or len(tensors) == 1 else two
     sweep = kind(conserving.operator_for(psi, H) if charged else H, tensors, factor, np.sqrt(cutoff))
-    return lambda: sweep.stepped(truncation), truncation
+    return lambda steps: sweep.advance(truncation, steps), truncation

@@ -65,10 +65,14 @@ class Tdvp:
         """One step."""
         raise NotImplementedError
 
-    def stepped(self, truncation: Truncation) -> float:
-        """One step; the logarithm of what the norm would have gained by it."""
+    def advance(self, truncation: Truncation, steps: int) -> float:
+        """Steps, after each of which the norm is 1; the logarithm of what it would have gained by them."""
         before = self.gained
-        self.step(truncation)
+        for _ in range(steps):
+            self.step(truncation)
+            size = np.linalg.norm(self.tensors[0])
+            self.tensors[0] = self.tensors[0] / size
+            self.gained += float(np.log(size))
         return self.gained - before
 
     def evolve_site(self, site: int, sign: int = 1) -> None:
