@@ -68,6 +68,11 @@ class Truncation(tebd.Truncation):
 
     discarded: float
 
+    def pair(self, gate: SymTensor, tensors: list[SymTensor], site: int) -> SymTensor:
+        """A site and the next one after a gate."""
+        pair = tensordot(tensors[site], tensors[site + 1], 1)
+        return tensordot(gate, pair, ((2, 3), (1, 2))).transpose(2, 0, 1, 3)
+
     def move(self, tensors: list[SymTensor], site: int, to_right: bool) -> None:
         """Move the centre across the bond right of a site, either way."""
         if to_right:

@@ -27,7 +27,7 @@ from qad.mps.hamiltonian import check_hermitian, strength
 from qad.mps.state import MPS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from qad.mps.operator import MPO
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 GATES = {"tebd": 2, "tebd4": 4}  # and the order of the product formula
 METHODS = (*GATES, "tdvp", "tdvp2")
 RECORDED_CUTOFF = 1e-24  # the least weight that is cut by default where it counts how weights grow
+ISOMETRIC = 100.0  # times rounding: how far an isometry may be from one
 BUDGET = 1e-7  # error of all cuts in unit time where the method has hardly an error of its own
 
 
@@ -234,10 +235,25 @@ def cutoff_of(method: str, H: MPO, dt: float) -> float:
 
 
 def centred(psi: MPS, H: MPO, imaginary: bool) -> list[np.ndarray]:
-    """The site tensors with their centre at site 0, in a dtype in which they can evolve."""
-    state, _ = conserving.schmidt_form(psi.tensors) if isinstance(psi, SymmetricMPS) else schmidt_form(psi)
+    """The site tensors with their centre at site 0 and norm 1, in a dtype in which they can evolve."""
     dtype = np.result_type(psi.dtype, H.dtype, psi.dtype if imaginary else 1j)
+    if isinstance(psi, SymmetricMPS):
+        state = conserving.schmidt_form(psi.tensors)[0]
+    elif psi.periodic or not right_canonical(psi.tensors):
+        state = schmidt_form(psi)[0]
+    else:  # the state that an evolution returned
+        state = [psi[0] / np.linalg.norm(psi[0]), *psi.tensors[1:]]
     return [t.astype(dtype) for t in state]
+
+
+def right_canonical(tensors: Sequence[np.ndarray]) -> bool:
+    """Whether all site tensors but the first are isometries from their left bond, up to rounding."""
+    for tensor in tensors[1:]:
+        rows = tensor.reshape(len(tensor), -1)
+        error = np.abs(rows @ rows.conj().T - np.eye(len(rows))).max()
+        if not error <= ISOMETRIC * np.finfo(rows.dtype).eps:
+            return False
+    return bool(np.linalg.norm(tensors[0]) > 0)
 
 
 def chain_like(psi: Any, tensors: list[Any]) -> Any:

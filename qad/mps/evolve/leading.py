@@ -42,19 +42,23 @@ def lost(matrix: np.ndarray, q: np.ndarray, c: np.ndarray, cutoff: float) -> flo
 
     That is so where a vector outside of Q has more weight than one within it, or the loss is at the cutoff.
     """
-    rest, within = matrix - q @ c, weights(c.T).min()
-    outside = weights(rest)
-    share = outside.sum() / np.vdot(matrix, matrix).real
-    if share <= max(cutoff, FAINT):
+    whole, within = np.vdot(matrix, matrix).real, weights(c.T).min()
+    share = 1 - np.vdot(c, c).real / whole
+    if share <= max(cutoff, FAINT) or (share * whole > within and largest_outside(matrix, q, c) > within):
         return None
-    x, size = rest[:, outside.argmax()], 0.0
+    return float(share)
+
+
+def largest_outside(matrix: np.ndarray, q: np.ndarray, c: np.ndarray) -> float:
+    """The largest squared singular value of ``M - Q C``, by the power method; a little less, never more."""
+    x, size = np.eye(1, matrix.shape[1], (weights(matrix) - weights(c)).argmax())[0], 0.0
     for _ in range(ROUNDS):
-        x = rest @ (x.conj() @ rest).conj()
+        x = ((matrix @ x - q @ (c @ x)).conj() @ matrix).conj()
         size = np.linalg.norm(x)
         x = x / size
-    return share if size <= within else None
+    return float(size)
 
 
 def weights(columns: np.ndarray) -> np.ndarray:
     """Squared norms of columns."""
-    return np.einsum("ij,ij->j", columns, columns.conj()).real
+    return (columns.real**2 + columns.imag**2).sum(axis=0)

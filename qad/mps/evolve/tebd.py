@@ -82,7 +82,7 @@ def swept(gates: Sequence[Any], tensors: list[Any], truncation: Truncation, to_r
         if gates[site] is None:
             truncation.move(tensors, site, to_right)
         else:
-            pair, before = applied(gates[site], tensors, site), tensors[site + to_right]
+            pair, before = truncation.pair(gates[site], tensors, site), tensors[site + to_right]
             tensors[site], tensors[site + 1] = truncation.split(pair, to_right, before)
 
 
@@ -98,7 +98,8 @@ def gate(h: np.ndarray, factor: complex) -> tuple[np.ndarray, float]:
 def applied(gate: np.ndarray, tensors: Sequence[np.ndarray], site: int) -> np.ndarray:
     """The pair of sites (a, s, t, b) after a gate."""
     pair = np.tensordot(tensors[site], tensors[site + 1], 1)
-    return np.tensordot(gate, pair, ((2, 3), (1, 2))).transpose(2, 0, 1, 3)
+    left, s, t, right = pair.shape
+    return (gate.reshape(s * t, s * t) @ pair.reshape(left, s * t, right)).reshape(pair.shape)
 
 
 def cutoff_for(error: float, cuts: int) -> float:
@@ -170,6 +171,10 @@ class Truncation:
             return None
         self.discarded += share
         return float(1 / np.sqrt(1 - share))
+
+    def pair(self, gate: np.ndarray, tensors: list[np.ndarray], site: int) -> np.ndarray:
+        """A site and the next one after a gate."""
+        return applied(gate, tensors, site)
 
     def move(self, tensors: list[np.ndarray], site: int, to_right: bool) -> None:
         """Move the centre across the bond right of a site, either way."""
