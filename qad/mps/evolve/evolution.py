@@ -188,14 +188,15 @@ def recorded(
     check_hermitian([value_of(w) for w in H])
     dt, now = real_time(value_of(time)) / steps, 0.0
     cutoff = min(cutoff_of(method, H, dt), RECORDED_CUTOFF) if cutoff is None else cutoff
-    kind = GateSteps(GATES[method]) if method in GATES else TdvpSteps(method == "tdvp2" and len(psi) > 1)
+    several, two_sites = steps if callback is None else 1, method == "tdvp2" and len(psi) > 1
+    kind = GateSteps(GATES[method], several, len(psi) - 1) if method in GATES else TdvpSteps(two_sites, several)
     made = kind.made_of(H, time / steps * (-1.0 if imaginary else -1j))
     steered = any(type(x) is Tensor for x in made)
-    plan = Plan(kind, len(made), steps if callback is None else 1, bond, cutoff, not imaginary, steered)
+    plan = Plan(kind, len(made), bond, cutoff, not imaginary, steered)
     tensors, discarded, gained = recorded_centre(psi, H, imaginary), 0.0, 0.0
-    for k in range(steps // plan.steps):
+    for k in range(0, steps, several):
         tensors, more, lost = evolution_of(made, tensors, plan)
-        gained, discarded, now = gained + more, discarded + lost, (k + 1) * plan.steps * dt
+        gained, discarded, now = gained + more, discarded + lost, (k + several) * dt
         if callback is not None:
             try:
                 callback(MPS(tensors), now)

@@ -129,9 +129,9 @@ class TwoSiteTdvp(Tdvp):
 
     def evolve_pair(self, site: int, truncation: Truncation, to_right: bool) -> None:
         """A pair forward in time; the centre moves on."""
-        pair = np.tensordot(self.tensors[site], self.tensors[site + 1], 1)
+        pair, before = np.tensordot(self.tensors[site], self.tensors[site + 1], 1), self.tensors[site + to_right]
         pair = self.exponential(self.environments.two_sites(site, pair.shape), pair, 1)
-        self.tensors[site], self.tensors[site + 1] = truncation.split(pair, to_right)
+        self.tensors[site], self.tensors[site + 1] = truncation.split(pair, to_right, before)
         if to_right:
             self.environments.pass_right(site, self.tensors[site])
         else:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.mps.evolve.leading import leading, lost, worthwhile
+from qad.mps.evolve.leading import leading, loose, lost, worthwhile
 from qad.mps.evolve.neighbours import neighbour_terms
 from qad.mps.evolve.suzuki import ORDERS, rounds
 from qad.mps.gauge import move_left, move_right
@@ -154,12 +154,14 @@ class Truncation:
     def guessed(self, matrix: np.ndarray, to_right: bool, before: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
         """`split` of a matrix by the bond that was there before; None where it takes a singular value decomposition."""
         if not to_right:
-            halves = self.guessed(matrix.T, True, before.transpose(2, 1, 0))
+            halves = self.guessed(matrix.T, True, before.transpose(2, 0, 1))
             return halves and (halves[1].T, halves[0].T)
         known = before.reshape(len(before), -1)
         if not worthwhile(matrix, known, self.bond):
             return None
         q, c = leading(matrix, known)
+        if loose(matrix, c):
+            q, c = leading(matrix, np.linalg.qr(c.T)[0].T)
         return None if (scale := self.scale(matrix, q, c)) is None else (q, scale * c)
 
     def scale(self, matrix: np.ndarray, q: np.ndarray, c: np.ndarray) -> float | None:
