@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 REACHED = 1e-2  # weight that a local change puts beyond a cut, above which its derivative would be missed
 FAINT = 5e3  # times rounding: Schmidt values below it, relative to the largest, are too faint to divide rounding by
+CLEAR = 1e-4  # least diagonal entry of a triangle, relative to its largest, that surely has no faint values
 FIRST = "the derivative of an evolution is of first order: differentiate it once, or evolve the dense state"
 
 
@@ -106,10 +107,16 @@ def _orthonormal_vjp(needed, g, ans, a):
     gq, gc = [np.zeros_like(x) if y is None else y.conj() for y, x in zip(g, ans, strict=True)]
     out = q @ gc
     if len(a) > q.shape[1]:
-        u, s, vh = np.linalg.svd(c)
-        least = (FAINT * np.finfo(s.dtype).eps * s[0]) ** 2
-        out = out + ((gq - q @ (q.conj().T @ gq)) @ u * (s / (s**2 + least))) @ vh
+        across, sizes = gq - q @ (q.conj().T @ gq), np.abs(c.diagonal())
+        out = out + (np.linalg.solve(c.conj(), across.T).T if sizes.min() > CLEAR * sizes.max() else divided(across, c))
     return (out.conj(),)
+
+
+def divided(x: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """``x C^-H``, where singular values too faint to divide by hold rounding down."""
+    u, s, vh = np.linalg.svd(c)
+    least = (FAINT * np.finfo(s.dtype).eps * s[0]) ** 2
+    return (x @ vh.conj().T * (s / (s**2 + least))) @ u.conj().T
 
 
 defvjp(orthonormal, shared=_orthonormal_vjp)
@@ -135,7 +142,7 @@ def by_guess(matrix: Array, known: Array, truncation: Truncation) -> tuple[Array
     q, c = guessed(matrix, known)
     if loose(value_of(matrix), value_of(c)):
         q, c = guessed(matrix, orthonormal(c.mT)[0].mT)
-    if truncation.scale(*map(value_of, (matrix, q, c))) is None:
+    if not truncation.accepts(*map(value_of, (matrix, q, c))):
         return None
     return q, c * (np.linalg.norm(matrix) / np.linalg.norm(c))
 

@@ -162,17 +162,16 @@ class Truncation:
         q, c = leading(matrix, known)
         if loose(matrix, c):
             q, c = leading(matrix, np.linalg.qr(c.T)[0].T)
-        return None if (scale := self.scale(matrix, q, c)) is None else (q, scale * c)
-
-    def scale(self, matrix: np.ndarray, q: np.ndarray, c: np.ndarray) -> float | None:
-        """What restores the norm of ``q c`` to that of the matrix; None where it is no good approximation.
-
-        What is lost is put down.
-        """
-        if (share := lost(matrix, q, c, self.cutoff)) is None:
+        if not self.accepts(matrix, q, c):
             return None
+        return q, c * (np.linalg.norm(matrix) / np.linalg.norm(c))
+
+    def accepts(self, matrix: np.ndarray, q: np.ndarray, c: np.ndarray) -> bool:
+        """Whether ``q c`` is a good approximation of the matrix; if so, what it loses is put down."""
+        if (share := lost(matrix, q, c, self.cutoff)) is None:
+            return False
         self.discarded += share
-        return float(1 / np.sqrt(1 - share))
+        return True
 
     def pair(self, gate: np.ndarray, tensors: list[np.ndarray], site: int) -> np.ndarray:
         """A site and the next one after a gate."""
