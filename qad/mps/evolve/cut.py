@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     Triple: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
 
-REACHED = 1e-2  # weight that a local change puts beyond a cut, above which its derivative would be missed
+REACHED = 1e-6  # weight that a local change puts beyond a cut, above which its derivative would be missed
 FAINT = 5e3  # times rounding: Schmidt values below it, relative to the largest, are too faint to divide rounding by
 CLEAR = 1e-4  # least diagonal entry of a triangle, relative to its largest, that surely has no faint values
 FIRST = "the derivative of an evolution is of first order: differentiate it once, or evolve the dense state"
@@ -116,7 +116,7 @@ def divided(x: np.ndarray, c: np.ndarray) -> np.ndarray:
     """``x C^-H``, where singular values too faint to divide by hold rounding down."""
     u, s, vh = np.linalg.svd(c)
     least = (FAINT * np.finfo(s.dtype).eps * s[0]) ** 2
-    return (x @ vh.conj().T * (s / (s**2 + least))) @ u.conj().T
+    return (x @ u * (s / (s**2 + least))) @ vh
 
 
 defvjp(orthonormal, shared=_orthonormal_vjp)
