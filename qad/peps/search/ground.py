@@ -21,7 +21,7 @@ from qad.peps.orbits import orbits
 from qad.peps.search.checkpoint import Checkpoint
 from qad.peps.search.metric import LocalMetric
 from qad.peps.search.result import GroundState
-from qad.peps.search.starts import enlarged, normalised, promising_start
+from qad.peps.search.starts import enlarged, is_real, natural_dtype, normalised, promising_start
 from qad.peps.search.trials import Trials
 from qad.peps.state import PEPS
 
@@ -98,7 +98,8 @@ def ground_state(
     Raises
     ------
     ArgumentError
-        If `chi` is below ``bond**2``, the model has not the symmetry, or the checkpoint cannot be read.
+        If `chi` is below ``bond**2``, the model has not the symmetry, the state is real and the model complex, or the
+        checkpoint cannot be read.
     ConvergenceError
         If no environment of the start comes to rest.
 
@@ -120,6 +121,10 @@ def ground_state(
     shape = {"cell": cell, "phys": model.terms[0].operator.shape[0], "dtype": dtype, "symmetry": symmetry}
     like = PEPS.random(bond, **shape) if start is None else start
     list(orbits(model, like.symmetry, like.dtype.kind == "c"))  # a model without the symmetry is refused at once
+    if like.dtype.kind != "c" and not is_real(model):
+        raise ArgumentError(
+            f"a state of dtype {like.dtype} cannot hold the ground state of a complex model: make it complex"
+        )
     if like.bond > bond:
         raise ArgumentError(f"{like!r} has bonds above {bond}: raise `bond`")
     check_options(bond, chi, tol, maxiter)
@@ -138,11 +143,6 @@ def ground_state(
             if not search.found:
                 raise
             return replace(search.found[-1], converged=False, message=BY_USER)
-
-
-def natural_dtype(model: Model) -> type:
-    """Float for a real model, else complex."""
-    return complex if any(np.iscomplexobj(value_of(t.operator)) for t in model.terms) else float
 
 
 class Search:

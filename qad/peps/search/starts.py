@@ -9,7 +9,7 @@ import numpy as np
 from qad.core.errors import ConvergenceError
 from qad.extend import as_array, value_of
 from qad.peps.environment import environment
-from qad.peps.models import plain
+from qad.peps.models import plain, real_if_real
 from qad.peps.observables import expectation
 from qad.peps.state import PEPS
 from qad.peps.symmetry import symmetrised
@@ -72,3 +72,13 @@ def enlarged(state: PEPS, bond: int, rng: np.random.Generator, noise: float = NO
         larger[tuple(slice(n) for n in x.shape)] += x
         sites.append(larger)
     return normalised(PEPS(sites, state.cell, state.symmetry))
+
+
+def is_real(model: Model) -> bool:
+    """Whether no term has an imaginary part beyond rounding."""
+    return not any(np.iscomplexobj(value_of(real_if_real(t.operator))) for t in model.terms)
+
+
+def natural_dtype(model: Model) -> type:
+    """Float for a real model, else complex."""
+    return complex if any(np.iscomplexobj(value_of(t.operator)) for t in model.terms) else float
