@@ -1,10 +1,11 @@
 """Time evolution beside TeNPy, and gradients through it: `OMP_NUM_THREADS=1 python -m benchmarks.evolution`.
 
 The critical Ising chain of 40 sites after a quench from all spins up. All begin with the same state, evolved by qad to
-t = 5 and bond 64, and go on in steps of 0.05, cut at bond 64; seconds are those of one step, four steps timed for gates
-("tebd", second order) and one for the variational principle of two sites. The last line is the gradient of the mean of
-sz by the field through 100 steps of gates, beside the same evolution without a gradient. One thread, interleaved
-rounds, least seconds of the processor (a machine that others use stretches time, not these); values agree to 1e-5.
+t = 5 and bond 64, and go on in steps of 0.05, cut at bond 64; seconds are those of one step, twenty steps timed for
+gates ("tebd", second order; both make the half steps that meet as one) and one for the variational principle of two
+sites. The last line is the gradient of the mean of sz by the field through 100 steps of gates, beside the same
+evolution without a gradient. One thread, interleaved rounds, least seconds of the processor (a machine that others use
+stretches time, not these); values agree to 1e-4. TeNPy's TEBDEngine is quicker here than its QRBasedTEBDEngine.
 """
 
 import json
@@ -21,7 +22,7 @@ from .report import duration, markdown, write_json
 
 KEPT = RESULTS / "evolution.json"
 SITES, BOND, STEP = 40, 64, 0.05
-AGREE = 1e-5
+AGREE = 1e-4
 SZ = np.diag([1.0, -1.0])
 
 
@@ -84,7 +85,7 @@ def gradient(steps, derived):
 
 
 LINES = {  # rounds, and the contenders, the one of which qad's is a multiple last
-    "a step of tebd, bond 64": (3, {"qad": (of_qad, "tebd", 4), "TeNPy": (of_tenpy, "tebd", 4)}),
+    "a step of tebd, bond 64": (3, {"qad": (of_qad, "tebd", 20), "TeNPy": (of_tenpy, "tebd", 20)}),
     "a step of tdvp2, bond 64": (3, {"qad": (of_qad, "tdvp2", 1), "TeNPy": (of_tenpy, "tdvp2", 1)}),
     "100 steps of tebd with a gradient": (
         1,

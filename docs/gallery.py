@@ -54,7 +54,7 @@ def row(name, folder):
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, env=environment, check=True)
     seconds = used() - before
     figure = FIGURES / f"{key(name)}.png"
-    Image.open(script.with_suffix(".png")).convert("RGB").quantize(128).save(figure, optimize=True)
+    Image.open(script.with_suffix(".png")).convert("RGB").save(figure, optimize=True)
     assert figure.stat().st_size < MOST, figure
     number = " ".join(COMPARED.findall(done.stdout)[-1].split())
     return written(name, number.replace("<", "&lt;"), seconds)

@@ -69,6 +69,10 @@ is a constant in `np.matmul(A, x)`, `np.dot(A, x)` and `x @ A`; `A @ x` is SciPy
 write `x @ A.T` for a vector, `(x.T @ A.T).T` for a matrix. `np.vectorize` makes plain arrays of Python numbers:
 `qad.vmap` is the way to lift a function of numbers.
 
+A function of SciPy that asks a recorded Tensor for plain numbers raises `RecordedTensorError`, which names it and what
+qad has in its place (for `scipy.optimize.brentq`: `qad.optimize.root`). A few of SciPy's raise errors of their own
+first: `diags`, `eigsh` and `svds` ("type not understood"), `fixed_point`; `fsolve` and `root` print ours.
+
 `np.lib.stride_tricks.sliding_window_view` is differentiable, and copies. The functions of `np.polynomial` turn
 coefficients into plain arrays, which a recorded Tensor refuses: `qad.polynomial` has their counterparts
 (`qad.polynomial.chebyshev.chebval`, `legder`, `hermint`, `lagmul`, `polyfit`, `chebvander`, ... of all six families,
@@ -78,6 +82,7 @@ it stands; the classes (`np.polynomial.Chebyshev`) refuse both: write the functi
 Other libraries' programs: `x.__array_namespace__()` of a Tensor is `qad.array_api`, the namespace of the
 [array-API standard](array_api.md). With `SCIPY_ARRAY_API=1` in the environment many functions of SciPy run on it, and
 so are differentiable as they stand: `scipy.stats.zscore`, `scipy.signal.fftconvolve`, `scipy.special.logsumexp`.
+SciPy's other special functions find qad's rules there; where SciPy is too old to look they are refused.
 """
 
 

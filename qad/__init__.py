@@ -36,6 +36,7 @@ from qad.contract.einsum import einsum, tensordot
 from qad.contract.ncon import ncon
 from qad.contract.plan import Plan
 from qad.contract.planner import plan
+from qad.contract.points import for_each
 from qad.contract.trace import partial_trace, tr
 from qad.core import errors
 from qad.core.config import config
@@ -60,6 +61,7 @@ from qad.rules import creation as _creation
 from qad.rules import exports as _names
 from qad.rules.building import *
 from qad.rules.creation import *
+from qad.rules.devices import to_device
 from qad.rules.exports import *
 from qad.rules.sparse import sparse
 from qad.testing import check_grads
@@ -86,12 +88,12 @@ __all__ = [
     "freeze", "vmap", "vhp", "value_and_jacobian", "is_holomorphic",
     # the tape
     "Tensor", "no_grad", "tensor",
-    # contractions
-    "Plan", "einsum", "ncon", "partial_trace", "plan", "tensordot", "tr",
+    # contractions, and many points on executors
+    "Plan", "einsum", "for_each", "ncon", "partial_trace", "plan", "tensordot", "tr",
     # solutions of equations, sparse matrices
     "fixed_point", "sparse",
-    # containers
-    "apply_updates", "register_container", "tree_map",
+    # containers, devices
+    "apply_updates", "register_container", "to_device", "tree_map",
     # seeing
     "debug", "profile",
     # parts, settings, checks, errors

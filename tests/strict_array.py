@@ -1,7 +1,7 @@
 """Arrays of another library, as strict as such arrays are where they lie on a device: a stand-in for CuPy's.
 
-A `StrictArray` speaks NumPy's two protocols and nothing else.  It is not converted (``np.asarray`` raises), it does
-not mix with arrays of the host, and its results without axes are arrays.  What is allowed is what CuPy allows too:
+A `StrictArray` speaks NumPy's two protocols, and says where it lies.  It is not converted (``np.asarray`` raises), it
+does not mix with arrays of the host, and its results without axes are arrays.  What is allowed is what CuPy allows too:
 Python's and NumPy's numbers as operands, ``like=``, one entry as a Python number, and arrays of integers of the host
 as indices, which say where and not what.
 
@@ -10,6 +10,7 @@ as indices, which say where and not what.
 
 import functools
 import types
+from contextlib import nullcontext
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
@@ -132,6 +133,13 @@ class StrictArray(NDArrayOperatorsMixin):
     def __repr__(self):
         return f"StrictArray({self.held!r})"
 
+    @property
+    def device(self):
+        return types.SimpleNamespace(id=0)
+
+    def get(self):
+        return self.held.copy()
+
     def item(self, *index):
         return self.held.item(*index)
 
@@ -195,6 +203,12 @@ def wrapped(found):
         items = list(map(wrapped, found))
         return type(found)(*items) if hasattr(found, "_fields") else type(found)(items)
     return found
+
+
+def fake_cupy():
+    """What qad asks of the module cupy."""
+    cuda = types.SimpleNamespace(Device=lambda number: nullcontext())
+    return types.SimpleNamespace(asarray=lambda x: StrictArray(np.array(home(x))), cuda=cuda)
 
 
 # -- whole programs ----------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 FOR_DEVELOPERS = ("docs", "test", "types", "bench")  # extras that bring tools and peers; the others serve qad itself
 
 
-IMPORTED_AS = {"physics_tenpy": "tenpy"}
+IMPORTED_AS = {"physics_tenpy": "tenpy", "cupy_cuda12x": "cupy"}
 
 
 def package(requirement):

@@ -40,6 +40,8 @@ ROOMS = (  # of core, each of which imports only those before it
     "config",
     "waiting",
     "words",
+    "counterparts",
+    "guests",
     "tape",
     "modes",
     "roots",

@@ -2,7 +2,12 @@
 
 NumPy's functions have the standard's signatures; here they give Tensors whatever they are given, so that a program
 written for the standard stays in one kind of array. What an operand recorded is recorded on; the rest are constants.
+
+Its ``special`` is `qad.special`, where SciPy looks for it (``SCIPY_ARRAY_API=1``); the standard has no such extension.
 """
+
+from importlib import import_module
+from types import ModuleType
 
 from numpy import (
     bool,
@@ -55,3 +60,9 @@ __all__ = [
     "result_type", "sort", "tril", "triu", "uint16", "uint32", "uint64", "uint8", "zeros", "zeros_like",
     *functions.__all__,
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name != "special":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module("qad.special")  # which takes a tenth of a second to load

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qad.core.guests import brought
 from qad.core.tape import hooks, recorders
 from qad.core.tape.dispatch import FUNCTIONS, LATE, UFUNCS, refuse_out
 from qad.core.tape.operands import operand
@@ -127,4 +128,4 @@ def rules_of(package: str, module: str) -> None:
 
 
 def _bare(x: Any) -> Any:
-    return type(x)(map(_bare, x)) if type(x) in (list, tuple) else value_of(x)
+    return type(x)(map(_bare, x)) if type(x) in (list, tuple) else brought(value_of(x))

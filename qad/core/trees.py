@@ -15,6 +15,7 @@ import numpy as np
 import optree
 
 from qad.core.errors import ArgumentError, GradientTypeError
+from qad.core.guests import brought
 from qad.core.tape.operands import check_arithmetic
 from qad.core.tape.tensor import CONSTANT, Tensor, value_of
 
@@ -113,6 +114,7 @@ def register_dataclass(cls: type) -> None:
 
 def check_leaf(leaf: Any, path: Callable[[], object]) -> None:
     """Raise unless `leaf` is an array or number that can have a gradient."""
+    leaf = brought(leaf)
     check_arithmetic(leaf)
     dtype = getattr(leaf, "dtype", None)
     kind = dtype.kind if dtype is not None else {float: "f", complex: "c"}.get(type(leaf), "O")

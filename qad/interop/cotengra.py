@@ -14,10 +14,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-try:
-    from cotengra import ContractionTree
-except ModuleNotFoundError as _error:
-    raise ModuleNotFoundError("qad.interop.cotengra needs cotengra: pip install 'qad[quimb]'") from _error
+from qad.interop.installed import require
+
+require("cotengra", "cotengra")
+
+from cotengra import ContractionTree
 
 from qad.contract.planner import find_plan
 

@@ -22,10 +22,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-try:
-    import h5py
-except ModuleNotFoundError as _error:
-    raise ModuleNotFoundError("qad.interop.itensor needs h5py: pip install 'qad[itensor]'") from _error
+from qad.interop.installed import require
+
+require("itensor", "h5py")
+
+import h5py
 
 from qad.core.errors import ArgumentError
 from qad.extend import value_of

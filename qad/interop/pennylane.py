@@ -6,14 +6,16 @@ Both count qubit 0 as the most significant bit of an index.  PennyLane's wires m
 
 from __future__ import annotations
 
+from functools import wraps
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-try:
-    import pennylane as qml
-except ModuleNotFoundError as _error:
-    raise ModuleNotFoundError("qad.interop.pennylane needs PennyLane: pip install pennylane") from _error
+from qad.interop.installed import require
+
+require("pennylane", "pennylane")
+
+import pennylane as qml
 
 from qad.circuit import Circuit, PauliSum
 from qad.circuit.gates import GATES
@@ -21,13 +23,13 @@ from qad.core.errors import ArgumentError
 from qad.extend import Tensor, value_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from qad.circuit.ir import Operation
     from qad.typing import Value
 
-__all__ = ["from_pennylane", "observable_from_pennylane", "observable_to_pennylane", "to_pennylane"]
+__all__ = ["from_pennylane", "from_qnode", "observable_from_pennylane", "observable_to_pennylane", "to_pennylane"]
 
 NAMES = {
     "PauliX": "x", "PauliY": "y", "PauliZ": "z", "Hadamard": "h", "S": "s", "T": "t", "SX": "sx",
@@ -78,6 +80,72 @@ def from_pennylane(operations: Any, wires: Sequence[Any] | None = None) -> Circu
     for operation in operations:
         add(circuit, operation, [places[wire] for wire in operation.wires])
     return circuit
+
+
+def from_qnode(qnode: Any, wires: Sequence[Any] | None = None) -> Callable[..., Any]:
+    """The function of a QNode, computed and differentiated by qad.
+
+    A QNode itself asks what kind of array a Tensor is, and PennyLane 0.45 raises "unknown object".
+
+    Parameters
+    ----------
+    qnode : pennylane.QNode
+        Of gates, as `from_pennylane` takes them.  It is run at each call, on nothing but its function.
+    wires : sequence, optional
+        Names of all wires in the order of qubits; by default the device's, or else as in `from_pennylane`.
+
+    Returns
+    -------
+    callable
+        Of the same arguments: the expectation values, variances, probabilities and states that the QNode returns.
+
+    Raises
+    ------
+    ArgumentError
+        In a call: another measurement, shots, a transform of the QNode; an observable that is no sum of Pauli words.
+
+    Examples
+    --------
+    >>> import numpy as np, pennylane as qml, qad
+    >>> from qad.interop.pennylane import from_qnode
+    >>> @qml.qnode(qml.device("default.qubit", wires=1))
+    ... def energy(t):
+    ...     qml.RX(t, 0)
+    ...     return qml.expval(qml.Z(0))
+    >>> np.round(qad.grad(from_qnode(energy))(0.5) + np.sin(0.5), 12)
+    np.float64(0.0)
+    """
+
+    @wraps(qnode.func)
+    def call(*args, **kwargs):
+        with qml.queuing.AnnotatedQueue() as queue:
+            returned = qnode.func(*args, **kwargs)
+        tape = qml.tape.QuantumScript.from_queue(queue)
+        transforms = qnode.compile_pipeline if hasattr(qnode, "compile_pipeline") else qnode.transform_program
+        if qnode.shots.total_shots is not None or len(transforms):
+            raise ArgumentError("from_qnode: qad computes exactly, without shots and the transforms of a QNode")
+        names = wires if wires is not None else qnode.device.wires or None
+        if names is None and all(isinstance(wire, int) for wire in tape.wires):
+            names = sorted(tape.wires)
+        names = list(tape.wires if names is None else names)
+        circuit = from_pennylane(tape, names)
+        found = [measured(circuit, measurement, names) for measurement in tape.measurements]
+        return type(returned)(found) if isinstance(returned, list | tuple) else found[0]
+
+    return call
+
+
+def measured(circuit: Circuit, measurement: Any, wires: Sequence[Any]) -> Any:
+    """What PennyLane's `measurement` gives of the state of a circuit."""
+    kind = type(measurement).__name__
+    if kind == "StateMP":
+        return circuit.state().reshape(-1)
+    if kind == "ProbabilityMP" and measurement.obs is None:
+        return circuit.probabilities([wires.index(wire) for wire in measurement.wires or wires]).reshape(-1)
+    if kind in ("ExpectationMP", "VarianceMP") and measurement.obs is not None:
+        observable = observable_from_pennylane(measurement.obs, wires=wires)
+        return circuit.expectation(observable) if kind == "ExpectationMP" else circuit.variance(observable)
+    raise ArgumentError(f"from_qnode: {measurement} is no expectation value, variance, probability or state")
 
 
 def real(parameter: Any) -> Any:

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-try:
-    from qiskit import QuantumCircuit
-    from qiskit.circuit import Gate, Parameter, ParameterExpression, ParameterVector, library
-    from qiskit.quantum_info import Operator, SparsePauliOp
-except ModuleNotFoundError as _error:
-    raise ModuleNotFoundError("qad.interop.qiskit needs Qiskit: pip install qiskit") from _error
+from qad.interop.installed import require
+
+require("qiskit", "qiskit")
+
+from qiskit import QuantumCircuit
+from qiskit.circuit import Gate, Parameter, ParameterExpression, ParameterVector, library
+from qiskit.quantum_info import Operator, SparsePauliOp
 
 from qad.circuit import Circuit, PauliSum
 from qad.circuit.gates import GATES, pauli_matrix

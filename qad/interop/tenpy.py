@@ -20,13 +20,14 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-try:
-    from tenpy.linalg import np_conserved as npc
-    from tenpy.networks.mpo import MPO as TheirMPO
-    from tenpy.networks.mps import MPS as TheirMPS
-    from tenpy.networks.site import Site
-except ModuleNotFoundError as _error:
-    raise ModuleNotFoundError("qad.interop.tenpy needs TeNPy: pip install 'qad[tenpy]'") from _error
+from qad.interop.installed import require
+
+require("tenpy", "tenpy")
+
+from tenpy.linalg import np_conserved as npc
+from tenpy.networks.mpo import MPO as TheirMPO
+from tenpy.networks.mps import MPS as TheirMPS
+from tenpy.networks.site import Site
 
 from qad.core.errors import ArgumentError
 from qad.extend import value_of

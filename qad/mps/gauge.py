@@ -138,7 +138,8 @@ def move_right(tensors: list[np.ndarray], site: int) -> None:
 def move_left(tensors: list[np.ndarray], site: int) -> None:
     """Move the centre of a list of plain tensors from `site` to the one before; new arrays take their places."""
     carried, tensors[site] = right_isometry(tensors[site])
-    tensors[site - 1] = tensors[site - 1] @ carried
+    left, phys, right = tensors[site - 1].shape
+    tensors[site - 1] = (tensors[site - 1].reshape(left * phys, right) @ carried).reshape(left, phys, -1)
 
 
 def carry(matrix: Array, tensor: Array) -> Array:

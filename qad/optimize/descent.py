@@ -35,7 +35,7 @@ def minimize_on(
     manifold: Manifold,
     fun: Callable[[Any], Any],
     params: Tree,
-    method: str = "L-BFGS",
+    method: str | Direction = "L-BFGS",
     callback: Callable[[Any, Any], object] | None = None,
     progress: Progress = False,
     *,
@@ -43,8 +43,10 @@ def minimize_on(
     ftol: float = 1e-14,
     maxiter: int = 1000,
     memory: int = 20,
+    longest: float = np.inf,
     metric: Metric | None = None,
     accepted: Callable[[Any, float], object] | None = None,
+    evaluated: Callable[[float, float], object] | None = None,
 ) -> OptimizeResult:
     """Minimise a real function of parameters that are confined to a manifold.
 
@@ -57,8 +59,9 @@ def minimize_on(
         raises `qad.errors.RejectedPoint` or `qad.errors.ConvergenceError`, and the search turns back to a smaller step.
     params : pytree
         Where to start, on the manifold.
-    method : str
-        "L-BFGS" (default), "CG" (nonlinear conjugate gradients, Hestenes-Stiefel with restarts) or "gradient".
+    method : str or Direction
+        "L-BFGS" (default), "CG" (nonlinear conjugate gradients, Hestenes-Stiefel with restarts) or "gradient". Or an
+        object of `qad.optimize.directions` that knows the curvature from a descent which ended about here.
     callback : callable, optional
         ``callback(params, value)`` after every iteration; raising StopIteration in it ends the search.
     progress : bool or tqdm
@@ -71,11 +74,16 @@ def minimize_on(
         Most iterations.
     memory : int
         How many steps "L-BFGS" remembers.
+    longest : float
+        The largest norm of the first step that an iteration tries: where the loss is far from quadratic, longer ones
+        lead astray.
     metric : callable, optional
         ``metric(point, vector, gradient_norm)`` returns the vector with the inverse of a metric applied: a
         preconditioner, such as the environment's metric of a tensor network.
     accepted : callable, optional
         As in `minimize`.
+    evaluated : callable, optional
+        ``evaluated(value, gradient_norm)`` after every evaluation; both are infinite where a point is rejected.
 
     Returns
     -------
@@ -84,7 +92,7 @@ def minimize_on(
     Raises
     ------
     ArgumentError
-        For an unknown method, or a loss that is not finite at the start.
+        For an unknown method, options that make no sense, or a loss that is not finite at the start.
 
     Notes
     -----
@@ -100,11 +108,14 @@ def minimize_on(
     >>> round(found.fun, 9)
     3.0
     """
-    if method not in DIRECTIONS:
+    if isinstance(method, str) and method not in DIRECTIONS:
         raise ArgumentError(f"unknown method {method!r}: choose one of {', '.join(DIRECTIONS)}")
     if maxiter < 1 or memory < 1:
         raise ArgumentError(f"maxiter and memory must be at least 1, but got {maxiter!r} and {memory!r}")
-    descent = Descent(manifold, fun, params, DIRECTIONS[method](memory), metric, callback, accepted)
+    if not longest > 0:
+        raise ArgumentError(f"longest is the positive norm of a step, not {longest!r}")
+    direction = DIRECTIONS[method](memory) if isinstance(method, str) else method
+    descent = Descent(manifold, fun, params, direction, metric, callback, accepted, longest, evaluated)
     with bar_for(progress) as descent.bar:
         message, success = descent.run(gtol, ftol, maxiter)
     return descent.result(message, success)
@@ -117,6 +128,7 @@ class Descent:
     direction: Direction
     callback: Callable[[Any, Any], object] | None
     accepted: Callable[[Any, float], object] | None
+    evaluated: Callable[[float, float], object] | None
     metric: Metric
     value_and_grad: Function
     evaluations: int
@@ -124,14 +136,16 @@ class Descent:
     lowest: Place | None
     here: Place
     history: list[float]
+    longest: float
     bar: Any
 
     def __init__(
         self, manifold: Manifold, fun: Callable[[Any], Any], params: Tree, direction: Direction, metric: Metric | None,
         callback: Callable[[Any, Any], object] | None, accepted: Callable[[Any, float], object] | None = None,
+        longest: float = np.inf, evaluated: Callable[[float, float], object] | None = None,
     ):  # fmt: skip
         self.manifold, self.direction, self.callback, self.accepted = manifold, direction, callback, accepted
-        self.metric = metric or (lambda point, vector, norm: vector)
+        self.longest, self.evaluated, self.metric = longest, evaluated, metric or (lambda point, vector, norm: vector)
         self.value_and_grad = value_and_grad(fun)
         self.evaluations, self.rejections, self.lowest = 0, 0, None
         self.here = self.evaluate(manifold.point(params))
@@ -143,24 +157,29 @@ class Descent:
 
     def evaluate(self, point: Any) -> Place:
         """Loss and gradient at a point."""
-        self.evaluations += 1
         params = self.manifold.params(point)
+        place = self.place_of(point, params)
+        self.rejections += place.gradient is None
+        if place.gradient is not None and (self.lowest is None or place.value < self.lowest.value):
+            self.lowest = place
+            if self.accepted is not None:
+                self.accepted(params, place.value)
+        if self.evaluated is not None:
+            self.evaluated(place.value, place.norm)
+        return place
+
+    def place_of(self, point: Any, params: Any) -> Place:
+        """A point with loss and gradient, or where it is rejected without."""
+        self.evaluations += 1
         try:
             value, gradient = self.value_and_grad(params)
         except (RejectedPoint, ConvergenceError) as rejection:
             if self.evaluations == 1 and isinstance(rejection, ConvergenceError):
                 raise
             value = np.inf
-        value = float(value)
-        if value == np.inf:
-            self.rejections += 1
-            return Place(point, value, None)
-        place = Place(point, value, self.manifold.gradient(point, gradient))
-        if self.lowest is None or value < self.lowest.value:
-            self.lowest = place
-            if self.accepted is not None:
-                self.accepted(params, value)
-        return place
+        if float(value) == np.inf:
+            return Place(point, np.inf, None)
+        return Place(point, float(value), self.manifold.gradient(point, gradient))
 
     def run(self, gtol: float, ftol: float, maxiter: int) -> tuple[str, bool]:
         """Descend; returns why it ended, and whether a tolerance was reached."""
@@ -201,7 +220,7 @@ class Descent:
         A. S. Lewis and M. L. Overton, Math. Program. 141, 135 (2013).
         """
         slope = here.gradient @ vector
-        short, long, t = 0.0, np.inf, 1.0
+        short, long, t = 0.0, np.inf, min(1.0, self.longest / np.linalg.norm(vector))
         best = None, None, None
         for _ in range(MOST_TRIALS):
             point, velocity = self.manifold.retract(here.point, t * vector)

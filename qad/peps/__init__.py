@@ -9,6 +9,7 @@ from qad.peps.half_cylinder import entanglement_spectrum
 from qad.peps.lattices import honeycomb, kagome, kitaev, spin_spin, triangular
 from qad.peps.models import Model, Term, heisenberg, ising, j1j2, term, xxz
 from qad.peps.observables import energy, expectation, local_expectations
+from qad.peps.search.cluster_update import cluster_update
 from qad.peps.search.ground import ground_state
 from qad.peps.search.result import GroundState
 from qad.peps.search.simple_update import simple_update
@@ -16,8 +17,8 @@ from qad.peps.state import PEPS
 from qad.peps.structure import structure_factor
 
 __all__ = [
-    "PEPS", "Environment", "GroundState", "Model", "Term", "classical", "correlation_length", "energy",
-    "entanglement_spectrum", "environment", "expectation", "finite", "ground_state", "heisenberg", "honeycomb", "ising",
-    "j1j2", "kagome", "kitaev", "local_expectations", "partition_function", "reduced_density", "simple_update",
-    "spin_spin", "structure_factor", "term", "triangular", "xxz",
+    "PEPS", "Environment", "GroundState", "Model", "Term", "classical", "cluster_update", "correlation_length",
+    "energy", "entanglement_spectrum", "environment", "expectation", "finite", "ground_state", "heisenberg",
+    "honeycomb", "ising", "j1j2", "kagome", "kitaev", "local_expectations", "partition_function", "reduced_density",
+    "simple_update", "spin_spin", "structure_factor", "term", "triangular", "xxz",
 ]  # fmt: skip

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from qad.peps.state import PEPS
     from qad.typing import Array
 
-Labelled = tuple[Any, list[Any]]  # a tensor and the names of its legs; numbers are open
+Labelled = tuple[Any, list[Any]]  # a tensor and the names of its legs
 
 
 def reduced_density(state: PEPS, sites: Sequence[tuple[int, int]], env: Environment) -> Array:
@@ -68,7 +68,11 @@ class Patch:
     """The rectangle around some sites of a state, and the corners and edges around it.
 
     Two halves grow, column by column from the left and from the right (row by row where the rectangle is higher than
-    wide), and meet in the middle: the order of contraction is known, and none is searched for.
+    wide), and meet in the middle: the order of contraction is known, and none is searched for. Where a half turn leaves
+    state and patch as they are, the second half is the first one with other names.
+
+    Names of legs: numbers are open physical ones; ``("e", k, i)`` along side k, ``("v", row, column, layer)`` and
+    ``("h", row, column, layer)`` above and on the left of a site, in ket or bra.
     """
 
     state: PEPS
@@ -92,10 +96,34 @@ class Patch:
         ends = (self.side(3), self.side(1)) if wide else (self.side(0), self.side(2))
         middle = (len(lines) + 1) // 2
         first = folded([*ends[0], *chain(*lines[:middle])])
-        second = folded([*ends[1], *chain(*reversed(lines[middle:]))])
+        if len(lines) % 2 == 0 and self.is_even():
+            second = first[0], [self.turned(name) for name in first[1]]
+        else:
+            second = folded([*ends[1], *chain(*reversed(lines[middle:]))])
         rho, labels = joined(first, second)
         order = sorted(range(len(labels)), key=lambda i: labels[i])
         return rho.transpose(order)
+
+    def is_even(self) -> bool:
+        """Whether a half turn leaves the state, its environment and the patch as they are."""
+        one = len(self.env.corners) == 1 and self.state.symmetry == "c4v"
+        return one and {self.across(place) for place in self.places} == set(self.places)
+
+    def across(self, place: tuple[int, int]) -> tuple[int, int]:
+        """Where a half turn takes a site of the rectangle."""
+        return 2 * self.top + self.rows - 1 - place[0], 2 * self.left + self.columns - 1 - place[1]
+
+    def turned(self, name: Any) -> Any:
+        """The name of the leg to which a half turn takes a leg."""
+        if isinstance(name, int):
+            layer, i = divmod(name, len(self.places))
+            return layer * len(self.places) + self.places.index(self.across(self.places[i]))
+        kind, *at = name
+        if kind == "e":
+            k, i = at
+            return "e", (k + 2) % 4, self.count(k) - i
+        row, column, layer = at
+        return kind, self.rows - (kind == "h") - row, self.columns - (kind == "v") - column, layer
 
     def side(self, k: int) -> list[Labelled]:
         """The corners and edges along one side of the rectangle, all but those of the lines that end there."""
@@ -122,7 +150,7 @@ class Patch:
         before = (k - 1) % 4
         leaves = self.count(before) if k in (1, 2) else 0  # where the side before ends, and where this one begins
         begins = 0 if k in (0, 1) else self.count(k)
-        return self.env.corner(k, *self.at(row, column)), [f"e{before},{leaves}", f"e{k},{begins}"]
+        return self.env.corner(k, *self.at(row, column)), [("e", before, leaves), ("e", k, begins)]
 
     def count(self, k: int) -> int:
         """How many edges a side has."""
@@ -132,20 +160,20 @@ class Patch:
         """The edge of direction k in column or row i."""
         row, column = {0: (0, i), 1: (i, self.columns - 1), 2: (self.rows - 1, i), 3: (i, 0)}[k]
         tensor, d = self.env.edge(k, *self.at(row, column)), self.state[self.at(row, column)].shape[1 + CLOCKWISE[k]]
-        ends = [f"e{k},{i}", f"e{k},{i + 1}"]
+        ends = [("e", k, i), ("e", k, i + 1)]
         before, after = ends if k in (0, 1) else reversed(ends)
-        leg = {0: f"v0,{i}", 1: f"h{i},{self.columns}", 2: f"v{self.rows},{i}", 3: f"h{i},0"}[k]
-        return tensor.reshape(tensor.shape[0], d, d, -1), [before, f"{leg}k", f"{leg}b", after]
+        leg = {0: ("v", 0, i), 1: ("h", i, self.columns), 2: ("v", self.rows, i), 3: ("h", i, 0)}[k]
+        return tensor.reshape(tensor.shape[0], d, d, -1), [before, (*leg, "ket"), (*leg, "bra"), after]
 
     def site(self, row: int, column: int) -> list[Labelled]:
         """Ket and bra of a site."""
         at = self.at(row, column)
-        legs = [f"v{row},{column}", f"h{row},{column}", f"v{row + 1},{column}", f"h{row},{column + 1}"]
+        legs = [("v", row, column), ("h", row, column), ("v", row + 1, column), ("h", row, column + 1)]
         tensor = symmetrised(self.state[at], self.state.symmetry)
         n, found = len(self.places), []
         for side, x in enumerate((tensor, tensor.conj())):
-            physical = self.places.index(at) + side * n if at in self.places else f"s{row},{column}"
-            found.append((x, [physical, *(f"{leg}{'kb'[side]}" for leg in legs)]))
+            physical = self.places.index(at) + side * n if at in self.places else ("s", row, column)
+            found.append((x, [physical, *((*leg, ("ket", "bra")[side]) for leg in legs)]))
         return found
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import any_traced
@@ -79,6 +82,7 @@ def environment(
     method: str | None = None,
     tol: float = 1e-10,
     maxiter: int = 1000,
+    adjoint_tol: float | None = None,
 ) -> Environment:
     """The environment of an infinite state, by corner transfer matrices; differentiable.
 
@@ -96,9 +100,11 @@ def environment(
         eigenvectors of the enlarged corner, which takes several times as long. For others: cuts are made by what stands
         on both sides of them, "half" (default) one corner each, "full" two.
     tol : float
-        Of the last change, weighted as the environment feels it, and of the linear solves in derivatives.
+        Of the last change, weighted as the environment feels it.
     maxiter : int
         Most moves.
+    adjoint_tol : float, optional
+        Relative, of the linear solves in derivatives; default `tol`.
 
     Returns
     -------
@@ -130,6 +136,9 @@ def environment(
     symmetric, cell = state.symmetry == "c4v", cells.cell_of(state.cell)
     method = METHODS[symmetric][0] if method is None else method
     check_options(state.bond, chi, tol, maxiter)
+    tols = tol, tol if adjoint_tol is None else adjoint_tol
+    if not isinstance(tols[1], Real) or not tols[1] > 0:
+        raise ArgumentError(f"adjoint_tol is a positive number, not {adjoint_tol!r}")
     if method not in METHODS[symmetric]:
         raise ArgumentError(f"unknown method {method!r}: choose one of {', '.join(map(repr, METHODS[symmetric]))}")
     groups = None
@@ -139,19 +148,20 @@ def environment(
     if symmetric:
         layer = c4v.double_layer(symmetrised(state[0, 0], "c4v"))
         before = groups and (c4v.Pair(groups[0][0], groups[1][0]), groups[2][0])
-        pair, isometry, error, report = c4v.solved(layer, chi, before, method, tol, maxiter)
+        pair, isometry, error, report = c4v.solved(layer, chi, before, method, tols, maxiter)
         return Environment((pair.corner,), (pair.edge,), (isometry,), cell, error, report)
     layers = [cells.double_layer(symmetrised(state[place], state.symmetry)) for place in cell.first]
-    found, error, report = cells.solved(layers, cell, chi, groups, method, tol, maxiter)
+    found, error, report = cells.solved(layers, cell, chi, groups, method, tols, maxiter)
     return Environment(*found, cell, error, report)
 
 
 def check_options(bond: int, chi: int, tol: float, maxiter: int) -> None:
     """Raise for options that make no sense."""
-    if int(chi) != chi or chi < bond**2:
+    if not isinstance(chi, Real) or not chi < np.inf or int(chi) != chi or chi < bond**2:
         raise ArgumentError(f"chi is a whole number of at least D^2 = {bond**2}, not {chi!r}")
-    if not tol > 0 or not maxiter >= 1:
-        raise ArgumentError(f"tol and maxiter are positive, not {tol!r} and {maxiter!r}")
+    for name, x, least in (("tol", tol, 0.0), ("maxiter", maxiter, 0.5)):
+        if not isinstance(x, Real) or not x > least:
+            raise ArgumentError(f"{name} is a positive number, not {x!r}")
 
 
 def check_start(start: Environment, state: PEPS, cell: cells.Cell) -> None:

@@ -45,6 +45,11 @@ class Model:
     terms : sequence of Term
         Make them by `qad.peps.term`.
 
+    Raises
+    ------
+    ArgumentError
+        If there is none.
+
     Examples
     --------
     >>> import numpy as np, qad
@@ -58,6 +63,8 @@ class Model:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "terms", tuple(self.terms))
+        if not self.terms:
+            raise ArgumentError("a model has one term at least")
 
     def rotated(self, u: ArrayLike | None = None) -> Model:
         """The same model in a basis that is turned by `u` on every second site.

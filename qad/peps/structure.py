@@ -81,7 +81,7 @@ def structure_factor(
     def mean(h: Array) -> Array:
         kets = [x + h * w * np.tensordot(o, x, (1, 0)) for w, x in zip(waves, wide.tensors, strict=True)]
         layers = [cells.double_layer(ket, bra) for ket, bra in zip(kets, wide.tensors, strict=True)]
-        found = cells.solved(layers, cell, chi, None, "half", tol, maxiter)[0]
+        found = cells.solved(layers, cell, chi, None, "half", (tol, tol), maxiter)[0]
         n, total = len(layers), 0.0
         for i, (w, ket, bra) in enumerate(zip(waves, kets, wide.tensors, strict=True)):
             around = [[found[group][k * n + i] for k in range(4)] for group in (0, 1)]

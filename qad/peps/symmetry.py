@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.extend import value_of
 
 if TYPE_CHECKING:
     from qad.typing import Array
@@ -18,7 +20,8 @@ MATRICES = {TURN: ((0, 1), (-1, 0)), FLIP: ((-1, 0), (0, 1))}
 NAMES = ("c4v", "c4", "c2v")
 
 
-def elements(symmetry: str) -> list[tuple[tuple[int, ...], bool, np.ndarray]]:
+@cache
+def elements(symmetry: str) -> tuple[tuple[tuple[int, ...], bool, np.ndarray], ...]:
     """The group: permutations of legs, whether they reflect, and matrices of vectors ``(rows, columns)``."""
     generators = {"c4v": (TURN, FLIP), "c4": (TURN,), "c2v": (FLIP, (0, 3, 2, 1))}[symmetry]
     matrices = MATRICES | {(0, 3, 2, 1): ((1, 0), (0, -1))}
@@ -31,11 +34,15 @@ def elements(symmetry: str) -> list[tuple[tuple[int, ...], bool, np.ndarray]]:
             if product not in found:
                 found[product] = reflects ^ (generator != TURN), np.array(matrices[generator]) @ matrix
                 waiting.append(product)
-    return [(legs, *rest) for legs, rest in found.items()]
+    return tuple((legs, *rest) for legs, rest in found.items())
 
 
 def symmetrised(site: Array, symmetry: str | None) -> Array:
-    """The part of a site that a symmetry leaves as it is, of norm 1; recorded where the site is."""
+    """The part of a site that a symmetry leaves as it is, of norm 1, or the site, of size 1; recorded where it is."""
+    largest = np.abs(value_of(site)).max()
+    if not largest > 0:
+        raise ArgumentError("a site of the state is zero")
+    site = site / largest  # a constant, which environments and densities do not see
     if symmetry is None:
         return site
     total = 0

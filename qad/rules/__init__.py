@@ -5,6 +5,7 @@ from qad.rules import (
     casts,
     complex,
     creation,
+    devices,
     diagonal,
     elementwise,
     fft,

@@ -6,11 +6,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from qad.core.errors import ArgumentError
-from qad.extend import attach, value_of
+from qad.extend import attach, stack_of, value_of
+from qad.rules.devices import to_device
 
 if TYPE_CHECKING:
     from types import ModuleType
-    from typing import Any
+    from typing import Any, NoReturn
 
     from qad.extend import Tensor
     from qad.typing import Value
@@ -47,16 +48,12 @@ def __array_namespace__(x: Tensor, *, api_version: str | None = None) -> ModuleT
 
 def device(x: Tensor) -> Any:
     """Where the values are: "cpu" for ndarrays."""
-    return getattr(value_of(x), "device", "cpu")
+    return getattr(stack_of(x), "device", "cpu")
 
 
-def to_device(x: Tensor, device: Any, /, *, stream: Any = None) -> Tensor:
-    """`x` itself, where it is on that device."""
-    if device != x.device:
-        raise ArgumentError(
-            f"the array is on {x.device!r} and stays there: make it on {device!r}, by CuPy, and pass that"
-        )
-    return x
+def to_device_of(x: Tensor, device: Any, /, *, stream: Any = None) -> Tensor:
+    """`x` there, by `qad.to_device`; `x` itself, where it is on that device."""
+    return x if device == x.device else to_device(x, device)
 
 
 def contains(x: Tensor, value: Value) -> bool:
@@ -76,7 +73,18 @@ def dlpack(
 
 attach("__array_namespace__", __array_namespace__)
 attach("device", device, property=True)
-attach("to_device", to_device)
+attach("to_device", to_device_of)
 attach("__contains__", contains)
 attach("__dlpack__", dlpack)
 attach("__dlpack_device__", lambda x: value_of(x).__dlpack_device__())
+
+
+def refuse_torch(function: Any, kinds: Any, args: Any = (), kwargs: Any = None) -> NoReturn:
+    """What torch asks when one of its functions is given a Tensor, which it cannot differentiate."""
+    raise ArgumentError(
+        f"torch's {getattr(function, '__name__', function)} was given a Tensor of qad: qad.interop.torch.primitive(f) "
+        "makes a function of torch one of qad's, qad.interop.torch.wrap(f) one of qad torch's, x.numpy() is a constant"
+    )
+
+
+attach("__torch_function__", staticmethod(refuse_torch))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import attach, attach_operator, quick, value_of
+from qad.extend import attach, attach_operator, operand, quick, value_of
 
 if TYPE_CHECKING:
     from qad.typing import Function
@@ -23,7 +23,7 @@ def _bare(ufunc: np.ufunc) -> Function:
     """An operator without derivative: on the values, with a plain answer."""
 
     def bare(x, y):
-        return ufunc(value_of(x), value_of(y))
+        return ufunc(value_of(x), value_of(operand(y)))
 
     return bare
 

@@ -37,59 +37,57 @@ def painted(drawing: Drawing) -> Any:
 
 
 def paint(drawing: Drawing, ax: Any) -> None:
-    """Paint into Axes, which lose their frame."""
-    for order, (kind, shape) in enumerate(drawing.shapes):
-        PAINTERS[kind](ax, order, drawing.font, **shape)
+    """Paint into Axes, which lose their frame; letters and lines shrink or grow with the sheet."""
     ax.set(xlim=(0, drawing.width), ylim=(drawing.height, 0), aspect="equal")
     ax.axis("off")
+    place, (width, height) = ax.get_position(), ax.figure.get_size_inches() * 72
+    scale = min(place.width * width / drawing.width, place.height * height / drawing.height)
+    for order, (kind, shape) in enumerate(drawing.shapes):
+        if kind == "text":
+            _text(ax, order, drawing.font.split(",")[0], scale, **shape)
+        else:
+            ax.add_patch(PATCHES[kind](scale, **shape)).set_zorder(order)
 
 
-def _path(ax: Any, order: int, font: str, codes: str, points: list, colour: str, width: float, dashed: bool) -> None:
+def _path(scale: float, codes: str, points: list, colour: str, width: float, dashed: bool) -> Any:
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
 
     kinds = {"M": [Path.MOVETO], "L": [Path.LINETO], "C": [Path.CURVE4] * 3}
     path = Path(points, [kind for code in codes for kind in kinds[code]])
     style = (0, (3, 3)) if dashed else "-"
-    ax.add_patch(PathPatch(path, fill=False, edgecolor=colour, linewidth=width, linestyle=style, zorder=order))
+    return PathPatch(path, fill=False, edgecolor=colour, linewidth=width * scale, linestyle=style)
 
 
-def _polygon(ax: Any, order: int, font: str, points: list, fill: str) -> None:
+def _polygon(scale: float, points: list, fill: str) -> Any:
     from matplotlib.patches import Polygon
 
-    ax.add_patch(Polygon(points, closed=True, facecolor=fill, edgecolor="none", zorder=order))
+    return Polygon(points, closed=True, facecolor=fill, edgecolor="none")
 
 
 def _box(
-    ax: Any, order: int, font: str, x: float, y: float, width: float, height: float, fill: str, edge: str,
-    radius: float, weight: float,
-) -> None:  # fmt: skip
+    scale: float, x: float, y: float, width: float, height: float, fill: str, edge: str, radius: float, weight: float
+) -> Any:  # fmt: skip
     from matplotlib.patches import FancyBboxPatch
 
     style = f"round,pad=0,rounding_size={min(radius, width / 2, height / 2)}"
-    box = FancyBboxPatch((x, y), width, height, style, facecolor=fill, edgecolor=edge, linewidth=weight, zorder=order)
-    ax.add_patch(box)
+    return FancyBboxPatch((x, y), width, height, style, facecolor=fill, edgecolor=edge, linewidth=weight * scale)
 
 
-def _disc(ax: Any, order: int, font: str, x: float, y: float, radius: float, fill: str, edge: str) -> None:
+def _disc(scale: float, x: float, y: float, radius: float, fill: str, edge: str) -> Any:
     from matplotlib.patches import Circle
 
-    ax.add_patch(Circle((x, y), radius, facecolor=fill, edgecolor=edge, linewidth=1.3, zorder=order))
+    return Circle((x, y), radius, facecolor=fill, edgecolor=edge, linewidth=1.3 * scale)
 
 
 def _text(
-    ax: Any, order: int, font: str, x: float, y: float, words: str, size: float, colour: str, bold: bool, align: str
+    ax: Any, order: int, family: str, scale: float, x: float, y: float, words: str, size: float, colour: str,
+    bold: bool, align: str,
 ) -> None:  # fmt: skip
     ax.text(
-        x, y, words.replace("$", r"\$"), fontsize=size, color=colour, ha=ALIGN[align], va="center", zorder=order,
-        fontweight="bold" if bold else "normal", family=font.split(",")[0],
+        x, y, words.replace("$", r"\$"), fontsize=size * scale, color=colour, ha=ALIGN[align], va="center",
+        zorder=order, fontweight="bold" if bold else "normal", family=family,
     )  # fmt: skip
 
 
-PAINTERS: dict[str, Callable[..., None]] = {
-    "path": _path,
-    "polygon": _polygon,
-    "box": _box,
-    "disc": _disc,
-    "text": _text,
-}
+PATCHES: dict[str, Callable[..., Any]] = {"path": _path, "polygon": _polygon, "box": _box, "disc": _disc}

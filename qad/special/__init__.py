@@ -17,7 +17,11 @@ Polynomials          eval_legendre eval_chebyt eval_chebyu eval_hermite eval_her
 """
 
 from numpy import sinc
-from scipy.special import (
+
+from qad.special import bessel, errors, gammas, polynomials  # their rules
+from qad.special.exponentials import exprel, lambertw, log_softmax, logsumexp, softmax
+from qad.special.gammas import polygamma
+from qad.special.scipys import (
     airy,
     beta,
     betainc,
@@ -87,11 +91,7 @@ from scipy.special import (
     yv,
 )  # fmt: skip
 
-from qad.special import bessel, errors, gammas, polynomials  # their rules
-from qad.special.exponentials import exprel, lambertw, log_softmax, logsumexp, softmax
-from qad.special.gammas import polygamma
-
-_MODULES = {"bessel", "errors", "exponentials", "faddeeva", "gammas", "polynomials"}
+_MODULES = {"bessel", "errors", "exponentials", "faddeeva", "gammas", "polynomials", "scipys"}
 __all__ = [
     "airy", "beta", "betainc", "betaln", "cbrt", "cosm1", "dawsn", "digamma", "entr", "erf", "erfc", "erfcinv",
     "erfcx", "erfi", "erfinv", "eval_chebyt", "eval_chebyu", "eval_gegenbauer", "eval_genlaguerre",

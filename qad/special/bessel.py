@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import special
 
 from qad.extend import defvjp_tuned, unrecorded
 from qad.rules.elementwise import table
+from qad.special import scipys as special
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

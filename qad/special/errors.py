@@ -6,10 +6,10 @@ from math import pi, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import special
 
 from qad.extend import defvjp_tuned, primitive
 from qad.rules.elementwise import table
+from qad.special import scipys as special
 from qad.special.faddeeva import dawsn_derivative, erfcx_derivative, gauss
 
 if TYPE_CHECKING:

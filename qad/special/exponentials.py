@@ -6,7 +6,6 @@ from math import factorial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import special
 
 from qad.core.errors import ArgumentError
 from qad.extend import defvjp_tuned, operand, primitive, value_of
@@ -15,6 +14,7 @@ from qad.rules.axes import axes_of
 from qad.rules.constants import LN2, LN10
 from qad.rules.elementwise import nonzero, table
 from qad.rules.slopes import sech
+from qad.special import scipys as special
 
 if TYPE_CHECKING:
     from qad.typing import Array, ArrayLike, Axes, Value

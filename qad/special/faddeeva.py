@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import special
 
 from qad.extend import defvjp_tuned, primitive
+from qad.special import scipys as special
 
 if TYPE_CHECKING:
     from qad.typing import Value

@@ -6,11 +6,11 @@ from math import factorial, pi
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import special
 
 from qad.core.errors import ArgumentError
 from qad.extend import as_array, defvjp_tuned, primitive, unrecorded, value_of
 from qad.rules.elementwise import table
+from qad.special import scipys as special
 
 if TYPE_CHECKING:
     from qad.typing import Array, ArrayLike, Value

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scipy.special import (
+from qad.extend import value_of
+from qad.rules.elementwise import table
+from qad.special.scipys import (
     eval_chebyt,
     eval_chebyu,
     eval_gegenbauer,
@@ -15,9 +17,6 @@ from scipy.special import (
     eval_laguerre,
     eval_legendre,
 )  # fmt: skip
-
-from qad.extend import value_of
-from qad.rules.elementwise import table
 
 if TYPE_CHECKING:
     from qad.typing import Function, Value

@@ -129,8 +129,8 @@ def test_versions_devices_and_information():
         x.__array_namespace__(api_version="1999.1")
     assert x.device == "cpu"
     assert x.to_device("cpu") is x
-    with pytest.raises(qad.errors.ArgumentError, match="CuPy"):
-        x.to_device("cuda")
+    with pytest.raises(qad.errors.ArgumentError, match="the devices are"):
+        x.to_device("tpu")
     info = xp.__array_namespace_info__()
     assert info.devices() == [info.default_device()] == ["cpu"]
     assert info.capabilities()["boolean indexing"]

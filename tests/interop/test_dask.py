@@ -7,6 +7,8 @@ import pytest
 
 import qad
 from qad.contract.crew import Dask, in_order
+from qad.core.trees import flatten
+from tests.contract.points import JOBS
 
 pytest.importorskip("distributed", reason="the optional package distributed (of dask) is not installed")
 
@@ -82,3 +84,11 @@ def test_a_failure_says_which_task(client):
     with pytest.raises(ZeroDivisionError) as caught:
         list(in_order(client, task, None, range(5)))
     assert caught.value.__notes__ == ["in task 2: 2"]
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_many_points_are_the_same_to_the_last_bit(client, name):
+    function, shared, points = JOBS[name]
+    here, there = (qad.for_each(function, points, shared, executor=each) for each in (None, client))
+    for one, two in zip(flatten(here)[0], flatten(there)[0], strict=True):
+        np.testing.assert_array_equal(one, two)

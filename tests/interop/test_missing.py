@@ -1,9 +1,14 @@
-"""A bridge whose package is missing says how to install it."""
+"""A bridge whose package is missing, or too old, says how to install it."""
 
 import importlib
 import sys
+import tomllib
+from pathlib import Path
+from types import ModuleType
 
 import pytest
+
+from qad.interop.installed import NEEDED, numbers, require
 
 PACKAGES = {
     "cotengra": "cotengra", "itensor": "h5py", "jax": "jax", "pennylane": "pennylane", "qiskit": "qiskit",
@@ -20,3 +25,37 @@ def test_a_missing_package_is_named_with_the_command(name, monkeypatch):
     monkeypatch.setitem(sys.modules, PACKAGES[name], None)  # importing it fails
     with pytest.raises(ModuleNotFoundError, match="pip install"):
         importlib.import_module(f"qad.interop.{name}")
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_a_package_that_is_too_old_is_named_with_the_command(name, monkeypatch):
+    for module in [module for module in sys.modules if module.startswith(f"qad.interop.{name}")]:
+        monkeypatch.delitem(sys.modules, module)
+    old = ModuleType(PACKAGES[name])
+    old.__version__ = "0.1.2+cpu"
+    monkeypatch.setitem(sys.modules, PACKAGES[name], old)
+    with pytest.raises(ImportError, match=rf"needs {PACKAGES[name]} .*, not 0\.1\.2.*pip install -U 'qad\[") as caught:
+        importlib.import_module(f"qad.interop.{name}")
+    assert not isinstance(caught.value, ModuleNotFoundError)
+
+
+@pytest.mark.parametrize("version, enough", [("2.2.0", True), ("2.13.0+cpu", True), ("2.1.9", False), ("", True)])
+def test_versions_are_compared_by_their_numbers(version, enough, monkeypatch):
+    """A version that says nothing, such as that of a build without its history, is left alone."""
+    package = ModuleType("torch")
+    package.__version__ = version
+    monkeypatch.setitem(sys.modules, "torch", package)
+    if enough:
+        require("torch", "torch")
+    else:
+        with pytest.raises(ImportError, match=r"2\.2 or newer, not 2\.1\.9"):
+            require("torch", "torch")
+    assert numbers("0+unknown") == []
+
+
+def test_the_versions_are_those_of_the_project():
+    extras = tomllib.loads(Path(__file__).parents[2].joinpath("pyproject.toml").read_text("utf-8"))
+    declared = extras["project"]["optional-dependencies"]
+    for package, (least, extra) in NEEDED.items():
+        named = {"tenpy": "physics-tenpy"}.get(package, package)
+        assert f"{named}>={least}" in declared[extra]

@@ -101,7 +101,7 @@ def test_bad_input():
     with pytest.raises(ArgumentError, match="Hermitian"):
         uniform.energy_density(neel(), np.kron(RAISE, RAISE).reshape(2, 2, 2, 2))
     with pytest.raises(ArgumentError, match="riemannian"):
-        uniform.ground_state(heisenberg(), method="vumps")
+        uniform.ground_state(heisenberg(), method="dmrg")
     with pytest.raises(ShapeError, match="cells"):
         uniform.fidelity(neel(), UniformMPS.random(2))
     with pytest.raises(ArgumentError, match="one or two sites"):

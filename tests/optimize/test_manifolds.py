@@ -88,6 +88,21 @@ def test_a_metric_preconditions():
     assert scaled.fun < 1e-12 < plain.fun
 
 
+def test_no_first_step_is_longer_than_asked_for():
+    """But an iteration may go further where the loss goes on falling."""
+    seen = []
+
+    def loss(x):
+        seen.append(np.array(qad.stop_gradient(x)))
+        return ((x - 5.0) ** 2).sum()
+
+    found = minimize_on(Euclidean(), loss, np.zeros(1), "gradient", longest=0.25)
+    assert found.fun < 1e-12
+    np.testing.assert_allclose(np.concatenate(seen[:3]), [0.0, 0.25, 0.5])
+    with pytest.raises(ArgumentError, match="longest"):
+        minimize_on(Euclidean(), loss, np.zeros(1), longest=0.0)
+
+
 def test_callback_and_bad_input():
     def callback(params, value):
         raise StopIteration

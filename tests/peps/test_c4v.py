@@ -111,8 +111,22 @@ def test_bad_input():
         peps.environment(state, 3)
     with pytest.raises(ArgumentError, match="unknown method 'half'"):
         peps.environment(state, 8, method="half")
-    with pytest.raises(ArgumentError, match="tol and maxiter"):
-        peps.environment(state, 8, tol=0)
+    for chi in (np.nan, np.inf, None, "8", 8.5):
+        with pytest.raises(ArgumentError, match="chi is a whole number"):
+            peps.environment(state, chi)
+    for option in (
+        {"tol": 0},
+        {"tol": np.nan},
+        {"tol": None},
+        {"maxiter": 0},
+        {"adjoint_tol": 0},
+        {"adjoint_tol": "x"},
+    ):
+        with pytest.raises(ArgumentError, match=f"{next(iter(option))} is a positive number"):
+            peps.environment(state, 8, **option)
+    for symmetry in ("c4v", None):
+        with pytest.raises(ArgumentError, match="zero"):
+            peps.environment(peps.PEPS([np.zeros((2,) * 5)], symmetry=symmetry), 8)
     with pytest.raises(ConvergenceError, match=r"did not converge .* changes on the way: .*Change chi"):
         peps.environment(state, 8, maxiter=2)
     env = peps.environment(state, 8)
@@ -122,6 +136,18 @@ def test_bad_input():
         peps.reduced_density(state, [(0, 0), (0, 0)], env)
     with pytest.raises(ArgumentError, match="not the environment"):
         peps.reduced_density(peps.PEPS.random(2, ["AB"]), [(0, 0)], env)
+
+
+@pytest.mark.parametrize("symmetry", ["c4v", None])
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_sizes_of_sites_are_no_matter(symmetry, scale):
+    state = peps.PEPS.random(2, seed=0, symmetry=symmetry)
+    found = [
+        qad.value_and_grad(lambda state: peps.energy(state, MODEL, 8))(peps.PEPS([f * state[0, 0]], symmetry=symmetry))
+        for f in (1.0, scale)
+    ]
+    assert found[0][0] == pytest.approx(found[1][0], abs=1e-12)
+    np.testing.assert_allclose(found[1][1][0, 0] * scale, found[0][1][0, 0], atol=1e-8)
 
 
 @pytest.mark.parametrize("symmetry", ["c4v", None])

@@ -1,6 +1,7 @@
 """Searches for ground states: known energies, resuming, refusals."""
 
 import dataclasses
+import re
 
 import numpy as np
 import pytest
@@ -53,7 +54,33 @@ def test_a_search_goes_on_from_its_checkpoint(found):
     again = peps.ground_state(MODEL, 2, 16, "c4v", seed=99, checkpoint=path)
     assert again.nfev <= 5
     assert again.energy == pytest.approx(result.energy, abs=1e-9)
-    np.testing.assert_array_equal(again.history[: len(result.history) - 1], result.history[1:])
+    np.testing.assert_array_equal(again.history[: len(result.history)], result.history)
+
+
+def test_every_evaluation_is_noted(found):
+    rows = found[0].evaluations
+    assert len(rows) == found[0].nfev > len(found[0].history) - 1
+    assert (np.diff(rows["energy"][rows["best"]]) < 1e-12).all()
+    assert not rows["best"].all()
+    assert rows["energy"].min() == found[0].energy
+    assert rows["gradient_norm"][np.argmin(rows["energy"])] == found[0].gradient_norm
+    assert (rows["chi"] >= 12).all() and (rows["chi"] <= 20).all()
+    assert (rows["moves"] >= 1).all() and (rows["products"] >= 1).all() and (rows["seconds"] > 0).all()
+
+
+def test_the_bar_shows_the_environment():
+    shown = []
+
+    class Bar:
+        def set_postfix_str(self, text, refresh):
+            shown.append(text)
+
+        def update(self):
+            pass
+
+    found = peps.ground_state(MODEL, 2, 9, "c4v", maxiter=2, progress=Bar())
+    chi = found.environment.chi
+    assert re.fullmatch(rf"{found.energy:.12g}, gain \S+, gradient \S+, chi {chi}, \d+ moves", shown[-1])
 
 
 def test_checkpoints_that_cannot_be_used_are_left_alone(found, tmp_path):
@@ -64,6 +91,16 @@ def test_checkpoints_that_cannot_be_used_are_left_alone(found, tmp_path):
         peps.ground_state(MODEL, 2, 16, checkpoint=path)
     with pytest.raises(ArgumentError, match="its model is"):
         peps.ground_state(peps.xxz(1.1).rotated(np.array([[0.0, 1.0], [-1.0, 0.0]])), 2, 16, "c4v", checkpoint=path)
+    with np.load(path) as held:
+        arrays = dict(held)
+    for name, change in (
+        ("corner_0", lambda x: x * np.nan),
+        ("corner_0", lambda x: x[:3]),
+        ("frame_0", lambda x: x[3:]),
+    ):
+        np.savez(tmp_path / "changed.npz", **(arrays | {name: change(arrays[name])}))
+        with pytest.raises(ArgumentError, match="damaged: its environment"):
+            peps.ground_state(MODEL, 2, 16, "c4v", checkpoint=tmp_path / "changed.npz")
     half = tmp_path / "half.npz"
     half.write_bytes(path.read_bytes()[:2000])
     with pytest.raises(ArgumentError, match="damaged"):
@@ -74,6 +111,15 @@ def test_checkpoints_that_cannot_be_used_are_left_alone(found, tmp_path):
         peps.ground_state(MODEL, 2, 16, "c4v", checkpoint=tmp_path / "other.npz")
     with pytest.raises(ArgumentError, match="there is no folder"):
         peps.ground_state(MODEL, 2, 16, "c4v", checkpoint=tmp_path / "nowhere" / "x.npz")
+
+
+@pytest.mark.parametrize("chi", [10, 20])
+def test_bonds_grow_by_more_than_one(chi):
+    """From a product state, by a first search of bond 2, and in the larger environment one of bond 3."""
+    spin = np.array([[[[[np.cos(0.8)]]]], [[[[np.sin(0.8)]]]]])
+    result = peps.ground_state(peps.ising(3.6), 3, chi, start=peps.PEPS([spin], symmetry="c4v"), maxiter=4, tol=1e-6)
+    assert result.state.bond == 3
+    assert -3.7518 < result.energy < -3.74  # linked clusters; bond 2: -3.75159
 
 
 def test_bonds_grow_with_noise(found):
@@ -98,6 +144,8 @@ def test_points_without_an_environment_are_rejected(monkeypatch, found):
     nudged = peps.PEPS([start.tensors[0] + 0.1 * peps.PEPS.random(2, seed=3).tensors[0]], symmetry="c4v")
     result = peps.ground_state(MODEL, 2, 12, start=nudged, tol=1e-8)
     assert refused
+    rejected = result.evaluations[np.isinf(result.evaluations["energy"])]
+    assert rejected.tolist() == [(np.inf, np.inf, 0, 0, 0, rejected["seconds"][0], False)]
     assert "1 points were rejected" in result.message
     assert result.energy == pytest.approx(BOND_2, abs=1e-6)
 
@@ -117,7 +165,7 @@ def test_a_search_that_ends_on_a_slope_goes_on_with_a_fresh_environment(monkeypa
     monkeypatch.setattr(peps.search.ground, "SLOW", np.inf)
     result = peps.ground_state(MODEL, 2, 12, "c4v", seed=4, maxiter=8)
     assert starts == [(None, 8), (None, 5)]
-    assert len(result.history) == 1 + 3 + 1 + 5
+    assert len(result.history) == 1 + 3 + 5
     assert result.history[-1] < result.history[3]
 
 
@@ -132,7 +180,7 @@ def test_environments_that_come_to_rest_slowly_are_cut_anew(monkeypatch):
     monkeypatch.setattr(peps.search.ground, "SLOW", 0)
     result = peps.ground_state(MODEL, 2, 12, "c4v", seed=4, maxiter=LEGS + 4)
     assert starts.count(None) == LEGS
-    assert len(result.history) == LEGS + LEGS + 4
+    assert len(result.history) == 1 + LEGS + 4
     assert result.history[-1] == result.history.min()
 
 
@@ -163,6 +211,8 @@ def test_bad_input():
         peps.ground_state(MODEL, 3, 8, "c4v")
     with pytest.raises(ArgumentError, match="unknown symmetry"):
         peps.ground_state(MODEL, 2, 8, "C4")
+    with pytest.raises(ArgumentError, match="bonds above 2"):
+        peps.ground_state(MODEL, 2, 16, start=peps.PEPS.random(3, symmetry="c4v"))
 
 
 @pytest.mark.slow

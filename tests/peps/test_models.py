@@ -87,3 +87,8 @@ def test_couplings_may_be_recorded():
     slope = qad.grad(lambda g: peps.expectation(state, peps.ising(g), env))(1.3)
     x = peps.local_expectations(state, "X", env)[0, 0]
     assert slope == pytest.approx(-x, abs=1e-12)
+
+
+def test_a_model_has_terms():
+    with pytest.raises(ArgumentError, match="one term at least"):
+        peps.Model([])

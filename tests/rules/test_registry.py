@@ -17,6 +17,7 @@ from qad.core.define import PRIMITIVES
 from qad.core.looking.observer import Observer
 from qad.core.tape.cotangents import Lazy
 from qad.core.tape.dispatch import FUNCTIONS
+from qad.rules.devices import moved
 from tests.cases import below, normal
 from tests.circuit.test_small import of_angles
 from tests.linalg.draw import apart
@@ -72,6 +73,7 @@ def of_second_derivatives():
         "values": lambda a: np.linalg.eigvalsh(a)[:2].sum(),
         "curved": lambda a: np.sum(apart(np.linalg.eigh(a)[0])[:2] ** 2),  # refused, by the primitive that looks at it
         "small circuit": lambda a: np.sum(qad.grad(of_angles)(a[0]) ** 2),
+        "moved": lambda a: np.sum(moved(a, device="cpu")),  # a case would leave the device in the tests of such arrays
         "lowest_eig": lambda a: qad.linalg.lowest_eig(a @ np.diag([1.0, 2.0, 1.0, 1.0]), np.ones(4))[0],
     }
     with Seen() as seen:

@@ -43,7 +43,8 @@ LATE: dict[str, str] = {}  # name of another package -> name of the module with 
 def load_rules_of(ufunc: np.ufunc) -> bool:
     """Load the module that has the rule of `ufunc`, if there is one; SciPy's are loaded when they are needed."""
     for package, module in list(LATE.items()):
-        if getattr(sys.modules.get(package), ufunc.__name__, None) is ufunc:
+        found = getattr(sys.modules.get(package), ufunc.__name__, None)
+        if ufunc is found or ufunc is getattr(found, "__wrapped__", None):  # under SCIPY_ARRAY_API=1
             import_module(module)
             LATE.pop(package, None)
     return ufunc in UFUNCS

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.core.guests import brought
 from qad.core.tape.levels import Level
 from qad.core.tape.tensor import CONSTANT, Tensor
 
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
 PYTHON_NUMBERS: frozenset[type] = frozenset((float, int, complex))
 # as constants these do not change another operand's shape
 NUMBERS: frozenset[type] = PYTHON_NUMBERS | {np.float64, np.complex128}
+# frequent kinds of operands and of what stands beside them, which `brought` need not look at
+FAMILIAR: frozenset[type] = NUMBERS | {
+    Tensor, np.ndarray, np.float32, np.complex64, np.int64, np.bool_,
+    tuple, list, slice, str, bool, type(None), type(...),
+}  # fmt: skip
 # kind of a bare value that is an operand in the shape of a Tensor only -> what makes the Tensor
 HANDLES: dict[type, Callable[[Any], Tensor]] = {}
 
@@ -69,12 +75,12 @@ def variant(p: Primitive, values: Sequence[Value]) -> Primitive:
 
 
 def operand(x: Any) -> Any:
-    """`x` as an operand: lists become arrays; what NumPy would store as objects is refused.
+    """`x` as an operand: lists and arrays of JAX become NumPy's; what NumPy would store as objects is refused.
 
     Raises
     ------
     ArgumentError
-        For a list that holds Tensors, and for an array of objects.
+        For a list that holds Tensors, an array of objects, and a tensor of torch.
 
     Examples
     --------
@@ -88,6 +94,7 @@ def operand(x: Any) -> Any:
         x = np.asarray(x)
     if type(x) in HANDLES:
         return HANDLES[type(x)](x)
+    x = x if type(x) in FAMILIAR else brought(x)
     if type(x) is not Tensor and getattr(getattr(x, "dtype", None), "kind", "") == "O":
         raise ArgumentError("object arrays cannot be differentiated: write array.astype(complex) or astype(float)")
     check_arithmetic(x)

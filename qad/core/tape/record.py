@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qad.core.errors import ArgumentError, LeakedTensorError, QadError, ShapeError
+from qad.core.guests import brought
 from qad.core.tape import hooks
 from qad.core.tape.levels import mode
-from qad.core.tape.operands import PLAIN, highest
+from qad.core.tape.operands import FAMILIAR, PLAIN, highest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 def record(p: Primitive, args: Sequence[Value], kwargs: Keywords | None = None) -> Answer:
     """Apply primitive `p` to `args`: plain operands give a plain answer, constants and `qad.no_grad` a constant."""
+    if not FAMILIAR.issuperset(map(type, args)):
+        args = tuple(map(brought, args))
     if p.canonical is not None and (ans := p.canonical(*args)) is not None:
         return ans
     return handed_down(p, args, kwargs or {}, mode())

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qad.core.counterparts import cut_off
 from qad.core.errors import RecordedTensorError
 from qad.core.tape.dispatch import FUNCTIONS, UFUNCS, dispatch_ufunc, missing_rule
 from qad.core.tape.levels import Level, unrecorded
@@ -161,14 +162,7 @@ class Tensor(Attached):
         if hasattr(value := value_of(self), "_refuse"):  # a batch, which cannot be one number in any case
             value._refuse()
         if self.level != CONSTANT:
-            raise RecordedTensorError(
-                f"a recorded Tensor was forced into {what}, which would cut it off from its gradient: keep it a Tensor "
-                "(qad.array([[x, y], [y, x]]), qad.r_ and np.stack collect Tensors; an array made by qad.zeros can be "
-                "written into; NumPy's functions take them, and qad.linalg and qad.special have SciPy's; "
-                "qad.fixed_point differentiates the solution of an equation, which SciPy's root finders cannot; not "
-                "a.dot(x) of an array but np.matmul(a, x), which takes sparse ones, or x @ a.T), or, if no gradient is "
-                f"wanted, write {instead} or x.numpy(), and qad.stop_gradient(x) for a Tensor"
-            )
+            raise cut_off(what, instead)
 
     # -- NumPy's protocols -----------------------------------------------------------------------
 

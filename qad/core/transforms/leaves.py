@@ -14,6 +14,7 @@ from numpy import array, conjugate, ndarray
 from qad.core import malloc as memory
 from qad.core.errors import ShapeError
 from qad.core.foreign import is_foreign
+from qad.core.guests import brought
 from qad.core.mutation.aliases import c_ordered, snapshot
 from qad.core.tape.backward import arrived
 from qad.core.tape.node import ANSWER, ID, LEAF, next_id
@@ -49,6 +50,7 @@ def number(x: Value) -> Value:
         return x
     if type(x) in (float, complex):
         return np.asarray(x)[()]
+    x = brought(x)
     return x.__qad_number__() if hasattr(x, "__qad_number__") else x
 
 

@@ -15,10 +15,11 @@ Array([2.-4.j], dtype=complex64)
 array([2.+4.j], dtype=complex64)
 """
 
-try:
-    import jax.extend.core
-except ModuleNotFoundError as _error:
-    raise ModuleNotFoundError("qad.interop.jax needs JAX 0.5 or newer: pip install -U 'qad[jax]'") from _error
+from qad.interop.installed import require
+
+require("jax", "jax")
+
+import jax.extend.core
 
 from qad.interop.jax.recorded import primitive
 from qad.interop.jax.wrapped import wrap

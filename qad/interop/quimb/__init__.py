@@ -19,12 +19,13 @@ Examples
        [ 0., 32.]]))
 """
 
-try:
-    import autoray
-    import cotengra
-    import quimb.tensor
-except ModuleNotFoundError as _error:
-    raise ModuleNotFoundError("qad.interop.quimb needs quimb: pip install 'qad[quimb]'") from _error
+from qad.interop.installed import require
+
+require("quimb", "quimb", "autoray", "cotengra")
+
+import autoray
+import cotengra
+import quimb.tensor
 
 from qad.interop.quimb.arrays import register_arrays
 from qad.interop.quimb.namespaces import separate_namespaces
@@ -34,10 +35,6 @@ from qad.interop.quimb.splits import register_splits
 
 __all__ = ["QadHandler"]
 
-if not hasattr(autoray, "register_function") or not hasattr(quimb.tensor.decomp, "register_split_driver"):
-    raise ImportError(
-        f"qad.interop.quimb needs quimb 1.13 or newer, not {quimb.__version__}: pip install -U 'qad[quimb]'"
-    )
 separate_namespaces(autoray.autoray)
 register_arrays()
 register_splits()

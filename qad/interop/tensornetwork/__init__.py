@@ -18,12 +18,11 @@ Examples
 array([2.+4.j, 4.+8.j])
 """
 
-try:
-    from tensornetwork.backends import backend_factory
-except ModuleNotFoundError as _error:
-    raise ModuleNotFoundError(
-        "qad.interop.tensornetwork needs the tensornetwork package: pip install qad[tensornetwork]"
-    ) from _error
+from qad.interop.installed import require
+
+require("tensornetwork", "tensornetwork")
+
+from tensornetwork.backends import backend_factory
 
 from qad.interop.tensornetwork.backend import QadBackend
 from qad.interop.tensornetwork.energy import keep_energies_recorded

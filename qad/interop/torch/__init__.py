@@ -18,15 +18,11 @@ tensor([2.+4.j])
 array([1.])
 """
 
-try:
-    import torch
-except ModuleNotFoundError as _error:
-    raise ModuleNotFoundError("qad.interop.torch needs PyTorch: pip install 'qad[torch]'") from _error
+from qad.interop.installed import require
+
+require("torch", "torch")
 
 from qad.interop.torch.recorded import primitive
 from qad.interop.torch.wrapped import wrap
 
 __all__ = ["primitive", "wrap"]
-
-if not hasattr(torch, "func"):
-    raise ImportError(f"qad.interop.torch needs PyTorch 2.2 or newer, not {torch.__version__}: pip install -U torch")

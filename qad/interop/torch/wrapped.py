@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial, wraps
+from inspect import signature
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
 from qad.core.errors import ArgumentError
-from qad.core.trees import flatten, unflatten
-from qad.extend import jvp, vjp, vmap
+from qad.core.trees import LEAF, flatten, unflatten
+from qad.extend import Tensor, jvp, vjp, vmap
 from qad.interop.arguments import with_arguments
 
 if TYPE_CHECKING:
@@ -61,24 +62,38 @@ def wrap(f: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(f)
     def call(*args, **kwargs):
+        if not kwargs and all(isinstance(x, torch.Tensor) for x in args):
+            return _called(f, args)
         leaves, spec = flatten((args, kwargs))
         places = [i for i, x in enumerate(leaves) if isinstance(x, torch.Tensor)]
-        returned = []
 
-        def flat(*arrays):
+        def of_tensors(*arrays):
             for place, x in zip(places, arrays, strict=True):
                 leaves[place] = x
             positional, named = unflatten(spec, leaves)
-            out, structure = flatten(f(*positional, **named))
-            returned.append(structure)
-            return tuple(out)
+            return f(*positional, **named)
 
-        tensors = [leaves[place] for place in places]
-        wanted = tuple(i for i, x in enumerate(tensors) if x.requires_grad) if torch.is_grad_enabled() else ()
-        out = _Call.apply(_Step(flat, wanted), *tensors)
-        return unflatten(returned[0], out)
+        return _called(of_tensors, [leaves[place] for place in places])
 
     return call
+
+
+def _called(f, tensors):
+    """`f`, a function of arrays to a pytree, of tensors."""
+    returned = []
+
+    def flat(*arrays):
+        out = f(*arrays)
+        if type(out) is Tensor or type(out) is np.ndarray:  # as mostly
+            returned.append(LEAF)
+            return (out,)
+        leaves, structure = flatten(out)
+        returned.append(structure)
+        return tuple(leaves)
+
+    wanted = tuple([i for i, x in enumerate(tensors) if x.requires_grad]) if torch.is_grad_enabled() else ()
+    out = _Call.apply(_Step(flat, wanted), *tensors)
+    return out[0] if returned[0] is LEAF else unflatten(returned[0], out)
 
 
 @dataclass
@@ -158,6 +173,10 @@ class _Call(torch.autograd.Function):
         return out, (0,) * len(out)
 
 
+# torch binds what `apply` is given to the signature, which takes it long to find
+_Call.forward.__signature__ = signature(_Call.forward)
+
+
 def _bare(gradients):
     """The arrays of cotangents, where nobody differentiates or transforms them any more; else None."""
     if torch.is_grad_enabled():
@@ -181,7 +200,7 @@ def _array(x):
             "or x.to_dense()"
         )
     try:
-        return x.detach().resolve_conj().resolve_neg().numpy()
+        return x.numpy(force=True)
     except TypeError as error:
         raise ArgumentError(f"wrap: NumPy has no {x.dtype}: pass x.to(torch.float32)") from error
 

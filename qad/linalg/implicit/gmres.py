@@ -1,4 +1,4 @@
-"""Linear equations over lists of plain arrays, by SciPy's GMRES.
+"""Linear equations over lists of plain arrays, by GMRES.
 
 Reference: Y. Saad and M. H. Schultz, SIAM J. Sci. Stat. Comput. 7, 856 (1986).
 """
@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy  # loads scipy.sparse.linalg when it is first used
 
 from qad.core.errors import ArgumentError, ConvergenceError
 from qad.core.trees import flatten, unflatten
-from qad.extend import as_array, is_foreign, like, no_grad, value_of
+from qad.extend import as_array, like, no_grad, value_of
 from qad.linalg.implicit.packing import Packing
 from qad.linalg.support.check import finite
 
@@ -174,32 +173,32 @@ def correction(matvec: Product, r: np.ndarray, tol: float, m: int) -> np.ndarray
     return _cycle(matvec, r, tol * np.linalg.norm(r), m)
 
 
-def _cycle(matvec, r, target, m):
-    """The correction for a residual `r`, from `m` steps of GMRES, or fewer if what is left is below `target`."""
-    if is_foreign(r):
-        return arnoldi_cycle(matvec, r, target, m)
-    operator = scipy.sparse.linalg.LinearOperator((r.size, r.size), matvec=matvec, dtype=r.dtype)
-    return scipy.sparse.linalg.gmres(operator, r, rtol=0.0, atol=target, restart=m, maxiter=1)[0]
+def _cycle(matvec: Product, r: np.ndarray, target: float, m: int) -> np.ndarray:
+    """The correction for a residual `r`, from `m` steps of GMRES, or fewer if what is left is below `target`.
 
-
-def arnoldi_cycle(matvec: Product, r: np.ndarray, target: float, m: int) -> np.ndarray:
-    """`_cycle` for arrays that SciPy does not take: an orthonormal basis of the Krylov space, and least squares in it.
-
-    The small matrix of the operator in that basis is NumPy's.
+    An orthonormal basis of the Krylov space, and least squares with the operator's small matrix H in it. What is left
+    is ``|r| / |n|`` for the row n with ``n H = 0`` and ``n[0] = 1``.
+    Reference: E. H. Ayachour, J. Comput. Appl. Math. 159, 269 (2003).
     """
     size = float(np.linalg.norm(r))
-    basis, projected = [r / size], np.zeros((m + 1, m), r.dtype)
+    basis, small = like(r).zeros((m + 1, r.size), r.dtype), np.zeros((m + 1, m), r.dtype)
+    row = np.ones(m + 1, r.dtype)
+    basis[0] = r / size
     for k in range(m):
-        known, w = np.stack(basis), matvec(basis[k])
+        w, known = matvec(basis[k]), basis[: k + 1]
+        least = np.finfo(r.dtype).eps * float(np.linalg.norm(w))
         for _ in range(2):  # once more, against rounding
-            overlaps = known.conj() @ w
+            overlaps = (known @ w.conj()).conj()
             w = w - overlaps @ known
-            projected[: k + 1, k] += overlaps.tolist()
-        projected[k + 1, k] = float(np.linalg.norm(w))
-        small, start = projected[: k + 2, : k + 1], np.zeros(k + 2, r.dtype)
-        start[0] = size
-        weights = np.linalg.lstsq(small, start, rcond=None)[0]
-        if np.linalg.norm(small @ weights - start) <= target or not projected[k + 1, k]:
+            small[: k + 1, k] += overlaps.tolist()
+        length = float(np.linalg.norm(w))
+        if length <= least:  # the space is invariant
             break
-        basis.append(w / projected[k + 1, k])
+        small[k + 1, k], basis[k + 1] = length, w / length
+        row[k + 1] = -(row[: k + 1] @ small[: k + 1, k]) / length
+        if size <= target * np.linalg.norm(row[: k + 2]):
+            break
+    start = np.zeros(k + 2, r.dtype)
+    start[0] = size
+    weights = np.linalg.lstsq(small[: k + 2, : k + 1], start, rcond=None)[0]
     return like(r).asarray(weights) @ known

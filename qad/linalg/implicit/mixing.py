@@ -37,6 +37,7 @@ class Mixing:
     least: float
     changes: np.ndarray
     steps: np.ndarray
+    products: np.ndarray  # of differences of changes
     last: tuple[np.ndarray, np.ndarray]
 
     def __init__(self, memory: int = 5, worse: float = 3.0):
@@ -58,15 +59,20 @@ class Mixing:
         if not self.count:
             self.changes = like(change).zeros((self.memory, change.size), change.dtype)
             self.steps = like(after).zeros((self.memory, after.size), after.dtype)
+            self.products = np.zeros((self.memory,) * 2, change.dtype)
         else:
-            slot = (self.count - 1) % self.memory
-            self.changes[slot] = change - self.last[1]
-            self.steps[slot] = after - self.last[0]
+            self.learn((self.count - 1) % self.memory, after - self.last[0], change - self.last[1])
         self.count, self.last = self.count + 1, (after, change)
         known = min(self.count - 1, self.memory)
         if not known:
             return after
-        return after - weights(self.changes[:known], change) @ self.steps[:known]
+        return after - weights(self.changes[:known], self.products[:known, :known], change) @ self.steps[:known]
+
+    def learn(self, slot: int, step: np.ndarray, change: np.ndarray) -> None:
+        """Put the differences of two successive steps in the place of the oldest ones."""
+        self.steps[slot], self.changes[slot] = step, change
+        column = np.array((self.changes @ change.conj()).tolist())
+        self.products[slot], self.products[:, slot] = column, column.conj()
 
     def of_trees(self, before: Tree, after: Tree, size: float | None = None) -> Tree:
         """The next tree of arrays; by default changes count by their norms."""
@@ -78,13 +84,18 @@ class Mixing:
         return unflatten(spec, packing.unpack(self.propose(y, change, size)))
 
 
-def weights(rows: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """Those of the sum of a few long rows that is nearest to a target, by normal equations, refined."""
-    sizes = np.linalg.norm(rows, axis=1)
+def weights(rows: np.ndarray, products: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """Those of the sum of a few long rows that is nearest to a target, by normal equations, refined.
+
+    `products[i, j]` is ``<row i, row j>``.
+    """
+    sizes = np.sqrt(products.diagonal().real)
     sizes = np.where(sizes == 0, 1, sizes)
-    products = rows.conj() @ rows.T / (sizes[:, None] * sizes)
-    found = like(rows).zeros(len(rows), rows.dtype)
-    for _ in range(1 + REFINEMENTS):
-        left = rows.conj() @ (target - found @ rows) / sizes
-        found = found + np.linalg.lstsq(products, left, rcond=SMALL)[0] / sizes
+    values, vectors = np.linalg.eigh(products / (sizes[:, None] * sizes))
+    vectors = vectors[:, values > SMALL * values[-1]]
+    inverse = (vectors / values[-vectors.shape[1] :]) @ vectors.conj().T / (sizes[:, None] * sizes)
+    inverse = like(rows).asarray(inverse)
+    found = inverse @ (rows.conj() @ target)
+    for _ in range(REFINEMENTS):
+        found = found + inverse @ (rows.conj() @ (target - found @ rows))
     return found

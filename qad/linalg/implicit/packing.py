@@ -64,12 +64,15 @@ class Packing:
 
     def unpack(self, vector: np.ndarray) -> list[Any]:
         """The arrays that `vector` holds, in memory of their own."""
-        parts = np.split(vector, self.ends[:-1].tolist())
+        ends = self.ends.tolist()
+        parts = [vector[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=True)]
         return [as_leaf(part, like) for part, like in zip(parts, self.like, strict=True)]
 
 
 def as_reals(leaf: Any, dtype: DTypeLike = np.float64) -> np.ndarray:
     """The entries of a float or complex array as a vector of floats."""
+    if isinstance(leaf, np.ndarray) and leaf.dtype == dtype:
+        return leaf.reshape(-1)
     wide = like(leaf).ascontiguousarray(leaf, np.result_type(dtype, np.complex64) if np.iscomplexobj(leaf) else dtype)
     return wide.reshape(-1).view(dtype)
 

@@ -40,7 +40,7 @@ def check(psi: Any, H: MPO) -> None:
 
 
 class Gates(tebd.Gates):
-    """One time step as sweeps of gates, symmetric tensors of legs (out, out, in, in)."""
+    """Time steps as rounds of gates, symmetric tensors of legs (out, out, in, in)."""
 
     conserved: Quantities
 
@@ -68,7 +68,21 @@ class Truncation(tebd.Truncation):
 
     discarded: float
 
-    def split(self, pair: SymTensor, to_right: bool) -> tuple[SymTensor, SymTensor]:
+    def pair(self, gate: SymTensor, tensors: list[SymTensor], site: int) -> SymTensor:
+        """A site and the next one after a gate."""
+        pair = tensordot(tensors[site], tensors[site + 1], 1)
+        return tensordot(gate, pair, ((2, 3), (1, 2))).transpose(2, 0, 1, 3)
+
+    def move(self, tensors: list[SymTensor], site: int, to_right: bool) -> None:
+        """Move the centre across the bond right of a site, either way."""
+        if to_right:
+            tensors[site], rest = qr(tensors[site], 2)
+            tensors[site + 1] = tensordot(rest, tensors[site + 1], 1).resplit(2)
+        else:
+            rest, tensors[site + 1] = right_isometry(tensors[site + 1])
+            tensors[site] = tensordot(tensors[site], rest, 1).resplit(2)
+
+    def split(self, pair: SymTensor, to_right: bool, before: object = None) -> tuple[SymTensor, SymTensor]:
         """Two site tensors; the centre goes to the right one, or to the left.  The norm is kept."""
         pair = pair.resplit(2)
         triples = [np.linalg.svd(matrix, full_matrices=False) for matrix in pair.sectors()]
@@ -152,11 +166,16 @@ class OneSite(Conserving, OneSiteTdvp):
 
     def pass_left(self, site: int) -> None:
         """The mirror image."""
-        isometry, rest = qr(self.tensors[site].conj().transpose(1, 2, 0), 2)  # s b | bond, and bond | a
-        self.tensors[site] = isometry.conj().transpose(2, 0, 1)
+        rest, self.tensors[site] = right_isometry(self.tensors[site])
         self.passed_left(site)
-        bond = self.evolved_back(rest.conj().transpose(1, 0), site - 1)
+        bond = self.evolved_back(rest, site - 1)
         self.tensors[site - 1] = tensordot(self.tensors[site - 1], bond, 1).resplit(2)
+
+
+def right_isometry(tensor: SymTensor) -> tuple[SymTensor, SymTensor]:
+    """A site tensor as a matrix on its left bond, times an isometry from that bond."""
+    isometry, rest = qr(tensor.conj().transpose(1, 2, 0), 2)  # s b | bond, and bond | a
+    return rest.conj().transpose(1, 0), isometry.conj().transpose(2, 0, 1)
 
 
 class TwoSites(Conserving, TwoSiteTdvp):

@@ -44,9 +44,9 @@ class Plan:
     Attributes
     ----------
     kind : GateSteps or TdvpSteps
+        All steps, or rounds of them.
     made : int
         How many of the arrays a step is made of; the tensors of the chain follow, its centre at site 0.
-    steps : int
     bond, cutoff
         As of `Truncation`.
     unitary : bool
@@ -57,11 +57,15 @@ class Plan:
 
     kind: GateSteps | TdvpSteps
     made: int
-    steps: int
     bond: int
     cutoff: float
     unitary: bool
     steered: bool
+
+    @property
+    def steps(self) -> int:
+        """How many there are."""
+        return len(self.kind)
 
     def run(
         self, made: Sequence[np.ndarray], start: State, first: int = 0, last: int | None = None, keep: int = 0
@@ -74,7 +78,7 @@ class Plan:
         step = self.kind.plain(made, tensors, truncation)
         for k in range(first, self.steps if last is None else last):
             before = tuple(tensors)
-            gained += step()
+            gained += step(k)
             size = np.linalg.norm(tensors[0])
             tensors[0] = tensors[0] / size
             gained += float(np.log(size))
@@ -88,9 +92,9 @@ class Plan:
         largest = sum(t.itemsize * t.shape[1] for t in start) * self.bond**2
         return max(1, -(-self.steps * largest // MEMORY))
 
-    def step(self, made: Sequence[Array], tensors: Sequence[Array]) -> tuple[list[Array], Array]:
+    def step(self, made: Sequence[Array], tensors: Sequence[Array], k: int) -> tuple[list[Array], Array]:
         """One step in recorded operations: the tensors, and the logarithm of what the norm gained."""
-        out = self.kind.recorded(made, tensors, Truncation(self.bond, self.cutoff))
+        out = self.kind.recorded(made, tensors, Truncation(self.bond, self.cutoff), k)
         size = np.linalg.norm(out[0])
         out[0] = out[0] / size
         return out, np.log(size)
@@ -139,11 +143,11 @@ class Reverse:
         for k in reversed(range(plan.steps)):
             before = self.before(k, after)
             if plan.steered:
-                (out, _), pull = vjp(plan.step, self.made, before)
+                (out, _), pull = vjp(lambda made, state, k=k: plan.step(made, state, k), self.made, before)
                 by_made, slopes = pull((in_basis_of(out, after, slopes), by_norm))
                 total = [a + b for a, b in zip(total, by_made, strict=True)]
             else:
-                (out, _), pull = vjp(lambda state: plan.step(self.made, state), before)
+                (out, _), pull = vjp(lambda state, k=k: plan.step(self.made, state, k), before)
                 (slopes,) = pull((in_basis_of(out, after, slopes), by_norm))
             after = before
         return total, in_basis_of(self.start, after, slopes)
@@ -151,7 +155,7 @@ class Reverse:
     def before(self, k: int, after: State) -> State:
         """The state before step k, where `after` is the one after it."""
         if k < self.first_cut:
-            return self.step_back(after)
+            return self.step_back(k, after)
         if k not in self.stored and k not in self.again:
             known = max(j for j in self.stored if j < k)
             state, self.again = self.stored[known], {}
@@ -160,10 +164,10 @@ class Reverse:
                 state = self.plan.run(self.made, state, j, j + 1)[0]
         return self.stored[k] if k in self.stored else self.again[k]
 
-    def step_back(self, after: State) -> State:
-        """The state from which a step leads to `after`."""
+    def step_back(self, k: int, after: State) -> State:
+        """The state from which step k leads to `after`."""
         plan, tensors = self.plan, list(after)
-        plan.kind.plain(plan.kind.inverse(self.made), tensors, Truncation(plan.bond, NOTHING / 100))()
+        plan.kind.back(self.made, tensors, Truncation(plan.bond, NOTHING / 100), k)
         tensors[0] = tensors[0] / np.linalg.norm(tensors[0])
         return tuple(tensors)
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, defvjp, primitive, value_of
+from qad.mps.evolve.leading import leading, loose, worthwhile
 from qad.mps.evolve.tebd import ROUNDING, SAME
 from qad.mps.gauge import carry, check_reached
 
@@ -31,8 +32,9 @@ if TYPE_CHECKING:
 
     Triple: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
 
-REACHED = 1e-2  # weight that a local change puts beyond a cut, above which its derivative would be missed
+REACHED = 1e-6  # weight that a local change puts beyond a cut, above which its derivative would be missed
 FAINT = 5e3  # times rounding: Schmidt values below it, relative to the largest, are too faint to divide rounding by
+CLEAR = 1e-4  # least diagonal entry of a triangle, relative to its largest, that surely has no faint values
 FIRST = "the derivative of an evolution is of first order: differentiate it once, or evolve the dense state"
 
 
@@ -72,19 +74,101 @@ def check_gap(s: np.ndarray, t: np.ndarray) -> None:
         )
 
 
-def split(pair: Array, truncation: Truncation, to_right: bool) -> tuple[Array, Array]:
+@primitive
+def guessed(a: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """``Q, C`` of a matrix by orthonormal rows that held it before, as `qad.mps.evolve.leading`."""
+    return leading(a, known)
+
+
+def _guessed_vjp(needed, g, ans, a, known):
+    if any(type(x) is Tensor for x in (a, known)):
+        raise ArgumentError(FIRST)
+    q, columns = ans[0], a @ known.conj().T
+    gq, gc = [np.zeros_like(x) if c is None else c.conj() for c, x in zip(g, ans, strict=True)]
+    gq = gq + a @ gc.conj().T
+    by_columns = np.linalg.solve((q.conj().T @ columns).conj(), (gq - q @ (q.conj().T @ gq)).T).T
+    found = q @ gc + by_columns @ known, by_columns.conj().T @ a
+    return tuple(found[i].conj() for i in needed)
+
+
+defvjp(guessed, shared=_guessed_vjp)
+
+
+@primitive
+def orthonormal(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """``Q, C`` of a matrix by QR: all of its columns, also where they are dependent up to rounding."""
+    return tuple(np.linalg.qr(a))
+
+
+def _orthonormal_vjp(needed, g, ans, a):
+    if type(a) is Tensor:
+        raise ArgumentError(FIRST)
+    q, c = ans
+    gq, gc = [np.zeros_like(x) if y is None else y.conj() for y, x in zip(g, ans, strict=True)]
+    out = q @ gc
+    if len(a) > q.shape[1]:
+        across, sizes = gq - q @ (q.conj().T @ gq), np.abs(c.diagonal())
+        out = out + (np.linalg.solve(c.conj(), across.T).T if sizes.min() > CLEAR * sizes.max() else divided(across, c))
+    return (out.conj(),)
+
+
+def divided(x: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """``x C^-H``, where singular values too faint to divide by hold rounding down."""
+    u, s, vh = np.linalg.svd(c)
+    least = (FAINT * np.finfo(s.dtype).eps * s[0]) ** 2
+    return (x @ u * (s / (s**2 + least))) @ vh
+
+
+defvjp(orthonormal, shared=_orthonormal_vjp)
+
+
+def split(pair: Array, truncation: Truncation, to_right: bool, before: Array | None = None) -> tuple[Array, Array]:
     """`Truncation.split` in operations that the tape differentiates."""
     left, s, t, right = pair.shape
     matrix = pair.reshape(left * s, t * right)
+    across = matrix if to_right else matrix.mT
+    if before is not None:
+        before = before.reshape(before.shape[0], -1) if to_right else before.reshape(-1, before.shape[2]).mT
+    if before is None or (halves := by_guess(across, before, truncation)) is None:
+        halves = by_values(pair, across, truncation)
+    q, c = halves if to_right else (halves[1].mT, halves[0].mT)
+    return q.reshape(left, s, -1), c.reshape(-1, t, right)
+
+
+def by_guess(matrix: Array, known: Array, truncation: Truncation) -> tuple[Array, Array] | None:
+    """The halves of a matrix, by rows that held it before; None where that is not good."""
+    if not worthwhile(matrix, known, truncation.bond):
+        return None
+    q, c = guessed(matrix, known)
+    if loose(value_of(matrix), value_of(c)):
+        q, c = guessed(matrix, orthonormal(c.mT)[0].mT)
+    if not truncation.accepts(*map(value_of, (matrix, q, c))):
+        return None
+    return q, c * (np.linalg.norm(matrix) / np.linalg.norm(c))
+
+
+def by_values(pair: Array, matrix: Array, truncation: Truncation) -> tuple[Array, Array]:
+    """The halves of a matrix by its singular values."""
     values = np.linalg.svd(value_of(matrix), compute_uv=False)
     rank = truncation.rank(values)
     if type(pair) is Tensor and rank < truncation.bond:
         check_reach(value_of(pair), rank)
-    q, c = cut(matrix if to_right else matrix.mT, rank=rank)
+    q, c = cut(matrix, rank=rank)
     if rank < len(values):
         c = c * (np.linalg.norm(matrix) / np.linalg.norm(c))
-    q, c = (q, c) if to_right else (c.mT, q.mT)
-    return q.reshape(left, s, rank), c.reshape(rank, t, right)
+    return q, c
+
+
+def move(tensors: list[Array], site: int, to_right: bool) -> None:
+    """`Truncation.move` in operations that the tape differentiates."""
+    here, there = tensors[site : site + 2]
+    if to_right:
+        q, c = orthonormal(here.reshape(-1, here.shape[2]))
+        tensors[site], tensors[site + 1] = q.reshape(*here.shape[:2], -1), carry(c, there)
+    else:
+        q, c = orthonormal(there.reshape(len(there), -1).mT)
+        tensors[site + 1] = q.mT.reshape(-1, *there.shape[1:])
+        tensors[site] = (here.reshape(-1, here.shape[2]) @ c.mT).reshape(*here.shape[:2], -1)
 
 
 def check_reach(pair: np.ndarray, rank: int) -> None:

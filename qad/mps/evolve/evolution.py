@@ -27,7 +27,7 @@ from qad.mps.hamiltonian import check_hermitian, strength
 from qad.mps.state import MPS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from qad.mps.operator import MPO
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 GATES = {"tebd": 2, "tebd4": 4}  # and the order of the product formula
 METHODS = (*GATES, "tdvp", "tdvp2")
 RECORDED_CUTOFF = 1e-24  # the least weight that is cut by default where it counts how weights grow
+ISOMETRIC = 100.0  # times rounding: how far an isometry may be from one
 BUDGET = 1e-7  # error of all cuts in unit time where the method has hardly an error of its own
 
 
@@ -155,14 +156,12 @@ def stepped(
     dt = real_time(time) / steps
     cutoff = cutoff_of(method, H, dt) if cutoff is None else cutoff
     tensors = centred(psi, H, imaginary)
-    step, truncation = stepper(method, H, psi, tensors, -dt if imaginary else -1j * dt, bond, cutoff)
-    now, gained = 0.0, 0.0
+    advance, truncation = stepper(method, H, psi, tensors, -dt if imaginary else -1j * dt, bond, cutoff)
+    now, gained, several = 0.0, 0.0, steps if callback is None else 1
     with blas_for(max(bond, psi.bond)):
-        for k in range(steps):
-            gained += step()
-            size = np.linalg.norm(tensors[0])
-            tensors[0], gained = tensors[0] / size, gained + float(np.log(size))
-            now = (k + 1) * dt
+        for k in range(0, steps, several):
+            gained += advance(several)
+            now = (k + several) * dt
             if callback is not None:
                 try:
                     callback(chain_like(psi, tensors), now)
@@ -189,14 +188,15 @@ def recorded(
     check_hermitian([value_of(w) for w in H])
     dt, now = real_time(value_of(time)) / steps, 0.0
     cutoff = min(cutoff_of(method, H, dt), RECORDED_CUTOFF) if cutoff is None else cutoff
-    kind = GateSteps(GATES[method]) if method in GATES else TdvpSteps(method == "tdvp2" and len(psi) > 1)
+    several, two_sites = steps if callback is None else 1, method == "tdvp2" and len(psi) > 1
+    kind = GateSteps(GATES[method], several, len(psi) - 1) if method in GATES else TdvpSteps(two_sites, several)
     made = kind.made_of(H, time / steps * (-1.0 if imaginary else -1j))
     steered = any(type(x) is Tensor for x in made)
-    plan = Plan(kind, len(made), steps if callback is None else 1, bond, cutoff, not imaginary, steered)
+    plan = Plan(kind, len(made), bond, cutoff, not imaginary, steered)
     tensors, discarded, gained = recorded_centre(psi, H, imaginary), 0.0, 0.0
-    for k in range(steps // plan.steps):
+    for k in range(0, steps, several):
         tensors, more, lost = evolution_of(made, tensors, plan)
-        gained, discarded, now = gained + more, discarded + lost, (k + 1) * plan.steps * dt
+        gained, discarded, now = gained + more, discarded + lost, (k + several) * dt
         if callback is not None:
             try:
                 callback(MPS(tensors), now)
@@ -236,10 +236,25 @@ def cutoff_of(method: str, H: MPO, dt: float) -> float:
 
 
 def centred(psi: MPS, H: MPO, imaginary: bool) -> list[np.ndarray]:
-    """The site tensors with their centre at site 0, in a dtype in which they can evolve."""
-    state, _ = conserving.schmidt_form(psi.tensors) if isinstance(psi, SymmetricMPS) else schmidt_form(psi)
+    """The site tensors with their centre at site 0 and norm 1, in a dtype in which they can evolve."""
     dtype = np.result_type(psi.dtype, H.dtype, psi.dtype if imaginary else 1j)
+    if isinstance(psi, SymmetricMPS):
+        state = conserving.schmidt_form(psi.tensors)[0]
+    elif psi.periodic or not right_canonical(psi.tensors):
+        state = schmidt_form(psi)[0]
+    else:  # the state that an evolution returned
+        state = [psi[0] / np.linalg.norm(psi[0]), *psi.tensors[1:]]
     return [t.astype(dtype) for t in state]
+
+
+def right_canonical(tensors: Sequence[np.ndarray]) -> bool:
+    """Whether all site tensors but the first are isometries from their left bond, up to rounding."""
+    for tensor in tensors[1:]:
+        rows = tensor.reshape(len(tensor), -1)
+        error = np.abs(rows @ rows.conj().T - np.eye(len(rows))).max()
+        if not error <= ISOMETRIC * np.finfo(rows.dtype).eps:
+            return False
+    return bool(np.linalg.norm(tensors[0]) > 0)
 
 
 def chain_like(psi: Any, tensors: list[Any]) -> Any:
@@ -249,17 +264,17 @@ def chain_like(psi: Any, tensors: list[Any]) -> Any:
 
 def stepper(
     method: str, H: MPO, psi: Any, tensors: list[Any], factor: complex, bond: int | None, cutoff: float
-) -> tuple[Callable[[], float], Any]:
-    """A function that evolves `tensors`, of the kind of `psi`, in place by one step; and what it cuts off.
+) -> tuple[Callable[[int], float], Any]:
+    """A function that evolves `tensors`, of the kind of `psi`, in place by steps; and what it cuts off.
 
-    The function gives the logarithm of a factor that it left out.
+    The function gives the logarithm of what the norm gained.
     """
     charged = isinstance(psi, SymmetricMPS)
     truncation = (conserving.Truncation if charged else Truncation)(bond, cutoff)
     if method in GATES:
         gates = conserving.gates(H, psi, factor, GATES[method]) if charged else Gates(H, factor, GATES[method])
-        return lambda: gates.step(tensors, truncation) or gates.scale, truncation
+        return lambda steps: gates.advance(tensors, truncation, steps), truncation
     one, two = (conserving.OneSite, conserving.TwoSites) if charged else (OneSiteTdvp, TwoSiteTdvp)
     kind = one if method == "tdvp" or len(tensors) == 1 else two
     sweep = kind(conserving.operator_for(psi, H) if charged else H, tensors, factor, np.sqrt(cutoff))
-    return lambda: sweep.stepped(truncation), truncation
+    return lambda steps: sweep.advance(truncation, steps), truncation

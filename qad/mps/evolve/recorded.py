@@ -12,9 +12,9 @@ from qad.extend import like, value_of
 from qad.linalg import expm
 from qad.linalg.functions.expm_multiply import MARGIN, schedule, taylor
 from qad.mps.environments import edge, operator_matrix, past_left, past_right
-from qad.mps.evolve.cut import split
+from qad.mps.evolve.cut import move, split
 from qad.mps.evolve.neighbours import neighbour_terms
-from qad.mps.evolve.suzuki import ORDERS
+from qad.mps.evolve.suzuki import rounds
 from qad.mps.evolve.tdvp import TIGHTEST, OneSiteTdvp
 from qad.mps.evolve.tebd import applied, swept
 from qad.mps.gauge import isometric
@@ -31,90 +31,114 @@ PRODUCTS = 8  # for the norm of an effective operator
 
 
 class GateSteps:
-    """Steps of gates on neighbours, in sweeps to the right and back.
+    """Rounds of gates, on even bonds from left to right and on odd ones on the way back.
 
-    What a step is made of, `made`, is a flat list of arrays that may be recorded: here the gates of every bond, for
-    each distinct part of the product formula of that order (2 or 4).
+    What they are made of, `made`, is a flat list of arrays that may be recorded: here the gates of every other bond,
+    for each distinct share of a step.
+
+    Parameters
+    ----------
+    order : int
+        Of the product formula, 2 or 4.
+    steps : int
+        How many steps there are; rounds are more or fewer.
+    bonds : int
     """
 
-    def __init__(self, order: int):
-        self.shares: tuple[float, ...] = ORDERS[order]
-        self.distinct: list[float] = sorted(set(self.shares))
+    def __init__(self, order: int, steps: int, bonds: int):
+        self.rounds: list[tuple[float, float]] = rounds(order, steps)
+        self.bonds = bonds
+        self.distinct: list[tuple[int, float]] = sorted({x for both in self.rounds for x in enumerate(both) if x[1]})
+
+    def __len__(self) -> int:
+        return len(self.rounds)
 
     def made_of(self, H: MPO, factor: Scalar) -> list[Array]:
         """The gates of a step ``exp(factor * H)``."""
-        terms = [h.reshape(h.shape[0] * h.shape[1], -1) for h in neighbour_terms(H)]
-        legs = [w.shape[2] for w in H]
+        terms, legs = neighbour_terms(H), [w.shape[2] for w in H]
         shapes = [(s, t, s, t) for s, t in pairwise(legs)]
         return [
-            expm((factor * share / 2) * h).reshape(shape)
-            for share in self.distinct
-            for h, shape in zip(terms, shapes, strict=True)
+            expm((factor * share) * terms[site].reshape(legs[site] * legs[site + 1], -1)).reshape(shapes[site])
+            for first, share in self.distinct
+            for site in range(first, self.bonds, 2)
         ]
 
-    def inverse(self, made: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """What a step back in time is made of; the gates are unitary."""
-        return [gate.conj().transpose(2, 3, 0, 1) for gate in made]
-
-    def sweeps(self, made: Sequence[Array]) -> list[Sequence[Array]]:
-        """The gates of every sweep."""
-        count = len(made) // len(self.distinct)
-        return [made[self.distinct.index(share) * count :][:count] for share in self.shares]
+    def layers(self, made: Sequence[Array], k: int) -> list[list[Array | None]]:
+        """The gates of the two sweeps of a round, one or None for every bond."""
+        found, kinds, start = [], {}, 0
+        for kind in self.distinct:
+            size = len(range(kind[0], self.bonds, 2))
+            kinds[kind], start = made[start : start + size], start + size
+        for first, share in enumerate(self.rounds[k]):
+            gates: list[Array | None] = [None] * self.bonds
+            gates[first::2] = kinds.get((first, share), gates[first::2])
+            found.append(gates)
+        return found
 
     def plain(
         self, made: Sequence[np.ndarray], tensors: list[np.ndarray], truncation: Truncation
-    ) -> Callable[[], float]:
-        """A function that evolves plain tensors in place by one step; it gives the logarithm of a scale left out."""
-        sweeps = self.sweeps(made)
+    ) -> Callable[..., float]:
+        """A function that makes a round on plain tensors, in place; it gives the logarithm of a scale left out."""
 
-        def step() -> float:
-            swept(sweeps, tensors, truncation)
+        def step(k: int) -> float:
+            for gates, to_right in zip(self.layers(made, k), (True, False), strict=True):
+                swept(gates, tensors, truncation, to_right)
             return 0.0
 
         return step
 
-    def recorded(self, made: Sequence[Array], tensors: Sequence[Array], truncation: Truncation) -> list[Array]:
-        """The tensors after a step."""
+    def back(self, made: Sequence[np.ndarray], tensors: list[np.ndarray], truncation: Truncation, k: int) -> None:
+        """Undo a round of unitary gates, in place."""
+        inverse = [gate.conj().transpose(2, 3, 0, 1) for gate in made]
+        for gates, to_right in zip(self.layers(inverse, k)[::-1], (True, False), strict=True):
+            swept(gates, tensors, truncation, to_right)
+
+    def recorded(self, made: Sequence[Array], tensors: Sequence[Array], truncation: Truncation, k: int) -> list[Array]:
+        """The tensors after a round."""
         out = list(tensors)
-        for gates in self.sweeps(made):
-            there = [(site, True) for site in range(len(gates))]
-            for site, to_right in there + [(site, False) for site, _ in reversed(there)]:
-                pair = applied(gates[site], out, site)
-                out[site : site + 2] = split(pair, truncation, to_right)
+        for gates, to_right in zip(self.layers(made, k), (True, False), strict=True):
+            for site in range(self.bonds) if to_right else reversed(range(self.bonds)):
+                if gates[site] is None:
+                    move(out, site, to_right)
+                else:
+                    pair, before = applied(gates[site], out, site), out[site + to_right]
+                    out[site : site + 2] = split(pair, truncation, to_right, before)
         return out
 
 
 class TdvpSteps:
     """Steps of the variational principle, of one site or two; made of the factor and the tensors of the operator."""
 
-    def __init__(self, two_sites: bool):
-        self.two_sites = two_sites
+    def __init__(self, two_sites: bool, steps: int):
+        self.two_sites, self.steps = two_sites, steps
+
+    def __len__(self) -> int:
+        return self.steps
 
     def made_of(self, H: MPO, factor: Scalar) -> list[Array]:
         """The factor, and the operator."""
         return [like(*H).asarray(factor) if not hasattr(factor, "dtype") else factor, *H]
 
-    def inverse(self, made: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """What a step back in time is made of."""
-        return [-made[0], *made[1:]]
-
     def plain(
         self, made: Sequence[np.ndarray], tensors: list[np.ndarray], truncation: Truncation
-    ) -> Callable[[], float]:
+    ) -> Callable[..., float]:
         """A function that evolves plain tensors in place by one step; it gives the logarithm of a scale left out."""
         if self.two_sites:  # in the same operations, for faint directions of bonds turn with the error of others
 
-            def step() -> float:
-                tensors[:] = self.recorded(made, tensors, truncation)
+            def step(k: int) -> float:
+                tensors[:] = self.recorded(made, tensors, truncation, k)
                 return 0.0
 
             return step
-        sweep = OneSiteTdvp(
-            made[1:], tensors, complex(made[0]) if made[0].dtype.kind == "c" else float(made[0]), TIGHTEST
-        )
-        return lambda: sweep.stepped(truncation)
+        factor = complex(made[0]) if made[0].dtype.kind == "c" else float(made[0])
+        sweep = OneSiteTdvp(made[1:], tensors, factor, TIGHTEST)
+        return lambda k: sweep.advance(truncation, 1)
 
-    def recorded(self, made: Sequence[Array], tensors: Sequence[Array], truncation: Truncation) -> list[Array]:
+    def back(self, made: Sequence[np.ndarray], tensors: list[np.ndarray], truncation: Truncation, k: int) -> None:
+        """Undo a step of real time, in place."""
+        self.plain([-made[0], *made[1:]], tensors, truncation)(k)
+
+    def recorded(self, made: Sequence[Array], tensors: Sequence[Array], truncation: Truncation, k: int) -> list[Array]:
         """The tensors after a step."""
         sweep = RecordedSweep(made, tensors)
         if self.two_sites:
@@ -154,9 +178,9 @@ class RecordedSweep:
         last = len(self.tensors) - 2
         there = [(site, True) for site in range(last + 1)]
         for site, to_right in there + [(site, False) for site, _ in reversed(there)]:
-            pair = np.tensordot(self.tensors[site], self.tensors[site + 1], 1)
+            pair, before = np.tensordot(self.tensors[site], self.tensors[site + 1], 1), self.tensors[site + to_right]
             pair = self.after(pair, site, site + 1, 1)
-            self.tensors[site : site + 2] = split(pair, truncation, to_right)
+            self.tensors[site : site + 2] = split(pair, truncation, to_right, before)
             self.passed(site if to_right else site + 1, to_right)
             if site != (last if to_right else 0):
                 self.evolve(site + 1 if to_right else site, -1)

@@ -65,10 +65,14 @@ class Tdvp:
         """One step."""
         raise NotImplementedError
 
-    def stepped(self, truncation: Truncation) -> float:
-        """One step; the logarithm of what the norm would have gained by it."""
+    def advance(self, truncation: Truncation, steps: int) -> float:
+        """Steps, after each of which the norm is 1; the logarithm of what it would have gained by them."""
         before = self.gained
-        self.step(truncation)
+        for _ in range(steps):
+            self.step(truncation)
+            size = np.linalg.norm(self.tensors[0])
+            self.tensors[0] = self.tensors[0] / size
+            self.gained += float(np.log(size))
         return self.gained - before
 
     def evolve_site(self, site: int, sign: int = 1) -> None:
@@ -125,9 +129,9 @@ class TwoSiteTdvp(Tdvp):
 
     def evolve_pair(self, site: int, truncation: Truncation, to_right: bool) -> None:
         """A pair forward in time; the centre moves on."""
-        pair = np.tensordot(self.tensors[site], self.tensors[site + 1], 1)
+        pair, before = np.tensordot(self.tensors[site], self.tensors[site + 1], 1), self.tensors[site + to_right]
         pair = self.exponential(self.environments.two_sites(site, pair.shape), pair, 1)
-        self.tensors[site], self.tensors[site + 1] = truncation.split(pair, to_right)
+        self.tensors[site], self.tensors[site + 1] = truncation.split(pair, to_right, before)
         if to_right:
             self.environments.pass_right(site, self.tensors[site])
         else:

@@ -1,21 +1,26 @@
 """Time-evolving block decimation: gates on neighbours, applied in sweeps.
 
-A sweep applies ``exp(-i h[k] t/2)`` for every bond from left to right, then again from right to left: a symmetric
-product, and so of second order in t (`qad.mps.evolve.suzuki` has the fourth).  G. Vidal, PRL 93, 040502 (2004).
+A round applies ``exp(-i h[k] t)`` to all even bonds k on the way from left to right, and to all odd ones on the way
+back; rounds make up a product formula of second or fourth order (`qad.mps.evolve.suzuki`).  The centre of the chain
+moves along, so that every cut is of Schmidt values.  G. Vidal, PRL 93, 040502 (2004).
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.mps.evolve.leading import leading, loose, lost, worthwhile
 from qad.mps.evolve.neighbours import neighbour_terms
-from qad.mps.evolve.suzuki import ORDERS
+from qad.mps.evolve.suzuki import ORDERS, rounds
+from qad.mps.gauge import move_left, move_right
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from qad.mps.operator import MPO
 
@@ -23,52 +28,62 @@ LEAST_CUTOFF, MOST_CUTOFF = 1e-30, 1e-14
 ROUNDING = 10.0  # times size and rounding: singular values below it, relative to the largest, are zero
 SAME = 1e-6  # relative difference below which two singular values count as one multiplet
 
+__all__ = ["LEAST_CUTOFF", "MOST_CUTOFF", "ORDERS", "ROUNDING", "SAME", "Gates", "Truncation", "cutoff_for"]
+
 
 class Gates:
-    """One time step as sweeps of gates.
+    """Time steps as rounds of gates.
 
     Parameters
     ----------
     H : MPO
         Of neighbours.
     factor : number
-        The step is ``exp(factor * H)``: ``-1j * dt``, or ``-dt`` in imaginary time.
+        A step is ``exp(factor * H)``: ``-1j * dt``, or ``-dt`` in imaginary time.
     order : int
         2 or 4.
-
-    Attributes
-    ----------
-    scale : float
-        Logarithm of the norms of all gates, by which they were divided.
     """
 
-    sweeps: list[list[np.ndarray]]
-
     def __init__(self, H: MPO, factor: complex, order: int = 2):
-        terms = neighbour_terms(H)
-        parts = [factor * share / 2 for share in ORDERS[order]]
-        made = {part: [self.gate(h, part, site) for site, h in enumerate(terms)] for part in set(parts)}
-        self.sweeps = [[matrix for matrix, _ in made[part]] for part in parts]
-        self.scale: float = 2 * sum(scale for part in parts for _, scale in made[part])
+        self.terms, self.factor, self.order = neighbour_terms(H), factor, order
+        self.layer = cache(self.layer)  # one for every share
 
-    def gate(self, h: np.ndarray, factor: complex, site: int) -> tuple[np.ndarray, float]:
+    def gate(self, h: np.ndarray, factor: complex, site: int) -> tuple[Any, float]:
         """``exp(factor h)`` of the term on a site and the next one, as `gate`."""
         return gate(h, factor)
 
-    def step(self, tensors: list[np.ndarray], truncation: Truncation) -> None:
-        """Apply it to a chain with its centre at site 0, in place; the centre comes back there."""
-        swept(self.sweeps, tensors, truncation)
+    def layer(self, first: int, share: float) -> tuple[list[Any], float]:
+        """The gates of every other bond, None for the rest; and the logarithms of their norms."""
+        gates, scale = [None] * len(self.terms), 0.0
+        for site in range(first, len(self.terms), 2) if share else ():
+            gates[site], more = self.gate(self.terms[site], share * self.factor, site)
+            scale += more
+        return gates, scale
+
+    def advance(self, tensors: list[Any], truncation: Truncation, steps: int) -> float:
+        """Evolve a chain with its centre at site 0 in place by steps; the logarithm of what the norm gained.
+
+        The centre comes back to site 0, of norm 1.
+        """
+        gained = 0.0
+        for shares in rounds(self.order, steps):
+            for first, share in enumerate(shares):
+                gates, scale = self.layer(first, share)
+                swept(gates, tensors, truncation, to_right=first == 0)
+                gained += scale
+            size = np.linalg.norm(tensors[0])
+            tensors[0], gained = tensors[0] / size, gained + float(np.log(size))
+        return gained
 
 
-def swept(sweeps: Sequence[Sequence[np.ndarray]], tensors: list[np.ndarray], truncation: Truncation) -> None:
-    """Apply the gates of every sweep to a chain from left to right and back, in place; its centre is at site 0."""
-    for gates in sweeps:
-        for site in range(len(gates)):
-            pair = applied(gates[site], tensors, site)
-            tensors[site], tensors[site + 1] = truncation.split(pair, to_right=True)
-        for site in reversed(range(len(gates))):
-            pair = applied(gates[site], tensors, site)
-            tensors[site], tensors[site + 1] = truncation.split(pair, to_right=False)
+def swept(gates: Sequence[Any], tensors: list[Any], truncation: Truncation, to_right: bool) -> None:
+    """Apply gates to the bonds that have one, in one sweep and in place; the centre goes to the other end."""
+    for site in range(len(gates)) if to_right else reversed(range(len(gates))):
+        if gates[site] is None:
+            truncation.move(tensors, site, to_right)
+        else:
+            pair, before = truncation.pair(gates[site], tensors, site), tensors[site + to_right]
+            tensors[site], tensors[site + 1] = truncation.split(pair, to_right, before)
 
 
 def gate(h: np.ndarray, factor: complex) -> tuple[np.ndarray, float]:
@@ -83,7 +98,8 @@ def gate(h: np.ndarray, factor: complex) -> tuple[np.ndarray, float]:
 def applied(gate: np.ndarray, tensors: Sequence[np.ndarray], site: int) -> np.ndarray:
     """The pair of sites (a, s, t, b) after a gate."""
     pair = np.tensordot(tensors[site], tensors[site + 1], 1)
-    return np.tensordot(gate, pair, ((2, 3), (1, 2))).transpose(2, 0, 1, 3)
+    left, s, t, right = pair.shape
+    return (gate.reshape(s * t, s * t) @ pair.reshape(left, s * t, right)).reshape(pair.shape)
 
 
 def cutoff_for(error: float, cuts: int) -> float:
@@ -116,16 +132,57 @@ class Truncation:
             raise ArgumentError(f"a cut may discard a weight from 0 to below 1, not cutoff={cutoff!r}")
         self.bond, self.cutoff, self.discarded, self.faintest = bond, cutoff, 0.0, 1.0
 
-    def split(self, pair: np.ndarray, to_right: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Two site tensors; the centre goes to the right one, or to the left.  The norm is kept."""
+    def split(
+        self, pair: np.ndarray, to_right: bool, before: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Two site tensors; the centre goes to the right one, or to the left.  The norm is kept.
+
+        `before` is the one that was an isometry before the pair changed: its bond is a first guess (`leading`).
+        """
         left, s, t, right = pair.shape
-        u, values, vh = np.linalg.svd(pair.reshape(left * s, t * right), full_matrices=False)
+        matrix = pair.reshape(left * s, t * right)
+        if before is not None and (halves := self.guessed(matrix, to_right, before)):
+            return halves[0].reshape(left, s, -1), halves[1].reshape(-1, t, right)
+        u, values, vh = np.linalg.svd(matrix, full_matrices=False)
         kept, size = self.rank(values), np.linalg.norm(values)
         u, vh, values = u[:, :kept], vh[:kept], values[:kept]
         if size:
             values = values * (size / np.linalg.norm(values))
         u, vh = (u, values[:, None] * vh) if to_right else (u * values, vh)
         return u.reshape(left, s, kept), vh.reshape(kept, t, right)
+
+    def guessed(self, matrix: np.ndarray, to_right: bool, before: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        """`split` of a matrix by the bond that was there before; None where it takes a singular value decomposition."""
+        if not to_right:
+            halves = self.guessed(matrix.T, True, before.transpose(2, 0, 1))
+            return halves and (halves[1].T, halves[0].T)
+        known = before.reshape(len(before), -1)
+        if not worthwhile(matrix, known, self.bond):
+            return None
+        q, c = leading(matrix, known)
+        if loose(matrix, c):
+            q, c = leading(matrix, np.linalg.qr(c.T)[0].T)
+        if not self.accepts(matrix, q, c):
+            return None
+        return q, c * (np.linalg.norm(matrix) / np.linalg.norm(c))
+
+    def accepts(self, matrix: np.ndarray, q: np.ndarray, c: np.ndarray) -> bool:
+        """Whether ``q c`` is a good approximation of the matrix; if so, what it loses is put down."""
+        if (share := lost(matrix, q, c, self.cutoff)) is None:
+            return False
+        self.discarded += share
+        return True
+
+    def pair(self, gate: np.ndarray, tensors: list[np.ndarray], site: int) -> np.ndarray:
+        """A site and the next one after a gate."""
+        return applied(gate, tensors, site)
+
+    def move(self, tensors: list[np.ndarray], site: int, to_right: bool) -> None:
+        """Move the centre across the bond right of a site, either way."""
+        if to_right:
+            move_right(tensors, site)
+        else:
+            move_left(tensors, site + 1)
 
     def rank(self, values: np.ndarray) -> int:
         """How many of the singular values are kept; the weight of the others is put down.

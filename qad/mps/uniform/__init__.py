@@ -9,10 +9,13 @@ from qad.mps.uniform.measures import (
     fidelity,
     local_expectations,
 )
-from qad.mps.uniform.search import UniformGroundState, ground_state
+from qad.mps.uniform.operator import UniformMPO
+from qad.mps.uniform.opsum import UniformOpSum
+from qad.mps.uniform.result import UniformGroundState
+from qad.mps.uniform.search import ground_state
 from qad.mps.uniform.state import UniformMPS
 
 __all__ = [
-    "UniformGroundState", "UniformMPS", "correlation_length", "energy_density", "entanglement_entropy", "evolve",
-    "fidelity", "ground_state", "local_expectations", "uniform_schmidt_form",
+    "UniformGroundState", "UniformMPO", "UniformMPS", "UniformOpSum", "correlation_length", "energy_density",
+    "entanglement_entropy", "evolve", "fidelity", "ground_state", "local_expectations", "uniform_schmidt_form",
 ]  # fmt: skip

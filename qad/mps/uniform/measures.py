@@ -12,6 +12,9 @@ from qad.linalg import dominant_eig
 from qad.mps.checks import check_kind
 from qad.mps.environments import site_density, through_right
 from qad.mps.uniform.canonical import uniform_schmidt_form
+from qad.mps.uniform.operator import UniformMPO
+from qad.mps.uniform.operator_energy import check_fit, energy_of_operator
+from qad.mps.uniform.opsum import UniformOpSum
 from qad.mps.uniform.state import UniformMPS
 from qad.mps.uniform.transfer import environments
 
@@ -25,15 +28,17 @@ if TYPE_CHECKING:
 SINGLE = 1 - 1e-12  # ratio of the eigenvalues of a transfer operator, above which they count as equal
 
 
-def energy_density(psi: UniformMPS, h: ArrayLike, *, start: ArrayLike | None = None) -> Real:
-    """Energy per site of a sum of a two-site term over all bonds, real.
+def energy_density(
+    psi: UniformMPS, h: ArrayLike | UniformMPO | UniformOpSum, *, start: ArrayLike | None = None
+) -> Real:
+    """Energy per site, real.
 
     Parameters
     ----------
     psi : UniformMPS
         Of any norm.
-    h : array (d, d, d, d)
-        Hermitian term of two neighbours, legs (out, out, in, in).
+    h : UniformMPO, UniformOpSum, or array (d, d, d, d)
+        The Hamiltonian; an array is a Hermitian term of two neighbours, legs (out, out, in, in), of all bonds.
     start : array (bond, bond), optional
         Where the search for the left environment begins, such as the one of a similar state.
 
@@ -51,8 +56,18 @@ def energy_density(psi: UniformMPS, h: ArrayLike, *, start: ArrayLike | None = N
     >>> float(energy_density(up, np.einsum("ac,bd->abcd", sz, sz)))
     0.25
     """
+    h = h.mpo() if isinstance(h, UniformOpSum) else h
     check_term(psi, h)
-    return density_from(psi, h, *environments(psi, start))
+    if isinstance(h, UniformMPO):
+        check_single(psi)
+    return energy_from(psi, h, *environments(psi, start))
+
+
+def energy_from(psi: UniformMPS, h: Array | UniformMPO, lefts: Sequence[Array], rights: Sequence[Array]) -> Array:
+    """The energy density, given the environments of all sites."""
+    if isinstance(h, UniformMPO):
+        return energy_of_operator(psi, h, lefts[0], rights[-1])
+    return density_from(psi, h, lefts, rights)
 
 
 def density_from(psi: UniformMPS, h: Array, lefts: Sequence[Array], rights: Sequence[Array]) -> Array:
@@ -135,21 +150,25 @@ def check_single(psi: UniformMPS) -> None:
         )
 
 
-def largest_two(psi: UniformMPS) -> np.ndarray:
-    """The magnitudes of the second and of the first eigenvalue of the transfer operator of the cell."""
-    bond = psi.bonds[0]
-    dtype = np.result_type(psi.dtype, np.float64)
+def largest_two(psi: UniformMPS, bra: UniformMPS | None = None) -> np.ndarray:
+    """The magnitudes of the second and of the first eigenvalue of the transfer operator of the cell.
+
+    With another state as the bra, those of the mixed one.
+    """
+    bra = psi if bra is None else bra
+    shape, dtype = (bra.bonds[0], psi.bonds[0]), np.result_type(psi.dtype, bra.dtype, np.float64)
+    size = shape[0] * shape[1]
 
     def apply(x):
-        return through_right(x.reshape(bond, bond).astype(dtype, copy=False), psi.tensors).reshape(-1)
+        return through_right(x.reshape(shape).astype(dtype, copy=False), psi.tensors, bra.tensors).reshape(-1)
 
-    if bond < 4:
-        values = np.linalg.eigvals(np.array([apply(row) for row in np.eye(bond**2, dtype=dtype)]))
+    if size < 16:
+        values = np.linalg.eigvals(np.array([apply(row) for row in np.eye(size, dtype=dtype)]))
     else:
-        operator = scipy.sparse.linalg.LinearOperator((bond**2, bond**2), apply, dtype=dtype)
-        start = np.random.default_rng(0).standard_normal(bond**2).astype(dtype)  # the identity might lack the second
+        operator = scipy.sparse.linalg.LinearOperator((size, size), apply, dtype=dtype)
+        start = np.random.default_rng(0).standard_normal(size).astype(dtype)  # the identity might lack the second
         values = scipy.sparse.linalg.eigs(operator, 2, v0=start, return_eigenvectors=False)
-    return np.sort(abs(values))[-2:]
+    return np.sort(np.append(abs(values), 0.0))[-2:]
 
 
 def fidelity(one: UniformMPS, two: UniformMPS) -> Real:
@@ -196,9 +215,12 @@ def entanglement_entropy(psi: UniformMPS) -> NDArray[np.float64]:
     return np.array([-scipy.special.xlogy(w**2, w**2).sum() for w in weights])
 
 
-def check_term(psi: UniformMPS, h: np.ndarray) -> None:
-    """Raise unless `h` is a Hermitian two-site term for this cell."""
+def check_term(psi: UniformMPS, h: np.ndarray | UniformMPO) -> None:
+    """Raise unless `h` is a Hermitian two-site term for this cell, or a Hermitian operator."""
     check_kind(psi, UniformMPS)
+    if isinstance(h, UniformMPO):
+        check_fit(psi, h)
+        return
     d = psi[0].shape[1]
     if h.shape != (d, d, d, d) or any(t.shape[1] != d for t in psi):
         raise ShapeError(

@@ -18,12 +18,12 @@ from qad.extend import value_of
 from qad.linalg import Report, truncated_eigh
 from qad.linalg.implicit.fixed_point import fixed_point
 from qad.peps.c4v.iteration import MOVES, Converged, weighted
-from qad.peps.c4v.moves import Pair, column, enlarged, grown
+from qad.peps.c4v.linearized import Linearized
+from qad.peps.c4v.moves import Pair, column, enlarged, grown, signed
+from qad.peps.settled import LEAST, LOOSER, settled
 
 if TYPE_CHECKING:
     from qad.typing import Array
-
-LOOSER = 100.0  # what a fixed point is confirmed to, in units of what it was iterated to
 
 
 def near_reference(y: Array, reference: np.ndarray) -> Array:
@@ -32,7 +32,9 @@ def near_reference(y: Array, reference: np.ndarray) -> Array:
     return z @ (3 * np.eye(reference.shape[1]) - z.conj().T @ z) / 2
 
 
-def differentiable(layer: Array, found: Converged, tol: float, report: Report, method: str = "qr") -> Pair:
+def differentiable(
+    layer: Array, found: Converged, tols: tuple[float, float], report: Report, method: str = "qr"
+) -> Pair:
     """The fixed point as a function of the recorded `layer`."""
     plain = value_of(layer)
     new, reference = MOVES[method](found.pair, plain, found.isometry)
@@ -45,7 +47,9 @@ def differentiable(layer: Array, found: Converged, tol: float, report: Report, m
             m = enlarged(pair, layer)
             v = truncated_eigh((m + m.conj().T) / 2, reference.shape[1])[1]
             u = near_reference(v @ (v.conj().T @ reference), reference)
-        return grown(pair, layer, u, y, spans=method == "qr")
+        return signed(grown(pair, layer, u, y, spans=method == "qr"), new)
 
-    limits = {"tol": LOOSER * max(tol, 1e-14), "adjoint_tol": tol, "norm": weighted, "report": report}
+    if method == "qr":
+        return Pair(*settled(move, new, layer, Linearized(new, plain, reference), tols, report))
+    limits = {"tol": LOOSER * max(tols[0], LEAST), "adjoint_tol": tols[1], "norm": weighted, "report": report}
     return Pair(*fixed_point(move, new, layer, method="given", **limits))

@@ -13,7 +13,8 @@ import numpy as np
 from qad.core.errors import ConvergenceError
 from qad.linalg.implicit.mixing import Mixing
 from qad.peps.c4v.growth import eigenvectors
-from qad.peps.c4v.moves import Pair, column, grown, norm
+from qad.peps.c4v.moves import Pair, column, grown, norm, signed
+from qad.peps.polar import polar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,21 +34,20 @@ class Converged(NamedTuple):
 
 def aligned(u: np.ndarray, reference: np.ndarray) -> np.ndarray:
     """The space of the isometry `u` in the basis nearest to `reference`."""
-    left, _, right = np.linalg.svd(u.conj().T @ reference)
-    return u @ (left @ right)
+    return u @ polar(u.conj().T @ reference)
 
 
 def by_qr(pair: Pair, layer: np.ndarray, reference: np.ndarray) -> tuple[Pair, np.ndarray]:
     """A move that keeps the space of ``C T``."""
     y = column(pair)
     u = aligned(np.linalg.qr(y)[0], reference)
-    return grown(pair, layer, u, y, spans=True), u
+    return signed(grown(pair, layer, u, y, spans=True), pair), u
 
 
 def by_eigh(pair: Pair, layer: np.ndarray, reference: np.ndarray) -> tuple[Pair, np.ndarray]:
     """A move that keeps the leading eigenvectors of the enlarged corner."""
     u = aligned(eigenvectors(pair, layer, reference.shape[1], exactly=True)[0], reference)
-    return grown(pair, layer, u, column(pair), spans=False), u
+    return signed(grown(pair, layer, u, column(pair), spans=False), pair), u
 
 
 MOVES = {"qr": by_qr, "eigh": by_eigh}

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from qad.extend import value_of
+
 if TYPE_CHECKING:
     from qad.typing import Array
 
@@ -52,9 +54,14 @@ def normalised(corner: Array, edge: Array) -> Pair:
     return Pair(corner / norm(corner), edge / norm(edge))
 
 
+def signed(new: Pair, before: Pair) -> Pair:
+    """Corner and edge with the signs that they had: no density depends on these, and some corners change theirs."""
+    return Pair(*(-x if np.vdot(value_of(y), value_of(x)).real < 0 else x for x, y in zip(new, before, strict=True)))
+
+
 def norm(x: Array) -> Array:
     """The Frobenius norm."""
-    return np.sqrt((x * x.conj()).real.sum())
+    return np.sqrt(np.vdot(x, x).real)
 
 
 def column(pair: Pair) -> Array:

@@ -22,7 +22,7 @@ def solved(
     chi: int,
     before: tuple[Pair, np.ndarray] | None,
     method: str,
-    tol: float,
+    tols: tuple[float, float],
     maxiter: int,
 ) -> tuple[Pair, np.ndarray, float, Report]:
     """Corner and edge of a double layer, the isometry, the last change, and a report.
@@ -31,10 +31,10 @@ def solved(
     """
     plain, report = as_array(value_of(layer)), Report()
     pair, isometry = before or from_nothing(plain, chi)
-    found = converged(plain, pair, isometry, tol, maxiter, method)
+    found = converged(plain, pair, isometry, tols[0], maxiter, method)
     if value_of(layer) is layer:
         report.iterations, report.residual = found.iterations, found.error
         return found.pair, found.isometry, found.error, report
-    pair = differentiable(layer, found, tol, report, method)
+    pair = differentiable(layer, found, tols, report, method)
     report.iterations = found.iterations
     return pair, found.isometry, found.error, report

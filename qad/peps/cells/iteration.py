@@ -10,6 +10,7 @@ from qad.core.errors import ConvergenceError
 from qad.linalg.implicit.mixing import Mixing
 from qad.peps.cells.moves import Around, absorbed, enlarged, rows, stacked, start, unit
 from qad.peps.cells.projectors import Frame, Spaces, followed, sides, truncated
+from qad.peps.settled import LOOSER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 SETTLED = 1e-3  # change of the spectra at which sizes are fixed
 MOST_GROWING = 50
 MIXED = 1e-2  # change below which steps are mixed
-LOOSER = 100.0  # what a fixed point is confirmed to, in units of what it was iterated to
 
 
 class Converged(NamedTuple):

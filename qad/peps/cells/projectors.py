@@ -15,6 +15,7 @@ import numpy as np
 
 from qad.peps.cells.moves import permuted
 from qad.peps.cut import kept
+from qad.peps.polar import polar
 
 if TYPE_CHECKING:
     from qad.peps.cells.lattice import Wiring
@@ -83,8 +84,7 @@ def truncated(
 
 def nearest(second: np.ndarray, reference: np.ndarray, used: np.ndarray) -> np.ndarray:
     """The unitary that turns A nearest to the reference; the unit matrix among states that are not used."""
-    left, _, right = np.linalg.svd(second.mT @ reference + UNUSED * unused(used[:, 0]))
-    return left @ right
+    return polar(second.mT @ reference + unused(used[:, 0]))
 
 
 def unused(used: np.ndarray) -> np.ndarray:

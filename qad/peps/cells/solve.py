@@ -11,12 +11,13 @@ import numpy as np
 
 from qad.extend import as_array, value_of
 from qad.linalg import Report
-from qad.linalg.implicit.fixed_point import fixed_point
 from qad.linalg.support.derivative_order import orders
-from qad.peps.cells.iteration import LOOSER, Converged, Stepper, weighted
+from qad.peps.cells.iteration import Converged, Stepper
 from qad.peps.cells.lattice import CLOCKWISE, wiring
+from qad.peps.cells.linearized import Linearized
 from qad.peps.cells.moves import Around, absorbed, enlarged, filled, rows, scaled, stacked
 from qad.peps.cells.projectors import Frame, sides, smooth
+from qad.peps.settled import settled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +34,7 @@ def solved(
     chi: int,
     before: tuple[Group, Group, Group] | None,
     method: str,
-    tol: float,
+    tols: tuple[float, float],
     maxiter: int,
 ) -> tuple[tuple[Group, Group, Group], float, Report]:
     """Corners and edges around each kind of site and their frame, the last change, and a report.
@@ -43,10 +44,10 @@ def solved(
     plain, report, wires = [as_array(value_of(layer)) for layer in layers], Report(), wiring(cell)
     stepper = Stepper(plain, cell, wires, chi, method)
     around, frame = stepper.from_nothing() if before is None else together(*before)
-    found = stepper.converged(around, frame, tol, maxiter)
+    found = stepper.converged(around, frame, tols[0], maxiter)
     report.residual, around = found.error, found.around
     if any(value_of(layer) is not layer for layer in layers):
-        around = differentiable(layers, stepper, found, tol, report)
+        around = differentiable(layers, stepper, found, tols, report)
     report.iterations = found.iterations
     apart = separate(around, found.spaces.used.sum(1), plain, wires)
     return (*apart, tuple(found.frame)), found.error, report
@@ -71,7 +72,9 @@ def separate(around: Around, sizes: np.ndarray, layers: Sequence[np.ndarray], w:
     return tuple(corners), tuple(edges)
 
 
-def differentiable(layers: Sequence[Array], stepper: Stepper, found: Converged, tol: float, report: Report) -> Around:
+def differentiable(
+    layers: Sequence[Array], stepper: Stepper, found: Converged, tols: tuple[float, float], report: Report
+) -> Around:
     """The fixed point as a function of the recorded `layers`."""
     order = max(orders(layer) for layer in layers)
     w = stepper.wires
@@ -82,8 +85,6 @@ def differentiable(layers: Sequence[Array], stepper: Stepper, found: Converged, 
         a, b = smooth(sides(corners, w, stepper.method), found.spaces, order)
         return scaled(absorbed(grown, corners, a, b, w), found.around)
 
-    def size(change: Around, around: Around) -> float:
-        return weighted(change, around, w)
-
-    limits = {"tol": LOOSER * max(tol, 1e-14), "adjoint_tol": tol, "norm": size, "report": report}
-    return Around(*fixed_point(move, found.around, stacked(layers), method="given", **limits))
+    stack = stacked(layers)
+    step = Linearized(found.around, as_array(value_of(stack)), found.spaces, w, stepper.method)
+    return Around(*settled(move, found.around, stack, step, tols, report))

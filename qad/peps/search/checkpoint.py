@@ -14,7 +14,7 @@ from qad.core.errors import ArgumentError
 from qad.extend import as_array, value_of
 from qad.linalg import Report
 from qad.peps.cells import cell_of
-from qad.peps.environment import Environment
+from qad.peps.environment import Environment, check_start
 from qad.peps.state import PEPS
 
 if TYPE_CHECKING:
@@ -64,7 +64,25 @@ class Checkpoint:
         env = Environment(
             groups["corner"], groups["edge"], groups["frame"], cell_of(state.cell), mark["error"], Report()
         )
+        if not fits(env, state) or arrays["history"].dtype != float:
+            raise ArgumentError(f"checkpoint {self.path} is damaged: its environment is none of its state")
         return state, env, [float(energy) for energy in arrays["history"]]
+
+
+def fits(env: Environment, state: PEPS) -> bool:
+    """Whether the legs of an environment meet, also those of the state, and its numbers are finite."""
+    try:
+        check_start(env, state, env.cell)
+    except ArgumentError:
+        return False
+    frame, p = env.frame[0], max(x.shape[1] for x in env.edges)
+    meets = frame.shape[-2:] == (frame.shape[-1] * p, env.chi) and all(
+        env.corner(k, *place).shape[1] == env.edge(k, *place).shape[0]
+        and env.edge(k, *place).shape[2] == env.corner((k + 1) % 4, *place).shape[0]
+        for place in env.cell.first
+        for k in range(4)
+    )
+    return meets and all(np.isfinite(x).all() for x in (*env.corners, *env.edges, *env.frame))
 
 
 def fingerprint(model: Model) -> int:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ConvergenceError
+from qad.core.errors import ArgumentError, ConvergenceError
 from qad.core.threads import blas_for
 from qad.core.trees import tree_map
 from qad.extend import value_of
 from qad.optimize import Product, Sphere, minimize_on
+from qad.optimize.directions import LBFGS
 from qad.optimize.progress import bar_for
 from qad.optimize.result import BY_USER
 from qad.peps.environment import check_options, environment
@@ -20,7 +21,8 @@ from qad.peps.orbits import orbits
 from qad.peps.search.checkpoint import Checkpoint
 from qad.peps.search.metric import LocalMetric
 from qad.peps.search.result import GroundState
-from qad.peps.search.starts import enlarged, normalised, random_start
+from qad.peps.search.starts import enlarged, normalised, promising_start
+from qad.peps.search.trials import Trials
 from qad.peps.state import PEPS
 
 if TYPE_CHECKING:
@@ -31,15 +33,17 @@ if TYPE_CHECKING:
     from qad.peps.models import Model
     from qad.typing import DTypeLike, FilePath, Progress, Real, Seed, Vector
 
-SQUARE, FINEST, COARSEST = 1e-3, 1e-9, 1e-6  # of environments: a part of what a step gains, which goes with |g|^2
+SQUARE, FINEST, COARSEST = 1e-2, 1e-9, 1e-6  # of environments: a part of what a step gains, which goes with |g|^2
 MOST_MOVES, PATIENCE = 300, 100  # from nothing, and from another environment
 LEGS = 6  # descents at most, each with a cut of its own, where one ends on a slope, or environments come to rest slowly
 SLOW = 60  # moves: the cut lies in a near-multiplet
 BY_STEP = "stopped by the callback"
 MOST_DRAWS = 20  # of states to start from
 MEMORY = 100  # steps: there are few parameters, and an evaluation is dear
+LONGEST = 0.1  # step from sites of norm 1: beyond, other energies and other environments begin
 STEEP = 1e-3  # norm of a gradient that is none of a minimum
-COARSE = 1e-5  # gain at which a smaller bond is good enough to grow from
+COARSE, WINDOW = 1e-5, 3  # gain of an iteration, over so many, at which a first search is good enough to go on from
+SOFT = 1e-3  # of the norm of the gradient: how exactly adjoint equations are solved
 SMALL_CHI = 2  # of first searches of larger bonds, in units of D^2
 FEW = 0.6  # of chi: below, a first search pays
 
@@ -116,49 +120,24 @@ def ground_state(
     shape = {"cell": cell, "phys": model.terms[0].operator.shape[0], "dtype": dtype, "symmetry": symmetry}
     like = PEPS.random(bond, **shape) if start is None else start
     list(orbits(model, like.symmetry, like.dtype.kind == "c"))  # a model without the symmetry is refused at once
-    check_options(max(bond, like.bond), chi, tol, maxiter)
+    if like.bond > bond:
+        raise ArgumentError(f"{like!r} has bonds above {bond}: raise `bond`")
+    check_options(bond, chi, tol, maxiter)
     file = None if checkpoint is None else Checkpoint(checkpoint, model, bond, chi, like)
     resumed = file.read() if file else None
     with blas_for(chi), bar_for(progress, "energy") as bar:
-        if resumed is not None:
-            return Search(model, chi, bar, maxiter, resumed[1], file, resumed[2]).run(normalised(resumed[0]), tol)
-        state, found = prepared(model, start, bond, chi, shape, rng, max(tol, COARSE), bar, maxiter)
-        if found is not None and found.message == BY_USER:
-            return found
+        begin, env, history = resumed or (start, None, ())
+        search = Search(model, chi, bar, maxiter, env, file, history)
         try:
-            search = Search(model, chi, bar, maxiter, None, file)
-            return search.from_random(bond, shape, rng, tol) if state is None else search.run(normalised(state), tol)
+            if begin is None and bond <= 2:
+                return search.from_random(bond, shape, rng, tol)
+            if begin is None:
+                begin = search.coarser(2 * SMALL_CHI * 4).from_random(2, shape, rng, max(tol, COARSE), WINDOW).state
+            return search.run(search.raised(begin, bond, rng, max(tol, COARSE)), tol)
         except KeyboardInterrupt:
-            if found is None:
+            if not search.found:
                 raise
-            return replace(found, converged=False, message=BY_USER)
-
-
-def prepared(
-    model: Model, state: PEPS | None, bond: int, chi: int, shape: dict[str, Any], rng: np.random.Generator, tol: float,
-    bar: Progress, maxiter: int,
-) -> tuple[PEPS | None, GroundState | None]:  # fmt: skip
-    """Where the search starts, from coarse searches at smaller bonds; and what the last of them found.
-
-    None for the former where it starts from a random state, and for the latter where there was no search.
-    """
-    found, small = None, min(bond, 2) if state is None else state.bond
-    try:
-        if state is None and small < bond:
-            found = Search(model, 2 * SMALL_CHI * small**2, bar, maxiter).from_random(small, shape, rng, tol)
-            state = found.state
-        for size in range(small + 1, bond + 1):
-            if found is not None and found.message == BY_USER:
-                break
-            state, few = enlarged(state, size, rng), SMALL_CHI * size**2
-            if size < bond or few < FEW * chi:
-                found = Search(model, few, bar, maxiter).run(state, tol)
-                state = found.state
-    except KeyboardInterrupt:
-        if found is None:
-            raise
-        found = replace(found, converged=False, message=BY_USER)
-    return state, found
+            return replace(search.found[-1], converged=False, message=BY_USER)
 
 
 def natural_dtype(model: Model) -> type:
@@ -177,9 +156,16 @@ class Search:
     latest: Environment | None
     metric: LocalMetric | None
     tol: float
+    soft: float  # of adjoint equations
+    least: float  # that iterations gain, of a window
     left: int  # descents after this one
+    window: int
     file: Checkpoint | None
     history: list[float]
+    count: int  # of iterations
+    directions: LBFGS  # from one descent to the next, for the curvature is about the same
+    trials: Trials
+    found: list[GroundState]  # by the searches of all stages
 
     def __init__(
         self,
@@ -193,73 +179,121 @@ class Search:
     ):
         self.model, self.chi, self.bar, self.maxiter, self.file = model, chi, bar, maxiter, file
         self.env = self.latest = env
-        self.metric, self.tol, self.left = None, COARSEST, 0
-        self.history = list(history)
+        self.metric, self.tol, self.soft, self.left = None, COARSEST, COARSEST, 0
+        self.history, self.directions, self.trials, self.found = list(history), LBFGS(MEMORY), Trials(), []
 
-    def from_random(self, bond: int, shape: dict[str, Any], rng: np.random.Generator, tol: float) -> GroundState:
+    def coarser(self, chi: int) -> Search:
+        """A first search, in smaller environments."""
+        search = Search(self.model, chi, self.bar, self.maxiter)
+        search.found = self.found
+        return search
+
+    def raised(self, state: PEPS, bond: int, rng: np.random.Generator, tol: float) -> PEPS:
+        """A state of larger bonds, after first searches at each of them; what the last knows of curvatures is kept."""
+        for size in range(state.bond + 1, bond + 1):
+            state, first = enlarged(state, size, rng), self.coarser(SMALL_CHI * size**2)
+            if size < bond or first.chi < FEW * self.chi:
+                state = first.run(state, tol, WINDOW).state
+                self.directions = first.directions if size == bond else self.directions
+        return normalised(state)
+
+    def from_random(
+        self, bond: int, shape: dict[str, Any], rng: np.random.Generator, tol: float, window: int = 0
+    ) -> GroundState:
         """Descend from the first of a row of random states whose environment comes to rest at an isolated point."""
         for left in reversed(range(MOST_DRAWS)):
             try:
-                found = self.run(random_start(bond, rng, shape), tol)
+                found = self.run(promising_start(bond, rng, shape, self.model, self.chi), tol, window)
                 if not found.is_stuck or not left:
                     return found
             except ConvergenceError:
                 if not left:
                     raise
-            self.env, self.history = None, []
+            self.env, self.history, self.directions = None, [], LBFGS(MEMORY)
         raise AssertionError
 
-    def run(self, state: PEPS, tol: float) -> GroundState:
-        """Descend from a state."""
-        history, nfev, before = list(self.history), 0, len(self.history)
+    def run(self, state: PEPS, tol: float, window: int = 0) -> GroundState:
+        """Descend from a state, until an iteration gains less than `tol`, or in a window of several all of them do."""
+        self.window, self.least, self.count, nfev = window, tol, 0, 0
         for self.left in reversed(range(LEGS)):
             found = minimize_on(
-                Product(tree_map(lambda x: Sphere(), state)), self.energy, state, callback=self.step, progress=self.bar,
-                gtol=0.0, ftol=tol, accepted=self.keep, maxiter=self.maxiter - len(self.history) + before,
-                memory=MEMORY, metric=self.scaled,
+                Product(tree_map(lambda x: Sphere(), state)), self.energy, state, method=self.directions,
+                callback=self.step, progress=self, gtol=0.0, ftol=0.0 if window else tol,
+                maxiter=self.maxiter - self.count, longest=LONGEST, metric=self.scaled, accepted=self.keep,
+                evaluated=self.evaluated,
             )  # fmt: skip
-            history, nfev = [*history, *found.history], nfev + found.nfev
+            nfev += found.nfev
             steep = found.success and found.gradient_norm > STEEP
             again = (steep and len(found.history) > 1) or found.message.startswith(BY_STEP)
-            if not self.left or not again or len(self.history) - before >= self.maxiter:
+            if not self.left or not again or self.count >= self.maxiter:
                 break
             state, self.env = normalised(found.params), None  # the energy jumps with the environment: take a fresh one
-        history, state = np.array(history), normalised(found.params)
         stuck = found.success and found.gradient_norm > STEEP
         message = f"stuck: no step gains anything, but the gradient is {found.gradient_norm:.1e}"
-        return GroundState(
-            state, found.fun, self.env, history, found.gradient_norm, found.success and not stuck, stuck,
-            message if stuck else found.message, nfev,
+        result = GroundState(
+            normalised(found.params), found.fun, self.env, np.array(self.history), self.trials.table(),
+            found.gradient_norm, found.success and not stuck, stuck, message if stuck else found.message, nfev,
         )  # fmt: skip
+        self.found.append(result)
+        if result.message == BY_USER:  # goes on as what it was, and ends all stages
+            raise KeyboardInterrupt
+        return result
 
     def energy(self, state: PEPS) -> Real:
         """The energy of a state, recorded."""
+        self.trials.begin()
+        self.latest = None
         self.latest = self.around(state)
         return expectation(state, self.model, self.latest)
 
     def around(self, state: PEPS) -> Environment:
         """The environment of a state, from that of the best one if that leads anywhere soon."""
+        tols = {"tol": self.tol, "adjoint_tol": self.soft}
         if self.env is not None:
             try:
-                return environment(state, self.chi, self.env, tol=self.tol, maxiter=PATIENCE)
+                return environment(state, self.chi, self.env, maxiter=PATIENCE, **tols)
             except ConvergenceError:
                 pass
-        return environment(state, self.chi, tol=self.tol, maxiter=MOST_MOVES)
+        return environment(state, self.chi, maxiter=MOST_MOVES, **tols)
 
     def keep(self, state: PEPS, energy: float) -> None:
         """The best state so far has this environment, and its metric."""
-        self.env = tree_map(value_of, self.latest)
+        self.env, self.trials.is_best = tree_map(value_of, self.latest), True
         self.metric = LocalMetric(state, self.env)
+        if not self.history:
+            self.history.append(energy)
+
+    def evaluated(self, energy: float, norm: float) -> None:
+        """Note an evaluation."""
+        self.trials.end(energy, norm, self.latest)
 
     def scaled(self, point: object, vector: Vector, norm: float) -> Vector:
         """A gradient, or a change of one, in the metric of the best state; environments become as fine as it takes."""
         self.tol = float(np.clip(SQUARE * norm**2, FINEST, COARSEST))
+        self.soft = float(np.clip(SOFT * norm, FINEST, COARSEST))
         return self.metric.solve(vector, norm)
 
     def step(self, state: PEPS, energy: float) -> None:
-        """Write a checkpoint after an iteration; end the descent where another cut is due."""
+        """Write a checkpoint after an iteration; end the descent where another cut is due, or enough is done."""
         self.history.append(energy)
+        self.count += 1
         if self.file:
             self.file.write(state, self.env, self.history)
+        if self.is_enough():
+            self.left = 0
+            raise StopIteration
         if self.left and self.env.report.iterations > SLOW:
             raise StopIteration
+
+    def is_enough(self) -> bool:
+        """Whether the iterations of a window gained too little."""
+        n = self.window
+        return 0 < n < len(self.history) and self.history[-1 - n] - self.history[-1] <= n * self.least
+
+    def set_postfix_str(self, text: str, refresh: bool = True) -> None:
+        """Show what a descent shows, and how its environments are."""
+        self.bar.set_postfix_str(f"{text}, chi {self.env.chi}, {self.env.report.iterations} moves", refresh=refresh)
+
+    def update(self) -> None:
+        """One iteration more."""
+        self.bar.update()

@@ -25,6 +25,10 @@ class GroundState:
         That of `state`.
     history : ndarray
         The energy at the start and after every iteration.
+    evaluations : structured ndarray
+        All evaluations at this bond and chi, those that led nowhere too. Fields: ``energy`` and ``gradient_norm``,
+        infinite where a point was rejected; the environment's ``chi``, its ``moves``, and the ``products`` of the
+        adjoint equation; ``seconds``; and ``best``, whether it was the lowest energy of a descent until then.
     gradient_norm : float
         There, with sites of norm 1.
     converged : bool
@@ -41,6 +45,7 @@ class GroundState:
     energy: float = field(metadata={"static": True})
     environment: Environment
     history: np.ndarray = field(metadata={"static": True})
+    evaluations: np.ndarray = field(metadata={"static": True})
     gradient_norm: float = field(metadata={"static": True})
     converged: bool = field(metadata={"static": True})
     is_stuck: bool = field(metadata={"static": True})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -70,15 +71,9 @@ def simple_update(
     >>> bool(-0.66 < qad.peps.energy(state, qad.peps.heisenberg(), chi=12) < -0.64)
     True
     """
-    if int(bond) != bond or bond < 1:
-        raise ArgumentError(f"bond is a positive whole number, not {bond!r}")
     terms = bond_terms(model)
     network = Weighted(pattern(cell), terms[RIGHT].shape[0], seed, np.result_type(*terms.values()))
-    for time, number in steps:
-        gates = {leg: gate(term, time) for leg, term in terms.items()}
-        for _ in range(number):
-            for name, leg in network.weights:
-                network.update(name, leg, gates[leg], int(bond))
+    network.evolve(terms, bond, steps)
     return network.state()
 
 
@@ -97,6 +92,14 @@ def gate(term: np.ndarray, time: float) -> np.ndarray:
     """``exp(-time h)`` with the legs of h."""
     d = term.shape[0]
     return expm(-time * term.reshape(d * d, d * d)).reshape(term.shape)
+
+
+def leading(joint: np.ndarray, bond: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The singular values and vectors of two sites, at most `bond` of them."""
+    a, d, c, e = joint.shape
+    u, values, vh = np.linalg.svd(joint.reshape(a * d, c * e), full_matrices=False)
+    k = min(bond, int(np.count_nonzero(values > LEAST * values[0])))
+    return u[:, :k], values[:k], vh[:k]
 
 
 class Weighted:
@@ -123,16 +126,30 @@ class Weighted:
                         )
         self.weights = {(name, leg): np.ones(1) for name in self.sites for leg in (RIGHT, DOWN)}
 
+    def evolve(self, terms: dict[int, np.ndarray], bond: int, steps: Sequence[tuple[float, int]]) -> None:
+        """Imaginary time, in steps (time, number), by the terms of bonds."""
+        if int(bond) != bond or bond < 1:
+            raise ArgumentError(f"bond is a positive whole number, not {bond!r}")
+        for time, number in steps:
+            if not isinstance(number, Integral) or number < 0 or not np.isfinite(time):
+                raise ArgumentError(
+                    f"steps are pairs (time, number), a finite time so many times, not {(time, number)}"
+                )
+            gates = {leg: gate(term, time) for leg, term in terms.items()}
+            for _ in range(number):
+                for name, leg in self.weights:
+                    self.update(name, leg, gates[leg], int(bond))
+
     def weight(self, name: str, leg: int) -> np.ndarray:
         """That of a leg of a site."""
         return (
             self.weights[(name, leg)] if leg in (RIGHT, DOWN) else self.weights[(self.next[name, leg], OPPOSITE[leg])]
         )
 
-    def scaled(self, name: str, power: float, but: int = 0) -> np.ndarray:
-        """A site times powers of the weights of its legs, all but one."""
+    def scaled(self, name: str, power: float, *but: int) -> np.ndarray:
+        """A site times powers of the weights of its legs, all but some."""
         x = self.sites[name]
-        for leg in set(STEPS) - {but}:
+        for leg in set(STEPS).difference(but):
             x = x * (self.weight(name, leg) ** power).reshape([-1 if axis == leg else 1 for axis in range(5)])
         return x
 
@@ -140,22 +157,31 @@ class Weighted:
         """A gate on a site and its neighbour, the bond between them cut."""
         other, parts = self.next[name, leg], []
         for site, toward in ((name, leg), (other, OPPOSITE[leg])):
-            x = np.moveaxis(self.scaled(site, 1.0, but=toward), (0, toward), (3, 4))
+            x = np.moveaxis(self.scaled(site, 1.0, toward), (0, toward), (3, 4))
             q, r = np.linalg.qr(x.reshape(-1, x.shape[3] * x.shape[4]))
             parts.append((q.reshape(*x.shape[:3], -1), r.reshape(-1, *x.shape[3:])))
         (q, r), (p, s) = parts
         joint = np.einsum("asb,b,ctb,uvst->aucv", r, self.weights[name, leg], s, gate, optimize=True)
         a, d, c, _ = joint.shape
-        u, values, vh = np.linalg.svd(joint.reshape(a * d, c * d), full_matrices=False)
-        k = min(bond, int(np.count_nonzero(values > LEAST * values[0])))
-        self.weights[name, leg] = values[:k] / np.linalg.norm(values[:k])
-        self.put(name, leg, np.tensordot(q, u[:, :k].reshape(a, d, k), (3, 0)))
-        self.put(other, OPPOSITE[leg], np.tensordot(p, vh[:k].T.reshape(c, d, k), (3, 0)))
+        u, values, vh = self.cut(joint, (name, leg), (q, p), bond)
+        k = len(values)
+        self.weights[name, leg] = values / np.linalg.norm(values)
+        self.put(name, leg, np.tensordot(q, u.reshape(a, d, k), (3, 0)))
+        self.put(other, OPPOSITE[leg], np.tensordot(p, vh.T.reshape(c, d, k), (3, 0)))
+
+    def cut(
+        self, joint: np.ndarray, at: tuple[str, int], others: tuple[np.ndarray, np.ndarray], bond: int
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Two sites ``[a, out, c, out']`` apart again, as ``u @ diag(values) @ vh`` with at most `bond` values.
+
+        `at` is where the bond is, `others` are the isometries from the other legs of both sites to a and to c.
+        """
+        return leading(joint, bond)
 
     def put(self, name: str, leg: int, x: np.ndarray) -> None:
         """A new site, of which legs (others, physical, the one updated) are given with their weights."""
         self.sites[name] = np.moveaxis(x, (3, 4), (0, leg))
-        self.sites[name] = self.scaled(name, -1.0, but=leg)
+        self.sites[name] = self.scaled(name, -1.0, leg)
 
     def state(self) -> PEPS:
         """The state, the weights shared among both sides."""

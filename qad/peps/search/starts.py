@@ -6,13 +6,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qad.core.errors import ConvergenceError
 from qad.extend import as_array, value_of
+from qad.peps.environment import environment
+from qad.peps.models import plain
+from qad.peps.observables import expectation
 from qad.peps.state import PEPS
 from qad.peps.symmetry import symmetrised
 
 if TYPE_CHECKING:
     from typing import Any
 
+    from qad.peps.models import Model
+    from qad.typing import Array
+
+DRAWS, ROUGH, MOST_MOVES = 4, 1e-6, 300  # of random starts; how exactly their environments are known
 NOISE = 1e-2  # of what a larger bond adds, beside a site of norm 1
 
 
@@ -34,6 +42,25 @@ def random_start(bond: int, rng: np.random.Generator, shape: dict[str, Any]) -> 
         site[:, 0, 0, 0, 0] += spin / np.linalg.norm(spin)
         sites.append(site)
     return normalised(PEPS(sites, shape["cell"], shape["symmetry"]))
+
+
+def promising_start(bond: int, rng: np.random.Generator, shape: dict[str, Any], model: Model, chi: int) -> PEPS:
+    """A random start below the energy of infinite temperature, if one of a few is: others end in local minima."""
+    hot = sum(mean(t.operator) for t in model.terms)
+    for _ in range(DRAWS):
+        state = random_start(bond, rng, shape)
+        try:
+            if expectation(state, model, environment(state, chi, tol=ROUGH, maxiter=MOST_MOVES)) < hot:
+                break
+        except ConvergenceError:
+            pass
+    return state
+
+
+def mean(operator: Array) -> float:
+    """The mean of the eigenvalues of a term."""
+    n = int(np.prod(operator.shape[: operator.ndim // 2]))
+    return float(np.trace(plain(operator).reshape(n, n)).real) / n
 
 
 def enlarged(state: PEPS, bond: int, rng: np.random.Generator, noise: float = NOISE) -> PEPS:

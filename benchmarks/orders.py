@@ -1,0 +1,135 @@
+"""Orders of contractions beside cotengra's: `python -m benchmarks.orders` finds them and keeps their costs.
+
+qad (`qad.plan(..., planning_seconds=)`) and cotengra (`HyperOptimizer(max_time=)`) search for the same seconds.  Costs
+are multiply-adds, counted by qad for both: of the value, and of value and gradient by all tensors.  cotengra minimises
+the former, which is what it can do, qad the latter.  What is found differs from run to run, and a busy machine makes the
+seconds of the two unlike.  With kahypar and optuna installed cotengra splits graphs and learns; without them it draws
+greedy orders at random.
+"""
+
+import argparse
+import random
+import time
+from importlib.metadata import version
+
+import qad
+
+from . import RESULTS
+from .contraction import network, peps
+from .peers import has
+from .report import markdown, write_json
+
+KEPT = RESULTS / "orders.json"
+PACKAGES = "cotengra", "kahypar", "optuna", "cotengrust"
+
+
+def regular_graph(vertices, degree=3, bond=2, seed=0):
+    """A random regular graph (pairs of half-edges, drawn until they are simple), a tensor at each vertex."""
+    rng = random.Random(seed)
+    while True:
+        halves = [vertex for vertex in range(vertices) for _ in range(degree)]
+        rng.shuffle(halves)
+        edges = {tuple(sorted(pair)) for pair in zip(halves[::2], halves[1::2], strict=True)}
+        if len(edges) == vertices * degree // 2 and all(a != b for a, b in edges):
+            break
+    terms = [[edge for edge in sorted(edges) if vertex in edge] for vertex in range(vertices)]
+    return network(terms, dict.fromkeys(sorted(edges), bond))
+
+
+def circuit(side=5, depth=8):
+    """An amplitude of a circuit on a square of qubits: layers of gates on neighbours, in four patterns that alternate.
+
+    Gates on one qubit, the initial state and the bits belong to the tensors beside them.
+    """
+    time, sizes, terms = dict.fromkeys(((x, y) for x in range(side) for y in range(side)), 0), {}, []
+    for layer in range(depth):
+        dx, dy = ((1, 0), (0, 1))[layer % 2]
+        for x in range(side - dx):
+            for y in range(side - dy):
+                if (x if dx else y) % 2 == layer // 2 % 2:
+                    legs = []
+                    for qubit in ((x, y), (x + dx, y + dy)):
+                        legs += [(qubit, time[qubit]), (qubit, time[qubit] + 1)]
+                        time[qubit] += 1
+                    terms.append(legs)
+    ends = {(qubit, t) for qubit, last in time.items() for t in (0, last)}
+    terms = [[leg for leg in legs if leg not in ends] for legs in terms]
+    sizes = {leg: 2 for legs in terms for leg in legs}
+    return network(terms, sizes)
+
+
+NETWORKS = {
+    "regular graph, 100 vertices": lambda: regular_graph(100),
+    "regular graph, 200 vertices": lambda: regular_graph(200),
+    "regular graph, 300 vertices": lambda: regular_graph(300),
+    "norm of PEPS 8x8, bond 3": lambda: peps(8, 3),
+    "circuit 5x5, depth 8": circuit,
+}
+
+
+def of_qad(text, shapes, seconds):
+    return qad.plan(text, *shapes, planning_seconds=seconds).path
+
+
+def of_cotengra(text, shapes, seconds):
+    """cotengra's order as a path of pairs."""
+    import cotengra
+
+    random.seed(0)
+    inputs, output = text.split("->")
+    search = cotengra.HyperOptimizer(
+        max_time=seconds, max_repeats=10**6, minimize="flops", parallel=False, progbar=False
+    )
+    tree = cotengra.array_contract_tree(inputs.split(","), output, shapes=shapes, optimize=search)
+    return tree.get_path()
+
+
+def costs(text, shapes, path):
+    """Multiply-adds of the value, and of value and gradient, in this order."""
+    plan = qad.plan(text, *shapes, optimize=tuple(map(tuple, path)))
+    return plan.flops, plan.flops_with_gradient
+
+
+def searched(find, text, shapes, seconds, spent):
+    """The costs of the order that `find` finds; the processor seconds are appended to `spent`."""
+    before = time.process_time()
+    path = find(text, shapes, seconds)
+    spent.append(time.process_time() - before)
+    return costs(text, shapes, path)
+
+
+def section(kept):
+    """The tables of `docs/benchmarks.md`."""
+    header = ["", "tensors", "qad: value", "with gradient", "cotengra: value", "with gradient", "both, cotengra / qad"]
+    rows = [
+        [name, str(row["tensors"]), *(f"{number:.2e}" for number in (*row["qad"], *row["cotengra"])),
+         f"{row['cotengra'][1] / row['qad'][1]:.2f}"]
+        for name, row in kept["networks"].items()
+    ]  # fmt: skip
+    got = [sum(row["processor"][i] for row in kept["networks"].values()) / len(rows) for i in range(2)]
+    versions = ", ".join(f"{name} {number}" for name, number in kept["versions"].items())
+    headline = "**Orders of contractions beside cotengra's, `python -m benchmarks.orders`: multiply-adds.**"
+    note = (
+        f"Each searched for {kept['seconds']:g} s, in which qad had a processor for {got[0]:.1f} s and cotengra for "
+        f"{got[1]:.1f} s, on the average. {versions}."
+    )
+    return "\n\n".join(["## orders", headline, __doc__.split("\n\n", 1)[1].strip(), markdown([header, *rows]), note])
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--seconds", type=float, default=20.0, help="of search, for each network and library")
+    seconds = arguments.parse_args().seconds
+    versions = {name: version(name) for name in PACKAGES if has(name)}
+    kept = {"seconds": seconds, "versions": versions, "networks": {}}
+    for name, make in NETWORKS.items():
+        text, shapes = make()
+        spent = []
+        ours, theirs = (searched(find, text, shapes, seconds, spent) for find in (of_qad, of_cotengra))
+        row = kept["networks"][name] = {"tensors": len(shapes), "qad": ours, "cotengra": theirs, "processor": spent}
+        print(name, row, flush=True)
+    write_json(kept, KEPT)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,164 @@
+"""Matrix product operators of infinite chains: sums of terms that repeat from cell to cell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qad.core.errors import ArgumentError, ShapeError
+from qad.extend import like, value_of
+from qad.mps.chain import Chain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import NoReturn
+
+    from qad.typing import ArrayLike
+
+
+class UniformMPO(Chain):
+    """A sum of local terms on an infinite chain, as the cell of an operator that repeats without end.
+
+    Parameters
+    ----------
+    tensors : sequence of arrays
+        The cell: site tensors with legs ``(left, right, out, in)``.  Channel 0 of every bond has placed nothing yet and
+        the last one a whole term: both lead on by the identity, nothing leads into the one and nothing out of the
+        other.  `UniformOpSum` writes such tensors.
+
+    Raises
+    ------
+    ShapeError
+        If a tensor has not four legs, a bond does not fit, or a physical dimension differs between out and in.
+    ArgumentError
+        If the first and last channels are not as above, or couplings do not decay with distance: the channels in
+        between must lead to each other by operators whose norms multiply to less than 1.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> x, z, one = np.array([[0.0, 1.0], [1.0, 0.0]]), np.diag([1.0, -1.0]), np.eye(2)
+    >>> w = np.zeros((3, 3, 2, 2))
+    >>> w[0, 0], w[0, 1], w[1, 2], w[0, 2], w[2, 2] = one, z, -z, -1.5 * x, one
+    >>> qad.mps.uniform.UniformMPO([w])  # the Ising chain in a field
+    UniformMPO(1 sites, repeated, bonds 3-3, float64)
+    """
+
+    __slots__ = ()
+    LEGS: tuple[str, ...] = ("left", "right", "out", "in")
+    RIGHT: int = 1
+
+    def __init__(self, tensors: Iterable[ArrayLike]):
+        super().__init__(tensors)
+        check_triangular(self)
+
+    @property
+    def phys(self) -> tuple[int, ...]:
+        """Physical dimensions of the sites of the cell."""
+        return tuple(w.shape[2] for w in self)
+
+    def repeated(self, cell: int) -> UniformMPO:
+        """The same operator in a larger cell, a multiple of its own.
+
+        Parameters
+        ----------
+        cell : int
+            Number of sites.
+
+        Raises
+        ------
+        ArgumentError
+            If it is no multiple.
+        """
+        if cell % len(self):
+            raise ArgumentError(
+                f"a cell of {cell} sites does not repeat an operator's cell of {len(self)}: give a multiple of it"
+            )
+        return UniformMPO(self.tensors * (cell // len(self)))
+
+    def _no_sums(self, *_: object) -> NoReturn:
+        raise ArgumentError("operators of infinite chains are added and multiplied as sums: UniformOpSum, then mpo()")
+
+    __add__ = __sub__ = __mul__ = __rmul__ = __truediv__ = __neg__ = _no_sums
+
+    def __repr__(self) -> str:
+        return super().__repr__().replace("periodic", "repeated").replace("open", "repeated")
+
+
+def check_triangular(H: UniformMPO) -> None:
+    """Raise unless the first and the last channel of every bond are what they should be, and the others decay."""
+    going = np.eye(H.bonds[0] - 2) if H.bonds[0] > 1 else np.zeros((0, 0))
+    for site, tensor in enumerate(map(value_of, H)):
+        if tensor.shape[2] != tensor.shape[3] or min(tensor.shape[:2]) < 2:
+            raise ShapeError(
+                f"site {site} of the UniformMPO has shape {tensor.shape}: its legs (left, right, out, in) need bonds "
+                "of 2 or more and equal physical dimensions"
+            )
+        one = np.eye(tensor.shape[2])
+        same = np.array_equal(tensor[0, 0], one) and np.array_equal(tensor[-1, -1], one)
+        if not same or tensor[1:, 0].any() or tensor[-1, :-1].any():
+            raise ArgumentError(
+                f"site {site} of the UniformMPO is not in triangular form: channel 0 and the last one lead to "
+                "themselves by the identity, nothing leads into the first or out of the last; UniformOpSum writes it so"
+            )
+        going = going @ np.linalg.norm(tensor[1:-1, 1:-1], 2, axis=(2, 3))
+    if going.size and np.abs(np.linalg.eigvals(going)).max() >= 1:
+        raise ArgumentError("couplings must decay with distance, for the energy per site to be finite: rates below 1")
+
+
+def of_neighbours(h: np.ndarray) -> UniformMPO:
+    """The sum of a two-site term, legs (out, out, in, in), over all bonds.
+
+    With what acts on one site alone apart, the operator Schmidt decomposition of the rest gives the fewest channels.
+    """
+    d = h.shape[0]
+    pair = h.transpose(0, 2, 1, 3).reshape(d * d, d * d)  # operators on the left site, on the right one
+    one = np.eye(d).reshape(-1) / np.sqrt(d)
+    right = one @ pair
+    left = pair @ one - one * (right @ one)
+    pair = pair - np.outer(left, one) - np.outer(one, right)
+    u, s, vh = np.linalg.svd(pair)
+    rank = np.count_nonzero(s > 1e-15 * d * np.linalg.norm(h))
+    root = np.sqrt(s[:rank])
+    w = like(h).zeros((rank + 2, rank + 2, d, d), h.dtype)
+    w[0, 0] = w[-1, -1] = np.eye(d)
+    w[0, 1:-1] = (u[:, :rank] * root).T.reshape(rank, d, d)
+    w[1:-1, -1] = (root[:, None] * vh[:rank]).reshape(rank, d, d)
+    w[0, -1] = ((left + right) * one[0]).reshape(d, d)
+    return UniformMPO([w])
+
+
+def check_hermitian(H: UniformMPO) -> None:
+    """Raise unless the sum is its own adjoint: its elements between random product states are compared.
+
+    Between product vectors p and q on a window, ``<p|H|q>`` is a polynomial of their entries, which vanishes by chance
+    with probability 0.  The window holds more sites than there are channels, and so every term that does not repeat.
+    """
+    rng, tensors = np.random.default_rng(0), [value_of(w) for w in H]
+    straight = adjoint = first = np.eye(1, H.bonds[0])[0] + 0j
+    size = first.real
+    for tensor in tensors * (H.bond + 1):
+        p, q = rng.standard_normal((2, tensor.shape[2])) + 1j * rng.standard_normal((2, tensor.shape[2]))
+        q = p + 0.5 * q
+        scale = 1 / np.vdot(p, q)
+        there, back = (np.einsum("uvst,s,t->uv", tensor, a.conj(), b) for a, b in ((p, q), (q, p)))
+        straight = straight @ (there * scale)
+        adjoint = adjoint @ (back.conj() * scale)
+        size = size @ (abs(there) * abs(scale))
+    if abs(straight[-1] - adjoint[-1]) > 1e-10 * size[-1]:
+        raise ArgumentError("the Hamiltonian is not Hermitian, so that it has no ground state: add its adjoint")
+
+
+def size_of(H: UniformMPO) -> float:
+    """The size of the terms: the standard deviation of the energy at infinite temperature, per root of a site.
+
+    Taken on a window longer than any term that does not repeat; constants do not count.
+    """
+    dims = np.array([w.shape[2] for w in H])
+    mean, square = np.eye(1, H.bonds[0])[0], np.eye(H.bonds[0]) * np.eye(1, H.bonds[0])
+    traces = [np.trace(w, axis1=2, axis2=3) / d for w, d in zip(H, dims, strict=True)]
+    for w, trace, d in zip(H.tensors * (H.bond + 1), traces * (H.bond + 1), [*dims] * (H.bond + 1), strict=True):
+        mean = mean @ trace
+        square = np.tensordot(np.tensordot(square, w, (1, 0)), w.conj(), ((0, 2, 3), (0, 2, 3))).T / d
+    return float(np.sqrt(max(square[-1, -1].real - abs(mean[-1]) ** 2, 0.0) / (len(H) * (H.bond + 1))))

@@ -1,0 +1,153 @@
+"""Ground states of infinite chains by the Riemannian optimiser of finite ones, over cells of isometries."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qad.extend import value_of
+from qad.mps.chain import bare
+from qad.mps.environments import past_left
+from qad.mps.search.isometric import IsometricChain, Point, complement
+from qad.mps.search.monitor import is_settled
+from qad.mps.sites import random_gaussian
+from qad.mps.uniform.canonical import uniform_schmidt_form
+from qad.mps.uniform.measures import energy_density, energy_from
+from qad.mps.uniform.operator import UniformMPO
+from qad.mps.uniform.result import UniformGroundState
+from qad.mps.uniform.state import UniformMPS
+from qad.mps.uniform.transfer import isometric_environments
+from qad.optimize import minimize_on
+from qad.optimize.result import BY_USER
+
+if TYPE_CHECKING:
+    from qad.typing import Progress
+
+WINDOW = 10  # iterations over which the gain is judged
+NOISE = 1e-2
+
+
+def grown(
+    h: np.ndarray | UniformMPO,
+    start: UniformMPS,
+    bond: int,
+    rng: np.random.Generator,
+    progress: Progress,
+    tol: float,
+    maxiter: int,
+) -> UniformGroundState:
+    """The ground state of a bond dimension, coarsely, by those of smaller ones: a random one may be a sum of states."""
+    history = []
+    for size in growing(bond):
+        if size >= start.bonds[0]:
+            found = riemannian(h, enlarged(start, size, rng), progress, tol, maxiter)
+            history.extend(found.history)
+            start = found.state
+            if found.message == BY_USER:
+                break
+    return replace(found, history=np.array(history))
+
+
+def growing(bond: int) -> list[int]:
+    """Bond dimensions on the way."""
+    sizes = [bond]
+    while sizes[-1] > 1:
+        sizes.append((sizes[-1] + 1) // 2)
+    return sizes[::-1]
+
+
+def enlarged(state: UniformMPS, bond: int, rng: np.random.Generator) -> UniformMPS:
+    """`state` with larger bonds, filled with a little noise."""
+    if bond <= state.bonds[0]:
+        return state
+    tensors = []
+    for tensor in state:
+        larger = random_gaussian(rng, bond, tensor.shape[1], bond, tensor.dtype) * tensor.dtype.type(NOISE)
+        larger[: tensor.shape[0], :, : tensor.shape[2]] += tensor
+        tensors.append(larger)
+    return UniformMPS(tensors)
+
+
+def riemannian(
+    h: np.ndarray | UniformMPO, start: UniformMPS, progress: Progress, tol: float, maxiter: int
+) -> UniformGroundState:
+    """Minimise over cells of isometries."""
+    manifold = IsometricCell(start)
+    history, gained = [], []
+
+    def loss(psi):
+        lefts, rights = isometric_environments(psi, manifold.left)
+        manifold.left = value_of(lefts[0])
+        return energy_from(psi, h, lefts, rights)
+
+    def step(psi, value):
+        history.append(value)
+        if len(history) > 2 * WINDOW:
+            last, before = (history[-k - WINDOW] - history[-k] for k in (1, 1 + WINDOW))
+            if is_settled(last / abs(value), before / abs(value), tol):
+                gained.append(last)
+                raise StopIteration
+
+    found = minimize_on(
+        manifold,
+        loss,
+        start,
+        callback=step,
+        progress=progress,
+        gtol=0.0,
+        ftol=0.0,
+        maxiter=maxiter,
+        metric=manifold.metric,
+    )
+    converged = bool(gained) or found.success
+    message = f"converged: the last {WINDOW} iterations gained {gained[0]:.1e}" if gained else found.message
+    operator = isinstance(h, UniformMPO)  # whose energy is not told for sums of several states
+    energy = found.fun if operator else energy_density(found.params, h)
+    return UniformGroundState(found.params, float(energy), found.history, converged, message)
+
+
+class IsometricCell(IsometricChain):
+    """Cells of right-canonical tensors; the metric comes from the transfer operator's fixed point."""
+
+    def __init__(self, state: UniformMPS):
+        super().__init__(state)
+        self.left: np.ndarray | None = None  # the latest left environment of the cell, up to scale
+
+    def point(self, params: UniformMPS) -> Point:
+        """One stack for every site."""
+        state, _ = uniform_schmidt_form(params)
+        self.phys: list[int] = [t.shape[1] for t in state]
+        isometries = [t.reshape(1, len(t), -1) for t in state]
+        return Point(isometries, [complement(a) for a in isometries])
+
+    def retract(self, point: Point, vector: np.ndarray) -> tuple[Point, np.ndarray]:
+        """Cayley's transform, its rounding taken out: the environments hold only for isometries.
+
+        Long steps lose many digits of ``A A^H = 1``, and the energy would be wrong by as much.
+        """
+        new, velocity = super().retract(point, vector)
+        isometries = [orthonormal(a) for a in new.isometries]
+        complements = [orthonormal(n - (n @ a.conj().mT) @ a) for a, n in zip(isometries, new.complements, strict=True)]
+        return Point(isometries, complements), velocity
+
+    def params(self, point: Point) -> UniformMPS:
+        """The cell."""
+        tensors = [a.reshape(a.shape[1], d, -1) for a, d in zip(point.isometries, self.phys, strict=True)]
+        return bare(UniformMPS, tensors, None)
+
+    def densities(self, point: Point) -> list[np.ndarray]:
+        """Reduced density matrices of what stands left of each site."""
+        density = np.eye(point.isometries[0].shape[1]) if self.left is None else self.left
+        found = []
+        for tensor in self.params(point):
+            density = density / np.trace(density)
+            found.append(((density + density.conj().T) / 2)[None])
+            density = past_left(density, tensor)
+        return found
+
+
+def orthonormal(rows: np.ndarray) -> np.ndarray:
+    """Rows that are nearly orthonormal made so, by a step of Newton's method for the polar factor."""
+    return rows - 0.5 * (rows @ rows.conj().mT - np.eye(rows.shape[1])) @ rows

@@ -1,0 +1,160 @@
+"""The search by `qad.mps.uniform.vumps`: several starts at small bonds, growth, and what is said of the result."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qad.mps.search.monitor import is_settled
+from qad.mps.sites import random_gaussian
+from qad.mps.uniform.growth import expanded
+from qad.mps.uniform.measures import SINGLE, energy_density, energy_from, largest_two
+from qad.mps.uniform.operator import UniformMPO, of_neighbours, size_of
+from qad.mps.uniform.result import UniformGroundState
+from qad.mps.uniform.riemannian import riemannian
+from qad.mps.uniform.schur import Schur
+from qad.mps.uniform.state import UniformMPS
+from qad.mps.uniform.transfer import isometric_environments
+from qad.mps.uniform.vumps import FEW, MANY, Mixed, Vumps
+from qad.optimize.progress import note
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.typing import Progress
+
+FIRST, JUDGED = 4, 8  # bonds of random states, and of the states among which the lowest is chosen
+COARSE = 1e-3  # gradient, beside the size of the terms, at which a smaller bond is good enough to grow from
+SHARE = 5e-3  # of the root of the tolerance of energies, below which the gradient is to be in the end
+PATIENCE = 100  # steps without a new least gradient
+GAIN = 1e-6  # of energies, at which a smaller bond is good enough
+WINDOW = 4  # steps over which the gain is judged
+NOISE = 1e-2  # of the last stage, at the beginning
+OTHER = 1e-3  # how far the overlap per site of different states is from 1, at least
+
+
+def variational(
+    h: np.ndarray | UniformMPO,
+    starts: Sequence[UniformMPS],
+    bond: int,
+    bar: Progress,
+    tol: float,
+    maxiter: int,
+    rng: np.random.Generator,
+) -> UniformGroundState:
+    """The ground state from the best of several starts."""
+    run = Run(h, len(starts[0]), bar, maxiter, np.result_type(starts[0].dtype, h.dtype, np.float64))
+    found = [run.grown(Mixed.of(start), min(bond, max(JUDGED, start.bond))) for start in starts]
+    best = min(found, key=lambda search: search.energy)
+    others = run.others(best, found)
+    coarse = run.grown(best.psi, bond)
+    last, converged, how = run.settled_from(stirred(coarse.psi, rng), SHARE * np.sqrt(tol), tol)
+    energy, state, several = finished(
+        h, last, np.result_type(starts[0].dtype, np.complex64 if h.dtype.kind == "c" else np.float32)
+    )
+    ended = "converged" if converged else "not converged"
+    message = f"{ended}{how}: the gradient's norm is {last.slope:.1e}{others}{several}"
+    return UniformGroundState(state, energy, np.array([*run.history, energy]), converged, message, last.slope)
+
+
+def finished(h: np.ndarray | UniformMPO, search: Vumps, dtype: np.dtype) -> tuple[float, UniformMPS, str]:
+    """The energy and the state that a search ended with, and a warning where that is a sum of several ones."""
+    state = UniformMPS([t.astype(dtype, copy=False) for t in search.psi.state()])
+    second, first = largest_two(state)
+    if second <= SINGLE * first:
+        return float(energy_density(state, h)), state, ""
+    energy = float(energy_from(state, h, *isometric_environments(state)))
+    return energy, state, "; the state is a sum of several ones, of which a larger cell may hold one"
+
+
+def stirred(psi: Mixed, rng: np.random.Generator) -> Mixed:
+    """The state with a little noise: without it a search stays where a symmetry holds that the ground state breaks."""
+    noisy = [x + NOISE * random_gaussian(rng, *x.shape, x.dtype) for x in (*psi.centres, *(c[None] for c in psi.bonds))]
+    return Mixed.nearest(noisy[: len(psi)], [c[0] for c in noisy[len(psi) :]])
+
+
+class Run:
+    """What the stages of a search share.
+
+    Attributes
+    ----------
+    history : list of float
+        The energy before every step, of all starts one after the other.
+    """
+
+    h: np.ndarray | UniformMPO
+    H: Schur
+    scale: float
+    history: list[float]
+
+    def __init__(self, h: np.ndarray | UniformMPO, cell: int, bar: Progress, maxiter: int, dtype: np.dtype):
+        H = (h if isinstance(h, UniformMPO) else of_neighbours(h)).repeated(cell)
+        self.h, self.H, self.scale = h, Schur(H, dtype), size_of(H) or 1.0
+        self.bar, self.maxiter, self.history = bar, maxiter, []
+
+    def grown(self, psi: Mixed, bond: int) -> Vumps:
+        """The search at a bond dimension, coarsely, by way of smaller ones."""
+        search = self.settled_from(psi, COARSE)[0]
+        while search.psi.bond < bond:
+            size = search.psi.bond
+            search.look()
+            psi = expanded(search, min(bond, 2 * size))
+            if psi.bond == size:
+                break
+            search = self.settled_from(psi, COARSE)[0]
+        return search
+
+    def settled_from(self, psi: Mixed, gradient: float, gain: float | None = None) -> tuple[Vumps, bool, str]:
+        """A search from a state, whether it reached its end, and what is said of how.
+
+        Steps to the lowest centres are the quickest, but change all of them at once, and may overshoot: then steps of
+        few products, and then gradients.
+        """
+        for most in (MANY, FEW):
+            search = Vumps(self.H, psi, self.scale, most)
+            if self.until(search, gradient, gain):
+                return search, True, ""
+        reached = self.by_gradients(search, psi, GAIN if gain is None else gain)
+        return search, reached, " by gradients, for steps to the lowest centres went round in circles"
+
+    def until(self, search: Vumps, gradient: float, gain: float | None = None) -> bool:
+        """Steps until the gradient is small, and so are all gains to come; whether that was reached.
+
+        Given up where the gradient has had no new least value for long.
+        """
+        energies, least, since = [], np.inf, 0
+        for _ in range(self.maxiter):
+            search.step()
+            energies.append(search.energy)
+            note(self.bar, energies, search.slope)
+            since = 0 if search.slope < least else since + 1
+            least = min(least, search.slope)
+            reached = search.slope <= gradient * self.scale and (gain is None or self.settled(search.energies, gain))
+            if reached or since > PATIENCE:
+                break
+        self.history.extend(energies)
+        return reached
+
+    def by_gradients(self, search: Vumps, psi: Mixed, tol: float) -> bool:
+        """From `psi` on by the Riemannian optimiser, which only ever lowers the energy; whether it converged."""
+        found = riemannian(self.h, psi.state(), self.bar, tol, self.maxiter)
+        self.history.extend(found.history)
+        search.psi, search.lefts, search.rights = Mixed.of(found.state), None, None
+        search.look()
+        search.look()  # to residuals that suit this gradient
+        return found.converged and search.slope <= np.sqrt(tol) * self.scale
+
+    def settled(self, energies: list[float], gain: float) -> bool:
+        """Whether the last steps leave less than this to gain, beside the size of the terms."""
+        if len(energies) <= 2 * WINDOW:
+            return False
+        last, before = (energies[-k - WINDOW] - energies[-k] for k in (1, 1 + WINDOW))
+        return is_settled(abs(last) / self.scale, abs(before) / self.scale, gain)
+
+    def others(self, best: Vumps, found: Sequence[Vumps]) -> str:
+        """What is said of starts that led to other states of the same energy."""
+        near = [x for x in found if x is not best and x.energy - best.energy < COARSE**2 * self.scale]
+        state = best.psi.state()
+        other = sum(largest_two(state, x.psi.state())[1] < (1 - OTHER) ** len(state) for x in near)
+        return f"; {other} of {len(found)} starts led to other states of nearly this energy" if other else ""

@@ -1,0 +1,83 @@
+"""Imaginary time in clusters: lower energies than by weights alone, and what a cut leaves of the cluster."""
+
+import numpy as np
+import pytest
+
+from qad import peps
+from qad.core.errors import ArgumentError
+from qad.peps.search.cluster_update import Clustered
+from qad.peps.search.simple_update import leading
+
+
+@pytest.mark.parametrize(
+    "model, best, gain", [(peps.heisenberg(), -0.66023109, 5e-5), (peps.ising(3.2), -3.3761255, 1e-3)], ids=["H", "I"]
+)
+def test_energies_are_lower_than_by_weights_alone(model, best, gain):
+    """`best` is that of one site of bond 2 with all symmetries."""
+    states = peps.cluster_update(model, 2), peps.simple_update(model, 2)
+    low, high = (peps.energy(state, model, 12, tol=1e-8) for state in states)
+    assert best - 1e-5 < low < high - gain
+
+
+@pytest.mark.parametrize("dtype", [float, complex])
+@pytest.mark.parametrize("leg", [3, 4])
+def test_cuts_leave_as_much_as_can_be(dtype, leg):
+    """The metric is that of all six sites, written out; and in it no cut of the same rank is nearer."""
+    rng = np.random.default_rng(0)
+    network = Clustered(("AB", "BA"), 2, 0, np.dtype(dtype))
+    draw = (lambda *n: rng.standard_normal(n)) if dtype is float else complex_normal(rng)
+    network.sites = {name: draw(2, 2, 2, 2, 2) for name in "AB"}
+    network.weights = {key: np.array([1.0, 0.4]) / np.sqrt(1.16) for key in network.weights}
+    network.is_clustered = True
+    q, p = (np.linalg.qr(draw(8, 4))[0].reshape(2, 2, 2, 4) for _ in range(2))
+    joint = draw(4, 2, 4, 2)
+    metric = network.metric(("A", leg), (q, p))
+    assert np.linalg.eigvalsh(metric.reshape(16, 16)).min() > -1e-12
+    np.testing.assert_allclose(metric, written_out(network, leg, q, p), atol=1e-12)
+
+    def distance(cut):
+        u, values, vh = cut
+        rest = joint - ((u * values) @ vh).reshape(joint.shape)
+        return np.einsum("adce,acAC,AdCe->", rest, metric, rest.conj()).real
+
+    found = network.cut(joint, ("A", leg), (q, p), 2)
+    least = distance(found)
+    assert least < 0.999 * distance(leading(joint, 2))
+    for _ in range(5):
+        u, values, vh = found
+        near = (u * values + 1e-3 * draw(8, 2)) @ (vh + 1e-3 * draw(2, 8))
+        assert distance(leading(near.reshape(joint.shape), 2)) > least - 1e-12
+
+
+def complex_normal(rng):
+    return lambda *n: rng.standard_normal(n) + 1j * rng.standard_normal(n)
+
+
+def written_out(network, leg, q, p):
+    """The norm of the cluster from its six tensors in ket and bra, in one contraction."""
+    w = next(iter(network.weights.values()))
+    a, b = network.sites["A"], network.sites["B"]
+    if leg == 4:  # B A above, A B, B A below; legs (physical, up, left, down, right)
+        above = np.einsum("sulDr,u,l,r,tvrdx,v,x->Ddsultvx", b, w, w, w, a, w, w)
+        below = np.einsum("sUldr,l,d,r,turex,e,x->Uusldtex", b, w, w, w, a, w, w)
+    else:  # columns B A on the left, A B, B A on the right
+        above = np.einsum("suldR,u,l,d,tdvex,v,e->Rxsultve", b, w, w, w, a, w, w)
+        below = np.einsum("suLdr,u,d,r,tdlex,e,x->Llsurtex", b, w, w, w, a, w, w)
+    sides = [np.tensordot(x, x.conj(), (tuple(range(2, 8)),) * 2) for x in (above, below)]  # first, second, and in bra
+    # legs of the first one: up, left, down, or up, left, right; of the second: up, down, right, or left, down, right
+    first, second = ("xfya", "wzgc") if leg == 4 else ("fxya", "wgzc")
+    swap = str.maketrans("xyawzc", "XYAWZC")
+    n = np.einsum(
+        f"{first},{first.translate(swap)},xwXW,yzYZ,{second},{second.translate(swap)}->acAC",
+        q, q.conj(), sides[0], sides[1], p, p.conj(), optimize=True,
+    )  # fmt: skip
+    return n / np.linalg.norm(n)
+
+
+def test_what_it_refuses():
+    with pytest.raises(ArgumentError, match="neighbours"):
+        peps.cluster_update(peps.j1j2(0.5), 2)
+    with pytest.raises(ArgumentError, match="whole"):
+        peps.cluster_update(peps.heisenberg(), 1.5)
+    with pytest.raises(ArgumentError, match="pairs"):
+        peps.cluster_update(peps.heisenberg(), 2, simple=(), steps=((0.1, 2.5),))
