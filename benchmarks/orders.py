@@ -2,9 +2,9 @@
 
 qad searches for some seconds (`qad.plan(..., planning_seconds=)`), cotengra (`HyperOptimizer`) until it had a processor
 for as long.  Costs are multiply-adds, counted by qad for both: of the value, and of value and gradient by all tensors.
-cotengra minimises the former, which is what it can do, qad the latter.  Both draw at random, and what they find in
-large graphs differs from run to run.  With kahypar and optuna installed cotengra splits graphs and learns; without them
-it draws greedy orders.
+cotengra minimises the former, which is what it can do, qad the latter.  cotengra draws at random, and what it finds in
+large graphs differs from run to run; how far qad comes in its seconds depends on the machine.  With kahypar and optuna
+installed cotengra splits graphs and learns; without them it draws greedy orders.
 """
 
 import argparse
