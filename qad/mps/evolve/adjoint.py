@@ -53,6 +53,8 @@ class Plan:
         Real time.
     steered : bool
         What a step is made of is differentiated, not only the state.
+    reach, ancillas
+        As of `Truncation`.
     """
 
     kind: GateSteps | TdvpSteps
@@ -61,6 +63,8 @@ class Plan:
     cutoff: float
     unitary: bool
     steered: bool
+    reach: float
+    ancillas: bool
 
     @property
     def steps(self) -> int:
@@ -94,7 +98,7 @@ class Plan:
 
     def step(self, made: Sequence[Array], tensors: Sequence[Array], k: int) -> tuple[list[Array], Array]:
         """One step in recorded operations: the tensors, and the logarithm of what the norm gained."""
-        out = self.kind.recorded(made, tensors, Truncation(self.bond, self.cutoff), k)
+        out = self.kind.recorded(made, tensors, Truncation(self.bond, self.cutoff, self.reach, self.ancillas), k)
         size = np.linalg.norm(out[0])
         out[0] = out[0] / size
         return out, np.log(size)

@@ -17,7 +17,7 @@ from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
 from qad.extend import Tensor, like, value_of
 from qad.mps.chain import site_count
 from qad.mps.checks import operator_of
-from qad.mps.evolve.evolution import GATES, METHODS, evolve, real_time
+from qad.mps.evolve.evolution import GATES, METHODS, evolve, real_time, recorded
 from qad.mps.evolve.neighbours import neighbour_terms
 from qad.mps.gauge import truncated
 from qad.mps.hamiltonian import strength
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from qad.mps.opsum import OpSum
     from qad.typing import Real, Scalar, Seed
 
+REACH = 1e-3  # of `evolve`; purifications of symmetric Hamiltonians lack what breaks their symmetries
 STEP = 0.05  # of one step in imaginary time, over the size of a term
 SERIES, ORDER = 0.1, 4  # length of a series, over the size of all terms together, and its last power
 
@@ -141,7 +142,11 @@ def thermal_state(
         first = min(SERIES / (len(H) * (strength([value_of(w) for w in H]) or 1.0)), value_of(time) / 2)
         hot, time = cooled(hot, wide, first, bond), time - first
         log_norm = log_norm + log_norm2(hot) / 2
-    found = evolve(hot, wide, time, steps, method, bond, cutoff, imaginary=True)
+    if any(type(x) is Tensor for x in (*hot, *wide, time)):
+        bond = site_count(bond, 1, "bond")
+        found = recorded(hot, wide, time, steps, method, bond, cutoff, True, None, REACH, ancillas=True)
+    else:
+        found = evolve(hot, wide, time, steps, method, bond, cutoff, imaginary=True)
     return ThermalState(found.state, H, beta, 2 * (found.log_norm + log_norm), found.discarded)
 
 
