@@ -47,6 +47,7 @@ class Gates:
 
     def __init__(self, H: MPO, factor: complex, order: int = 2):
         self.terms, self.factor, self.order = neighbour_terms(H), factor, order
+        self.dtype = np.result_type(H.dtype, factor)
         self.layer = cache(self.layer)  # one for every share
 
     def gate(self, h: np.ndarray, factor: complex, site: int) -> tuple[Any, float]:
@@ -57,8 +58,8 @@ class Gates:
         """The gates of every other bond, None for the rest; and the logarithms of their norms."""
         gates, scale = [None] * len(self.terms), 0.0
         for site in range(first, len(self.terms), 2) if share else ():
-            gates[site], more = self.gate(self.terms[site], share * self.factor, site)
-            scale += more
+            gate, more = self.gate(self.terms[site], share * self.factor, site)
+            gates[site], scale = gate.astype(self.dtype), scale + more
         return gates, scale
 
     def advance(self, tensors: list[Any], truncation: Truncation, steps: int) -> float:
