@@ -146,3 +146,8 @@ def test_bad_input():
     wide = MPS([np.pad(t, ((0, k > 0), (0, 0), (0, k < 3))) for k, t in enumerate(NEEL)])
     with pytest.raises(ArgumentError, match="rank 1 of 2"):
         qad.grad(lambda t: measured(evolve(wide, model(P), t, 1, "tdvp").state))(0.3)
+
+
+def test_a_frozen_gradient_says_what_to_write():
+    with pytest.raises(ArgumentError, match="leave qad.freeze out"), pytest.warns(RuntimeWarning, match="traced value"):
+        qad.freeze(qad.grad(lambda t: loss(P, t, NEEL, "tebd")))(0.3)

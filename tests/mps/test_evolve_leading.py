@@ -24,7 +24,9 @@ def decided(monkeypatch):
     return seen
 
 
-@pytest.mark.parametrize("H, psi, time", [(heisenberg(12), NEEL, 2.0), (ising(12, 1.0), UP, 3.0)], ids=["neel", "ising"])
+@pytest.mark.parametrize(
+    "H, psi, time", [(heisenberg(12), NEEL, 2.0), (ising(12, 1.0), UP, 3.0)], ids=["neel", "ising"]
+)
 @pytest.mark.parametrize("imaginary", [False, True])
 def test_as_good_as_decompositions(decided, monkeypatch, H, psi, time, imaginary):
     """What is lost in all, and the distance from the state that loses nothing; a charge stays what it is."""

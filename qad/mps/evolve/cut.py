@@ -187,11 +187,11 @@ def check_reach(pair: np.ndarray, rank: int, truncation: Truncation) -> None:
     if truncation.ancillas:
         a, b = round(np.sqrt(s)), round(np.sqrt(t))
         reach = np.einsum("paqarbsbjk->pqrsjk", reach.reshape(a, a, a, a, b, b, b, b, *reach.shape[4:]))
-    size = np.linalg.norm(reach.reshape(int(np.prod(reach.shape[:4])), -1), axis=1).max()
-    if size > truncation.reach * np.linalg.norm(pair):
+    size = np.linalg.norm(reach.reshape(int(np.prod(reach.shape[:4])), -1), axis=1).max() / np.linalg.norm(pair)
+    if size > truncation.reach:
         raise ArgumentError(
-            f"a bond has directions that carry no weight, but that a change of the Hamiltonian, the time or the state "
-            f"may fill (to {size / np.linalg.norm(pair):.2g} of the norm): the derivative would miss them. Take it where they are filled (at "
+            "a bond has directions that carry no weight, but that a change of the Hamiltonian, the time or the state "
+            f"may fill (to {size:.2g} of the norm): the derivative would miss them. Take it where they are filled (at "
             "another time, with couplings that are not zero), tilt the state a little, give a smaller cutoff, or, if "
             "nothing that you differentiate by makes that change (it breaks a symmetry, say), evolve(..., reach=1.0)"
         )

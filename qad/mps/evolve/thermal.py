@@ -194,7 +194,7 @@ def of_neighbours(H: MPO) -> bool:
 
 
 def beside_ancillas(H: MPO) -> MPO:
-    """The operator on the sites of a purification; it leaves the ancillas alone."""
+    """The operator on the sites of a purification."""
     return MPO([np.kron(w, like(w).eye(w.shape[2])) for w in H])
 
 
