@@ -1,8 +1,8 @@
 """Thermal states of chains, by purification and by samples.
 
-A purification has an ancilla beside every site: ``exp(-beta H / 2)`` acts on the sites of ``sum_s |s s> / sqrt(d)``,
-the state of infinite temperature, in imaginary time, and the density is the trace over the ancillas.  F. Verstraete,
-J. J. Garcia-Ripoll and J. I. Cirac, PRL 93, 207204 (2004); A. E. Feiguin and S. R. White, PRB 72, 220401 (2005).
+A purification has an ancilla beside every site: ``exp(-beta H / 2)`` acts on the sites of ``sum_s |s s> / sqrt(d)`` in
+imaginary time, and the density is the trace over the ancillas.  F. Verstraete, J. J. Garcia-Ripoll and J. I. Cirac,
+PRL 93, 207204 (2004); A. E. Feiguin and S. R. White, PRB 72, 220401 (2005).
 """
 
 from __future__ import annotations
@@ -142,11 +142,9 @@ def thermal_state(
         first = min(SERIES / (len(H) * (strength([value_of(w) for w in H]) or 1.0)), value_of(time) / 2)
         hot, time = cooled(hot, wide, first, bond), time - first
         log_norm = log_norm + log_norm2(hot) / 2
-    if any(type(x) is Tensor for x in (*hot, *wide, time)):
-        bond = site_count(bond, 1, "bond")
-        found = recorded(hot, wide, time, steps, method, bond, cutoff, True, None, REACH, ancillas=True)
-    else:
-        found = evolve(hot, wide, time, steps, method, bond, cutoff, imaginary=True)
+    to_beta = hot, wide, time, steps, method, site_count(bond, 1, "bond"), cutoff
+    recording = any(type(x) is Tensor for x in (*hot, *wide, time))
+    found = recorded(*to_beta, True, None, REACH, ancillas=True) if recording else evolve(*to_beta, imaginary=True)
     return ThermalState(found.state, H, beta, 2 * (found.log_norm + log_norm), found.discarded)
 
 
