@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 LEAST_CUTOFF, MOST_CUTOFF = 1e-30, 1e-14
 ROUNDING = 10.0  # times size and rounding: singular values below it, relative to the largest, are zero
+REACH = 1e-5  # see `Truncation`
 SAME = 1e-6  # relative difference below which two singular values count as one multiplet
 
 __all__ = ["LEAST_CUTOFF", "MOST_CUTOFF", "ORDERS", "ROUNDING", "SAME", "Gates", "Truncation", "cutoff_for"]
@@ -46,6 +47,7 @@ class Gates:
 
     def __init__(self, H: MPO, factor: complex, order: int = 2):
         self.terms, self.factor, self.order = neighbour_terms(H), factor, order
+        self.dtype = np.result_type(H.dtype, factor)
         self.layer = cache(self.layer)  # one for every share
 
     def gate(self, h: np.ndarray, factor: complex, site: int) -> tuple[Any, float]:
@@ -56,8 +58,8 @@ class Gates:
         """The gates of every other bond, None for the rest; and the logarithms of their norms."""
         gates, scale = [None] * len(self.terms), 0.0
         for site in range(first, len(self.terms), 2) if share else ():
-            gates[site], more = self.gate(self.terms[site], share * self.factor, site)
-            scale += more
+            gate, more = self.gate(self.terms[site], share * self.factor, site)
+            gates[site], scale = gate.astype(self.dtype), scale + more
         return gates, scale
 
     def advance(self, tensors: list[Any], truncation: Truncation, steps: int) -> float:
@@ -120,17 +122,25 @@ class Truncation:
         Largest bond dimension.
     cutoff : float
         Largest weight (sum of squared Schmidt coefficients, relative) that a cut may discard below `bond`.
+    reach : float
+        Amplitude, relative to the norm, that a local change may put into directions without weight before a derivative
+        that would miss them is refused.
+    ancillas : bool
+        The second factor of every leg is one of an ancilla, on which nothing acts.
     """
 
     bond: int
     cutoff: float
+    reach: float
+    ancillas: bool
     discarded: float
     faintest: float  # the smallest Schmidt value that any cut kept, relative to its largest
 
-    def __init__(self, bond: int, cutoff: float):
+    def __init__(self, bond: int, cutoff: float, reach: float = REACH, ancillas: bool = False):
         if not 0 <= cutoff < 1:
             raise ArgumentError(f"a cut may discard a weight from 0 to below 1, not cutoff={cutoff!r}")
-        self.bond, self.cutoff, self.discarded, self.faintest = bond, cutoff, 0.0, 1.0
+        self.bond, self.cutoff, self.reach, self.ancillas = bond, cutoff, reach, ancillas
+        self.discarded, self.faintest = 0.0, 1.0
 
     def split(
         self, pair: np.ndarray, to_right: bool, before: np.ndarray | None = None
