@@ -180,7 +180,7 @@ class UniformOpSum(OpSum):
         ...     for s in ("Sx", "Sy", "Sz"):
         ...         H = H.add(coupling, s, i, s, i + 1)
         >>> H.mpo()
-        UniformMPO(2 sites, repeated, bonds 8-8-8, float64)
+        UniformMPO(2 sites, repeated, bonds 5-5-5, float64)
         """
         if conserve is not None:
             raise ArgumentError("infinite chains of definite charge are not there yet: leave out conserve")
