@@ -2,6 +2,7 @@
 
 from qad.mps.uniform.canonical import uniform_schmidt_form
 from qad.mps.uniform.evolution import evolve
+from qad.mps.uniform.excitations import excitations
 from qad.mps.uniform.measures import (
     correlation_length,
     energy_density,
@@ -18,6 +19,6 @@ from qad.mps.uniform.state import UniformMPS
 
 __all__ = [
     "UniformGroundState", "UniformMPO", "UniformMPS", "UniformOpSum", "correlation_length", "energy_density",
-    "entanglement_entropy", "evolve", "fidelity", "ground_state", "heisenberg", "ising", "j1j2", "local_expectations",
-    "uniform_schmidt_form", "xxz",
+    "entanglement_entropy", "evolve", "excitations", "fidelity", "ground_state", "heisenberg", "ising", "j1j2",
+    "local_expectations", "uniform_schmidt_form", "xxz",
 ]  # fmt: skip
