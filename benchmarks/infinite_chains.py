@@ -9,7 +9,6 @@ default of 20 it had not reached the Heisenberg chain's goal after 150 seconds. 
 seconds of the processor.
 """
 
-import json
 import os
 import sys
 import time
@@ -26,7 +25,7 @@ GROWTH = 8  # of the two-site engine, before the single-site one
 
 
 def chains():
-    """Name, Hamiltonian of qad, cell, model of TeNPy and its start, bond, exact energy, and how far above is the goal."""
+    """Name, Hamiltonian of qad, cell, model of TeNPy and its start, bond, exact energy, how far above it to go."""
     from tenpy.models.spins import SpinChain
     from tenpy.models.tf_ising import TFIChain
 

@@ -30,9 +30,11 @@ from qad.mps.uniform.vumps import Mixed, Vumps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Any
 
     from numpy.typing import NDArray
 
+    from qad.mps.effective import Apply
     from qad.mps.uniform.state import UniformMPS
     from qad.typing import ArrayLike
 
@@ -85,7 +87,29 @@ def excitations(
 
 
 class Particle:
-    """The effective Hamiltonian of the tensors B of a cell, at a momentum per cell."""
+    """The effective Hamiltonian of the tensors B of a cell, at a momentum per cell.
+
+    Attributes
+    ----------
+    phase : complex or float
+        Of a step by one cell.
+    ground : float
+        What the effective operator of a site gives for the ground state.
+    bases : list of arrays
+        Orthonormal columns beside the left isometry of every site; B is one of them times a matrix of `shapes`.
+    """
+
+    H: Schur
+    psi: Mixed
+    dtype: np.dtype[Any]
+    scale: float
+    phase: complex
+    ground: float
+    lefts: list[np.ndarray]
+    rights: list[np.ndarray]
+    sites: list[Apply]
+    bases: list[np.ndarray]
+    shapes: list[tuple[int, int]]
 
     def __init__(self, H: UniformMPO, state: UniformMPS, momentum: float):
         self.scale = size_of(H) or 1.0

@@ -52,6 +52,8 @@ class UniformOpSum(OpSum):
     """
 
     cell: int
+    sites: tuple[Site, ...]
+    identities: Any
 
     def __init__(self, cell: int = 1, sites: str | Site | Sequence[str | Site] = "spin-1/2"):
         super().__init__(site_count(cell, 1, "cell"), sites)
@@ -151,7 +153,7 @@ class UniformOpSum(OpSum):
         --------
         >>> import qad
         >>> qad.mps.uniform.UniformOpSum().add_power_law(-1.0, 3.0, "Z", "Z", error=1e-4).mpo().bond
-        7
+        8
         """
         for weight, rate in zip(*power_law(exponent, error), strict=True):
             self.add_exponential(coefficient * (weight / rate), rate, left, right)

@@ -86,6 +86,8 @@ class Run:
     h: np.ndarray | UniformMPO
     H: Schur
     scale: float
+    bar: Progress
+    maxiter: int
     history: list[float]
 
     def __init__(self, h: np.ndarray | UniformMPO, cell: int, bar: Progress, maxiter: int, dtype: np.dtype):
