@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qad.core.errors import ConvergenceError
 from qad.mps.search.monitor import is_settled
 from qad.mps.sites import random_gaussian
 from qad.mps.uniform.growth import expanded
@@ -86,6 +87,8 @@ class Run:
     h: np.ndarray | UniformMPO
     H: Schur
     scale: float
+    bar: Progress
+    maxiter: int
     history: list[float]
 
     def __init__(self, h: np.ndarray | UniformMPO, cell: int, bar: Progress, maxiter: int, dtype: np.dtype):
@@ -100,9 +103,10 @@ class Run:
             size = search.psi.bond
             search.look()
             psi = expanded(search, min(bond, 2 * size))
-            if psi.bond == size:
+            if psi.bond > size:
+                search = self.settled_from(psi, COARSE)[0]
+            if search.psi.bond <= size:  # larger bonds have no weight
                 break
-            search = self.settled_from(psi, COARSE)[0]
         return search
 
     def settled_from(self, psi: Mixed, gradient: float, gain: float | None = None) -> tuple[Vumps, bool, str]:
@@ -123,9 +127,14 @@ class Run:
 
         Given up where the gradient has had no new least value for long.
         """
-        energies, least, since = [], np.inf, 0
+        energies, least, since, reached = [], np.inf, 0, False
         for _ in range(self.maxiter):
-            search.step()
+            try:
+                search.step()
+            except ConvergenceError:  # of environments
+                if search.trim():
+                    continue
+                break  # close to a sum of several states
             energies.append(search.energy)
             note(self.bar, energies, search.slope)
             since = 0 if search.slope < least else since + 1
@@ -141,8 +150,11 @@ class Run:
         found = riemannian(self.h, psi.state(), self.bar, tol, self.maxiter)
         self.history.extend(found.history)
         search.psi, search.lefts, search.rights = Mixed.of(found.state), None, None
-        search.look()
-        search.look()  # to residuals that suit this gradient
+        try:
+            search.look()
+            search.look()  # to residuals that suit this gradient
+        except ConvergenceError:
+            search.slope = np.inf
         return found.converged and search.slope <= np.sqrt(tol) * self.scale
 
     def settled(self, energies: list[float], gain: float) -> bool:
