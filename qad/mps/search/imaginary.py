@@ -63,7 +63,7 @@ def evolve_until(H: MPO, watch: Watch, method: str, dt: float, bond: int, tol: f
     tensors = centred(watch.state, H, imaginary=True)
     step, _ = stepper(method, H, watch.state, tensors, -dt, bond, cutoff_of(method, H, dt))
     while True:
-        step()
+        step(1)
         tensors[0] = tensors[0] / np.linalg.norm(tensors[0])
         watch.nfev += 1
         state = chain_like(watch.state, tensors)
