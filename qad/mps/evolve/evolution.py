@@ -229,7 +229,8 @@ def leaves(psi: MPS | SymmetricMPS) -> list[Any]:
 
 def real_time(time: Any) -> float:
     """`time` as a finite float."""
-    if np.ndim(time) != 0 or np.asarray(time).dtype.kind not in "iuf" or not np.isfinite(time):
+    kind = time.dtype.kind if hasattr(time, "dtype") else np.asarray(time).dtype.kind
+    if np.ndim(time) != 0 or kind not in "iuf" or not np.isfinite(time):
         raise ArgumentError(f"time is one real number, not {time!r}: exp(-H time) is evolve(..., time, imaginary=True)")
     return float(time)
 
