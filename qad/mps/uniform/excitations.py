@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from qad.core.errors import ArgumentError
+from qad.core.errors import ArgumentError, ConvergenceError
 from qad.core.threads import blas_for
 from qad.mps.chain import site_count
 from qad.mps.couplings import real_number
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from qad.typing import ArrayLike
 
 PRECISION = 1e-10  # residuals, beside the scale of the Hamiltonian
-STATIONARY = 1e-2  # gradient of the ground state, beside the scale, above which it is none
+STATIONARY = 1e-4  # gradient of the ground state, beside the scale, above which it is none
 
 
 def excitations(
@@ -68,6 +68,8 @@ def excitations(
     ------
     ArgumentError
         If `h` is not Hermitian or does not fit, or the state is a sum of several, or not a stationary point.
+    ConvergenceError
+        If the eigenvalue solver does not converge.
 
     Examples
     --------
@@ -156,7 +158,10 @@ class Particle:
             return np.linalg.eigvalsh((matrix + matrix.conj().T) / 2)[:k]
         operator = scipy.sparse.linalg.LinearOperator((size, size), self.apply, dtype=self.dtype)
         start = np.random.default_rng(0).standard_normal(size).astype(self.dtype)
-        found = scipy.sparse.linalg.eigsh(operator, k, which="SA", v0=start, tol=1e-8, return_eigenvectors=False)
+        try:
+            found = scipy.sparse.linalg.eigsh(operator, k, which="SA", v0=start, tol=1e-8, return_eigenvectors=False)
+        except scipy.sparse.linalg.ArpackNoConvergence as error:
+            raise ConvergenceError(f"the {k} lowest excitations were not found: ask for more, or for fewer") from error
         return np.sort(found)
 
     def apply(self, x: np.ndarray) -> np.ndarray:
