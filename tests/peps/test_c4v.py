@@ -105,6 +105,16 @@ def test_warm_starts_change_nothing():
     assert 9 <= cold.chi <= 15
 
 
+@pytest.mark.parametrize("shape", [{"symmetry": "c4v"}, {"cell": ["AB", "BA"]}], ids=["c4v", "cell"])
+@pytest.mark.parametrize(("first", "then"), [(6, 16), (16, 6)])
+def test_a_start_of_another_size_grows_or_is_cut(shape, first, then):
+    state, model = peps.PEPS.random(2, seed=0, **shape), MODEL if "symmetry" in shape else peps.heisenberg()
+    cold, start = peps.environment(state, then), peps.environment(state, first)
+    warm = peps.environment(state, then, start=start)
+    assert 0.75 * then <= warm.chi <= 1.25 * then and warm.chi != start.chi
+    assert peps.expectation(state, model, warm) == pytest.approx(peps.expectation(state, model, cold), abs=1e-9)
+
+
 def test_bad_input():
     state = peps.PEPS.random(2, seed=0, symmetry="c4v")
     with pytest.raises(ArgumentError, match="at least D\\^2 = 4"):

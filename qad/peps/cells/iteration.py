@@ -62,9 +62,12 @@ class Stepper:
             (a, b, frame), spaces = followed(pair, frame, used), None
         return unit(absorbed(grown, corners, a, b, self.wires), around), frame, spaces
 
-    def from_nothing(self) -> tuple[Around, Frame]:
-        """Corners and edges of about chi states, and their frame, still to be converged."""
-        around, frame, before = start(self.plain, self.cell), None, None
+    def raised(self, around: Around | None = None) -> tuple[Around, Frame]:
+        """Corners and edges of about chi states, and their frame, still to be converged.
+
+        From nothing, or from those of another size.
+        """
+        around, frame, before = start(self.plain, self.cell) if around is None else around, None, None
         for _ in range(MOST_GROWING):
             around, frame, spaces = self.step(around, None, frame)
             values = spaces.s * spaces.used
