@@ -75,6 +75,8 @@ class Stepper:
             if same and np.abs(values - before).max() < SETTLED:
                 break
             before = values
+        if frame.v.shape[1:] != (around.edges[0, :, :, 0].size, around.edges.shape[1]):  # sizes changed to the last
+            around, frame, _ = self.step(around, frame.a.any(1).sum(1), frame)
         return around, frame
 
     def converged(self, around: Around, frame: Frame, tol: float, maxiter: int) -> Converged:
