@@ -153,13 +153,13 @@ class Truncation:
         matrix = pair.reshape(left * s, t * right)
         if before is not None and (halves := self.guessed(matrix, to_right, before)):
             return halves[0].reshape(left, s, -1), halves[1].reshape(-1, t, right)
-        u, values, vh = np.linalg.svd(matrix, full_matrices=False)
+        q, values, rows = np.linalg.svd(matrix if to_right else matrix.T, full_matrices=False)
         kept, size = self.rank(values), np.linalg.norm(values)
-        u, vh, values = u[:, :kept], vh[:kept], values[:kept]
         if size:
-            values = values * (size / np.linalg.norm(values))
-        u, vh = (u, values[:, None] * vh) if to_right else (u * values, vh)
-        return u.reshape(left, s, kept), vh.reshape(kept, t, right)
+            values = values * (size / np.linalg.norm(values[:kept]))
+        q, c = q[:, :kept], values[:kept, None] * rows[:kept]
+        q, c = (q, c) if to_right else (c.T, q.T)
+        return q.reshape(left, s, kept), c.reshape(kept, t, right)
 
     def guessed(self, matrix: np.ndarray, to_right: bool, before: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
         """`split` of a matrix by the bond that was there before; None where it takes a singular value decomposition."""
@@ -169,9 +169,9 @@ class Truncation:
         known = before.reshape(len(before), -1)
         if not worthwhile(matrix, known, self.bond):
             return None
-        q, c = leading(matrix, known)
+        q, c, _ = leading(matrix, known)
         if loose(matrix, c):
-            q, c = leading(matrix, np.linalg.qr(c.T)[0].T)
+            q, c, _ = leading(matrix, np.linalg.qr(c.T)[0].T)
         if not self.accepts(matrix, q, c):
             return None
         return q, c * (np.linalg.norm(matrix) / np.linalg.norm(c))
