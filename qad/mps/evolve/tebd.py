@@ -7,7 +7,6 @@ moves along, so that every cut is of Schmidt values.  G. Vidal, PRL 93, 040502 (
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,10 +44,15 @@ class Gates:
         2 or 4.
     """
 
+    terms: list[np.ndarray]
+    factor: complex
+    order: int
+    dtype: np.dtype
+    made: dict[tuple[int, float], tuple[list[Any], float]]  # by the first bond and the share of a step
+
     def __init__(self, H: MPO, factor: complex, order: int = 2):
-        self.terms, self.factor, self.order = neighbour_terms(H), factor, order
+        self.terms, self.factor, self.order, self.made = neighbour_terms(H), factor, order, {}
         self.dtype = np.result_type(H.dtype, factor)
-        self.layer = cache(self.layer)  # one for every share
 
     def gate(self, h: np.ndarray, factor: complex, site: int) -> tuple[Any, float]:
         """``exp(factor h)`` of the term on a site and the next one, as `gate`."""
@@ -56,11 +60,13 @@ class Gates:
 
     def layer(self, first: int, share: float) -> tuple[list[Any], float]:
         """The gates of every other bond, None for the rest; and the logarithms of their norms."""
-        gates, scale = [None] * len(self.terms), 0.0
-        for site in range(first, len(self.terms), 2) if share else ():
-            gate, more = self.gate(self.terms[site], share * self.factor, site)
-            gates[site], scale = gate.astype(self.dtype), scale + more
-        return gates, scale
+        if (first, share) not in self.made:
+            gates, scale = [None] * len(self.terms), 0.0
+            for site in range(first, len(self.terms), 2) if share else ():
+                gate, more = self.gate(self.terms[site], share * self.factor, site)
+                gates[site], scale = gate.astype(self.dtype), scale + more
+            self.made[first, share] = gates, scale
+        return self.made[first, share]
 
     def advance(self, tensors: list[Any], truncation: Truncation, steps: int) -> float:
         """Evolve a chain with its centre at site 0 in place by steps; the logarithm of what the norm gained.
