@@ -73,16 +73,17 @@ def check_gap(s: np.ndarray, t: np.ndarray) -> None:
         )
 
 
-@primitive
-def guessed(a: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+@primitive(keeps=True)
+def guessed(a: np.ndarray, known: np.ndarray) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
     """``Q, C`` of a matrix by orthonormal rows that held it before, as `qad.mps.evolve.leading`."""
-    return leading(a, known)
+    *found, columns = leading(a, known)
+    return tuple(found), columns
 
 
-def _guessed_vjp(needed, g, ans, a, known):
+def _guessed_vjp(needed, g, ans, a, known, kept=None):
     if any(type(x) is Tensor for x in (a, known)):
         raise ArgumentError(FIRST)
-    q, columns = ans[0], a @ known.conj().T
+    q, columns = ans[0], a @ known.conj().T if kept is None else kept
     gq, gc = [np.zeros_like(x) if c is None else c.conj() for c, x in zip(g, ans, strict=True)]
     gq = gq + a @ gc.conj().T
     by_columns = np.linalg.solve((q.conj().T @ columns).conj(), (gq - q @ (q.conj().T @ gq)).T).T

@@ -23,11 +23,11 @@ def worthwhile(matrix: np.ndarray, known: np.ndarray, bond: int) -> bool:
     return bond >= SMALLEST and len(known) == bond < min(matrix.shape)
 
 
-def leading(matrix: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """``Q, C`` with ``Q C`` near the best approximation of the matrix of that rank."""
+def leading(matrix: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """``Q, C`` with ``Q C`` near the best approximation of the matrix of that rank, and the columns that Q spans."""
     columns = matrix @ known.conj().T
     q = np.linalg.qr(columns[:, np.argsort(-weights(columns))])[0]  # the least come last: they tell what C holds
-    return q, q.conj().T @ matrix
+    return q, q.conj().T @ matrix, columns
 
 
 def loose(matrix: np.ndarray, c: np.ndarray) -> bool:
