@@ -108,7 +108,7 @@ def test_warm_starts_change_nothing():
 
 
 @pytest.mark.parametrize("shape", [{"symmetry": "c4v"}, {"cell": ["AB", "BA"]}], ids=["c4v", "cell"])
-@pytest.mark.parametrize(("first", "then"), [(6, 16), (16, 6)])
+@pytest.mark.parametrize("first, then", [(6, 16), (16, 6)])
 def test_a_start_of_another_size_grows_or_is_cut(shape, first, then):
     state, model = peps.PEPS.random(2, seed=0, **shape), MODEL if "symmetry" in shape else peps.heisenberg()
     cold, start = peps.environment(state, then), peps.environment(state, first)
