@@ -5,7 +5,7 @@ t = 5 and bond 64, and go on in steps of 0.05, cut at bond 64; seconds are those
 gates ("tebd", second order; both make the half steps that meet as one) and one for the variational principle of two
 sites. The last line is the gradient of the mean of sz by the field through 100 steps of gates, beside the same
 evolution without a gradient. One thread, interleaved rounds, least seconds of the processor (a machine that others use
-stretches time, not these); values agree to 1e-4. TeNPy's TEBDEngine is quicker here than its QRBasedTEBDEngine.
+stretches time, not these); values agree to 1e-4.
 """
 
 import json

@@ -4,9 +4,10 @@ The Heisenberg antiferromagnet of the square lattice, one site of the rotated mo
 begin with random states, "median of five" is that of five seeds. A value with its gradient is that of a state which
 differs by a thousandth from the one whose environment is known, as in searches; variPEPS 1.5 takes a step of the same
 kind, compiled before, and has to find the same energy to five digits. Least seconds of the processor in interleaved
-rounds, one thread (a machine that others use stretches time, and these less, but small products among them). The goals
-are those of a processor which makes 25 GF/s in a large product of float64 matrices; "at 25 GF/s" is what was measured
-times what this one makes, by 25.
+rounds of three steps each, one thread a library, of qad that thread alone: JAX keeps others at work (a machine that
+others use stretches time, and these less, but small products among them). The goals are those of a processor which
+makes 25 GF/s in a large product of float64 matrices; "at 25 GF/s" is what was measured times what this one makes, by
+25. Of the 16 states that the general site asks for qad keeps 10: the others weigh less than 1e-7.
 """
 
 import json
@@ -22,6 +23,7 @@ from .report import duration, markdown, write_json
 KEPT = RESULTS / "two_dimensions.json"
 RATE = 25e9  # of the processor that the goals are meant for
 NEAR = 1e-3
+IN_A_ROW = 3  # calls of each contender in a round, as in searches
 AGREE = 1e-5
 BOND_2 = -0.6602310935  # the published energy, one symmetric site
 
@@ -46,9 +48,9 @@ def search(bond, chi, energy, seeds, **options):
 
     model, spent = peps.heisenberg().rotated(), []
     for seed in seeds:
-        start = time.process_time()
+        start = time.thread_time()
         found = peps.ground_state(model, bond, chi, "c4v", progress=Until(energy), seed=seed, **options)
-        spent.append(time.process_time() - start if found.energy < energy else np.inf)
+        spent.append(time.thread_time() - start if found.energy < energy else np.inf)
     return lambda: (energy, float(np.median(spent)))
 
 
@@ -65,9 +67,9 @@ def step(state, model, chi):
             [x + NEAR * np.linalg.norm(x) / np.sqrt(x.size) * rng.standard_normal(x.shape) for x in state.tensors],
             state.cell, state.symmetry,
         )  # fmt: skip
-        start = time.process_time()
+        start = time.thread_time()
         value, _ = qad.value_and_grad(lambda state: peps.energy(state, model, chi, env, tol=1e-9))(near)
-        return float(value), time.process_time() - start
+        return float(value), time.thread_time() - start
 
     return call
 
@@ -133,9 +135,9 @@ def finite_of_qad(side, bond, chi):
     state, model = peps.finite.PEPS.random(side, side, bond, seed=0), peps.heisenberg()
 
     def call():
-        start = time.process_time()
+        start = time.thread_time()
         value, _ = qad.value_and_grad(lambda state: peps.finite.energy(state, model, chi))(state)
-        return float(value), time.process_time() - start
+        return float(value), time.thread_time() - start
 
     return call
 
@@ -146,7 +148,8 @@ LINES = {
     "value and gradient, C4v, D=3, chi=36": (0.1, 5, lambda: step_of_qad(3, 36, symmetry="c4v"), None),
     "search, C4v, D=3, chi=36, to -0.6678": (15.0, 1, lambda: search(3, 36, -0.6678, [0]), None),
     "search, C4v, D=4, chi=48, below -0.6684": (300.0, 1, lambda: search(4, 48, -0.6684, [0]), None),
-    "value and gradient, one site, D=2, chi=16": (
+    "value and gradient, one site, D=2, chi=16": (0.05, 7, lambda: step_of_qad(2, 16), None),
+    "the same in one process with variPEPS": (
         0.05, 7, lambda: step_of_qad(2, 16), lambda: step_of_varipeps(2, 16),
     ),
     "value and gradient, 2x2 cell, D=2, chi=12": (0.2, 5, lambda: step_of_qad(2, 12, ["AB", "BA"]), None),
@@ -160,8 +163,9 @@ def measured(rounds, setups):
     for number in range(rounds + (rounds > 1)):
         values = {}
         for name, call in calls.items():
-            values[name], spent = call()
-            seconds[name] += [spent] * (number > 0 or rounds == 1)
+            for _ in range(IN_A_ROW if rounds > 1 else 1):
+                values[name], spent = call()
+                seconds[name] += [spent] * (number > 0 or rounds == 1)
         if np.ptp(list(values.values())) > AGREE:
             raise AssertionError(f"energies differ: {values}")
     return {name: min(found) for name, found in seconds.items()}
@@ -171,9 +175,9 @@ def rate(n=1500):
     """Operations a second in a large product."""
     a, spent = np.random.default_rng(0).standard_normal((n, n)), []
     for _ in range(6):
-        start = time.process_time()
+        start = time.thread_time()
         a @ a
-        spent.append(time.process_time() - start)
+        spent.append(time.thread_time() - start)
     return 2 * n**3 / min(spent)
 
 

@@ -1,8 +1,8 @@
 """The infinite Heisenberg chain by a uniform matrix product state of two sites, against 1/4 - ln 2.
 
-The energy per site is differentiated through the dominant eigenvectors of the transfer operator, and L-BFGS runs on the
-manifold of isometric tensors.  The chain is critical: correlation length and entropy grow with the bond dimension, as
-S = (c/6) ln xi with c = 1 (P. Calabrese and J. Cardy 2004).  ``--short``: bonds 2 and 4 instead of 4 to 24.
+VUMPS finds it: centres on both sites, between infinite environments.  The chain is critical: correlation length and
+entropy grow with the bond dimension, as S = (c/6) ln xi with c = 1 (P. Calabrese and J. Cardy 2004).  ``--short``:
+bonds 2 and 4 instead of 4 to 24.
 """
 
 import sys

@@ -21,7 +21,7 @@ def left_over(fields, method="tebd"):
     """The energy per site above the ground state of g = 0, after all pulses on the chain."""
     psi = start
     for g in fields:
-        psi = qad.mps.evolve(psi, qad.mps.ising(n, g), dt, 1, method, bond=16, cutoff=1e-12).state
+        psi = qad.mps.evolve(psi, qad.mps.ising(n, g), dt, 1, method, bond=16, cutoff=1e-12, reach=1.0).state
     return (qad.mps.energy(psi, final) + n - 1) / n
 
 

@@ -63,9 +63,9 @@ def for_each(
     >>> import numpy as np, qad
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> def slope(psi, angle):
-    ...     return float(qad.grad(lambda t: np.sum(np.cos(t) * psi))(angle))
+    ...     return float(qad.grad(lambda t: np.sum(np.sin(t) * psi))(angle))
     >>> with ThreadPoolExecutor(2) as threads:
-    ...     qad.for_each(slope, [-np.pi / 2, np.pi / 2], shared=np.ones(2), executor=threads)
+    ...     qad.for_each(slope, [0.0, np.pi], shared=np.ones(2), executor=threads)
     [2.0, -2.0]
     """
     from tqdm import tqdm  # which `import qad` does without

@@ -107,17 +107,19 @@ def check_room(psi: State, operator: Array, sites: Sequence[int], after: State, 
     if isinstance(psi, SymmetricMPS) or any(np.ndim(stack_of(x)) > np.ndim(x) for x in (operator, *psi)):
         return
     first, last, n = min(sites), max(sites), len(psi)
-    moving = [any(type(x) is Tensor for x in psi), type(operator) is Tensor]
+    moving = any(type(x) is Tensor for x in psi)
     terms = MPO(gate_tensors(value_of(operator), sites, psi.phys)).truncate()[0]
     plain = [value_of(t) for t in psi]
     grown = [*plain[:first], *map(applied, terms, plain[first : last + 1]), *plain[last + 1 :]]
     sides = side_ranks(grown)[:-1], side_ranks(mirrored(grown))[-2::-1]
-    spans = span_ranks(plain, sites), span_ranks(mirrored(plain), [n - 1 - site for site in sites])
+    fills = [0] * (last - first)  # what a change of the operator may fill of the bonds between its sites
+    if type(operator) is Tensor:
+        right = span_ranks(mirrored(plain), [n - 1 - site for site in sites])[::-1]
+        fills = [min(pair) for pair in zip(span_ranks(plain, sites)[:-1], right[1:], strict=True)]
     for bond, (left, right) in enumerate(zip(*sides, strict=True), 1):
         inner = first < bond <= last
-        met = max(left, right) if moving[0] or not inner else 0
-        if moving[1] and inner:
-            met = max(met, min(spans[0][bond - 1], spans[1][n - 1 - bond]))
+        met = max(left, right) if moving or not inner else 0
+        met = max(met, fills[bond - first - 1]) if inner else met
         kept = after.bonds[bond]
         if kept < min(met, prod(psi.phys[:bond]), prod(psi.phys[bond:]), max_bond or np.inf):
             raise ArgumentError(

@@ -266,7 +266,7 @@ def check_reached(before: Sequence[Array], after: Sequence[Array], cut: Sequence
 def span_ranks(tensors: Sequence[np.ndarray], sites: Sequence[int]) -> list[int]:
     """How many states of the sites before every bond all operators on `sites` make of those that it distinguishes.
 
-    They make ``C^d (x) span{<s|l>}`` of states l: the physical leg joins the bond.  Up to the last of the sites.
+    They make ``C^d (x) span{<s|l>}`` of states l: the physical leg joins the bond.  From the first site to the last.
     """
     create = like(*tensors)
     environment, legs, ranks = create.ones((1, 1)), 1, []
@@ -278,7 +278,8 @@ def span_ranks(tensors: Sequence[np.ndarray], sites: Sequence[int]) -> list[int]
             legs *= phys
         environment = past_left(environment, wide)
         environment = environment / (np.abs(environment).max() or 1.0)
-        ranks.append(legs * np.linalg.matrix_rank(environment, hermitian=True))
+        if site >= min(sites):
+            ranks.append(legs * np.linalg.matrix_rank(environment, hermitian=True))
     return ranks
 
 

@@ -129,7 +129,7 @@ class MPO(Chain):
         phys : int or sequence of ints
             Dimension of every site, or of each.
         max_bond, cutoff
-            As in `truncate`.
+            As in `truncate`; a recorded array keeps directions without weight, which a change may fill.
 
         Raises
         ------

@@ -170,7 +170,7 @@ class MPS(Methods, Readings, Chain):
         amplitudes : array or Tensor
             One axis per site.
         max_bond, cutoff
-            As in `truncate`.
+            As in `truncate`; a recorded array keeps directions without weight, which a change may fill.
 
         Examples
         --------

@@ -16,3 +16,8 @@ def kept(values: np.ndarray, chi: int, nothing: float = NOTHING) -> int:
         return max(some, 1)
     fewest = min(max(int(np.ceil(FEWEST * chi)), 1), most)
     return fewest + int(np.argmax(values[fewest - 1 : most] / values[fewest : most + 1]))
+
+
+def is_about(size: int, chi: int) -> bool:
+    """Whether an environment of `size` states may stand for one of `chi`."""
+    return FEWEST * chi <= size <= MOST * chi

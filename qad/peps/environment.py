@@ -94,7 +94,8 @@ def environment(
         About how many states corners keep, at least ``D**2``. The cut is made at the widest gap between ``0.75 chi``
         and ``1.25 chi``, for one through a near-multiplet is never at rest; ``.chi`` tells where.
     start : Environment, optional
-        That of a similar state, to start from; its dimensions are kept.
+        That of a similar state, to start from. Its dimensions are kept where its ``.chi`` is within that range; else
+        corners grow, or are cut, from there.
     method : str, optional
         For states with the symmetry "c4v": "qr" (default) keeps the space of corner and edge, "eigh" the leading
         eigenvectors of the enlarged corner, which takes several times as long. For others: cuts are made by what stands

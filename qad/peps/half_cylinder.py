@@ -16,7 +16,7 @@ MOST = 4096  # dimension of the bonds that the cut crosses
 
 
 def entanglement_spectrum(env: Environment, circumference: int, cut: str = "column") -> np.ndarray:
-    """The spectrum of the reduced density matrix of half of an infinite cylinder.
+    """The levels ``-log p`` of half of an infinite cylinder, ascending; p are the eigenvalues of its density matrix.
 
     Parameters
     ----------
@@ -30,7 +30,8 @@ def entanglement_spectrum(env: Environment, circumference: int, cut: str = "colu
     Returns
     -------
     float array
-        Probabilities, the largest first, which sum to 1; one for each state of the bonds that are cut.
+        At most one for each state of the bonds that are cut: without the levels of eigenvalues that rounding does not
+        tell from zero.
 
     Raises
     ------
@@ -45,10 +46,10 @@ def entanglement_spectrum(env: Environment, circumference: int, cut: str = "colu
 
     Examples
     --------
-    >>> import qad
+    >>> import numpy as np, qad
     >>> env = qad.peps.environment(qad.peps.PEPS.random(bond=2, symmetry="c4v", seed=0), chi=12)
-    >>> spectrum = qad.peps.entanglement_spectrum(env, circumference=4)
-    >>> spectrum.shape, round(float(spectrum.sum()), 12)
+    >>> levels = qad.peps.entanglement_spectrum(env, circumference=4)
+    >>> levels.shape, round(float(np.exp(-levels).sum()), 12)
     ((16,), 1.0)
     """
     if cut not in ("row", "column"):
@@ -59,8 +60,9 @@ def entanglement_spectrum(env: Environment, circumference: int, cut: str = "colu
     first, second = (ring([group[i % length] for i in range(circumference)]) for group in (near, far))
     values, vectors = np.linalg.eigh(first.T)
     root = vectors * np.sqrt(np.maximum(values, 0))
-    spectrum = np.linalg.eigvalsh(root.conj().T @ second @ root)[::-1]
-    return np.maximum(spectrum, 0) / np.maximum(spectrum, 0).sum()
+    weights = np.linalg.eigvalsh(root.conj().T @ second @ root)[::-1]
+    weights = weights[weights > len(weights) * np.finfo(weights.dtype).eps * weights[0]]
+    return -np.log(weights / weights.sum())
 
 
 def ring(tensors: list[np.ndarray]) -> np.ndarray:

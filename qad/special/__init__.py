@@ -17,11 +17,7 @@ Polynomials          eval_legendre eval_chebyt eval_chebyu eval_hermite eval_her
 """
 
 from numpy import sinc
-
-from qad.special import bessel, errors, gammas, polynomials  # their rules
-from qad.special.exponentials import exprel, lambertw, log_softmax, logsumexp, softmax
-from qad.special.gammas import polygamma
-from qad.special.scipys import (
+from scipy.special import (
     airy,
     beta,
     betainc,
@@ -91,6 +87,11 @@ from qad.special.scipys import (
     yv,
 )  # fmt: skip
 
+from qad.special import bessel, errors, gammas, polynomials, scipys  # their rules
+from qad.special.exponentials import exprel, lambertw, log_softmax, logsumexp, softmax
+from qad.special.gammas import polygamma
+
+globals().update({name: scipys.bare(globals()[name]) for name in globals().keys() & vars(scipys.special).keys()})
 _MODULES = {"bessel", "errors", "exponentials", "faddeeva", "gammas", "polynomials", "scipys"}
 __all__ = [
     "airy", "beta", "betainc", "betaln", "cbrt", "cosm1", "dawsn", "digamma", "entr", "erf", "erfc", "erfcinv",

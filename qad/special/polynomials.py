@@ -6,17 +6,7 @@ from typing import TYPE_CHECKING
 
 from qad.extend import value_of
 from qad.rules.elementwise import table
-from qad.special.scipys import (
-    eval_chebyt,
-    eval_chebyu,
-    eval_gegenbauer,
-    eval_genlaguerre,
-    eval_hermite,
-    eval_hermitenorm,
-    eval_jacobi,
-    eval_laguerre,
-    eval_legendre,
-)  # fmt: skip
+from qad.special import scipys as special
 
 if TYPE_CHECKING:
     from qad.typing import Function, Value
@@ -34,24 +24,35 @@ def _positive(n: Value) -> Value:
     return n + (n < -0.5) * (-1 - 2 * n)
 
 
+def _chebyt_slope(n: Value, x: Value) -> Value:
+    """``n U_{n-1}``."""
+    return n * _less(special.eval_chebyu, n, x)
+
+
 def _chebyu_slope(n: Value, x: Value) -> Value:
     """``2 C_{n-1}^(2)``, and ``U_n = -U_{-n-2}`` to the left of -1."""
     left = n < -1
-    return (2 - 4 * left) * _less(eval_gegenbauer, n - left * (2 * n + 2), 2, x)
+    return (2 - 4 * left) * _less(special.eval_gegenbauer, n - left * (2 * n + 2), 2, x)
 
 
-table(eval_legendre, None, lambda g, y, n, x: g * _less(eval_gegenbauer, _positive(n), 1.5, x))
-table(eval_chebyt, None, lambda g, y, n, x: g * (abs(value_of(n)) * _less(eval_chebyu, abs(value_of(n)), x)))
-table(eval_chebyu, None, lambda g, y, n, x: g * _chebyu_slope(value_of(n), x))
-table(eval_hermite, None, lambda g, y, n, x: g * (2 * n * _less(eval_hermite, n, x)))
-table(eval_hermitenorm, None, lambda g, y, n, x: g * (n * _less(eval_hermitenorm, n, x)))
-table(eval_laguerre, None, lambda g, y, n, x: -g * _less(eval_genlaguerre, n, 1, x))
-table(eval_genlaguerre, None, None, lambda g, y, n, a, x: -g * _less(eval_genlaguerre, n, a + 1, x))
-table(eval_gegenbauer, None, None, lambda g, y, n, a, x: g * (2 * a * _less(eval_gegenbauer, n, a + 1, x)))
+table(special.eval_legendre, None, lambda g, y, n, x: g * _less(special.eval_gegenbauer, _positive(n), 1.5, x))
 table(
-    eval_jacobi,
+    special.eval_chebyt,
+    None,
+    lambda g, y, n, x: g * (abs(value_of(n)) * _less(special.eval_chebyu, abs(value_of(n)), x)),
+)
+table(special.eval_chebyu, None, lambda g, y, n, x: g * _chebyu_slope(value_of(n), x))
+table(special.eval_hermite, None, lambda g, y, n, x: g * (2 * n * _less(special.eval_hermite, n, x)))
+table(special.eval_hermitenorm, None, lambda g, y, n, x: g * (n * _less(special.eval_hermitenorm, n, x)))
+table(special.eval_laguerre, None, lambda g, y, n, x: -g * _less(special.eval_genlaguerre, n, 1, x))
+table(special.eval_genlaguerre, None, None, lambda g, y, n, a, x: -g * _less(special.eval_genlaguerre, n, a + 1, x))
+table(
+    special.eval_gegenbauer, None, None, lambda g, y, n, a, x: g * (2 * a * _less(special.eval_gegenbauer, n, a + 1, x))
+)
+table(
+    special.eval_jacobi,
     None,
     None,
     None,
-    lambda g, y, n, a, b, x: g * (0.5 * (n + a + b + 1) * _less(eval_jacobi, n, a + 1, b + 1, x)),
+    lambda g, y, n, a, b, x: g * (0.5 * (n + a + b + 1) * _less(special.eval_jacobi, n, a + 1, b + 1, x)),
 )

@@ -12,7 +12,11 @@ import numpy as np
 from scipy import special
 
 
-def __getattr__(name: str) -> Any:
-    found = getattr(special, name)
+def bare(found: Any) -> Any:
+    """The ufunc in a function of `scipy.special`, or what else that is."""
     within = getattr(found, "__wrapped__", None)
     return within if isinstance(within, np.ufunc) else found
+
+
+def __getattr__(name: str) -> Any:
+    return bare(getattr(special, name))

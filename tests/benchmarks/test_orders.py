@@ -33,4 +33,4 @@ def test_the_table_says_what_was_kept():
         pytest.skip("nothing was measured yet")
     kept = json.loads(orders.KEPT.read_text("utf-8"))
     assert list(kept["networks"]) == list(orders.NETWORKS)
-    assert orders.section(kept).count("\n| ") == len(orders.NETWORKS) + 2 - 1
+    assert orders.section(kept).count("\n| ") == len(orders.NETWORKS) + 2

@@ -11,7 +11,7 @@ import qad.circuit.chains.sweeps  # which is loaded when it is first used
 from qad.core.define import PRIMITIVES
 from qad.mps import MPS, heisenberg, ising
 from qad.mps.energy import quotient
-from qad.mps.evolve.cut import centred_by_cuts
+from qad.mps.evolve.cut import centred_by_cuts, guessed
 from qad.mps.sandwich import sandwich
 from tests.cases import normal
 
@@ -64,6 +64,16 @@ def phases(t):
     return qad.abs2(np.vdot(OTHER.to_dense(), psi)) / np.sum(qad.abs2(psi))
 
 
+def of_rank_two(t):
+    """A matrix whose rows two known ones span."""
+    return np.stack([t, t[::-1] ** 2, t**3]) @ ROWS
+
+
+def by_known_rows(t):
+    q, c = guessed(of_rank_two(t), ROWS)
+    return np.sum(qad.abs2(q @ c @ np.arange(4.0)))
+
+
 LOSSES = {  # name of the primitive: a function of two numbers, and the same by a plain formula
     "network": (network, pairs),
     "energy_of": (lambda t: qad.mps.energy(scaled(t), H), lambda t: quotient(scaled(t).tensors, H)),
@@ -80,9 +90,11 @@ LOSSES = {  # name of the primitive: a function of two numbers, and the same by 
         lambda t: qad.abs2(qad.mps.overlap(OTHER, MPS(centred_by_cuts(scaled(t).tensors)))),
         lambda t: qad.abs2(np.vdot(OTHER.to_dense(), scaled(t).to_dense())),
     ),
+    "guessed": (by_known_rows, lambda t: np.sum(qad.abs2(of_rank_two(t) @ np.arange(4.0)))),
 }
-FIRST_ONLY = {"measured", "evolved", "cut"}  # which refuse higher derivatives
+FIRST_ONLY = {"measured", "evolved", "cut", "guessed"}  # which refuse higher derivatives
 NOT_FROZEN = {"evolved"}  # where it cuts is decided by numbers, so that every other number is recorded anew
+ROWS = np.array([[0.6, 0.8j, 0.0, 0.0], [0.0, 0.0, -0.8, 0.6]])
 T, V = np.array([0.7, 0.4]), np.array([0.3, -1.1])
 
 

@@ -10,7 +10,7 @@ pytest.importorskip("torch", reason="the optional package torch is not installed
 
 import torch
 
-from qad.interop.torch import primitive, wrap
+from qad.interop.torch import primitive, wrap, wrapped
 
 pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")  # of torch's own, at first use
 
@@ -126,6 +126,15 @@ def test_what_is_refused(f, x, message):
 def test_a_torch_tensor_among_operands_is_named():
     with pytest.raises(ArgumentError, match=r"qad.interop.torch.wrap"):
         qad.einsum("ij,jk->ik", np.ones((2, 2)), torch.ones(2, 2))
+
+
+def test_what_stands_around_a_function_of_bare_tensors_is_little(monkeypatch):
+    """No trees are taken apart, and torch need not look for the signature to which it binds every call."""
+    monkeypatch.setattr(wrapped, "flatten", lambda tree: pytest.fail("a tree was taken apart"))
+    x = torch.ones(2, dtype=torch.float64, requires_grad=True)
+    wrap(lambda x: np.sum(x**2))(x).backward()
+    assert x.grad.tolist() == [2.0, 2.0]
+    assert "__signature__" in vars(wrapped._Call.forward)
 
 
 def test_an_error_of_the_function_is_torchs_callers():

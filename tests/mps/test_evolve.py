@@ -5,7 +5,8 @@ import pytest
 
 import qad
 from qad.core.errors import ArgumentError, ShapeError
-from qad.mps import MPS, energy, evolve, heisenberg, ising, norm
+from qad.mps import MPO, MPS, energy, evolve, heisenberg, ising, norm
+from qad.mps.evolve import tebd
 from qad.mps.evolve.neighbours import neighbour_terms
 
 NEEL = MPS.product([0, 1] * 3)
@@ -87,3 +88,36 @@ def test_callback_and_bad_input():
         evolve(NEEL, heisenberg(6), 1.0, 0)
     with pytest.raises(ShapeError, match="6 sites"):
         evolve(NEEL, heisenberg(5), 1.0, 1)
+
+
+@pytest.mark.parametrize("method", ["tebd", "tebd4", "tdvp", "tdvp2"])
+def test_the_precision_is_that_of_the_state_and_the_operator(method):
+    H = MPO([w.astype(np.float32) for w in heisenberg(6)])
+    for psi in (NEEL, MPS([t.real for t in NEEL])):
+        single = MPS([t.astype(np.complex64 if psi.dtype.kind == "c" else np.float32) for t in psi])
+        assert evolve(single, H, 0.3, 2, method).state.dtype == np.complex64
+        found = evolve(single, H, 0.3, 2, method, imaginary=True).state
+        assert found.dtype == single.dtype
+        exact = evolve(psi, heisenberg(6), 0.3, 2, method, imaginary=True).state
+        assert abs(abs(qad.mps.overlap(found, exact)) - 1) < 1e-5
+
+
+def test_half_steps_that_meet_are_one_unless_a_callback_looks_between_them():
+    """To rounding the state is the same; the gates are fewer."""
+    seen, split = [], tebd.Truncation.split
+
+    def counted(self, *args):
+        seen.append(0)
+        return split(self, *args)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tebd.Truncation, "split", counted)
+        states = [
+            evolve(NEEL, heisenberg(6), 0.4, 4, "tebd", cutoff=1e-26, callback=c).state for c in (None, print_nothing)
+        ]
+    assert len(seen) == (5 * 3 + 4 * 2) + 4 * (2 * 3 + 2)
+    np.testing.assert_allclose(states[0].to_dense(), states[1].to_dense(), rtol=0, atol=1e-11)
+
+
+def print_nothing(state, time):
+    """A callback that only looks."""

@@ -6,8 +6,8 @@ import pytest
 import qad
 from qad.core.errors import ArgumentError, BatchError, GradientTypeError
 from qad.mps import MPS, OpSum, evolve
-from qad.mps.evolve import adjoint
-from tests.cases import Case
+from qad.mps.evolve import adjoint, cut
+from tests.cases import Case, normal
 
 Z, P = np.diag([1.0, -1.0]), np.array([1.0, 0.7, 0.3])
 FULL, NEEL = MPS.random(4, 4, seed=1), MPS.product([0, 1, 0, 1])
@@ -38,9 +38,21 @@ def by_tensors(method, bond):
     return lambda p, tensors: loss(p, 0.4, MPS(tensors), method, 1, bond=bond)
 
 
+def by_guess(a, known):
+    q, c = cut.guessed(a, known)
+    return qad.abs2(q @ c @ np.arange(4.0)).sum() + qad.abs2(q.conj().T @ np.arange(5.0)).sum()
+
+
+def by_triangle(a):
+    q, c = cut.orthonormal(a)
+    return qad.abs2(q @ (c @ np.arange(3.0))).sum() + qad.abs2(q.conj().T @ np.arange(5.0)).sum()
+
+
 CASES = [
     Case(by_tensors("tebd", 3), (P, list(FULL)), order=1, name="gates on a chain"),
     Case(lambda p: loss(p, 0.4, MPS.random(3, 2), "tdvp2", 1), P, order=1, name="variational steps of a chain"),
+    Case(by_guess, (normal(5, 4, complex), np.eye(2, 4) + 0j), order=1, name="cut by the bond before"),
+    Case(by_triangle, normal(5, 3, complex), order=1, name="centre moved on"),
 ]
 
 
@@ -146,3 +158,8 @@ def test_bad_input():
     wide = MPS([np.pad(t, ((0, k > 0), (0, 0), (0, k < 3))) for k, t in enumerate(NEEL)])
     with pytest.raises(ArgumentError, match="rank 1 of 2"):
         qad.grad(lambda t: measured(evolve(wide, model(P), t, 1, "tdvp").state))(0.3)
+
+
+def test_a_frozen_gradient_says_what_to_write():
+    with pytest.raises(ArgumentError, match="leave qad.freeze out"), pytest.warns(RuntimeWarning, match="traced value"):
+        qad.freeze(qad.grad(lambda t: loss(P, t, NEEL, "tebd")))(0.3)

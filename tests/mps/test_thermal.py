@@ -41,6 +41,12 @@ def test_energies_and_specific_heats_are_derivatives():
     _, mean, heat, _ = exact(ISING, beta)
     assert -qad.grad(lambda b: thermal_state(ISING, b).log_partition)(beta) == pytest.approx(mean, abs=1e-6)
     assert -(beta**2) * qad.grad(lambda b: thermal_state(ISING, b).energy)(beta) == pytest.approx(heat, abs=1e-6)
+    h, sides = 1e-3, {}
+    for k in (-2, -1, 1, 2):
+        sides[k] = thermal_state(ISING, beta + k * h, 14, "tebd4", cutoff=1e-28).energy
+    difference = (8 * (sides[1] - sides[-1]) - (sides[2] - sides[-2])) / (12 * h)
+    slope = qad.grad(lambda b: thermal_state(ISING, b, 14, "tebd4").energy)(beta)
+    assert slope == pytest.approx(difference, abs=1e-7)  # of the very evolution; the rest is the error of the steps
     field = qad.mps.OpSum(3).add(1.0, "X", 0).add(1.0, "X", 1).add(1.0, "X", 2).mpo()
     for method in ("tebd4", "tdvp2"):
         slope = qad.grad(lambda g, how: thermal_state(ising(3, g), beta, 4, how).log_partition)(1.2, method)

@@ -74,7 +74,7 @@ def test_free_fermions_with_a_phase():
     levels = -0.4 * np.cos(2 * k) - np.sqrt(4 * np.cos(k) ** 2 + 4)
     found = uniform.ground_state(hop + hop.dagger(), 16, starts=1)
     assert found.state.dtype == complex
-    assert 0 < found.energy - levels.mean() / 2 < 1e-6
+    assert -1e-13 < found.energy - levels.mean() / 2 < 1e-10
 
 
 def test_couplings_that_decay():

@@ -119,7 +119,12 @@ def test_derivatives_of_the_energy():
     psi = UniformMPS.random(2, cell=1, seed=2)
 
     def energy(psi, couplings):
-        H = UniformOpSum().add(couplings[0], "Z", 0, "Z", 2).add(0.3, "X", 0).add_exponential(0.2, couplings[1], "X", "X")
+        H = (
+            UniformOpSum()
+            .add(couplings[0], "Z", 0, "Z", 2)
+            .add(0.3, "X", 0)
+            .add_exponential(0.2, couplings[1], "X", "X")
+        )
         return uniform.energy_density(psi, H)
 
     qad.check_grads(energy, (psi, np.array([0.7, 0.4])), order=2, rtol=1e-5)

@@ -1,5 +1,7 @@
 """One symmetric site: energies, densities and derivatives, by moves of both kinds and beside the general cell."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -105,6 +107,16 @@ def test_warm_starts_change_nothing():
     assert 9 <= cold.chi <= 15
 
 
+@pytest.mark.parametrize("shape", [{"symmetry": "c4v"}, {"cell": ["AB", "BA"]}], ids=["c4v", "cell"])
+@pytest.mark.parametrize("first, then", [(6, 16), (16, 6)])
+def test_a_start_of_another_size_grows_or_is_cut(shape, first, then):
+    state, model = peps.PEPS.random(2, seed=0, **shape), MODEL if "symmetry" in shape else peps.heisenberg()
+    cold, start = peps.environment(state, then), peps.environment(state, first)
+    warm = peps.environment(state, then, start=start)
+    assert 0.75 * then <= warm.chi <= 1.25 * then and warm.chi != start.chi
+    assert peps.expectation(state, model, warm) == pytest.approx(peps.expectation(state, model, cold), abs=1e-9)
+
+
 def test_bad_input():
     state = peps.PEPS.random(2, seed=0, symmetry="c4v")
     with pytest.raises(ArgumentError, match="at least D\\^2 = 4"):
@@ -136,6 +148,22 @@ def test_bad_input():
         peps.reduced_density(state, [(0, 0), (0, 0)], env)
     with pytest.raises(ArgumentError, match="not the environment"):
         peps.reduced_density(peps.PEPS.random(2, ["AB"]), [(0, 0)], env)
+
+
+@pytest.mark.parametrize("dtype", [float, complex])
+def test_signs_of_corner_and_edge_are_no_matter(dtype):
+    """They stay as they are, and so do energies and gradients."""
+    state = peps.PEPS.random(2, seed=0, dtype=dtype, symmetry="c4v")
+    env = peps.environment(state, 8)
+    energy, gradient = qad.value_and_grad(lambda state: peps.energy(state, MODEL, 8, env))(state)
+    for corner, edge in ((-1, 1), (1, -1)):
+        turned = dataclasses.replace(env, corners=(corner * env.corners[0],), edges=(edge * env.edges[0],))
+        again = peps.environment(state, 8, turned)
+        assert again.report.iterations <= 2
+        np.testing.assert_allclose(again.corners[0], turned.corners[0], atol=1e-9)
+        value, slope = qad.value_and_grad(lambda state, start=turned: peps.energy(state, MODEL, 8, start))(state)
+        assert value == pytest.approx(energy, abs=1e-11)
+        np.testing.assert_allclose(slope[0, 0], gradient[0, 0], atol=1e-8)
 
 
 @pytest.mark.parametrize("symmetry", ["c4v", None])

@@ -43,6 +43,17 @@ def test_exact_cylinders_of_the_stored_state(circumference, energy):
     assert abs(exact + 0.66472391) < 0.4 * 7 ** (-circumference / 2)
 
 
+@pytest.mark.parametrize("cell, chi, seed", [(["A"], 5, 39), (["AB"], 5, 38), (["A"], 12, 17)])
+def test_sizes_that_change_to_the_last(cell, chi, seed):
+    """Random states whose widest gap moves from step to step: an environment, or a refusal."""
+    state = peps.PEPS.random(2, cell, seed)
+    try:
+        env = peps.environment(state, chi, tol=1e-8, maxiter=200)
+    except ConvergenceError:
+        return
+    assert peps.expectation(state, ROTATED, env) == pytest.approx(peps.energy(state, ROTATED, 20, tol=1e-8), abs=2e-2)
+
+
 def test_the_stored_state_is_a_minimum():
     state = peps.PEPS([STORED])
     gradient = qad.grad(lambda state: peps.energy(state, ROTATED, 24))(state)

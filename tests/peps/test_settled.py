@@ -9,7 +9,7 @@ from qad.core.errors import ConvergenceError
 from qad.linalg.implicit import root
 from tests.peps.states import near_product
 
-LATTICES = {
+STATES = {
     "c4v": (lambda dtype: peps.PEPS.random(2, seed=0, dtype=dtype, symmetry="c4v"), None),
     "1x1": (lambda dtype: near_product(["A"], 0, dtype), "half"),
     "1x1 full": (lambda dtype: near_product(["A"], 2, dtype), "full"),
@@ -18,9 +18,9 @@ LATTICES = {
 
 
 @pytest.mark.parametrize("dtype", [float, complex])
-@pytest.mark.parametrize("case", LATTICES)
+@pytest.mark.parametrize("case", STATES)
 def test_first_derivatives_are_those_of_recorded_steps(case, dtype, monkeypatch):
-    state, method = LATTICES[case][0](dtype), LATTICES[case][1]
+    state, method = STATES[case][0](dtype), STATES[case][1]
     env = peps.environment(state, 6, method=method, tol=1e-11)
 
     def energy(state):

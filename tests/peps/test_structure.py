@@ -57,9 +57,15 @@ def test_bad_waves_and_operators():
 def test_spectra_of_half_cylinders(cut, dtype):
     state, n = near_product(["A"], 0, dtype, weight=0.8), 4
     found = peps.entanglement_spectrum(peps.environment(state, 12), n, cut)
-    np.testing.assert_allclose(found, dense_spectrum(state.tensors[0], n, cut), atol=3e-5)
-    assert found.shape == (2**n,)
-    assert 0.5 < found[0] < 1 - 5e-4
+    assert 2**n - 2 <= len(found) <= 2**n  # edges are not quite those of a ring, whose least weights may be lost
+    weights = np.pad(np.exp(-found), (0, 2**n - len(found)))
+    np.testing.assert_allclose(weights, dense_spectrum(state.tensors[0], n, cut), atol=3e-5)
+    assert 0.5 < weights[0] < 1 - 5e-4
+    up = np.zeros((2,) * 5, dtype)
+    up[0, 0, 0, 0, 0] = 1.0
+    np.testing.assert_allclose(
+        peps.entanglement_spectrum(peps.environment(peps.PEPS([up]), 4), n, cut), [0.0], atol=1e-12
+    )
 
 
 def dense_spectrum(x, n, cut):

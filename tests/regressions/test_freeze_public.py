@@ -63,6 +63,8 @@ NAMED = {
     "qad.freeze": (lambda x: qad.freeze(np.sin)(x) * 2, V),
     "qad.vmap": (qad.vmap(lambda x: np.sum(x * x)), M),
     "qad.tensor": (lambda x: (qad.tensor(x) * 2).numpy(), V),
+    "qad.to_device": (lambda x: qad.to_device({"a": x}, "cpu")["a"] * 2, V),
+    "qad.for_each": (lambda x: qad.for_each(lambda a, y: np.sum(a * y), [1.0, 2.0], x), V),
     "qad.tree_map": (lambda x: qad.tree_map(lambda y: 2 * y, {"a": x, "b": [x]}), V),
     "qad.apply_updates": (lambda x, y: qad.apply_updates({"a": x}, {"a": y}), V, W),
     "qad.linalg.expm_multiply": (lambda a, v: qad.linalg.expm_multiply(a, v), M, V),

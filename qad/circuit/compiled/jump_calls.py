@@ -33,6 +33,8 @@ class Prepared(NamedTuple):
     tables: Bundle
     constants: np.ndarray
     steps: np.ndarray
+    sites: np.ndarray  # where they are; their Kraus matrices change from call to call
+    pool: np.ndarray
     widest: int  # rows of the largest matrix
 
 
@@ -63,6 +65,7 @@ def prepared(plan: Plan) -> Prepared:
         Bundle(Tables(table(Round, rounds), *encoder.tables(), n)),
         np.concatenate(scheduler.constants or [np.zeros(0)]).astype(complex),
         table(Step, rows),
+        *layout(plan),
         2 ** max([len(o.qubits) for o in plan.sites] + sizes, default=0),
     )
 
@@ -142,18 +145,24 @@ def factors(u: np.ndarray) -> np.ndarray | None:
     return np.concatenate([left.reshape(1, 2, 2), rest])
 
 
+def layout(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
+    """The table of sites, without what follows from their Kraus matrices, and the pool of their targets."""
+    n, pool, rows = plan.program.n, [], []
+    for o in plan.sites:
+        at = [n - 1 - q for q in o.qubits]
+        into, begin = 0 if o.into is None else 1 << o.into, len(pool)
+        rows.append(Site(len(at), begin, mask(at), begin + len(at), lowest(mask(at)), 0, 0, 0, 0, into))
+        pool += [*at, *deposit(at[::-1])]
+    return table(Site, rows), np.array(pool, np.int64)
+
+
 def noise_of(plan: Plan, kraus: Sequence[np.ndarray]) -> Bundle:
     """Steps and sites, with the Kraus matrices (K, d, d) of each site."""
-    n, pool, rows, matrices = plan.program.n, [], [], Matrices()
-    for o, u in zip(plan.sites, kraus, strict=True):
-        start, first, mixed = matrices.place(u)
-        at = [n - 1 - q for q in o.qubits]
-        into = 0 if o.into is None else 1 << o.into
-        rows.append(Site(len(at), len(pool), mask(at), len(pool) + len(at), lowest(mask(at)), len(u), start, first,
-                         mixed, into))  # fmt: skip
-        pool += [*at, *deposit(at[::-1])]
-    pools = np.array(pool, np.int64)
-    return Bundle(Noise(prepared(plan).steps, table(Site, rows), pools, *matrices.arrays()))
+    ready, matrices = prepared(plan), Matrices()
+    sites, places = ready.sites.copy(), [(len(u), *matrices.place(u)) for u in kraus]
+    for name, column in zip(("count", "start", "first", "mixed"), zip(*places, strict=True), strict=False):
+        sites[name] = column
+    return Bundle(Noise(ready.steps, sites, ready.pool, *matrices.arrays()))
 
 
 def draw(
@@ -161,7 +170,7 @@ def draw(
     dtype: np.dtype,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """As `qad.circuit.jumps.draw`."""
-    tables, constants, _, widest = prepared(plan)
+    tables, constants, *_, widest = prepared(plan)
     noise, shots, n = noise_of(plan, kraus), len(uniforms), plan.program.n
     vr, vi = entries_of(constants, real, complex_, dtype)
     out, choices = np.empty((shots, 2**n), dtype), np.full((shots, max(1, uniforms.shape[1])), -1)

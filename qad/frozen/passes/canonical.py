@@ -24,7 +24,11 @@ if TYPE_CHECKING:
     from qad.frozen.passes.rewriting import Visitor
     from qad.frozen.program import Program
 
-CALLED = UFUNCS | {abs: np.absolute, method("conj"): np.conjugate, method("conjugate"): np.conjugate}
+CALLED: dict[Callable[..., Any], np.ufunc] = UFUNCS | {
+    abs: np.absolute,
+    method("conj"): np.conjugate,
+    method("conjugate"): np.conjugate,
+}
 RESHAPING = frozenset((
     np.reshape, np.ravel, np.squeeze, np.expand_dims, RESHAPE, method("ravel"), method("flatten"), method("squeeze"),
 ))  # fmt: skip

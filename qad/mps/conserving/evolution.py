@@ -138,7 +138,7 @@ class Conserving(Tdvp):
         """``exp(sign * factor/2 * A) x`` of the norm of x, for A on flat arrays of the layout of x."""
         data, gained = exponential(apply, x.data, sign * self.factor, self.tol, MOST_PRODUCTS)
         self.gained += gained
-        return bare(x.layout, data)
+        return bare(x.layout, data.astype(x.dtype, copy=False))
 
     def evolve_site(self, site: int, sign: int = 1) -> None:
         """Only the centre."""

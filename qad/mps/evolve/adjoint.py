@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import Tensor, defvjp, primitive, value_of, vjp
+from qad.extend import Tensor, any_traced, defvjp, primitive, value_of, vjp
 from qad.mps.environments import past_right
 from qad.mps.evolve.cut import FIRST
 from qad.mps.evolve.tebd import Truncation
@@ -34,6 +34,11 @@ if TYPE_CHECKING:
 NOTHING = 1e-24  # a weight that was cut off, and makes no difference to a step back
 FAINT = 1e-5  # the least Schmidt value, relative to the largest, whose vector a step back finds again
 ROUNDING = 1e-4  # slope along a rotation of a bond, relative to the largest slope, that may be rounding
+FROZEN = (
+    "the derivative of an evolution cannot be frozen, for the dimensions of its bonds follow from values: leave "
+    "qad.freeze out, qad.grad(loss) alone is as quick: its time goes into products of matrices"
+)
+SAME = 1e-10  # difference of the entries of two bases that are one but for rounding
 MEMORY = 2**29  # bytes that stored states may take before some of them are made again
 
 
@@ -53,6 +58,8 @@ class Plan:
         Real time.
     steered : bool
         What a step is made of is differentiated, not only the state.
+    reach, ancillas
+        As of `Truncation`.
     """
 
     kind: GateSteps | TdvpSteps
@@ -61,6 +68,8 @@ class Plan:
     cutoff: float
     unitary: bool
     steered: bool
+    reach: float
+    ancillas: bool
 
     @property
     def steps(self) -> int:
@@ -94,7 +103,7 @@ class Plan:
 
     def step(self, made: Sequence[Array], tensors: Sequence[Array], k: int) -> tuple[list[Array], Array]:
         """One step in recorded operations: the tensors, and the logarithm of what the norm gained."""
-        out = self.kind.recorded(made, tensors, Truncation(self.bond, self.cutoff), k)
+        out = self.kind.recorded(made, tensors, Truncation(self.bond, self.cutoff, self.reach, self.ancillas), k)
         size = np.linalg.norm(out[0])
         out[0] = out[0] / size
         return out, np.log(size)
@@ -111,6 +120,8 @@ def evolved(*arrays: np.ndarray, plan: Plan) -> tuple[tuple[np.ndarray, ...], di
 def _evolved_vjp(needed, g, ans, *arrays, plan, kept=None):
     if any(type(x) is Tensor for x in arrays):
         raise ArgumentError(FIRST)
+    if any_traced(*arrays, *(c for c in g if c is not None)):
+        raise ArgumentError(FROZEN)
     made, start, final = arrays[: plan.made], arrays[plan.made :], ans[:-2]
     if kept is None:
         kept = plan.run(made, start, keep=plan.spacing(start))[3]
@@ -174,7 +185,7 @@ class Reverse:
 
 def in_basis_of(out: Sequence[np.ndarray], after: Sequence[np.ndarray], slopes: list[np.ndarray]) -> list[np.ndarray]:
     """Gradients by the tensors of a chain as those by the tensors of the same state in other bases of its bonds."""
-    if all(map(np.array_equal, out, after)):
+    if all(a.shape == b.shape and np.abs(a - b).max() <= SAME for a, b in zip(out, after, strict=True)):
         return list(slopes)
     overlaps = [np.ones((1, 1))]
     for ket, bra in zip(after[:0:-1], out[:0:-1], strict=True):

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     Triple: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
 
-REACHED = 1e-6  # weight that a local change puts beyond a cut, above which its derivative would be missed
 FAINT = 5e3  # times rounding: Schmidt values below it, relative to the largest, are too faint to divide rounding by
 CLEAR = 1e-4  # least diagonal entry of a triangle, relative to its largest, that surely has no faint values
 FIRST = "the derivative of an evolution is of first order: differentiate it once, or evolve the dense state"
@@ -74,16 +73,17 @@ def check_gap(s: np.ndarray, t: np.ndarray) -> None:
         )
 
 
-@primitive
-def guessed(a: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+@primitive(keeps=True)
+def guessed(a: np.ndarray, known: np.ndarray) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
     """``Q, C`` of a matrix by orthonormal rows that held it before, as `qad.mps.evolve.leading`."""
-    return leading(a, known)
+    *found, columns = leading(a, known)
+    return tuple(found), columns
 
 
-def _guessed_vjp(needed, g, ans, a, known):
+def _guessed_vjp(needed, g, ans, a, known, kept=None):
     if any(type(x) is Tensor for x in (a, known)):
         raise ArgumentError(FIRST)
-    q, columns = ans[0], a @ known.conj().T
+    q, columns = ans[0], a @ known.conj().T if kept is None else kept
     gq, gc = [np.zeros_like(x) if c is None else c.conj() for c, x in zip(g, ans, strict=True)]
     gq = gq + a @ gc.conj().T
     by_columns = np.linalg.solve((q.conj().T @ columns).conj(), (gq - q @ (q.conj().T @ gq)).T).T
@@ -152,7 +152,7 @@ def by_values(pair: Array, matrix: Array, truncation: Truncation) -> tuple[Array
     values = np.linalg.svd(value_of(matrix), compute_uv=False)
     rank = truncation.rank(values)
     if type(pair) is Tensor and rank < truncation.bond:
-        check_reach(value_of(pair), rank)
+        check_reach(value_of(pair), rank, truncation)
     q, c = cut(matrix, rank=rank)
     if rank < len(values):
         c = c * (np.linalg.norm(matrix) / np.linalg.norm(c))
@@ -171,11 +171,11 @@ def move(tensors: list[Array], site: int, to_right: bool) -> None:
         tensors[site] = (here.reshape(-1, here.shape[2]) @ c.mT).reshape(*here.shape[:2], -1)
 
 
-def check_reach(pair: np.ndarray, rank: int) -> None:
+def check_reach(pair: np.ndarray, rank: int, truncation: Truncation) -> None:
     """Raise where a small change of the pair by an operator on both sites would need directions that are discarded.
 
     They have no weight, so that their cotangent is unknown.  Directions whose weight is merely small are reached by as
-    little: they continue a spectrum that decays.
+    little: they continue a spectrum that decays.  Operators leave ancillas alone.
     """
     left, s, t, right = pair.shape
     rows, columns = left * s, t * right
@@ -184,13 +184,17 @@ def check_reach(pair: np.ndarray, rank: int) -> None:
     u, _, vh = np.linalg.svd(pair.reshape(rows, columns))
     lost, beyond = u[:, rank:].conj().reshape(left, s, -1), vh[rank:].conj().reshape(-1, t, right)
     half = np.tensordot(lost, pair, (0, 0))  # s' j s t b
-    reach = np.tensordot(half, beyond, (4, 2))  # s' j s t k t'
-    size = np.linalg.norm(reach.transpose(0, 5, 2, 3, 1, 4).reshape(s * t * s * t, -1), axis=1).max()
-    if size > REACHED * np.linalg.norm(pair):
+    reach = np.tensordot(half, beyond, (4, 2)).transpose(0, 2, 5, 3, 1, 4)  # s' s t' t j k
+    if truncation.ancillas:
+        a, b = round(np.sqrt(s)), round(np.sqrt(t))
+        reach = np.einsum("paqarbsbjk->pqrsjk", reach.reshape(a, a, a, a, b, b, b, b, *reach.shape[4:]))
+    size = np.linalg.norm(reach.reshape(int(np.prod(reach.shape[:4])), -1), axis=1).max() / np.linalg.norm(pair)
+    if size > truncation.reach:
         raise ArgumentError(
-            f"a bond has directions that carry no weight, but that a change of the Hamiltonian, the time or the state "
+            "a bond has directions that carry no weight, but that a change of the Hamiltonian, the time or the state "
             f"may fill (to {size:.2g} of the norm): the derivative would miss them. Take it where they are filled (at "
-            "another time, with couplings that are not zero), give a smaller cutoff, or evolve the dense state"
+            "another time, with couplings that are not zero), tilt the state a little, give a smaller cutoff, or, if "
+            "nothing that you differentiate by makes that change (it breaks a symmetry, say), evolve(..., reach=1.0)"
         )
 
 

@@ -22,7 +22,7 @@ from qad.mps.evolve.adjoint import Plan, evolution_of
 from qad.mps.evolve.cut import centred_by_cuts
 from qad.mps.evolve.recorded import GateSteps, TdvpSteps
 from qad.mps.evolve.tdvp import OneSiteTdvp, TwoSiteTdvp
-from qad.mps.evolve.tebd import ORDERS, Gates, Truncation, cutoff_for
+from qad.mps.evolve.tebd import ORDERS, REACH, Gates, Truncation, cutoff_for
 from qad.mps.hamiltonian import check_hermitian, strength
 from qad.mps.state import MPS
 
@@ -74,6 +74,7 @@ def evolve(
     *,
     imaginary: bool = False,
     callback: Callable[[MPS | SymmetricMPS, float], object] | None = None,
+    reach: float = REACH,
 ) -> Evolution:
     """``exp(-i H time) |psi>``, or in imaginary time ``exp(-H time) |psi>``, normalised.
 
@@ -102,6 +103,10 @@ def evolve(
         For ``exp(-H time)``; a complex `time` is refused.
     callback : callable, optional
         ``callback(state, time)`` after every step; raising StopIteration in it ends the evolution.
+    reach : float
+        For derivatives: amplitude, relative to the norm, that a change of the operator may put into directions of a
+        bond that carry no weight, before a derivative that would miss them is refused.  Any change counts, also one
+        that nothing you differentiate by makes; 1.0 refuses none.
 
     Returns
     -------
@@ -132,14 +137,14 @@ def evolve(
     True
     """
     if callable(H):
-        options = {"method": method, "bond": bond, "cutoff": cutoff, "imaginary": imaginary}
+        options = {"method": method, "bond": bond, "cutoff": cutoff, "imaginary": imaginary, "reach": reach}
         return driven(evolve, psi, H, time, steps, callback, **options)
     if method not in METHODS:
         raise ArgumentError(f"unknown method {method!r}: choose one of {', '.join(map(repr, METHODS))}")
     H = as_operator(H, psi)
     steps, bond = site_count(steps, 1, "steps"), site_count(bond, 1, "bond")
     if any(type(x) is Tensor for x in (*leaves(psi), *H, time)):
-        return recorded(psi, H, time, steps, method, bond, cutoff, imaginary, callback)
+        return recorded(psi, H, time, steps, method, bond, cutoff, imaginary, callback, reach)
     return stepped(psi, H, time, steps, method, bond, cutoff, imaginary, callback)
 
 
@@ -172,9 +177,12 @@ def stepped(
 
 def recorded(
     psi: Any, H: MPO, time: Scalar, steps: int, method: str, bond: int, cutoff: float | None, imaginary: bool,
-    callback: Callable[[MPS, float], object] | None,
+    callback: Callable[[MPS, float], object] | None, reach: float, ancillas: bool = False,
 ) -> Evolution:  # fmt: skip
-    """`evolve` of recorded operands, as one node of the tape; with a callback as one for each step."""
+    """`evolve` of recorded operands, as one node of the tape; with a callback as one for each step.
+
+    Where every leg has one of an ancilla as its second factor, nothing acts on these (`ancillas`).
+    """
     if isinstance(psi, SymmetricMPS):
         raise GradientTypeError(
             "evolve has no derivatives of states of definite charge: evolve psi.without_symmetry(), whose numbers are "
@@ -192,7 +200,7 @@ def recorded(
     kind = GateSteps(GATES[method], several, len(psi) - 1) if method in GATES else TdvpSteps(two_sites, several)
     made = kind.made_of(H, time / steps * (-1.0 if imaginary else -1j))
     steered = any(type(x) is Tensor for x in made)
-    plan = Plan(kind, len(made), bond, cutoff, not imaginary, steered)
+    plan = Plan(kind, len(made), bond, cutoff, not imaginary, steered, reach, ancillas)
     tensors, discarded, gained = recorded_centre(psi, H, imaginary), 0.0, 0.0
     for k in range(0, steps, several):
         tensors, more, lost = evolution_of(made, tensors, plan)
@@ -221,7 +229,8 @@ def leaves(psi: MPS | SymmetricMPS) -> list[Any]:
 
 def real_time(time: Any) -> float:
     """`time` as a finite float."""
-    if np.ndim(time) != 0 or np.asarray(time).dtype.kind not in "iuf" or not np.isfinite(time):
+    kind = time.dtype.kind if hasattr(time, "dtype") else np.asarray(time).dtype.kind
+    if np.ndim(time) != 0 or kind not in "iuf" or not np.isfinite(time):
         raise ArgumentError(f"time is one real number, not {time!r}: exp(-H time) is evolve(..., time, imaginary=True)")
     return float(time)
 

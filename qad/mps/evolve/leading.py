@@ -2,8 +2,8 @@
 
 A bond of largest dimension is cut in every step, and a singular value decomposition of the pair M finds twice as many
 vectors as are kept.  The rows V of the old isometry of one of its sites span nearly what is to be kept: with Q a basis
-of ``M V^H`` and ``C = Q^H M``, ``M ~ Q C``; where much is lost, once more with the rows of C in place of V.  What is lost,
-``|M - Q C|^2``, is known exactly, whatever Q is; it is a few percent more than the least loss.  Where V lacks a
+of ``M V^H`` and ``C = Q^H M``, ``M ~ Q C``; where much is lost, once more with the rows of C in place of V.  What is
+lost, ``|M - Q C|^2``, is known exactly, whatever Q is; it is a few percent more than the least loss.  Where V lacks a
 direction altogether (its charge is new), a vector outside Q has more weight than one within: that is noticed, and the
 decomposition made.  J. Unfried, J. Hauschild and F. Pollmann, PRB 107, 155133 (2023).
 """
@@ -14,7 +14,7 @@ import numpy as np
 
 SMALLEST = 16  # bond below which a decomposition takes no longer
 FAINT = 1e-10  # relative weight that is lost, below which a difference has lost too many digits of it
-LOOSE = 2.0
+LOOSE = 2.0  # loss, over the weight of the least vector that is kept, above which the guess is improved
 ROUNDS = 3  # of the power method for the largest vector that is lost
 
 
@@ -23,11 +23,11 @@ def worthwhile(matrix: np.ndarray, known: np.ndarray, bond: int) -> bool:
     return bond >= SMALLEST and len(known) == bond < min(matrix.shape)
 
 
-def leading(matrix: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """``Q, C`` with ``Q C`` near the best approximation of the matrix of that rank."""
+def leading(matrix: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """``Q, C`` with ``Q C`` near the best approximation of the matrix of that rank, and the columns that Q spans."""
     columns = matrix @ known.conj().T
     q = np.linalg.qr(columns[:, np.argsort(-weights(columns))])[0]  # the least come last: they tell what C holds
-    return q, q.conj().T @ matrix
+    return q, q.conj().T @ matrix, columns
 
 
 def loose(matrix: np.ndarray, c: np.ndarray) -> bool:

@@ -47,7 +47,7 @@ class GateSteps:
 
     def __init__(self, order: int, steps: int, bonds: int):
         self.rounds: list[tuple[float, float]] = rounds(order, steps)
-        self.bonds = bonds
+        self.bonds: int = bonds
         self.distinct: list[tuple[int, float]] = sorted({x for both in self.rounds for x in enumerate(both) if x[1]})
 
     def __len__(self) -> int:
@@ -108,6 +108,9 @@ class GateSteps:
 
 class TdvpSteps:
     """Steps of the variational principle, of one site or two; made of the factor and the tensors of the operator."""
+
+    two_sites: bool
+    steps: int
 
     def __init__(self, two_sites: bool, steps: int):
         self.two_sites, self.steps = two_sites, steps

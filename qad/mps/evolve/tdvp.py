@@ -59,7 +59,7 @@ class Tdvp:
         """``exp(sign * factor/2 * A) x``, of the norm of x."""
         y, gained = exponential(apply, x.reshape(-1), sign * self.factor, self.tol, MOST_PRODUCTS)
         self.gained += gained
-        return y.reshape(x.shape)
+        return y.reshape(x.shape).astype(x.dtype, copy=False)
 
     def step(self, truncation: Truncation) -> None:
         """One step."""

@@ -7,7 +7,6 @@ moves along, so that every cut is of Schmidt values.  G. Vidal, PRL 93, 040502 (
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
 LEAST_CUTOFF, MOST_CUTOFF = 1e-30, 1e-14
 ROUNDING = 10.0  # times size and rounding: singular values below it, relative to the largest, are zero
+REACH = 1e-5  # see `Truncation`
 SAME = 1e-6  # relative difference below which two singular values count as one multiplet
 
 __all__ = ["LEAST_CUTOFF", "MOST_CUTOFF", "ORDERS", "ROUNDING", "SAME", "Gates", "Truncation", "cutoff_for"]
@@ -44,9 +44,15 @@ class Gates:
         2 or 4.
     """
 
+    terms: list[np.ndarray]
+    factor: complex
+    order: int
+    dtype: np.dtype
+    made: dict[tuple[int, float], tuple[list[Any], float]]  # by the first bond and the share of a step
+
     def __init__(self, H: MPO, factor: complex, order: int = 2):
-        self.terms, self.factor, self.order = neighbour_terms(H), factor, order
-        self.layer = cache(self.layer)  # one for every share
+        self.terms, self.factor, self.order, self.made = neighbour_terms(H), factor, order, {}
+        self.dtype = np.result_type(H.dtype, factor)
 
     def gate(self, h: np.ndarray, factor: complex, site: int) -> tuple[Any, float]:
         """``exp(factor h)`` of the term on a site and the next one, as `gate`."""
@@ -54,11 +60,13 @@ class Gates:
 
     def layer(self, first: int, share: float) -> tuple[list[Any], float]:
         """The gates of every other bond, None for the rest; and the logarithms of their norms."""
-        gates, scale = [None] * len(self.terms), 0.0
-        for site in range(first, len(self.terms), 2) if share else ():
-            gates[site], more = self.gate(self.terms[site], share * self.factor, site)
-            scale += more
-        return gates, scale
+        if (first, share) not in self.made:
+            gates, scale = [None] * len(self.terms), 0.0
+            for site in range(first, len(self.terms), 2) if share else ():
+                gate, more = self.gate(self.terms[site], share * self.factor, site)
+                gates[site], scale = gate.astype(self.dtype), scale + more
+            self.made[first, share] = gates, scale
+        return self.made[first, share]
 
     def advance(self, tensors: list[Any], truncation: Truncation, steps: int) -> float:
         """Evolve a chain with its centre at site 0 in place by steps; the logarithm of what the norm gained.
@@ -120,17 +128,25 @@ class Truncation:
         Largest bond dimension.
     cutoff : float
         Largest weight (sum of squared Schmidt coefficients, relative) that a cut may discard below `bond`.
+    reach : float
+        Amplitude, relative to the norm, that a local change may put into directions without weight before a derivative
+        that would miss them is refused.
+    ancillas : bool
+        The second factor of every leg is one of an ancilla, on which nothing acts.
     """
 
     bond: int
     cutoff: float
+    reach: float
+    ancillas: bool
     discarded: float
     faintest: float  # the smallest Schmidt value that any cut kept, relative to its largest
 
-    def __init__(self, bond: int, cutoff: float):
+    def __init__(self, bond: int, cutoff: float, reach: float = REACH, ancillas: bool = False):
         if not 0 <= cutoff < 1:
             raise ArgumentError(f"a cut may discard a weight from 0 to below 1, not cutoff={cutoff!r}")
-        self.bond, self.cutoff, self.discarded, self.faintest = bond, cutoff, 0.0, 1.0
+        self.bond, self.cutoff, self.reach, self.ancillas = bond, cutoff, reach, ancillas
+        self.discarded, self.faintest = 0.0, 1.0
 
     def split(
         self, pair: np.ndarray, to_right: bool, before: np.ndarray | None = None
@@ -143,13 +159,13 @@ class Truncation:
         matrix = pair.reshape(left * s, t * right)
         if before is not None and (halves := self.guessed(matrix, to_right, before)):
             return halves[0].reshape(left, s, -1), halves[1].reshape(-1, t, right)
-        u, values, vh = np.linalg.svd(matrix, full_matrices=False)
+        q, values, rows = np.linalg.svd(matrix if to_right else matrix.T, full_matrices=False)
         kept, size = self.rank(values), np.linalg.norm(values)
-        u, vh, values = u[:, :kept], vh[:kept], values[:kept]
         if size:
-            values = values * (size / np.linalg.norm(values))
-        u, vh = (u, values[:, None] * vh) if to_right else (u * values, vh)
-        return u.reshape(left, s, kept), vh.reshape(kept, t, right)
+            values = values * (size / np.linalg.norm(values[:kept]))
+        q, c = q[:, :kept], values[:kept, None] * rows[:kept]
+        q, c = (q, c) if to_right else (c.T, q.T)
+        return q.reshape(left, s, kept), c.reshape(kept, t, right)
 
     def guessed(self, matrix: np.ndarray, to_right: bool, before: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
         """`split` of a matrix by the bond that was there before; None where it takes a singular value decomposition."""
@@ -159,9 +175,9 @@ class Truncation:
         known = before.reshape(len(before), -1)
         if not worthwhile(matrix, known, self.bond):
             return None
-        q, c = leading(matrix, known)
+        q, c, _ = leading(matrix, known)
         if loose(matrix, c):
-            q, c = leading(matrix, np.linalg.qr(c.T)[0].T)
+            q, c, _ = leading(matrix, np.linalg.qr(c.T)[0].T)
         if not self.accepts(matrix, q, c):
             return None
         return q, c * (np.linalg.norm(matrix) / np.linalg.norm(c))

@@ -1,8 +1,8 @@
 """Thermal states of chains, by purification and by samples.
 
-A purification has an ancilla beside every site: ``exp(-beta H / 2)`` acts on the sites of ``sum_s |s s> / sqrt(d)``,
-the state of infinite temperature, in imaginary time, and the density is the trace over the ancillas.  F. Verstraete,
-J. J. Garcia-Ripoll and J. I. Cirac, PRL 93, 207204 (2004); A. E. Feiguin and S. R. White, PRB 72, 220401 (2005).
+A purification has an ancilla beside every site: ``exp(-beta H / 2)`` acts on the sites of ``sum_s |s s> / sqrt(d)`` in
+imaginary time, and the density is the trace over the ancillas.  F. Verstraete, J. J. Garcia-Ripoll and J. I. Cirac,
+PRL 93, 207204 (2004); A. E. Feiguin and S. R. White, PRB 72, 220401 (2005).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
 from qad.extend import Tensor, like, value_of
 from qad.mps.chain import site_count
 from qad.mps.checks import operator_of
-from qad.mps.evolve.evolution import GATES, METHODS, evolve, real_time
+from qad.mps.evolve.evolution import GATES, METHODS, evolve, real_time, recorded
 from qad.mps.evolve.neighbours import neighbour_terms
 from qad.mps.gauge import truncated
 from qad.mps.hamiltonian import strength
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from qad.mps.opsum import OpSum
     from qad.typing import Real, Scalar, Seed
 
+REACH = 1e-3  # of `evolve`; purifications of symmetric Hamiltonians lack what breaks their symmetries
 STEP = 0.05  # of one step in imaginary time, over the size of a term
 SERIES, ORDER = 0.1, 4  # length of a series, over the size of all terms together, and its last power
 
@@ -139,7 +140,9 @@ def thermal_state(
         first = min(SERIES / (len(H) * (strength([value_of(w) for w in H]) or 1.0)), value_of(time) / 2)
         hot, time = cooled(hot, wide, first, bond), time - first
         log_norm = log_norm + log_norm2(hot) / 2
-    found = evolve(hot, wide, time, steps, method, bond, cutoff, imaginary=True)
+    to_beta = hot, wide, time, steps, method, site_count(bond, 1, "bond"), cutoff
+    recording = any(type(x) is Tensor for x in (*hot, *wide, time))
+    found = recorded(*to_beta, True, None, REACH, ancillas=True) if recording else evolve(*to_beta, imaginary=True)
     return ThermalState(found.state, H, beta, 2 * (found.log_norm + log_norm), found.discarded)
 
 
@@ -187,7 +190,7 @@ def of_neighbours(H: MPO) -> bool:
 
 
 def beside_ancillas(H: MPO) -> MPO:
-    """The operator on the sites of a purification; it leaves the ancillas alone."""
+    """The operator on the sites of a purification."""
     return MPO([np.kron(w, like(w).eye(w.shape[2])) for w in H])
 
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from qad.core.errors import ArgumentError
 from qad.mps.evolve.evolution import centred, chain_like, cutoff_of, stepper
 from qad.mps.observables import energy
@@ -61,10 +59,9 @@ def judge(watch: Watch, tol: float, what: str) -> None:
 def evolve_until(H: MPO, watch: Watch, method: str, dt: float, bond: int, tol: float) -> None:
     """Steps of one length until one loses, or leaves less than `tol` to gain, relative, at most that per unit time."""
     tensors = centred(watch.state, H, imaginary=True)
-    step, _ = stepper(method, H, watch.state, tensors, -dt, bond, cutoff_of(method, H, dt))
+    advance, _ = stepper(method, H, watch.state, tensors, -dt, bond, cutoff_of(method, H, dt))
     while True:
-        step()
-        tensors[0] = tensors[0] / np.linalg.norm(tensors[0])
+        advance(1)
         watch.nfev += 1
         state = chain_like(watch.state, tensors)
         watch.step(state, energy(state, H))

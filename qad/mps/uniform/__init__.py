@@ -2,6 +2,7 @@
 
 from qad.mps.uniform.canonical import uniform_schmidt_form
 from qad.mps.uniform.evolution import evolve
+from qad.mps.uniform.excitations import excitations
 from qad.mps.uniform.measures import (
     correlation_length,
     energy_density,
@@ -9,6 +10,7 @@ from qad.mps.uniform.measures import (
     fidelity,
     local_expectations,
 )
+from qad.mps.uniform.models import heisenberg, ising, j1j2, xxz
 from qad.mps.uniform.operator import UniformMPO
 from qad.mps.uniform.opsum import UniformOpSum
 from qad.mps.uniform.result import UniformGroundState
@@ -17,5 +19,6 @@ from qad.mps.uniform.state import UniformMPS
 
 __all__ = [
     "UniformGroundState", "UniformMPO", "UniformMPS", "UniformOpSum", "correlation_length", "energy_density",
-    "entanglement_entropy", "evolve", "fidelity", "ground_state", "local_expectations", "uniform_schmidt_form",
+    "entanglement_entropy", "evolve", "excitations", "fidelity", "ground_state", "heisenberg", "ising", "j1j2",
+    "local_expectations", "uniform_schmidt_form", "xxz",
 ]  # fmt: skip

@@ -52,6 +52,8 @@ class UniformOpSum(OpSum):
     """
 
     cell: int
+    sites: tuple[Site, ...]
+    identities: Any
 
     def __init__(self, cell: int = 1, sites: str | Site | Sequence[str | Site] = "spin-1/2"):
         super().__init__(site_count(cell, 1, "cell"), sites)
@@ -151,7 +153,7 @@ class UniformOpSum(OpSum):
         --------
         >>> import qad
         >>> qad.mps.uniform.UniformOpSum().add_power_law(-1.0, 3.0, "Z", "Z", error=1e-4).mpo().bond
-        7
+        8
         """
         for weight, rate in zip(*power_law(exponent, error), strict=True):
             self.add_exponential(coefficient * (weight / rate), rate, left, right)
@@ -180,7 +182,7 @@ class UniformOpSum(OpSum):
         ...     for s in ("Sx", "Sy", "Sz"):
         ...         H = H.add(coupling, s, i, s, i + 1)
         >>> H.mpo()
-        UniformMPO(2 sites, repeated, bonds 8-8-8, float64)
+        UniformMPO(2 sites, repeated, bonds 5-5-5, float64)
         """
         if conserve is not None:
             raise ArgumentError("infinite chains of definite charge are not there yet: leave out conserve")

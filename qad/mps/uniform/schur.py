@@ -20,7 +20,7 @@ from qad.mps.environments import mirror, past_left
 from qad.mps.uniform.krylov import solution
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from qad.mps.effective import Apply
     from qad.mps.uniform.operator import UniformMPO
@@ -167,7 +167,7 @@ def geometric_alone(
     return solution(apply, source.reshape(-1), start, tol, PRODUCTS).reshape(size, size)
 
 
-def geometric(passed, found: np.ndarray, tol: float) -> np.ndarray:
+def geometric(passed: Callable[[np.ndarray], np.ndarray], found: np.ndarray, tol: float) -> np.ndarray:
     """The channels in between, where terms of any length make them a geometric series of their own."""
     middle, begun = found[:, 1:-1], np.zeros_like(found)
     begun[:, 0] = found[:, 0]

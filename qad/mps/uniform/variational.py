@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qad.core.errors import ConvergenceError
 from qad.mps.search.monitor import is_settled
 from qad.mps.sites import random_gaussian
 from qad.mps.uniform.growth import expanded
@@ -18,6 +19,7 @@ from qad.mps.uniform.state import UniformMPS
 from qad.mps.uniform.transfer import SINGLE, isometric_environments, largest_two
 from qad.mps.uniform.vumps import FEW, MANY, Mixed, Vumps
 from qad.optimize.progress import note
+from qad.optimize.result import BY_USER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,24 +45,24 @@ def variational(
     maxiter: int,
     rng: np.random.Generator,
 ) -> UniformGroundState:
-    """The ground state from the best of several starts."""
+    """The ground state from the best of several starts; after Ctrl-C the lowest state that there was."""
     run = Run(h, len(starts[0]), bar, maxiter, np.result_type(starts[0].dtype, h.dtype, np.float64))
-    found = [run.grown(Mixed.of(start), min(bond, max(JUDGED, start.bond))) for start in starts]
-    best = min(found, key=lambda search: search.energy)
-    others = run.others(best, found)
-    coarse = run.grown(best.psi, bond)
-    last, converged, how = run.settled_from(stirred(coarse.psi, rng), SHARE * np.sqrt(tol), tol)
-    energy, state, several = finished(
-        h, last, np.result_type(starts[0].dtype, np.complex64 if h.dtype.kind == "c" else np.float32)
-    )
-    ended = "converged" if converged else "not converged"
-    message = f"{ended}{how}: the gradient's norm is {last.slope:.1e}{others}{several}"
+    dtype = np.result_type(starts[0].dtype, np.complex64 if h.dtype.kind == "c" else np.float32)
+    try:
+        last, converged, message = run.searched(starts, bond, tol, rng)
+    except KeyboardInterrupt:
+        if run.lowest is None:
+            raise
+        energy, state, _ = finished(h, run.lowest, dtype)
+        return UniformGroundState(state, energy, np.array([*run.history, energy]), False, BY_USER)
+    energy, state, several = finished(h, last.psi, dtype)
+    message += several
     return UniformGroundState(state, energy, np.array([*run.history, energy]), converged, message, last.slope)
 
 
-def finished(h: np.ndarray | UniformMPO, search: Vumps, dtype: np.dtype) -> tuple[float, UniformMPS, str]:
+def finished(h: np.ndarray | UniformMPO, psi: Mixed, dtype: np.dtype) -> tuple[float, UniformMPS, str]:
     """The energy and the state that a search ended with, and a warning where that is a sum of several ones."""
-    state = UniformMPS([t.astype(dtype, copy=False) for t in search.psi.state()])
+    state = UniformMPS([t.astype(dtype, copy=False) for t in psi.state()])
     second, first = largest_two(state)
     if second <= SINGLE * first:
         return float(energy_density(state, h)), state, ""
@@ -81,17 +83,36 @@ class Run:
     ----------
     history : list of float
         The energy before every step, of all starts one after the other.
+    lowest : Mixed or None
+        The state of the lowest energy on the way.
     """
 
     h: np.ndarray | UniformMPO
     H: Schur
     scale: float
+    bar: Progress
+    maxiter: int
     history: list[float]
+    lowest: Mixed | None
+    least: float  # its energy
 
     def __init__(self, h: np.ndarray | UniformMPO, cell: int, bar: Progress, maxiter: int, dtype: np.dtype):
         H = (h if isinstance(h, UniformMPO) else of_neighbours(h)).repeated(cell)
         self.h, self.H, self.scale = h, Schur(H, dtype), size_of(H) or 1.0
         self.bar, self.maxiter, self.history = bar, maxiter, []
+        self.lowest, self.least = None, np.inf
+
+    def searched(
+        self, starts: Sequence[UniformMPS], bond: int, tol: float, rng: np.random.Generator
+    ) -> tuple[Vumps, bool, str]:
+        """The search from the best of several starts, whether it converged, and what is said of it."""
+        found = [self.grown(Mixed.of(start), min(bond, max(JUDGED, start.bond))) for start in starts]
+        best = min(found, key=lambda search: search.energy)
+        others = self.others(best, found)
+        coarse = self.grown(best.psi, bond)
+        last, converged, how = self.settled_from(stirred(coarse.psi, rng), SHARE * np.sqrt(tol), tol)
+        ended = "converged" if converged else "not converged"
+        return last, converged, f"{ended}{how}: the gradient's norm is {last.slope:.1e}{others}"
 
     def grown(self, psi: Mixed, bond: int) -> Vumps:
         """The search at a bond dimension, coarsely, by way of smaller ones."""
@@ -100,9 +121,10 @@ class Run:
             size = search.psi.bond
             search.look()
             psi = expanded(search, min(bond, 2 * size))
-            if psi.bond == size:
+            if psi.bond > size:
+                search = self.settled_from(psi, COARSE)[0]
+            if search.psi.bond <= size:  # larger bonds have no weight
                 break
-            search = self.settled_from(psi, COARSE)[0]
         return search
 
     def settled_from(self, psi: Mixed, gradient: float, gain: float | None = None) -> tuple[Vumps, bool, str]:
@@ -123,10 +145,18 @@ class Run:
 
         Given up where the gradient has had no new least value for long.
         """
-        energies, least, since = [], np.inf, 0
+        energies, least, since, reached = [], np.inf, 0, False
         for _ in range(self.maxiter):
-            search.step()
+            psi = search.psi
+            try:
+                search.step()
+            except ConvergenceError:  # of environments
+                if search.trim():
+                    continue
+                break  # close to a sum of several states
             energies.append(search.energy)
+            if search.energy < self.least:
+                self.lowest, self.least = psi, search.energy
             note(self.bar, energies, search.slope)
             since = 0 if search.slope < least else since + 1
             least = min(least, search.slope)
@@ -140,9 +170,15 @@ class Run:
         """From `psi` on by the Riemannian optimiser, which only ever lowers the energy; whether it converged."""
         found = riemannian(self.h, psi.state(), self.bar, tol, self.maxiter)
         self.history.extend(found.history)
+        if found.message == BY_USER:
+            self.lowest = Mixed.of(found.state)
+            raise KeyboardInterrupt
         search.psi, search.lefts, search.rights = Mixed.of(found.state), None, None
-        search.look()
-        search.look()  # to residuals that suit this gradient
+        try:
+            search.look()
+            search.look()  # to residuals that suit this gradient
+        except ConvergenceError:
+            search.slope = np.inf
         return found.converged and search.slope <= np.sqrt(tol) * self.scale
 
     def settled(self, energies: list[float], gain: float) -> bool:

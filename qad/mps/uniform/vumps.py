@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 MANY, FEW = 150, 3  # products of an effective operator in one step, at most: to its lowest vector, or on the way there
 INNER = 0.1  # residuals of lowest vectors, beside the gradient
 LEAST = 1e-14  # of all residuals, beside the scale of the Hamiltonian
+NOTHING = 1e-9  # of the largest Schmidt coefficient: its square is beyond rounding
 SPAN = 5  # steps that are compared with as many before, to extrapolate a slow approach
 LEAST_RATIO, FARTHEST = 0.3, 100.0  # of their moves; and how many times the last one is added at most
 BENT = 0.3  # how far both may differ in direction, beside what is left to go
@@ -69,6 +70,19 @@ class Mixed:
     def bond(self) -> int:
         """The largest bond dimension."""
         return max(map(len, self.bonds))
+
+    def trimmed(self) -> Mixed:
+        """The state without directions of no weight, which belong to no environment: or itself, if there are none."""
+        parts = [np.linalg.svd(c) for c in self.bonds]
+        kept = [np.count_nonzero(s > NOTHING * s[0]) for _, s, _ in parts]
+        if all(k == len(c) for k, c in zip(kept, self.bonds, strict=True)):
+            return self
+        us = [u[:, :k] for (u, _, _), k in zip(parts, kept, strict=True)]
+        vs = [vh[:k] for (_, _, vh), k in zip(parts, kept, strict=True)]
+        lefts = [np.tensordot(us[n - 1].conj().T, x, 1) @ us[n] for n, x in enumerate(self.lefts)]
+        rights = [np.tensordot(vs[n - 1], x, 1) @ vs[n].conj().T for n, x in enumerate(self.rights)]
+        bonds = [np.diag(s[:k]).astype(c.dtype) for (_, s, _), k, c in zip(parts, kept, self.bonds, strict=True)]
+        return Mixed([*map(left_isometry, lefts)], [*map(right_isometry, rights)], bonds)
 
     def state(self) -> UniformMPS:
         """The right isometries, their bonds in the basis of Schmidt vectors."""
@@ -158,6 +172,12 @@ class Vumps:
         ]
         after = self.further(self.damped(before, after))
         self.psi = Mixed.nearest(after[: len(psi)], after[len(psi) :])
+
+    def trim(self) -> bool:
+        """Leave out directions of no weight, whose own environments may not exist; whether there were any."""
+        before, self.psi = self.psi.bond, self.psi.trimmed()
+        self.trail, self.energies, self.move = [], [], None
+        return self.psi.bond < before
 
     def damped(self, before: Sequence[np.ndarray], after: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The new centres and bonds; half the way to them where the step goes back on the last one.

@@ -1,4 +1,4 @@
-"""Environments from nothing: the corner grows by eigenvectors until it is as large as wanted, cut at a gap."""
+"""Environments grow: the corner by eigenvectors until it is as large as wanted, cut at a gap."""
 
 from __future__ import annotations
 
@@ -22,9 +22,13 @@ def eigenvectors(pair: Pair, layer: np.ndarray, chi: int, exactly: bool = False)
     return vectors[:, order[:k]], sizes[:k] / sizes[0]
 
 
-def from_nothing(layer: np.ndarray, chi: int) -> tuple[Pair, np.ndarray]:
-    """Corner and edge of about `chi` states, and the isometry that kept them, still to be converged."""
-    pair, before, changes = start(layer), None, []
+def raised(layer: np.ndarray, chi: int, pair: Pair | None = None) -> tuple[Pair, np.ndarray]:
+    """Corner and edge of about `chi` states, and the isometry that kept them, still to be converged.
+
+    From nothing, or from a pair of another size.
+    """
+    before, changes = None, []
+    pair = start(layer) if pair is None else pair
     for _ in range(MOST_MOVES):
         u, values = eigenvectors(pair, layer, chi)
         pair = grown(pair, layer, u, column(pair), spans=False)

@@ -24,6 +24,22 @@ if TYPE_CHECKING:
 class Linearized:
     """The move around its fixed point `pair`, with the isometry `u`."""
 
+    pair: Pair
+    u: np.ndarray
+    back: np.ndarray  # U^H
+    projected: np.ndarray  # T U
+    below: np.ndarray  # G
+    square: np.ndarray  # B
+    edge: np.ndarray  # E
+    half: np.ndarray  # B^H E = Y^H G
+    corner: np.ndarray
+    of_corner: Callable[[np.ndarray], np.ndarray]
+    of_edge: Callable[[np.ndarray], np.ndarray]
+    inverse: np.ndarray  # of B^H
+    layer_back: np.ndarray
+    wide_back: np.ndarray
+    edge_back: np.ndarray
+
     def __init__(self, pair: Pair, layer: np.ndarray, u: np.ndarray):
         chi, p, _ = pair.edge.shape
         self.pair, self.u, self.back = pair, u, u.conj().T

@@ -8,10 +8,11 @@ import numpy as np
 
 from qad.extend import as_array, value_of
 from qad.linalg import Report
-from qad.peps.c4v.growth import from_nothing
+from qad.peps.c4v.growth import raised
 from qad.peps.c4v.implicit import differentiable
 from qad.peps.c4v.iteration import converged
 from qad.peps.c4v.moves import Pair
+from qad.peps.cut import is_about
 
 if TYPE_CHECKING:
     from qad.typing import Array
@@ -30,7 +31,9 @@ def solved(
     Tolerances are those of the last change, and of the adjoint equation.
     """
     plain, report = as_array(value_of(layer)), Report()
-    pair, isometry = before or from_nothing(plain, chi)
+    pair, isometry = before or (None, None)
+    if pair is None or not is_about(len(pair.corner), chi):
+        pair, isometry = raised(plain, chi, pair)
     found = converged(plain, pair, isometry, tols[0], maxiter, method)
     if value_of(layer) is layer:
         report.iterations, report.residual = found.iterations, found.error

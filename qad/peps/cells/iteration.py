@@ -62,9 +62,12 @@ class Stepper:
             (a, b, frame), spaces = followed(pair, frame, used), None
         return unit(absorbed(grown, corners, a, b, self.wires), around), frame, spaces
 
-    def from_nothing(self) -> tuple[Around, Frame]:
-        """Corners and edges of about chi states, and their frame, still to be converged."""
-        around, frame, before = start(self.plain, self.cell), None, None
+    def raised(self, around: Around | None = None) -> tuple[Around, Frame]:
+        """Corners and edges of about chi states, and their frame, still to be converged.
+
+        From nothing, or from those of another size.
+        """
+        around, frame, before = start(self.plain, self.cell) if around is None else around, None, None
         for _ in range(MOST_GROWING):
             around, frame, spaces = self.step(around, None, frame)
             values = spaces.s * spaces.used
@@ -72,6 +75,8 @@ class Stepper:
             if same and np.abs(values - before).max() < SETTLED:
                 break
             before = values
+        if frame.v.shape[1:] != (around.edges[0, :, :, 0].size, around.edges.shape[1]):  # sizes changed to the last
+            around, frame, _ = self.step(around, frame.a.any(1).sum(1), frame)
         return around, frame
 
     def converged(self, around: Around, frame: Frame, tol: float, maxiter: int) -> Converged:

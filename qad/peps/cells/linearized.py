@@ -31,6 +31,22 @@ class Linearized:
         The decompositions of the cuts there.
     """
 
+    around: Around
+    at: Spaces
+    w: Wiring
+    method: str
+    layers_back: np.ndarray
+    grown: np.ndarray  # edges with the site below
+    corners: np.ndarray  # enlarged
+    pair: tuple[np.ndarray, np.ndarray]  # both sides of the cuts
+    root: np.ndarray  # S^(1/2)
+    first: np.ndarray  # S^(-1/2) T
+    a: np.ndarray  # A and B
+    b: np.ndarray
+    half: np.ndarray  # edge and corner, which an enlarged corner has before its row
+    new: Around  # before they are scaled
+    sizes: list[np.ndarray]
+
     def __init__(self, around: Around, layers: np.ndarray, at: Spaces, w: Wiring, method: str):
         self.around, self.at, self.w, self.method = around, at, w, method
         self.layers_back = adjoint(layers)

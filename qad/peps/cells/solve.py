@@ -17,6 +17,7 @@ from qad.peps.cells.lattice import CLOCKWISE, wiring
 from qad.peps.cells.linearized import Linearized
 from qad.peps.cells.moves import Around, absorbed, enlarged, filled, rows, scaled, stacked
 from qad.peps.cells.projectors import Frame, sides, smooth
+from qad.peps.cut import is_about
 from qad.peps.settled import settled
 
 if TYPE_CHECKING:
@@ -43,7 +44,9 @@ def solved(
     """
     plain, report, wires = [as_array(value_of(layer)) for layer in layers], Report(), wiring(cell)
     stepper = Stepper(plain, cell, wires, chi, method)
-    around, frame = stepper.from_nothing() if before is None else together(*before)
+    around, frame = (None, None) if before is None else together(*before)
+    if around is None or not is_about(around.corners.shape[1], chi):
+        around, frame = stepper.raised(around)
     found = stepper.converged(around, frame, tols[0], maxiter)
     report.residual, around = found.error, found.around
     if any(value_of(layer) is not layer for layer in layers):

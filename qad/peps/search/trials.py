@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from qad.peps.environment import Environment
 
-FIELDS = [
+FIELDS: list[tuple[str, type]] = [
     ("energy", float), ("gradient_norm", float), ("chi", int), ("moves", int), ("products", int), ("seconds", float),
     ("best", bool),
 ]  # fmt: skip

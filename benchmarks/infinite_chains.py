@@ -1,0 +1,127 @@
+"""Infinite chains beside TeNPy's VUMPS: `OMP_NUM_THREADS=1 python -m benchmarks.infinite_chains`.
+
+Time from a random start (TeNPy 1.1.1: from the Néel state, or from all spins along the field) to an energy per site
+that is above the exact one of the infinite chain by no more than the line says, less than a tenth more than what qad
+finds at this bond with its default tolerance. qad's search ends by itself, at tol=1e-7, and includes all of its starts;
+its energy is then below the goal. TeNPy's ends after the first iteration whose energy is below the goal; its bonds are
+grown by the two-site engine, and one line goes on with the single-site engine; its Lanczos may take 100 products, not
+20 as by default. Cells of two sites, but for qad's Ising chain, which has one: TeNPy's two-site engine takes no such.
+Both without symmetries. One thread, interleaved rounds, least seconds of the processor.
+"""
+
+import os
+import sys
+import time
+import warnings
+
+import numpy as np
+
+from . import RESULTS
+from .report import duration, markdown, write_json
+
+KEPT = RESULTS / "infinite_chains.json"
+MOST = 60  # iterations of TeNPy
+GROWTH = 8  # of the two-site engine, before the single-site one
+
+
+def chains():
+    """Name, Hamiltonian of qad, cell, model of TeNPy and its start, bond, exact energy, how far above it to go."""
+    from tenpy.models.spins import SpinChain
+    from tenpy.models.tf_ising import TFIChain
+
+    from qad.mps.uniform import UniformOpSum
+
+    heisenberg = UniformOpSum().add(0.5, "Sp", 0, "Sm", 1).add(0.5, "Sm", 0, "Sp", 1).add(1.0, "Sz", 0, "Sz", 1)
+    ising = UniformOpSum().add(-1.0, "Z", 0, "Z", 1).add(-1.0, "X", 0)
+    spins = SpinChain({"L": 2, "S": 0.5, "Jx": 1, "Jy": 1, "Jz": 1, "bc_MPS": "infinite", "conserve": None})
+    critical = TFIChain({"L": 2, "J": 1.0, "g": 1.0, "bc_MPS": "infinite", "conserve": None})
+    yield "Heisenberg, bond 64", heisenberg, 2, (spins, ["up", "down"]), 64, 0.25 - np.log(2), 1.3e-6
+    yield "Ising at its transition, bond 32", ising, 1, (critical, ["up", "up"]), 32, -4 / np.pi, 1.05e-8
+
+
+def of_qad(H, cell, bond, goal):
+    """Seconds of the processor, and the energy."""
+    import qad
+
+    begin = time.process_time()
+    found = qad.mps.uniform.ground_state(H, bond, cell, tol=1e-7)
+    spent = time.process_time() - begin
+    if not found.converged or found.energy > goal:
+        raise RuntimeError(f"qad ended above the goal: {found.message}")
+    return spent, found.energy
+
+
+def of_tenpy(model, start, bond, goal, growth):
+    """The same of TeNPy, with `growth` iterations of the two-site engine before the single-site one."""
+    from tenpy.algorithms.vumps import SingleSiteVUMPSEngine, TwoSiteVUMPSEngine
+    from tenpy.networks.mps import MPS
+
+    options = {
+        "trunc_params": {"chi_max": bond, "svd_min": 1e-12},
+        "lanczos_params": {"N_max": 100, "N_min": 2, "P_tol": 1e-12, "E_tol": 1e-14},
+    }
+    psi = MPS.from_product_state(model.lat.mps_sites(), start, bc="infinite")
+    begin = time.process_time()
+    engine = TwoSiteVUMPSEngine(psi, model, dict(options))
+    for number in range(MOST):
+        if number == growth:
+            engine = SingleSiteVUMPSEngine(engine.psi.to_MPS(), model, dict(options))
+        engine.run_iteration()
+        energy = float(engine.sweep_stats["E"][-1])
+        if energy <= goal:
+            return time.process_time() - begin, energy
+    return None, energy
+
+
+def measured(rounds, H, cell, peer, bond, exact, above):
+    """Least seconds and the energy above the exact one, by name; None seconds where the goal was not reached."""
+    calls = {
+        "qad": lambda: of_qad(H, cell, bond, exact + above),
+        "TeNPy, two sites": lambda: of_tenpy(*peer, bond, exact + above, MOST),
+        "TeNPy, two sites, then one": lambda: of_tenpy(*peer, bond, exact + above, GROWTH),
+    }
+    found = {name: [] for name in calls}
+    for _ in range(rounds):
+        for name, call in calls.items():
+            found[name].append(call())
+    return {
+        name: (None if pairs[0][0] is None else min(seconds for seconds, _ in pairs), pairs[-1][1] - exact)
+        for name, pairs in found.items()
+    }
+
+
+def section(results):
+    """The part of `docs/benchmarks.md`."""
+    table = [["", "goal, above exact", "", "seconds", "above exact", "/ qad"]]
+    for line, found in results["lines"].items():
+        for name, (seconds, above) in found["contenders"].items():
+            own = found["contenders"]["qad"][0]
+            times = ["not reached", "", ""] if seconds is None else [duration(seconds), "", f"{seconds / own:.1f}"]
+            times[1] = f"{above:.3e}"
+            table.append([line if name == "qad" else "", f"{found['goal']:.3e}", name, *times])
+    headline, _, description = __doc__.partition("\n")
+    facts = results["environment"]
+    versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
+    return "\n\n".join(
+        ["## infinite_chains", f"**{headline.split(':')[0]}.**", description.strip(), markdown(table),
+         f"Python {facts['python']}, {versions}; {facts['system']} {facts['machine']}, one thread a library.",
+         "Reproduce: `OMP_NUM_THREADS=1 python -m benchmarks.infinite_chains`"]
+    )  # fmt: skip
+
+
+def main():
+    """Measure all lines, and keep them."""
+    from .peers import environment
+
+    if os.environ.get("OMP_NUM_THREADS") != "1":
+        sys.exit("one thread a library: OMP_NUM_THREADS=1 python -m benchmarks.infinite_chains")
+    warnings.simplefilter("ignore")
+    kept = {}
+    for line, *chain in chains():
+        kept[line] = {"goal": chain[-1], "contenders": measured(2, *chain)}
+        print(line, kept[line], flush=True)
+        write_json({"lines": kept, "environment": environment(1)}, KEPT)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,109 @@
+"""Hamiltonians of infinite chains, as those of finite ones in `qad.mps`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qad.mps.couplings import real_number
+from qad.mps.local import spin as spin_site
+from qad.mps.models import spin_product
+from qad.mps.uniform.opsum import UniformOpSum
+
+if TYPE_CHECKING:
+    from qad.mps.uniform.operator import UniformMPO
+    from qad.typing import RealNumber
+
+
+def heisenberg(spin: float = 0.5) -> UniformMPO:
+    """The infinite Heisenberg chain ``H = sum_i S_i . S_(i+1)``.
+
+    Parameters
+    ----------
+    spin : number
+        1/2, 1, 3/2, ...
+
+    Returns
+    -------
+    UniformMPO
+        Of a cell of one site.  For spins 1/2 the energy per site is ``1/4 - ln 2`` (L. Hulthén 1938).
+
+    Examples
+    --------
+    >>> import qad
+    >>> qad.mps.uniform.heisenberg()
+    UniformMPO(1 sites, repeated, bonds 5-5, float64)
+    """
+    total = UniformOpSum(1, spin_site(spin))
+    spin_product(total, 1.0, 0, 1)
+    return total.mpo()
+
+
+def xxz(delta: RealNumber) -> UniformMPO:
+    """The infinite spin-1/2 chain ``H = sum_i Sx_i Sx_(i+1) + Sy_i Sy_(i+1) + delta Sz_i Sz_(i+1)``.
+
+    Parameters
+    ----------
+    delta : real number or Tensor
+        Anisotropy; it may be differentiated.
+
+    Returns
+    -------
+    UniformMPO
+
+    Examples
+    --------
+    >>> import qad
+    >>> qad.mps.uniform.xxz(0.5).bond
+    5
+    """
+    total = UniformOpSum()
+    spin_product(total, 1.0, 0, 1, real_number(delta, "delta"))
+    return total.mpo()
+
+
+def ising(g: RealNumber, j: RealNumber = 1.0) -> UniformMPO:
+    """The infinite Ising chain in a field, ``H = -j sum_i sz_i sz_(i+1) - g sum_i sx_i`` of Pauli matrices.
+
+    Parameters
+    ----------
+    g, j : real numbers or Tensors
+        Transverse field, critical at `j`, and coupling; they may be differentiated.
+
+    Returns
+    -------
+    UniformMPO
+
+    Examples
+    --------
+    >>> import qad
+    >>> found = qad.mps.uniform.ground_state(qad.mps.uniform.ising(1.5), bond=8, cell=1)
+    >>> round(found.energy, 9)  # exact: -1.671926221536195
+    -1.671926222
+    """
+    return UniformOpSum().add(-real_number(j, "j"), "Z", 0, "Z", 1).add(-real_number(g, "g"), "X", 0).mpo()
+
+
+def j1j2(j1: RealNumber, j2: RealNumber) -> UniformMPO:
+    """The infinite frustrated spin-1/2 chain ``H = sum_i j1 S_i . S_(i+1) + j2 S_i . S_(i+2)``.
+
+    Parameters
+    ----------
+    j1, j2 : real numbers or Tensors
+        They may be differentiated.  With ``j2 = j1 / 2`` the ground states are products of singlets, of energy
+        ``-3/8 j1`` per site (C. K. Majumdar and D. K. Ghosh 1969).
+
+    Returns
+    -------
+    UniformMPO
+
+    Examples
+    --------
+    >>> import qad
+    >>> found = qad.mps.uniform.ground_state(qad.mps.uniform.j1j2(1.0, 0.5), bond=4)
+    >>> round(found.energy, 9)
+    -0.375
+    """
+    total = UniformOpSum()
+    spin_product(total, real_number(j1, "j1"), 0, 1)
+    spin_product(total, real_number(j2, "j2"), 0, 2)
+    return total.mpo()

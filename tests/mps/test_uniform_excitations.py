@@ -1,0 +1,55 @@
+"""Excitations of infinite chains against exact dispersions."""
+
+import numpy as np
+import pytest
+
+from qad.core.errors import ArgumentError
+from qad.mps import uniform
+from qad.mps.uniform import UniformMPS, UniformOpSum
+from qad.mps.uniform.excitations import Particle
+
+
+@pytest.mark.parametrize("cell", [1, 2])
+def test_the_ising_chain(cell):
+    """``2 sqrt(1 + g**2 - 2 g cos p)``; a cell of two sites has momenta p and p + pi together."""
+    H = uniform.ising(2.0)
+    found = uniform.ground_state(H, 6, cell)
+    for p in (0.0, 0.7, np.pi, -2.0):
+        exact = 2 * np.sqrt(5 - 4 * np.cos(p + np.pi * np.arange(cell)))
+        level = uniform.excitations(H, found.state, p, 1)
+        assert level == pytest.approx([exact.min()], abs=1e-8)
+
+
+@pytest.mark.parametrize("bond, above", [(16, 1e-3), pytest.param(48, 1e-6, marks=pytest.mark.slow)])
+def test_the_haldane_gap(bond, above):
+    found = uniform.ground_state(uniform.heisenberg(1), bond, cell=1, tol=1e-9)
+    triplet = uniform.excitations(uniform.heisenberg(1), found.state, np.pi, 3)
+    assert triplet == pytest.approx([0.41047925] * 3, abs=above)  # S. R. White and I. Affleck 2008
+
+
+def test_terms_of_any_range_and_complex():
+    """The effective Hamiltonian is Hermitian, and momenta reverse where the chain is reflected."""
+    H = UniformOpSum().add_exponential(-0.8, 0.4, "Z", "Z").add(-3.0, "X", 0)
+    H = H.add(0.3, "X", 0, "Y", 1, "Z", 2).add(0.5, "Y", 0, "Z", 2)
+    mirrored = UniformOpSum().add_exponential(-0.8, 0.4, "Z", "Z").add(-3.0, "X", 0)
+    mirrored = mirrored.add(0.3, "Z", 0, "Y", 1, "X", 2).add(0.5, "Z", 0, "Y", 2)
+    one, two = (uniform.ground_state(x, 5, cell=1, dtype=complex, starts=1, tol=1e-13) for x in (H, mirrored))
+    particle = Particle(H.mpo(), one.state, 0.8)
+    size = sum(rows * columns for rows, columns in particle.shapes)
+    matrix = np.array([particle.apply(x) for x in np.eye(size, dtype=complex)]).T
+    np.testing.assert_allclose(matrix, matrix.conj().T, atol=1e-6)
+    level = uniform.excitations(H, one.state, 0.8)
+    assert level == pytest.approx(uniform.excitations(mirrored, two.state, -0.8), abs=1e-6)
+    assert abs(level - uniform.excitations(H, one.state, -0.8)) > 1e-3
+    np.testing.assert_allclose(level, np.linalg.eigvalsh(matrix)[:1], atol=1e-6)
+
+
+def test_bad_input():
+    H = uniform.ising(2.0)
+    with pytest.raises(ArgumentError, match="no ground state"):
+        uniform.excitations(H, UniformMPS.random(3, seed=0), 0.0)
+    state = uniform.ground_state(H, 2, cell=1).state
+    with pytest.raises(ArgumentError, match="excitations, not 9"):
+        uniform.excitations(H, state, 0.0, 9)
+    with pytest.raises(ArgumentError, match="momentum"):
+        uniform.excitations(H, state, 1j)
