@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ArgumentError, ConvergenceError
+from qad.core.errors import ConvergenceError
 from qad.core.threads import blas_for
 from qad.core.trees import tree_map
 from qad.extend import value_of
@@ -17,11 +17,10 @@ from qad.optimize.progress import bar_for
 from qad.optimize.result import BY_USER
 from qad.peps.environment import check_options, environment
 from qad.peps.observables import expectation
-from qad.peps.orbits import orbits
 from qad.peps.search.checkpoint import Checkpoint
 from qad.peps.search.metric import LocalMetric
 from qad.peps.search.result import GroundState
-from qad.peps.search.starts import enlarged, is_real, natural_dtype, normalised, promising_start
+from qad.peps.search.starts import check_model, enlarged, natural_dtype, normalised, promising_start
 from qad.peps.search.trials import Trials
 from qad.peps.state import PEPS
 
@@ -120,13 +119,7 @@ def ground_state(
     rng, dtype = np.random.default_rng(seed), natural_dtype(model) if dtype is None else dtype
     shape = {"cell": cell, "phys": model.terms[0].operator.shape[0], "dtype": dtype, "symmetry": symmetry}
     like = PEPS.random(bond, **shape) if start is None else start
-    list(orbits(model, like.symmetry, like.dtype.kind == "c"))  # a model without the symmetry is refused at once
-    if like.dtype.kind != "c" and not is_real(model):
-        raise ArgumentError(
-            f"a state of dtype {like.dtype} cannot hold the ground state of a complex model: make it complex"
-        )
-    if like.bond > bond:
-        raise ArgumentError(f"{like!r} has bonds above {bond}: raise `bond`")
+    check_model(model, like, bond)
     check_options(bond, chi, tol, maxiter)
     file = None if checkpoint is None else Checkpoint(checkpoint, model, bond, chi, like)
     resumed = file.read() if file else None
