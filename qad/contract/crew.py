@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
-__all__ = ["in_order"]
+__all__ = ["here", "in_order"]
 
 DEATHS = 3  # of workers at one task, after which it is taken for what kills them
 
@@ -56,6 +56,17 @@ def in_order(
         finally:
             for *_, future, _ in waiting:
                 future.cancel()
+
+
+def here(function: Callable[[Any, Any], Any], shared: Any, items: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    """The same without an executor, one after the other."""
+    for number, item in enumerate(items):
+        try:
+            result = function(shared, item)
+        except BaseException as error:
+            error.add_note(f"in task {number}: {item}")
+            raise
+        yield item, result
 
 
 def _first(crew, waiting):

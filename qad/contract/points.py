@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from qad.contract.crew import in_order
+from qad.contract.crew import here, in_order
 from qad.core.errors import ArgumentError
 from qad.core.trees import flatten
 from qad.extend import Tensor
@@ -72,9 +72,7 @@ def for_each(
 
     points = list(points)
     _check((shared, points), "what is sent to them holds")
-    done = (
-        ((x, function(shared, x)) for x in points) if executor is None else in_order(executor, function, shared, points)
-    )
+    done = here(function, shared, points) if executor is None else in_order(executor, function, shared, points)
     results = []
     for _, result in tqdm(done, "points", len(points), delay=PATIENCE, disable=not sys.stderr.isatty()):
         _check(result, "the function returned")

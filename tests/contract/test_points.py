@@ -35,9 +35,10 @@ def test_results_are_the_same_to_the_last_bit_wherever_they_are_computed(name, e
 
 
 def test_a_failure_says_at_which_point(executor):
-    with pytest.raises(ZeroDivisionError) as caught:
-        qad.for_each(broken, range(5), executor=executor)
-    assert caught.value.__notes__ == ["in task 2: 2"]
+    for where in (executor, None):
+        with pytest.raises(ZeroDivisionError) as caught:
+            qad.for_each(broken, range(5), executor=where)
+        assert caught.value.__notes__ == ["in task 2: 2"]
 
 
 def test_recorded_tensors_are_refused():
