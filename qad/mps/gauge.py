@@ -100,6 +100,8 @@ def factors_from_left(tensors: Sequence[Array]) -> list[Array]:
     carried, factors = None, []
     for tensor in tensors[:-1]:
         tensor = tensor if carried is None else carry(carried, tensor)
+        if not np.isfinite(stack_of(tensor)).all():
+            raise ArgumentError("the state is zero or not finite: it has no entanglement")
         carried = isometric(tensor.reshape(-1, tensor.shape[2]))[1]
         size = np.linalg.norm(stack_of(carried))
         if not 0 < size < np.inf:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import cycle
+from numbers import Real
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,7 +43,7 @@ def history(found: Any, exact: float | None = None) -> Picture:
     Raises
     ------
     ArgumentError
-        If there is no history to plot.
+        If there is no history to plot, or `exact` is no finite number.
     ModuleNotFoundError
         If matplotlib is not installed.
 
@@ -53,6 +54,8 @@ def history(found: Any, exact: float | None = None) -> Picture:
     >>> qad.viz.history(found, exact=0.0)
     <Picture: distance from 0.0 after every step>
     """
+    if exact is not None and not (isinstance(exact, Real) and np.isfinite(exact)):
+        raise ArgumentError(f"exact is a finite number, not {exact!r}")
     figure, ax = _axes("a plot of a search")
     for (name, values), colour, mark in _styled(_named(found)):
         values = np.asarray(getattr(values, "history", values))

@@ -5,7 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from qad.core.errors import ArgumentError
 from qad.core.tape.node import ID
+from qad.extend import Tensor
 from qad.showing.drawing import GREY, INK, MONO, PALE, Drawing
 from qad.showing.picture import Picture
 from qad.viz.graph import Card, cards
@@ -13,8 +15,6 @@ from qad.viz.layers import Place, arrange
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from qad.extend import Tensor
 
 VALUE, GRADIENT = "#00694d", "#c04f00"  # Okabe and Ito's green and vermilion, darker: they are letters on white
 FILL = {"leaf": "#e8f4fb", "operation": "#ffffff", "result": "#fdf8d8"}
@@ -25,6 +25,8 @@ GAP, AISLE, MARGIN = 22, 56, 24  # between cards of a layer, between layers, aro
 
 def graph(y: Tensor, names: Mapping[str, Tensor] | None) -> Picture:
     """The picture of what `y` was made of."""
+    if not all(type(x) is Tensor and x.requires_grad for x in (names or {}).values()):
+        raise ArgumentError("names are those of recorded Tensors: write names={'x': x}")
     titles = {x.node[ID]: name for name, x in (names or {}).items()}
     boxes = cards(y, titles)
     return Picture(_drawing(boxes), f"graph of {len(boxes)} operations")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import qad
+from qad.core.errors import ArgumentError
 from qad.viz.graph import cards, summary
 from qad.viz.layers import arrange
 from qad.viz.tape_graph import GRADIENT, VALUE
@@ -72,6 +73,13 @@ def test_what_cannot_be_drawn():
         x = x + 1.0
     with pytest.raises(qad.errors.ArgumentError, match="at most"):
         qad.draw(x)
+
+
+def test_names_are_those_of_recorded_tensors():
+    y = np.sum(qad.tensor([1.0], requires_grad=True))
+    for other in (3, np.ones(1), qad.tensor([1.0])):
+        with pytest.raises(ArgumentError, match="names are"):
+            qad.draw(y, names={"x": other})
 
 
 def test_values_alone_where_there_is_no_gradient():

@@ -25,6 +25,17 @@ def test_a_history_is_the_searchs():
             qad.viz.history(nothing)
 
 
+@pytest.mark.parametrize("exact", [np.nan, np.inf, "a", 1j])
+def test_exact_values_are_finite_numbers(exact):
+    with pytest.raises(ArgumentError, match="finite number"):
+        qad.viz.history([2.0, 1.0], exact=exact)
+
+
+def test_states_that_are_not_finite_have_no_entropies():
+    with pytest.raises(ArgumentError, match="not finite"):
+        qad.viz.entanglement(qad.mps.MPS([np.full((1, 2, 1), np.nan)] * 3))
+
+
 def test_entropies_lie_below_what_bonds_can_hold():
     psi = qad.mps.MPS.random(6, 4, seed=1)
     entropies, limits = lines(qad.viz.entanglement(psi))
