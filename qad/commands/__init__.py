@@ -59,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser().parse_args(argv)
     try:
         return args.run(args)
-    except BAD_INPUT as error:
+    except (*BAD_INPUT, UnicodeDecodeError) as error:
         return refused(args, error, 2)
     except (QadError, ImportError, OSError) as error:
         return refused(args, error, 1)

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qad.commands.numbers import seed
 from qad.core.errors import ArgumentError, QasmError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any
 
-TERM = re.compile(r"\s*([+-]?)\s*(\d[\d.]*(?:[eE][+-]?\d+)?)?\s*\*?\s*([IXYZ]+)\s*")
+TERM = re.compile(r"\s*([+-]?)\s*((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)?\s*\*?\s*([IXYZ]+)\s*")
 MOST_SHOWN = 8  # outcomes
 
 
@@ -26,7 +27,7 @@ def arguments(parser: ArgumentParser) -> None:
     add("--observable", action="append", default=[], metavar="SUM",
         help='a Pauli string such as "ZZI", or a sum, "0.5*ZZI - XII"; may be given again')  # fmt: skip
     add("--shots", type=int, help="print samples")
-    add("--seed", type=int, help="of the samples")
+    add("--seed", type=seed, help="of the samples")
     add("--bond", type=int, help="run on a matrix product state of at most this bond dimension")
     add("--draw", action="store_true", help="print the circuit")
     add("--plot", help="draw the circuit into a file .svg, .png or .pdf")
@@ -40,6 +41,8 @@ def run(args: Namespace) -> int:
         print(c)
     if args.plot is not None:
         c.draw().save(args.plot)
+    if args.bond is not None and not hasattr(c, "sample"):
+        raise ArgumentError("--bond: a program with measurements inside runs exactly; leave --bond out")
     asked = c if args.bond is None else c.mps(max_bond=args.bond)
     for words, observable in observables:
         print(f"{words}  {float(np.real(asked.expectation(observable))):.12f}")
@@ -69,7 +72,7 @@ def summed(words: str) -> Any:
     while end < len(words) and (found := TERM.match(words, end)) and (found[1] or not terms):
         terms.append((found[3], float(found[1] + (found[2] or "1"))))
         end = found.end()
-    if end < len(words) or not terms:
+    if end < len(words) or not terms or not np.isfinite([weight for _, weight in terms]).all():
         raise ArgumentError(f'{words!r} is no sum of Pauli strings: write "ZZI" or "0.5*ZZI - XII"')
     return PauliSum(terms)
 

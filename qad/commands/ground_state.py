@@ -8,6 +8,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from qad.commands.numbers import seed
 from qad.core.errors import ArgumentError
 from qad.showing.picture import SUFFIXES
 
@@ -34,7 +35,7 @@ def arguments(parser: ArgumentParser) -> None:
     add("--sector", type=charges, help="the charge of the state, or charges as 4,0")
     add("--tol", type=float, default=1e-10, help="where the search ends (default 1e-10)")
     add("--maxiter", type=int, default=2000, help="most steps (default 2000)")
-    add("--seed", type=int, default=0, help="of the random start (default 0)")
+    add("--seed", type=seed, default=0, help="of the random start (default 0)")
     add("--checkpoint", help="a file to go on from, and to write after every step")
     add("--save", help="write the state into a file .npz")
     add("--plot", help="plot the energy after every step into a file .png, .svg or .pdf")
@@ -46,6 +47,8 @@ def run(args: Namespace) -> int:
     from qad.mps import ground_state
 
     H = operator(args)
+    if args.save is not None:
+        check_folder("--save", args.save)
     if args.plot is not None:
         check_plot(args.plot)
     begin = perf_counter()
@@ -118,12 +121,19 @@ def setting(words: str) -> tuple[str, Any]:
     raise ArgumentError(f"--set {name}: {value!r} is no number")
 
 
+def check_folder(option: str, path: str) -> None:
+    """Raise before the search if there is no place for a file."""
+    if not Path(path).absolute().parent.is_dir():
+        raise ArgumentError(f"{option}: there is no folder {str(Path(path).parent)!r}")
+    if Path(path).is_dir():
+        raise ArgumentError(f"{option}: {path!r} is a folder; name a file in it")
+
+
 def check_plot(path: str) -> None:
     """Raise before the search, not after it, if there will be no plot."""
     if Path(path).suffix.lower() not in SUFFIXES:
         raise ArgumentError(f"--plot writes {', '.join(SUFFIXES)}, not {path!r}")
-    if not Path(path).absolute().parent.is_dir():
-        raise ArgumentError(f"--plot: there is no folder {str(Path(path).parent)!r}")
+    check_folder("--plot", path)
     from qad.showing.painting import new_figure
 
     new_figure(1, 1, "a plot of a search")

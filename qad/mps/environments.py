@@ -99,7 +99,8 @@ def acted(environment: Array, ket: Array, operator: tuple[Array, int, int] | Non
 def times(matrix: Array, rows: Array) -> Array:
     """``matrix @ rows``; among plain arrays a real matrix is not made complex for it."""
     if type(rows) is type(matrix) is np.ndarray and matrix.dtype.kind == "f" and rows.dtype.kind == "c":
-        return (matrix @ rows.view(rows.real.dtype)).view(rows.dtype)
+        found = matrix @ rows.view(rows.real.dtype)
+        return found.view(np.result_type(found, np.complex64))
     return matrix @ rows
 
 

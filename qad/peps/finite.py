@@ -42,7 +42,8 @@ def energy(state: PEPS, model: Any, chi: int = 32) -> Real:
     Raises
     ------
     ArgumentError
-        If a term does not fit; if derivatives are asked for where a bond of the boundary holds less than it could.
+        If a term does not fit or is not Hermitian; if derivatives are asked for where a bond of the boundary holds less
+        than it could.
     ShapeError
         If an operator does not fit its sites.
 

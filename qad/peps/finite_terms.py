@@ -8,6 +8,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import operand
+from qad.peps.models import check_hermitian
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -52,7 +53,7 @@ def pairs(model: Any) -> Iterable[tuple[Any, Any]]:
 
 
 def one(operator: Any, sites: Iterable[tuple[int, int]], shape: tuple[int, int], cylinder: bool) -> Placed:
-    """A term whose operator and sites fit the lattice."""
+    """A Hermitian term whose operator and sites fit the lattice."""
     rows, columns = shape
     places = tuple((int(r), int(c) % columns if cylinder else int(c)) for r, c in sites)
     if any(not (0 <= r < rows and 0 <= c < columns) for r, c in places):
@@ -71,6 +72,7 @@ def one(operator: Any, sites: Iterable[tuple[int, int]], shape: tuple[int, int],
         operator = operator.reshape((d,) * (2 * n))
     if operator.ndim != 2 * n or operator.shape[:n] != operator.shape[n:]:
         raise ShapeError(f"an operator on {n} sites has legs (out, ..., in, ...), not shape {operator.shape}")
+    check_hermitian(operator, places)
     return Placed(operator, places)
 
 

@@ -47,7 +47,7 @@ def variance(state: PEPS, model: Any, chi: int = 32) -> Real:
     Raises
     ------
     ArgumentError
-        If a term acts on other sites.
+        If a term acts on other sites, or is not Hermitian.
 
     Examples
     --------
@@ -67,10 +67,10 @@ def variance(state: PEPS, model: Any, chi: int = 32) -> Real:
             continue
         weighed = []
         for sign in (1, -1):
-            changed = acted(state, term, sign / size)
+            changed = acted(state, term, sign / (2 * size))  # 1 + t h has an inverse: no state vanishes
             weight = np.exp(log_norm2(changed, chi) - norm)
             weighed.append(weight * np.sum(np.stack(values_of(changed, terms, chi))))
-        squares.append((weighed[0] - weighed[1]) * size / 4)
+        squares.append((weighed[0] - weighed[1]) * size / 2)
     return sum(squares) - energy**2
 
 
@@ -82,14 +82,20 @@ def acted(state: PEPS, term: Placed, t: float) -> PEPS:
     if len(term.sites) == 1:
         (r, c) = term.sites[0]
         rows[r][c] = np.tensordot(gate, rows[r][c], 1)
-        return PEPS(rows)
+        return of_one_dtype(rows)
     (first, second), legs, gate = neighbours(term, gate, state)
     for place, leg, half in zip((first, second), legs, halves(gate), strict=True):
         r, c = place
         x = np.tensordot(half, rows[r][c], ((1,), (0,)))  # out, of the gate, up, left, down, right
         x = np.moveaxis(x, 1, leg)
         rows[r][c] = x.reshape(*x.shape[:leg], -1, *x.shape[leg + 2 :])
-    return PEPS(rows)
+    return of_one_dtype(rows)
+
+
+def of_one_dtype(rows: list[list[Array]]) -> PEPS:
+    """The state of these sites, in the dtype in which all of them fit."""
+    dtype = np.result_type(*{t.dtype for row in rows for t in row})
+    return PEPS([[t if t.dtype == dtype else t.astype(dtype) for t in row] for row in rows])
 
 
 def neighbours(term: Placed, gate: Array, state: PEPS) -> tuple[tuple[Place, Place], tuple[int, int], Array]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import as_array, operand, value_of
+from qad.extend import as_array, operand, stack_of, value_of
 from qad.mps.local import site
 
 if TYPE_CHECKING:
@@ -139,11 +139,17 @@ def term(operator: ArrayLike, sites: Sequence[tuple[int, int]]) -> Term:
         operator = operator.reshape((d,) * (2 * k))
     if operator.ndim != 2 * k or operator.shape[:k] != operator.shape[k:]:
         raise ShapeError(f"an operator on {k} sites has {2 * k} legs, all out legs first, not shape {operator.shape}")
-    values = plain(operator)
-    back = values.transpose(*range(k, 2 * k), *range(k)).conj()
-    if not np.linalg.norm(values - back) <= 1e-10 * np.linalg.norm(values):
-        raise ArgumentError(f"the term on {places} is not Hermitian")
+    check_hermitian(operator, places)
     return Term(operator, places)
+
+
+def check_hermitian(operator: Array, places: Sites) -> None:
+    """Raise unless an operator with legs ``(out, ..., in, ...)`` is its own adjoint; under `qad.vmap`, all of them."""
+    values, k = as_array(stack_of(operator)), len(places)
+    first = values.ndim - 2 * k
+    back = values.transpose(*range(first), *range(first + k, first + 2 * k), *range(first, first + k)).conj()
+    if not np.linalg.norm(values - back) <= 1e-10 * np.linalg.norm(values):
+        raise ArgumentError(f"the term on {places} is not Hermitian, or holds numbers that are not finite")
 
 
 def plain(x: ArrayLike) -> np.ndarray:

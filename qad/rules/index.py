@@ -77,15 +77,25 @@ def settled(index: Index) -> Index:
 
     A batch of indices (`qad.vmap`) stays a Tensor.
     """
-    if type(index) is tuple:
-        return tuple([settled(i) for i in index])
+    return tuple([_settled(i) for i in index]) if isinstance(index, tuple) else _settled(index)
+
+
+def _settled(index: Index) -> Index:
+    """One part of an index, in which NumPy takes a tuple for a list."""
     index = unrecorded(index)
-    if isinstance(index, list):
+    if isinstance(index, (list, tuple)):
         entries = [unrecorded(i) for i in index]
         return (
             np.stack(entries) if Tensor in map(type, entries) else np.array(entries, dtype=None if index else np.intp)
         )
-    return index.copy() if isinstance(index, np.ndarray) else index
+    if isinstance(index, np.ndarray):
+        return index.copy()
+    kind = type(index)
+    if kind in SETTLED or hasattr(kind, "__array_function__") or isinstance(index, np.generic):
+        return index
+    if hasattr(kind, "__array__"):  # an array of JAX, for example
+        return np.asarray(index).copy()
+    return np.array(index, dtype=None if len(index) else np.intp) if hasattr(kind, "__len__") else index
 
 
 attach("__getitem__", item)

@@ -136,6 +136,7 @@ def test_measurements_inside(capsys, tmp_path):
 def test_sums_of_strings():
     assert repr(summed("ZZI")) == "1.0 ZZI"
     assert repr(summed("-0.5 ZZ + 1e-3*XI-YY")) == "-0.5 ZZ + 0.001 XI + -1.0 YY"
+    assert repr(summed(".5XX-2.ZZ")) == "0.5 XX + -2.0 ZZ"
 
 
 def test_a_benchmark_prints_a_line_for_each_case(capsys):
@@ -172,6 +173,14 @@ WRONG = {
     "nothing": (("circuit", "FILE", "--observable", ""), "no sum of Pauli strings"),
     "length": (("circuit", "FILE", "--observable", "ZZ"), "no observable of 3"),
     "program": (("circuit", "BROKEN"), "line"),
+    "no text": (("circuit", "BINARY"), "utf-8"),
+    "number": (("circuit", "FILE", "--observable", "1.2.3*ZZI"), "no sum of Pauli strings"),
+    "too large": (("circuit", "FILE", "--observable", "1e999*ZZI"), "no sum of Pauli strings"),
+    "seed": (("circuit", "FILE", "--shots", "5", "--seed", "-1"), "--seed"),
+    "seed of a search": ((*GROUND, "aklt", "--seed", "-1"), "--seed"),
+    "bond of measurements": (("circuit", "MEASURED", "--bond", "2"), "leave --bond out"),
+    "folder of the state": ((*GROUND, "aklt", "--save", "nowhere/state.npz"), "no folder"),
+    "state in the place of a folder": ((*GROUND, "aklt", "--save", "."), "is a folder"),
 }
 
 
@@ -180,7 +189,12 @@ def test_wrong_input_is_refused_in_one_line(capsys, bell, name):
     words, reason = WRONG[name]
     broken = bell.with_name("broken.qasm")
     broken.write_text(BELL + "h q[7]\n")
-    assert run(*({"FILE": bell, "BROKEN": broken}.get(word, word) for word in words)) == 2
+    measured = bell.with_name("measured.qasm")
+    measured.write_text(BELL + "creg c[1];\nmeasure q[0] -> c[0];\nif (c == 1) x q[1];\n")
+    binary = bell.with_name("binary.qasm")
+    binary.write_bytes(b"\x9e\xff")
+    files = {"FILE": bell, "BROKEN": broken, "MEASURED": measured, "BINARY": binary}
+    assert run(*(files.get(word, word) for word in words)) == 2
     shown = capsys.readouterr()
     assert shown.out == ""
     assert shown.err.count("\n") == 1

@@ -38,6 +38,17 @@ def test_legs(dtype, lead):
         np.testing.assert_allclose(found, np.einsum(text, *operands), **tolerance)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.complex64])
+def test_an_operator_of_more_precision_than_the_state(dtype):
+    """A real matrix times complex rows goes through the real view of these, whose width changes then."""
+    ket, bra, _ = tensors(dtype)
+    w, environment = tensors(float)[2], normal(3, 2, 4, float, seed=20).astype(dtype)
+    found = past_left(environment, ket, bra, w)
+    assert found.dtype == np.result_type(dtype, float)
+    expected = np.einsum("awb,bsc,wvts,atd->dvc", environment, ket, w, bra.conj())
+    np.testing.assert_allclose(found, expected, rtol=2e-5, atol=2e-5)
+
+
 def test_the_bra_is_the_ket_where_it_is_not_given():
     ket, _, w = tensors(complex)
     left, right = normal(4, 4, complex), normal(5, 5, complex)

@@ -52,8 +52,27 @@ def test_it_vanishes_for_eigenstates():
     assert finite.variance(up, peps.heisenberg(), 8) == pytest.approx(0, abs=1e-12)
 
 
+def test_projectors_on_what_they_project_on():
+    """One less the projector leaves nothing of such a state."""
+    up = finite.PEPS([[np.array([1.0, 0.0]).reshape(2, 1, 1, 1, 1)] * 3] * 2)
+    one = np.diag([1.0, 0.0])
+    terms = [(one, [(0, 0)]), (np.kron(one, one), [(0, 1), (0, 2)]), (-one, [(1, 1)]), (X, [(1, 2)])]
+    assert finite.variance(up, terms) == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("dtype, operator", [(np.float32, 0.3 * X + Z), (np.float64, Y), (np.complex64, Y)])
+def test_terms_of_another_dtype_than_the_state(dtype, operator):
+    state = finite.PEPS.random(2, 2, 2, seed=3)
+    state = finite.PEPS([[t.astype(dtype) for t in row] for row in state.tensors])
+    terms = [(operator, [(0, 0)]), (np.kron(X, operator), [(0, 1), (1, 1)])]
+    assert finite.variance(state, terms) == pytest.approx(exactly(state, terms), rel=1e-5)
+
+
 def test_what_it_refuses():
     state = finite.PEPS.random(3, 3, 1)
+    for function in (finite.variance, finite.energy):
+        with pytest.raises(ArgumentError, match="not Hermitian"):
+            function(state, [(np.array([[0.0, 1.0], [0.0, 0.0]]), [(0, 0)])])
     with pytest.raises(ArgumentError, match="single sites and on neighbours"):
         finite.variance(state, peps.j1j2(0.5))
     with pytest.raises(ArgumentError, match="takes its own PEPS"):

@@ -213,6 +213,11 @@ def test_bad_input():
         peps.ground_state(MODEL, 2, 8, "C4")
     with pytest.raises(ArgumentError, match="bonds above 2"):
         peps.ground_state(MODEL, 2, 16, start=peps.PEPS.random(3, symmetry="c4v"))
+    field = peps.Model([peps.term(np.array([[0.0, -1j], [1j, 0.0]]), [(0, 0)])])  # no real state has less than zero
+    for options in ({"dtype": float}, {"start": peps.PEPS.random(1)}):
+        with pytest.raises(ArgumentError, match="complex model"):
+            peps.ground_state(field, 1, 4, **options)
+    assert peps.ground_state(field, 1, 4).energy == pytest.approx(-1, abs=1e-8)
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import qad
 from qad import peps
 from qad.core.errors import ArgumentError
 
@@ -39,3 +40,8 @@ def test_what_it_refuses():
         peps.simple_update(peps.heisenberg(), 2, cell=["A"])
     with pytest.raises(ArgumentError, match="whole"):
         peps.simple_update(peps.heisenberg(), 0)
+    with pytest.raises(ArgumentError, match="whole"):
+        peps.simple_update(peps.heisenberg(), np.nan)
+    for search in (peps.simple_update, peps.cluster_update):
+        with pytest.raises(ArgumentError, match="no derivatives"):
+            qad.grad(lambda delta, search=search: search(peps.xxz(delta), 2)[0, 0].sum())(1.0)

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.core.errors import ArgumentError
 from qad.mps.uniform.state import UniformMPS
-from qad.mps.uniform.transfer import environments
+from qad.mps.uniform.transfer import check_finite, check_single, environments
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,6 +28,11 @@ def uniform_schmidt_form(psi: UniformMPS) -> tuple[UniformMPS, list[NDArray[Any]
     weights : list of arrays
         Schmidt coefficients of the bond left of each site, descending; their squares sum to 1.
 
+    Raises
+    ------
+    ArgumentError
+        If the state is a sum of several ones, or not finite.
+
     Notes
     -----
     R. Orús and G. Vidal, PRB 78, 155117 (2008).  Directions of weight below rounding are dropped.
@@ -41,8 +45,13 @@ def uniform_schmidt_form(psi: UniformMPS) -> tuple[UniformMPS, list[NDArray[Any]
     >>> np.allclose(a @ a.conj().T, np.eye(3))
     True
     """
-    if not all(np.isfinite(t).all() for t in psi):
-        raise ArgumentError("the cell holds inf or nan")
+    check_single(psi)
+    return schmidt_form(psi)
+
+
+def schmidt_form(psi: UniformMPS) -> tuple[UniformMPS, list[NDArray[Any]]]:
+    """The form itself; of a sum of several states, that of an arbitrary one of them."""
+    check_finite(psi)
     lefts, rights = environments(psi)
     roots = [root(r.T) for r in (rights[-1], *rights[:-1])]  # of the environment right of the bond left of site i
     weights, bases, inverses = [], [], []

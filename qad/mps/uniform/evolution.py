@@ -15,9 +15,11 @@ from qad.mps.chain import site_count
 from qad.mps.evolve.evolution import real_time
 from qad.mps.evolve.suzuki import ORDERS
 from qad.mps.evolve.tebd import Truncation, applied, cutoff_for, gate
-from qad.mps.uniform.canonical import uniform_schmidt_form
-from qad.mps.uniform.measures import check_term
+from qad.mps.uniform.canonical import schmidt_form
+from qad.mps.uniform.measures import check_term, known
+from qad.mps.uniform.operator import UniformMPO
 from qad.mps.uniform.state import UniformMPS
+from qad.mps.uniform.transfer import check_single
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,7 +74,11 @@ def evolve(
     >>> qad.mps.uniform.evolve(up, np.einsum("ac,bd->abcd", sz, sz), time=1.0, steps=2).bonds
     (1, 1, 1)
     """
+    h = known(h)
     check_term(psi, h)
+    if isinstance(h, UniformMPO):
+        raise ArgumentError("evolve takes a two-site term of shape (d, d, d, d), no sum of terms")
+    check_single(psi)
     if len(psi) > 2 or order not in ORDERS:
         raise ArgumentError(f"evolve takes cells of one or two sites and orders 2 and 4, not {len(psi)} and {order}")
     dt = real_time(time) / site_count(steps, 1, "steps")
@@ -100,7 +106,7 @@ class InfiniteGates:
     """A cell of two right-canonical tensors and the Schmidt coefficients left of each."""
 
     def __init__(self, psi: UniformMPS, h: np.ndarray, factor: complex, bond: int, cutoff: float):
-        state, weights = uniform_schmidt_form(psi)
+        state, weights = schmidt_form(psi)
         repeat = 2 // len(psi)
         dtype = np.result_type(state.dtype, h, factor)
         self.tensors: list[np.ndarray] = [t.astype(dtype) for t in state.tensors * repeat]

@@ -8,24 +8,26 @@ import numpy as np
 import scipy
 
 from qad.core.errors import ArgumentError, ShapeError
+from qad.extend import operand
 from qad.linalg import dominant_eig
+from qad.mps.chain import Chain
 from qad.mps.checks import check_kind
 from qad.mps.environments import site_density, through_right
+from qad.mps.opsum import OpSum
 from qad.mps.uniform.canonical import uniform_schmidt_form
 from qad.mps.uniform.operator import UniformMPO
 from qad.mps.uniform.operator_energy import check_fit, energy_of_operator
 from qad.mps.uniform.opsum import UniformOpSum
 from qad.mps.uniform.state import UniformMPS
-from qad.mps.uniform.transfer import environments
+from qad.mps.uniform.transfer import check_single, environments, largest_two
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from numpy.typing import NDArray
 
     from qad.typing import Array, ArrayLike, Real
-
-SINGLE = 1 - 1e-12  # ratio of the eigenvalues of a transfer operator, above which they count as equal
 
 
 def energy_density(
@@ -48,6 +50,11 @@ def energy_density(
         Differentiable, through the dominant eigenvectors implicitly: H. Xie, J.-G. Liu and L. Wang, PRB 101, 245139
         (2020).
 
+    Raises
+    ------
+    ArgumentError
+        If the Hamiltonian is not Hermitian or not of an infinite chain, or the state is a sum of several ones.
+
     Examples
     --------
     >>> import numpy as np, qad
@@ -56,10 +63,9 @@ def energy_density(
     >>> float(energy_density(up, np.einsum("ac,bd->abcd", sz, sz)))
     0.25
     """
-    h = h.mpo() if isinstance(h, UniformOpSum) else h
+    h = known(h)
     check_term(psi, h)
-    if isinstance(h, UniformMPO):
-        check_single(psi)
+    check_single(psi)
     return energy_from(psi, h, *environments(psi, start))
 
 
@@ -100,6 +106,7 @@ def local_expectations(psi: UniformMPS, operator: ArrayLike) -> Array:
     """
     check_kind(psi, UniformMPS)
     check_single(psi)
+    operator = operand(operator)
     if any(operator.shape != (t.shape[1],) * 2 for t in psi):
         raise ShapeError(
             f"an operator on sites of dimensions {[t.shape[1] for t in psi]} has not shape {operator.shape}"
@@ -138,39 +145,6 @@ def correlation_length(psi: UniformMPS) -> float:
     return 0.0 if second == 0 else float(np.inf if second >= first else -len(psi) / np.log(second / first))
 
 
-def check_single(psi: UniformMPS) -> None:
-    """Raise where a plain state is a sum of several, of which every result would be that of an arbitrary one."""
-    if psi.bonds[0] == 1 or any(type(t) is not np.ndarray for t in psi):
-        return
-    second, first = largest_two(psi)
-    if second > SINGLE * first:
-        raise ArgumentError(
-            "the state is a sum of several ones (its transfer operator has more than one eigenvalue of the largest "
-            "magnitude), so that it has no values of its own: take one of them, or a larger cell"
-        )
-
-
-def largest_two(psi: UniformMPS, bra: UniformMPS | None = None) -> np.ndarray:
-    """The magnitudes of the second and of the first eigenvalue of the transfer operator of the cell.
-
-    With another state as the bra, those of the mixed one.
-    """
-    bra = psi if bra is None else bra
-    shape, dtype = (bra.bonds[0], psi.bonds[0]), np.result_type(psi.dtype, bra.dtype, np.float64)
-    size = shape[0] * shape[1]
-
-    def apply(x):
-        return through_right(x.reshape(shape).astype(dtype, copy=False), psi.tensors, bra.tensors).reshape(-1)
-
-    if size < 16:
-        values = np.linalg.eigvals(np.array([apply(row) for row in np.eye(size, dtype=dtype)]))
-    else:
-        operator = scipy.sparse.linalg.LinearOperator((size, size), apply, dtype=dtype)
-        start = np.random.default_rng(0).standard_normal(size).astype(dtype)  # the identity might lack the second
-        values = scipy.sparse.linalg.eigs(operator, 2, v0=start, return_eigenvectors=False)
-    return np.sort(np.append(abs(values), 0.0))[-2:]
-
-
 def fidelity(one: UniformMPS, two: UniformMPS) -> Real:
     """Overlap per site of two uniform states, ``|lambda_12| / sqrt(lambda_11 lambda_22)`` to the power 1/cell.
 
@@ -190,6 +164,8 @@ def fidelity(one: UniformMPS, two: UniformMPS) -> Real:
         raise ShapeError(f"fidelity needs equal cells, but got {one!r} and {two!r}: repeat the shorter one")
 
     def dominant(a, b):
+        if a.bonds[0] == b.bonds[0] == 1:  # a number, which is 0 for orthogonal states
+            return abs(through_right(np.ones((1, 1)), a.tensors, b.tensors)[0, 0])
         start = np.random.default_rng(0).standard_normal((b.bonds[0], a.bonds[0])) + 0j
         start[: min(start.shape), : min(start.shape)] += np.eye(min(start.shape))
         return abs(dominant_eig(lambda x: through_right(x, a.tensors, b.tensors), start)[0])
@@ -210,9 +186,19 @@ def entanglement_entropy(psi: UniformMPS) -> NDArray[np.float64]:
     array (cell,)
     """
     check_kind(psi, UniformMPS)
-    check_single(psi)
     _, weights = uniform_schmidt_form(psi)
     return np.array([-scipy.special.xlogy(w**2, w**2).sum() for w in weights])
+
+
+def known(h: Any) -> Array | UniformMPO:
+    """A Hamiltonian of an infinite chain as an operator, or as the array of a term."""
+    if isinstance(h, UniformOpSum):
+        return h.mpo()
+    if isinstance(h, UniformMPO):
+        return h
+    if h is None or isinstance(h, (Chain, OpSum)):
+        raise ArgumentError(f"{h!r} is of no infinite chain: write the Hamiltonian as a qad.mps.uniform.UniformOpSum")
+    return operand(h)
 
 
 def check_term(psi: UniformMPS, h: np.ndarray | UniformMPO) -> None:
@@ -227,5 +213,5 @@ def check_term(psi: UniformMPS, h: np.ndarray | UniformMPO) -> None:
             f"a two-site term for physical dimension {d} has shape {(d,) * 4} (out, out, in, in), not {h.shape}"
         )
     matrix = h.reshape(d * d, d * d)
-    if np.abs(matrix - matrix.conj().mT).max() > 1e-10 * np.abs(matrix).max():
-        raise ArgumentError("the two-site term is not Hermitian, so that it has no energy")
+    if not np.abs(matrix - matrix.conj().mT).max() <= 1e-10 * np.abs(matrix).max():
+        raise ArgumentError("the two-site term is not Hermitian, or not finite, so that it has no energy")

@@ -120,6 +120,8 @@ def check_triangular(H: UniformMPO) -> None:
                 f"site {site} of the UniformMPO is not in triangular form: channel 0 and the last one lead to "
                 "themselves by the identity, nothing leads into the first or out of the last; UniformOpSum writes it so"
             )
+        if not np.isfinite(tensor).all():
+            raise ArgumentError(f"site {site} of the UniformMPO holds inf or nan")
         going = going @ np.linalg.norm(tensor[1:-1, 1:-1], 2, axis=(2, 3))
     if going.size and np.abs(np.linalg.eigvals(going)).max() >= 1:
         raise ArgumentError("couplings must decay with distance, for the energy per site to be finite: rates below 1")

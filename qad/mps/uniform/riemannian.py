@@ -13,9 +13,8 @@ from qad.mps.environments import past_left
 from qad.mps.search.isometric import IsometricChain, Point, complement
 from qad.mps.search.monitor import is_settled
 from qad.mps.sites import random_gaussian
-from qad.mps.uniform.canonical import uniform_schmidt_form
-from qad.mps.uniform.measures import energy_density, energy_from
-from qad.mps.uniform.operator import UniformMPO
+from qad.mps.uniform.canonical import schmidt_form
+from qad.mps.uniform.measures import energy_from
 from qad.mps.uniform.result import UniformGroundState
 from qad.mps.uniform.state import UniformMPS
 from qad.mps.uniform.transfer import isometric_environments
@@ -23,6 +22,7 @@ from qad.optimize import minimize_on
 from qad.optimize.result import BY_USER
 
 if TYPE_CHECKING:
+    from qad.mps.uniform.operator import UniformMPO
     from qad.typing import Progress
 
 WINDOW = 10  # iterations over which the gain is judged
@@ -73,7 +73,8 @@ def enlarged(state: UniformMPS, bond: int, rng: np.random.Generator) -> UniformM
 def riemannian(
     h: np.ndarray | UniformMPO, start: UniformMPS, progress: Progress, tol: float, maxiter: int
 ) -> UniformGroundState:
-    """Minimise over cells of isometries."""
+    """Minimise over cells of isometries, in double precision: the metric of states in single is not positive."""
+    start = UniformMPS([t.astype(np.result_type(t.dtype, np.float64), copy=False) for t in start])
     manifold = IsometricCell(start)
     history, gained = [], []
 
@@ -103,9 +104,7 @@ def riemannian(
     )
     converged = bool(gained) or found.success
     message = f"converged: the last {WINDOW} iterations gained {gained[0]:.1e}" if gained else found.message
-    operator = isinstance(h, UniformMPO)  # whose energy is not told for sums of several states
-    energy = found.fun if operator else energy_density(found.params, h)
-    return UniformGroundState(found.params, float(energy), found.history, converged, message)
+    return UniformGroundState(found.params, float(found.fun), found.history, converged, message)
 
 
 class IsometricCell(IsometricChain):
@@ -117,7 +116,7 @@ class IsometricCell(IsometricChain):
 
     def point(self, params: UniformMPS) -> Point:
         """One stack for every site."""
-        state, _ = uniform_schmidt_form(params)
+        state, _ = schmidt_form(params)
         self.phys: list[int] = [t.shape[1] for t in state]
         isometries = [t.reshape(1, len(t), -1) for t in state]
         return Point(isometries, [complement(a) for a in isometries])

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ArgumentError
+from qad.core.errors import ArgumentError, ShapeError
 from qad.core.threads import blas_for
 from qad.extend import Tensor
 from qad.mps.chain import site_count
 from qad.mps.evolve.tebd import LEAST_CUTOFF
 from qad.mps.sites import random_isometry
-from qad.mps.uniform.canonical import uniform_schmidt_form
+from qad.mps.uniform.canonical import schmidt_form
 from qad.mps.uniform.evolution import InfiniteGates
-from qad.mps.uniform.measures import check_term, energy_density
+from qad.mps.uniform.measures import check_term, energy_from, known
 from qad.mps.uniform.operator import UniformMPO
-from qad.mps.uniform.opsum import UniformOpSum
 from qad.mps.uniform.result import UniformGroundState
 from qad.mps.uniform.riemannian import grown, riemannian
 from qad.mps.uniform.state import UniformMPS
+from qad.mps.uniform.transfer import environments
 from qad.mps.uniform.variational import FIRST, variational
 from qad.optimize.progress import bar_for, note
 from qad.optimize.result import BY_USER
@@ -28,6 +28,7 @@ from qad.optimize.result import BY_USER
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from qad.mps.uniform.opsum import UniformOpSum
     from qad.typing import ArrayLike, DTypeLike, Progress, Seed
 
 METHODS = ("vumps", "riemannian", "itebd")
@@ -104,14 +105,21 @@ def ground_state(
     bond, maxiter, starts = (site_count(x, 1, n) for x, n in ((bond, "bond"), (maxiter, "maxiter"), (starts, "starts")))
     if method not in METHODS:
         raise ArgumentError(f"unknown method {method!r}: choose one of {', '.join(map(repr, METHODS))}")
+    if not tol >= 0:
+        raise ArgumentError(f"tol must not be negative, but got {tol!r}")
     h, sites, cell = checked(h, cell)
     rng = np.random.default_rng(seed)
+    least = np.complex64 if h.dtype.kind == "c" else np.float32  # what eigenvectors take
     dtype = np.result_type(h.dtype, float) if dtype is None else np.dtype(dtype)
+    if dtype.kind not in "fc" or not np.can_cast(least, dtype):
+        raise ArgumentError(f"states of dtype {dtype} cannot hold the ground state of a {h.dtype} Hamiltonian")
 
     def random(size=1):
         return UniformMPS([random_isometry(rng, size, d, size, dtype) for d in sites])
 
     check_term(random() if start is None else start, h)
+    if start is not None:
+        start = UniformMPS([t.astype(np.result_type(t.dtype, least), copy=False) for t in start])
     with blas_for(max(bond, start.bond if start else 1)), bar_for(progress, "energy") as bar:
         if method == "vumps":
             begin = [start] if start else [random(min(bond, FIRST)) for _ in range(starts)]
@@ -127,7 +135,9 @@ def checked(
     h: ArrayLike | UniformMPO | UniformOpSum, cell: int | None
 ) -> tuple[np.ndarray | UniformMPO, tuple[int, ...], int]:
     """The Hamiltonian as an operator or a two-site term, the dimensions of the sites of the cell, and their number."""
-    h = h.mpo() if isinstance(h, UniformOpSum) else h
+    h = known(h)
+    if not isinstance(h, UniformMPO) and h.ndim != 4:
+        raise ShapeError(f"a two-site term has shape (d, d, d, d) (out, out, in, in), not {h.shape}")
     tensors, sites = (h.tensors, h.phys) if isinstance(h, UniformMPO) else ((h,), h.shape[:1])
     if any(type(x) is Tensor for x in tensors):
         raise ArgumentError("searches take plain numbers: derivatives are those of energy_density(found.state, h)")
@@ -181,7 +191,11 @@ def itebd(
     if len(start) > 2:
         raise ArgumentError(f"itebd takes cells of one or two sites, not {len(start)}")
     gates = InfiniteGates(start, h, -1.0, bond, 1e-16)
-    history, state = [float(energy_density(start, h))], start
+
+    def energy(psi: UniformMPS) -> float:
+        return float(energy_from(psi, h, *environments(psi)))
+
+    history, state = [energy(start)], start
     converged, message = False, "stopped at maxiter rounds"
     try:
         for dt in STEPS:
@@ -189,13 +203,14 @@ def itebd(
             for _ in range(maxiter):
                 for _ in range(round(JUDGED / dt)):
                     gates.step(dt)
-                history.append(float(energy_density(gates.state, h)))
+                history.append(energy(gates.state))
                 state = gates.state
                 note(bar, history)
                 if converged := history[-2] - history[-1] <= tol * abs(history[-1]):
                     break
     except KeyboardInterrupt:
         converged, message = False, BY_USER
-    state, _ = uniform_schmidt_form(state)
+    state, _ = schmidt_form(state)
+    history.append(energy(state))
     message = f"converged: steps of {STEPS[-1]} gain nothing any more" if converged else message
     return UniformGroundState(state, history[-1], np.array(history), converged, message)

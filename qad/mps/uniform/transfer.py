@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy
 
+from qad.core.errors import ArgumentError
 from qad.extend import like, value_of
 from qad.linalg import dominant_eig, linear_solve
 from qad.mps.environments import past_left, past_right, through_left, through_right
@@ -13,6 +15,8 @@ from qad.mps.environments import past_left, past_right, through_left, through_ri
 if TYPE_CHECKING:
     from qad.mps.uniform.state import UniformMPS
     from qad.typing import Array
+
+SINGLE = 1 - 1e-12  # ratio of the eigenvalues of a transfer operator, above which they count as equal
 
 
 def environments(psi: UniformMPS, start: np.ndarray | None = None) -> tuple[list[Array], list[Array]]:
@@ -55,3 +59,45 @@ def along(psi: UniformMPS, left: Array, right: Array) -> tuple[list[Array], list
     for tensor in psi.tensors[:0:-1]:
         rights.append(past_right(rights[-1], tensor))
     return lefts, rights[::-1]
+
+
+def check_finite(psi: UniformMPS) -> None:
+    """Raise where a state holds inf or nan."""
+    if not all(np.isfinite(t).all() for t in psi):
+        raise ArgumentError("the cell holds inf or nan")
+
+
+def check_single(psi: UniformMPS) -> None:
+    """Raise where a plain state is a sum of several, of which every result would be that of an arbitrary one."""
+    if any(type(t) is not np.ndarray for t in psi):
+        return
+    check_finite(psi)
+    if psi.bonds[0] == 1:
+        return
+    second, first = largest_two(psi)
+    if second > SINGLE * first:
+        raise ArgumentError(
+            "the state is a sum of several ones (its transfer operator has more than one eigenvalue of the largest "
+            "magnitude), so that it has no values of its own: take one of them, or a larger cell"
+        )
+
+
+def largest_two(psi: UniformMPS, bra: UniformMPS | None = None) -> np.ndarray:
+    """The magnitudes of the second and of the first eigenvalue of the transfer operator of the cell.
+
+    With another state as the bra, those of the mixed one.
+    """
+    bra = psi if bra is None else bra
+    shape, dtype = (bra.bonds[0], psi.bonds[0]), np.result_type(psi.dtype, bra.dtype, np.float64)
+    size = shape[0] * shape[1]
+
+    def apply(x):
+        return through_right(x.reshape(shape).astype(dtype, copy=False), psi.tensors, bra.tensors).reshape(-1)
+
+    if size < 16:
+        values = np.linalg.eigvals(np.array([apply(row) for row in np.eye(size, dtype=dtype)]))
+    else:
+        operator = scipy.sparse.linalg.LinearOperator((size, size), apply, dtype=dtype)
+        start = np.random.default_rng(0).standard_normal(size).astype(dtype)  # the identity might lack the second
+        values = scipy.sparse.linalg.eigs(operator, 2, v0=start, return_eigenvectors=False)
+    return np.sort(np.append(abs(values), 0.0))[-2:]

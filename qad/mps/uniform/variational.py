@@ -10,13 +10,13 @@ from qad.core.errors import ConvergenceError
 from qad.mps.search.monitor import is_settled
 from qad.mps.sites import random_gaussian
 from qad.mps.uniform.growth import expanded
-from qad.mps.uniform.measures import SINGLE, energy_density, energy_from, largest_two
+from qad.mps.uniform.measures import energy_density, energy_from
 from qad.mps.uniform.operator import UniformMPO, of_neighbours, size_of
 from qad.mps.uniform.result import UniformGroundState
 from qad.mps.uniform.riemannian import riemannian
 from qad.mps.uniform.schur import Schur
 from qad.mps.uniform.state import UniformMPS
-from qad.mps.uniform.transfer import isometric_environments
+from qad.mps.uniform.transfer import SINGLE, isometric_environments, largest_two
 from qad.mps.uniform.vumps import FEW, MANY, Mixed, Vumps
 from qad.optimize.progress import note
 from qad.optimize.result import BY_USER

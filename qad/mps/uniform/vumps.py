@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.mps.uniform.canonical import uniform_schmidt_form
+from qad.mps.uniform.canonical import schmidt_form
 from qad.mps.uniform.krylov import lowest_vector
 from qad.mps.uniform.state import UniformMPS
 
@@ -45,7 +45,7 @@ class Mixed:
     @classmethod
     def of(cls, psi: UniformMPS) -> Mixed:
         """The mixed form of a state, its bonds in the basis of Schmidt vectors."""
-        state, weights = uniform_schmidt_form(psi)
+        state, weights = schmidt_form(psi)
         lefts = [left_isometry(w[:, None, None] * t) for w, t in zip(weights, state, strict=True)]
         bonds = [np.diag(w / np.linalg.norm(w)).astype(state.dtype) for w in (*weights[1:], weights[0])]
         return cls(lefts, list(state.tensors), bonds)

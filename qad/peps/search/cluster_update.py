@@ -50,7 +50,7 @@ def cluster_update(
     Raises
     ------
     ArgumentError
-        If a term acts on other sites than neighbours, or the pattern does not fit.
+        If a term acts on other sites than neighbours or is recorded, or the pattern does not fit.
 
     Notes
     -----

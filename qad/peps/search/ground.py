@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ArgumentError, ConvergenceError
+from qad.core.errors import ConvergenceError
 from qad.core.threads import blas_for
 from qad.core.trees import tree_map
 from qad.extend import value_of
@@ -17,11 +17,10 @@ from qad.optimize.progress import bar_for
 from qad.optimize.result import BY_USER
 from qad.peps.environment import check_options, environment
 from qad.peps.observables import expectation
-from qad.peps.orbits import orbits
 from qad.peps.search.checkpoint import Checkpoint
 from qad.peps.search.metric import LocalMetric
 from qad.peps.search.result import GroundState
-from qad.peps.search.starts import enlarged, normalised, promising_start
+from qad.peps.search.starts import check_model, enlarged, natural_dtype, normalised, promising_start
 from qad.peps.search.trials import Trials
 from qad.peps.state import PEPS
 
@@ -98,7 +97,8 @@ def ground_state(
     Raises
     ------
     ArgumentError
-        If `chi` is below ``bond**2``, the model has not the symmetry, or the checkpoint cannot be read.
+        If `chi` is below ``bond**2``, the model has not the symmetry, the state is real and the model complex, or the
+        checkpoint cannot be read.
     ConvergenceError
         If no environment of the start comes to rest.
 
@@ -119,9 +119,7 @@ def ground_state(
     rng, dtype = np.random.default_rng(seed), natural_dtype(model) if dtype is None else dtype
     shape = {"cell": cell, "phys": model.terms[0].operator.shape[0], "dtype": dtype, "symmetry": symmetry}
     like = PEPS.random(bond, **shape) if start is None else start
-    list(orbits(model, like.symmetry, like.dtype.kind == "c"))  # a model without the symmetry is refused at once
-    if like.bond > bond:
-        raise ArgumentError(f"{like!r} has bonds above {bond}: raise `bond`")
+    check_model(model, like, bond)
     check_options(bond, chi, tol, maxiter)
     file = None if checkpoint is None else Checkpoint(checkpoint, model, bond, chi, like)
     resumed = file.read() if file else None
@@ -138,11 +136,6 @@ def ground_state(
             if not search.found:
                 raise
             return replace(search.found[-1], converged=False, message=BY_USER)
-
-
-def natural_dtype(model: Model) -> type:
-    """Float for a real model, else complex."""
-    return complex if any(np.iscomplexobj(value_of(t.operator)) for t in model.terms) else float
 
 
 class Search:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import as_array, value_of
+from qad.extend import Tensor, as_array, value_of
 from qad.linalg import expm
 from qad.peps.models import NEIGHBOURS
 from qad.peps.orbits import canonical, joined
@@ -58,7 +58,7 @@ def simple_update(
     Raises
     ------
     ArgumentError
-        If a term acts on other sites than neighbours, or the pattern does not fit.
+        If a term acts on other sites than neighbours or is recorded, or the pattern does not fit.
 
     Notes
     -----
@@ -79,6 +79,8 @@ def simple_update(
 
 def bond_terms(model: Model) -> dict[int, np.ndarray]:
     """The operators of bonds to the right and down, terms of single sites shared among their four bonds."""
+    if any(type(t.operator) is Tensor and t.operator.requires_grad for t in model.terms):
+        raise ArgumentError("simple_update takes plain numbers: the state that it finds has no derivatives")
     plain = {t.sites: as_array(value_of(t.operator)) for t in joined([canonical(t) for t in model.terms])}
     if not set(plain) <= {((0, 0),), *NEIGHBOURS} or not set(plain) & set(NEIGHBOURS):
         raise ArgumentError("simple_update takes terms on sites and neighbours: start other models from random states")
@@ -128,7 +130,7 @@ class Weighted:
 
     def evolve(self, terms: dict[int, np.ndarray], bond: int, steps: Sequence[tuple[float, int]]) -> None:
         """Imaginary time, in steps (time, number), by the terms of bonds."""
-        if int(bond) != bond or bond < 1:
+        if not isinstance(bond, Integral) or bond < 1:
             raise ArgumentError(f"bond is a positive whole number, not {bond!r}")
         for time, number in steps:
             if not isinstance(number, Integral) or number < 0 or not np.isfinite(time):

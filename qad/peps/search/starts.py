@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ConvergenceError
+from qad.core.errors import ArgumentError, ConvergenceError
 from qad.extend import as_array, value_of
 from qad.peps.environment import environment
-from qad.peps.models import plain
+from qad.peps.models import plain, real_if_real
 from qad.peps.observables import expectation
+from qad.peps.orbits import orbits
 from qad.peps.state import PEPS
 from qad.peps.symmetry import symmetrised
 
@@ -72,3 +73,17 @@ def enlarged(state: PEPS, bond: int, rng: np.random.Generator, noise: float = NO
         larger[tuple(slice(n) for n in x.shape)] += x
         sites.append(larger)
     return normalised(PEPS(sites, state.cell, state.symmetry))
+
+
+def check_model(model: Model, like: PEPS, bond: int) -> None:
+    """Raise unless states like this one, of this bond, may be the ground state of a model."""
+    list(orbits(model, like.symmetry, like.dtype.kind == "c"))
+    if like.dtype.kind != "c" and any(np.iscomplexobj(value_of(real_if_real(t.operator))) for t in model.terms):
+        raise ArgumentError(f"states of dtype {like.dtype} cannot hold the ground state of a complex model")
+    if like.bond > bond:
+        raise ArgumentError(f"{like!r} has bonds above {bond}: raise `bond`")
+
+
+def natural_dtype(model: Model) -> type:
+    """Float for a real model, else complex."""
+    return complex if any(np.iscomplexobj(value_of(t.operator)) for t in model.terms) else float
