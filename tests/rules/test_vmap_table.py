@@ -82,7 +82,7 @@ def complaint(case, orders):
 def refused(case):
     """Whether `qad.vmap` says that it cannot do this."""
     names = {node[1].name for node in case.nodes()}
-    if "isometric" in names:  # called once per example, in reverse mode alone
+    if names & {"isometric", "guessed", "orthonormal"}:  # called once per example, in reverse mode alone
         return True
     if not (names & {*ITERATE, *REFUSED} or str(case).startswith(REFUSED)):
         return False

@@ -5,7 +5,7 @@ Comparisons and the operators without derivative give plain arrays; everything e
 
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 from numpy.typing import NDArray
 
@@ -25,6 +25,8 @@ class Attached:
     def detach(self) -> Tensor: ...
 
     # operators
+    @staticmethod
+    def __torch_function__(function: Any, kinds: Any, args: Any = (), kwargs: Any = None) -> NoReturn: ...
     def __add__(self, other: ArrayLike, /) -> Tensor: ...
     def __radd__(self, other: ArrayLike, /) -> Tensor: ...
     def __sub__(self, other: ArrayLike, /) -> Tensor: ...

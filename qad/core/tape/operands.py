@@ -19,13 +19,9 @@ if TYPE_CHECKING:
     from qad.core.words import Answer, Keywords, Value
 
 PYTHON_NUMBERS: frozenset[type] = frozenset((float, int, complex))
-# as constants these do not change another operand's shape
-NUMBERS: frozenset[type] = PYTHON_NUMBERS | {np.float64, np.complex128}
-# frequent kinds of operands and of what stands beside them, which `brought` need not look at
-FAMILIAR: frozenset[type] = NUMBERS | {
-    Tensor, np.ndarray, np.float32, np.complex64, np.int64, np.bool_,
-    tuple, list, slice, str, bool, type(None), type(...),
-}  # fmt: skip
+NUMBERS: frozenset[type] = PYTHON_NUMBERS | {np.float64, np.complex128}  # no constant of these changes a shape
+# frequent kinds, which `brought` need not look at
+FAMILIAR: frozenset[type] = NUMBERS | {Tensor, np.ndarray, np.float32, np.complex64, np.int64, np.bool_, tuple, slice}
 # kind of a bare value that is an operand in the shape of a Tensor only -> what makes the Tensor
 HANDLES: dict[type, Callable[[Any], Tensor]] = {}
 

@@ -92,8 +92,8 @@ def weights(rows: np.ndarray, products: np.ndarray, target: np.ndarray) -> np.nd
     sizes = np.sqrt(products.diagonal().real)
     sizes = np.where(sizes == 0, 1, sizes)
     values, vectors = np.linalg.eigh(products / (sizes[:, None] * sizes))
-    vectors = vectors[:, values > SMALL * values[-1]]
-    inverse = (vectors / values[-vectors.shape[1] :]) @ vectors.conj().T / (sizes[:, None] * sizes)
+    some = values > SMALL * values[-1]  # none, where nothing changed any more
+    inverse = (vectors[:, some] / values[some]) @ vectors[:, some].conj().T / (sizes[:, None] * sizes)
     inverse = like(rows).asarray(inverse)
     found = inverse @ (rows.conj() @ target)
     for _ in range(REFINEMENTS):

@@ -10,7 +10,7 @@ import numpy as np
 from qad.core.errors import ArgumentError, BatchError, GradientTypeError
 from qad.core.threads import blas_for
 from qad.core.trees import flatten
-from qad.extend import Tensor, stack_of, value_of
+from qad.extend import Tensor, like, stack_of, value_of
 from qad.mps.canonical import schmidt_form
 from qad.mps.chain import site_count
 from qad.mps.checks import as_operator, check_operator
@@ -260,7 +260,7 @@ def right_canonical(tensors: Sequence[np.ndarray]) -> bool:
     """Whether all site tensors but the first are isometries from their left bond, up to rounding."""
     for tensor in tensors[1:]:
         rows = tensor.reshape(len(tensor), -1)
-        error = np.abs(rows @ rows.conj().T - np.eye(len(rows))).max()
+        error = np.abs(rows @ rows.conj().T - like(rows).eye(len(rows), dtype=rows.dtype)).max()
         if not error <= ISOMETRIC * np.finfo(rows.dtype).eps:
             return False
     return bool(np.linalg.norm(tensors[0]) > 0)
