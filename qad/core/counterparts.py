@@ -119,6 +119,8 @@ def _public(frame: FrameType) -> tuple[str, str] | None:
         owners = [frame.f_globals.get(code.co_name)]
     for owner in owners:
         module, name = getattr(owner, "__module__", None) or _module(frame), getattr(owner, "__name__", "")
+        if type(owner) is str:  # old decorators of SciPy know a function by its name
+            module, name = _module(frame), owner
         module = module.partition("._")[0]  # "scipy.linalg" for "scipy.linalg._basic"; ufuncs say none
         if module.startswith(ASKING) and hasattr(sys.modules.get(module), name):
             return module, name
