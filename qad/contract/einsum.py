@@ -132,9 +132,9 @@ def _contracted(
         dtype, limit = np.result_type(*[operand.dtype for operand in operands]), in_bytes(memory_limit)
     if hermitian:
 
-        def planned(variables, times=1):
+        def planned(variables, times=1, order=path):
             most = None if limit is None else times * limit
-            return find_plan(subscripts, output, shapes, variables, dtype, path, most)
+            return find_plan(subscripts, output, shapes, variables, dtype, order, most)
 
         return real_form(planned, operands, check, subscripts, executor)
     wanted = recorded(operands)

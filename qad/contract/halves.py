@@ -43,12 +43,13 @@ _proved = OrderedDict()  # (expression, shapes, groups, dtype) -> the contents o
 
 @dataclass(frozen=True)
 class Form:
-    """A network that is said to be a real form.
+    """A network that is said to be a real form; what proves it is contracted in the order of `plan`.
 
     Attributes
     ----------
     planned : callable
-        From the numbers of the variable operands to the plan; a second argument multiplies the memory it may take.
+        From the numbers of the variable operands to the plan; a second argument multiplies the memory it may take, a
+        third prescribes the order.
     plan : Plan
         One of those, which stands for the expression and the shapes.
     groups : list of pairs of lists of int
@@ -73,7 +74,7 @@ class Form:
             found = list(values)
             for number, x in zip(self.chosen, variables, strict=True):
                 found[number] = x
-            return self.planned(self.chosen, 2)(*found)  # two halves, twice the memory of one
+            return self.planned(self.chosen, 2, self.plan.path)(*found)  # two halves, twice the memory of one
 
         return network
 
@@ -141,7 +142,7 @@ def _generic(form, operands):
     while True:
         values = [x if n not in points else (points[n] * 2.0**power).astype(x[1]) for n, x in enumerate(operands)]
         with np.errstate(all="ignore"):
-            size = np.abs(form.planned(())(*values))
+            size = np.abs(form.planned((), 1, form.plan.path)(*values))
         limits = np.finfo(size.dtype)
         small = (size < limits.max**0.5).all()
         if (small and (size > limits.tiny**0.5).all()) or high - low < 1e-3:

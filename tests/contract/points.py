@@ -7,7 +7,10 @@ import qad
 
 def energy_and_slope(h, angle):
     """Of one angle of a circuit."""
-    energy = lambda t: qad.Circuit(2).ry(t, 0).cx(0, 1).rx(0.3 * t, 1).expectation(h)  # noqa: E731
+
+    def energy(t):
+        return qad.Circuit(2).ry(t, 0).cx(0, 1).rx(0.3 * t, 1).expectation(h)
+
     return qad.value_and_grad(energy)(angle)
 
 
