@@ -1,6 +1,7 @@
 """Infinite chains: uniform matrix product states, whose cell of tensors repeats without end."""
 
 from qad.mps.uniform.canonical import uniform_schmidt_form
+from qad.mps.uniform.conserving.state import SymmetricUniformMPS
 from qad.mps.uniform.evolution import evolve
 from qad.mps.uniform.excitations import excitations
 from qad.mps.uniform.measures import (
@@ -18,7 +19,7 @@ from qad.mps.uniform.search import ground_state
 from qad.mps.uniform.state import UniformMPS
 
 __all__ = [
-    "UniformGroundState", "UniformMPO", "UniformMPS", "UniformOpSum", "correlation_length", "energy_density",
+    "SymmetricUniformMPS", "UniformGroundState", "UniformMPO", "UniformMPS", "UniformOpSum", "correlation_length", "energy_density",
     "entanglement_entropy", "evolve", "excitations", "fidelity", "ground_state", "heisenberg", "ising", "j1j2",
     "local_expectations", "uniform_schmidt_form", "xxz",
 ]  # fmt: skip

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import NoReturn
 
+    from qad.mps.local import Site
     from qad.typing import ArrayLike
 
 
@@ -45,13 +46,22 @@ class UniformMPO(Chain):
     UniformMPO(1 sites, repeated, bonds 3-3, float64)
     """
 
-    __slots__ = ()
+    __slots__ = ("_sites",)
     LEGS: tuple[str, ...] = ("left", "right", "out", "in")
     RIGHT: int = 1
 
     def __init__(self, tensors: Iterable[ArrayLike]):
         super().__init__(tensors)
         check_triangular(self)
+
+    @property
+    def sites(self) -> tuple[Site, ...] | None:
+        """What stands on every site of the cell, where the operator was made of a sum that says so; else None."""
+        return getattr(self, "_sites", None)
+
+    @sites.setter
+    def sites(self, sites: tuple[Site, ...] | None) -> None:
+        self._sites = sites
 
     @property
     def phys(self) -> tuple[int, ...]:
@@ -75,7 +85,9 @@ class UniformMPO(Chain):
             raise ArgumentError(
                 f"a cell of {cell} sites does not repeat an operator's cell of {len(self)}: give a multiple of it"
             )
-        return UniformMPO(self.tensors * (cell // len(self)))
+        repeated = UniformMPO(self.tensors * (cell // len(self)))
+        repeated.sites = self.sites and self.sites * (cell // len(self))
+        return repeated
 
     def __add__(self, other: object) -> NoReturn:
         no_sums()

@@ -10,12 +10,13 @@ from qad.core.errors import ArgumentError
 from qad.extend import as_array, stack_of
 from qad.mps.automaton import Entry, site_tensor
 from qad.mps.chain import site_count
+from qad.mps.conserving.parts import of_definite_charge
 from qad.mps.opsum import OpSum
 from qad.mps.uniform.exponentials import power_law
 from qad.mps.uniform.operator import UniformMPO
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable, Iterable, Sequence
     from typing import Any, NoReturn, Self
 
     from qad.mps.automaton import Ahead
@@ -159,13 +160,19 @@ class UniformOpSum(OpSum):
             self.add_exponential(coefficient * (weight / rate), rate, left, right)
         return self
 
-    def mpo(self, conserve: None = None) -> UniformMPO:
+    def mpo(self, conserve: str | Sequence[str] | None = None) -> UniformMPO:
         """The sum as the cell of a matrix product operator.
 
         Parameters
         ----------
-        conserve : None
-            Infinite chains of definite charge are not there yet.
+        conserve : str or sequence of str, optional
+            Quantities that the sum conserves, such as "Sz" or ("N", "Sz"): every term is split into parts of definite
+            charge, so that the channels of the operator have one, too.
+
+        Raises
+        ------
+        ArgumentError
+            If the sum does not conserve a quantity (the message names a term), or a site knows no such charge.
 
         Returns
         -------
@@ -184,10 +191,9 @@ class UniformOpSum(OpSum):
         >>> H.mpo()
         UniformMPO(2 sites, repeated, bonds 5-5-5, float64)
         """
-        if conserve is not None:
-            raise ArgumentError("infinite chains of definite charge are not there yet: leave out conserve")
+        terms = self._of_one_cell() if conserve is None else self._of_definite_charge(conserve)
         blocks, states = min(
-            (automaton(self._of_one_cell(), self.cell, self.identities, placed) for placed in (True, False)),
+            (automaton(terms, self.cell, self.identities, placed) for placed in (True, False)),
             key=lambda machine: sum(map(len, machine[1])),
         )
         families, matrices = self.families, self.operators.matrices
@@ -207,7 +213,9 @@ class UniformOpSum(OpSum):
             shape = (last[site] + 1, ended + 1, *(self.sites[site].phys,) * 2)
             used = any(matrices[e.operator].imag.any() for e in entries)
             tensors.append(site_tensor(shape, entries, matrices, complex if used else float))
-        return UniformMPO(tensors)
+        operator = UniformMPO(tensors)
+        operator.sites = self.sites[: self.cell]
+        return operator
 
     def __add__(self, other: Self | int) -> Self:
         if isinstance(other, UniformOpSum) and other.cell == self.cell:
@@ -231,10 +239,18 @@ class UniformOpSum(OpSum):
             self.sites += self.sites[: self.cell] * more
             self.identities += self.identities[: self.cell] * more
 
-    def _of_one_cell(self) -> dict[Ahead, Any]:
+    def _of_definite_charge(self, conserve: str | Sequence[str]) -> dict[Ahead, Any]:
+        """The terms of one cell, each split into parts that conserve."""
+        one = self.copy()
+        one.terms = one._of_one_cell()
+        parts, _ = of_definite_charge(one, conserve)
+        self.operators = one.operators  # parts are new ones
+        return self._of_one_cell(parts)
+
+    def _of_one_cell(self, terms: Iterable[tuple[Ahead, Any]] | None = None) -> dict[Ahead, Any]:
         """The terms, all of them shifted so that they begin in the cell."""
         found: dict[Ahead, Any] = {}
-        for string, weight in self.terms.items():
+        for string, weight in self.terms.items() if terms is None else terms:
             shift = string[0][0] // self.cell * self.cell
             shifted = tuple((site - shift, operator) for site, operator in string)
             found[shifted] = found[shifted] + weight if shifted in found else weight

@@ -79,14 +79,14 @@ class Schur:
             self.rows[site, size] = Row(*sites, before[0], before[1], after[2], after[3])
         return self.rows[site, size]
 
-    def one_site(self, site: int, left: np.ndarray, right: np.ndarray, shape: tuple[int, ...]) -> Apply:
-        """The effective operator of the tensor (a, s, b) of a site."""
-        a, s, b = shape
+    def one_site(self, site: int, left: np.ndarray, right: np.ndarray, centre: np.ndarray) -> Apply:
+        """The effective operator of the tensor (a, s, b) of a site, on vectors."""
+        a, s, b = centre.shape
         return self.row(site, 1).operator(left, right, (a, s, 1, b))
 
-    def bond(self, site: int, left: np.ndarray, right: np.ndarray, shape: tuple[int, ...]) -> Apply:
-        """The effective operator of the matrix (a, b) on the bond left of a site."""
-        a, b = shape
+    def bond(self, site: int, left: np.ndarray, right: np.ndarray, centre: np.ndarray) -> Apply:
+        """The effective operator of the matrix (a, b) on the bond left of a site, on vectors."""
+        a, b = centre.shape
         return self.row(site, 0).operator(left, right, (a, 1, 1, b))
 
 

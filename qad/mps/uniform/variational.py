@@ -49,7 +49,7 @@ def variational(
     run = Run(h, len(starts[0]), bar, maxiter, np.result_type(starts[0].dtype, h.dtype, np.float64))
     dtype = np.result_type(starts[0].dtype, np.complex64 if h.dtype.kind == "c" else np.float32)
     try:
-        last, converged, message = run.searched(starts, bond, tol, rng)
+        last, converged, message = run.searched([Mixed.of(start) for start in starts], bond, tol, rng)
     except KeyboardInterrupt:
         if run.lowest is None:
             raise
@@ -68,12 +68,6 @@ def finished(h: np.ndarray | UniformMPO, psi: Mixed, dtype: np.dtype) -> tuple[f
         return float(energy_density(state, h)), state, ""
     energy = float(energy_from(state, h, *isometric_environments(state)))
     return energy, state, "; the state is a sum of several ones, of which a larger cell may hold one"
-
-
-def stirred(psi: Mixed, rng: np.random.Generator) -> Mixed:
-    """The state with a little noise: without it a search stays where a symmetry holds that the ground state breaks."""
-    noisy = [x + NOISE * random_gaussian(rng, *x.shape, x.dtype) for x in (*psi.centres, *(c[None] for c in psi.bonds))]
-    return Mixed.nearest(noisy[: len(psi)], [c[0] for c in noisy[len(psi) :]])
 
 
 class Run:
@@ -98,21 +92,39 @@ class Run:
 
     def __init__(self, h: np.ndarray | UniformMPO, cell: int, bar: Progress, maxiter: int, dtype: np.dtype):
         H = (h if isinstance(h, UniformMPO) else of_neighbours(h)).repeated(cell)
-        self.h, self.H, self.scale = h, Schur(H, dtype), size_of(H) or 1.0
-        self.bar, self.maxiter, self.history = bar, maxiter, []
-        self.lowest, self.least = None, np.inf
+        self.h = h
+        self.begin(Schur(H, dtype), size_of(H), bar, maxiter)
+
+    def begin(self, H: Schur, scale: float, bar: Progress, maxiter: int) -> None:
+        """Nothing is known yet but the Hamiltonian."""
+        self.H, self.scale, self.bar, self.maxiter = H, scale or 1.0, bar, maxiter
+        self.history, self.lowest, self.least = [], None, np.inf
 
     def searched(
-        self, starts: Sequence[UniformMPS], bond: int, tol: float, rng: np.random.Generator
+        self, starts: Sequence[Mixed], bond: int, tol: float, rng: np.random.Generator
     ) -> tuple[Vumps, bool, str]:
         """The search from the best of several starts, whether it converged, and what is said of it."""
-        found = [self.grown(Mixed.of(start), min(bond, max(JUDGED, start.bond))) for start in starts]
+        found = [self.grown(start, min(bond, max(JUDGED, start.bond))) for start in starts]
         best = min(found, key=lambda search: search.energy)
         others = self.others(best, found)
         coarse = self.grown(best.psi, bond)
-        last, converged, how = self.settled_from(stirred(coarse.psi, rng), SHARE * np.sqrt(tol), tol)
+        last, converged, how = self.settled_from(self.stirred(coarse.psi, rng), SHARE * np.sqrt(tol), tol)
         ended = "converged" if converged else "not converged"
         return last, converged, f"{ended}{how}: the gradient's norm is {last.slope:.1e}{others}"
+
+    def expanded(self, search: Vumps, bond: int) -> Mixed:
+        """The state of a search with larger bonds, the new directions without weight."""
+        return expanded(search, bond)
+
+    def stirred(self, psi: Mixed, rng: np.random.Generator) -> Mixed:
+        """With a little noise: without it a search stays where a symmetry holds that the ground state breaks."""
+        parts = (*psi.centres, *(c[None] for c in psi.bonds))
+        noisy = [x + NOISE * random_gaussian(rng, *x.shape, x.dtype) for x in parts]
+        return psi.nearest_to([x.reshape(-1) for x in noisy])
+
+    def overlap(self, one: Mixed, two: Mixed) -> float:
+        """The magnitude of the overlap of two states, per cell."""
+        return largest_two(one.state(), two.state())[1]
 
     def grown(self, psi: Mixed, bond: int) -> Vumps:
         """The search at a bond dimension, coarsely, by way of smaller ones."""
@@ -120,7 +132,7 @@ class Run:
         while search.psi.bond < bond:
             size = search.psi.bond
             search.look()
-            psi = expanded(search, min(bond, 2 * size))
+            psi = self.expanded(search, min(bond, 2 * size))
             if psi.bond > size:
                 search = self.settled_from(psi, COARSE)[0]
             if search.psi.bond <= size:  # larger bonds have no weight
@@ -191,6 +203,5 @@ class Run:
     def others(self, best: Vumps, found: Sequence[Vumps]) -> str:
         """What is said of starts that led to other states of the same energy."""
         near = [x for x in found if x is not best and x.energy - best.energy < COARSE**2 * self.scale]
-        state = best.psi.state()
-        other = sum(largest_two(state, x.psi.state())[1] < (1 - OTHER) ** len(state) for x in near)
+        other = sum(self.overlap(best.psi, x.psi) < (1 - OTHER) ** len(self.H) for x in near)
         return f"; {other} of {len(found)} starts led to other states of nearly this energy" if other else ""

@@ -71,6 +71,27 @@ class Mixed:
         """The largest bond dimension."""
         return max(map(len, self.bonds))
 
+    def vectors(self) -> list[np.ndarray]:
+        """The centres and the bonds, each as a vector."""
+        return [x.reshape(-1) for x in (*self.centres, *self.bonds)]
+
+    def nearest_to(self, vectors: Sequence[np.ndarray]) -> Mixed:
+        """`nearest` to centres and bonds that are given as `vectors` gives them."""
+        shaped = [v.reshape(x.shape) for v, x in zip(vectors, (*self.lefts, *self.bonds), strict=True)]
+        return Mixed.nearest(shaped[: len(self)], shaped[len(self) :])
+
+    def densities(self) -> tuple[np.ndarray, np.ndarray]:
+        """The densities right of the left isometries of a cell, and left of the right ones, legs (bra, ket)."""
+        c = self.bonds[-1]
+        return c @ c.conj().T, (c.conj().T @ c).conj()
+
+    def slopes(self, sites: Sequence[Apply]) -> list[float]:
+        """The norm of the gradient by every site, of which the effective operators are given."""
+        return [
+            outside(left.reshape(-1, left.shape[2]), apply(x.reshape(-1)).reshape(-1, x.shape[2]))
+            for apply, x, left in zip(sites, self.centres, self.lefts, strict=True)
+        ]
+
     def trimmed(self) -> Mixed:
         """The state without directions of no weight, which belong to no environment: or itself, if there are none."""
         parts = [np.linalg.svd(c) for c in self.bonds]
@@ -147,17 +168,17 @@ class Vumps:
         """
         psi, count = self.psi, len(self.psi)
         tol = max(LEAST * self.scale, min(1e-3, self.slope / self.scale) * self.slope)
-        c, starts = psi.bonds[-1], (self.lefts and self.lefts[0], self.rights and self.rights[-1])
-        self.lefts, below = self.H.lefts(psi.lefts, c @ c.conj().T, starts[0], tol)
-        self.rights, above = self.H.rights(psi.rights, (c.conj().T @ c).conj(), starts[1], tol)
+        on_right, on_left = psi.densities()
+        starts = self.lefts and self.lefts[0], self.rights and self.rights[-1]
+        self.lefts, below = self.H.lefts(psi.lefts, on_right, starts[0], tol)
+        self.rights, above = self.H.rights(psi.rights, on_left, starts[1], tol)
         self.energy = (below + above) / 2 / count
         sites, bonds = [], []
         for n, (left, right) in enumerate(zip(self.lefts, self.rights, strict=True)):
             m = (n + 1) % count
-            sites.append(self.H.one_site(n, left, right, psi.lefts[n].shape))
-            bonds.append(self.H.bond(m, self.lefts[m], right, psi.bonds[n].shape))
-        slopes = [slope(*three) for three in zip(sites, psi.centres, psi.lefts, strict=True)]
-        self.slope = float(np.linalg.norm(slopes) / np.sqrt(count))
+            sites.append(self.H.one_site(n, left, right, psi.lefts[n]))
+            bonds.append(self.H.bond(m, self.lefts[m], right, psi.bonds[n]))
+        self.slope = float(np.linalg.norm(psi.slopes(sites)) / np.sqrt(count))
         return sites, bonds
 
     def step(self) -> None:
@@ -165,13 +186,9 @@ class Vumps:
         sites, bonds = self.look()
         self.energies.append(self.energy)
         psi, tol = self.psi, max(LEAST * self.scale, INNER * self.slope)
-        operators, before = (*sites, *bonds), (*psi.centres, *psi.bonds)
-        after = [
-            lowest_vector(f, x.reshape(-1), tol, self.most).reshape(x.shape)
-            for f, x in zip(operators, before, strict=True)
-        ]
-        after = self.further(self.damped(before, after))
-        self.psi = Mixed.nearest(after[: len(psi)], after[len(psi) :])
+        operators, before = (*sites, *bonds), psi.vectors()
+        after = [lowest_vector(f, x, tol, self.most) for f, x in zip(operators, before, strict=True)]
+        self.psi = psi.nearest_to(self.further(self.damped(before, after)))
 
     def trim(self) -> bool:
         """Leave out directions of no weight, whose own environments may not exist; whether there were any."""
@@ -184,7 +201,7 @@ class Vumps:
 
         All of them change at once, so that they may overshoot together, and go round the solution.
         """
-        move = np.concatenate([(y - x).reshape(-1) for x, y in zip(before, after, strict=True)])
+        move = np.concatenate([y - x for x, y in zip(before, after, strict=True)])
         back = self.move is not None and len(self.move) == len(move) and np.vdot(self.move, move).real < 0
         self.move = move
         return [(x + y) / 2 for x, y in zip(before, after, strict=True)] if back else list(after)
@@ -194,7 +211,7 @@ class Vumps:
 
         Steps that grow lead away from a saddle and are left alone.
         """
-        self.trail = [*self.trail, np.concatenate([x.reshape(-1) for x in after])][-2 * SPAN - 1 :]
+        self.trail = [*self.trail, np.concatenate(after)][-2 * SPAN - 1 :]
         if len(self.trail) <= 2 * SPAN:
             return after
         last, now = self.trail[SPAN] - self.trail[0], self.trail[-1] - self.trail[SPAN]
@@ -204,10 +221,9 @@ class Vumps:
             return after
         self.trail, self.energies = [], []
         pieces = np.split(ratio / left * now, np.cumsum([x.size for x in after])[:-1])
-        return [x + more.reshape(x.shape) for x, more in zip(after, pieces, strict=True)]
+        return [x + more for x, more in zip(after, pieces, strict=True)]
 
 
-def slope(apply: Apply, centre: np.ndarray, left: np.ndarray) -> float:
-    """The norm of the gradient by one tensor: what the effective operator brings out of the isometry's range."""
-    moved, basis = apply(centre.reshape(-1)).reshape(-1, centre.shape[2]), left.reshape(-1, left.shape[2])
-    return float(np.linalg.norm(moved - basis @ (basis.conj().T @ moved)))
+def outside(isometry: np.ndarray, moved: np.ndarray) -> float:
+    """The norm of what lies out of the range of an isometry: of the gradient, where an effective operator moved it."""
+    return float(np.linalg.norm(moved - isometry @ (isometry.conj().T @ moved)))

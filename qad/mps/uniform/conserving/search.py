@@ -1,0 +1,127 @@
+"""The search for ground states of infinite chains of definite charge: `qad.mps.uniform.variational` on their states."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.core.threads import blas_for
+from qad.mps.uniform.conserving.cell import cell_quantities, counted_from_mean
+from qad.mps.uniform.conserving.growth import at_random, expanded, gaussian
+from qad.mps.uniform.conserving.mixed import SymmetricMixed
+from qad.mps.uniform.conserving.schur import SymmetricSchur
+from qad.mps.uniform.conserving.state import SymmetricUniformMPS
+from qad.mps.uniform.conserving.transfer import largest_two
+from qad.mps.uniform.operator import UniformMPO, check_hermitian, size_of
+from qad.mps.uniform.opsum import UniformOpSum
+from qad.mps.uniform.result import UniformGroundState
+from qad.mps.uniform.transfer import SINGLE
+from qad.mps.uniform.variational import FIRST, NOISE, Run
+from qad.mps.uniform.vumps import LEAST
+from qad.optimize.progress import bar_for
+from qad.optimize.result import BY_USER
+
+if TYPE_CHECKING:
+    from qad.mps.conserving.quantities import Charge, Names, Quantities
+    from typing import Any
+
+    from qad.mps.uniform.vumps import Vumps
+    from qad.typing import Progress
+
+
+class SymmetricRun(Run):
+    """What the stages of a search among states of definite charge share."""
+
+    def __init__(
+        self, H: UniformMPO, conserved: Quantities, sector: Charge, bar: Progress, maxiter: int, dtype: np.dtype
+    ):
+        H = H.repeated(len(conserved.charges))
+        counted = counted_from_mean(conserved, sector)
+        self.begin(SymmetricSchur(H, counted, dtype), size_of(H), bar, maxiter)
+
+    def expanded(self, search: Vumps, bond: int) -> SymmetricMixed:
+        """The state of a search with larger bonds."""
+        return expanded(search, bond)
+
+    def stirred(self, psi: SymmetricMixed, rng: np.random.Generator) -> SymmetricMixed:
+        """The state with a little noise."""
+        return psi.nearest_to([x + NOISE * gaussian(rng, x) for x in psi.vectors()])
+
+    def by_gradients(self, search: Vumps, psi: SymmetricMixed, tol: float) -> bool:
+        """Not for states of definite charge: shorter steps have to do."""
+        return False
+
+    def overlap(self, one: SymmetricMixed, two: SymmetricMixed) -> float:
+        """The magnitude of the overlap of two states, per cell."""
+        return largest_two(one.rights, two.rights)[1]
+
+
+def ground_state(
+    H: UniformMPO, bond: int, conserved: Quantities, total: Charge, start: SymmetricUniformMPS | None,
+    rng: np.random.Generator, dtype: np.dtype, progress: bool, tol: float, maxiter: int, starts: int,
+) -> UniformGroundState:  # fmt: skip
+    """The uniform state of lowest energy per site of a charge per cell; see `qad.mps.uniform.ground_state`."""
+    with blas_for(max(bond, start.bond if start else 1)), bar_for(progress, "energy") as bar:
+        run = SymmetricRun(H, conserved, total, bar, maxiter, dtype)
+        try:
+            begin = [SymmetricMixed.of(start)] if start else random_starts(conserved, total, bond, starts, rng, dtype)
+            last, converged, message = run.searched(begin, bond, tol, rng)
+        except KeyboardInterrupt:
+            if run.lowest is None:
+                raise
+            last, psi, converged, message = None, run.lowest, False, BY_USER
+        psi = psi if last is None else last.psi
+        energy = finished(run.H, psi, run.scale)
+    second, first = largest_two(psi.rights, psi.rights)
+    if second > SINGLE * first:
+        message += "; the state is a sum of several ones, of which a larger cell may hold one"
+    history = np.array([*run.history, energy])
+    return UniformGroundState(psi.state(), energy, history, converged, message, np.nan if last is None else last.slope)
+
+
+def finished(H: SymmetricSchur, psi: SymmetricMixed, scale: float) -> float:
+    """The energy per site of the right isometries, to rounding."""
+    return H.rights(psi.rights, psi.densities()[1], None, LEAST * scale)[1] / len(H)
+
+
+def random_starts(
+    conserved: Quantities, total: Charge, bond: int, starts: int, rng: np.random.Generator, dtype: np.dtype
+) -> list[SymmetricMixed]:
+    """Random states of small bonds, around random products of basis states."""
+    products = [SymmetricMixed.product(conserved, total, rng, dtype) for _ in range(starts)]
+    return [at_random(psi, min(bond, FIRST), rng) for psi in products]
+
+
+def hamiltonian(h: Any, conserve: Names | None, start: SymmetricUniformMPS | None, method: str) -> UniformMPO:
+    """The Hamiltonian as an operator, its terms split into parts that conserve where it is a sum."""
+    if method != "vumps":
+        raise ArgumentError(f'{method!r} keeps no charges: leave out conserve, or write method="vumps"')
+    if isinstance(h, UniformOpSum):
+        h = h.mpo(start.conserved.names if conserve is None else conserve)
+    if not isinstance(h, UniformMPO):
+        raise ArgumentError(
+            "a search that conserves charges takes a UniformOpSum or a UniformMPO: write the terms as one"
+        )
+    check_hermitian(h)
+    return h
+
+
+def known(
+    H: UniformMPO, cell: int, conserve: Names | None, sector: object, start: SymmetricUniformMPS | None
+) -> tuple[Quantities, Charge]:
+    """What is conserved, and the charge of a cell, as the caller or the start says."""
+    if start is None:
+        conserved = cell_quantities(H, conserve, cell)
+        return conserved, conserved.symmetry.neutral if sector is None else conserved.sector(sector)
+    if not isinstance(start, SymmetricUniformMPS):
+        raise ArgumentError(
+            "a search that conserves charges starts from a state that does: the state of an earlier one, at a smaller bond"
+        )
+    names = (conserve,) if isinstance(conserve, str) else tuple(conserve or start.conserved.names)
+    if names != start.conserved.names:
+        raise ArgumentError(f"conserve={conserve!r}, but the start conserves {start.conserved.names}: say the same")
+    if sector is not None and start.conserved.sector(sector) != start.total:
+        raise ArgumentError(f"sector={sector!r}, but a cell of the start has {start.sector}: leave one out")
+    return start.conserved, start.total

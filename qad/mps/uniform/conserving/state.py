@@ -1,0 +1,140 @@
+"""Uniform matrix product states of definite charge per cell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qad.core.errors import ShapeError
+from qad.core.trees import register
+from qad.mps.chain import chain_card, listed
+from qad.mps.uniform.conserving.cell import counted_from_mean
+from qad.mps.uniform.state import UniformMPS
+from qad.symmetric.tensor import SymTensor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    from qad.mps.conserving.quantities import Charge, Quantities
+
+
+class SymmetricUniformMPS:
+    """An infinite chain of definite charge per cell: symmetric site tensors (left, physical, right), flows (+, +, -).
+
+    Made by ``uniform.ground_state(..., conserve=)``.  The bond right of a site carries the charge of all sites of the
+    cell up to it; charges of the last site of a cell are counted less `sector`, so that the bond right of it is the
+    first one again.  A pytree of its site tensors.
+
+    Parameters
+    ----------
+    tensors : sequence of SymTensor
+    conserved : Quantities
+        What is conserved, and the charges of the basis states of every site of the cell.
+    sector : int, or tuple of int
+        The charge of a cell.
+
+    Raises
+    ------
+    ShapeError
+        If neighbours do not fit, or a physical leg is not that of its site.
+
+    Examples
+    --------
+    >>> import qad
+    >>> H = qad.mps.uniform.heisenberg()
+    >>> found = qad.mps.uniform.ground_state(H, bond=16, conserve="Sz")
+    >>> found.state
+    SymmetricUniformMPS(2 sites, repeated, Sz = 0 per cell, bonds 16-16-16, float64)
+    """
+
+    __slots__ = ("tensors", "conserved", "total")
+    tensors: tuple[Any, ...]
+    conserved: Quantities
+    total: Charge
+
+    def __init__(self, tensors: Iterable[SymTensor], conserved: Quantities, sector: object):
+        self.tensors, self.conserved, self.total = tuple(tensors), conserved, conserved.sector(sector)
+        check(self)
+
+    def __len__(self) -> int:
+        return len(self.tensors)
+
+    def __getitem__(self, site: Any) -> Any:
+        return self.tensors[site]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.tensors)
+
+    @property
+    def bonds(self) -> tuple[int, ...]:
+        """Dimensions of the bonds: the one left of site 0, then the one right of every site."""
+        return (self.tensors[0].shape[0], *(t.shape[2] for t in self.tensors))
+
+    @property
+    def bond(self) -> int:
+        """The largest bond dimension."""
+        return max(self.bonds)
+
+    @property
+    def phys(self) -> tuple[int, ...]:
+        """Dimensions of the physical legs."""
+        return tuple(t.shape[1] for t in self.tensors)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype in which all site tensors fit."""
+        return np.result_type(*{t.dtype for t in self.tensors})
+
+    @property
+    def sector(self) -> int | tuple[int, ...]:
+        """The charge of a cell, one number for each quantity that is conserved."""
+        return self.conserved.symmetry.shown(self.total)
+
+    def __repr__(self) -> str:
+        sector = self.sector if isinstance(self.sector, tuple) else (self.sector,)
+        charges = ", ".join(f"{name} = {q}" for name, q in zip(self.conserved.names, sector, strict=True))
+        kind = f"{len(self)} sites, repeated, {charges} per cell"
+        return f"SymmetricUniformMPS({kind}, bonds {listed(self.bonds)}, {self.dtype})"
+
+    def _repr_html_(self) -> str:
+        return chain_card(self, ("ends", "repeated"), (", ".join(self.conserved.names) + " per cell", self.sector))
+
+    def without_symmetry(self) -> UniformMPS:
+        """The same state as an ordinary one, its basis in the order of the sites; differentiable.
+
+        Examples
+        --------
+        >>> import qad
+        >>> found = qad.mps.uniform.ground_state(qad.mps.uniform.heisenberg(), bond=8, conserve="Sz")
+        >>> plain = found.state.without_symmetry()
+        >>> plain
+        UniformMPS(2 sites, repeated, bonds 8-8-8, float64)
+        """
+        pairs = zip(self.tensors, self.conserved.orders, strict=True)
+        return UniformMPS([t.to_dense()[:, np.argsort(order)] for t, order in pairs])
+
+
+def bare(where: tuple[Quantities, Charge], tensors: Iterable[Any]) -> SymmetricUniformMPS:
+    """A chain of whatever stands in a pytree's places, unchecked."""
+    chain = object.__new__(SymmetricUniformMPS)
+    chain.tensors, (chain.conserved, chain.total) = tuple(tensors), where
+    return chain
+
+
+register(SymmetricUniformMPS, lambda chain: (chain.tensors, (chain.conserved, chain.total)), bare)
+
+
+def check(psi: SymmetricUniformMPS) -> None:
+    """Raise unless neighbours fit, around the cell too, and physical legs are those of their sites."""
+    legs = counted_from_mean(psi.conserved, psi.total).legs
+    if len(psi) != len(legs) or not len(psi):
+        raise ShapeError(f"{len(psi)} site tensors were given for {len(legs)} sites")
+    for site, (tensor, leg) in enumerate(zip(psi, legs, strict=True)):
+        if not isinstance(tensor, SymTensor) or tensor.ndim != 3 or not tensor.legs[1].alike(leg):
+            raise ShapeError(f"site {site} needs a SymTensor of legs (left, {leg!r}, right), not {tensor!r}")
+        if not psi[site - 1].legs[2].joins(tensor.legs[0]):
+            raise ShapeError(
+                f"the bond left of site {site} does not fit: {psi[site - 1].legs[2]!r} and {tensor.legs[0]!r}"
+            )
