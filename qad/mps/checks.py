@@ -38,7 +38,7 @@ def check_operator(psi: Any, H: Any) -> None:
 
 def check_kind(x: Any, kind: type[Chain]) -> None:
     """Raise unless `x` is a chain of this kind."""
-    if isinstance(x, SymmetricMPS):
+    if hasattr(x, "without_symmetry"):
         raise ArgumentError("this takes no state of definite charge: give psi.without_symmetry()")
     if not isinstance(x, kind):
         legs = ", ".join(kind.LEGS)

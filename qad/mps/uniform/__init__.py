@@ -19,7 +19,7 @@ from qad.mps.uniform.search import ground_state
 from qad.mps.uniform.state import UniformMPS
 
 __all__ = [
-    "SymmetricUniformMPS", "UniformGroundState", "UniformMPO", "UniformMPS", "UniformOpSum", "correlation_length", "energy_density",
-    "entanglement_entropy", "evolve", "excitations", "fidelity", "ground_state", "heisenberg", "ising", "j1j2",
-    "local_expectations", "uniform_schmidt_form", "xxz",
+    "SymmetricUniformMPS", "UniformGroundState", "UniformMPO", "UniformMPS", "UniformOpSum", "correlation_length",
+    "energy_density", "entanglement_entropy", "evolve", "excitations", "fidelity", "ground_state", "heisenberg",
+    "ising", "j1j2", "local_expectations", "uniform_schmidt_form", "xxz",
 ]  # fmt: skip

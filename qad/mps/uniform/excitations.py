@@ -22,7 +22,7 @@ from qad.mps.chain import site_count
 from qad.mps.couplings import real_number
 from qad.mps.environments import past_left, past_right
 from qad.mps.uniform.krylov import solution
-from qad.mps.uniform.measures import check_single, check_term
+from qad.mps.uniform.measures import check_single, check_term, ordinary
 from qad.mps.uniform.operator import UniformMPO, of_neighbours, size_of
 from qad.mps.uniform.opsum import UniformOpSum
 from qad.mps.uniform.schur import PRODUCTS, Schur
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from qad.mps.effective import Apply
+    from qad.mps.uniform.conserving.state import SymmetricUniformMPS
     from qad.mps.uniform.state import UniformMPS
     from qad.typing import ArrayLike
 
@@ -43,7 +44,7 @@ STATIONARY = 1e-4  # gradient of the ground state, beside the scale, above which
 
 
 def excitations(
-    h: ArrayLike | UniformMPO | UniformOpSum, state: UniformMPS, momentum: float, k: int = 1
+    h: ArrayLike | UniformMPO | UniformOpSum, state: UniformMPS | SymmetricUniformMPS, momentum: float, k: int = 1
 ) -> NDArray[np.float64]:
     """The lowest energies of excitations of a momentum above the ground state, by the quasi-particle ansatz; plain.
 
@@ -51,7 +52,7 @@ def excitations(
     ----------
     h : UniformMPO, UniformOpSum, or array (d, d, d, d)
         The Hamiltonian, as for `ground_state`.
-    state : UniformMPS
+    state : UniformMPS or SymmetricUniformMPS
         Its ground state; the cell is a multiple of the Hamiltonian's.
     momentum : float
         Per site, in radians; in a cell of several sites momenta count modulo ``2 pi / cell``.
@@ -79,7 +80,7 @@ def excitations(
     >>> round(float(qad.mps.uniform.excitations(H, found.state, 0.0)[0]), 6)  # exact: 2 (g - 1)
     2.0
     """
-    h = h.mpo() if isinstance(h, UniformOpSum) else h
+    h, state = h.mpo() if isinstance(h, UniformOpSum) else h, ordinary(state)
     check_term(state, h)
     check_single(state)
     momentum, k = float(real_number(momentum, "momentum")), site_count(k, 1, "k")

@@ -15,6 +15,9 @@ from qad.mps.checks import check_kind
 from qad.mps.environments import site_density, through_right
 from qad.mps.opsum import OpSum
 from qad.mps.uniform.canonical import uniform_schmidt_form
+from qad.mps.uniform.conserving.canonical import schmidt_form as symmetric_schmidt_form
+from qad.mps.uniform.conserving.state import SymmetricUniformMPS
+from qad.mps.uniform.conserving.transfer import largest_by_charge
 from qad.mps.uniform.operator import UniformMPO
 from qad.mps.uniform.operator_energy import check_fit, energy_of_operator
 from qad.mps.uniform.opsum import UniformOpSum
@@ -23,21 +26,24 @@ from qad.mps.uniform.transfer import check_single, environments, largest_two
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
+    from typing import Any, TypeAlias
 
     from numpy.typing import NDArray
 
+    from qad.symmetric.groups import Charge
     from qad.typing import Array, ArrayLike, Real
+
+    UniformState: TypeAlias = UniformMPS | SymmetricUniformMPS
 
 
 def energy_density(
-    psi: UniformMPS, h: ArrayLike | UniformMPO | UniformOpSum, *, start: ArrayLike | None = None
+    psi: UniformState, h: ArrayLike | UniformMPO | UniformOpSum, *, start: ArrayLike | None = None
 ) -> Real:
     """Energy per site, real.
 
     Parameters
     ----------
-    psi : UniformMPS
+    psi : UniformMPS or SymmetricUniformMPS
         Of any norm.
     h : UniformMPO, UniformOpSum, or array (d, d, d, d)
         The Hamiltonian; an array is a Hermitian term of two neighbours, legs (out, out, in, in), of all bonds.
@@ -63,7 +69,7 @@ def energy_density(
     >>> float(energy_density(up, np.einsum("ac,bd->abcd", sz, sz)))
     0.25
     """
-    h = known(h)
+    h, psi = known(h), ordinary(psi)
     check_term(psi, h)
     check_single(psi)
     return energy_from(psi, h, *environments(psi, start))
@@ -92,18 +98,19 @@ def density_from(psi: UniformMPS, h: Array, lefts: Sequence[Array], rights: Sequ
     return total / cell
 
 
-def local_expectations(psi: UniformMPS, operator: ArrayLike) -> Array:
+def local_expectations(psi: UniformState, operator: ArrayLike) -> Array:
     """``<operator>`` on every site of the cell.
 
     Parameters
     ----------
-    psi : UniformMPS
+    psi : UniformMPS or SymmetricUniformMPS
     operator : array (d, d)
 
     Returns
     -------
     array (cell,), complex if the state or the operator is
     """
+    psi = ordinary(psi)
     check_kind(psi, UniformMPS)
     check_single(psi)
     operator = operand(operator)
@@ -119,13 +126,16 @@ def local_expectations(psi: UniformMPS, operator: ArrayLike) -> Array:
     return np.stack(values)
 
 
-def correlation_length(psi: UniformMPS) -> float:
+def correlation_length(psi: UniformState, charge: Charge | None = None) -> float:
     """``-cell / log|lambda_2 / lambda_1|`` of the transfer operator of the cell, in sites; plain.
 
     Parameters
     ----------
-    psi : UniformMPS
+    psi : UniformMPS or SymmetricUniformMPS
         Of plain arrays.
+    charge : int or tuple of int, optional
+        For a state of definite charge: the length over which operators that add this charge are correlated with their
+        adjoints, such as 2 for Sp (in units of 2 Sz); by default the longest of all.
 
     Returns
     -------
@@ -138,19 +148,22 @@ def correlation_length(psi: UniformMPS) -> float:
     >>> correlation_length(qad.mps.uniform.UniformMPS([np.ones((1, 2, 1))]))
     0.0
     """
-    check_kind(psi, UniformMPS)
-    if psi.bonds[0] == 1:
-        return 0.0
-    second, first = largest_two(psi)
+    if isinstance(psi, SymmetricUniformMPS):
+        second, first = largest_by_charge(psi, charge)
+    elif charge is not None:
+        raise ArgumentError("charge= is of states of definite charge: those of ground_state(..., conserve=)")
+    else:
+        check_kind(psi, UniformMPS)
+        second, first = (0.0, 1.0) if psi.bonds[0] == 1 else largest_two(psi)
     return 0.0 if second == 0 else float(np.inf if second >= first else -len(psi) / np.log(second / first))
 
 
-def fidelity(one: UniformMPS, two: UniformMPS) -> Real:
+def fidelity(one: UniformState, two: UniformState) -> Real:
     """Overlap per site of two uniform states, ``|lambda_12| / sqrt(lambda_11 lambda_22)`` to the power 1/cell.
 
     Parameters
     ----------
-    one, two : UniformMPS
+    one, two : UniformMPS or SymmetricUniformMPS
         Of equal cells.
 
     Returns
@@ -158,6 +171,7 @@ def fidelity(one: UniformMPS, two: UniformMPS) -> Real:
     real scalar
         1 if and only if the states are the same.
     """
+    one, two = ordinary(one), ordinary(two)
     check_kind(one, UniformMPS)
     check_kind(two, UniformMPS)
     if [t.shape[1] for t in one] != [t.shape[1] for t in two]:
@@ -173,21 +187,29 @@ def fidelity(one: UniformMPS, two: UniformMPS) -> Real:
     return (dominant(one, two) / np.sqrt(dominant(one, one) * dominant(two, two))) ** (1 / len(one))
 
 
-def entanglement_entropy(psi: UniformMPS) -> NDArray[np.float64]:
+def entanglement_entropy(psi: UniformState) -> NDArray[np.float64]:
     """Von Neumann entropy ``-sum w^2 log w^2`` of a cut left of every site of the cell, in nats; plain.
 
     Parameters
     ----------
-    psi : UniformMPS
+    psi : UniformMPS or SymmetricUniformMPS
         Of plain arrays.
 
     Returns
     -------
     array (cell,)
     """
-    check_kind(psi, UniformMPS)
-    _, weights = uniform_schmidt_form(psi)
+    if isinstance(psi, SymmetricUniformMPS):
+        weights = symmetric_schmidt_form(psi)[1]
+    else:
+        check_kind(psi, UniformMPS)
+        weights = uniform_schmidt_form(psi)[1]
     return np.array([-scipy.special.xlogy(w**2, w**2).sum() for w in weights])
+
+
+def ordinary(psi: Any) -> Any:
+    """A state of definite charge as an ordinary one; any other as it is."""
+    return psi.without_symmetry() if isinstance(psi, SymmetricUniformMPS) else psi
 
 
 def known(h: Any) -> Array | UniformMPO:

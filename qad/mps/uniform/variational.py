@@ -107,10 +107,14 @@ class Run:
         found = [self.grown(start, min(bond, max(JUDGED, start.bond))) for start in starts]
         best = min(found, key=lambda search: search.energy)
         others = self.others(best, found)
-        coarse = self.grown(best.psi, bond)
-        last, converged, how = self.settled_from(self.stirred(coarse.psi, rng), SHARE * np.sqrt(tol), tol)
+        coarse = self.stirred(self.widest(best.psi, bond), rng)
+        last, converged, how = self.settled_from(coarse, SHARE * np.sqrt(tol), tol)
         ended = "converged" if converged else "not converged"
         return last, converged, f"{ended}{how}: the gradient's norm is {last.slope:.1e}{others}"
+
+    def widest(self, psi: Mixed, bond: int) -> Mixed:
+        """From a state with small bonds one with the largest, coarsely."""
+        return self.grown(psi, bond).psi
 
     def expanded(self, search: Vumps, bond: int) -> Mixed:
         """The state of a search with larger bonds, the new directions without weight."""

@@ -19,14 +19,14 @@ from qad.mps.uniform.opsum import UniformOpSum
 from qad.mps.uniform.result import UniformGroundState
 from qad.mps.uniform.transfer import SINGLE
 from qad.mps.uniform.variational import FIRST, NOISE, Run
-from qad.mps.uniform.vumps import LEAST
+from qad.mps.uniform.vumps import LEAST, NOTHING
 from qad.optimize.progress import bar_for
 from qad.optimize.result import BY_USER
 
 if TYPE_CHECKING:
-    from qad.mps.conserving.quantities import Charge, Names, Quantities
     from typing import Any
 
+    from qad.mps.conserving.quantities import Charge, Names, Quantities
     from qad.mps.uniform.vumps import Vumps
     from qad.typing import Progress
 
@@ -40,6 +40,13 @@ class SymmetricRun(Run):
         H = H.repeated(len(conserved.charges))
         counted = counted_from_mean(conserved, sector)
         self.begin(SymmetricSchur(H, counted, dtype), size_of(H), bar, maxiter)
+
+    def widest(self, psi: SymmetricMixed, bond: int) -> SymmetricMixed:
+        """From a state with small bonds one with the largest, whose sectors were chosen among those of larger ones.
+
+        A search keeps the dimensions of sectors; and those in which bonds grow first are not the best.
+        """
+        return self.grown(psi, bond + bond // 2).psi.truncated(bond, NOTHING)
 
     def expanded(self, search: Vumps, bond: int) -> SymmetricMixed:
         """The state of a search with larger bonds."""
@@ -117,7 +124,7 @@ def known(
         return conserved, conserved.symmetry.neutral if sector is None else conserved.sector(sector)
     if not isinstance(start, SymmetricUniformMPS):
         raise ArgumentError(
-            "a search that conserves charges starts from a state that does: the state of an earlier one, at a smaller bond"
+            "a search that conserves charges starts from a state that does: that of an earlier one, at a smaller bond"
         )
     names = (conserve,) if isinstance(conserve, str) else tuple(conserve or start.conserved.names)
     if names != start.conserved.names:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from qad.mps.conserving.quantities import Charge
+    from qad.mps.uniform.conserving.state import SymmetricUniformMPS
     from qad.symmetric.layout import Layout
 
 SMALL = 16  # sizes of matrices that are diagonalised as they are
@@ -78,6 +79,24 @@ def largest_two(kets: Sequence[SymTensor], bras: Sequence[SymTensor]) -> np.ndar
     apply, dtype = transfer_of(kets, bras, where, False), np.result_type(kets[0].dtype, bras[0].dtype)
     values = leading(apply, where.size, dtype, 2)
     return np.sort(np.append(abs(values), (0.0, 0.0)))[-2:]
+
+
+def largest_by_charge(psi: SymmetricUniformMPS, charge: object) -> tuple[float, float]:
+    """The largest magnitude of an eigenvalue below the first one, among what carries a charge; and the first one.
+
+    Without a `charge`, the largest among all; the first one is left out where nothing is carried.
+    """
+    kets, group, bond = psi.tensors, psi.conserved.symmetry, psi[0].legs[0].charges
+    second, first = largest_two(kets, kets)
+    everything = {group.minus(q, p) for q in bond for p in bond}
+    wanted = everything if charge is None else {group.charge(charge)}
+    sizes = [second] if group.neutral in wanted else [0.0]
+    for total in wanted - {group.neutral}:
+        where = legs_of(kets, kets, total, False)
+        if where.size:
+            found = leading(transfer_of(kets, kets, where, False), where.size, kets[0].dtype, 1)
+            sizes.append(abs(found).max())
+    return float(max(sizes)), float(first)
 
 
 def leading(apply: Callable[[np.ndarray], np.ndarray], size: int, dtype: np.dtype, count: int) -> np.ndarray:
