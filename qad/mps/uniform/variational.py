@@ -133,13 +133,13 @@ class Run:
     def grown(self, psi: Mixed, bond: int) -> Vumps:
         """The search at a bond dimension, coarsely, by way of smaller ones."""
         search = self.settled_from(psi, COARSE)[0]
-        while search.psi.bond < bond:
-            size = search.psi.bond
+        while min(search.psi.dims) < bond:
+            size = sum(search.psi.dims)
             search.look()
-            psi = self.expanded(search, min(bond, 2 * size))
-            if psi.bond > size:
+            psi = self.expanded(search, min(bond, 2 * search.psi.bond))
+            if sum(psi.dims) > size:
                 search = self.settled_from(psi, COARSE)[0]
-            if search.psi.bond <= size:  # larger bonds have no weight
+            if sum(search.psi.dims) <= size:  # larger bonds have no weight
                 break
         return search
 

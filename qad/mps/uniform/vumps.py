@@ -67,9 +67,14 @@ class Mixed:
         return [left @ c for left, c in zip(self.lefts, self.bonds, strict=True)]
 
     @property
+    def dims(self) -> list[int]:
+        """The dimensions of the bonds."""
+        return list(map(len, self.bonds))
+
+    @property
     def bond(self) -> int:
         """The largest bond dimension."""
-        return max(map(len, self.bonds))
+        return max(self.dims)
 
     def vectors(self) -> list[np.ndarray]:
         """The centres and the bonds, each as a vector."""

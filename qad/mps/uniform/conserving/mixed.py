@@ -83,9 +83,14 @@ class SymmetricMixed:
         return [tensordot(left, c, 1) for left, c in zip(self.lefts, self.bonds, strict=True)]
 
     @property
+    def dims(self) -> list[int]:
+        """The dimensions of the bonds."""
+        return [c.shape[0] for c in self.bonds]
+
+    @property
     def bond(self) -> int:
         """The largest bond dimension."""
-        return max(c.shape[0] for c in self.bonds)
+        return max(self.dims)
 
     def vectors(self) -> list[np.ndarray]:
         """The flat arrays of centres and bonds."""

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ArgumentError
+from qad.core.errors import ArgumentError, ShapeError
 from qad.core.threads import blas_for
 from qad.mps.uniform.conserving.cell import cell_quantities, counted_from_mean
 from qad.mps.uniform.conserving.growth import at_random, expanded, gaussian
 from qad.mps.uniform.conserving.mixed import SymmetricMixed
 from qad.mps.uniform.conserving.schur import SymmetricSchur
 from qad.mps.uniform.conserving.state import SymmetricUniformMPS
-from qad.mps.uniform.conserving.transfer import largest_two
+from qad.mps.uniform.conserving.transfer import largest_by_charge, largest_two
 from qad.mps.uniform.operator import UniformMPO, check_hermitian, size_of
 from qad.mps.uniform.opsum import UniformOpSum
 from qad.mps.uniform.result import UniformGroundState
@@ -46,6 +46,7 @@ class SymmetricRun(Run):
 
         A search keeps the dimensions of sectors; and those in which bonds grow first are not the best.
         """
+        bond = max(bond, psi.bond)
         return self.grown(psi, bond + bond // 2).psi.truncated(bond, NOTHING)
 
     def expanded(self, search: Vumps, bond: int) -> SymmetricMixed:
@@ -70,27 +71,38 @@ def ground_state(
     rng: np.random.Generator, dtype: np.dtype, progress: bool, tol: float, maxiter: int, starts: int,
 ) -> UniformGroundState:  # fmt: skip
     """The uniform state of lowest energy per site of a charge per cell; see `qad.mps.uniform.ground_state`."""
+    if start is not None:
+        dtype = np.result_type(start.dtype, np.complex64 if H.dtype.kind == "c" else np.float32)
+    wide = np.result_type(dtype, H.dtype, np.float64)
     with blas_for(max(bond, start.bond if start else 1)), bar_for(progress, "energy") as bar:
-        run = SymmetricRun(H, conserved, total, bar, maxiter, dtype)
+        run = SymmetricRun(H, conserved, total, bar, maxiter, wide)
         try:
-            begin = [SymmetricMixed.of(start)] if start else random_starts(conserved, total, bond, starts, rng, dtype)
+            begin = random_starts(conserved, total, bond, starts, rng, wide) if start is None else [given(start, wide)]
             last, converged, message = run.searched(begin, bond, tol, rng)
         except KeyboardInterrupt:
             if run.lowest is None:
                 raise
-            last, psi, converged, message = None, run.lowest, False, BY_USER
-        psi = psi if last is None else last.psi
-        energy = finished(run.H, psi, run.scale)
-    second, first = largest_two(psi.rights, psi.rights)
-    if second > SINGLE * first:
+            return finished(run, run.lowest, dtype, False, BY_USER, np.nan)
+        return finished(run, last.psi, dtype, converged, message, last.slope)
+
+
+def finished(
+    run: SymmetricRun, psi: SymmetricMixed, dtype: np.dtype, converged: bool, message: str, slope: float
+) -> UniformGroundState:
+    """The state that a search ended with, its energy to rounding, and what is said of it."""
+    energy = run.H.rights(psi.rights, psi.densities()[1], None, LEAST * run.scale)[1] / len(psi)
+    state = psi.state()
+    if largest_two(psi.rights, psi.rights)[0] > SINGLE:
         message += "; the state is a sum of several ones, of which a larger cell may hold one"
-    history = np.array([*run.history, energy])
-    return UniformGroundState(psi.state(), energy, history, converged, message, np.nan if last is None else last.slope)
+    elif largest_by_charge(state, None)[0] > SINGLE:
+        message += "; the state is a sum of several ones that have no definite charge: their symmetry is broken"
+    state = SymmetricUniformMPS([t.astype(dtype) for t in state], psi.conserved, state.sector)
+    return UniformGroundState(state, energy, np.array([*run.history, energy]), converged, message, slope)
 
 
-def finished(H: SymmetricSchur, psi: SymmetricMixed, scale: float) -> float:
-    """The energy per site of the right isometries, to rounding."""
-    return H.rights(psi.rights, psi.densities()[1], None, LEAST * scale)[1] / len(H)
+def given(start: SymmetricUniformMPS, dtype: np.dtype) -> SymmetricMixed:
+    """The mixed form of a state to start from."""
+    return SymmetricMixed.of(SymmetricUniformMPS([t.astype(dtype) for t in start], start.conserved, start.sector))
 
 
 def random_starts(
@@ -131,4 +143,6 @@ def known(
         raise ArgumentError(f"conserve={conserve!r}, but the start conserves {start.conserved.names}: say the same")
     if sector is not None and start.conserved.sector(sector) != start.total:
         raise ArgumentError(f"sector={sector!r}, but a cell of the start has {start.sector}: leave one out")
+    if start.phys != H.phys * (cell // len(H)):
+        raise ShapeError(f"a cell of sites {[*start.phys]} does not fit an operator of sites {[*H.phys]}")
     return start.conserved, start.total
