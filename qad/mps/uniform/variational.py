@@ -17,7 +17,7 @@ from qad.mps.uniform.riemannian import riemannian
 from qad.mps.uniform.schur import Schur
 from qad.mps.uniform.state import UniformMPS
 from qad.mps.uniform.transfer import SINGLE, isometric_environments, largest_two
-from qad.mps.uniform.vumps import FEW, MANY, Mixed, Vumps
+from qad.mps.uniform.vumps import FEW, LEAST, MANY, Mixed, Vumps
 from qad.optimize.progress import note
 from qad.optimize.result import BY_USER
 
@@ -79,6 +79,8 @@ class Run:
         The energy before every step, of all starts one after the other.
     lowest : Mixed or None
         The state of the lowest energy on the way.
+    calmest : tuple
+        The least gradient of the present stage, and the state that has it.
     """
 
     h: np.ndarray | UniformMPO
@@ -89,6 +91,7 @@ class Run:
     history: list[float]
     lowest: Mixed | None
     least: float  # its energy
+    calmest: tuple[float, Mixed]
 
     def __init__(self, h: np.ndarray | UniformMPO, cell: int, bar: Progress, maxiter: int, dtype: np.dtype):
         H = (h if isinstance(h, UniformMPO) else of_neighbours(h)).repeated(cell)
@@ -149,17 +152,17 @@ class Run:
         Steps to the lowest centres are the quickest, but change all of them at once, and may overshoot: then steps of
         few products, and then gradients.
         """
+        self.calmest = np.inf, psi
         for most in (MANY, FEW):
             search = Vumps(self.H, psi, self.scale, most)
             if self.until(search, gradient, gain):
                 return search, True, ""
-        reached = self.by_gradients(search, psi, GAIN if gain is None else gain)
-        return search, reached, " by gradients, for steps to the lowest centres went round in circles"
+        return self.otherwise(search, psi, GAIN if gain is None else gain)
 
     def until(self, search: Vumps, gradient: float, gain: float | None = None) -> bool:
         """Steps until the gradient is small, and so are all gains to come; whether that was reached.
 
-        Given up where the gradient has had no new least value for long.
+        Given up where neither the gradient nor the energy has had a new least value for long; a saddle is left slowly.
         """
         energies, least, since, reached = [], np.inf, 0, False
         for _ in range(self.maxiter):
@@ -170,11 +173,14 @@ class Run:
                 if search.trim():
                     continue
                 break  # close to a sum of several states
+            lower = search.energy < min(energies, default=np.inf) - LEAST * self.scale
             energies.append(search.energy)
             if search.energy < self.least:
                 self.lowest, self.least = psi, search.energy
+            if search.slope < self.calmest[0]:
+                self.calmest = search.slope, psi
             note(self.bar, energies, search.slope)
-            since = 0 if search.slope < least else since + 1
+            since = 0 if search.slope < least or lower else since + 1
             least = min(least, search.slope)
             reached = search.slope <= gradient * self.scale and (gain is None or self.settled(search.energies, gain))
             if reached or since > PATIENCE:
@@ -182,8 +188,8 @@ class Run:
         self.history.extend(energies)
         return reached
 
-    def by_gradients(self, search: Vumps, psi: Mixed, tol: float) -> bool:
-        """From `psi` on by the Riemannian optimiser, which only ever lowers the energy; whether it converged."""
+    def otherwise(self, search: Vumps, psi: Mixed, tol: float) -> tuple[Vumps, bool, str]:
+        """From `psi` on by the Riemannian optimiser, which only ever lowers the energy; as `settled_from`."""
         found = riemannian(self.h, psi.state(), self.bar, tol, self.maxiter)
         self.history.extend(found.history)
         if found.message == BY_USER:
@@ -195,7 +201,8 @@ class Run:
             search.look()  # to residuals that suit this gradient
         except ConvergenceError:
             search.slope = np.inf
-        return found.converged and search.slope <= np.sqrt(tol) * self.scale
+        reached = found.converged and search.slope <= np.sqrt(tol) * self.scale
+        return search, reached, " by gradients, for steps to the lowest centres went round in circles"
 
     def settled(self, energies: list[float], gain: float) -> bool:
         """Whether the last steps leave less than this to gain, beside the size of the terms."""

@@ -19,7 +19,7 @@ from qad.mps.uniform.opsum import UniformOpSum
 from qad.mps.uniform.result import UniformGroundState
 from qad.mps.uniform.transfer import SINGLE
 from qad.mps.uniform.variational import FIRST, NOISE, Run
-from qad.mps.uniform.vumps import LEAST, NOTHING
+from qad.mps.uniform.vumps import LEAST, NOTHING, Vumps
 from qad.optimize.progress import bar_for
 from qad.optimize.result import BY_USER
 
@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.mps.conserving.quantities import Charge, Names, Quantities
-    from qad.mps.uniform.vumps import Vumps
     from qad.typing import Progress
+
+
+FINE = 1e-4  # gradient, beside the size of the terms, at which weights are compared between sectors
 
 
 class SymmetricRun(Run):
@@ -42,24 +44,29 @@ class SymmetricRun(Run):
         self.begin(SymmetricSchur(H, counted, dtype), size_of(H), bar, maxiter)
 
     def widest(self, psi: SymmetricMixed, bond: int) -> SymmetricMixed:
-        """From a state with small bonds one with the largest, whose sectors were chosen among those of larger ones.
+        """From a state with small bonds one with the largest, whose sectors are those that it keeps of larger ones.
 
-        A search keeps the dimensions of sectors; and those in which bonds grow first are not the best.
+        A search does not change the dimensions of sectors, and bonds do not grow first where it is best in the end.
         """
         bond = max(bond, psi.bond)
-        return self.grown(psi, bond + bond // 2).psi.truncated(bond, NOTHING)
+        wide = self.grown(psi, bond + -(-bond // 4)).psi
+        return self.settled_from(wide, FINE)[0].psi.truncated(bond, NOTHING)
 
     def expanded(self, search: Vumps, bond: int) -> SymmetricMixed:
-        """The state of a search with larger bonds."""
-        return expanded(search, bond)
+        """The state of a search with larger bonds, in place of its least quarter, too: that may lie in poor sectors."""
+        kept = Vumps(self.H, search.psi.truncated(search.psi.bond - search.psi.bond // 4, NOTHING), self.scale)
+        kept.look()
+        return expanded(kept, bond)
 
     def stirred(self, psi: SymmetricMixed, rng: np.random.Generator) -> SymmetricMixed:
         """The state with a little noise."""
         return psi.nearest_to([x + NOISE * gaussian(rng, x) for x in psi.vectors()])
 
-    def by_gradients(self, search: Vumps, psi: SymmetricMixed, tol: float) -> bool:
-        """Not for states of definite charge: shorter steps have to do."""
-        return False
+    def otherwise(self, search: Vumps, psi: SymmetricMixed, tol: float) -> tuple[Vumps, bool, str]:
+        """The state of the least gradient that there was: nothing else is known to lead on."""
+        search = Vumps(self.H, self.calmest[1], self.scale)
+        search.look()
+        return search, False, ", steps to the lowest centres went round in circles"
 
     def overlap(self, one: SymmetricMixed, two: SymmetricMixed) -> float:
         """The magnitude of the overlap of two states, per cell."""
