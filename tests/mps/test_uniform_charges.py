@@ -22,7 +22,9 @@ def hopping(kind="fermion", *names):
     return hop + hop.dagger()
 
 
-@pytest.mark.parametrize("delta, bond, exact, above", [(1.0, 16, 0.25 - np.log(2), 5e-5), (0.0, 12, -1 / np.pi, 1.1e-4)])
+@pytest.mark.parametrize("delta, bond, exact, above", [
+    (1.0, 16, 0.25 - np.log(2), 5e-5), (0.0, 12, -1 / np.pi, 1.1e-4),
+])  # fmt: skip
 def test_spin_chains(delta, bond, exact, above):
     """L. Hulthen 1938; free fermions.  The number that is returned is that of the state, which is right-canonical."""
     found = uniform.ground_state(uniform.xxz(delta), bond, conserve="Sz", starts=1)

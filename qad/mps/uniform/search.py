@@ -123,21 +123,25 @@ def ground_state(
         raise ArgumentError(f"sector={sector!r} is the charge of what conserve= names: give both")
     h, sites, cell = checked(h, cell)
     rng = np.random.default_rng(seed)
-    least = np.complex64 if h.dtype.kind == "c" else np.float32  # what eigenvectors take
-    dtype = np.result_type(h.dtype, float) if dtype is None else np.dtype(dtype)
-    if dtype.kind not in "fc" or not np.can_cast(least, dtype):
-        raise ArgumentError(f"states of dtype {dtype} cannot hold the ground state of a {h.dtype} Hamiltonian")
-
+    dtype = dtype_for(h, dtype)
     if charged:
         known = conserving.known(h, cell, conserve, sector, start)
         return conserving.ground_state(h, bond, *known, start, rng, dtype, progress, tol, maxiter, starts)
+    return without_charges(h, sites, bond, method, start, dtype, rng, progress, tol, maxiter, starts)
+
+
+def without_charges(
+    h: np.ndarray | UniformMPO, sites: tuple[int, ...], bond: int, method: str, start: UniformMPS | None,
+    dtype: np.dtype, rng: np.random.Generator, progress: bool, tol: float, maxiter: int, starts: int,
+) -> UniformGroundState:  # fmt: skip
+    """The search among all uniform states of a cell, by the given method."""
 
     def random(size=1):
         return UniformMPS([random_isometry(rng, size, d, size, dtype) for d in sites])
 
     check_term(random() if start is None else start, h)
     if start is not None:
-        start = UniformMPS([t.astype(np.result_type(t.dtype, least), copy=False) for t in start])
+        start = UniformMPS([t.astype(np.result_type(t.dtype, least_dtype(h)), copy=False) for t in start])
     with blas_for(max(bond, start.bond if start else 1)), bar_for(progress, "energy") as bar:
         if method == "vumps":
             begin = [start] if start else [random(min(bond, FIRST)) for _ in range(starts)]
@@ -147,6 +151,19 @@ def ground_state(
         if start is not None:
             return riemannian(h, start, bar, tol, maxiter)
         return by_gradients(h, random, bond, starts, rng, bar, tol, maxiter)
+
+
+def least_dtype(h: np.ndarray | UniformMPO) -> type:
+    """The least dtype that a state of lowest energy may have, and that eigenvectors take."""
+    return np.complex64 if h.dtype.kind == "c" else np.float32
+
+
+def dtype_for(h: np.ndarray | UniformMPO, dtype: DTypeLike | None) -> np.dtype:
+    """The dtype of random states for a Hamiltonian; raises where they cannot hold its ground state."""
+    dtype = np.result_type(h.dtype, float) if dtype is None else np.dtype(dtype)
+    if dtype.kind not in "fc" or not np.can_cast(least_dtype(h), dtype):
+        raise ArgumentError(f"states of dtype {dtype} cannot hold the ground state of a {h.dtype} Hamiltonian")
+    return dtype
 
 
 def checked(
