@@ -124,7 +124,10 @@ def charges(bonds=(32, 64, 96, 128), rounds=2):
             spent[conserve].append(time.process_time() - begin)
             above[conserve] = found.energy - (0.25 - np.log(2))
         least = [min(seconds) for seconds in spent.values()]
-        print(f"{bond:4}  {least[0]:.2f}, {least[1]:.2f}, {least[1] / least[0]:.2f}; {above['Sz']:.5e}, {above[None]:.5e}")
+        print(
+            f"{bond:4}  {least[0]:.2f}, {least[1]:.2f}, {least[1] / least[0]:.2f};",
+            *map("{:.5e}".format, above.values()),
+        )
 
 
 def main():
@@ -132,7 +135,8 @@ def main():
     from .peers import environment
 
     if sys.argv[1:] == ["charges"]:
-        return charges()
+        charges()
+        return
     if os.environ.get("OMP_NUM_THREADS") != "1":
         sys.exit("one thread a library: OMP_NUM_THREADS=1 python -m benchmarks.infinite_chains")
     warnings.simplefilter("ignore")

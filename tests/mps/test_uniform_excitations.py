@@ -6,7 +6,7 @@ import pytest
 from qad.core.errors import ArgumentError
 from qad.mps import uniform
 from qad.mps.uniform import UniformMPS, UniformOpSum
-from qad.mps.uniform.excitations import Particle
+from qad.mps.uniform.particle import Particle
 
 
 @pytest.mark.parametrize("cell", [1, 2])
@@ -42,6 +42,46 @@ def test_terms_of_any_range_and_complex():
     assert level == pytest.approx(uniform.excitations(mirrored, two.state, -0.8), abs=1e-6)
     assert abs(level - uniform.excitations(H, one.state, -0.8)) > 1e-3
     np.testing.assert_allclose(level, np.linalg.eigvalsh(matrix)[:1], atol=1e-6)
+
+
+def turned(psi):
+    return UniformMPS([tensor[:, ::-1] for tensor in psi])
+
+
+def test_kinks_of_the_ising_chain():
+    """``2 sqrt(1 + g**2 - 2 g cos p)``, whatever the signs of both states' tensors; and both ways round."""
+    H, g = uniform.ising(0.5), 0.5
+    up = uniform.ground_state(H, 6, cell=1, tol=1e-13).state
+    down = UniformMPS([-tensor for tensor in turned(up)])
+    for p, left, right in ((0.0, up, down), (-2.0, down, up), (np.pi, up, down)):
+        exact = 2 * np.sqrt(1 + g**2 - 2 * g * np.cos(p))
+        assert uniform.excitations(H, left, p, other=right) == pytest.approx([exact], abs=1e-8)
+
+
+def test_kinks_between_states_of_two_searches():
+    """Spinons of the XXZ chain, beside a state of definite charge, and beside its own mirror image."""
+    H = uniform.xxz(4.0)
+    neel = uniform.ground_state(H, 8, conserve="Sz", starts=1, tol=1e-13).state
+    plain, found = neel.without_symmetry(), uniform.ground_state(H, 8, starts=1, tol=1e-13).state
+    same = np.prod([uniform.local_expectations(x, np.diag([0.5, -0.5]))[0] for x in (plain, found)]) > 0
+    level = uniform.excitations(H, neel, 0.4, other=turned(found) if same else found)
+    assert level == pytest.approx(uniform.excitations(H, plain, 0.4, other=turned(plain)), abs=1e-5)
+    with pytest.raises(ArgumentError, match="the same"):
+        uniform.excitations(H, plain, 0.4, other=neel)
+
+
+def test_kinks_that_have_no_zero_are_refused():
+    singlets = uniform.ground_state(uniform.j1j2(1.0, 0.5), 4).state
+    moved = UniformMPS([singlets[1], singlets[0]])
+    with pytest.raises(ArgumentError, match="energies across a bond"):
+        uniform.excitations(uniform.j1j2(1.0, 0.5), singlets, 0.3, other=moved)
+    H = uniform.ising(0.8)
+    one, two = (uniform.ground_state(H, bond, cell=1, starts=1).state for bond in (6, 2))
+    same = np.prod([uniform.local_expectations(x, np.diag([0.5, -0.5]))[0] for x in (one, two)]) > 0
+    with pytest.raises(ArgumentError, match="per site"):
+        uniform.excitations(H, one, 0.0, other=turned(two) if same else two)
+    with pytest.raises(ArgumentError, match="do not join"):
+        uniform.excitations(H, one, 0.0, other=UniformMPS(one.tensors * 2))
 
 
 def test_bad_input():

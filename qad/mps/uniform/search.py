@@ -89,7 +89,7 @@ def ground_state(
         gone on with.
     conserve : str or sequence of str, optional
         Quantities that `h` conserves, "Sz", "N" or both: the search is one among states of definite charge per cell,
-        by "vumps", and its state a `SymmetricUniformMPS`.  Quicker from bond 32 or so on.
+        by "vumps", and its state a `SymmetricUniformMPS`.  Quicker from bond 64 or so on.
     sector : int or tuple of int, optional
         The charge of a cell, one number for each quantity (2 Sz for spins); by default 0.
 

@@ -1,0 +1,268 @@
+"""Excitations of infinite chains: one changed tensor, in a superposition of all places with a momentum.
+
+Left of the tensor B stand the left isometries of the ground state, right of it the right ones.  B is kept orthogonal to
+the left isometry of its site, so that norms are those of vectors and the ground state is left out.  What the effective
+Hamiltonian adds from places of B left and right of the site in question are geometric series, as environments are, with
+the phase of the momentum.
+
+J. Haegeman et al., PRB 85, 100408 (2012); L. Vanderstraeten, J. Haegeman, F. Verstraete, SciPost Phys. Lect. Notes 7
+(2019), section 6.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy
+
+from qad.core.errors import ArgumentError, ConvergenceError
+from qad.mps.environments import past_left, past_right, through_right
+from qad.mps.uniform.krylov import solution
+from qad.mps.uniform.operator import UniformMPO, size_of
+from qad.mps.uniform.schur import PRODUCTS, Schur
+from qad.mps.uniform.transfer import largest_two
+from qad.mps.uniform.vumps import Mixed, Vumps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from qad.mps.effective import Apply
+    from qad.mps.uniform.state import UniformMPS
+
+PRECISION = 1e-10  # residuals, beside the scale of the Hamiltonian
+DIFFERENT = 1e-6  # how far the overlap per cell of different states is from 1
+EQUAL = 1e-5  # differences of two ground states, beside the scale: of finite bonds, half of it errors of kinks
+STATIONARY = 1e-4  # gradient of the ground state, beside the scale, above which it is none
+
+
+class Particle:
+    """The effective Hamiltonian of the tensors B of a cell, at a momentum per cell.
+
+    Attributes
+    ----------
+    phase : complex or float
+        Of a step by one cell.
+    beyond : Mixed
+        The ground state right of B: the one left of it, but for kinks.
+    ground : float
+        What the effective operator of a site gives for the ground state.
+    bases : list of arrays
+        Orthonormal columns beside the left isometry of every site; B is one of them times a matrix of `shapes`.
+    """
+
+    H: Schur
+    psi: Mixed
+    beyond: Mixed
+    dtype: np.dtype[Any]
+    scale: float
+    phase: complex
+    ground: float
+    lefts: list[np.ndarray]
+    rights: list[np.ndarray]
+    sites: list[Apply]
+    bases: list[np.ndarray]
+    shapes: list[tuple[int, int]]
+
+    def __init__(self, H: UniformMPO, state: UniformMPS, momentum: float, other: UniformMPS | None = None):
+        self.scale = size_of(H) or 1.0
+        self.phase = np.exp(1j * momentum) * (1 if other is None else sign_between(state, other))
+        if abs(self.phase.imag) < 1e-15:
+            self.phase = self.phase.real
+        dtypes = [H.dtype, state.dtype, *([] if other is None else [other.dtype])]
+        self.dtype = np.result_type(*dtypes, self.phase, np.float64)
+        self.psi, energy = self._prepared(H, state)
+        self.beyond, second = (self.psi, energy) if other is None else self._prepared(H, other)
+        self.check_equal(energy, second, "energies per site")
+        tensors = [w.astype(self.dtype) for w in H]
+        for w in tensors:
+            w[0, -1] -= energy * np.eye(w.shape[2])  # the ground state has energy 0 from here on
+        self.H = Schur(UniformMPO(tensors), self.dtype)
+        self.lefts, rights, self.ground = self._around(self.psi)
+        _, self.rights, second = (self.lefts, rights, self.ground) if other is None else self._around(self.beyond)
+        self.check_equal(self.ground, second, "energies across a bond")
+        self.ground = (self.ground + second) / 2
+        self.bases = [
+            np.linalg.svd(x.reshape(-1, x.shape[2]))[0][:, x.shape[2] :] for x in self.psi.lefts
+        ]  # fmt: skip
+        self.shapes = [(b.shape[1], x.shape[2]) for b, x in zip(self.bases, self.beyond.rights, strict=True)]
+        self.sites = [
+            self.H.one_site(n, self.lefts[n], self.rights[n], self.tensor(n, np.zeros(shape)))
+            for n, shape in enumerate(self.shapes)
+        ]
+
+    def _prepared(self, H: UniformMPO, state: UniformMPS) -> tuple[Mixed, float]:
+        """The mixed form of a state and its energy per site.  Raises unless the state is a stationary point."""
+        psi = Mixed.of(type(state)([t.astype(self.dtype) for t in state]))
+        search = Vumps(Schur(H, self.dtype), psi, self.scale)
+        search.look()
+        search.slope = PRECISION * self.scale
+        search.look()
+        if search.slope > STATIONARY * self.scale:
+            raise ArgumentError(
+                f"the state is no ground state: the energy's gradient has norm {search.slope:.1e}; search for it first"
+            )
+        return psi, search.energy
+
+    def _around(self, psi: Mixed) -> tuple[list[np.ndarray], list[np.ndarray], float]:
+        """The environments of a ground state, and what its effective operators give for itself."""
+        search = Vumps(self.H, psi, self.scale)
+        search.slope = PRECISION * self.scale
+        sites, _ = search.look()
+        centre = psi.centres[0].reshape(-1)
+        return search.lefts, search.rights, np.vdot(centre, sites[0](centre)).real
+
+    def check_equal(self, one: float, two: float, what: str) -> None:
+        """Raise unless both ground states have this in common: else the energy of a kink would have no zero."""
+        if abs(one - two) > EQUAL * self.scale:
+            raise ArgumentError(
+                f"the two states have different {what}, {one:.8g} and {two:.8g}: kinks join ground states that a "
+                "symmetry of single sites relates; search for both to a smaller tol="
+            )
+
+    def tensor(self, site: int, part: np.ndarray) -> np.ndarray:
+        """The tensor B of a site from its coefficients."""
+        return (self.bases[site] @ part).reshape(*self.psi.lefts[site].shape[:2], -1)
+
+    def lowest(self, k: int) -> np.ndarray:
+        """The lowest levels."""
+        size = sum(rows * columns for rows, columns in self.shapes)
+        if k > size:
+            raise ArgumentError(f"this bond dimension has {size} excitations, not {k}")
+        if size <= max(2 * k + 2, 20):
+            matrix = np.array([self.apply(x) for x in np.eye(size, dtype=self.dtype)]).T
+            return np.linalg.eigvalsh((matrix + matrix.conj().T) / 2)[:k]
+        operator = scipy.sparse.linalg.LinearOperator((size, size), self.apply, dtype=self.dtype)
+        start = np.random.default_rng(0).standard_normal(size).astype(self.dtype)
+        try:
+            found = scipy.sparse.linalg.eigsh(operator, k, which="SA", v0=start, tol=1e-8, return_eigenvectors=False)
+        except scipy.sparse.linalg.ArpackNoConvergence as error:
+            raise ConvergenceError(f"the {k} lowest excitations were not found: ask for more, or for fewer") from error
+        return np.sort(found)
+
+    def apply(self, x: np.ndarray) -> np.ndarray:
+        """The effective Hamiltonian, less the energy of the ground state, on all B as one vector."""
+        x = x.reshape(-1)
+        cuts = np.cumsum([rows * columns for rows, columns in self.shapes])[:-1]
+        parts = [piece.reshape(shape) for piece, shape in zip(np.split(x, cuts), self.shapes, strict=True)]
+        changed = [self.tensor(n, part) for n, part in enumerate(parts)]
+        before, after = self.from_the_left(changed), self.from_the_right(changed)
+        out = []
+        for n, (basis, part) in enumerate(zip(self.bases, parts, strict=True)):
+            w, b = self.H.tensors[n], changed[n]
+            here = self.sites[n](b.reshape(-1)).reshape(b.shape)
+            here = here + opened(before[n], self.beyond.rights[n], w, self.rights[n])
+            here = here + opened(self.lefts[n], self.psi.lefts[n], w, after[n])
+            out.append(basis.conj().T @ here.reshape(len(basis), -1) - self.ground * part)
+        return np.concatenate([part.reshape(-1) for part in out])
+
+    def from_the_left(self, changed: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """For every site, environments in which B stands anywhere on the left."""
+
+        def passed(x, sources=None):
+            found = [x]
+            for n, w in enumerate(self.H.tensors):
+                x = past_left(x, self.beyond.rights[n], self.psi.lefts[n], w)
+                x = x if sources is None else x + past_left(self.lefts[n], sources[n], self.psi.lefts[n], w)
+                found.append(x)
+            return found
+
+        nothing = self.nothing(self.lefts[0].shape[1])
+        c = self.fixed_point()
+        first = self.series(passed, nothing, passed(nothing, changed)[-1], np.conj(self.phase), c, c.conj(), -1)
+        return passed(first, changed)[:-1]
+
+    def from_the_right(self, changed: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """For every site, environments in which B stands anywhere on the right."""
+
+        def passed(x, sources=None):
+            found = [x]
+            for n in reversed(range(len(changed))):
+                w = self.H.tensors[n]
+                x = past_right(x, self.psi.lefts[n], self.beyond.rights[n], w)
+                x = x if sources is None else x + past_right(self.rights[n], sources[n], self.beyond.rights[n], w)
+                found.append(x)
+            return found
+
+        nothing = self.nothing(self.rights[-1].shape[1]).swapaxes(0, 2)
+        c = self.fixed_point().T
+        last = self.series(passed, nothing, passed(nothing, changed)[-1], self.phase, c, c.conj(), 0)
+        return passed(last, changed)[:-1][::-1]
+
+    def nothing(self, channels: int) -> np.ndarray:
+        """An environment of zeros, between a bra of the left state and a ket of the right one."""
+        return np.zeros((len(self.psi.bonds[-1]), channels, len(self.beyond.bonds[-1])), self.dtype)
+
+    def fixed_point(self) -> np.ndarray:
+        """The fixed point of the transfer operator between both sides: zero where their states differ."""
+        return self.psi.bonds[-1] if self.beyond is self.psi else self.nothing(1)[:, 0]
+
+    def series(
+        self,
+        passed: Callable[[np.ndarray], list[np.ndarray]],
+        nothing: np.ndarray,
+        source: np.ndarray,
+        phase: complex,
+        fixed: np.ndarray,
+        other: np.ndarray,
+        ended: int,
+    ) -> np.ndarray:
+        """``x = phase (source + T(x))``, channel by channel: nothing placed yet, terms begun, terms that have ended.
+
+        The part along the fixed point, which is singular at momentum 0, leads to the ground state and is left out.
+        """
+        x = nothing.copy()
+        for channel in (-1 - ended, None, ended):  # 0 or -1, those in between, -1 or 0
+            known = passed(x)[-1] + source
+            places = slice(1, -1) if channel is None else channel
+            b = phase * known[:, places]
+            if channel is None and self.H.steps is not None:
+                for _ in range(self.H.steps):
+                    x[:, places] = b
+                    b = phase * (passed(x)[-1] + source)[:, places]
+                x[:, places] = b
+                continue
+
+            def apply(v, places=places, b=b, channel=channel):
+                y = np.zeros_like(nothing)
+                y[:, places] = v.reshape(b.shape)
+                moved = phase * passed(y)[-1][:, places]
+                if channel is not None:
+                    moved = moved - phase * fixed * (other * y[:, places]).sum()
+                return v - moved.reshape(-1)
+
+            if channel is not None:
+                b = b - fixed * (other * b).sum()
+            if np.linalg.norm(b) > PRECISION * self.scale * 1e-3:
+                tol = PRECISION * max(self.scale, 1.0)
+                x[:, places] = solution(apply, b.reshape(-1), np.zeros(b.size, b.dtype), tol, PRODUCTS).reshape(b.shape)
+        return x
+
+
+def opened(left: np.ndarray, ket: np.ndarray, w: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """A site between two environments, the legs (a', s', b') of the bra left open."""
+    half = np.tensordot(left, ket, ((2,), (0,)))  # a' u s b
+    half = np.tensordot(half, w, ((1, 2), (0, 3)))  # a' b v s'
+    return np.tensordot(half, right, ((2, 1), (1, 2)))  # a' s' b'
+
+
+def sign_between(one: UniformMPS, two: UniformMPS) -> complex:
+    """The phase of the overlap of two states per cell; raises where they are the same."""
+    shape, dtype = (one.bonds[0], two.bonds[0]), np.result_type(one.dtype, two.dtype)
+    size = shape[0] * shape[1]
+
+    def apply(x):
+        return through_right(x.reshape(shape).astype(dtype, copy=False), two.tensors, one.tensors).reshape(-1)
+
+    if size < 16:
+        values = np.linalg.eigvals(np.array([apply(row) for row in np.eye(size, dtype=dtype)]))
+    else:
+        start = np.random.default_rng(0).standard_normal(size).astype(dtype)
+        operator = scipy.sparse.linalg.LinearOperator((size, size), apply, dtype=dtype)
+        values = scipy.sparse.linalg.eigs(operator, 1, v0=start, return_eigenvectors=False)
+    first = values[np.argmax(abs(values))]
+    norms = [largest_two(psi)[1] for psi in (one, two)]
+    if abs(first) > (1 - DIFFERENT) * np.sqrt(norms[0] * norms[1]):
+        raise ArgumentError("both states are the same, and no kink joins them: leave out other=")
+    return 1.0 if abs(first) < DIFFERENT else complex(first / abs(first))
