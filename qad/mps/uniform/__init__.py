@@ -11,6 +11,7 @@ from qad.mps.uniform.measures import (
     fidelity,
     local_expectations,
 )
+from qad.mps.uniform.minimum import ground_energy
 from qad.mps.uniform.models import heisenberg, ising, j1j2, xxz
 from qad.mps.uniform.operator import UniformMPO
 from qad.mps.uniform.opsum import UniformOpSum
@@ -20,6 +21,6 @@ from qad.mps.uniform.state import UniformMPS
 
 __all__ = [
     "SymmetricUniformMPS", "UniformGroundState", "UniformMPO", "UniformMPS", "UniformOpSum", "correlation_length",
-    "energy_density", "entanglement_entropy", "evolve", "excitations", "fidelity", "ground_state", "heisenberg",
-    "ising", "j1j2", "local_expectations", "uniform_schmidt_form", "xxz",
+    "energy_density", "entanglement_entropy", "evolve", "excitations", "fidelity", "ground_energy", "ground_state",
+    "heisenberg", "ising", "j1j2", "local_expectations", "uniform_schmidt_form", "xxz",
 ]  # fmt: skip
