@@ -55,6 +55,7 @@ class UniformOpSum(OpSum):
     cell: int
     sites: tuple[Site, ...]
     identities: Any
+    operators: Any
 
     def __init__(self, cell: int = 1, sites: str | Site | Sequence[str | Site] = "spin-1/2"):
         super().__init__(site_count(cell, 1, "cell"), sites)

@@ -16,7 +16,7 @@ from qad.mps.conserving.quantities import Quantities, counted, sorting
 from qad.symmetric.legs import Leg
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from qad.mps.conserving.channels import Step
     from qad.mps.conserving.quantities import Charge
@@ -38,6 +38,12 @@ class UniformChannels(Channels):
     ArgumentError
         If the operator does not conserve them.
     """
+
+    conserved: Quantities
+    tensors: list[np.ndarray]
+    charges: list[list[Charge]]
+    orders: list[np.ndarray]
+    legs: list[Leg]
 
     def __init__(self, tensors: Sequence[np.ndarray], conserved: Quantities):
         self.conserved = conserved
@@ -70,7 +76,11 @@ def walked_around(tensors: Sequence[np.ndarray], conserved: Quantities) -> tuple
     return [only(w, live[b], live[(b + 1) % n]) for b, w in enumerate(tensors)], charges
 
 
-def reached(start: dict[Place, Charge], ways: dict[Place, list[tuple[Place, Charge]]], add) -> dict[Place, Charge]:
+def reached(
+    start: dict[Place, Charge],
+    ways: dict[Place, list[tuple[Place, Charge]]],
+    add: Callable[[Charge, Charge], Charge],
+) -> dict[Place, Charge]:
     """All places that a walk from the given ones comes to, and the charge of each when it is first met."""
     found, waiting = dict(start), list(start)
     while waiting:

@@ -39,6 +39,12 @@ class SymmetricMixed:
         The charge of a cell.
     """
 
+    lefts: list[SymTensor]
+    rights: list[SymTensor]
+    bonds: list[SymTensor]
+    conserved: Quantities
+    sector: Charge
+
     def __init__(
         self,
         lefts: list[SymTensor],

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ShapeError
+from qad.core.archive import read_arrays, write_arrays
+from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import register
 from qad.mps.chain import chain_card, listed
+from qad.mps.conserving.storage import arrays_of, parts_of
 from qad.mps.uniform.conserving.cell import counted_from_mean
 from qad.mps.uniform.state import UniformMPS
 from qad.symmetric.tensor import SymTensor
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.mps.conserving.quantities import Charge, Quantities
+    from qad.typing import FilePath
+
+FORMAT = "qad infinite chain of definite charge 1"
 
 
 class SymmetricUniformMPS:
@@ -114,6 +119,46 @@ class SymmetricUniformMPS:
         """
         pairs = zip(self.tensors, self.conserved.orders, strict=True)
         return UniformMPS([t.to_dense()[:, np.argsort(order)] for t, order in pairs])
+
+    def save(self, path: FilePath) -> None:
+        """Write the state to an ``.npz`` file; `load` reads it.
+
+        Parameters
+        ----------
+        path : str or path
+            Replaced only once the new file is complete.
+
+        Examples
+        --------
+        >>> import qad, tempfile, pathlib
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "state.npz")
+        >>> qad.mps.uniform.ground_state(qad.mps.uniform.xxz(3.0), bond=4, conserve="Sz").state.save(path)
+        >>> qad.mps.uniform.SymmetricUniformMPS.load(path)
+        SymmetricUniformMPS(2 sites, repeated, Sz = 0 per cell, bonds 4-4-4, float64)
+        """
+        write_arrays(
+            path, format=np.array(FORMAT), sector=np.array(self.total), **arrays_of(self.tensors, self.conserved)
+        )
+
+    @classmethod
+    def load(cls, path: FilePath) -> SymmetricUniformMPS:
+        """The state in a file that `save` wrote.
+
+        Raises
+        ------
+        ArgumentError
+            If the file is damaged or holds something else.
+
+        Examples
+        --------
+        See `save`.
+        """
+        arrays = read_arrays(path)
+        found = str(arrays.get("format", "nothing that qad wrote"))
+        if found != FORMAT or "sector" not in arrays:
+            raise ArgumentError(f"{path} holds no SymmetricUniformMPS but {found!r}")
+        tensors, conserved = parts_of(arrays, path)
+        return cls(tensors, conserved, conserved.symmetry.shown(tuple(arrays["sector"].tolist())))
 
 
 def bare(where: tuple[Quantities, Charge], tensors: Iterable[Any]) -> SymmetricUniformMPS:
