@@ -28,7 +28,7 @@ def transfer_of(
     """The transfer operator of a cell on environments (bra, ket) of a layout, from the left (`ahead`) or the right."""
     products, turn = [], slice(None) if ahead else slice(None, None, -1)
     for ket, upper in zip(kets[turn], bras[turn], strict=True):
-        bra = upper.conj()
+        ket, bra = ket.resplit(1 if ahead else 2), upper.resplit(2 if ahead else 1).conj()  # as products take them
         if ahead:
             first = contraction(where, ket.layout, (1,), (0,))  # bra s b
             second = contraction(bra.layout, first.out, (0, 1), (0, 1))
