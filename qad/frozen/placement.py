@@ -193,8 +193,15 @@ def laid_out(memory: Any, var: Var, layout: Layout) -> np.ndarray:
 
 
 def _numbers(program, pinned):
-    """Scalars that are read by steps that touch written memory: a buffer of theirs might be returned as a view."""
-    return {var for step in program.steps if touches(step, pinned) for var in step.reads() if var.kind == "scalar"}
+    """Scalars that are read by steps that touch written memory: a buffer of theirs might be returned as a view.
+
+    With them those that they may be views of, as the real part of a buffer is.
+    """
+    found = set()
+    for step in reversed(program.steps):
+        if touches(step, pinned) or (step.out in found and not isinstance(step.fn, np.ufunc)):
+            found.update(var for var in step.reads() if var.kind == "scalar")
+    return found
 
 
 def _results(program, uses):
