@@ -73,7 +73,7 @@ def _alone(x: Value, like: NDArray[Any]) -> Value:
 def elementwise(*operands: Any) -> Any:
     """An array that lies in memory as the result of an elementwise function of these arrays and Tensors does."""
     arrays = [as_array(bare(x)) for x in operands]
-    if any(map(is_foreign, arrays)):
+    if any(map(is_foreign, arrays)) or any(bottom(x)[1] for x in operands if type(x) is Tensor):
         return None  # `relaid` leaves them as they are
     flags = [["readonly"]] * len(arrays) + [["writeonly", "allocate"]]
     return np.nditer([*arrays, None], ["zerosize_ok", "refs_ok"], flags).operands[-1]
