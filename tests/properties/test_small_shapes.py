@@ -55,12 +55,18 @@ def two(tree):
     return tree_map(lambda x: np.stack([x, x]), tree)
 
 
+def replayed(f, point):
+    step = qad.freeze(f)
+    step(*point)
+    return step(*point)
+
+
 ROADS = {
     "constant": lambda f, point, right: (f(*tree_map(qad.tensor, point)), right),
     "reverse": lambda f, point, right: (qad.vjp(f, *point)[0], right),
     "forward": lambda f, point, right: (qad.jvp(f, point, point)[0], right),
     "batch": lambda f, point, right: (qad.vmap(f)(*two(point)), two(right)),
-    "frozen": lambda f, point, right: ((step := qad.freeze(f))(*point) and None, step(*point), right)[1:],
+    "frozen": lambda f, point, right: (replayed(f, point), right),
 }
 
 
@@ -165,4 +171,4 @@ def test_reductions_of_one_entry_and_of_none(ufunc, how):
         else:
             found = ufunc.reduce(qad.tensor(x), **how)
             assert np.shape(found) == np.shape(right)
-            assert np.array_equal(found, right)
+            assert np.allclose(found, right, equal_nan=True)
