@@ -96,3 +96,21 @@ def test_a_frozen_number_has_no_views(part):
     frozen = qad.freeze(f)
     frozen(2 * z)
     assert np.isclose(frozen(z), f(z))
+
+
+@pytest.mark.parametrize("number", [lambda y: y[()], lambda y: y[()].T, lambda y: y.real[()], lambda y: y.sum()])
+@pytest.mark.parametrize("widened", [lambda s: np.expand_dims(s, 0), lambda s: np.reshape(s, (1, 1)), np.atleast_1d])
+def test_what_a_frozen_program_writes_into_shares_memory_with_nothing(widened, number):
+    """A number taken of an array without axes is a copy, and so is what is made of it."""
+
+    def f(z):
+        last = np.sin(z).conj()[..., -1]
+        e = widened(number(last))
+        e[...] = 0.7
+        return np.abs(last) + 10 * np.sum(e).real
+
+    z = np.array([1 + 2j, 0.3, 0.1j])
+    frozen, slope = qad.freeze(f), qad.freeze(qad.value_and_grad(f))
+    frozen(2 * z), slope(2 * z)
+    assert np.isclose(frozen(z), f(z.copy()))
+    assert np.isclose(slope(z)[0], f(z.copy()))
