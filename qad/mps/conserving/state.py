@@ -13,7 +13,7 @@ from qad.mps.conserving import gauge, storage
 from qad.mps.conserving.inner import normalised, overlap, sum_of
 from qad.mps.conserving.reading import Readings
 from qad.mps.methods import Methods
-from qad.mps.sandwich import within_range
+from qad.mps.scales import within_range
 from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
