@@ -12,15 +12,14 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import any_traced, like, stack_of, value_of
-from qad.mps import gauge
 from qad.mps.environments import acted, adjoint, operator_matrix
-from qad.mps.scales import evened, ldexp, within_range
+from qad.mps.scales import evened, within_range
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from qad.mps.chain import C, SiteTensors
-    from qad.typing import Array, DTypeLike, Real
+    from qad.typing import Array, DTypeLike
 
 SITES_PER_SCALING = 4
 
@@ -74,6 +73,12 @@ def swept(
                 in_range = in_range and environment is not before
         size = np.linalg.norm(stack_of(environment).ravel())
     return environment, log_scale, in_range and (any_traced(size) or 0 < size < np.inf)
+
+
+def product(bra: SiteTensors, ket: SiteTensors) -> tuple[Array, Any]:
+    """``<bra|ket>`` as a number and the logarithm of a factor."""
+    (value,), log_scale = sandwich(bra, None, ket)
+    return value, log_scale
 
 
 def inner(bra: SiteTensors, ket: SiteTensors) -> Array:
@@ -146,29 +151,3 @@ def normalised(psi: C) -> C:
         raise ArgumentError("the state has norm zero: it cannot be normalised")
     factor = np.exp(-(np.log(square.real) + log_scale) / (2 * len(psi)))
     return type(psi)([tensor * factor.astype(tensor.real.dtype) for tensor in tensors])
-
-
-def truncated(tensors: SiteTensors, max_bond: int | None, cutoff: float) -> tuple[list[Array], Real]:
-    """`qad.mps.gauge.truncated`, also of states whose squared norm leaves the range of floating point."""
-    try:
-        with np.errstate(over="ignore", invalid="ignore"):
-            found, error = gauge.truncated(tensors, max_bond, cutoff)
-            size = np.linalg.norm(stack_of(found[-1]).ravel())
-        if any_traced(size) or 1 / (largest := np.finfo(size.dtype).max ** 0.25) < size < largest:
-            return found, error
-    except (np.linalg.LinAlgError, ArgumentError):  # matrices that are not finite, or vanish: or another, again below
-        pass
-    even, taken = evened(tensors)
-    (square,), log_scale = sandwich(even, None, even)
-    with np.errstate(divide="ignore"):
-        half = np.max(np.log(stack_of(square).real) + log_scale) / (2 * np.log(2.0))
-    power = int(half) if np.isfinite(half) else 0
-    found, error = gauge.truncated(spread(even, -power), max_bond, cutoff)
-    total = power + taken
-    return spread(found, total), within_range(error, total * np.log(2.0), "the norm of what was cut off", tiny=False)
-
-
-def spread(tensors: SiteTensors, exponent: int) -> list[Array]:
-    """The chain times ``2**exponent``, as evenly on its tensors as whole numbers are."""
-    n = len(tensors)
-    return [ldexp(t, exponent * (i + 1) // n - exponent * i // n) for i, t in enumerate(tensors)]

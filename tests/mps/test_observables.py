@@ -177,6 +177,18 @@ def test_norms_beyond_the_range_of_floats(scale):
         MPS([scale * t for t in scaled]).truncate(2)
 
 
+@pytest.mark.parametrize("scale", [1e30, 1e-30, 1e100, 1e-100])
+def test_norms_of_definite_charge_beyond_the_range_of_floats(scale):
+    n, less = 8, 1e25 if scale > 1 else 1e-25
+    psi = MPS.random(n, 4, conserve="Sz", seed=1)
+    scaled = tree_map(lambda t: scale * t, psi)
+    assert log_norm2(scaled) == pytest.approx(2 * n * np.log(scale) + log_norm2(psi), rel=1e-13)
+    (cut, error), (small, exact) = tree_map(lambda t: less * t, psi).truncate(2), psi.truncate(2)
+    np.testing.assert_allclose([error / less**n, abs(cut.normalized() @ small) / small.norm()], [exact, 1.0])
+    with pytest.raises(ArgumentError, match="the norm of what was cut off is exp"):
+        tree_map(lambda t: scale**1.5 * t, psi).truncate(2)
+
+
 def test_bad_pairs():
     psi = MPS.random(4, 2)
     with pytest.raises(ShapeError, match="state has 4 sites, the operator has 5"):
