@@ -74,3 +74,12 @@ def test_docstrings(name):
 def test_pages(page):
     failed, _ = doctest.testfile(str(page), module_relative=False, optionflags=FLAGS, encoding="utf-8")
     assert not failed
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_examples_are_shown_as_code(page):
+    """Outside of a fenced block ``>>>`` is a quotation in Markdown."""
+    fenced = False
+    for line in page.read_text("utf-8").splitlines():
+        fenced ^= line.startswith("```")
+        assert fenced or not line.startswith(">>> "), line
