@@ -83,3 +83,12 @@ def test_examples_are_shown_as_code(page):
     for line in page.read_text("utf-8").splitlines():
         fenced ^= line.startswith("```")
         assert fenced or not line.startswith(">>> "), line
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_tables_have_heads(page):
+    """A row after a blank line is no table."""
+    lines = page.read_text("utf-8").splitlines()
+    for before, line, after in zip(lines, lines[1:], lines[2:], strict=False):
+        if line.startswith("|") and not before.startswith("|"):
+            assert after.startswith("|") and set(after) <= set("|-: "), line
