@@ -18,7 +18,7 @@ from functools import cache
 import numpy as np
 
 from . import RESULTS
-from .report import duration, markdown, write_json
+from .report import duration, markdown, section_of, write_json
 
 KEPT = RESULTS / "evolution.json"
 SITES, BOND, STEP = 40, 64, 0.05
@@ -114,14 +114,7 @@ def section(results):
     for line, found in results["lines"].items():
         (_, own), (other, peer) = found.items()
         table.append([line, duration(own), duration(peer), other, f"{peer / own:.2f}"])
-    headline, _, description = __doc__.partition("\n")
-    facts = results["environment"]
-    versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
-    return "\n\n".join(
-        ["## evolution", f"**{headline.split(':')[0]}.**", description.strip(), markdown(table),
-         f"Python {facts['python']}, {versions}; {facts['system']} {facts['machine']}, one thread a library.",
-         "Reproduce: `OMP_NUM_THREADS=1 python -m benchmarks.evolution`"]
-    )  # fmt: skip
+    return section_of("evolution", __doc__, markdown(table), results)
 
 
 def main(wanted=()):

@@ -18,7 +18,7 @@ import warnings
 import numpy as np
 
 from . import RESULTS
-from .report import duration, markdown, write_json
+from .report import duration, markdown, section_of, write_json
 
 KEPT = RESULTS / "infinite_chains.json"
 MOST = 60  # iterations of TeNPy
@@ -100,14 +100,7 @@ def section(results):
             times = ["not reached", "", ""] if seconds is None else [duration(seconds), "", f"{seconds / own:.1f}"]
             times[1] = f"{above:.3e}"
             table.append([line if name == "qad" else "", f"{found['goal']:.3e}", name, *times])
-    headline, _, description = __doc__.partition("\n")
-    facts = results["environment"]
-    versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
-    return "\n\n".join(
-        ["## infinite_chains", f"**{headline.split(':')[0]}.**", description.strip(), markdown(table),
-         f"Python {facts['python']}, {versions}; {facts['system']} {facts['machine']}, one thread a library.",
-         "Reproduce: `OMP_NUM_THREADS=1 python -m benchmarks.infinite_chains`"]
-    )  # fmt: skip
+    return section_of("infinite_chains", __doc__, markdown(table), results)
 
 
 def charges(bonds=(32, 64, 96, 128), rounds=2):

@@ -92,6 +92,17 @@ def text(results):
     return "\n\n".join([*parts, provenance(results)])
 
 
+def section_of(module, doc, tables, results, *notes, rates=""):
+    """The part of `docs/benchmarks.md` of a benchmark that prints a table of its own."""
+    headline, _, description = doc.partition("\n")
+    facts = results["environment"]
+    versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
+    where = f"{rates}Python {facts['python']}, {versions}; {facts['system']} {facts['machine']}, one thread a library."
+    command = f"Reproduce: `OMP_NUM_THREADS=1 python -m benchmarks.{module}`"
+    parts = [f"## {module}", f"**{headline.split(':')[0]}.**", description.strip(), tables, where, *notes, command]
+    return "\n\n".join(parts)
+
+
 def write_json(results, path):
     """Keep the results."""
     path = Path(path)

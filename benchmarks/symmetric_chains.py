@@ -20,7 +20,7 @@ from functools import lru_cache, partial
 import numpy as np
 
 from . import RESULTS, symmetric
-from .report import duration, markdown, write_json
+from .report import duration, markdown, section_of, write_json
 
 KEPT = RESULTS / "symmetric_chains.json"
 AGREE = 1e-8  # relative difference of what two contenders compute
@@ -276,14 +276,7 @@ def section(results):
         best = min(seconds for name, seconds in found.items() if name != "qad") / found["qad"]
         cells = [duration(found[name]) if name in found else "" for name in table[0][1:6]]
         table.append([line, *cells, f"{best:.1f}"])
-    headline, _, description = __doc__.partition("\n")
-    facts = results["environment"]
-    versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
-    return "\n\n".join(
-        ["## symmetric_chains", f"**{headline.split(':')[0]}.**", description.strip(), markdown(table),
-         f"Python {facts['python']}, {versions}; {facts['system']} {facts['machine']}, one thread a library.",
-         *results.get("notes", []), "Reproduce: `OMP_NUM_THREADS=1 python -m benchmarks.symmetric_chains`"]
-    )  # fmt: skip
+    return section_of("symmetric_chains", __doc__, markdown(table), results, *results.get("notes", []))
 
 
 def main(wanted=()):

@@ -18,7 +18,7 @@ import time
 import numpy as np
 
 from . import RESULTS
-from .report import duration, markdown, write_json
+from .report import duration, markdown, section_of, write_json
 
 KEPT = RESULTS / "two_dimensions.json"
 RATE = 25e9  # of the processor that the goals are meant for
@@ -191,16 +191,9 @@ def section(results):
             f"{other / found['qad']:.0f}" if other else "",
             duration(found["qad"] * factor), duration(LINES[line][0]),
         ])  # fmt: skip
-    headline, _, description = __doc__.partition("\n")
-    facts = results["environment"]
-    versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
     rates = [found["rate"] / 1e9 for found in results["lines"].values()]
-    return "\n\n".join(
-        ["## two_dimensions", f"**{headline.split(':')[0]}.**", description.strip(), markdown(table),
-         f"{min(rates):.0f} to {max(rates):.0f} GF/s. Python {facts['python']}, {versions}; {facts['system']} "
-         f"{facts['machine']}, one thread a library.",
-         "Reproduce: `OMP_NUM_THREADS=1 python -m benchmarks.two_dimensions`"]
-    )  # fmt: skip
+    span = f"{min(rates):.0f} to {max(rates):.0f} GF/s. "
+    return section_of("two_dimensions", __doc__, markdown(table), results, rates=span)
 
 
 def main(wanted=()):

@@ -27,8 +27,8 @@ COMPARED = re.compile(r"\S.*?   exact \S+(?: \w+)?(?: \([^)]*\))?")
 ROW = re.compile(r"^\| !\[.*?\]\(gallery/(.*?)\.png\) .*$", re.MULTILINE)
 HEAD = """# Gallery
 
-Every example is a page of physics: it draws one figure and prints a number beside the exact one, with the place where
-that comes from. Run one in a clone of the repository, `python examples/mps/07_quench.py`, or its short form with
+Every example is a page of physics: it draws one figure and prints a number with its exact value, and says where that
+value comes from. Run one in a clone of the repository, `python examples/mps/07_quench.py`, or its short form with
 `--short`. Times are seconds of processor time on one thread of an ordinary machine, imports and figure included.
 
 This page is written by `python docs/gallery.py`, which runs them all.

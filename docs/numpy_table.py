@@ -14,8 +14,8 @@ from qad.rules.refused import REFUSED
 PAGE = Path(__file__).with_name("numpy.md")
 MODULES = {"np": np, "np.linalg": np.linalg, "np.fft": np.fft, "np.emath": np.emath}
 
-PLAIN = "makes a plain array; a recorded Tensor refuses to become one (`qad.array` and `qad.array_api.asarray` keep it)"
-NEW = "makes an array of sizes, not of arrays' values"
+PLAIN = "makes a plain array, which would lose the gradient (write `qad.array` or `qad.array_api.asarray`)"
+NEW = "makes an array from sizes, not from the values of arrays"
 FILES = "reads files, text or memory"
 TEXT = "makes text of one number or name"
 DTYPES = "is about dtypes, or the kind of an object"
@@ -50,39 +50,39 @@ YES, PASSES, NO, NEVER = "differentiable", "passes through", "refused", "no Tens
 
 HEAD = """# NumPy's functions
 
-Every function of NumPy {version}, and what it does with a recorded Tensor. This page is made by
-`docs/numpy_table.py` from the rules themselves, and a test keeps it so.
+Which functions of NumPy can be differentiated? This table has every function of NumPy {version};
+`docs/numpy_table.py` makes it from qad's rules, and a test keeps it up to date.
 
 * **differentiable**: recorded, with derivatives of every order, forward and backward.
-* **passes through**: has no derivative (steps, places, truth values, questions about shapes). It runs on the bare
-  values and returns plain arrays.
-* **refused**: raises at the call; the message says what to write.
-* **no Tensor**: never sees one.
+* **passes through**: has no derivative (steps, indices, truth values, shapes). It computes with the values and returns
+  plain arrays.
+* **refused**: raises an error that says what to write.
+* **no Tensor**: takes no arrays that could be recorded.
 
-What holds for all: `out=` is refused, since what is written into an array is not an operation on it: write `y =
-f(x)`. A ufunc's `where=` gives 0 where the mask is False, entries that NumPy leaves to chance; reductions take
-`where=` as NumPy does. `dtype=` works where it is a float or complex one. A `uf.reduce`, `uf.accumulate`,
-`uf.reduceat` and `uf.outer` work for every ufunc of two operands that is differentiable or passes through.
+For all functions: `out=` raises an error, since it cannot be recorded; write `y = f(x)`. The `where=` of a ufunc
+gives 0 where the mask is False (in NumPy these entries are undefined); reductions take `where=` as in NumPy. `dtype=`
+may be a float or complex one. `uf.reduce`, `uf.accumulate`, `uf.reduceat` and `uf.outer` work for every ufunc of two
+operands that is differentiable or passes through.
 
 SciPy's special functions are in `qad.special`, its matrix functions in `qad.linalg`. A sparse matrix `A` of SciPy
-is a constant in `np.matmul(A, x)`, `np.dot(A, x)` and `x @ A`; `A @ x` is SciPy's own code, which cannot record:
-write `x @ A.T` for a vector, `(x.T @ A.T).T` for a matrix. `np.vectorize` makes plain arrays of Python numbers:
-`qad.vmap` is the way to lift a function of numbers.
+is a constant in `np.matmul(A, x)`, `np.dot(A, x)` and `x @ A`; `A @ x` is SciPy's code and cannot be
+recorded: write `x @ A.T` for a vector, `(x.T @ A.T).T` for a matrix. `np.vectorize` makes plain arrays of Python
+numbers: use `qad.vmap` to apply a function to every entry.
 
-A function of SciPy that asks a recorded Tensor for plain numbers raises `RecordedTensorError`, which names it and what
-qad has in its place (for `scipy.optimize.brentq`: `qad.optimize.root`). A few of SciPy's raise errors of their own
-first: `diags`, `eigsh` and `svds` ("type not understood"), `fixed_point`; `fsolve` and `root` print ours.
+A function of SciPy that converts a recorded Tensor to plain numbers raises `RecordedTensorError`, which names it and
+qad's replacement (for `scipy.optimize.brentq`: `qad.optimize.root`). A few raise errors of their own instead: `diags`,
+`eigsh` and `svds` ("type not understood"), `fixed_point`; `fsolve` and `root` print qad's error.
 
-`np.lib.stride_tricks.sliding_window_view` is differentiable, and copies. The functions of `np.polynomial` turn
-coefficients into plain arrays, which a recorded Tensor refuses: `qad.polynomial` has their counterparts
-(`qad.polynomial.chebyshev.chebval`, `legder`, `hermint`, `lagmul`, `polyfit`, `chebvander`, ... of all six families,
-for recorded coefficients and points). `np.polynomial.chebyshev.chebval(x, c)` of plain `c` is differentiable in `x` as
-it stands; the classes (`np.polynomial.Chebyshev`) refuse both: write the functions.
+`np.lib.stride_tricks.sliding_window_view` is differentiable; it copies. The functions of `np.polynomial` turn
+coefficients into plain arrays, so for recorded coefficients they raise an error: `qad.polynomial` has their
+counterparts (`qad.polynomial.chebyshev.chebval`, `legder`, `hermint`, `lagmul`, `polyfit`, `chebvander`, ... of all
+six families, for recorded coefficients and points). With plain `c`, `np.polynomial.chebyshev.chebval(x, c)` is
+differentiable in `x` as it is; the classes (`np.polynomial.Chebyshev`) are not: use the functions.
 
-Other libraries' programs: `x.__array_namespace__()` of a Tensor is `qad.array_api`, the namespace of the
-[array-API standard](array_api.md). With `SCIPY_ARRAY_API=1` in the environment many functions of SciPy run on it, and
-so are differentiable as they stand: `scipy.stats.zscore`, `scipy.signal.fftconvolve`, `scipy.special.logsumexp`.
-SciPy's other special functions find qad's rules there; where SciPy is too old to look they are refused.
+Programs for any array library: `x.__array_namespace__()` of a Tensor is `qad.array_api`, the namespace of the
+[array-API standard](array_api.md). With `SCIPY_ARRAY_API=1` in the environment many functions of SciPy use it, and
+are differentiable as they are: `scipy.stats.zscore`, `scipy.signal.fftconvolve`, `scipy.special.logsumexp`. SciPy's
+other special functions find qad's rules there; with an older SciPy that does not look for them they raise an error.
 """
 
 

@@ -1,6 +1,6 @@
-"""The words of the signatures: what arrays, numbers and trees are called there, for annotations of your own too.
+"""Types of the signatures: arrays, numbers and trees, for your own annotations too.
 
-Types say what kind of thing goes in and comes out.  Shapes and dtypes stand in the docstrings, in words.
+Shapes and dtypes are not part of the types; docstrings state them.
 
 >>> import numpy as np
 >>> from qad.typing import Array, Real

@@ -74,3 +74,21 @@ def test_docstrings(name):
 def test_pages(page):
     failed, _ = doctest.testfile(str(page), module_relative=False, optionflags=FLAGS, encoding="utf-8")
     assert not failed
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_examples_are_shown_as_code(page):
+    """Outside of a fenced block ``>>>`` is a quotation in Markdown."""
+    fenced = False
+    for line in page.read_text("utf-8").splitlines():
+        fenced ^= line.startswith("```")
+        assert fenced or not line.startswith(">>> "), line
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_tables_have_heads(page):
+    """A row after a blank line is no table."""
+    lines = page.read_text("utf-8").splitlines()
+    for before, line, after in zip(lines, lines[1:], lines[2:], strict=False):
+        if line.startswith("|") and not before.startswith("|"):
+            assert after.startswith("|") and set(after) <= set("|-: "), line

@@ -180,3 +180,13 @@ def readable(size: float) -> str:
     units = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
     power = min(int(np.log2(max(size, 1)) // 10), len(units) - 1)
     return f"{size / 1024**power:.3g} {units[power]}"
+
+
+def amplitudes_of(chain: Any) -> Array:
+    """The amplitudes of an MPS in which a circuit begins, if they are few enough to be written out."""
+    if len(chain) > 28:
+        raise ArgumentError(
+            f"the amplitudes of {len(chain)} qubits are not written out of a chain: c.mps(max_bond=...) has the final "
+            "state as a chain, and its .expectation(H) and .sample(shots)"
+        )
+    return chain.to_dense()

@@ -10,7 +10,7 @@ import numpy as np
 from qad.circuit import observables
 from qad.circuit.analysis import program_of
 from qad.circuit.builder import Builder
-from qad.circuit.checks import check_bits, check_initial, check_memory, check_norm, check_qubits
+from qad.circuit.checks import amplitudes_of, check_bits, check_initial, check_memory, check_norm, check_qubits
 from qad.circuit.conversions import Views
 from qad.circuit.engines import engine_of
 from qad.circuit.evolution import evolve, evolve_angles
@@ -111,7 +111,7 @@ class Circuit(Builder, Views):
         what, copies = ("the gradient of a state", 3) if recorded else ("a state", 1)
         check_memory(self.n, self.dtype, what, copies=copies * prod(batch))
         memory.ready(2**self.n * self.dtype.itemsize if recorded else 0)
-        psi = psi if chain is None else chain.to_dense()
+        psi = psi if chain is None else amplitudes_of(chain)
         psi = ONE[self.dtype] if psi is None else (psi + np.zeros((), self.dtype)).reshape(1, -1, 2**self.n)
         engine = engine_of(self.engine)
         if program.by_angles:

@@ -97,7 +97,7 @@ class Operator:
             gap, size = np.abs(values - values.conj().mT).max(), np.abs(values).max()
         if not gap <= 1e-6 * size:
             raise ArgumentError(
-                f"an observable is Hermitian, but |A - A^H| is {gap:.1e}: c.bracket gives <a|A|b> of any operator"
+                f"an observable is Hermitian, but |A - A^H| is {gap:.1e}: qad.circuit.bracket(c, A, c) takes any"
             )
         k = int(matrix.shape[0]).bit_length() - 1
         self.matrix = check_matrix(matrix, k, "an observable") if not self.sparse else matrix
@@ -168,7 +168,10 @@ def hermitian(observable: PauliSum, n: int) -> Array:
     if not isinstance(observable, PauliSum):
         raise ArgumentError(f"a Pauli sum is needed (qad.PauliSum), not {observable!r}")
     if observable.n != n:
-        raise ShapeError(f"a Pauli sum on {observable.n} qubits is no observable of {n} qubits")
+        raise ShapeError(
+            f"a Pauli sum on {observable.n} qubits is no observable of {n} qubits: make it for as many, as "
+            f"PauliSum.on_sites({n}, ...) and jordan_wigner(terms, {n}) do"
+        )
     c = observable.coefficients
     if c.dtype.kind == "f":
         return c
@@ -176,7 +179,7 @@ def hermitian(observable: PauliSum, n: int) -> Array:
     if not np.abs(values.imag).max() <= 1e-12 * np.abs(values).max():
         raise ArgumentError(
             "a Pauli sum with complex coefficients is not Hermitian: its expectation value is complex. "
-            "c.bracket gives <a|H|b> of any operator; (H + H.adjoint()) / 2 is the Hermitian part"
+            "qad.circuit.bracket(c, H, c) takes any operator; (H + H.adjoint()) / 2 is the Hermitian part"
         )
     return c.real
 

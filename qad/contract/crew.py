@@ -17,6 +17,8 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from qad.core.errors import ArgumentError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any
@@ -124,6 +126,11 @@ class Crew:
     shared: Any
 
     def __init__(self, executor: Any, function: Callable[[Any, Any], Any], shared: Any) -> None:
+        if not callable(getattr(executor, "submit", None)):
+            raise ArgumentError(
+                f"executor={executor!r} takes no tasks: give a concurrent.futures.ThreadPoolExecutor(), a "
+                "ProcessPoolExecutor(), another one with their submit, or a distributed.Client()"
+            )
         self.executor, self.function, self.shared = executor, function, shared
 
     @property

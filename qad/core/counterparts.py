@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from qad.core.errors import RecordedTensorError
@@ -56,6 +57,7 @@ INSTEAD: dict[str, dict[str, str]] = {  # module of SciPy -> function -> what to
        for family in ("polynomial", "chebyshev", "legendre", "hermite", "hermite_e", "laguerre")},
 }  # fmt: skip
 ASKING = ("scipy.", "numpy.polynomial.")  # the rest of NumPy hands Tensors on, or has no other name in qad
+HANDING_ON = ("qad.", "numpy.", "copy")  # what they ask for, they were asked for
 SAME = {"scipy.linalg": "qad.linalg", "scipy.special": "qad.special"}  # where qad has many functions under their names
 NONE = "what it computes in functions of NumPy, or a rule for it: qad.extend.primitive and qad.extend.defvjp"
 
@@ -84,7 +86,7 @@ def asked_by() -> tuple[str, str] | None:
     None where somebody else asks: a function of the user that SciPy calls, or one of qad that calls SciPy.
     """
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _module(frame).startswith(("qad.", "numpy.")) and not _asks(frame):
+    while frame is not None and _module(frame).startswith(HANDING_ON) and not _asks(frame):
         frame = frame.f_back
     found = None
     while frame is not None and _asks(frame):  # from the inside out: who was called first
@@ -128,8 +130,7 @@ def _public(frame: FrameType) -> tuple[str, str] | None:
 
 
 def _instead(module: str, name: str) -> str:
-    here = SAME.get(module, "")
-    if hasattr(sys.modules.get(here), name):
-        return f"{here}.{name}"
+    if module in SAME and hasattr(import_module(SAME[module]), name):  # which nobody may have imported so far
+        return f"{SAME[module]}.{name}"
     known = INSTEAD.get(module, {})
     return known.get(name) or known.get("") or NONE

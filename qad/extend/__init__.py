@@ -1,13 +1,13 @@
-"""The door for derivative rules; the built-in ones come through it too.
+"""Derivative rules of your own; the built-in rules use the same functions.
 
-Inside the tape a cotangent ``g`` is unconjugated: the loss changes by ``Re sum(g * d_ans)``.  A holomorphic
+A cotangent ``g`` is unconjugated: the loss changes by ``Re sum(g * d_ans)``.  A holomorphic
 function has the textbook's rule ``g * f'(x)``, any other ``g * f_z + conj(g * f_zbar)``.  Rules are written
-in NumPy's functions and ndarray's methods, which record themselves when they are given Tensors; so a rule
-serves every order.  It never tests for ndarray and never writes in place.
+in NumPy's functions and ndarray's methods, and are recorded themselves when they are called with Tensors; so a rule
+serves every order.  It must not test for ndarray or write in place.
 
-Four modules hold what few rules need: `memory` (views, writes, layouts), `batching` (rules of `qad.vmap` for families
-of functions), `recording` (who differentiates, and what was recorded) and `structure` (factors that know their
-matrix).  They are here because qad's own floors go through this door, too, and no other.
+Few rules need the four modules `memory` (views, writes, layouts), `batching` (rules of `qad.vmap` for families of
+functions), `recording` (which transform differentiates an operand, what was recorded) and `structure` (factors of
+decompositions); the other packages of qad use them.
 """
 
 from qad.core.attach import attach, attach_operator, quick, quick_product, quick_with_metadata

@@ -22,7 +22,7 @@ from qad.frozen.compiled.lowering import lowered
 from qad.frozen.functions import RESHAPE, VIEWS, Method
 from qad.frozen.guards import is_guard
 from qad.frozen.out_argument import allocates, writes
-from qad.frozen.program import Step, Var, layout_of, rebuilt, touches
+from qad.frozen.program import Step, Var, layout_of, rebuilt
 from qad.frozen.scalar_loop import FEWEST, is_scalar
 from qad.frozen.sparse_arrays import placed
 
@@ -52,6 +52,8 @@ class Places:
     views : dict of Var -> Step
     scalars : set of Var
         Registers that runs of scalar operations fill.
+    own : set of Var
+        What is written into, and must share memory with nothing else.
     copies : set of Var
         Buffers that take a copy: of an input, or of a reshaped array whose layout allows no view.
     rows : dict of Var -> list of Row
@@ -73,7 +75,7 @@ class Places:
         self.definitions: dict[Var, Step] = program.definitions()
         self.results: Any = _results(program, self.uses)
         pinned = program.pinned()
-        self.numbers: set[Var] = _numbers(program, pinned)
+        self.own: set[Var] = _own(program, pinned)
         scalar = [step for step in program.steps if is_scalar(step)]
         self.scalars: set[Var] = {step.out for step in scalar} if len(scalar) >= FEWEST and not self.compiled else set()
         self.last: set[Var] = set()  # results that are computed when all else is done, straight into the caller's hands
@@ -102,7 +104,7 @@ class Places:
 
     def _place_input(self, var):
         uses, layout = self.demand.get(var, (0, None))
-        if var in self.as_given or var in self.numbers:
+        if var in self.as_given:
             return
         often = uses >= (1 if self.compiled else USED_OFTEN)
         if var.kind == "scalar" or (var.kind == "array" and often and var.nbytes <= COPIED_IN):
@@ -111,7 +113,7 @@ class Places:
 
     def _place(self, step):
         out = step.out
-        if out.kind not in ("array", "scalar") or out in self.scalars or out in self.numbers:
+        if out.kind not in ("array", "scalar") or out in self.scalars:
             return
         if step.fn in VIEWS and self._view(step):
             return
@@ -192,9 +194,13 @@ def laid_out(memory: Any, var: Var, layout: Layout) -> np.ndarray:
     return np.ndarray(shape, var.dtype, memory).transpose(back)
 
 
-def _numbers(program, pinned):
-    """Scalars that are read by steps that touch written memory: a buffer of theirs might be returned as a view."""
-    return {var for step in program.steps if touches(step, pinned) for var in step.reads() if var.kind == "scalar"}
+def _own(program, pinned):
+    """What is written into and had memory of its own when it was recorded: a replay may make it a view.
+
+    NumPy's numbers are copied by every function; those of a program may be entries of its buffers.
+    """
+    made = (step for step in program.steps if step.mutates is None and step.out.root is step.out in pinned)
+    return {step.out for step in made if not allocates(step)}
 
 
 def _results(program, uses):

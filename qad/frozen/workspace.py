@@ -135,6 +135,8 @@ class _Emitter:
 
     def _instruction(self, step):
         out = self.arrays.get(step.out)
+        if step.out in self.places.own:
+            return _fill_own, (self.registers, self.number, step)
         if step.out in self.places.copies:
             return self._copy(step, out)
         if step.fn is np.array and type(step.args[0]) is list and len(step.args[0]) > 1:
@@ -257,6 +259,13 @@ def _fill(registers, number, step):
         return registers[number[var]]
 
     registers[number[step.out]] = step.fn(*rebuilt(step.args, value), **rebuilt(step.kwargs, value))
+
+
+def _fill_own(registers, number, step):
+    _fill(registers, number, step)
+    made = registers[number[step.out]]
+    if made.base is not None:
+        registers[number[step.out]] = made.copy("K")
 
 
 def _itself(x):

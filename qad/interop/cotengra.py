@@ -1,4 +1,4 @@
-"""qad's planner, which minimises the cost of value and gradient together, as an optimiser of cotengra and quimb.
+"""qad's planner, which minimises the cost of value and gradient together, as an optimiser of cotengra and opt_einsum.
 
 Examples
 --------
@@ -19,6 +19,7 @@ from qad.interop.installed import require
 require("cotengra", "cotengra")
 
 from cotengra import ContractionTree
+from opt_einsum.paths import PathOptimizer
 
 from qad.contract.planner import find_plan
 
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["JointOptimizer"]
 
 
-class JointOptimizer:
-    """Whatever takes an optimiser of cotengra takes this one: ``optimize=JointOptimizer()``.
+class JointOptimizer(PathOptimizer):
+    """Whatever takes an optimiser of cotengra or opt_einsum takes this one: ``optimize=JointOptimizer()``.
 
     Parameters
     ----------

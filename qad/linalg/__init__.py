@@ -1,4 +1,4 @@
-"""Matrix functions with derivatives that are right, one heavy function per file; and those of NumPy that have them."""
+"""Linear algebra: NumPy's functions, decompositions, functions of matrices, and operators, all with derivatives."""
 
 from numpy.linalg import diagonal, matmul, matrix_transpose, outer, tensordot, trace, vecdot
 

@@ -123,6 +123,10 @@ class Chain:
         return -1.0 * self
 
     def __mul__(self, factor: Number) -> Self:
+        if isinstance(factor, Chain):
+            raise ArgumentError(
+                "the product of two operators is A @ B, the overlap of states psi @ phi; * is by a number"
+            )
         if np.ndim(factor) != 0 or factor is None or isinstance(factor, str):
             return NotImplemented
         return type(self)([factor * self.tensors[0], *self.tensors[1:]])

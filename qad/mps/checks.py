@@ -41,9 +41,9 @@ def check_kind(x: Any, kind: type[Chain]) -> None:
     if hasattr(x, "without_symmetry"):
         raise ArgumentError("this takes no state of definite charge: give psi.without_symmetry()")
     if not isinstance(x, kind):
-        legs = ", ".join(kind.LEGS)
+        legs, article = ", ".join(kind.LEGS), "an" if kind.__name__.startswith("M") else "a"
         raise ArgumentError(
-            f"an {kind.__name__} is needed, but got {type(x).__name__}: write qad.mps.{kind.__name__}(tensors) "
+            f"{article} {kind.__name__} is needed, but got {type(x).__name__}: write qad.mps.{kind.__name__}(tensors) "
             f"with site tensors of legs ({legs})"
         )
 

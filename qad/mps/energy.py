@@ -18,7 +18,8 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, any_traced, defvjp, is_foreign, jvp, primitive, stack_of, value_of, vjp
 from qad.mps.hamiltonian import Hamiltonian, check_hermitian
-from qad.mps.sandwich import factor, operator_matrices, sandwich
+from qad.mps.sandwich import operator_matrices, sandwich
+from qad.mps.scales import factor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -12,6 +12,7 @@ from qad.core.trees import flatten
 from qad.extend import Tensor, like, stack_of, value_of
 from qad.mps.chain import as_array
 from qad.mps.checks import check_kind
+from qad.mps.conserving.quantities import kinds
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.gauge import mirrored, side_ranks, span_ranks, truncated
 from qad.mps.operator import MPO
@@ -30,7 +31,7 @@ MOST_ENTRIES = 2**20  # of an operator that is applied
 
 def apply(
     psi: State,
-    operator: ArrayLike,
+    operator: str | ArrayLike,
     sites: int | Sequence[int],
     max_bond: int | None = None,
     cutoff: float = 1e-14,
@@ -41,7 +42,7 @@ def apply(
     ----------
     psi : MPS or SymmetricMPS
         Open, where the operator acts on several sites.
-    operator : array (d, d), or one axis for each site's ``out`` and then each site's ``in``
+    operator : array (d, d), or one axis for each site's ``out`` and then each site's ``in``; on one spin also a name
         Unitary or not; ``d`` is the product of the sites' dimensions, the first of `sites` most significant.  For a
         `SymmetricMPS` of plain numbers, and conserving.
     sites : int or sequence of ints
@@ -78,6 +79,8 @@ def apply(
     array([0.707107, 0.707107])
     """
     sites = check_sites(psi, sites)
+    if isinstance(operator, str):
+        operator = named(operator, sites, psi.phys)
     operator = as_matrix(operator, [psi.phys[site] for site in sites])
     tensors = gate_tensors(operator, sites, psi.phys)
     first, last = min(sites), max(sites)
@@ -96,6 +99,13 @@ def apply(
     if len(sites) > 1 and any(type(x) is Tensor for x in (operator, *flatten(psi)[0])):
         check_room(psi, operator, sites, smaller, max_bond)
     return smaller
+
+
+def named(name: str, sites: Sequence[int], phys: Sequence[int]) -> Array:
+    """The matrix of an operator's name on one site, a spin."""
+    if len(sites) != 1:
+        raise ArgumentError(f"{name!r} acts on one site, not on {sites}: give the matrix, or apply one after the other")
+    return kinds(None, phys)[sites[0]].matrix(name)
 
 
 def check_room(psi: State, operator: Array, sites: Sequence[int], after: State, max_bond: int | None) -> None:

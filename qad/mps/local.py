@@ -75,7 +75,9 @@ class Site:
         if name in self.operators:
             return self.operators[name]
         hint, known = suggestion(name, self.operators), ", ".join(self.operators)
-        raise ArgumentError(f"a site of kind {self.name!r} has no operator {name!r}: {hint}it has {known}")
+        others = [kind for kind in ("spin-1/2", "fermion", "boson-3", "electron") if name in site(kind).operators]
+        elsewhere = f"; sites={others[0]!r} has {name!r}" if others else ""
+        raise ArgumentError(f"a site of kind {self.name!r} has no operator {name!r}: {hint}it has {known}{elsewhere}")
 
     def state(self, name: str) -> int:
         """The number of the basis state of this name; raises, and says which there are, if there is none."""

@@ -106,7 +106,7 @@ class Methods:
 
     def apply(
         self,
-        operator: ArrayLike,
+        operator: str | ArrayLike,
         sites: int | Sequence[int],
         max_bond: int | None = None,
         cutoff: float = 1e-14,

@@ -10,7 +10,7 @@ SPELLINGS = (
     ("down", "dn"), ("sigma", ""), ("pauli", ""),
 )  # fmt: skip
 IGNORED = str.maketrans("", "", "_^{}() *\\")
-ALIKE = 0.3  # the least likeness of a name that is suggested
+ALIKE = 0.4  # the least likeness of a name that is suggested
 ALIASES = {"a": "b", "adag": "bdag", "i": "id", "1": "id", "identity": "id", "one": "id"}
 
 
@@ -27,9 +27,9 @@ def spelled(name: str) -> str:
 
 def nearest(name: str, known: Iterable[str]) -> list[str]:
     """The known names that are meant, most likely: one, several that are equally near, or none."""
-    text = spelled(name)
+    text, raised = spelled(name), spelled(name.replace("+", "dag"))
     by_spelling = {spelled(other): other for other in known}
-    for guess in (text, ALIASES.get(text)):
+    for guess in (text, ALIASES.get(text), raised, ALIASES.get(raised)):
         if guess in by_spelling:
             return [by_spelling[guess]]
     likeness = {other: SequenceMatcher(None, text, spelling).ratio() for spelling, other in by_spelling.items()}

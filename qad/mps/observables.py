@@ -16,7 +16,8 @@ from qad.mps.energy import energy_of, has_own_node, is_plain, prepared, quotient
 from qad.mps.frozen_energy import energy_of_both, is_frozen
 from qad.mps.operator import MPO
 from qad.mps.opsum import OpSum
-from qad.mps.sandwich import inner, operator_matrices, sandwich, within_range
+from qad.mps.sandwich import inner, operator_matrices, sandwich
+from qad.mps.scales import within_range
 from qad.mps.state import MPS
 
 if TYPE_CHECKING:

@@ -57,6 +57,8 @@ class Algebra:
 
     def __add__(self, other: Self | int) -> Self:
         if not isinstance(other, Algebra):
+            if np.isscalar(other) and not isinstance(other, str) and other != 0:
+                raise ArgumentError(f"a number is added to a sum as H.add({other}, 'Id', 0), times the identity")
             return self.copy() if isinstance(other, int) and other == 0 else NotImplemented
         alike = [
             (one.name, one.phys) == (two.name, two.phys) for one, two in zip(self.sites, other.sites, strict=False)
@@ -76,7 +78,9 @@ class Algebra:
         return self + other * -1.0 if isinstance(other, Algebra) else NotImplemented
 
     def __mul__(self, factor: Number) -> Self:
-        if np.ndim(factor) != 0 or isinstance(factor, (Algebra, str)):
+        if isinstance(factor, Algebra):
+            raise ArgumentError("the product of two sums is A @ B, as of matrices; * is by a number")
+        if np.ndim(factor) != 0 or isinstance(factor, str):
             return NotImplemented
         finite_number(factor, "the factor of a sum")
         return self._changed(lambda matrix: matrix, lambda weight: weight * factor, rates=False)

@@ -13,6 +13,7 @@ import numpy as np
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import any_traced, like, stack_of, value_of
 from qad.mps.environments import acted, adjoint, operator_matrix
+from qad.mps.scales import evened, within_range
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from qad.typing import Array, DTypeLike
 
 SITES_PER_SCALING = 4
-FAR = 0.9  # of the largest exponent: beyond it exp(log_scale) by itself may overflow where the value does not
 
 
 def sandwich(
@@ -46,14 +46,39 @@ def sandwich(
         Taken out on the way, lest long chains overflow; a constant for derivatives.
     """
     outer = bra[0].shape[0], (1 if operators is None else operators[0][1]), ket[0].shape[0]
-    environment = opened(outer, np.result_type(bra[0].dtype, ket[0].dtype, np.float32), like(bra[0], ket[0]))
-    log_scale = 0.0
-    for site, tensor in enumerate(ket):
-        operator = None if operators is None else operators[site]
-        environment = adjoint(bra[site]) @ acted(environment, tensor, operator)
-        if site % SITES_PER_SCALING == SITES_PER_SCALING - 1:
-            environment, log_scale = scaled(environment, log_scale)
+    start = opened(outer, np.result_type(bra[0].dtype, ket[0].dtype, np.float32), like(bra[0], ket[0]))
+    environment, log_scale, in_range = swept(start, bra, operators, ket)
+    if not in_range:
+        (bra, one), (ket, two) = evened(bra), evened(ket)
+        between = None if operators is None else evened([matrix for matrix, _, _ in operators])
+        if between is not None:
+            operators = [(matrix, *row[1:]) for matrix, row in zip(between[0], operators, strict=True)]
+        environment, log_scale, _ = swept(start, bra, operators, ket)
+        log_scale = log_scale + (one + two + (0 if between is None else between[1])) * np.log(2.0)
     return closed(environment, outer, channels), log_scale
+
+
+def swept(
+    environment: Array, bra: SiteTensors, operators: Sequence[tuple[Array, int, int]] | None, ket: SiteTensors
+) -> tuple[Array, Any, bool]:
+    """The environment of all sites, the logarithm that was taken out, and whether nothing left the range of floats."""
+    log_scale, in_range = 0.0, True
+    with np.errstate(over="ignore", invalid="ignore"):
+        for site, tensor in enumerate(ket):
+            operator = None if operators is None else operators[site]
+            environment = adjoint(bra[site]) @ acted(environment, tensor, operator)
+            if site % SITES_PER_SCALING == SITES_PER_SCALING - 1:
+                before = environment
+                environment, log_scale = scaled(environment, log_scale)
+                in_range = in_range and environment is not before
+        size = np.linalg.norm(stack_of(environment).ravel())
+    return environment, log_scale, in_range and (any_traced(size) or 0 < size < np.inf)
+
+
+def product(bra: SiteTensors, ket: SiteTensors) -> tuple[Array, Any]:
+    """``<bra|ket>`` as a number and the logarithm of a factor."""
+    (value,), log_scale = sandwich(bra, None, ket)
+    return value, log_scale
 
 
 def inner(bra: SiteTensors, ket: SiteTensors) -> Array:
@@ -62,30 +87,6 @@ def inner(bra: SiteTensors, ket: SiteTensors) -> Array:
         raise ShapeError("states of different sites have no overlap: lengths and physical dimensions must agree")
     (value,), log_scale = sandwich(bra, None, ket)
     return within_range(value, log_scale, "the overlap")
-
-
-def within_range(value: Array, log_scale: Any, what: str, tiny: bool = True) -> Array:
-    """``value * exp(log_scale)``; raises where that overflows, and where it vanishes if it must not be `tiny`."""
-    if any_traced(log_scale):
-        return value * factor(value, log_scale)
-    plain, limits = np.abs(value_of(stack_of(value))), np.finfo(value.dtype)
-    with np.errstate(divide="ignore"):
-        logs = np.log(plain) + log_scale
-    if (logs > np.log(limits.max)).any() or (not tiny and ((logs < np.log(limits.tiny)) & (plain > 0)).any()):
-        raise ArgumentError(
-            f"{what} is exp({float(np.max(logs)):.6g}), which {limits.dtype} cannot hold: qad.mps.log_norm2(psi) is "
-            "the logarithm of the squared norm, psi.normalized() the state of norm 1"
-        )
-    if np.max(np.abs(log_scale)) < FAR * np.log(limits.max):
-        return value * factor(value, log_scale)
-    half = factor(value, log_scale / 2)
-    return value * half * half
-
-
-def factor(value: Array, log_scale: Any) -> Any:
-    """``exp(log_scale)`` in the precision of `value`."""
-    real = np.finfo(value.dtype).dtype
-    return np.exp(log_scale).astype(real) if any_traced(log_scale) else real.type(np.exp(log_scale))
 
 
 def opened(outer: tuple[int, int, int], dtype: DTypeLike, create: Any) -> np.ndarray:

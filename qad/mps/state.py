@@ -13,7 +13,8 @@ from qad.mps.amplitudes.reading import Readings
 from qad.mps.chain import Chain, site_count
 from qad.mps.conserving import make as symmetric
 from qad.mps.methods import Methods
-from qad.mps.sandwich import inner, normalised
+from qad.mps.sandwich import inner, normalised, product
+from qad.mps.scales import cut_in_range
 from qad.mps.sites import basis_or_vector, join, numbered, random_gaussian, random_isometry
 
 if TYPE_CHECKING:
@@ -281,7 +282,7 @@ class MPS(Methods, Readings, Chain):
         (8, True)
         """
         max_bond = None if max_bond is None else site_count(max_bond, 1, "max_bond")
-        tensors, error = gauge.truncated(self.tensors, max_bond, cutoff)
+        tensors, error = cut_in_range(gauge.truncated, product, self.tensors, max_bond, cutoff)
         return type(self)(tensors), error
 
     def opened(self) -> Self:

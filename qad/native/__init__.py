@@ -18,10 +18,10 @@ of Python, and means the same but for this:
 """
 
 from qad.native.intrinsics import inlined, intrinsic
-from qad.native.kernels import Bundle, Kernels, row_dtype
+from qad.native.kernels import Bundle, Kernels, readable, row_dtype
 from qad.native.values import COMPLEX, COMPLEX128, FLOAT, INT, INT32, REAL, Block, struct
 
 __all__ = [
     "COMPLEX", "COMPLEX128", "FLOAT", "INT", "INT32", "REAL", "Block", "Bundle", "Kernels", "inlined", "intrinsic",
-    "row_dtype", "struct",
+    "readable", "row_dtype", "struct",
 ]  # fmt: skip

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from qad.native.machine import Engine
     from qad.native.values import Element, Parameter
 
-__all__ = ["Bundle", "Kernels", "row_dtype"]
+__all__ = ["Bundle", "Kernels", "readable", "row_dtype"]
 
 LOCK = RLock()  # one thread compiles at a time
 SOURCES = sorted(Path(__file__).parent.glob("*.py"))
@@ -191,6 +191,12 @@ def check(x: np.ndarray, dtype: np.dtype[Any], ndim: int, flags: int, where: str
     if x.dtype != dtype or x.ndim != ndim or x.flags.num & flags != flags:
         order = " in C order" if flags & 1 else ""
         raise TypeError(f"{where}: an aligned array of {dtype} and {ndim} axes{order}, not one of {x.dtype}, {x.shape}")
+
+
+def readable(x: np.ndarray) -> np.ndarray:
+    """`x` as kernels read it, in C order and aligned: what comes from another process need not be either."""
+    x = np.ascontiguousarray(x)
+    return x if x.flags.aligned else x.copy()
 
 
 def flags_of(block: Block) -> int:

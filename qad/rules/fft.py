@@ -41,7 +41,7 @@ def _primitive(fn: Function) -> Function:
     """A primitive of the four transforms of one axis; `n` counts points of the time domain and is always given."""
 
     def transform(x, n, axis, norm):
-        return fn(x, n, axis, norm)
+        return fn(x if x.shape[axis] else fit(x, 1, axis), n, axis, norm)  # NumPy's irfft makes chance of nothing
 
     transform.__name__ = fn.__name__
     transform.__qualname__ = f"{fn.__name__}_along"  # by which stored programs name it

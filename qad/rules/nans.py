@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.extend import implements, lies_as, like, operand, refuse_out, stack_of, unrecorded
-from qad.rules.reduce import _number
+from qad.rules.reduce import _number, freedom
 
 if TYPE_CHECKING:
     from qad.typing import Axes, DTypeLike, Function, Value
@@ -76,8 +76,10 @@ def nanmean(
 def _moment(function: Function) -> Function:
     def handler(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=0):
         a, kept = without(a, 0)
-        options = {"where": kept & unrecorded(where), "mean": mean, "correction": correction}
-        return function(a, axis, dtype, out, ddof, keepdims, **options)
+        kept = kept & unrecorded(where)
+        y = function(a, axis, dtype, out, ddof, keepdims, where=kept, mean=mean, correction=correction)
+        free = freedom(_number(a, axis, keepdims, kept), ddof or correction) > 0
+        return y if np.all(stack_of(free)) else np.where(free, y, np.nan)
 
     return handler
 

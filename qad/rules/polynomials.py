@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import Tensor, implements, lies_as, like, operand, stack_of, value_of
+from qad.extend import Tensor, implements, lies_as, like, operand, stack_of
 from qad.rules.resizing import within_zeros
 
 if TYPE_CHECKING:
@@ -108,11 +108,12 @@ def roots(p: Value) -> Value:
 def vander(x: Value, N: int | None = None, increasing: bool = False) -> Value:
     """``np.vander``: powers in columns, each from the one before."""
     x = operand(x)
-    columns = [x * 0 + 1]
-    for _ in range((len(x) if N is None else N) - 1):
-        columns.append(columns[-1] * x)
-    if N == 0:
+    size = len(x) if N is None else N
+    if not size:
         return like(x).zeros((len(x), 0), x.dtype)
+    columns = [x * 0 + 1]
+    for _ in range(size - 1):
+        columns.append(columns[-1] * x)
     return np.stack(columns if increasing else columns[::-1], axis=1)
 
 
@@ -131,6 +132,6 @@ def polyfit(
     matrix = vander(x, deg + 1) if w is None else vander(x, deg + 1) * operand(w)[:, None]
     y = y if w is None else (y.T * operand(w)).T
     rcond = len(x) * np.finfo(x.dtype).eps if rcond is None else rcond
-    scale = np.sqrt(np.sum(value_of(matrix) ** 2, axis=0))
+    scale = np.sqrt(np.sum(matrix * matrix, axis=0))  # of fewer points than coefficients the answer depends on it
     c = np.linalg.lstsq(matrix / scale, y, rcond)[0]
     return (c.T / scale).T

@@ -17,6 +17,7 @@ from qad.extend import (
     defjvp,
     defvjp_tuned,
     implements,
+    like,
     primitive,
     quick_with_metadata,
     refuse_out,
@@ -107,13 +108,18 @@ def _number(x: Value, axis: Axes, keepdims: bool, where: Value) -> Value:
     return np.sum(mask, axis=axis, keepdims=keepdims, dtype=x.real.dtype)
 
 
+def freedom(n: Value, ddof: Value) -> Value:
+    """Degrees of freedom: ``n - ddof``, but not below 0, where a variance has no finite value."""
+    return max(n - ddof, 0) if type(n) is int else np.maximum(n - ddof, 0)
+
+
 def _deviation(x: Value, axis: Axes) -> Value:
     return (x - mean(x, axis, keepdims=True)).conj()
 
 
 def _spread_deviation(scale: Value, x: Value, axis: Axes, ddof: float, keepdims: bool) -> Value:
     """``scale * conj(x - mean) / (n - ddof)``, with `scale` as the reduction gave it."""
-    n = count(x.shape, axis) - ddof
+    n = freedom(count(x.shape, axis), ddof)
     return spread(scale / n, shape=x.shape, axis=axis, keepdims=keepdims) * _deviation(x, axis)
 
 
@@ -157,13 +163,13 @@ def _direction(y: Value, x: Value, axis: Axes, keepdims: bool) -> Value:
 def _std_rule(
     g: Cotangent, y: Value, x: Value, axis: Axes = None, ddof: float = 0, keepdims: bool = False
 ) -> Cotangent:
-    g = g / (count(x.shape, axis) - ddof)
+    g = g / freedom(count(x.shape, axis), ddof)
     return spread(g, shape=x.shape, axis=axis, keepdims=keepdims) * _direction(y, x, axis, keepdims)
 
 
 def _along_deviation(t: Tangent, x: Value, axis: Axes, ddof: float, keepdims: bool) -> Tangent:
     """``sum(conj(x - mean) * t) / (n - ddof)``."""
-    return np.sum(_deviation(x, axis) * t, axis=axis, keepdims=keepdims) / (count(x.shape, axis) - ddof)
+    return np.sum(_deviation(x, axis) * t, axis=axis, keepdims=keepdims) / (freedom(count(x.shape, axis), ddof))
 
 
 def _var_forward(t: Tangent, y: Value, x: Value, axis: Axes = None, ddof: float = 0, keepdims: bool = False) -> Tangent:
@@ -171,7 +177,7 @@ def _var_forward(t: Tangent, y: Value, x: Value, axis: Axes = None, ddof: float 
 
 
 def _std_forward(t: Tangent, y: Value, x: Value, axis: Axes = None, ddof: float = 0, keepdims: bool = False) -> Tangent:
-    n = count(x.shape, axis) - ddof
+    n = freedom(count(x.shape, axis), ddof)
     return np.sum(_direction(y, x, axis, keepdims) * t, axis=axis, keepdims=keepdims) / n
 
 
@@ -195,7 +201,7 @@ def var(
         return _var(a, axis, ddof, keepdims)
     d = a - (np.mean(a, axis, keepdims=True, where=where) if mean is None else mean)
     squares = sum((d * d.conj()).real, axis, keepdims=keepdims, where=where)
-    return squares / (_number(a, axis, keepdims, where) - ddof)
+    return squares / freedom(_number(a, axis, keepdims, where), ddof)
 
 
 @implements(np.std)
@@ -205,7 +211,8 @@ def std(
 ) -> Value:  # fmt: skip
     """``np.std``; `correction` is the array API's name of `ddof`."""
     if where is not True or mean is not None:
-        return np.sqrt(var(a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction))
+        y = var(a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
+        return np.sqrt(nonzero(y)) * (unrecorded(y) != 0)  # no slope where all entries are equal, as `_direction`
     refuse_out(out, "np.std")
     a = inexact(a, dtype, "np.std")
     return _std(a, axis, ddof or correction, keepdims)
@@ -253,8 +260,19 @@ def softmax_over(x: Value, axis: Axes = None) -> Value:
     return e / nonzero(e.sum(axis=axis, keepdims=True))
 
 
+def of_nothing(a: Value, axis: Axes, keepdims: bool, value: Value) -> Value | None:
+    """The reduction of `a` where its axes hold nothing: `value` everywhere; None where they hold something."""
+    axes = axes_of(axis, a.ndim)
+    if not any(a.shape[i] == 0 for i in axes):
+        return None
+    shape = tuple([1 if i in axes else n for i, n in enumerate(a.shape) if keepdims or i not in axes])
+    return like(a).zeros(shape, a.dtype) + np.astype(as_array(value), a.dtype)
+
+
 def largest_real(x: Value, axis: Axes) -> Value:
-    """The largest real part, 0 where that is infinite."""
+    """The largest real part, 0 where that is infinite, or that of nothing."""
+    if not x.size:
+        return x.real.sum(axis=axis, keepdims=True)
     m = x.real.max(axis=axis, keepdims=True)
     finite = np.isfinite(m)
     return m if type(finite) is np.ndarray and finite.all() else np.where(finite, m, 0)

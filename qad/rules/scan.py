@@ -213,7 +213,9 @@ def diff(a: Value, n: int = 1, axis: int = -1, prepend: Value = None, append: Va
 def _edge(e: Value | None, a: Value, axis: int) -> Value | None:
     if e is None or np.ndim(value_of(e)):
         return e
-    return np.full_like(np.take(unrecorded(a), [0], axis), 0) + e
+    shape = list(a.shape)
+    shape[axis] = 1
+    return np.zeros_like(unrecorded(a), shape=tuple(shape)) + e
 
 
 @implements(np.trapezoid)

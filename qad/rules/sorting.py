@@ -24,7 +24,7 @@ from qad.extend import (
     value_of,
 )
 from qad.rules.elementwise import refuse_complex
-from qad.rules.reduce import spread
+from qad.rules.reduce import of_nothing, spread
 
 if TYPE_CHECKING:
     from qad.typing import Axes, Cotangent, DTypeLike, Function, Rule, Tangent, Value
@@ -78,8 +78,10 @@ def _extreme(over: Function, pick: np.ufunc, name: str) -> Function:
             if initial is None:
                 raise ArgumentError(f"{name}(..., where=mask) needs initial=, the value of what is left out")
             a = np.where(where, a, initial)
-        y = over(a, axis, keepdims)
-        return y if initial is None else pick(y, initial)
+        if initial is None:
+            return over(a, axis, keepdims)
+        y = of_nothing(a, axis, keepdims, initial)
+        return pick(over(a, axis, keepdims), initial) if y is None else y
 
     return handler
 

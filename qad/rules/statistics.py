@@ -9,7 +9,7 @@ import numpy as np
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, as_array, implements, like, operand, value_of
 from qad.rules.axes import axes_of, count
-from qad.rules.reduce import mean
+from qad.rules.reduce import freedom, mean
 from qad.rules.structured_cotangents import scatter
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ def cov(
 ) -> Value:  # fmt: skip
     """``np.cov``: one variable per row (per column without `rowvar`)."""
     x = _variables(m, rowvar)
+    if not len(x):
+        return like(x).zeros((0, 0))  # as NumPy, whatever `y` is
     if y is not None:
         x = np.concatenate([x, _variables(y, rowvar)])
     if dtype is not None:
@@ -53,12 +55,12 @@ def cov(
     ddof = (0 if bias else 1) if ddof is None else ddof
     if fweights is None and aweights is None:
         d = x - np.mean(x, axis=1, keepdims=True)
-        return np.squeeze(d @ np.matrix_transpose(d).conj() / (x.shape[1] - ddof))
+        return np.squeeze(d @ np.matrix_transpose(d).conj() / freedom(x.shape[1], ddof))
     f, a = (1 if w is None else operand(w) for w in (fweights, aweights))
     w = f * a
     total = np.sum(w)
     d = x - np.sum(x * w, axis=1, keepdims=True) / total
-    norm = total - ddof * (np.sum(w * a) / total if aweights is not None else 1)
+    norm = freedom(total, ddof * (np.sum(w * a) / total if aweights is not None else 1))
     return np.squeeze((d * w) @ np.matrix_transpose(d).conj() / norm)
 
 

@@ -15,11 +15,12 @@ from qad.extend import Tensor, as_array, implements, lies_as, like, operand, ref
 from qad.extend.memory import elementwise, relaid
 from qad.extend.recording import has_no_derivative
 from qad.rules.axes import axes_of
-from qad.rules.reduce import logsumexp
+from qad.rules.reduce import logsumexp, of_nothing
 from qad.rules.scan import cumprod, cumsum
 from qad.rules.structured_cotangents import scatter
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from qad.typing import Axes, DTypeLike, Function, Value
@@ -94,9 +95,15 @@ def reduce(
     axes = axes_of(axis, a.ndim)
     if len(axes) > 1 and ufunc.identity is None and ufunc not in (np.fmax, np.fmin):
         raise ArgumentError(f"np.{ufunc.__name__} depends on the order of its operands: reduce one axis at a time")
+    start = ufunc.identity if initial is None else initial
     kept = [n for i, n in enumerate(a.shape) if i not in axes]
-    rows = np.moveaxis(a, axes, range(len(axes))).reshape((-1, *kept) if axes and a.size else (0, *kept))
-    y = _fold(ufunc, rows, initial)
+    if not a.size:
+        if start is None and all(kept):
+            raise ArgumentError(f"np.{ufunc.__name__} has no value for an axis of length 0: give initial=")
+        y = of_nothing(a, axis, keepdims, 0 if start is None else start)
+        return np.sum(a, axis, keepdims=keepdims) if y is None else y  # which is empty
+    rows = list(np.moveaxis(a, axes, range(len(axes))).reshape((-1, *kept)))
+    y = _fold(ufunc, rows if start is None or (initial is None and len(rows) > 1) else [start, *rows])
     return np.expand_dims(y, axes) if keepdims else y
 
 
@@ -105,14 +112,9 @@ def _prepared(ufunc: np.ufunc, a: Value, dtype: DTypeLike | None, out: object) -
     return a if dtype is None else np.astype(a, dtype)
 
 
-def _fold(ufunc: np.ufunc, rows: Value, initial: Value = None) -> Value:
-    rows = list(rows)
-    if initial is None and not rows:
-        if ufunc.identity is None:
-            raise ArgumentError(f"np.{ufunc.__name__} has no value for an axis of length 0: give initial=")
-        initial = ufunc.identity
-    y = rows.pop(0) if initial is None else initial
-    for row in rows:
+def _fold(ufunc: np.ufunc, rows: Sequence[Value]) -> Value:
+    y = rows[0]
+    for row in rows[1:]:
         y = ufunc(y, row)
     return y
 

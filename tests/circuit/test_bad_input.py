@@ -35,6 +35,13 @@ CALLS = {
     "a rotation on a set": (lambda: qad.Circuit(3).exp_pauli(0.1, "XY", {2, 0}), "one letter of IXYZ per qubit"),
     "evolution by a string": (lambda: qad.Circuit(2).evolve("ZZ", 0.1), "a Pauli sum is needed"),
     "evolution for a text": (lambda: qad.Circuit(1).evolve(qad.PauliSum({"Z": 1.0}), "1"), "an angle is a number"),
+    "not Hermitian": (lambda: qad.Circuit(1).expectation(np.eye(2, k=1)), "qad.circuit.bracket(c, A, c)"),
+    "a sum that is not": (lambda: qad.Circuit(1).expectation(1j * qad.PauliSum({"Z": 1})), "bracket(c, H, c)"),
+    "a sum on fewer qubits": (lambda: qad.Circuit(2).expectation(qad.PauliSum({"Z": 1})), "jordan_wigner(terms, 2)"),
+    "more amplitudes than fit": (
+        lambda: qad.Circuit(30, initial=qad.mps.MPS.product([0] * 30)).state(),
+        "c.mps(max_bond=...)",
+    ),
     "no observable": (lambda: qad.Circuit(2).expectation([]), "not an empty one"),
     "a matrix of objects": (lambda: qad.Circuit(1).unitary(np.eye(2, dtype=object), 0), "of numbers"),
     "probabilities of a number": (lambda: qad.Circuit(2).probabilities(0), "such as [0, 1]"),

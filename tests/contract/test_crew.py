@@ -11,6 +11,7 @@ import pytest
 import qad
 from qad.contract import crew
 from qad.contract.crew import in_order
+from qad.core.errors import ArgumentError
 
 
 def add(shared, item):
@@ -82,6 +83,12 @@ def test_what_is_under_way_follows_the_executor_and_not_the_machine(workers):
     held = Held(workers)
     assert len(list(in_order(held, add, {"base": 0}, range(20)))) == 20
     assert held.most == 2 * workers
+
+
+@pytest.mark.parametrize("executor", [3, "threads", multiprocessing.Process], ids=str)
+def test_what_takes_no_tasks_is_refused(executor):
+    with pytest.raises(ArgumentError, match=r"takes no tasks: give a concurrent\.futures\.ThreadPoolExecutor"):
+        qad.for_each(max, [1, 2], 0, executor)
 
 
 def test_a_failure_says_which_task_and_cancels_the_rest():

@@ -20,6 +20,7 @@ ASKED = {  # a call with a recorded Tensor -> what it counts as, what the error 
     "fit": (lambda x: optimize.least_squares(lambda y: y - x, X), "optimize.least_squares", "least_sq"),
     "brentq": (lambda x: optimize.brentq(lambda y: y - x[0], 0, 2), "optimize.brentq", "qad.optimize.root"),
     "solve_ivp": (lambda x: integrate.solve_ivp(lambda t, y: y * x[0], (0, 1), X), "integrate.solve_ivp", "qad.int"),
+    "odeint": (lambda x: integrate.odeint(lambda y, t: -y, x * 1.0, X), "integrate.odeint", "qad.integrate.solve_ivp"),
     "quad": (lambda x: integrate.quad(lambda t: t * x[0], 0, 1), "integrate.quad", "leggauss"),
     "simpson": (integrate.simpson, "integrate.simpson", "np.trapezoid"),
     "expm": (lambda x: linalg.expm(A * x), "linalg.expm", "qad.linalg.expm"),
@@ -74,3 +75,10 @@ def test_solvers_that_forget_the_error_print_it():
     )
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert found.returncode and "by scipy.optimize.fsolve" in found.stderr and "qad.optimize.root" in found.stderr
+
+
+def test_the_counterpart_is_named_though_nobody_imported_it():
+    """``qad.special`` is imported when it is asked for."""
+    program = "import numpy as np, qad, scipy.special\nqad.grad(scipy.special.logsumexp)(np.ones(2))"
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert found.returncode and "write qad.special.logsumexp" in found.stderr

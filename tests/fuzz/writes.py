@@ -7,10 +7,11 @@ It is drawn by running it on plain arrays.
 import numpy as np
 
 import qad
-from tests.fuzz import composed
+from tests.fuzz import composed, few_entries
 from tests.fuzz.composed import pick
 
 COMPOSED = 16  # one program in so many: qad.vmap refuses a quarter of them, as it knows their layouts less often
+FEW = 8  # one program in so many is about arrays of one entry or of none
 
 
 class Program:
@@ -272,6 +273,8 @@ def draw(seed, length=14):
     made = [making] * 2 + [viewing] * 3 + [writing] * 4 + [reading]
     if seed % COMPOSED == 0:
         made += composed.STEPS
+    if seed % FEW == 1:
+        made += few_entries.STEPS
     tries = 0
     while len(program.steps) < length and tries < 20 * length:
         tries += 1

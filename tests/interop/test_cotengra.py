@@ -9,6 +9,7 @@ from qad.core.errors import ArgumentError
 pytest.importorskip("cotengra", reason="the optional package cotengra is not installed")
 
 import cotengra
+import opt_einsum
 
 from qad.interop.cotengra import JointOptimizer
 
@@ -50,4 +51,12 @@ def test_the_joint_planner_in_cotengra():
     tree = cotengra.array_contract_tree(TERMS, "", shapes=SHAPES, optimize=JointOptimizer([0]))
     assert tuple(map(tuple, tree.get_path())) == ours.path
     value = cotengra.array_contract(OPERANDS, TERMS, "", optimize=JointOptimizer())
+    np.testing.assert_allclose(value, np.einsum(TEXT, *OPERANDS))
+
+
+def test_the_joint_planner_in_opt_einsum():
+    ours = qad.plan(TEXT, *SHAPES, variables=[0]).path
+    found, _ = opt_einsum.contract_path(TEXT, *OPERANDS, optimize=JointOptimizer([0]))
+    assert tuple(found) == ours
+    value = opt_einsum.contract(TEXT, *OPERANDS, optimize=JointOptimizer())
     np.testing.assert_allclose(value, np.einsum(TEXT, *OPERANDS))

@@ -160,6 +160,21 @@ def test_functions_of_qnodes_are_differentiated(name, device):
     qad.check_grads(ours, (t,), order=1)
 
 
+def test_a_qnode_of_several_recorded_angles_needs_no_bridge():
+    """PennyLane asks what kind of array an angle is where there is one; several count as NumPy's."""
+
+    @qml.qnode(qml.device("default.qubit"))
+    def energy(t):
+        qml.RX(t[0], 0)
+        qml.RY(t[1], 1)
+        qml.CNOT([0, 1])
+        return qml.expval(qml.Z(1))
+
+    np.testing.assert_allclose(
+        qad.grad(energy)(np.array([0.3, 0.7])), [-np.sin(0.3) * np.cos(0.7), -np.cos(0.3) * np.sin(0.7)], atol=1e-12
+    )
+
+
 def test_what_a_qnode_may_not_do():
     device = qml.device("default.qubit", wires=1)
 

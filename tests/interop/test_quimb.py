@@ -232,6 +232,40 @@ def test_what_autoray_creates():
     assert type(autoray.to_numpy(x.detach())) is np.ndarray
 
 
+NAMES = "det", "eigvalsh", "inv", "norm", "pinv", "svdvals", "polar", "lu", "expm", "cholesky", "solve_triangular", "qr"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_functions_of_scipy_by_name(name):
+    """The same numbers as SciPy's, of tall matrices where these are allowed, and with derivatives."""
+    x = np.random.default_rng(0).normal(size=(4, 3) if name in ("norm", "pinv", "svdvals", "qr") else (3, 3))
+    x = x @ x.T + 2 * np.eye(3) if x.shape == (3, 3) else x
+    rest = (np.ones(3),) if name == "solve_triangular" else ()
+    keywords = {"mode": "economic"} if name == "qr" else {}
+
+    def call(x):
+        found = autoray.do(f"scipy.linalg.{name}", x, *rest, **keywords)
+        return found if isinstance(found, tuple) else (found,)
+
+    wanted = getattr(scipy.linalg, name)(x, *rest, **keywords)
+    found = call(qad.tensor(x, requires_grad=True))
+    for ours, theirs in zip(found, wanted if isinstance(wanted, tuple) else (wanted,), strict=True):
+        np.testing.assert_allclose(np.abs(qad.stop_gradient(ours)), np.abs(theirs), atol=1e-12)
+    gradient = qad.grad(lambda x: np.sum(call(x)[-1] ** 2))(x)
+    assert np.all(np.isfinite(gradient)) and np.any(gradient)
+
+
+def test_scipys_other_ways():
+    x = qad.tensor(np.random.default_rng(0).normal(size=(4, 3)), requires_grad=True)
+    q, r = autoray.do("scipy.linalg.qr", x)
+    assert q.shape == (4, 4) and autoray.do("scipy.linalg.qr", x, mode="r")[0].shape == r.shape == (4, 3)
+    with pytest.raises(ArgumentError, match="not 'raw'"):
+        autoray.do("scipy.linalg.qr", x, mode="raw")
+    square = x.T @ x
+    lower = autoray.do("scipy.linalg.cholesky", square, lower=True)
+    np.testing.assert_allclose((lower @ lower.T).numpy(), square.numpy(), atol=1e-13)
+
+
 def test_householder_product():
     (packed, tau), _ = scipy.linalg.qr(np.random.default_rng(0).normal(size=(4, 2)), mode="raw")
     q = householder_product(packed, tau)

@@ -29,6 +29,15 @@ def test_operators_act_as_on_dense_states(sites):
     assert found.bond <= 4  # what a chain of five sites needs
 
 
+def test_names_of_operators_of_spins():
+    psi = MPS.random(3, 2, seed=1)
+    np.testing.assert_array_equal(psi.apply("Sp", 1).to_dense()[:, 0], psi.to_dense()[:, 1])
+    with pytest.raises(ArgumentError, match="acts on one site"):
+        psi.apply("Sz", (0, 1))
+    with pytest.raises(ArgumentError, match="did you mean 'Sp'"):
+        psi.apply("S+", 0)
+
+
 def test_sites_of_different_dimensions():
     psi = MPS([RNG.normal(size=s) for s in ((1, 2, 3), (3, 3, 2), (2, 2, 1))])
     u = RNG.normal(size=(6, 6))

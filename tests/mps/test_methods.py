@@ -79,11 +79,17 @@ def test_products_of_named_states():
         ("spin-1/2", "S+", "'Sp'"), ("spin-1/2", "Sx+", "'Sx' or 'Sp'"), ("spin-1/2", "s_minus", "'Sm'"),
         ("electron", "c_up", "'Cup'"), ("electron", "c^dagger_down", "'Cdagdn'"), ("electron", "n_up", "'Nup'"),
         ("boson-2", "a†", "'Bdag'"), ("fermion", "c_dag", "'Cdag'"), ("spin-1/2", "sigma_z", "'Z'"),
+        ("fermion", "c+", "'Cdag'"), ("boson-2", "a+", "'Bdag'"), ("electron", "c_up+", "'Cdagup'"),
     ],
 )  # fmt: skip
 def test_the_right_name_is_suggested(kind, wrong, right):
     with pytest.raises(ArgumentError, match=rf"did you mean {right}\?"):
         qad.mps.OpSum(2, kind).add(1.0, wrong, 0)
+
+
+def test_names_of_other_kinds_say_where_they_are():
+    with pytest.raises(ArgumentError, match=r"no operator 'Cdag': it has Id, .*; sites='fermion' has 'Cdag'"):
+        qad.mps.correlations(MPS.product([0, 1]), "Cdag", "C")
 
 
 # -- numbers that floating point cannot hold ---------------------------------------------------------------------------

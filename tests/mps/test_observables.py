@@ -8,7 +8,7 @@ import pytest
 import qad
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import tree_map
-from qad.mps import MPO, MPS, energy, expectation, heisenberg, ising, norm, overlap, variance, xxz
+from qad.mps import MPO, MPS, energy, expectation, heisenberg, ising, log_norm2, norm, overlap, variance, xxz
 
 PERIODIC = pytest.mark.parametrize("periodic", [False, True], ids=["open", "periodic"])
 DTYPE = pytest.mark.parametrize("dtype", [float, complex], ids=["real", "complex"])
@@ -157,6 +157,36 @@ def test_long_chains_do_not_overflow(scale):
     E, g = qad.value_and_grad(energy)(scaled, H)
     assert pytest.approx(energy(psi, H), rel=1e-12) == E
     assert all(np.isfinite(t).all() for t in g)
+
+
+@pytest.mark.parametrize("scale", [1e30, 1e-30, 1e100, 1e-100])
+def test_norms_beyond_the_range_of_floats(scale):
+    """Where four sites together overflow or vanish, squares too, and where one does."""
+    n = 10
+    psi, other = MPS.random(n, 4, seed=1), MPS.random(n, 3, seed=2)
+    scaled = tree_map(lambda t: scale * t, psi)
+    value, g = qad.value_and_grad(log_norm2)(scaled)
+    assert value == pytest.approx(2 * n * np.log(scale) + log_norm2(psi), rel=1e-13)
+    np.testing.assert_allclose(g[4] * scale, qad.grad(log_norm2)(psi)[4], atol=1e-13)
+    first, last = psi[0] * scale**2.9, psi[9] / scale**2.9
+    np.testing.assert_allclose(overlap(MPS([first, *psi[1:9], last]), other), overlap(psi, other), rtol=1e-12)
+    less = 1e20 if scale > 1 else 1e-20
+    (cut, error), (small, exact) = MPS([less * t for t in psi]).truncate(2), psi.truncate(2)
+    np.testing.assert_allclose([error / less**n, abs(cut.normalized() @ small) / small.norm()], [exact, 1.0])
+    with pytest.raises(ArgumentError, match="the norm of what was cut off is exp"):
+        MPS([scale * t for t in scaled]).truncate(2)
+
+
+@pytest.mark.parametrize("scale", [1e30, 1e-30, 1e100, 1e-100])
+def test_norms_of_definite_charge_beyond_the_range_of_floats(scale):
+    n, less = 8, 1e25 if scale > 1 else 1e-25
+    psi = MPS.random(n, 4, conserve="Sz", seed=1)
+    scaled = tree_map(lambda t: scale * t, psi)
+    assert log_norm2(scaled) == pytest.approx(2 * n * np.log(scale) + log_norm2(psi), rel=1e-13)
+    (cut, error), (small, exact) = tree_map(lambda t: less * t, psi).truncate(2), psi.truncate(2)
+    np.testing.assert_allclose([error / less**n, abs(cut.normalized() @ small) / small.norm()], [exact, 1.0])
+    with pytest.raises(ArgumentError, match="the norm of what was cut off is exp"):
+        tree_map(lambda t: scale**1.5 * t, psi).truncate(2)
 
 
 def test_bad_pairs():

@@ -84,6 +84,9 @@ def test_multiples_are_differentiated():
         (lambda: OpSum(3) + OpSum(4), "different sites"),
         (lambda: OpSum(3) + OpSum(3, "fermion"), "different sites"),
         (lambda: OpSum(3) @ OpSum(3).add_exponential(1.0, 0.5, "Z", "Z"), r"H\.mpo\(\) @ K\.mpo\(\)"),
+        (lambda: OpSum(3) * OpSum(3), "A @ B"),
+        (lambda: OpSum(3) + 1.5, r"H\.add\(1.5, 'Id', 0\)"),
+        (lambda: MPO.identity(3) * MPO.identity(3), "A @ B"),
         (lambda: MPO.from_dense(np.eye(6)), "give phys="),
         (lambda: MPO.from_dense(np.ones((4, 2))), "give phys="),
         (lambda: MPO.identity(3, (2, 2)), "2 dimensions were given for 3"),
@@ -93,7 +96,22 @@ def test_multiples_are_differentiated():
         (lambda: mpo_exp(qad.mps.ising(4, 1.0), 0.1, order=3), "order 1 or 2"),
         (lambda: mpo_exp(qad.mps.ising(4, 1.0), np.array([0.1, 0.2])), "factor of mpo_exp must be a finite number"),
     ],
-    ids=["lengths", "kinds", "families", "dense", "square", "dimensions", "ring", "multiple", "sum", "order", "factor"],
+    ids=[
+        "lengths",
+        "kinds",
+        "families",
+        "product",
+        "number",
+        "MPO times MPO",
+        "dense",
+        "square",
+        "dimensions",
+        "ring",
+        "multiple",
+        "sum",
+        "order",
+        "factor",
+    ],
 )
 def test_bad_input(wrong, match):
     with pytest.raises((ArgumentError, ShapeError), match=match):

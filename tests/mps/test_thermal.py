@@ -25,7 +25,8 @@ def exact(H, beta, observable=None):
 
 
 @pytest.mark.parametrize("H, beta, method", [
-    (ISING, 1.0, "auto"), (HEISENBERG, 2.0, "auto"), (J1J2, 1.0, "auto"), (ISING, 0.4, "tdvp"),
+    (ISING, 1.0, "auto"), (HEISENBERG, 2.0, "auto"), (heisenberg(9), 2.0, "auto"),
+    (J1J2, 1.0, "auto"), (ISING, 0.4, "tdvp"),
 ])  # fmt: skip
 def test_against_diagonalisation(H, beta, method):
     found, observable = thermal_state(H, beta, method=method), ising(len(H), 0.3)

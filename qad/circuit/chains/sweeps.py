@@ -26,7 +26,8 @@ from qad.core.threads import blas_for
 from qad.extend import Tensor, defvjp, opaque, primitive, vjp
 from qad.mps.environments import past_left, past_right
 from qad.mps.evolve.tebd import Truncation
-from qad.mps.sandwich import factor, operator_matrices, sandwich
+from qad.mps.sandwich import operator_matrices, sandwich
+from qad.mps.scales import factor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

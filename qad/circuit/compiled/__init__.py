@@ -18,6 +18,7 @@ from qad.circuit.compiled.jump_calls import draw, measured
 from qad.circuit.compiled.launch import run
 from qad.circuit.compiled.terms import terms_of
 from qad.circuit.compiled.whole_calls import whole
+from qad.native import readable
 from qad.native.sharing import in_rounds, share, threads_for
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def backward_angles(
     if len(theta[0]) < len(slopes):
         slopes = slopes.sum(0, keepdims=True)
     found, (gates, _) = np.zeros(theta.shape), angle_tables(program)
-    kernels.rounds(out.dtype).collect(np.ascontiguousarray(theta[0]), gates, *entries, slopes, found[0])
+    kernels.rounds(out.dtype).collect(readable(theta[0]), gates, *entries, slopes, found[0])
     return found, reference.summed(dual[None, :, : psi.shape[2]].conj(), psi)
 
 
@@ -113,7 +114,7 @@ def conjugated(g: np.ndarray, dtype: np.dtype[Any], owned: bool) -> np.ndarray:
 
 def apply_sum(c: np.ndarray, psi: np.ndarray, strings: Strings) -> np.ndarray:
     """``H psi`` for coefficients (T,) and states (B, 2**n)."""
-    psi, out = np.ascontiguousarray(psi), np.zeros(psi.shape, psi.dtype)
+    psi, out = readable(psi), np.zeros(psi.shape, psi.dtype)
     table, w = terms_of(strings), weights_of(c, psi, strings)
     parts = len(psi) << strings.n - table.fields.bits
     threads = threads_for(parts, len(table.fields.x) * psi.size)
@@ -128,7 +129,7 @@ def apply_sum(c: np.ndarray, psi: np.ndarray, strings: Strings) -> np.ndarray:
 
 def energy_of(c: np.ndarray, psi: np.ndarray, strings: Strings) -> np.ndarray:
     """``<psi|H|psi>`` (B,) for real coefficients (T,)."""
-    psi = np.ascontiguousarray(psi)
+    psi = readable(psi)
     table, w = terms_of(strings), weights_of(c, psi, strings)
     size = 1 << table.fields.bits
     sums = np.empty((len(psi), 2**strings.n // size))

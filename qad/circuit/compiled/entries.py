@@ -12,7 +12,7 @@ import numpy as np
 from qad.circuit.compiled import kernels
 from qad.circuit.compiled.angles import Gates
 from qad.circuit.compiled.blocking import schedule_of
-from qad.native import Bundle
+from qad.native import Bundle, readable
 
 if TYPE_CHECKING:
     from typing import Any
@@ -98,5 +98,5 @@ def entries_of_angles(
     gates = angle_tables(program)[inverse]
     shape = len(theta), len(gates.fields.constants) + gates.fields.polynomials.shape[1]
     vr, vi = np.empty(shape, REAL_OF[dtype]), np.empty(shape, REAL_OF[dtype])
-    kernels.rounds(dtype).fill(np.ascontiguousarray(theta), gates, vr, vi)
+    kernels.rounds(dtype).fill(readable(theta), gates, vr, vi)
     return vr, vi

@@ -15,7 +15,7 @@ from qad.circuit.compiled.jump_kernels import IDLE, PRODUCT, WHOLE, Noise, Site,
 from qad.circuit.compiled.launch import room
 from qad.circuit.compiled.tables import FLIP, PHASES, Instruction, Round, Tables, table
 from qad.circuit.jumps import unitaries
-from qad.native import Bundle
+from qad.native import Bundle, readable
 from qad.native.sharing import in_rounds, share, threads_for
 
 if TYPE_CHECKING:
@@ -199,5 +199,5 @@ def draw(
 def measured(psi: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
     """As `qad.circuit.jumps.measured`."""
     found = np.empty(len(psi), np.int64)
-    kernels.jumps(psi.dtype).measure(np.ascontiguousarray(psi), uniforms, found)
+    kernels.jumps(psi.dtype).measure(readable(psi), uniforms, found)
     return found

@@ -12,6 +12,7 @@ from qad.circuit.compiled.entries import REAL_OF, angle_tables
 from qad.circuit.compiled.launch import tables_of
 from qad.circuit.compiled.terms import BITS, terms_of
 from qad.circuit.compiled.whole_kernels import ROWS
+from qad.native import readable
 from qad.native.sharing import WORTH, in_rounds, share, threads_for
 
 if TYPE_CHECKING:
@@ -72,20 +73,20 @@ class Whole:
     def energy(self, theta: np.ndarray, w: np.ndarray) -> np.floating[Any]:
         """The energy of parameters (P,)."""
         out = np.empty(1)
-        theta = np.ascontiguousarray(theta)
+        theta = readable(theta)
         self.kernels.energy_of_angles(theta, self.gates[0], self.tables, self.terms, w, *self.rooms(), out)
         return self.real.type(out[0])
 
     def slopes(self, theta: np.ndarray, w: np.ndarray) -> np.ndarray:
         """Its derivatives (P,)."""
-        out, sums, theta = np.zeros(theta.shape), np.zeros(self.entries), np.ascontiguousarray(theta)
+        out, sums, theta = np.zeros(theta.shape), np.zeros(self.entries), readable(theta)
         self.kernels.slopes_of_angles(theta, *self.gates, self.tables, self.terms, w, *self.rooms(), sums, out)
         return out
 
     def curvatures(self, theta: np.ndarray, directions: np.ndarray, w: np.ndarray) -> np.ndarray:
         """The Hessian times directions (B, P)."""
         kernel, out = kernels.curvatures(self.dtype).curvatures_of_angles, np.zeros(directions.shape)
-        theta, directions, count = np.ascontiguousarray(theta), np.ascontiguousarray(directions), len(directions)
+        theta, directions, count = readable(theta), readable(directions), len(directions)
         threads = threads_for(count, 2 * count * self.size * len(self.tables.fields.code))
 
         def work(_, t):

@@ -15,6 +15,7 @@ import numpy as np
 from numpy import ndarray
 
 from qad.core.foreign import as_array, is_foreign
+from qad.core.mutation.aliases import shadow
 from qad.core.tape.tensor import Tensor, handle_of
 from qad.core.vmap.batched import UNKNOWN, Batched
 from qad.core.vmap.layouts import bottom, in_c_order
@@ -72,7 +73,7 @@ def _alone(x: Value, like: NDArray[Any]) -> Value:
 def elementwise(*operands: Any) -> Any:
     """An array that lies in memory as the result of an elementwise function of these arrays and Tensors does."""
     arrays = [as_array(bare(x)) for x in operands]
-    if any(map(is_foreign, arrays)):
+    if any(map(is_foreign, arrays)) or any(bottom(x)[1] for x in operands if type(x) is Tensor):
         return None  # `relaid` leaves them as they are
     flags = [["readonly"]] * len(arrays) + [["writeonly", "allocate"]]
     return np.nditer([*arrays, None], ["zerosize_ok", "refs_ok"], flags).operands[-1]
@@ -116,9 +117,9 @@ def lies_as(reference: Function, always: bool = False) -> Callable[[F], F]:
                 return type(out)(found) if parts is out else found[0]
             if not any(isinstance(bottom(x)[0], ndarray) for x in parts):
                 return out
-            plain, named = bare(args), {name: bare(x) for name, x in kwargs.items()}
-            if not always and all(map(in_c_order, (*parts, *arrays_in((plain, named))))):
+            if not always and all(map(in_c_order, (*parts, *arrays_in((args, kwargs))))):
                 return out
+            plain, named = as_numpys(args), {name: as_numpys(x) for name, x in kwargs.items()}
             with np.errstate(all="ignore"):  # what there is to warn of was said above
                 like = reference(*plain, **named)
             likes = like if parts is out else (like,)
@@ -137,10 +138,27 @@ def bare(x: Any) -> Any:
     return bottom(x)[0] if type(x) is Tensor else x
 
 
+def as_numpys(x: Any) -> Any:
+    """`x` with arrays for Tensors, also in tuples and lists, whose entries lie as far apart as those of NumPy's do.
+
+    Those of ours have gaps where they are the real parts of others, and none where a view was read again.
+    """
+    if type(x) in (tuple, list):
+        return type(x)([as_numpys(y) for y in x])
+    array = bare(x)
+    if type(x) is not Tensor or type(array) is not ndarray or (array.flags.forc and type(x.buffer) is not tuple):
+        return array
+    like = shadow(x)
+    if array.shape != like.shape or array.strides == like.strides or not like.flags.writeable:
+        return array
+    like[...] = array
+    return like
+
+
 def arrays_in(x: Any) -> Iterator[NDArray[Any]]:
-    """The arrays in nested containers."""
+    """The arrays in nested containers, and behind the Tensors in them."""
     if type(x) in (tuple, list, dict):
         for part in x.values() if type(x) is dict else x:
             yield from arrays_in(part)
-    elif isinstance(x, ndarray):
-        yield x
+    elif isinstance(array := bare(x), ndarray):
+        yield array

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from operator import getitem
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
     from qad.core.words import Index, Tangent, Value
 
+NOTHING = np.False_  # the index that names no entry of an array without axes
+
 
 def spot(x: Tensor, index: Any, v: Any, add: bool) -> Any:
     """The index and the value to be written into the root of view `x`, for `v` at `index` of `x`."""
@@ -38,9 +41,9 @@ def spot(x: Tensor, index: Any, v: Any, add: bool) -> Any:
         )
     if not lies_in(part, whole):
         unsure(x)
-    place, offset = entries(whole, part, index)
+    place, offset = entries(whole if root.ndim else whole.reshape(1), part, index)
     if root.ndim == 0:
-        v = np.reshape(v, ())
+        place, v = _of_the_only_entry(np.shape(place[0]), v, add)
     if part.dtype != root.dtype:
         if root.dtype.kind != "c" or part.dtype != whole.real.dtype:
             raise ArgumentError("a view of another dtype cannot be written into: take a copy first, x = x.copy()")
@@ -84,7 +87,20 @@ def entries(whole: NDArray[Any], part: NDArray[Any], index: Index) -> tuple[Inde
         if whole.shape[axis] > 1:
             place[axis], numbers = np.divmod(numbers, whole.strides[axis] // whole.itemsize)
     place = [(Tensor(i) if has_tensors(index) else i)[index] for i in place]
-    return tuple(place) or ..., np.max(rest, initial=0)
+    return tuple(place), np.max(rest, initial=0)
+
+
+def _of_the_only_entry(named: tuple[int, ...], v: Any, add: bool) -> tuple[Index, Any]:
+    """Where and what to write into an array without axes for `v`, at an index that names it in the shape `named`.
+
+    The index may name the entry once, several times, of which the last one stays, or not at all.
+    """
+    if 0 in named:
+        return NOTHING, 0.0
+    if math.prod(named) > 1:
+        v = np.broadcast_to(np.reshape(v, np.shape(v)[-len(named) :]), named)
+        v = np.sum(v) if add else np.reshape(v, -1)[-1]
+    return ..., np.reshape(v, ())
 
 
 def _address(array: NDArray[Any]) -> int:

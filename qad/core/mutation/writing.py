@@ -91,11 +91,16 @@ def _unwrite(
         parts[1] = unbroadcast(part, np.shape(v))
     if 0 in needed:
         if not add and not g.shape:
-            g = g * 0
+            g = g if _names_nothing(index) else g * 0
         elif not add:
             g[index] = 0
         parts[0] = g
     return [parts[i] for i in needed]
+
+
+def _names_nothing(index: Index) -> bool:
+    """Whether `index` names no entry of an array without axes: a mask that is false does."""
+    return index is not ... and not np.zeros(())[index].size
 
 
 def _dispatched(before: Value, v: Value, **where: Any) -> Value:

@@ -41,7 +41,7 @@ def pays(program: Program) -> bool:
 
 def finder(places: Places) -> Callable[[Var], Operand | None]:
     """The function that gives the `Operand` of a Var; None if it is not known where it lies, or how."""
-    known, dummies, made, unknown = places.program.constants, places.dummies, places.definitions, places.numbers
+    known, dummies, made = places.program.constants, places.dummies, places.definitions
 
     def find(var):
         if var in dummies:
@@ -49,7 +49,7 @@ def finder(places: Places) -> Callable[[Var], Operand | None]:
             if not value.dtype.isnative or not value.flags.aligned:
                 return None
             return Operand.of(value, None if var in known else var)
-        if var.kind != "array" or not var.shape or not var.dtype.isnative or var in unknown or var.layout is not None:
+        if var.kind != "array" or not var.shape or not var.dtype.isnative or var.layout is not None:
             return None
         if var in made and made[var].fn in VIEWS:  # its entries may lie apart
             return None

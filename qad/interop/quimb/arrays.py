@@ -18,7 +18,24 @@ if TYPE_CHECKING:
 
 __all__ = ["array", "householder_product", "register_arrays"]
 
-SCIPY = ("expm", "logm", "polar", "solve_triangular", "sqrtm", "svd", "qr")  # in scipy.linalg, with these arguments
+SCIPY = (  # in scipy.linalg, with the arguments that qad's have
+    "det",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "expm",
+    "inv",
+    "logm",
+    "norm",
+    "pinv",
+    "polar",
+    "solve",
+    "solve_triangular",
+    "sqrtm",
+    "svd",
+    "svdvals",
+)
 MODULES = {"qad.scipy": "scipy", "qad": "numpy"}  # the first prefix that fits is taken
 
 
@@ -31,6 +48,7 @@ def register_arrays() -> None:
         "astype": lambda x, dtype, **_: x.astype(dtype), "linalg.svd": thin_svd, "linalg.qr": linalg.qr,
         "linalg.expm": linalg.expm, "linalg.rsvd": rsvd, "linalg.householder_product": householder_product,
         "linalg.solve_triangular": linalg.solve_triangular, "scipy.linalg.lu": lu, "linalg.lu": lu,
+        "scipy.linalg.qr": scipy_qr, "scipy.linalg.cholesky": scipy_cholesky,
     }  # fmt: skip
     functions |= {f"scipy.linalg.{name}": getattr(linalg, name) for name in SCIPY}
     for name, function in functions.items():
@@ -74,6 +92,20 @@ def lu(x: ArrayLike, permute_l: bool = False, **_: Any) -> tuple[Array, ...]:
     """``scipy.linalg.lu``."""
     p, lower, upper = linalg.lu(x)
     return (p @ lower, upper) if permute_l else (p, lower, upper)
+
+
+def scipy_qr(x: ArrayLike, mode: str = "full") -> tuple[Array, ...]:
+    """``scipy.linalg.qr``, whose factors are square unless `mode` is "economic"."""
+    if mode == "r":
+        return (linalg.qr(x, "complete")[1],)
+    if mode not in ("full", "economic"):
+        raise ArgumentError(f"scipy.linalg.qr: of Tensors mode is 'full', 'economic' or 'r', not {mode!r}")
+    return linalg.qr(x, "complete" if mode == "full" else "reduced")
+
+
+def scipy_cholesky(x: ArrayLike, lower: bool = False) -> Array:
+    """``scipy.linalg.cholesky``, which gives the upper factor unless it is told otherwise."""
+    return linalg.cholesky(x, upper=not lower)
 
 
 def householder_product(x: ArrayLike, tau: ArrayLike) -> Array:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import stack_of
+from qad.extend import any_traced, stack_of
 from qad.mps.sandwich import scaled
+from qad.mps.scales import evened
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.summing import direct_sum
 
@@ -26,11 +27,22 @@ def total_of(tensors: Sequence[SymTensor]) -> tuple[int, ...]:
 
 def inner(bra: Sequence[SymTensor], ket: Sequence[SymTensor]) -> tuple[Scalar, float]:
     """``<bra|ket>`` of one total charge as a number and the logarithm of a factor, which was taken out on the way."""
+    value, log_scale = swept(bra, ket)
+    if any_traced(value) or (np.isfinite(plain := stack_of(value)) & (plain != 0)).all():
+        return value, log_scale
+    (bra, one), (ket, two) = evened(bra), evened(ket)  # zero, or beyond the range of floats
+    value, log_scale = swept(bra, ket)
+    return value, log_scale + (one + two) * np.log(2.0)
+
+
+def swept(bra: Sequence[SymTensor], ket: Sequence[SymTensor]) -> tuple[Scalar, float]:
+    """`inner` from the left, of tensors whose entries are not far from 1."""
     carried, log_scale = None, 0.0
-    for lower, upper in zip(ket, bra, strict=True):
-        half = lower if carried is None else tensordot(carried, lower, 1)
-        carried = tensordot(upper.conj(), half, ([0, 1], [0, 1]))
-        carried, log_scale = scaled(carried, log_scale, carried.data)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for lower, upper in zip(ket, bra, strict=True):
+            half = lower if carried is None else tensordot(carried, lower, 1)
+            carried = tensordot(upper.conj(), half, ([0, 1], [0, 1]))
+            carried, log_scale = scaled(carried, log_scale, carried.data)
     return carried.data.sum(), log_scale
 
 

@@ -11,7 +11,8 @@ from qad.extend import Tensor, stack_of
 from qad.mps.conserving.environments import Operator, edges, past_left
 from qad.mps.conserving.inner import overlap, total_of
 from qad.mps.conserving.state import SymmetricMPS
-from qad.mps.sandwich import scaled, within_range
+from qad.mps.sandwich import scaled
+from qad.mps.scales import within_range
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.fusing import fuse
 from qad.symmetric.layout import layout

@@ -10,10 +10,10 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import register
 from qad.mps.chain import chain_card, listed, site_count
 from qad.mps.conserving import gauge, storage
-from qad.mps.conserving.inner import normalised, overlap, sum_of
+from qad.mps.conserving.inner import inner, normalised, overlap, sum_of
 from qad.mps.conserving.reading import Readings
 from qad.mps.methods import Methods
-from qad.mps.sandwich import within_range
+from qad.mps.scales import cut_in_range, within_range
 from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ class SymmetricMPS(Methods, Readings):
         """
         if max_bond is not None:
             max_bond = site_count(max_bond, 1, "max_bond")
-        tensors, error = gauge.truncated(self.tensors, max_bond, cutoff)
+        tensors, error = cut_in_range(gauge.truncated, inner, self.tensors, max_bond, cutoff)
         return SymmetricMPS(tensors, self.conserved), error
 
     def save(self, path: FilePath) -> None:

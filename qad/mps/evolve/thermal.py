@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from qad.typing import Real, Scalar, Seed
 
 REACH = 1e-3  # of `evolve`; purifications of symmetric Hamiltonians lack what breaks their symmetries
-STEP = 0.05  # of one step in imaginary time, over the size of a term
+STEP, SHORT = 0.05, 0.025  # of one step in imaginary time, over the size of a term; of "tebd4", whose steps cost little
 SERIES, ORDER = 0.1, 4  # length of a series, over the size of all terms together, and its last power
 
 
@@ -97,7 +97,7 @@ def thermal_state(
         Inverse temperature, not negative; may be recorded.
     steps : int, optional
         Into how many equal steps of imaginary time ``beta / 2`` is divided; by default steps of 0.05 over the size of a
-        term, and four at least.
+        term, 0.025 for "tebd4", and four at least.
     method : str
         As of `evolve`; "auto" is "tebd4" where `H` holds neighbours only, else "tdvp2".
     bond : int
@@ -177,7 +177,7 @@ def how(H: MPO, beta: Any, steps: int | None, method: str) -> tuple[int, str]:
     if method == "auto":
         method = "tebd4" if of_neighbours(MPO(plain)) else "tdvp2"
     if steps is None:
-        steps = max(4, ceil(value / 2 * strength(plain) / STEP))
+        steps = max(4, ceil(value / 2 * strength(plain) / (SHORT if method == "tebd4" else STEP)))
     return site_count(steps, 1, "steps"), method
 
 

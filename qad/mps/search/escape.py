@@ -16,7 +16,8 @@ from qad.extend import like
 from qad.linalg.support.random import normal
 from qad.mps.canonical import schmidt_form
 from qad.mps.observables import overlap
-from qad.mps.sandwich import factor, operator_matrices, sandwich
+from qad.mps.sandwich import operator_matrices, sandwich
+from qad.mps.scales import factor
 from qad.mps.search.dmrg import OneSite
 from qad.mps.search.lanczos import lowest, on_host
 
