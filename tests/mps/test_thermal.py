@@ -98,3 +98,32 @@ def test_sums_are_taken_as_their_operators():
 def test_refusals(wrong, error, message):
     with pytest.raises(error, match=message):
         wrong()
+
+
+def chain(n, p):
+    """Couplings of XX, YY and ZZ, Dzyaloshinskii-Moriya terms, and a field."""
+    return qad.mps.xyz(n, p[0], p[1], p[2], field=(p[4], 0, 0), dm=(0, 0, p[3]))
+
+
+@pytest.mark.parametrize("p", [(1.0, 1.0, 1.0, 0.0, 0.0), (0.0, 0.0, -4.0, 0.0, -2.0), (1.0, 0.8, 0.5, 0.3, 0.2)])
+def test_derivatives_by_all_couplings_against_diagonalisation(p):
+    """By those too that are zero or break a symmetry: nothing has to fit into the bonds of the state."""
+    n, beta, p = 6, 0.8, np.array(p)
+    observable = qad.mps.OpSum(n).add(1.0, "Y", 1, "Z", 2).add(0.5, "X", 3, "X", 4).mpo()
+
+    def three(p, beta):
+        hot = thermal_state(chain(n, p), beta)
+        return np.stack([hot.log_partition, hot.energy, hot.expectation(observable).real])
+
+    def dense(p, beta):
+        H = chain(n, p).to_dense()
+        rho = qad.linalg.expm(-beta * H)
+        z = np.trace(rho).real
+        means = [np.trace(rho @ x).real / z for x in (H, observable.to_dense())]
+        return np.stack([np.log(z), *means])
+
+    for row in range(3):
+        found = qad.grad(lambda p, beta, row=row: three(p, beta)[row], (0, 1))(p, beta)
+        exact_row = qad.grad(lambda p, beta, row=row: dense(p, beta)[row], (0, 1))(p, beta)
+        np.testing.assert_allclose(found[0], exact_row[0], rtol=0, atol=2e-6)
+        np.testing.assert_allclose(found[1], exact_row[1], rtol=0, atol=2e-6)

@@ -188,10 +188,7 @@ def recorded(
             "evolve has no derivatives of states of definite charge: evolve psi.without_symmetry(), whose numbers are "
             "the same"
         )
-    if any(np.ndim(stack_of(x)) > np.ndim(x) for x in (*psi, *H, time)):
-        raise BatchError(
-            "evolve under qad.vmap: the bonds of a chain differ from example to example: write a loop over the examples"
-        )
+    check_unstacked((*psi, *H, time))
     check_operator(psi, H)
     check_hermitian([value_of(w) for w in H])
     dt, now = real_time(value_of(time)) / steps, 0.0
@@ -211,6 +208,14 @@ def recorded(
             except StopIteration:
                 break
     return Evolution(MPS(tensors), now, discarded, gained)
+
+
+def check_unstacked(operands: Sequence[Any]) -> None:
+    """Raise under `qad.vmap`."""
+    if any(np.ndim(stack_of(x)) > np.ndim(x) for x in operands):
+        raise BatchError(
+            "evolve under qad.vmap: the bonds of a chain differ from example to example: write a loop over the examples"
+        )
 
 
 def recorded_centre(psi: MPS, H: MPO, imaginary: bool) -> list[Array]:

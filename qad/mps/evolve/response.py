@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
     Layer = tuple[list[np.ndarray | None], bool, int]
 
+LOOSER = 10.0  # weight that a cut of the adjoint state discards, over that of the state: it has more bonds to lose
+CONDITION = 1e8  # of a gate, above which its inverse loses too many digits
+
 
 @dataclass(frozen=True)
 class Cooling:
@@ -49,12 +52,15 @@ class Cooling:
         States of every site.
     bond, cutoff
         As of `Truncation`.
+    adjoint : float
+        The `cutoff` of the adjoint state, whose bonds may be twice as large.
     """
 
     kind: GateSteps
     legs: tuple[int, ...]
     bond: int
     cutoff: float
+    adjoint: float
 
     def layers(self, gates: Sequence[np.ndarray]) -> list[Layer]:
         """Of every sweep the gates by bond, None for the rest; whether it goes right; and where its gates begin."""
@@ -102,7 +108,8 @@ class Cooled:
     def slopes(self, adjoint: list[np.ndarray]) -> list[np.ndarray]:
         """``Re <x_k| dG_k G_k^-1 |p_k>`` by every gate, of the adjoint state with its centre at site 0."""
         total = [np.zeros(gate.shape, np.result_type(gate, *adjoint)) for gate in self.gates]
-        truncation = Truncation(2 * self.plan.bond, self.plan.cutoff)
+        truncation = Truncation(2 * self.plan.bond, self.plan.adjoint)
+        check_invertible(self.gates)
         for k, state in self.backwards():
             row, to_right, begin = self.layers[k]
             sites = [site for site, gate in enumerate(row) if gate is not None]
@@ -125,6 +132,15 @@ def passed(layer: Layer, tensors: list[np.ndarray], truncation: Truncation, size
     return size
 
 
+def check_invertible(gates: Iterable[np.ndarray]) -> None:
+    """Raise where a step is so long that a gate has no inverse to half the digits."""
+    worst = max((np.linalg.cond(gate.reshape(gate.shape[0] * gate.shape[1], -1)) for gate in gates), default=1.0)
+    if not worst < CONDITION:
+        raise ArgumentError(
+            f"a step of imaginary time shrinks a state by {worst:.1g}, too much to be undone: more steps"
+        )
+
+
 def beside_ancillas(gate: np.ndarray) -> np.ndarray:
     """A gate on two sites as one on sites with ancillas."""
     s, t = gate.shape[:2]
@@ -135,7 +151,7 @@ def beside_ancillas(gate: np.ndarray) -> np.ndarray:
 def between(
     bra: Sequence[np.ndarray], ket: Sequence[np.ndarray], sites: Sequence[int], legs: Sequence[int]
 ) -> Iterable[tuple[int, np.ndarray]]:
-    """Of pairs of sites the matrix (ket, bra) that is left of ``|ket><bra|`` by the trace over ancillas and the rest."""
+    """Of pairs of sites the matrix (ket, bra) that a trace over ancillas and other sites leaves of ``|ket><bra|``."""
     rights, last = [np.ones((1, 1))], len(ket) - 1
     for site in range(last, 1, -1):
         rights.append(past_right(rights[-1], ket[site], bra[site]))
@@ -193,7 +209,7 @@ def _mean_vjp(needed, g, ans, *arrays, plan, kept=None):
         found = cooled.slopes(excess(cooled, operator, ans))
     if max(needed) >= len(gates):
         pull = vjp(lambda *tensors: mean(cooled, tensors), *operator)[1]
-        found = [*(found or gates), *pull(1.0)]
+        found = [*(found or gates), *(slope.conj() for slope in pull(1.0))]  # `vjp` conjugates
     return tuple(g * found[i] for i in needed)
 
 
@@ -205,7 +221,7 @@ def excess(cooled: Cooled, operator: Sequence[np.ndarray], value: float) -> list
     """``2 (O - f) |p>``, its centre at site 0."""
     psi = MPS(cooled.state)
     chain = 2.0 * (MPO(wide(operator)) @ psi - float(value) * psi)
-    return mirrored(truncated(mirrored(chain.tensors), None, np.sqrt(cooled.plan.cutoff) / 10, checked=False)[0])
+    return mirrored(truncated(mirrored(chain.tensors), None, np.sqrt(cooled.plan.adjoint), checked=False)[0])
 
 
 def check_plain(g: Array, arrays: Sequence[Array]) -> None:
