@@ -7,7 +7,9 @@ C = Q^H A.  The basis of the new bond is arbitrary, so that the derivative is ta
     dQ = U_d X + (1 - U U^H) E V_k / s,     X = (U_d^H E V_k s + t V_d^H E^H U_k) / (s^2 - t^2)
     dC = Q^H E + X^H t V_d^H
 
-Kept values may coincide; only a kept and a discarded one may not.  A. Francuz, N. Schuch and B. Vanhecke, Phys. Rev.
+Kept values may coincide; only a kept and a discarded one may not.  Where the discarded weight is nothing (1e-14), t is
+left out of X: the derivative is then that of the pair itself, of which the cut discards as little as of the pair, and
+not that of a choice between faint vectors, which jumps wherever two of their values cross.  A. Francuz, N. Schuch and B. Vanhecke, Phys. Rev.
 Research 7, 013237 (2025).
 """
 
@@ -20,7 +22,7 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, defvjp, primitive, value_of
 from qad.mps.evolve.leading import leading, loose, worthwhile
-from qad.mps.evolve.tebd import ROUNDING, SAME
+from qad.mps.evolve.tebd import MOST_CUTOFF, ROUNDING, SAME
 from qad.mps.gauge import carry, check_reached
 
 if TYPE_CHECKING:
@@ -51,6 +53,7 @@ def _cut_vjp(needed, g, ans, a, *, rank, kept=None):
     gq, gc = [np.zeros_like(x) if c is None else c.conj() for c, x in zip(g, ans, strict=True)]
     (q, lost), (s, t) = (u[:, :rank], u[:, rank:]), (s[:rank], s[rank:, None])
     vk, vd = vh[:rank], vh[rank:]
+    t = np.where(t**2 > MOST_CUTOFF * (s @ s), t, 0)  # with what weighs nothing the kept ones do not mix
     check_gap(s, t)
     out, least = q @ gc, (FAINT * np.finfo(s.dtype).eps * s[0]) ** 2
     if t.size:
