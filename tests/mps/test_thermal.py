@@ -6,6 +6,7 @@ import pytest
 import qad
 from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
 from qad.mps import heisenberg, ising, j1j2, metts, thermal_state
+from qad.mps.evolve import thermal
 
 ISING, HEISENBERG, J1J2 = ising(6, 1.0), heisenberg(6), j1j2(5, 1.0, 0.5)
 
@@ -108,7 +109,7 @@ def chain(n, p):
 @pytest.mark.parametrize("p", [(1.0, 1.0, 1.0, 0.0, 0.0), (0.0, 0.0, -4.0, 0.0, -2.0), (1.0, 0.8, 0.5, 0.3, 0.2)])
 def test_derivatives_by_all_couplings_against_diagonalisation(p):
     """By those too that are zero or break a symmetry: nothing has to fit into the bonds of the state."""
-    n, beta, p = 6, 0.8, np.array(p)
+    n, beta, p = 5, 0.8, np.array(p)
     observable = qad.mps.OpSum(n).add(1.0, "Y", 1, "Z", 2).add(0.5, "X", 3, "X", 4).mpo()
 
     def three(p, beta):
@@ -127,3 +128,16 @@ def test_derivatives_by_all_couplings_against_diagonalisation(p):
         exact_row = qad.grad(lambda p, beta, row=row: dense(p, beta)[row], (0, 1))(p, beta)
         np.testing.assert_allclose(found[0], exact_row[0], rtol=0, atol=2e-6)
         np.testing.assert_allclose(found[1], exact_row[1], rtol=0, atol=2e-6)
+
+
+@pytest.mark.parametrize("cutoff", [1e-14, 1e-20])
+def test_cuts_between_faint_equal_values(cutoff):
+    """Through the tensors of the state, where rounding decides which of them are kept, as by the adjoint state."""
+    H = qad.mps.xxz(8, 0.7)
+
+    def by_tensors(beta):
+        state = thermal_state(H, beta, cutoff=cutoff).state
+        return qad.mps.energy(state, thermal.beside_ancillas(H))
+
+    slope = qad.grad(lambda beta: thermal_state(H, beta, cutoff=cutoff).energy)(1.0)
+    assert qad.grad(by_tensors)(1.0) == pytest.approx(slope, abs=1e-7)
