@@ -17,10 +17,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, defvjp, primitive, value_of
-from qad.mps.evolve.leading import leading, loose, worthwhile
+from qad.mps.evolve.leading import leading, leading_first, loose, worthwhile
 from qad.mps.evolve.tebd import MOST_CUTOFF, ROUNDING, SAME
 from qad.mps.gauge import carry, check_reached
 
@@ -101,7 +102,9 @@ def _guessed_vjp(needed, g, ans, a, known, kept=None):
     q, columns = ans[0], a @ known.conj().T if kept is None else kept
     gq, gc = [np.zeros_like(x) if c is None else c.conj() for c, x in zip(g, ans, strict=True)]
     gq = gq + a @ gc.conj().T
-    by_columns = np.linalg.solve((q.conj().T @ columns).conj(), (gq - q @ (q.conj().T @ gq)).T).T
+    order, across = leading_first(columns), gq - q @ (q.conj().T @ gq)
+    by_columns = np.empty_like(across)
+    by_columns[:, order] = over_triangle(across, q.conj().T @ columns[:, order])
     found = q @ gc + by_columns @ known, by_columns.conj().T @ a
     return tuple(found[i].conj() for i in needed)
 
@@ -123,8 +126,13 @@ def _orthonormal_vjp(needed, g, ans, a):
     out = q @ gc
     if len(a) > q.shape[1]:
         across, sizes = gq - q @ (q.conj().T @ gq), np.abs(c.diagonal())
-        out = out + (np.linalg.solve(c.conj(), across.T).T if sizes.min() > CLEAR * sizes.max() else divided(across, c))
+        out = out + (over_triangle(across, c) if sizes.min() > CLEAR * sizes.max() else divided(across, c))
     return (out.conj(),)
+
+
+def over_triangle(x: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """``x C^-H`` by an upper triangle, whatever stands below it."""
+    return solve_triangular(c.conj(), x.T, check_finite=False).T
 
 
 def divided(x: np.ndarray, c: np.ndarray) -> np.ndarray:
