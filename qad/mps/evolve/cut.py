@@ -17,10 +17,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, defvjp, primitive, value_of
+from qad.linalg.equations.triangular import solve_upper
 from qad.mps.evolve.leading import leading, leading_first, loose, worthwhile
 from qad.mps.evolve.tebd import MOST_CUTOFF, ROUNDING, SAME
 from qad.mps.gauge import carry, check_reached
@@ -103,8 +103,7 @@ def _guessed_vjp(needed, g, ans, a, known, kept=None):
     gq, gc = [np.zeros_like(x) if c is None else c.conj() for c, x in zip(g, ans, strict=True)]
     gq = gq + a @ gc.conj().T
     order, across = leading_first(columns), gq - q @ (q.conj().T @ gq)
-    by_columns = np.empty_like(across)
-    by_columns[:, order] = over_triangle(across, q.conj().T @ columns[:, order])
+    by_columns = over_triangle(across, q.conj().T @ columns[:, order])[:, np.argsort(order)]
     found = q @ gc + by_columns @ known, by_columns.conj().T @ a
     return tuple(found[i].conj() for i in needed)
 
@@ -131,8 +130,8 @@ def _orthonormal_vjp(needed, g, ans, a):
 
 
 def over_triangle(x: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """``x C^-H`` by an upper triangle, whatever stands below it."""
-    return solve_triangular(c.conj(), x.T, check_finite=False).T
+    """``x C^-H`` by an upper triangle, whatever rounding has left below it."""
+    return solve_upper(np.triu(c.conj()), x.T).T
 
 
 def divided(x: np.ndarray, c: np.ndarray) -> np.ndarray:

@@ -23,6 +23,7 @@ from qad.mps.evolve.cut import centred_by_cuts
 from qad.mps.evolve.recorded import GateSteps, TdvpSteps
 from qad.mps.evolve.tdvp import OneSiteTdvp, TwoSiteTdvp
 from qad.mps.evolve.tebd import ORDERS, REACH, Gates, Truncation, cutoff_for
+from qad.mps.evolve.whole import advanced, amplitudes_of, chain_of, fits
 from qad.mps.hamiltonian import check_hermitian, strength
 from qad.mps.state import MPS
 
@@ -192,22 +193,27 @@ def recorded(
     check_operator(psi, H)
     check_hermitian([value_of(w) for w in H])
     dt, now = real_time(value_of(time)) / steps, 0.0
-    cutoff = min(cutoff_of(method, H, dt), RECORDED_CUTOFF) if cutoff is None else cutoff
     several, two_sites = steps if callback is None else 1, method == "tdvp2" and len(psi) > 1
     kind = GateSteps(GATES[method], several, len(psi) - 1) if method in GATES else TdvpSteps(two_sites, several)
     made = kind.made_of(H, time / steps * (-1.0 if imaginary else -1j))
-    steered = any(type(x) is Tensor for x in made)
-    plan = Plan(kind, len(made), bond, cutoff, not imaginary, steered, reach, ancillas)
-    tensors, discarded, gained = recorded_centre(psi, H, imaginary), 0.0, 0.0
+    whole = method in GATES and cutoff is None and not ancillas
+    if whole := whole and fits([t.shape[1] for t in psi], bond, len(kind) * steps // several * (len(psi) - 1)):
+        state = amplitudes_of(psi)
+    else:
+        cutoff = min(cutoff_of(method, H, dt), RECORDED_CUTOFF) if cutoff is None else cutoff
+        steered = any(type(x) is Tensor for x in made)
+        plan = Plan(kind, len(made), bond, cutoff, not imaginary, steered, reach, ancillas)
+        state = recorded_centre(psi, H, imaginary)
+    chain, discarded, gained = chain_of if whole else MPS, 0.0, 0.0
     for k in range(0, steps, several):
-        tensors, more, lost = evolution_of(made, tensors, plan)
+        state, more, lost = (*advanced(made, state, kind), 0.0) if whole else evolution_of(made, state, plan)
         gained, discarded, now = gained + more, discarded + lost, (k + several) * dt
         if callback is not None:
             try:
-                callback(MPS(tensors), now)
+                callback(chain(state), now)
             except StopIteration:
                 break
-    return Evolution(MPS(tensors), now, discarded, gained)
+    return Evolution(chain(state), now, discarded, gained)
 
 
 def check_unstacked(operands: Sequence[Any]) -> None:
