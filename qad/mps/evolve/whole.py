@@ -1,7 +1,7 @@
 """Evolution by gates on all amplitudes of a short chain, in operations that the tape differentiates to any order.
 
-Where the bonds of a chain have room for every state, its evolution cuts nothing off; the amplitudes are then evolved by the
-same gates, and no direction of a bond is missing from a derivative.
+Where the bonds of a chain have room for every state, its evolution cuts nothing off; the amplitudes are then evolved by
+the same gates, and no direction of a bond is missing from a derivative.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import like
+from qad.core.errors import ArgumentError
+from qad.extend import like, value_of
 from qad.mps.evolve.adjoint import MEMORY
 from qad.mps.evolve.cut import size_of
 from qad.mps.state import MPS
@@ -34,7 +35,10 @@ def fits(legs: Sequence[int], bond: int, gates: int) -> bool:
 def amplitudes_of(psi: MPS) -> Array:
     """Those of the state of norm 1."""
     amplitudes = psi.to_dense()
-    return amplitudes / size_of(amplitudes)
+    size = size_of(amplitudes)
+    if not 0 < value_of(size) < np.inf:
+        raise ArgumentError(f"a state of norm {value_of(size):.3g} does not evolve: its norm must be finite and not zero")
+    return amplitudes / size
 
 
 def advanced(made: Sequence[Array], amplitudes: Array, kind: GateSteps) -> tuple[Array, Array]:
@@ -52,7 +56,7 @@ def advanced(made: Sequence[Array], amplitudes: Array, kind: GateSteps) -> tuple
 
 
 def chain_of(amplitudes: Array) -> MPS:
-    """A chain of these amplitudes, all in one tensor in the middle: bonds hold every state, those without weight too."""
+    """A chain of these amplitudes, all in its middle tensor: bonds hold every state, those without weight too."""
     legs = amplitudes.shape
     middle = next(site for site in range(len(legs)) if prod(legs[: site + 1]) >= prod(legs[site + 1 :]))
     unit, left, right = like(amplitudes).eye, prod(legs[:middle]), prod(legs[middle + 1 :])
