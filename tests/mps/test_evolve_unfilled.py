@@ -16,6 +16,7 @@ from qad.mps.evolve.suzuki import rounds
 PAIRS, TURNED = [("X", "X"), ("Y", "Y"), ("Z", "Z"), ("X", "Z")], np.array([[0.3, 1.0], [1.0, -0.3]])
 ORDERS = {"tebd": 2, "tebd4": 4}
 UNFILLED, FILLED = (64, 274, 313), (59, 177, 294, 1011)  # found among a thousand
+TRUNCATED = (2, 3, 6, 15, 19)  # what weighs is cut off
 
 
 def beginning(kind, n, rng, seed):
@@ -112,3 +113,36 @@ def test_what_is_refused_may_be_asked_for():
     step = 1e-4
     difference = (left_over(0.9 + step, 1.0) - left_over(0.9 - step, 1.0)) / (2 * step)
     assert qad.grad(left_over)(0.9, 1.0) == pytest.approx(difference, abs=1e-6)
+
+
+def truncated(seed):
+    """A measurement after an evolution whose bonds cut off what weighs, with far and nonlinear measurements too."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(6, 11))
+    model, p = couplings(n, rng)
+    psi, bond = beginning(rng.integers(5), n, rng, seed), int(rng.integers(2, 9))
+    time, steps = float(rng.choice([0.2, 0.5, 1.0])), int(rng.integers(1, 4))
+    method, imaginary = str(rng.choice(["tebd", "tebd4"])), rng.random() < 0.25
+    weights, target, kind = rng.normal(size=n) * (rng.random(n) < 0.3), MPS.random(n, 3, seed=seed + 1), rng.integers(3)
+
+    def loss(p, time):
+        final = evolve(psi, model(p), time, steps, method, bond=bond, cutoff=1e-24, imaginary=imaginary).state
+        if kind == 0:
+            return qad.abs2(qad.mps.overlap(target, final))
+        if kind == 1:
+            return qad.mps.local_expectations(final, TURNED).real @ weights
+        ends = qad.mps.correlations(final, TURNED, TURNED).real[0, n - 1]
+        return ends + qad.mps.entanglement_entropy(final, n // 2, order=2)
+
+    return loss, p, time
+
+
+@pytest.mark.parametrize("seed", TRUNCATED)
+def test_what_is_truncated_against_differences(seed):
+    """Those of the same program: of hundreds, what was not refused was right."""
+    loss, p, time = truncated(seed)
+    by_p, by_time = qad.grad(loss, (0, 1))(p, time)
+    v, h = np.random.default_rng(seed).normal(size=p.shape), 1e-3
+    sides = {k: loss(p + k * h * v, time + 0.7 * k * h) for k in (-2, -1, 1, 2)}
+    difference = (8 * (sides[1] - sides[-1]) - (sides[2] - sides[-2])) / (12 * h)
+    assert by_p @ v + 0.7 * by_time == pytest.approx(difference, abs=1e-6)

@@ -37,7 +37,7 @@ def amplitudes_of(psi: MPS) -> Array:
     amplitudes = psi.to_dense()
     size = size_of(amplitudes)
     if not 0 < value_of(size) < np.inf:
-        raise ArgumentError(f"a state of norm {value_of(size):.3g} does not evolve: its norm must be finite and not zero")
+        raise ArgumentError(f"a state of norm {value_of(size):.3g} does not evolve: a finite one but zero is needed")
     return amplitudes / size
 
 
