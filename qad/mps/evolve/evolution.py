@@ -82,7 +82,7 @@ def evolve(
     Parameters
     ----------
     psi : MPS or SymmetricMPS
-        Open.  A state, an operator and a time that are recorded have derivatives of first order.
+        Open.  A state, an operator and a time that are recorded have derivatives.
     H : MPO, OpSum, or callable
         Hermitian; or ``H(t)``, which returns the operator (an MPO or an OpSum) at time t, from 0 to `time`: every step
         takes that at its middle, and errs by the third power of its length.
@@ -124,8 +124,11 @@ def evolve(
 
     Notes
     -----
-    A derivative is that of this very evolution, by a reverse sweep over its steps (`qad.mps.evolve.adjoint`).  As long
-    as they are unitary and cut nothing off, no state is stored.
+    A derivative is that of this very evolution, of first order, by a reverse sweep over its steps
+    (`qad.mps.evolve.adjoint`).  As long as they are unitary and cut nothing off, no state is stored.
+
+    Gates on a short chain whose every state `bond` holds, without a `cutoff`, act on its amplitudes where something is
+    recorded (`qad.mps.evolve.whole`): derivatives are of any order, and none is refused.
 
     Examples
     --------
@@ -144,7 +147,7 @@ def evolve(
         raise ArgumentError(f"unknown method {method!r}: choose one of {', '.join(map(repr, METHODS))}")
     H = as_operator(H, psi)
     steps, bond = site_count(steps, 1, "steps"), site_count(bond, 1, "bond")
-    if any(type(x) is Tensor for x in (*leaves(psi), *H, time)):
+    if any(type(x) is Tensor for x in (*flatten(psi)[0], *H, time)):
         return recorded(psi, H, time, steps, method, bond, cutoff, imaginary, callback, reach)
     return stepped(psi, H, time, steps, method, bond, cutoff, imaginary, callback)
 
@@ -231,11 +234,6 @@ def recorded_centre(psi: MPS, H: MPO, imaginary: bool) -> list[Array]:
     first, *others = centred_by_cuts(psi.tensors)
     unit = np.zeros((), np.result_type(psi.dtype, H.dtype, psi.dtype if imaginary else 1j))
     return [t + unit for t in (first / np.linalg.norm(first), *others)]
-
-
-def leaves(psi: MPS | SymmetricMPS) -> list[Any]:
-    """The arrays of a state."""
-    return flatten(psi)[0]
 
 
 def real_time(time: Any) -> float:

@@ -21,10 +21,9 @@ from qad.core.errors import ArgumentError
 from qad.extend import Tensor, any_traced, defvjp, like, primitive, vjp
 from qad.mps.environments import past_left, past_right
 from qad.mps.evolve.adjoint import FROZEN, MEMORY
-from qad.mps.evolve.cut import FIRST
 from qad.mps.evolve.tebd import Truncation, swept
 from qad.mps.gauge import mirrored, truncated
-from qad.mps.observables import energy
+from qad.mps.observables import energy, norm2
 from qad.mps.operator import MPO
 from qad.mps.state import MPS
 
@@ -37,6 +36,10 @@ if TYPE_CHECKING:
     Layer = tuple[list[np.ndarray | None], bool, int]
 
 LOOSER = 10.0  # weight that a cut of the adjoint state discards, over that of the state: it has more bonds to lose
+FIRST_OF_MEANS = (
+    "derivatives of thermal means are of first order; one of log_partition is a mean: -energy by beta, so that the "
+    "gradient of energy is its second"
+)
 CONDITION = 1e8  # of a gate, above which its inverse loses too many digits
 
 
@@ -206,7 +209,8 @@ def _mean_vjp(needed, g, ans, *arrays, plan, kept=None):
     cooled = Cooled(plan, gates) if kept is None else kept
     found = []
     if min(needed) < len(gates):
-        found = cooled.slopes(excess(cooled, operator, ans))
+        adjoint = excess(cooled, operator, ans)
+        found = cooled.slopes(adjoint) if adjoint else [np.zeros_like(gate) for gate in gates]
     if max(needed) >= len(gates):
         pull = vjp(lambda *tensors: mean(cooled, tensors), *operator)[1]
         found = [*(found or gates), *(slope.conj() for slope in pull(1.0))]  # `vjp` conjugates
@@ -218,15 +222,17 @@ defvjp(mean_of, shared=_mean_vjp)
 
 
 def excess(cooled: Cooled, operator: Sequence[np.ndarray], value: float) -> list[np.ndarray]:
-    """``2 (O - f) |p>``, its centre at site 0."""
+    """``2 (O - f) |p>``, its centre at site 0; nothing where it vanishes."""
     psi = MPS(cooled.state)
     chain = 2.0 * (MPO(wide(operator)) @ psi - float(value) * psi)
+    if not norm2(chain) > 0:
+        return []
     return mirrored(truncated(mirrored(chain.tensors), None, np.sqrt(cooled.plan.adjoint), checked=False)[0])
 
 
 def check_plain(g: Array, arrays: Sequence[Array]) -> None:
     """Raise for derivatives beyond the first, and for those that are frozen."""
     if any(type(x) is Tensor for x in arrays):
-        raise ArgumentError(FIRST)
+        raise ArgumentError(FIRST_OF_MEANS)
     if any_traced(g, *arrays):
         raise ArgumentError(FROZEN)

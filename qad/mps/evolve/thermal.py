@@ -194,9 +194,9 @@ def thermal_state(
     True
     """
     H = open_operator(H)
+    check_unstacked((*H, beta))
     way = Way(*how(H, beta, steps, method), site_count(bond, 1, "bond"), cutoff)
     if way.method in GATES and len(H) > 1 and any(type(x) is Tensor for x in (*H, beta)):
-        check_unstacked((*H, beta))
         plain = MPO([value_of(w) for w in H])
         check_hermitian(plain.tensors)
         neighbour_terms(plain)
