@@ -133,8 +133,8 @@ def _orthonormal_vjp(needed, g, ans, a):
 
 
 def over_triangle(x: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """``x C^-H`` by an upper triangle, whatever rounding has left below it."""
-    return solve_upper(np.triu(c.conj()), x.T).T
+    """``x C^-H`` by an upper triangle, below which stands nothing but rounding."""
+    return solve_upper(c.conj(), x.T).T
 
 
 def divided(x: np.ndarray, c: np.ndarray) -> np.ndarray:
