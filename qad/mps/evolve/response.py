@@ -80,7 +80,9 @@ class Cooled:
     """A purification that gates have cooled, and its states on the way."""
 
     def __init__(self, plan: Cooling, gates: Sequence[np.ndarray]):
-        self.plan, self.gates, self.gained = plan, gates, 0.0
+        self.plan: Cooling = plan
+        self.gates: Sequence[np.ndarray] = gates
+        self.gained: float = 0.0
         self.layers: list[Layer] = plan.layers(gates)
         self.truncation: Truncation = Truncation(plan.bond, plan.cutoff)
         dtype = np.result_type(*gates, float)
