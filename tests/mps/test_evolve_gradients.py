@@ -9,6 +9,7 @@ from qad.mps import MPS, OpSum, evolve
 from qad.mps.evolve import adjoint, cut
 from tests.cases import Case, normal
 
+CUTS = {"cutoff": 1e-24}  # by the cuts of the chain, where its bonds would have room for every state too
 Z, P = np.diag([1.0, -1.0]), np.array([1.0, 0.7, 0.3])
 FULL, NEEL = MPS.random(4, 4, seed=1), MPS.product([0, 1, 0, 1])
 
@@ -48,7 +49,15 @@ def by_triangle(a):
     return qad.abs2(q @ (c @ np.arange(3.0))).sum() + qad.abs2(q.conj().T @ np.arange(5.0)).sum()
 
 
+def hot(p, what, n=3):
+    """Of a thermal state."""
+    state = qad.mps.thermal_state(model(p, n), 0.6, steps=1, method="tebd")
+    return state.log_partition if what == "log Z" else state.expectation(model(P, n)).real
+
+
 CASES = [
+    Case(lambda p: hot(p, "log Z"), P, order=1, name="gates on a chain, log Z"),
+    Case(lambda p: hot(p, "mean"), P, order=1, name="gates on a chain, thermal mean"),
     Case(by_tensors("tebd", 3), (P, list(FULL)), order=1, name="gates on a chain"),
     Case(lambda p: loss(p, 0.4, MPS.random(3, 2), "tdvp2", 1), P, order=1, name="variational steps of a chain"),
     Case(by_guess, (normal(5, 4, complex), np.eye(2, 4) + 0j), order=1, name="cut by the bond before"),
@@ -81,7 +90,21 @@ def test_against_dense_exponentials(method, steps, imaginary):
 @pytest.mark.parametrize("method", ["tebd4", "tdvp2"])
 def test_bonds_that_grow(method):
     """From a product state: faint Schmidt values come first, and those that sit in multiplets."""
-    qad.check_grads(lambda time: loss(P, time, NEEL, method), (np.array(0.3),), order=1)
+    qad.check_grads(lambda time: loss(P, time, NEEL, method, **CUTS), (np.array(0.3),), order=1)
+
+
+@pytest.mark.parametrize("imaginary", [False, True])
+def test_second_derivatives_where_bonds_hold_every_state(imaginary):
+    """By couplings, also where they are zero; and of a gradient along a direction."""
+
+    def pulses(p):
+        psi = evolve(NEEL, model(p[:3]), 0.3, 1, "tebd", imaginary=imaginary).state
+        return measured(evolve(psi, model(p[3:]), 0.2, 1, "tebd4", imaginary=imaginary).state)
+
+    p = np.array([1.0, 0.7, 0.0, 0.8, 0.0, 0.4])
+    qad.check_grads(pulses, (p,), order=2)
+    found = qad.hessian(pulses)(p)
+    np.testing.assert_allclose(qad.jvp(qad.grad(pulses), (p,), (np.ones(6),))[1], found.sum(1), rtol=0, atol=1e-12)
 
 
 def test_no_state_is_stored_as_long_as_nothing_is_cut(monkeypatch):
@@ -96,7 +119,7 @@ def test_no_state_is_stored_as_long_as_nothing_is_cut(monkeypatch):
 
     monkeypatch.setattr(adjoint.Plan, "run", noted)
     for method in ("tebd", "tdvp"):
-        qad.grad(loss)(P, 0.6, FULL, method, 4)
+        qad.grad(loss)(P, 0.6, FULL, method, 4, **CUTS)
     assert kept == [0, 0]
     whole = qad.grad(loss)(P, 0.6, FULL, "tebd", 4, bond=3)
     assert kept[2:] == [5]  # rounds of gates
@@ -131,9 +154,9 @@ def test_kept_schmidt_values_may_coincide_and_others_not():
 def test_directions_that_have_no_weight_yet_are_not_lost_in_silence(method):
     up = MPS.product([0] * 4)
     with pytest.raises(ArgumentError, match="carry no weight"):
-        qad.grad(lambda time: loss(P, time, up, method))(0.0)
+        qad.grad(lambda time: loss(P, time, up, method, **CUTS))(0.0)
     with pytest.raises(ArgumentError, match="carry no weight"):
-        qad.grad(lambda j: loss(np.stack([1.0, j, 0.0]), 0.5, up, method))(0.0)
+        qad.grad(lambda j: loss(np.stack([1.0, j, 0.0]), 0.5, up, method, **CUTS))(0.0)
 
 
 def test_a_callback_gets_states_that_are_recorded():
@@ -147,9 +170,9 @@ def test_a_callback_gets_states_that_are_recorded():
 
 def test_bad_input():
     with pytest.raises(ArgumentError, match="basis of a bond"):
-        qad.grad(lambda t: evolve(NEEL, model(P), t, 2, "tebd").state[1].real.sum())(0.3)
+        qad.grad(lambda t: evolve(NEEL, model(P), t, 2, "tebd", **CUTS).state[1].real.sum())(0.3)
     with pytest.raises(ArgumentError, match="first order"):
-        qad.hessian(lambda t: loss(P, t, NEEL))(0.3)
+        qad.hessian(lambda t: loss(P, t, NEEL, **CUTS))(0.3)
     charged = MPS.product([0, 1, 0, 1], conserve="Sz")
     with pytest.raises(GradientTypeError, match="without_symmetry"):
         qad.grad(lambda t: qad.mps.energy(evolve(charged, model(P), t, 2).state, model(P)))(0.3)
@@ -162,4 +185,4 @@ def test_bad_input():
 
 def test_a_frozen_gradient_says_what_to_write():
     with pytest.raises(ArgumentError, match="leave qad.freeze out"), pytest.warns(RuntimeWarning, match="traced value"):
-        qad.freeze(qad.grad(lambda t: loss(P, t, NEEL, "tebd")))(0.3)
+        qad.freeze(qad.grad(lambda t: loss(P, t, NEEL, "tebd", **CUTS)))(0.3)

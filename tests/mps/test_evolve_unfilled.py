@@ -16,6 +16,7 @@ from qad.mps.evolve.suzuki import rounds
 PAIRS, TURNED = [("X", "X"), ("Y", "Y"), ("Z", "Z"), ("X", "Z")], np.array([[0.3, 1.0], [1.0, -0.3]])
 ORDERS = {"tebd": 2, "tebd4": 4}
 UNFILLED, FILLED = (64, 274, 313), (59, 177, 294, 1011)  # found among a thousand
+TRUNCATED = (2, 3, 6, 15, 19)  # what weighs is cut off
 
 
 def beginning(kind, n, rng, seed):
@@ -46,8 +47,11 @@ def couplings(n, rng):
     return model, np.round(p) if rng.random() < 0.3 else p
 
 
-def program(seed):
-    """A measurement after an evolution, on the chain and on the dense state; and its arguments."""
+def program(seed, cutoff=1e-24):
+    """A measurement after an evolution, on the chain and on the dense state; and its arguments.
+
+    With a `cutoff` the chain is cut, though its bonds could hold every state.
+    """
     rng = np.random.default_rng(seed)
     n = int(rng.integers(3, 7))
     model, p = couplings(n, rng)
@@ -58,7 +62,7 @@ def program(seed):
     imaginary, overlap = rng.random() < 0.25, rng.integers(2)
 
     def chain(p, time, tensors):
-        final = evolve(MPS(tensors), model(p), time, steps, method, imaginary=imaginary).state
+        final = evolve(MPS(tensors), model(p), time, steps, method, cutoff=cutoff, imaginary=imaginary).state
         if overlap:
             return qad.abs2(qad.mps.overlap(target, final))
         return qad.mps.local_expectations(final, TURNED).real @ weights
@@ -80,9 +84,10 @@ def program(seed):
     return chain, dense, (p, time, list(psi))
 
 
-@pytest.mark.parametrize("seed", FILLED)
-def test_right(seed):
-    chain, dense, args = program(seed)
+@pytest.mark.parametrize("seed, cutoff", [(seed, 1e-24) for seed in FILLED] + [(seed, None) for seed in UNFILLED])
+def test_right(seed, cutoff):
+    """Bonds that hold every state miss nothing."""
+    chain, dense, args = program(seed, cutoff)
     found, exact = (flatten(qad.grad(f, (0, 1, 2))(*args))[0] for f in (chain, dense))
     for a, b in zip(found, exact, strict=True):
         np.testing.assert_allclose(a, b, rtol=0, atol=1e-7)
@@ -108,3 +113,36 @@ def test_what_is_refused_may_be_asked_for():
     step = 1e-4
     difference = (left_over(0.9 + step, 1.0) - left_over(0.9 - step, 1.0)) / (2 * step)
     assert qad.grad(left_over)(0.9, 1.0) == pytest.approx(difference, abs=1e-6)
+
+
+def truncated(seed):
+    """A measurement after an evolution whose bonds cut off what weighs, with far and nonlinear measurements too."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(6, 11))
+    model, p = couplings(n, rng)
+    psi, bond = beginning(rng.integers(5), n, rng, seed), int(rng.integers(2, 9))
+    time, steps = float(rng.choice([0.2, 0.5, 1.0])), int(rng.integers(1, 4))
+    method, imaginary = str(rng.choice(["tebd", "tebd4"])), rng.random() < 0.25
+    weights, target, kind = rng.normal(size=n) * (rng.random(n) < 0.3), MPS.random(n, 3, seed=seed + 1), rng.integers(3)
+
+    def loss(p, time):
+        final = evolve(psi, model(p), time, steps, method, bond=bond, cutoff=1e-24, imaginary=imaginary).state
+        if kind == 0:
+            return qad.abs2(qad.mps.overlap(target, final))
+        if kind == 1:
+            return qad.mps.local_expectations(final, TURNED).real @ weights
+        ends = qad.mps.correlations(final, TURNED, TURNED).real[0, n - 1]
+        return ends + qad.mps.entanglement_entropy(final, n // 2, order=2)
+
+    return loss, p, time
+
+
+@pytest.mark.parametrize("seed", TRUNCATED)
+def test_what_is_truncated_against_differences(seed):
+    """Those of the same program: of hundreds, what was not refused was right."""
+    loss, p, time = truncated(seed)
+    by_p, by_time = qad.grad(loss, (0, 1))(p, time)
+    v, h = np.random.default_rng(seed).normal(size=p.shape), 1e-3
+    sides = {k: loss(p + k * h * v, time + 0.7 * k * h) for k in (-2, -1, 1, 2)}
+    difference = (8 * (sides[1] - sides[-1]) - (sides[2] - sides[-2])) / (12 * h)
+    assert by_p @ v + 0.7 * by_time == pytest.approx(difference, abs=1e-6)

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import qad
-from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
+from qad.core.errors import ArgumentError, BatchError, GradientTypeError, ShapeError
 from qad.mps import heisenberg, ising, j1j2, metts, thermal_state
+from qad.mps.evolve import thermal
 
 ISING, HEISENBERG, J1J2 = ising(6, 1.0), heisenberg(6), j1j2(5, 1.0, 0.5)
 
@@ -95,7 +96,65 @@ def test_sums_are_taken_as_their_operators():
     (lambda: thermal_state(ISING, 1.0, steps=1).expectation(ising(4, 1.0)), ShapeError, "6 sites"),
     (lambda: qad.grad(lambda b: metts(ISING, b, 2).expectation(ISING)[0])(1.0), GradientTypeError, "thermal_state"),
     (lambda: metts(ISING, 1.0, 0), ArgumentError, "samples"),
+    (lambda: qad.hessian(lambda b: thermal_state(ISING, b).energy)(1.0), ArgumentError, "first order"),
+    (lambda: qad.vmap(lambda b: thermal_state(ISING, b).energy)(np.ones(2)), BatchError, "loop"),
+    (lambda: qad.grad(lambda b: thermal_state(ISING, b, 1, "tebd").energy)(30.0), ArgumentError, "more steps"),
 ])  # fmt: skip
 def test_refusals(wrong, error, message):
     with pytest.raises(error, match=message):
         wrong()
+
+
+def chain(n, p):
+    """Couplings of XX, YY and ZZ, Dzyaloshinskii-Moriya terms, and a field."""
+    return qad.mps.xyz(n, p[0], p[1], p[2], field=(p[4], 0, 0), dm=(0, 0, p[3]))
+
+
+@pytest.mark.parametrize("p", [(1.0, 1.0, 1.0, 0.0, 0.0), (0.0, 0.0, -4.0, 0.0, -2.0), (1.0, 0.8, 0.5, 0.3, 0.2)])
+def test_derivatives_by_all_couplings_against_diagonalisation(p):
+    """By those too that are zero or break a symmetry: nothing has to fit into the bonds of the state."""
+    n, beta, p = 5, 0.8, np.array(p)
+    observable = qad.mps.OpSum(n).add(1.0, "Y", 1, "Z", 2).add(0.5, "X", 3, "X", 4).mpo()
+
+    def three(p, beta):
+        hot = thermal_state(chain(n, p), beta)
+        return np.stack([hot.log_partition, hot.energy, hot.expectation(observable).real])
+
+    def dense(p, beta):
+        H = chain(n, p).to_dense()
+        rho = qad.linalg.expm(-beta * H)
+        z = np.trace(rho).real
+        means = [np.trace(rho @ x).real / z for x in (H, observable.to_dense())]
+        return np.stack([np.log(z), *means])
+
+    for row in range(3):
+        found = qad.grad(lambda p, beta, row=row: three(p, beta)[row], (0, 1))(p, beta)
+        exact_row = qad.grad(lambda p, beta, row=row: dense(p, beta)[row], (0, 1))(p, beta)
+        np.testing.assert_allclose(found[0], exact_row[0], rtol=0, atol=2e-6)
+        np.testing.assert_allclose(found[1], exact_row[1], rtol=0, atol=2e-6)
+
+
+def test_cuts_between_faint_equal_values():
+    """Through the tensors of the state, where rounding decides which of them are kept, as by the adjoint state."""
+    H, cutoff = qad.mps.xxz(8, 0.7), 1e-20
+
+    def by_tensors(beta):
+        state = thermal_state(H, beta, cutoff=cutoff).state
+        return qad.mps.energy(state, thermal.beside_ancillas(H))
+
+    slope = qad.grad(lambda beta: thermal_state(H, beta, cutoff=cutoff).energy)(1.0)
+    assert qad.grad(by_tensors)(1.0) == pytest.approx(slope, abs=1e-7)
+
+
+def test_means_of_operators_that_are_not_hermitian_and_that_vanish():
+    """Real and imaginary parts, in a state with a current; spins 1; and an energy of zero."""
+    H, hop = chain(4, (1.0, 1.0, 0.5, 0.6, 0.0)), qad.mps.OpSum(4).add(1.0, "Sp", 1, "Sm", 2).mpo()
+    for part in (np.real, np.imag):
+        found = qad.grad(lambda beta, part=part: part(thermal_state(H, beta).expectation(hop)))(0.5)
+        sides = [part(thermal_state(H, beta, 7, cutoff=1e-28).expectation(hop)) for beta in (0.499, 0.501)]
+        assert found == pytest.approx((sides[1] - sides[0]) / 0.002, abs=1e-6)
+    spins = qad.mps.aklt(3)
+    heat = exact(spins, 0.3)[2] / 0.3**2
+    assert -qad.grad(lambda beta: thermal_state(spins, beta).energy)(0.3) == pytest.approx(heat, abs=1e-6)
+    zeros = qad.mps.OpSum(3).add(0.0, "Z", 0, "Z", 1).mpo()
+    assert qad.grad(lambda beta: thermal_state(zeros, beta).energy)(0.5) == 0.0

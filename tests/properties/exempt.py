@@ -125,6 +125,8 @@ CASES = {
             "energy-d1x2x2,d2x2x2,d2x2x2,d2x2x1",
             "definite charge-D2,D3,D2",
             "gates on a chain-d3,D1x2x2,D2x2x4,D4x2x2,D2x2x1",
+            "gates on a chain, log Z-d3",
+            "gates on a chain, thermal mean-d3",
             "variational steps of a chain-d3",
         ],
         "a step of frozen functions, which arrays of other kinds do not reach": ["frozen energy-D1x2x2,D2x2x2,D2x2x1"],

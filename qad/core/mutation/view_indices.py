@@ -121,7 +121,7 @@ def _as_complex(root: Tensor, place: Index, v: Value, imag: bool, add: bool) -> 
 def exchanged(z: Value, y: Value, *, imag: bool) -> Value:
     """A copy of `z` with `y` in the place of its real part, or of its imaginary part."""
     out = like(z, y).array(np.broadcast_to(z, np.broadcast_shapes(np.shape(z), np.shape(y))))
-    out = out if out.dtype.kind == "c" else out + 0j  # a tangent may be real
+    out = out if out.dtype.kind == "c" else like(z, y).asarray(out + 0j)  # a tangent may be real
     if imag:
         out.imag = y
     else:

@@ -18,7 +18,7 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, any_traced, defvjp, primitive, value_of, vjp
 from qad.mps.environments import past_right
-from qad.mps.evolve.cut import FIRST
+from qad.mps.evolve.cut import FIRST, size_of
 from qad.mps.evolve.tebd import Truncation
 from qad.mps.gauge import carry, check_gauge, largest
 
@@ -37,6 +37,10 @@ ROUNDING = 1e-4  # slope along a rotation of a bond, relative to the largest slo
 FROZEN = (
     "the derivative of an evolution cannot be frozen, for the dimensions of its bonds follow from values: leave "
     "qad.freeze out, qad.grad(loss) alone is as quick: its time goes into products of matrices"
+)
+REDONE = (
+    "a cut of the evolution goes through Schmidt values that are equal but for rounding, and kept another number "
+    "of them when it was made again: give another cutoff or bond"
 )
 SAME = 1e-10  # difference of the entries of two bases that are one but for rounding
 MEMORY = 2**29  # bytes that stored states may take before some of them are made again
@@ -88,7 +92,7 @@ class Plan:
         for k in range(first, self.steps if last is None else last):
             before = tuple(tensors)
             gained += step(k)
-            size = np.linalg.norm(tensors[0])
+            size = size_of(tensors[0])
             tensors[0] = tensors[0] / size
             gained += float(np.log(size))
             whole = self.unitary and truncation.discarded <= NOTHING and truncation.faintest >= FAINT
@@ -104,7 +108,7 @@ class Plan:
     def step(self, made: Sequence[Array], tensors: Sequence[Array], k: int) -> tuple[list[Array], Array]:
         """One step in recorded operations: the tensors, and the logarithm of what the norm gained."""
         out = self.kind.recorded(made, tensors, Truncation(self.bond, self.cutoff, self.reach, self.ancillas), k)
-        size = np.linalg.norm(out[0])
+        size = size_of(out[0])
         out[0] = out[0] / size
         return out, np.log(size)
 
@@ -160,6 +164,8 @@ class Reverse:
             else:
                 (out, _), pull = vjp(lambda state, k=k: plan.step(self.made, state, k), before)
                 (slopes,) = pull((in_basis_of(out, after, slopes), by_norm))
+            if k >= self.first_cut and [x.shape for x in out] != [x.shape for x in after]:
+                raise ArgumentError(REDONE)
             after = before
         return total, in_basis_of(self.start, after, slopes)
 
@@ -185,7 +191,7 @@ class Reverse:
 
 def in_basis_of(out: Sequence[np.ndarray], after: Sequence[np.ndarray], slopes: list[np.ndarray]) -> list[np.ndarray]:
     """Gradients by the tensors of a chain as those by the tensors of the same state in other bases of its bonds."""
-    if all(a.shape == b.shape and np.abs(a - b).max() <= SAME for a, b in zip(out, after, strict=True)):
+    if all(alike(a, b) for a, b in zip(out, after, strict=True)):
         return list(slopes)
     overlaps = [np.ones((1, 1))]
     for ket, bra in zip(after[:0:-1], out[:0:-1], strict=True):
@@ -194,6 +200,11 @@ def in_basis_of(out: Sequence[np.ndarray], after: Sequence[np.ndarray], slopes: 
     return [
         carry(left.conj(), slope) @ right.T for left, slope, right in zip(overlaps, slopes, overlaps[1:], strict=False)
     ]
+
+
+def alike(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether two tensors are the same but for rounding; mostly they are to the last bit."""
+    return np.array_equal(a, b) or (a.shape == b.shape and bool(np.abs(a - b).max() <= SAME))
 
 
 def check_bonds(tensors: Sequence[np.ndarray], slopes: Sequence[np.ndarray]) -> None:

@@ -7,8 +7,9 @@ C = Q^H A.  The basis of the new bond is arbitrary, so that the derivative is ta
     dQ = U_d X + (1 - U U^H) E V_k / s,     X = (U_d^H E V_k s + t V_d^H E^H U_k) / (s^2 - t^2)
     dC = Q^H E + X^H t V_d^H
 
-Kept values may coincide; only a kept and a discarded one may not.  A. Francuz, N. Schuch and B. Vanhecke, Phys. Rev.
-Research 7, 013237 (2025).
+Kept values may coincide; only a kept and a discarded one may not.  Where the discarded weight is nothing (1e-14), t is
+left out of X: the derivative is then that of the pair itself, not that of a choice between faint vectors, which jumps
+wherever two of their values cross.  A. Francuz, N. Schuch and B. Vanhecke, Phys. Rev. Research 7, 013237 (2025).
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, defvjp, primitive, value_of
-from qad.mps.evolve.leading import leading, loose, worthwhile
-from qad.mps.evolve.tebd import ROUNDING, SAME
+from qad.linalg.equations.triangular import solve_upper
+from qad.mps.evolve.leading import leading, leading_first, loose, worthwhile
+from qad.mps.evolve.tebd import MOST_CUTOFF, ROUNDING, SAME
 from qad.mps.gauge import carry, check_reached
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import TypeAlias
 
     from qad.mps.evolve.tebd import Truncation
@@ -34,23 +36,40 @@ if TYPE_CHECKING:
 
 FAINT = 5e3  # times rounding: Schmidt values below it, relative to the largest, are too faint to divide rounding by
 CLEAR = 1e-4  # least diagonal entry of a triangle, relative to its largest, that surely has no faint values
-FIRST = "the derivative of an evolution is of first order: differentiate it once, or evolve the dense state"
+FIRST = (
+    "the derivative of an evolution through cuts is of first order: differentiate it once, or take 'tebd' or 'tebd4' "
+    "without a cutoff, with a bond that holds every state (64 for 12 spins), where derivatives are of any order"
+)
 
 
 @primitive(keeps=True)
-def cut(a: np.ndarray, *, rank: int) -> tuple[tuple[np.ndarray, np.ndarray], Triple]:
-    """``Q, C`` of a matrix, Q its first `rank` left singular vectors, ``Q C`` its best approximation."""
+def cut(a: np.ndarray, *, rank_of: Callable[[np.ndarray], int]) -> tuple[tuple[np.ndarray, np.ndarray], Triple]:
+    """``Q, C`` of a matrix, Q its leading left singular vectors, ``Q C`` its best approximation times a number.
+
+    How many there are is told by a function of the singular values; the number restores the norm of the matrix.
+    """
     u, s, vh = np.linalg.svd(a, full_matrices=False)
-    return (u[:, :rank], s[:rank, None] * vh[:rank]), (u, s, vh)
+    rank = rank_of(s)
+    return (u[:, :rank], (restored(s, rank) * s[:rank, None]) * vh[:rank]), (u, s, vh)
 
 
-def _cut_vjp(needed, g, ans, a, *, rank, kept=None):
+def restored(s: np.ndarray, rank: int) -> float:
+    """What the first singular values are multiplied by so that they have the norm of all."""
+    return np.linalg.norm(s) / np.linalg.norm(s[:rank]) if rank < len(s) and s[0] else s.dtype.type(1)
+
+
+def _cut_vjp(needed, g, ans, a, *, rank_of, kept=None):
     if type(a) is Tensor:
         raise ArgumentError(FIRST)
+    rank = ans[0].shape[1]
     u, s, vh = np.linalg.svd(a, full_matrices=False) if kept is None else kept
     gq, gc = [np.zeros_like(x) if c is None else c.conj() for c, x in zip(g, ans, strict=True)]
+    slope, scale = np.vdot(gc, ans[1]).real if rank < len(s) and s[0] else 0.0, restored(s, rank)
+    by_scale = slope / (s @ s or 1.0) * a
+    gc = scale * gc - slope / (s[:rank] @ s[:rank] or 1.0) / scale * ans[1]
     (q, lost), (s, t) = (u[:, :rank], u[:, rank:]), (s[:rank], s[rank:, None])
     vk, vd = vh[:rank], vh[rank:]
+    t = np.where(t**2 > MOST_CUTOFF * (s @ s), t, 0)  # with what weighs nothing the kept ones do not mix
     check_gap(s, t)
     out, least = q @ gc, (FAINT * np.finfo(s.dtype).eps * s[0]) ** 2
     if t.size:
@@ -58,7 +77,7 @@ def _cut_vjp(needed, g, ans, a, *, rank, kept=None):
         out = out + lost @ (s * x) @ vk + (q @ (t * x).conj().T) @ vd
     if len(u) > rank + len(t):
         out = out + (gq - u @ (u.conj().T @ gq)) * (s / (s**2 + least)) @ vk
-    return (out.conj(),)
+    return ((out + by_scale).conj(),)
 
 
 defvjp(cut, shared=_cut_vjp)
@@ -86,7 +105,8 @@ def _guessed_vjp(needed, g, ans, a, known, kept=None):
     q, columns = ans[0], a @ known.conj().T if kept is None else kept
     gq, gc = [np.zeros_like(x) if c is None else c.conj() for c, x in zip(g, ans, strict=True)]
     gq = gq + a @ gc.conj().T
-    by_columns = np.linalg.solve((q.conj().T @ columns).conj(), (gq - q @ (q.conj().T @ gq)).T).T
+    order, across = leading_first(columns), gq - q @ (q.conj().T @ gq)
+    by_columns = over_triangle(across, q.conj().T @ columns[:, order])[:, np.argsort(order)]
     found = q @ gc + by_columns @ known, by_columns.conj().T @ a
     return tuple(found[i].conj() for i in needed)
 
@@ -108,8 +128,13 @@ def _orthonormal_vjp(needed, g, ans, a):
     out = q @ gc
     if len(a) > q.shape[1]:
         across, sizes = gq - q @ (q.conj().T @ gq), np.abs(c.diagonal())
-        out = out + (np.linalg.solve(c.conj(), across.T).T if sizes.min() > CLEAR * sizes.max() else divided(across, c))
+        out = out + (over_triangle(across, c) if sizes.min() > CLEAR * sizes.max() else divided(across, c))
     return (out.conj(),)
+
+
+def over_triangle(x: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """``x C^-H`` by an upper triangle, below which stands nothing but rounding."""
+    return solve_upper(c.conj(), x.T).T
 
 
 def divided(x: np.ndarray, c: np.ndarray) -> np.ndarray:
@@ -144,18 +169,20 @@ def by_guess(matrix: Array, known: Array, truncation: Truncation) -> tuple[Array
         q, c = guessed(matrix, orthonormal(c.mT)[0].mT)
     if not truncation.accepts(*map(value_of, (matrix, q, c))):
         return None
-    return q, c * (np.linalg.norm(matrix) / np.linalg.norm(c))
+    return q, c * (size_of(matrix) / size_of(c))
+
+
+def size_of(x: Array) -> Array:
+    """The norm of an array, by the same operations whether it is recorded or not."""
+    return np.sqrt(np.sum(x.real**2) + np.sum(x.imag**2))
 
 
 def by_values(pair: Array, matrix: Array, truncation: Truncation) -> tuple[Array, Array]:
     """The halves of a matrix by its singular values."""
-    values = np.linalg.svd(value_of(matrix), compute_uv=False)
-    rank = truncation.rank(values)
+    q, c = cut(matrix, rank_of=truncation.rank)
+    rank = value_of(q).shape[1]
     if type(pair) is Tensor and rank < truncation.bond:
         check_reach(value_of(pair), rank, truncation)
-    q, c = cut(matrix, rank=rank)
-    if rank < len(values):
-        c = c * (np.linalg.norm(matrix) / np.linalg.norm(c))
     return q, c
 
 
@@ -218,7 +245,9 @@ def centred_by_cuts(tensors: Sequence[Array]) -> list[Array]:
 
 def whole(a: Array) -> tuple[Array, Array]:
     """`cut` of a matrix where its singular values are zero to rounding."""
-    values = np.linalg.svd(value_of(a), compute_uv=False)
-    return cut(
-        a, rank=max(1, np.count_nonzero(values > ROUNDING * max(a.shape) * np.finfo(values.dtype).eps * values[0]))
-    )
+    largest = max(a.shape)
+
+    def filled(values: np.ndarray) -> int:
+        return max(1, np.count_nonzero(values > ROUNDING * largest * np.finfo(values.dtype).eps * values[0]))
+
+    return cut(a, rank_of=filled)

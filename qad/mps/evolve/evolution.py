@@ -23,6 +23,7 @@ from qad.mps.evolve.cut import centred_by_cuts
 from qad.mps.evolve.recorded import GateSteps, TdvpSteps
 from qad.mps.evolve.tdvp import OneSiteTdvp, TwoSiteTdvp
 from qad.mps.evolve.tebd import ORDERS, REACH, Gates, Truncation, cutoff_for
+from qad.mps.evolve.whole import advanced, amplitudes_of, chain_of, fits
 from qad.mps.hamiltonian import check_hermitian, strength
 from qad.mps.state import MPS
 
@@ -81,7 +82,7 @@ def evolve(
     Parameters
     ----------
     psi : MPS or SymmetricMPS
-        Open.  A state, an operator and a time that are recorded have derivatives of first order.
+        Open.  A state, an operator and a time that are recorded have derivatives.
     H : MPO, OpSum, or callable
         Hermitian; or ``H(t)``, which returns the operator (an MPO or an OpSum) at time t, from 0 to `time`: every step
         takes that at its middle, and errs by the third power of its length.
@@ -123,8 +124,11 @@ def evolve(
 
     Notes
     -----
-    A derivative is that of this very evolution, by a reverse sweep over its steps (`qad.mps.evolve.adjoint`).  As long
-    as they are unitary and cut nothing off, no state is stored.
+    A derivative is that of this very evolution, of first order, by a reverse sweep over its steps
+    (`qad.mps.evolve.adjoint`).  As long as they are unitary and cut nothing off, no state is stored.
+
+    Gates on a short chain whose every state `bond` holds, without a `cutoff`, act on its amplitudes where something is
+    recorded (`qad.mps.evolve.whole`): derivatives are of any order, and none is refused.
 
     Examples
     --------
@@ -143,7 +147,7 @@ def evolve(
         raise ArgumentError(f"unknown method {method!r}: choose one of {', '.join(map(repr, METHODS))}")
     H = as_operator(H, psi)
     steps, bond = site_count(steps, 1, "steps"), site_count(bond, 1, "bond")
-    if any(type(x) is Tensor for x in (*leaves(psi), *H, time)):
+    if any(type(x) is Tensor for x in (*flatten(psi)[0], *H, time)):
         return recorded(psi, H, time, steps, method, bond, cutoff, imaginary, callback, reach)
     return stepped(psi, H, time, steps, method, bond, cutoff, imaginary, callback)
 
@@ -188,29 +192,39 @@ def recorded(
             "evolve has no derivatives of states of definite charge: evolve psi.without_symmetry(), whose numbers are "
             "the same"
         )
-    if any(np.ndim(stack_of(x)) > np.ndim(x) for x in (*psi, *H, time)):
-        raise BatchError(
-            "evolve under qad.vmap: the bonds of a chain differ from example to example: write a loop over the examples"
-        )
+    check_unstacked((*psi, *H, time))
     check_operator(psi, H)
     check_hermitian([value_of(w) for w in H])
     dt, now = real_time(value_of(time)) / steps, 0.0
-    cutoff = min(cutoff_of(method, H, dt), RECORDED_CUTOFF) if cutoff is None else cutoff
     several, two_sites = steps if callback is None else 1, method == "tdvp2" and len(psi) > 1
     kind = GateSteps(GATES[method], several, len(psi) - 1) if method in GATES else TdvpSteps(two_sites, several)
     made = kind.made_of(H, time / steps * (-1.0 if imaginary else -1j))
-    steered = any(type(x) is Tensor for x in made)
-    plan = Plan(kind, len(made), bond, cutoff, not imaginary, steered, reach, ancillas)
-    tensors, discarded, gained = recorded_centre(psi, H, imaginary), 0.0, 0.0
+    whole = method in GATES and cutoff is None and not ancillas
+    if whole := whole and fits([t.shape[1] for t in psi], bond, len(kind) * steps // several * (len(psi) - 1)):
+        state = amplitudes_of(psi)
+    else:
+        cutoff = min(cutoff_of(method, H, dt), RECORDED_CUTOFF) if cutoff is None else cutoff
+        steered = any(type(x) is Tensor for x in made)
+        plan = Plan(kind, len(made), bond, cutoff, not imaginary, steered, reach, ancillas)
+        state = recorded_centre(psi, H, imaginary)
+    chain, discarded, gained = chain_of if whole else MPS, 0.0, 0.0
     for k in range(0, steps, several):
-        tensors, more, lost = evolution_of(made, tensors, plan)
+        state, more, lost = (*advanced(made, state, kind), 0.0) if whole else evolution_of(made, state, plan)
         gained, discarded, now = gained + more, discarded + lost, (k + several) * dt
         if callback is not None:
             try:
-                callback(MPS(tensors), now)
+                callback(chain(state), now)
             except StopIteration:
                 break
-    return Evolution(MPS(tensors), now, discarded, gained)
+    return Evolution(chain(state), now, discarded, gained)
+
+
+def check_unstacked(operands: Sequence[Any]) -> None:
+    """Raise under `qad.vmap`."""
+    if any(np.ndim(stack_of(x)) > np.ndim(x) for x in operands):
+        raise BatchError(
+            "evolve under qad.vmap: the bonds of a chain differ from example to example: write a loop over the examples"
+        )
 
 
 def recorded_centre(psi: MPS, H: MPO, imaginary: bool) -> list[Array]:
@@ -220,11 +234,6 @@ def recorded_centre(psi: MPS, H: MPO, imaginary: bool) -> list[Array]:
     first, *others = centred_by_cuts(psi.tensors)
     unit = np.zeros((), np.result_type(psi.dtype, H.dtype, psi.dtype if imaginary else 1j))
     return [t + unit for t in (first / np.linalg.norm(first), *others)]
-
-
-def leaves(psi: MPS | SymmetricMPS) -> list[Any]:
-    """The arrays of a state."""
-    return flatten(psi)[0]
 
 
 def real_time(time: Any) -> float:

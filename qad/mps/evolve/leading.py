@@ -26,8 +26,13 @@ def worthwhile(matrix: np.ndarray, known: np.ndarray, bond: int) -> bool:
 def leading(matrix: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """``Q, C`` with ``Q C`` near the best approximation of the matrix of that rank, and the columns that Q spans."""
     columns = matrix @ known.conj().T
-    q = np.linalg.qr(columns[:, np.argsort(-weights(columns))])[0]  # the least come last: they tell what C holds
+    q = np.linalg.qr(columns[:, leading_first(columns)])[0]  # the least come last: they tell what C holds
     return q, q.conj().T @ matrix, columns
+
+
+def leading_first(columns: np.ndarray) -> np.ndarray:
+    """The order of columns by their norm."""
+    return np.argsort(-weights(columns))
 
 
 def loose(matrix: np.ndarray, c: np.ndarray) -> bool:

@@ -78,11 +78,13 @@ class GateSteps:
     def plain(
         self, made: Sequence[np.ndarray], tensors: list[np.ndarray], truncation: Truncation
     ) -> Callable[..., float]:
-        """A function that makes a round on plain tensors, in place; it gives the logarithm of a scale left out."""
+        """A function that makes a round on plain tensors, in place; it gives the logarithm of a scale left out.
+
+        In the operations that are recorded later: rounding by others turns faint directions, and may keep others.
+        """
 
         def step(k: int) -> float:
-            for gates, to_right in zip(self.layers(made, k), (True, False), strict=True):
-                swept(gates, tensors, truncation, to_right)
+            tensors[:] = self.recorded(made, tensors, truncation, k)
             return 0.0
 
         return step

@@ -1,4 +1,4 @@
-"""Thermal states of chains, by purification and by samples.
+"""Thermal states of chains by purification.
 
 A purification has an ancilla beside every site: ``exp(-beta H / 2)`` acts on the sites of ``sum_s |s s> / sqrt(d)`` in
 imaginary time, and the density is the trace over the ancillas.  F. Verstraete, J. J. Garcia-Ripoll and J. I. Cirac,
@@ -7,31 +7,52 @@ PRL 93, 207204 (2004); A. E. Feiguin and S. R. White, PRB 72, 220401 (2005).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
+from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, like, value_of
 from qad.mps.chain import site_count
 from qad.mps.checks import operator_of
-from qad.mps.evolve.evolution import GATES, METHODS, evolve, real_time, recorded
+from qad.mps.evolve.evolution import GATES, METHODS, Evolution, check_unstacked, cutoff_of, evolve, real_time, recorded
 from qad.mps.evolve.neighbours import neighbour_terms
+from qad.mps.evolve.recorded import GateSteps
+from qad.mps.evolve.response import LOOSER, Cooling, log_norm_of, mean_of
+from qad.mps.evolve.tebd import MOST_CUTOFF
 from qad.mps.gauge import truncated
-from qad.mps.hamiltonian import strength
+from qad.mps.hamiltonian import check_hermitian, strength
 from qad.mps.observables import energy, expectation, log_norm2
 from qad.mps.operator import MPO
 from qad.mps.state import MPS
 
 if TYPE_CHECKING:
     from qad.mps.opsum import OpSum
-    from qad.typing import Real, Scalar, Seed
+    from qad.typing import Array, Real, Scalar
 
 REACH = 1e-3  # of `evolve`; purifications of symmetric Hamiltonians lack what breaks their symmetries
 STEP, SHORT = 0.05, 0.025  # of one step in imaginary time, over the size of a term; of "tebd4", whose steps cost little
 SERIES, ORDER = 0.1, 4  # length of a series, over the size of all terms together, and its last power
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a thermal state is reached, checked: as the arguments of `thermal_state`."""
+
+    steps: int
+    method: str
+    bond: int
+    cutoff: float | None
+
+    def gates(self, H: MPO, beta: Real) -> tuple[list[Array], Cooling]:
+        """The gates of a recorded evolution, and how they make a state."""
+        dt = float(value_of(beta)) / (2 * self.steps)
+        kind, legs = GateSteps(GATES[self.method], self.steps, len(H) - 1), tuple(w.shape[2] for w in H)
+        cutoff = cutoff_of(self.method, H, dt) if self.cutoff is None else self.cutoff
+        least = LOOSER * cutoff if self.cutoff is not None else max(LOOSER * cutoff, MOST_CUTOFF)
+        return kind.made_of(H, beta / (-2.0 * self.steps)), Cooling(kind, legs, self.bond, cutoff, least)
 
 
 @dataclass(frozen=True)
@@ -40,28 +61,61 @@ class ThermalState:
 
     Attributes
     ----------
-    state : MPS
-        Of norm 1, with physical legs (site, ancilla) as one.
     H : MPO
         On the sites.
     beta : real scalar
         Inverse temperature.
+    way : Way
+        Steps, method, bond and cutoff.
+    cold : Evolution or None
+        The evolution that made it; None where a recorded one is made by gates when something is asked.
+    state : MPS
+        Of norm 1, with physical legs (site, ancilla) as one.
     log_partition : real scalar
-        ``log Z = log tr exp(-beta H)``.
+        ``log Z = log tr exp(-beta H)``, differentiable.
     discarded : float
         Sum of the weights that truncations cut off.
     """
 
-    state: MPS
     H: MPO
     beta: Real
-    log_partition: Real
-    discarded: float = field(metadata={"static": True})
+    way: Way = field(metadata={"static": True})
+    cold: Evolution | None
+
+    @property
+    def state(self) -> MPS:
+        """The purification."""
+        return self.evolution.state
+
+    @property
+    def discarded(self) -> float:
+        """The weight that truncations cut off."""
+        return self.evolution.discarded
+
+    @property
+    def evolution(self) -> Evolution:
+        """What made the state; recorded where `H` or `beta` is, with the bonds that derivatives of its tensors need."""
+        return cooling(self.H, self.beta, self.way) if self.cold is None else self.cold
+
+    @property
+    def log_partition(self) -> Real:
+        """``log tr exp(-beta H)``, differentiable."""
+        if self.cold is not None:
+            return self.cold.log_norm
+        gates, plan = self.way.gates(self.H, self.beta)
+        return 2 * log_norm_of(*gates, plan=plan) + sum(np.log(d) for d in plan.legs)
 
     @property
     def energy(self) -> Real:
         """``tr(rho H)``, differentiable."""
-        return energy(self.state, beside_ancillas(self.H))
+        return self.mean(self.H)
+
+    def mean(self, operator: MPO) -> Real:
+        """Of a Hermitian operator on the sites."""
+        if self.cold is not None:
+            return energy(self.cold.state, beside_ancillas(operator))
+        gates, plan = self.way.gates(self.H, self.beta)
+        return mean_of(*gates, *operator, plan=plan)
 
     def expectation(self, observable: MPO | OpSum) -> Scalar:
         """``tr(rho observable)`` of an operator on the sites, differentiable.
@@ -76,7 +130,14 @@ class ThermalState:
         operator = operator_of(observable, None)
         if len(operator) != len(self.H):
             raise ShapeError(f"an observable has {len(self.H)} sites, as the thermal state has, not {len(operator)}")
-        return expectation(self.state, beside_ancillas(operator))
+        if self.cold is not None:
+            return expectation(self.cold.state, beside_ancillas(operator))
+        if is_plain_hermitian(operator):
+            return self.mean(operator) + np.zeros((), np.result_type(operator.dtype, self.H.dtype))
+        even = self.mean(0.5 * (operator + operator.mH))
+        if np.result_type(operator.dtype, self.H.dtype).kind == "f":
+            return even  # what is antisymmetric has no mean in a real state
+        return even + 1j * self.mean(-0.5j * (operator - operator.mH))
 
 
 def thermal_state(
@@ -133,17 +194,39 @@ def thermal_state(
     True
     """
     H = open_operator(H)
-    steps, method = how(H, beta, steps, method)
+    check_unstacked((*H, beta))
+    way = Way(*how(H, beta, steps, method), site_count(bond, 1, "bond"), cutoff)
+    if way.method in GATES and len(H) > 1 and any(type(x) is Tensor for x in (*H, beta)):
+        plain = MPO([value_of(w) for w in H])
+        check_hermitian(plain.tensors)
+        neighbour_terms(plain)
+        return ThermalState(H, beta, way, None)
+    return ThermalState(H, beta, way, cooling(H, beta, way))
+
+
+def cooling(H: MPO, beta: Real, way: Way) -> Evolution:
+    """The evolution from the purification of all states, with ``log Z`` for the logarithm of its norm."""
     hot = MPS([like(*H).eye(w.shape[2]).reshape(1, -1, 1) / np.sqrt(w.shape[2]) for w in H])
     wide, time, log_norm = beside_ancillas(H), beta / 2, 0.5 * sum(np.log(w.shape[2]) for w in H)
-    if method not in GATES and value_of(time) > 0:
+    if way.method not in GATES and value_of(time) > 0:
         first = min(SERIES / (len(H) * (strength([value_of(w) for w in H]) or 1.0)), value_of(time) / 2)
-        hot, time = cooled(hot, wide, first, bond), time - first
+        hot, time = cooled(hot, wide, first, way.bond), time - first
         log_norm = log_norm + log_norm2(hot) / 2
-    to_beta = hot, wide, time, steps, method, site_count(bond, 1, "bond"), cutoff
+    to_beta = hot, wide, time, way.steps, way.method, way.bond, way.cutoff
     recording = any(type(x) is Tensor for x in (*hot, *wide, time))
     found = recorded(*to_beta, True, None, REACH, ancillas=True) if recording else evolve(*to_beta, imaginary=True)
-    return ThermalState(found.state, H, beta, 2 * (found.log_norm + log_norm), found.discarded)
+    return replace(found, log_norm=2 * (found.log_norm + log_norm))
+
+
+def is_plain_hermitian(operator: MPO) -> bool:
+    """Whether an operator is Hermitian, and nothing in it is differentiated."""
+    if any(type(w) is Tensor for w in operator):
+        return False
+    try:
+        check_hermitian(operator.tensors)
+    except ArgumentError:
+        return False
+    return True
 
 
 def open_operator(H: MPO | OpSum) -> MPO:
@@ -192,108 +275,3 @@ def of_neighbours(H: MPO) -> bool:
 def beside_ancillas(H: MPO) -> MPO:
     """The operator on the sites of a purification."""
     return MPO([np.kron(w, like(w).eye(w.shape[2])) for w in H])
-
-
-@dataclass(frozen=True)
-class Metts:
-    """Samples of minimally entangled typical thermal states; made by `metts`.
-
-    Attributes
-    ----------
-    states : list of MPS
-        Each of norm 1; the mean of their expectation values is the thermal one.
-    """
-
-    states: list[MPS]
-
-    def expectation(self, observable: MPO | OpSum) -> tuple[float, float]:
-        """The mean of the expectation values of a Hermitian operator, and its standard error.
-
-        The error is that of independent samples, taken of means of ten successive ones where there are twenty; it is
-        infinite where there is only one.
-
-        Examples
-        --------
-        >>> import qad
-        >>> hot = qad.mps.metts(qad.mps.ising(3, 1.0), beta=0.0, samples=20)  # beta = 0: random product states
-        >>> mean, error = hot.expectation(qad.mps.OpSum(3).add(1.0, "Z", 0))
-        >>> bool(abs(mean) < 4 * error)
-        True
-        """
-        operator = operator_of(observable, None)
-        values = np.array([energy(psi, operator) for psi in self.states])
-        size = 10 if len(values) >= 20 else 1
-        means = values[: len(values) // size * size].reshape(-1, size).mean(axis=1)
-        return float(values.mean()), float(means.std(ddof=1) / np.sqrt(len(means))) if len(means) > 1 else np.inf
-
-
-def metts(
-    H: MPO | OpSum,
-    beta: float,
-    samples: int,
-    seed: Seed = 0,
-    warm_up: int = 10,
-    steps: int | None = None,
-    method: str = "auto",
-    bond: int = 64,
-    cutoff: float | None = None,
-) -> Metts:
-    """Minimally entangled typical thermal states: samples of the thermal ensemble of a chain.
-
-    From a product state ``exp(-beta H / 2)`` makes a sample, and a measurement of all its sites the next product state;
-    bases of the sites and of their Fourier transforms take turns, so that successive samples forget each other.
-
-    Parameters
-    ----------
-    H : MPO or OpSum
-        Hermitian, open, of plain numbers.
-    beta : real
-        Inverse temperature, not negative.
-    samples : int
-    seed : int or numpy.random.Generator
-    warm_up : int
-        How many samples at the beginning are thrown away.
-    steps, method, bond, cutoff
-        As of `thermal_state`.
-
-    Returns
-    -------
-    Metts
-
-    Raises
-    ------
-    GradientTypeError
-        Under differentiation: samples have no derivative.
-    ArgumentError, ShapeError
-        As `thermal_state`.
-
-    Notes
-    -----
-    The bonds are those of a pure state, the square root of a purification's at low temperature; the error falls as
-    ``1 / sqrt(samples)``.  S. R. White, PRL 102, 190601 (2009); E. M. Stoudenmire and S. R. White, New J. Phys. 12,
-    055026 (2010).
-
-    Examples
-    --------
-    >>> import qad
-    >>> H = qad.mps.heisenberg(4)
-    >>> mean, error = qad.mps.metts(H, beta=1.0, samples=40).expectation(H)
-    >>> bool(abs(mean - qad.mps.thermal_state(H, 1.0).energy) < 4 * error)
-    True
-    """
-    H = open_operator(H)
-    if any(type(x) is Tensor for x in (*H, beta)):
-        raise GradientTypeError("samples have no derivative: differentiate qad.mps.thermal_state(H, beta)")
-    steps, method = how(H, beta, steps, method)
-    samples, warm_up = site_count(samples, 1, "samples"), site_count(warm_up, 0, "warm_up")
-    rng, sizes = np.random.default_rng(seed), [w.shape[2] for w in H]
-    fourier = [np.fft.fft(np.eye(d), norm="ortho") for d in sizes]
-    vectors, states = [np.eye(d)[rng.integers(d)] for d in sizes], []
-    for k in range(warm_up + samples):
-        psi = evolve(MPS.product(vectors), H, beta / 2, steps, method, bond, cutoff, imaginary=True).state
-        states.append(psi)
-        turned = k % 2 == 0
-        seen = MPS([u.conj() @ t for u, t in zip(fourier, psi, strict=True)]) if turned else psi
-        bits = seen.sample(1, rng)[0]
-        vectors = [u[bit] if turned else np.eye(len(u))[bit] for u, bit in zip(fourier, bits, strict=True)]
-    return Metts(states[warm_up:])

@@ -1,0 +1,130 @@
+"""Samples of the thermal states of chains.
+
+S. R. White, PRL 102, 190601 (2009); E. M. Stoudenmire and S. R. White, New J. Phys. 12, 055026 (2010).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qad.core.errors import GradientTypeError
+from qad.extend import Tensor
+from qad.mps.chain import site_count
+from qad.mps.checks import operator_of
+from qad.mps.evolve.evolution import evolve
+from qad.mps.evolve.thermal import how, open_operator
+from qad.mps.observables import energy
+from qad.mps.state import MPS
+
+if TYPE_CHECKING:
+    from qad.mps.operator import MPO
+    from qad.mps.opsum import OpSum
+    from qad.typing import Seed
+
+
+@dataclass(frozen=True)
+class Metts:
+    """Samples of minimally entangled typical thermal states; made by `metts`.
+
+    Attributes
+    ----------
+    states : list of MPS
+        Each of norm 1; the mean of their expectation values is the thermal one.
+    """
+
+    states: list[MPS]
+
+    def expectation(self, observable: MPO | OpSum) -> tuple[float, float]:
+        """The mean of the expectation values of a Hermitian operator, and its standard error.
+
+        The error is that of independent samples, taken of means of ten successive ones where there are twenty; it is
+        infinite where there is only one.
+
+        Examples
+        --------
+        >>> import qad
+        >>> hot = qad.mps.metts(qad.mps.ising(3, 1.0), beta=0.0, samples=20)  # beta = 0: random product states
+        >>> mean, error = hot.expectation(qad.mps.OpSum(3).add(1.0, "Z", 0))
+        >>> bool(abs(mean) < 4 * error)
+        True
+        """
+        operator = operator_of(observable, None)
+        values = np.array([energy(psi, operator) for psi in self.states])
+        size = 10 if len(values) >= 20 else 1
+        means = values[: len(values) // size * size].reshape(-1, size).mean(axis=1)
+        return float(values.mean()), float(means.std(ddof=1) / np.sqrt(len(means))) if len(means) > 1 else np.inf
+
+
+def metts(
+    H: MPO | OpSum,
+    beta: float,
+    samples: int,
+    seed: Seed = 0,
+    warm_up: int = 10,
+    steps: int | None = None,
+    method: str = "auto",
+    bond: int = 64,
+    cutoff: float | None = None,
+) -> Metts:
+    """Minimally entangled typical thermal states: samples of the thermal ensemble of a chain.
+
+    From a product state ``exp(-beta H / 2)`` makes a sample, and a measurement of all its sites the next product state;
+    bases of the sites and of their Fourier transforms take turns, so that successive samples forget each other.
+
+    Parameters
+    ----------
+    H : MPO or OpSum
+        Hermitian, open, of plain numbers.
+    beta : real
+        Inverse temperature, not negative.
+    samples : int
+    seed : int or numpy.random.Generator
+    warm_up : int
+        How many samples at the beginning are thrown away.
+    steps, method, bond, cutoff
+        As of `thermal_state`.
+
+    Returns
+    -------
+    Metts
+
+    Raises
+    ------
+    GradientTypeError
+        Under differentiation: samples have no derivative.
+    ArgumentError, ShapeError
+        As `thermal_state`.
+
+    Notes
+    -----
+    The bonds are those of a pure state, the square root of a purification's at low temperature; the error falls as
+    ``1 / sqrt(samples)``.  S. R. White, PRL 102, 190601 (2009); E. M. Stoudenmire and S. R. White, New J. Phys. 12,
+    055026 (2010).
+
+    Examples
+    --------
+    >>> import qad
+    >>> H = qad.mps.heisenberg(4)
+    >>> mean, error = qad.mps.metts(H, beta=1.0, samples=40).expectation(H)
+    >>> bool(abs(mean - qad.mps.thermal_state(H, 1.0).energy) < 4 * error)
+    True
+    """
+    H = open_operator(H)
+    if any(type(x) is Tensor for x in (*H, beta)):
+        raise GradientTypeError("samples have no derivative: differentiate qad.mps.thermal_state(H, beta)")
+    steps, method = how(H, beta, steps, method)
+    samples, warm_up = site_count(samples, 1, "samples"), site_count(warm_up, 0, "warm_up")
+    rng, sizes = np.random.default_rng(seed), [w.shape[2] for w in H]
+    fourier = [np.fft.fft(np.eye(d), norm="ortho") for d in sizes]
+    vectors, states = [np.eye(d)[rng.integers(d)] for d in sizes], []
+    for k in range(warm_up + samples):
+        psi = evolve(MPS.product(vectors), H, beta / 2, steps, method, bond, cutoff, imaginary=True).state
+        states.append(psi)
+        turned = k % 2 == 0
+        seen = MPS([u.conj() @ t for u, t in zip(fourier, psi, strict=True)]) if turned else psi
+        bits = seen.sample(1, rng)[0]
+        vectors = [u[bit] if turned else np.eye(len(u))[bit] for u, bit in zip(fourier, bits, strict=True)]
+    return Metts(states[warm_up:])

@@ -1,0 +1,240 @@
+"""Means in thermal states and their derivatives, by an adjoint state that has bonds of its own.
+
+With the purification ``|p_k>`` after layer k of gates, a mean f of an operator O changes by
+
+    df = Re sum_k <x_k| dG_k G_k^-1 |p_k>,    |x_last> = 2 (O - f) |p_last>,    |x_(k-1)> = G_k^dagger |x_k> / n_k,
+
+where n_k is the norm that layer k left.  The adjoint state x is a chain that is truncated as p is, at the same weights:
+what a change does to p is never asked to fit into the bonds of p, no cut is differentiated, and the error of a
+derivative is, as that of the mean, of the order of the root of the weights that both states lost.  The logarithm of the
+norm has the same derivative with ``|x_last> = |p_last>``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.extend import Tensor, any_traced, defvjp, like, primitive, vjp
+from qad.mps.environments import past_left, past_right
+from qad.mps.evolve.adjoint import FROZEN, MEMORY
+from qad.mps.evolve.tebd import Truncation, swept
+from qad.mps.gauge import mirrored, truncated
+from qad.mps.observables import energy, norm2
+from qad.mps.operator import MPO
+from qad.mps.state import MPS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from qad.mps.evolve.recorded import GateSteps
+    from qad.typing import Array
+
+    Layer = tuple[list[np.ndarray | None], bool, int]
+
+LOOSER = 10.0  # weight that a cut of the adjoint state discards, over that of the state: it has more bonds to lose
+FIRST_OF_MEANS = (
+    "derivatives of thermal means are of first order; one of log_partition is a mean: -energy by beta, so that the "
+    "gradient of energy is its second"
+)
+CONDITION = 1e8  # of a gate, above which its inverse loses too many digits
+
+
+@dataclass(frozen=True)
+class Cooling:
+    """How gates cool a purification.
+
+    Attributes
+    ----------
+    kind : GateSteps
+        All rounds of them, on the sites alone.
+    legs : tuple of int
+        States of every site.
+    bond, cutoff
+        As of `Truncation`.
+    adjoint : float
+        The `cutoff` of the adjoint state, whose bonds may be twice as large.
+    """
+
+    kind: GateSteps
+    legs: tuple[int, ...]
+    bond: int
+    cutoff: float
+    adjoint: float
+
+    def layers(self, gates: Sequence[np.ndarray]) -> list[Layer]:
+        """Of every sweep the gates by bond, None for the rest; whether it goes right; and where its gates begin."""
+        found, begins, start = [], {}, 0
+        for first, share in self.kind.distinct:
+            begins[first, share], start = start, start + len(range(first, self.kind.bonds, 2))
+        for k, shares in enumerate(self.kind.rounds):
+            for first, row in enumerate(self.kind.layers(gates, k)):
+                found.append((row, first == 0, begins.get((first, shares[first]), 0)))
+        return found
+
+
+class Cooled:
+    """A purification that gates have cooled, and its states on the way."""
+
+    def __init__(self, plan: Cooling, gates: Sequence[np.ndarray]):
+        self.plan: Cooling = plan
+        self.gates: Sequence[np.ndarray] = gates
+        self.gained: float = 0.0
+        self.layers: list[Layer] = plan.layers(gates)
+        self.truncation: Truncation = Truncation(plan.bond, plan.cutoff)
+        dtype = np.result_type(*gates, float)
+        state = [np.eye(d, dtype=dtype).reshape(1, d * d, 1) / np.sqrt(d) for d in plan.legs]
+        largest = sum(d * d for d in plan.legs) * plan.bond**2 * dtype.itemsize
+        self.spacing: int = max(1, -(-len(self.layers) * largest // MEMORY))
+        self.sizes: list[float] = []
+        self.before: dict[int, list[np.ndarray]] = {}  # by layer
+        for k, layer in enumerate(self.layers):
+            if k % self.spacing == 0:
+                self.before[k] = list(state)
+            self.sizes.append(passed(layer, state, self.truncation))
+            self.gained += float(np.log(self.sizes[k]))
+        self.state: list[np.ndarray] = state
+        self.before[len(self.layers)] = list(state)
+
+    def backwards(self) -> Iterable[tuple[int, list[np.ndarray]]]:
+        """Every layer from the last to the first, and the state after it."""
+        for first in reversed(range(0, len(self.layers), self.spacing)):
+            last = min(first + self.spacing, len(self.layers))
+            states, truncation = [self.before[first]], Truncation(self.plan.bond, self.plan.cutoff)
+            for k in range(first, last - 1):
+                states.append(list(states[-1]))
+                passed(self.layers[k], states[-1], truncation)
+            states.append(self.before[last])
+            yield from zip(reversed(range(first, last)), reversed(states), strict=False)
+
+    def slopes(self, adjoint: list[np.ndarray]) -> list[np.ndarray]:
+        """``Re <x_k| dG_k G_k^-1 |p_k>`` by every gate, of the adjoint state with its centre at site 0."""
+        total = [np.zeros(gate.shape, np.result_type(gate, *adjoint)) for gate in self.gates]
+        truncation = Truncation(2 * self.plan.bond, self.plan.adjoint)
+        check_invertible(self.gates)
+        for k, state in self.backwards():
+            row, to_right, begin = self.layers[k]
+            sites = [site for site, gate in enumerate(row) if gate is not None]
+            for j, (site, moved) in enumerate(between(adjoint, state, sites, self.plan.legs), begin):
+                shape = row[site].shape
+                matrix = row[site].reshape(moved.shape)
+                total[j] += np.linalg.solve(matrix, moved).T.reshape(shape)
+            back = [None if gate is None else gate.conj().transpose(2, 3, 0, 1) for gate in row]
+            passed((back, not to_right, begin), adjoint, truncation, self.sizes[k])
+        return [t.real if gate.dtype.kind == "f" else t for t, gate in zip(total, self.gates, strict=True)]
+
+
+def passed(layer: Layer, tensors: list[np.ndarray], truncation: Truncation, size: float | None = None) -> float:
+    """Apply the gates of a layer in place and divide by the norm that they leave, or by the one given; the norm."""
+    row, to_right, _ = layer
+    swept([None if gate is None else beside_ancillas(gate) for gate in row], tensors, truncation, to_right)
+    centre = -1 if to_right else 0
+    size = float(np.linalg.norm(tensors[centre])) if size is None else size
+    tensors[centre] = tensors[centre] / size
+    return size
+
+
+def check_invertible(gates: Iterable[np.ndarray]) -> None:
+    """Raise where a step is so long that a gate has no inverse to half the digits."""
+    worst = max((np.linalg.cond(gate.reshape(gate.shape[0] * gate.shape[1], -1)) for gate in gates), default=1.0)
+    if not worst < CONDITION:
+        raise ArgumentError(
+            f"a step of imaginary time shrinks a state by {worst:.1g}, too much to be undone: more steps"
+        )
+
+
+def beside_ancillas(gate: np.ndarray) -> np.ndarray:
+    """A gate on two sites as one on sites with ancillas."""
+    s, t = gate.shape[:2]
+    wide = np.einsum("stuv,pP,qQ->sptquPvQ", gate, np.eye(s), np.eye(t))
+    return wide.reshape(s * s, t * t, s * s, t * t)
+
+
+def between(
+    bra: Sequence[np.ndarray], ket: Sequence[np.ndarray], sites: Sequence[int], legs: Sequence[int]
+) -> Iterable[tuple[int, np.ndarray]]:
+    """Of pairs of sites the matrix (ket, bra) that a trace over ancillas and other sites leaves of ``|ket><bra|``."""
+    rights, last = [np.ones((1, 1))], len(ket) - 1
+    for site in range(last, 1, -1):
+        rights.append(past_right(rights[-1], ket[site], bra[site]))
+    left, done = np.ones((1, 1)), 0
+    for site in sites:
+        while done < site:
+            left, done = past_left(left, ket[done], bra[done]), done + 1
+        d, e = legs[site : site + 2]
+        upper = np.tensordot(np.tensordot(left, ket[site], 1), ket[site + 1], 1) @ rights[last - site - 1].T
+        lower = np.tensordot(bra[site], bra[site + 1], 1).conj()
+        halves = [
+            x.reshape(len(x), d, d, e, e, -1).transpose(1, 3, 0, 2, 4, 5).reshape(d * e, -1) for x in (upper, lower)
+        ]
+        yield site, halves[0] @ halves[1].T
+
+
+@primitive(keeps=True)
+def log_norm_of(*gates: np.ndarray, plan: Cooling) -> tuple[float, Cooled]:
+    """The logarithm of the norm that gates leave of the purification of all states."""
+    cooled = Cooled(plan, gates)
+    return cooled.gained, cooled
+
+
+@primitive(keeps=True)
+def mean_of(*arrays: np.ndarray, plan: Cooling) -> tuple[float, Cooled]:
+    """The mean of a Hermitian operator, the last arrays, on the sites of the purification that gates have cooled."""
+    gates, operator = arrays[: -len(plan.legs)], arrays[-len(plan.legs) :]
+    cooled = Cooled(plan, gates)
+    return mean(cooled, operator), cooled
+
+
+def mean(cooled: Cooled, operator: Sequence[Array]) -> Array:
+    """The mean of an operator on the sites."""
+    return energy(MPS(cooled.state), MPO(wide(operator)))
+
+
+def wide(operator: Sequence[Array]) -> list[Array]:
+    """The tensors of an operator on the sites as one on sites with ancillas."""
+    return [np.kron(w, like(w).eye(w.shape[2])) for w in operator]
+
+
+def _log_norm_vjp(needed, g, ans, *gates, plan, kept=None):
+    check_plain(g, gates)
+    cooled = Cooled(plan, gates) if kept is None else kept
+    found = cooled.slopes(list(cooled.state))
+    return tuple(g * found[i] for i in needed)
+
+
+def _mean_vjp(needed, g, ans, *arrays, plan, kept=None):
+    check_plain(g, arrays)
+    gates, operator = arrays[: -len(plan.legs)], arrays[-len(plan.legs) :]
+    cooled = Cooled(plan, gates) if kept is None else kept
+    found = []
+    if min(needed) < len(gates):
+        adjoint = excess(cooled, operator, ans)
+        found = cooled.slopes(adjoint) if adjoint else [np.zeros_like(gate) for gate in gates]
+    if max(needed) >= len(gates):
+        pull = vjp(lambda *tensors: mean(cooled, tensors), *operator)[1]
+        found = [*(found or gates), *(slope.conj() for slope in pull(1.0))]  # `vjp` conjugates
+    return tuple(g * found[i] for i in needed)
+
+
+defvjp(log_norm_of, shared=_log_norm_vjp)
+defvjp(mean_of, shared=_mean_vjp)
+
+
+def excess(cooled: Cooled, operator: Sequence[np.ndarray], value: float) -> list[np.ndarray]:
+    """``2 (O - f) |p>``, its centre at site 0; nothing where it vanishes."""
+    psi = MPS(cooled.state)
+    chain = 2.0 * (MPO(wide(operator)) @ psi - float(value) * psi)
+    if not norm2(chain) > 0:
+        return []
+    return mirrored(truncated(mirrored(chain.tensors), None, np.sqrt(cooled.plan.adjoint), checked=False)[0])
+
+
+def check_plain(g: Array, arrays: Sequence[Array]) -> None:
+    """Raise for derivatives beyond the first, and for those that are frozen."""
+    if any(type(x) is Tensor for x in arrays):
+        raise ArgumentError(FIRST_OF_MEANS)
+    if any_traced(g, *arrays):
+        raise ArgumentError(FROZEN)

@@ -1,0 +1,71 @@
+"""Evolution by gates on all amplitudes of a short chain, in operations that the tape differentiates to any order.
+
+Where the bonds of a chain have room for every state, its evolution cuts nothing off; the amplitudes are then evolved by
+the same gates, and no direction of a bond is missing from a derivative.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.extend import like, value_of
+from qad.mps.evolve.adjoint import MEMORY
+from qad.mps.evolve.cut import size_of
+from qad.mps.state import MPS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.mps.evolve.recorded import GateSteps
+    from qad.typing import Array
+
+MOST = 2**12  # amplitudes
+
+
+def fits(legs: Sequence[int], bond: int, gates: int) -> bool:
+    """Whether bonds have room for every state of sites of these sizes, and the tape for so many gates on them."""
+    widest = max(min(prod(legs[:site]), prod(legs[site:])) for site in range(1, len(legs)))
+    return widest <= bond and prod(legs) <= MOST and 16 * prod(legs) * gates <= MEMORY
+
+
+def amplitudes_of(psi: MPS) -> Array:
+    """Those of the state of norm 1."""
+    amplitudes = psi.to_dense()
+    size = size_of(amplitudes)
+    if not 0 < value_of(size) < np.inf:
+        raise ArgumentError(f"a state of norm {value_of(size):.3g} does not evolve: a finite one but zero is needed")
+    return amplitudes / size
+
+
+def advanced(made: Sequence[Array], amplitudes: Array, kind: GateSteps) -> tuple[Array, Array]:
+    """The amplitudes after all rounds of gates, of norm 1, and the logarithm of what the norm gained."""
+    legs, gained = amplitudes.shape, 0.0
+    for k in range(len(kind)):
+        for row in kind.layers(made, k):
+            for site, gate in enumerate(row):
+                if gate is not None:
+                    pair = legs[site] * legs[site + 1]
+                    amplitudes = gate.reshape(pair, pair) @ amplitudes.reshape(prod(legs[:site]), pair, -1)
+        size = size_of(amplitudes)
+        amplitudes, gained = amplitudes / size, gained + np.log(size)
+    return amplitudes.reshape(legs), gained
+
+
+def chain_of(amplitudes: Array) -> MPS:
+    """A chain of these amplitudes, all in its middle tensor: bonds hold every state, those without weight too."""
+    legs = amplitudes.shape
+    middle = next(site for site in range(len(legs)) if prod(legs[: site + 1]) >= prod(legs[site + 1 :]))
+    unit, left, right = like(amplitudes).eye, prod(legs[:middle]), prod(legs[middle + 1 :])
+    tensors = []
+    for site, leg in enumerate(legs):
+        size = leg * (prod(legs[:site]) if site < middle else prod(legs[site + 1 :]))
+        shape = (-1, leg, size) if site < middle else (size, leg, -1)
+        if site == middle:
+            tensors.append(amplitudes.reshape(left, leg, right))
+        else:
+            tensors.append(unit(size, dtype=amplitudes.dtype).reshape(shape))
+    return MPS(tensors)
