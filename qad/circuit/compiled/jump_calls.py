@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -21,63 +21,64 @@ if TYPE_CHECKING:
     from qad.circuit.jumps import Plan
 
 
-class Matrices:
-    """The Kraus matrices of all sites, each distinct channel once, with what the kernel asks of them."""
+class Facts(NamedTuple):
+    """What the kernel asks of the Kraus matrices (K, d, d) of a channel."""
 
-    entries: list[np.ndarray]
-    squares: list[np.ndarray]
-    fixed: list[float]
-    strings: list[tuple[int, int, int]]  # kind, and masks of a Pauli string
-    known: dict[bytes, tuple[int, int, int]]
-    size: int
-
-    def __init__(self):
-        self.entries, self.squares, self.fixed, self.strings, self.known, self.size = [], [], [], [], {}, 0
-
-    def place(self, kraus: np.ndarray) -> tuple[int, int, int]:
-        """Where its entries begin, which its first matrix is, and whether its probabilities are fixed."""
-        name = kraus.tobytes()
-        if name not in self.known:
-            scaled = unitaries(kraus)
-            self.known[name] = self.size, len(self.fixed), scaled is not None
-            self.size += kraus.size
-            squares = np.swapaxes(kraus.conj(), 1, 2) @ kraus
-            self.squares.append(squares.ravel())
-            self.fixed += (squares[:, 0, 0].real / squares[:, 0, 0].real.sum()).tolist()
-            self.strings += [(WHOLE, 0, 0)] * len(kraus) if scaled is None else map(string_of, scaled)
-            self.entries.append((kraus if scaled is None else scaled).ravel())
-        return self.known[name]
-
-    def arrays(self) -> list[np.ndarray]:
-        """What is known of all, as the kernel's arrays."""
-        flat, squares = (np.concatenate([*x, np.zeros(1)]) for x in (self.entries, self.squares))
-        parts = (flat.real, flat.imag, squares.real, squares.imag, self.fixed)
-        columns = np.array(self.strings, np.int64).reshape(-1, 3).T
-        return [*(np.array(part, float) for part in parts), *map(np.ascontiguousarray, columns)]
+    mixed: bool  # whether its probabilities depend on no state
+    entries: np.ndarray  # of unitary matrices, where it is
+    squares: np.ndarray  # entries of K^H K
+    fixed: np.ndarray  # the probabilities (K,), where it is mixed
+    strings: np.ndarray  # (3, K): the kind of each, and its masks where it is a Pauli string
 
 
-def string_of(u: np.ndarray) -> tuple[int, int, int]:
-    """The kind of a unitary matrix; of ``p X^x Z^z``, a Pauli string times a phase, the masks x and z.
+def facts(kraus: np.ndarray) -> Facts:
+    """What there is to know of complex Kraus matrices."""
+    scaled, squares = unitaries(kraus), np.swapaxes(kraus.conj(), 1, 2) @ kraus
+    fixed = squares[:, 0, 0].real / squares[:, 0, 0].real.sum()
+    if scaled is None:
+        return Facts(False, kraus.ravel(), squares.ravel(), fixed, np.full((3, len(kraus)), [[WHOLE], [0], [0]]))
+    return Facts(True, scaled.ravel(), squares.ravel(), fixed, strings_of(scaled))
+
+
+def strings_of(u: np.ndarray) -> np.ndarray:
+    """The kinds of unitary matrices (K, d, d); of ``p X^x Z^z``, Pauli strings times phases, the masks x and z.
 
     The phase is the entry in the first column, at row x.
     """
-    x, index = int(np.abs(u[:, 0]).argmax()), np.arange(len(u))
-    signs = u[index ^ x, index] / u[x, 0] if u[x, 0] else np.zeros(len(u))
-    z = sum(bit for bit in 1 << np.arange(len(u).bit_length() - 1) if signs[bit] == -1)
+    index, every = np.arange(u.shape[1]), np.arange(len(u))[:, None]
+    x = np.abs(u[:, :, 0]).argmax(1)[:, None]
+    entries = u[every, index ^ x, index]
+    phases, bits = entries[:, :1], 1 << np.arange(len(index).bit_length() - 1)
+    z = ((entries[:, bits] == -phases) * bits).sum(1, keepdims=True)
     exact = np.zeros_like(u)
-    exact[index ^ x, index] = u[x, 0] * (-1.0) ** np.array([(i & z).bit_count() for i in index.tolist()])
-    if not np.array_equal(u, exact):
-        return WHOLE, 0, 0
-    return (PAULI if x or z or u[0, 0] != 1 else IDLE), x, int(z)
+    exact[every, index ^ x, index] = phases * (1 - 2.0 * (np.bitwise_count(index & z) & 1))
+    found = (u == exact).all((1, 2))[:, None] & (phases != 0)
+    kinds = np.where(found, np.where((x | z != 0) | (phases != 1), PAULI, IDLE), WHOLE)
+    return np.concatenate([kinds, x * found, z * found], 1).T
 
 
 def noise_of(plan: Plan, kraus: Sequence[np.ndarray]) -> Bundle:
-    """Steps, sites and items, with the Kraus matrices (K, d, d) of each site."""
-    ready, matrices = prepared(plan), Matrices()
-    sites, places = ready.sites.copy(), [(len(u), *matrices.place(u)) for u in kraus]
-    for name, column in zip(("count", "start", "first", "mixed"), zip(*places, strict=True), strict=False):
+    """Steps, sites and items, with the Kraus matrices (K, d, d) of each site; what is the same stands there once."""
+    ready, begins, found, rows, size, first = prepared(plan), {}, [], [], 0, 0
+    for u in kraus:
+        name = u.tobytes(), u.shape
+        if name not in begins:
+            found.append(facts(u))
+            begins[name] = len(u), size, first, found[-1].mixed
+            size, first = size + u.size, first + len(u)
+        rows.append(begins[name])
+    sites = ready.sites.copy()
+    for name, column in zip(("count", "start", "first", "mixed"), zip(*rows, strict=True), strict=False):
         sites[name] = column
-    return Bundle(Noise(ready.steps, sites, ready.items, ready.pool, *matrices.arrays()))
+    entries, squares, fixed = (
+        np.concatenate([np.zeros(0), *(getattr(f, name) for f in found)]) for name in ("entries", "squares", "fixed")
+    )
+    strings = np.concatenate([np.zeros((3, 0), np.int64), *(f.strings for f in found)], 1)
+    parts = (entries.real, entries.imag, squares.real, squares.imag, fixed)
+    return Bundle(Noise(
+        ready.steps, sites, ready.items, ready.pool, *(np.array(part, float) for part in parts),
+        *map(np.ascontiguousarray, strings),
+    ))  # fmt: skip
 
 
 def draw(
@@ -126,5 +127,5 @@ def joined(out: np.ndarray, which: np.ndarray, counts: list[int]) -> tuple[np.nd
 def measured(psi: np.ndarray, which: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
     """As `qad.circuit.jumps.measured`."""
     found = np.empty(len(which), np.int64)
-    kernels.jumps(psi.dtype).measure(np.ascontiguousarray(psi), which, uniforms, found)
+    kernels.jumps(psi.dtype).measure(np.ascontiguousarray(psi), which, uniforms, np.empty(len(psi)), found)
     return found

@@ -5,7 +5,7 @@ import numpy as np
 from qad.circuit.compiled.arguments import Complexes2, Floats, Ints
 from qad.circuit.compiled.jump_tables import BITS, COLUMNS, HIGH, LOW, NEXT, STEP, XS, ZS
 
-BLOCK = 64  # amplitudes that are added up before the sum is looked at
+BLOCK = 32  # amplitudes that are added up before the sum is looked at
 
 
 def together(
@@ -24,7 +24,7 @@ def together(
 
 def alike(choices: np.ndarray, t: int, u: int, first: int, last: int) -> bool:
     """Whether two trajectories took the same at all of these sites."""
-    for s in range(first, last):
+    for s in range(first, last):  # noqa: SIM110 (kernels know no generators)
         if choices[t, s] != choices[u, s]:
             return False
     return True
@@ -111,7 +111,7 @@ def arrange(
 def part_off(
     top: int, end: int, stack: np.ndarray, imag: np.ndarray, frames: np.ndarray, phases: np.ndarray
 ) -> int:  # fmt: skip
-    """Make those before `end` that are next a group of their own; where it is: above, or, if none are left, in place."""
+    """Make the next ones, up to `end`, a group of their own; where it is: above, or in place if none are left."""
     row, begin, here = frames[top], frames[top, NEXT], top
     if end < row[HIGH]:
         here += 1
@@ -146,21 +146,22 @@ def weight(x: np.ndarray, first: int, last: int) -> float:
     return found
 
 
-def measure(psi: Complexes2, which: Ints, uniforms: Floats, found: Ints) -> None:
-    """The index of one basis state of ``psi[which[t]]`` for each t, by inversion."""
+def measure(psi: Complexes2, which: Ints, uniforms: Floats, totals: Floats, found: Ints) -> None:
+    """An index of a basis state of ``psi[which[t]]`` for each t, by inversion; `totals` is room, a number for each."""
+    for g in range(totals.size):
+        totals[g] = weight(psi[g], 0, psi.shape[1])
     for t in range(which.size):
-        x, i, level = psi[which[t]], 0, 0.0
-        total = weight(x, 0, x.size) * uniforms[t]
+        x, i, level, wanted = psi[which[t]], 0, 0.0, uniforms[t] * totals[which[t]]
         while i + BLOCK < x.size:
             more = weight(x, i, i + BLOCK)
-            if level + more > total:
+            if level + more > wanted:
                 break
             level += more
             i += BLOCK
-        while i < x.size and level <= total:
-            level += weight(x, i, i + 1)
+        while i < x.size and level <= wanted:
+            level += x[i].real * x[i].real + x[i].imag * x[i].imag
             i += 1
         i -= 1
-        while i > 0 and weight(x, i, i + 1) == 0:
+        while i > 0 and x[i].real == 0 and x[i].imag == 0:
             i -= 1
         found[t] = i

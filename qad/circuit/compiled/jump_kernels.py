@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from qad.circuit.compiled.arguments import Complexes2, Floats, Floats2, Int, Ints, Ints2, Reals, Reals2, Reals3, ShortInts
+from qad.circuit.compiled.arguments import Complexes2, Floats2, Int, Ints, Ints2, Reals, Reals2, Reals3, ShortInts
 from qad.circuit.compiled.block_kernels import run_forward
 from qad.circuit.compiled.general import dense, reduce_dense
 from qad.circuit.compiled.jump_groups import arrange, part, part_off, together, write
@@ -211,9 +211,9 @@ def cross(noise: Noise, at: int, choices: np.ndarray, t: int, group: Group, gate
             take(noise, s, choices[t, s], 1.0, group, room)
 
 
-def follow(noise: Noise, choices: np.ndarray, t: int, weights: np.ndarray, group: Group, gates: Gates, room: Room) -> None:
+def follow(draws: Draws, t: int, weights: np.ndarray, group: Group, gates: Gates, room: Room) -> None:
     """Have a part of a group undergo what its trajectory t took."""
-    row = group.row
+    noise, choices, row = draws.noise, draws.choices, group.row
     at = row[STEP]
     if row[UNTIL] > at + 1:
         cross(noise, at, choices, t, group, gates, room)
@@ -249,7 +249,7 @@ def jump(
             sites = noise.steps[at].sites if row[UNTIL] > at + 1 else 1
             top = part_off(top, part(order, row[NEXT], row[HIGH], choices, s, s + sites), stack, imag, frames, phases)
             one = Group(stack[top], imag[top], frames[top], phases[top])
-            follow(noise, choices, t, weights[below], one, gates, room)
+            follow(draws, t, weights[below], one, gates, room)
         elif at == noise.steps.size:
             settle(group, room)
             write(out, which, written, order, row[LOW], row[HIGH], group.re, group.im)

@@ -30,7 +30,7 @@ from qad.native import Bundle
 if TYPE_CHECKING:
     from qad.circuit.jumps import Plan
 
-STRETCH = 32  # steps: what trajectories have in common within a stretch is not shared
+STRETCH = 20  # steps: what trajectories have in common within a stretch is not shared
 
 
 class Prepared(NamedTuple):

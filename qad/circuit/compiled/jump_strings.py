@@ -25,9 +25,7 @@ from qad.circuit.compiled.jump_tables import (
 )
 
 
-def times(
-    noise: Noise, s: int, k: int, x: int, z: int, p: float, q: float
-) -> tuple[int, int, float, float]:
+def times(noise: Noise, s: int, k: int, x: int, z: int, p: float, q: float) -> tuple[int, int, float, float]:
     """The string of Kraus matrix k of a site, times the string of masks x, z and of phase p + i q."""
     site = noise.sites[s]
     m = site.first + k
@@ -95,8 +93,8 @@ def stopped(item: Item, x: int, z: int) -> bool:
 
 
 def travel(
-    noise: Noise, first: int, last: int, choices: np.ndarray, t: int, x: int, z: int, p: float, q: float, vr: np.ndarray,
-    vi: np.ndarray, wr: np.ndarray, wi: np.ndarray,
+    noise: Noise, first: int, last: int, choices: np.ndarray, t: int, x: int, z: int, p: float, q: float,
+    vr: np.ndarray, vi: np.ndarray, wr: np.ndarray, wi: np.ndarray,
 ) -> tuple[bool, int, int, float, float]:  # fmt: skip
     """Take a string past the items of a stretch, times the errors of trajectory t: whether it came through, and it.
 
