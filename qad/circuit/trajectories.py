@@ -59,7 +59,7 @@ class Trajectories:
         if theta.ndim > 1 or any(u.ndim > 2 and i not in channels for i, u in enumerate(matrices)):
             raise ShapeError("trajectories are of one set of parameters: call them for each example of a batch")
         entries = [np.asarray(v) for v in self._plan.program.entries(theta, matrices)]
-        kraus = [u.astype(complex) for u in self._plan.kraus(matrices)]
+        kraus = [u.astype(complex, copy=False) for u in self._plan.kraus(matrices)]
         rng, sites = np.random.default_rng(seed), max(1, len(kraus))
         parts = [AT_ONCE // sites + 1] * (shots // (AT_ONCE // sites + 1))
         parts += [shots - sum(parts)] * (sum(parts) < shots)

@@ -59,14 +59,16 @@ def strings_of(u: np.ndarray) -> np.ndarray:
 
 def noise_of(plan: Plan, kraus: Sequence[np.ndarray]) -> Bundle:
     """Steps, sites and items, with the Kraus matrices (K, d, d) of each site; what is the same stands there once."""
-    ready, begins, found, rows, size, first = prepared(plan), {}, [], [], 0, 0
-    for u in kraus:
+    ready, begins, found, size, first = prepared(plan), {}, [], 0, 0
+    different = {id(u): u for u in kraus}
+    for key, u in different.items():
         name = u.tobytes(), u.shape
         if name not in begins:
             found.append(facts(u))
             begins[name] = len(u), size, first, found[-1].mixed
             size, first = size + u.size, first + len(u)
-        rows.append(begins[name])
+        begins[key] = begins[name]
+    rows = [begins[id(u)] for u in kraus]
     sites = ready.sites.copy()
     for name, column in zip(("count", "start", "first", "mixed"), zip(*rows, strict=True), strict=False):
         sites[name] = column

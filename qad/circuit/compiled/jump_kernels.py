@@ -104,12 +104,6 @@ def draw(draws: Draws, low: int, high: int, s: int, weights: np.ndarray) -> None
         draws.choices[t, s] = chosen(weights, draws.uniforms[t, s] * total)
 
 
-def draw_mixed(draws: Draws, low: int, high: int, s: int) -> None:
-    """Draw at a site whose probabilities depend on no state."""
-    first, count = draws.noise.sites[s].first, draws.noise.sites[s].count
-    draw(draws, low, high, s, draws.noise.fixed[first : first + count])
-
-
 def settle(group: Group, room: Room) -> None:
     """Apply the string that waits."""
     row, phase = group.row, group.phase
@@ -161,13 +155,18 @@ def stretches(noise: Noise, at: int) -> bool:
 
 def look_ahead(draws: Draws, row: np.ndarray, room: Room) -> None:
     """Draw what the trajectories of a group take in a whole stretch."""
-    at, low, high = row[STEP], row[LOW], row[HIGH]
-    first = draws.noise.steps[at].site
-    last = first + draws.noise.steps[at].sites
-    for s in range(first, last):
-        draw_mixed(draws, low, high, s)
+    noise, at, low, high = draws.noise, row[STEP], row[LOW], row[HIGH]
+    first = noise.steps[at].site
+    last = first + noise.steps[at].sites
+    for i in range(low, high):
+        t = draws.order[i]
+        for s in range(first, last):
+            begin, level, k = noise.sites[s].first, draws.uniforms[t, s], 0
+            if level >= noise.fixed[begin]:
+                k = chosen(noise.fixed[begin : begin + noise.sites[s].count], level)
+            draws.choices[t, s] = k
     arrange(draws.order, low, high, draws.choices, first, last, room.counts, room.scratch)
-    row[NEXT], row[UNTIL] = low, at + draws.noise.steps[at].ahead
+    row[NEXT], row[UNTIL] = low, at + noise.steps[at].ahead
 
 
 def perform(draws: Draws, weights: np.ndarray, group: Group, gates: Gates, room: Room) -> None:
@@ -180,11 +179,12 @@ def perform(draws: Draws, weights: np.ndarray, group: Group, gates: Gates, room:
     if s < 0:
         row[STEP] = at + 1
         return
+    first, count = noise.sites[s].first, noise.sites[s].count
     if noise.sites[s].mixed:
-        draw_mixed(draws, low, high, s)
+        draw(draws, low, high, s, noise.fixed[first : first + count])
     else:
         weigh(noise, s, group.re, group.im, room.sums, weights)
-        draw(draws, low, high, s, weights[0 : noise.sites[s].count])
+        draw(draws, low, high, s, weights[0:count])
     arrange(draws.order, low, high, draws.choices, s, s + 1, room.counts, room.scratch)
     row[NEXT], row[UNTIL] = low, at + 1
 
