@@ -37,6 +37,7 @@ ROOMS = (  # of core, each of which imports only those before it
     "archive",
     "malloc",
     "threads",
+    "installed",
     "config",
     "waiting",
     "words",
@@ -60,7 +61,15 @@ ROOMS = (  # of core, each of which imports only those before it
     "transforms",
 )
 INSTALLED = {"sweep", "tangent_of", "unary", "unary_with_metadata", "binary", "product"}
-FROM_CORE = {"archive", "errors", "trees", "containers", "threads", "waiting"}  # all else comes through extend
+FROM_CORE = {
+    "archive",
+    "errors",
+    "installed",
+    "trees",
+    "containers",
+    "threads",
+    "waiting",
+}  # all else comes through extend
 BY_THE_DOOR = (  # which need not
     "core", "extend", "testing", "showing", "integrate", "optimize", "viz", "frozen", "typing", *TOP,
 )  # fmt: skip

@@ -18,7 +18,8 @@ import numpy as np
 
 from qad.circuit import reference
 from qad.circuit.vmap_rule import forward_rule, of_none_too, pullback_rule
-from qad.extend import defbatch, defjvp, defvjp, defvjp_tuned, primitive
+from qad.core.errors import ArgumentError
+from qad.extend import defbatch, defjvp, defvjp, defvjp_tuned, is_foreign, primitive
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -27,12 +28,22 @@ if TYPE_CHECKING:
     from qad.typing import Array, Function
 
 
+def on_host(*arrays: Array) -> None:
+    """Raise for arrays on a device, which engines do not read."""
+    if any(type(x) is not np.ndarray and is_foreign(x) for x in arrays):
+        raise ArgumentError(
+            "states are simulated on the host: c.network(H).value() and c.network(bits).value() compute where the "
+            'parameters lie; or move these by qad.to_device(x, "cpu")'
+        )
+
+
 @primitive
 def evolve(real: Array, complex_: Array, psi: Array, *, program: Program, engine: ModuleType) -> Array:
     """The final states, from the real and complex entries of the gates and the initial states.
 
     Initial states of one amplitude stand for that multiple of |0...0>.
     """
+    on_host(real, complex_, psi)
     return engine.forward(program, real, complex_, psi)
 
 
@@ -58,6 +69,7 @@ def pullback(
 @primitive
 def evolve_angles(theta: Array, psi: Array, *, program: Program, engine: ModuleType) -> Array:
     """The final states, from parameters and the initial states."""
+    on_host(theta, psi)
     return engine.forward_angles(program, theta, psi)
 
 

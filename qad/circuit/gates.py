@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.extend import like
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,7 +92,7 @@ def matrix(rows: Sequence[Sequence[Number]]) -> Array:
     (2, 2, 2)
     """
     entries = [entry for row in rows for entry in row]
-    zero = np.zeros(np.broadcast_shapes(*(np.shape(e) for e in entries)))
+    zero = like(*entries).zeros(np.broadcast_shapes(*(np.shape(e) for e in entries)))
     return np.stack([e + zero for e in entries], -1).reshape(*zero.shape, len(rows), -1)
 
 
@@ -99,8 +100,8 @@ def rotation(pauli: np.ndarray) -> Function:
     """The matrix function ``exp(-i theta pauli / 2)`` of a matrix that squares to one."""
 
     def function(theta):
-        half = theta[..., None, None] / 2
-        return np.cos(half) * np.eye(len(pauli)) + np.sin(half) * (-1j * pauli)
+        half, make = theta[..., None, None] / 2, like(theta)
+        return np.cos(half) * make.eye(len(pauli)) + np.sin(half) * make.asarray(-1j * pauli)
 
     return function
 
@@ -127,7 +128,8 @@ def controlled(function: Function) -> Function:
     def matrices(*params):
         block = function(*params)
         d = block.shape[-1]
-        upper = np.eye(2 * d)[:d] + np.zeros((*block.shape[:-2], d, 2 * d))
+        make = like(block)
+        upper = make.eye(2 * d)[:d] + make.zeros((*block.shape[:-2], d, 2 * d))
         return np.concatenate([upper, np.concatenate([0 * block, block], -1)], -2)
 
     return matrices
@@ -290,7 +292,7 @@ def find_gate(name: str) -> Gate:
 def require_unitary(u: np.ndarray, what: str) -> None:
     """Raise unless ``u^H u = 1`` to the precision of its dtype (for stacks: each of them)."""
     tolerance = 100 * u.shape[-1] * np.finfo(u.dtype if u.dtype.kind in "fc" else float).eps
-    error = np.abs(u.conj().swapaxes(-1, -2) @ u - np.eye(u.shape[-1])).max(initial=0.0)
+    error = np.abs(u.conj().swapaxes(-1, -2) @ u - like(u).eye(u.shape[-1])).max(initial=0.0)
     if not error <= tolerance:
         raise ArgumentError(
             f"{what} is not unitary: |U^H U - 1| is {error:.1e}, more than {tolerance:.0e}. "

@@ -17,6 +17,7 @@ import numpy as np
 from qad.circuit.gate_structure import Form
 from qad.circuit.gates import Gate
 from qad.circuit.trigonometry import Polynomials, entries
+from qad.extend import like
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -117,14 +118,15 @@ class Program:
 
     def entries(self, theta: Array, matrices: Sequence[Array]) -> tuple[Array, Array]:
         """The real and the complex vector of entries, (1, B, E) each, from parameters (..., P) and given matrices."""
-        real = np.zeros((1, 1, 0)) if self.real is None else entries(theta, polynomials=self.real)
+        make = like(theta, *matrices)
+        real = make.zeros((1, 1, 0)) if self.real is None else entries(theta, polynomials=self.real)
         parts = [] if self.complex is None else [entries(theta, polynomials=self.complex)]
         parts += [call(kind, theta) for kind in self.called]
         parts += [given(matrices[index], *changes) for index, *changes in self.given]
         if len(parts) < 2:
-            return real, parts[0] if parts else np.zeros((1, 1, 0), complex)
+            return real, parts[0] if parts else make.zeros((1, 1, 0), complex)
         batch = max(part.shape[1] for part in parts)
-        parts = [part + np.zeros((1, batch, 1)) if part.shape[1] < batch else part for part in parts]
+        parts = [part + make.zeros((1, batch, 1)) if part.shape[1] < batch else part for part in parts]
         return real, np.concatenate(parts, -1)
 
 

@@ -113,10 +113,13 @@ def written(bits: int, into: int | None, outcome: int) -> int:
 def draw(
     plan: Plan, real: np.ndarray, complex_: np.ndarray, kraus: Sequence[np.ndarray], uniforms: np.ndarray,
     dtype: np.dtype,
-) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """Final states (T, 2**n) and choices (T, S) of trajectories, from uniform numbers (T, S) and the gates' entries."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+    """Final states (G, 2**n), which of them each trajectory ends in (T,), and its choices (T, S).
+
+    They follow from uniform numbers (T, S) and the gates' entries.
+    """
     n, vectors = plan.program.n, {"real": real, "complex": complex_}
-    out, choices = np.zeros((len(uniforms), 2**n), dtype), np.full(uniforms.shape, -1)
+    out, which, choices = [], np.empty(len(uniforms), np.int64), np.full(uniforms.shape, -1)
     zero = np.zeros((1, 2**n), dtype)
     zero[0, 0] = 1
     groups = [(zero, np.arange(len(uniforms)), 0, 0)]
@@ -141,8 +144,9 @@ def draw(
             ]
             psi, members, _, bits = every[-1]
             groups += every[:-1]
-        out[members] = psi
-    return out, choices
+        which[members] = len(out)
+        out.append(psi)
+    return np.concatenate(out), which, choices
 
 
 def images(kraus: np.ndarray, psi: np.ndarray, qubits: tuple[int, ...], n: int) -> np.ndarray:
@@ -161,6 +165,7 @@ def outcomes(weights: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
     return np.minimum(found, np.flatnonzero(weights)[-1])
 
 
-def measured(psi: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
-    """The index of one basis state for each state (T, 2**n), by inversion."""
-    return np.array([outcomes(x.real**2 + x.imag**2, u) for x, u in zip(psi, uniforms, strict=True)])
+def measured(psi: np.ndarray, which: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
+    """The index of one basis state of ``psi[which[t]]``, for each t, by inversion."""
+    weights = psi.real**2 + psi.imag**2
+    return np.array([outcomes(weights[i], u) for i, u in zip(which, uniforms, strict=True)])

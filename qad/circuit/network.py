@@ -23,7 +23,7 @@ from qad.circuit.pauli import PauliSum
 from qad.contract.einsum import einsum
 from qad.contract.planner import plan
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import Tensor
+from qad.extend import Tensor, like
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -71,7 +71,8 @@ class Network:
         >>> qad.Circuit(2).h(0).cx(0, 1).network("11").value().round(6)
         np.complex128(0.707107+0j)
         """
-        hermitian_form = self.real and any(type(x) is Tensor for x in self.operands)
+        recorded, host = any(type(x) is Tensor for x in self.operands), like(*self.operands) is np
+        hermitian_form = self.real and recorded and host  # of arrays on a device nothing is proved
         out = einsum(self.subscripts, *self.operands, memory_limit=self.memory_limit, hermitian=hermitian_form)
         return out.real if self.real else out + 0j
 
@@ -94,7 +95,9 @@ class NetworkSum:
 
     def value(self) -> Array:
         """The expectation value, a real scalar."""
-        return (self.coefficients * np.stack([network.value() for network in self.networks])).sum()
+        values = np.stack([network.value() for network in self.networks])
+        plain = type(self.coefficients) is np.ndarray
+        return ((like(values).asarray(self.coefficients) if plain else self.coefficients) * values).sum()
 
     def __repr__(self) -> str:
         return f"NetworkSum({len(self.networks)} terms, up to {max(x.gates for x in self.networks)} gates)"
@@ -103,14 +106,19 @@ class NetworkSum:
 class Wires:
     """The terms and operands of the gates so far, and the label of each qubit after them."""
 
+    make: Any  # creates arrays beside those of the circuit
     fresh: Iterator[int]
     terms: list[tuple[int, ...]]
     operands: list[Array]
     at: list[int]
 
-    def __init__(self, n: int):
-        self.fresh, self.terms, self.operands = count(), [], []
+    def __init__(self, n: int, make: Any):
+        self.make, self.fresh, self.terms, self.operands = make, count(), [], []
         self.at = [next(self.fresh) for _ in range(n)]
+
+    def own(self, x: Array) -> Array:
+        """A constant beside the circuit's arrays."""
+        return self.make.asarray(x) if type(x) is np.ndarray else x
 
     def add(self, operand: Array, labels: Iterable[int]) -> None:
         """Append an operand and its labels."""
@@ -129,20 +137,20 @@ class Wires:
         controls, k = [self.at[q] for q in op.controls], len(op.targets)
         if op.kind == "pauli":
             label = next(self.fresh)
-            rest = np.array([1.0, 0.0])
-            self.add(controlled(v * np.array([1.0, -1j]), rest, len(controls)), [*controls, label])
+            rest = self.make.array([1.0, 0.0])
+            self.add(controlled(v * self.make.array([1.0, -1j]), rest, len(controls)), [*controls, label])
             for q, letter in zip(op.targets, op.letters, strict=True):
                 if letter != "I":
                     new, old = self.relabelled([q])
-                    self.add(np.stack([ID, pauli_matrix(letter)]), [label, *new, *old])
+                    self.add(self.make.array([ID, pauli_matrix(letter)]), [label, *new, *old])
         elif op.kind == "diagonal":
             diagonal = v.reshape((2,) * k)
             self.add(controlled(diagonal, np.ones_like(v).reshape((2,) * k), len(controls)),
                      [*controls, *(self.at[q] for q in op.targets)])  # fmt: skip
         else:
-            u = {"flip": X, "swap": SWAP}.get(op.kind, v).reshape((2,) * (2 * k))
+            u = self.own({"flip": X, "swap": SWAP}.get(op.kind, v)).reshape((2,) * (2 * k))
             new, old = self.relabelled(op.targets)
-            self.add(controlled(u, np.eye(2**k).reshape((2,) * (2 * k)), len(controls)), [*controls, *new, *old])
+            self.add(controlled(u, self.make.eye(2**k).reshape((2,) * (2 * k)), len(controls)), [*controls, *new, *old])
 
 
 def controlled(u: Array, idle: np.ndarray, controls: int) -> Array:
@@ -160,11 +168,12 @@ def ket_of(circuit: Builder, chosen: Sequence[int] | None = None) -> Wires:
         raise ShapeError("c.network takes one set of parameters, no batch: call it for each of them")
     real, complex_ = program.entries(theta, circuit.matrices)
     vectors = {"real": real[0, 0], "complex": complex_[0, 0]}
-    wires = Wires(circuit.n)
+    given = () if circuit.initial is None else getattr(circuit.initial, "tensors", (circuit.initial,))
+    wires = Wires(circuit.n, like(theta, *circuit.matrices, *given))
     start(wires, circuit)
     for index in range(len(program.instructions)) if chosen is None else chosen:
         op = program.instructions[index]
-        v = op.constant if op.source == "constant" else vectors[op.source][op.start : op.start + op.count]
+        v = wires.own(op.constant) if op.source == "constant" else vectors[op.source][op.start : op.start + op.count]
         wires.apply(op, v)
     return wires
 
@@ -173,7 +182,7 @@ def start(wires: Wires, circuit: Builder) -> None:
     """The operands of the initial state."""
     if circuit.initial is None:
         for label in wires.at:
-            wires.add(np.array([1.0, 0.0]), [label])
+            wires.add(wires.make.array([1.0, 0.0]), [label])
         return
     if hasattr(circuit.initial, "to_dense"):
         bonds = [(), *((next(wires.fresh),) for _ in range(circuit.n - 1)), ()]
@@ -206,7 +215,7 @@ def amplitude(circuit: Builder, bits: Sequence[int], memory_limit: int | str | N
     """The network of ``<bits|psi>``."""
     wires = ket_of(circuit)
     for label, bit in zip(wires.at, bits, strict=True):
-        wires.add(np.eye(2)[bit], [label])
+        wires.add(wires.make.eye(2)[bit], [label])
     return network(wires, len(circuit.operations), False, memory_limit)
 
 
@@ -226,14 +235,14 @@ def sandwich(
         wires.add(operand.conj() if operand.dtype.kind == "c" else operand, [bra[label] for label in term])
     for matrix, qubits in factors:
         ket = [wires.at[q] for q in qubits]
-        wires.add(matrix.reshape((2,) * (2 * len(qubits))), [*(bra[label] for label in ket), *ket])
+        wires.add(wires.own(matrix).reshape((2,) * (2 * len(qubits))), [*(bra[label] for label in ket), *ket])
     return network(wires, len(chosen), True, memory_limit)
 
 
 def network(wires: Wires, gates: int, real: bool, memory_limit: int | str | None) -> Network:
     """A closed network of all operands."""
     if not wires.terms:
-        wires.add(np.ones(()), ())
+        wires.add(wires.make.ones(()), ())
     subscripts = ",".join("".join(map(get_symbol, term)) for term in wires.terms) + "->"
     return Network(subscripts, tuple(wires.operands), real, memory_limit, gates)
 

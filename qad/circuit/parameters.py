@@ -13,6 +13,7 @@ import numpy as np
 
 from qad.circuit.entries import together
 from qad.core.errors import ShapeError
+from qad.extend import like
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +29,7 @@ def as_chunk(theta: Array) -> Array:
 def spread(theta: Array, count: int, name: str) -> Array:
     """An angle for `count` gates (..., count): as it is, or one for all."""
     if theta.ndim == 0:
-        return theta + np.zeros(count)
+        return theta + like(theta).zeros(count)
     if theta.shape[-1] != count:
         raise ShapeError(f"{name} for {count} gates takes {count} angles (last axis) or one, not shape {theta.shape}")
     return theta
@@ -50,4 +51,5 @@ def joined(chunks: Sequence[Array]) -> Array:
     if len(parts) == 1:
         return parts[0]
     batch = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
-    return np.concatenate([part if part.shape[:-1] == batch else part + np.zeros((*batch, 1)) for part in parts], -1)
+    zeros = like(*parts).zeros((*batch, 1))
+    return np.concatenate([part if part.shape[:-1] == batch else part + zeros for part in parts], -1)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import defvjp_tuned, primitive
+from qad.extend import defvjp_tuned, is_foreign, like, primitive
 
 if TYPE_CHECKING:
     from qad.typing import Array, ArrayLike
@@ -34,6 +34,10 @@ class Indices:
 
     def add(self, x: np.ndarray) -> np.ndarray:
         """Sums (..., size) of the entries of `x` (..., E) that share an index."""
+        if is_foreign(x):
+            out = like(x).zeros((*x.shape[:-1], self.size), x.dtype)
+            np.add.at(out, (..., self.indices), x)
+            return out
         x = x if self._order is None else x[..., self._order]
         sums = np.add.reduceat(x, self._starts, -1) if x.shape[-1] != len(self._reached) else x
         if len(self._reached) == self.size:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.circuit.evolution import dual, evolve_angles, pullback_angles, serving
+from qad.circuit.evolution import dual, evolve_angles, on_host, pullback_angles, serving
 from qad.circuit.pauli_apply import energy, slope
 from qad.circuit.vmap_rule import of_none_too
 from qad.extend import One, defbatch, defjvp, defvjp, defvjp_tuned, jvp, primitive, vjp
@@ -52,6 +52,7 @@ def small_energy(theta: Any, program: Program, c: Any, strings: Strings, engine:
 @primitive
 def energy_of_angles(theta: Array, *, problem: Problem) -> Array:
     """``<psi|H|psi>`` of the state that a circuit with parameters (P,) makes of |0...0>."""
+    on_host(theta)
     return problem.whole.energy(theta, problem.w)
 
 

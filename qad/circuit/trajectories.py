@@ -40,11 +40,12 @@ class Trajectories:
         Which Kraus matrix was taken at each channel, measurement and reset; -1 where its condition did not hold.
     """
 
-    __slots__ = ("circuit", "bits", "choices", "_states", "_plan")
+    __slots__ = ("circuit", "bits", "choices", "_states", "_which", "_plan")
     circuit: Steps
     bits: NDArray[np.int64]
     choices: NDArray[np.int64]
-    _states: np.ndarray
+    _states: np.ndarray  # (G, 2**n), each once
+    _which: NDArray[np.int64]  # which of them each trajectory ends in
     _plan: Plan
 
     def __init__(self, circuit: Steps, shots: int, seed: Seed = 0):
@@ -58,21 +59,23 @@ class Trajectories:
         if theta.ndim > 1 or any(u.ndim > 2 and i not in channels for i, u in enumerate(matrices)):
             raise ShapeError("trajectories are of one set of parameters: call them for each example of a batch")
         entries = [np.asarray(v) for v in self._plan.program.entries(theta, matrices)]
-        kraus = [u.astype(complex) for u in self._plan.kraus(matrices)]
+        kraus = [u.astype(complex, copy=False) for u in self._plan.kraus(matrices)]
         rng, sites = np.random.default_rng(seed), max(1, len(kraus))
         parts = [AT_ONCE // sites + 1] * (shots // (AT_ONCE // sites + 1))
         parts += [shots - sum(parts)] * (sum(parts) < shots)
         draw = getattr(engine_of(circuit.engine), "draw", jumps.draw)  # the compiled engine has one of its own
         found = [draw(self._plan, *entries, kraus, rng.random((part, len(kraus))), circuit.dtype) for part in parts]
-        states, self.choices = (x[0] if len(x) == 1 else np.concatenate(x) for x in zip(*found, strict=True))
-        self._states = states.reshape(shots, *(2,) * circuit.n)
+        states, which, choices = zip(*found, strict=True)
+        begins = np.cumsum([0, *map(len, states[:-1])])
+        self._which = np.concatenate([w + begin for w, begin in zip(which, begins, strict=True)])
+        self._states, self.choices = (x[0] if len(x) == 1 else np.concatenate(x) for x in (states, choices))
         self.bits = self._plan.bits(self.choices, circuit.bits)
 
     @property
     def states(self) -> np.ndarray:
         """The final state of each trajectory (T, 2, ..., 2), normalised."""
         self._refuse_recorded("states")
-        return self._states
+        return self._states[self._which].reshape(len(self), *(2,) * self.circuit.n)
 
     def _recorded(self, observable: Observable | None = None) -> bool:
         """Whether the circuit or an observable holds recorded numbers."""
@@ -90,7 +93,7 @@ class Trajectories:
             )
 
     def __len__(self) -> int:
-        return len(self._states)
+        return len(self._which)
 
     def __repr__(self) -> str:
         return f"Trajectories({len(self)} of {self.circuit!r})"
@@ -107,14 +110,14 @@ class Trajectories:
         """
         n, uniforms = self.circuit.n, np.random.default_rng(seed).random(len(self))
         measured = getattr(engine_of(self.circuit.engine), "measured", jumps.measured)
-        found = measured(self._states.reshape(len(self), -1), uniforms)
+        found = measured(self._states, self._which, uniforms)
         return found[:, None] >> np.arange(n - 1, -1, -1) & 1
 
     def values(self, observable: Observable) -> np.ndarray:
         """The expectation value in each trajectory (T,), plain numbers; refused where something is recorded."""
         self._refuse_recorded("values", observable)
-        psi = self._states.reshape(len(self), -1)
-        return np.asarray(value_of(expectation(psi, observable, self.circuit.n, engine_of(self.circuit.engine))))
+        n, engine = self.circuit.n, engine_of(self.circuit.engine)
+        return np.asarray(value_of(expectation(self._states, observable, n, engine)))[self._which]
 
     def error(self, observable: Observable) -> float:
         """The standard error of `expectation`: the root of the variance of `values` over T."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.circuit.scatter import Indices, scatter
-from qad.extend import defjvp, defvjp_tuned, primitive
+from qad.extend import defjvp, defvjp_tuned, like, primitive
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,10 +49,11 @@ class Polynomials:
 
     def __call__(self, theta: Array) -> Array:
         """Entries (1, B, E) of parameters (..., size)."""
+        frequencies, cosine, sine, constant = beside(theta, self.frequencies, self.cosine, self.sine, self.constant)
         angles = theta.reshape(-1, theta.shape[-1])
-        angles = (angles if self.whole else angles[:, self.slots]) * self.frequencies
+        angles = (angles if self.whole else angles[:, self.slots]) * frequencies
         cosines, sines = np.cos(angles)[:, self.gate], np.sin(angles)[:, self.gate]
-        return (self.cosine * cosines + self.sine * sines + self.constant)[None]
+        return (cosine * cosines + sine * sines + constant)[None]
 
     def components(self, theta: np.ndarray) -> np.ndarray:
         """Entries (J, B, E) of parameters (J, B, size) with J components, those of ``x + e y`` with ``e e = 0``."""
@@ -80,6 +81,12 @@ class Polynomials:
             other.constant, other.cosine, other.sine = 0 * self.constant, w * self.sine, -w * self.cosine
             self._derivative = other
         return self._derivative
+
+
+def beside(theta: Array, *constants: np.ndarray) -> Sequence[Array]:
+    """Constants as arrays of the kind of `theta`."""
+    make = like(theta)
+    return constants if make is np else [make.asarray(x) for x in constants]
 
 
 @primitive

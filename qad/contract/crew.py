@@ -18,6 +18,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from qad.core.errors import ArgumentError
+from qad.core.installed import require
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -113,9 +114,11 @@ def _client_of(executor):
     from distributed import Client
     from distributed.cfexecutor import ClientExecutor
 
-    if isinstance(executor, ClientExecutor):
-        return executor._client
-    return executor if isinstance(executor, Client) else None
+    client = executor._client if isinstance(executor, ClientExecutor) else executor
+    if not isinstance(client, Client):
+        return None
+    require("an executor of Dask", "distributed")
+    return client
 
 
 class Crew:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.freeze_hook import RECORDINGS, as_step
+from qad.core.guests import refuse_devices
 from qad.core.handlers import install
 from qad.core.tape.dispatch import load_rules_of
 from qad.core.tape.node import Primitive
@@ -85,7 +86,11 @@ def primitive(fn: Any = None, *, name: str | None = None, keeps: bool = False) -
     def call(*args, **kwargs):
         if highest(args) is not PLAIN:
             return record(p, args, kwargs)
-        return as_step(call, plain, args, kwargs) if RECORDINGS else plain(*args, **kwargs)
+        try:
+            return as_step(call, plain, args, kwargs) if RECORDINGS else plain(*args, **kwargs)
+        except TypeError as error:
+            refuse_devices(p.name, args, error)
+            raise
 
     plain = _answer_of(fn) if keeps else fn
     p = PRIMITIVES[call] = Primitive(call, name or fn.__name__, raw=fn)

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qad.interop.installed import require
+from qad.core.installed import require
 
-require("cotengra", "cotengra")
+require("qad.interop.cotengra", "cotengra")
 
 from cotengra import ContractionTree
 from opt_einsum.paths import PathOptimizer

@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.interop.installed import require
+from qad.core.installed import require
 
-require("itensor", "h5py")
+require("qad.interop.itensor", "h5py")
 
 import h5py
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.interop.installed import require
+from qad.core.installed import require
 
-require("pennylane", "pennylane")
+require("qad.interop.pennylane", "pennylane")
 
 import pennylane as qml
 

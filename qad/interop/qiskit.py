@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.interop.installed import require
+from qad.core.installed import require
 
-require("qiskit", "qiskit")
+require("qad.interop.qiskit", "qiskit")
 
 from qiskit import QuantumCircuit
 from qiskit.circuit import Gate, Parameter, ParameterExpression, ParameterVector, library

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from qad.interop.installed import require
+from qad.core.installed import require
 
-require("tenpy", "tenpy")
+require("qad.interop.tenpy", "tenpy")
 
 from tenpy.linalg import np_conserved as npc
 from tenpy.networks.mpo import MPO as TheirMPO

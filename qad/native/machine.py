@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from qad.core.installed import require
+
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
@@ -14,6 +16,7 @@ __all__ = ["compiled", "description", "loaded"]
 
 def llvm() -> Any:
     """llvmlite, which is optional: who imports this needs it."""
+    require("machine code", "llvmlite")
     from llvmlite import binding
 
     return binding

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.core.installed import require
 from qad.core.trees import tree_map
 from qad.extend import defbatch, defvjp, is_foreign, primitive, stack_of
 
@@ -40,8 +41,8 @@ def device_of(x: Value) -> str:
 def to_device(tree: Tree, device: str) -> Tree:
     """A pytree with its arrays on a GPU, by CuPy, or back on the host.
 
-    What is computed from arrays on a device is computed there.  Arrays of two devices in one expression raise, as CuPy
-    does: move all of them.
+    What is computed from arrays on a device is computed there.  Arrays of two devices in one expression are refused:
+    move all of them.
 
     Parameters
     ----------
@@ -59,7 +60,7 @@ def to_device(tree: Tree, device: str) -> Tree:
     Raises
     ------
     ImportError
-        CuPy is missing: ``pip install 'qad[cuda]'``.
+        CuPy is missing or too old: ``pip install 'qad[cuda]'``.
     ArgumentError
         There is no such device.
 
@@ -89,8 +90,7 @@ def to_device(tree: Tree, device: str) -> Tree:
 
 
 def _cupy() -> ModuleType:
-    try:
-        import cupy
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError("qad.to_device(..., \"cuda\") needs CuPy: pip install 'qad[cuda]'") from error
+    require('qad.to_device(..., "cuda")', "cupy")
+    import cupy
+
     return cupy

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from qad.core.installed import require
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
@@ -18,13 +20,12 @@ def new_figure(width: float, height: float, for_what: str) -> Any:
 
     Raises
     ------
-    ModuleNotFoundError
-        If matplotlib is not there; it says how to get it.
+    ImportError
+        If matplotlib is not there, or too old; it says how to get it.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ModuleNotFoundError(f'{for_what} needs matplotlib: pip install "qad[viz]"') from error
+    require(for_what, "matplotlib")
+    from matplotlib.figure import Figure
+
     return Figure(figsize=(width, height), layout="constrained")
 
 

@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 
 import qad
+from qad.circuit import gates
 from qad.circuit.observables import Operator, Projector
 from qad.core.errors import ArgumentError, ShapeError
 from tests.cases import normal
 from tests.circuit.dense import random_circuit, random_sum, random_unitary
 from tests.circuit.test_derivatives import ansatz
+from tests.strict_array import StrictArray, home
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -75,3 +77,39 @@ def test_light_cones():
 def test_refusals(wrong, error, message):
     with pytest.raises(error, match=message):
         wrong(qad.Circuit(3))
+
+
+KINDS = (  # a gate of every form
+    "x", "h", "s", "rx", "rz", "u2", "u3", "cx", "cz", "ch", "swap", "iswap", "crx", "crz", "cu", "rxx", "rzz", "ccx",
+)  # fmt: skip
+
+
+def device_circuit(theta, u, psi):
+    """Gates of every form, Pauli rotations, a given matrix and an initial state."""
+    c = qad.Circuit(3, initial=psi).ry(theta[:3], range(3))
+    for i, gate in enumerate(map(gates.find_gate, KINDS)):
+        c.gate(gate.name, *theta[: gate.params], *((i + k) % 3 for k in range(gate.qubits)))
+    return c.exp_pauli(theta[1], "XYZ", range(3)).exp_pauli(theta[2], "ZZ", [0, 2]).unitary(u, 2)
+
+
+@pytest.mark.parametrize("target, psi", [(qad.PauliSum({"ZII": 1.0, "IXX": 0.5}), None), ("010", np.eye(8)[3] + 0j)])
+def test_networks_are_computed_where_the_parameters_lie(target, psi):
+    """On arrays that do not mix with those of the host: values and gradients."""
+    theta, u = np.array([0.3, 0.5, 0.7, 0.2]), random_unitary(np.random.default_rng(0), 2)
+
+    def loss(t, u, psi):
+        return qad.abs2(device_circuit(t, u, psi).network(target).value())
+
+    value, slope = qad.value_and_grad(loss)(theta, u, psi)
+    found, gradient = qad.value_and_grad(loss)(*(x if x is None else StrictArray(x.copy()) for x in (theta, u, psi)))
+    assert type(found) is type(gradient) is StrictArray
+    np.testing.assert_allclose(home(found), value, atol=1e-12)
+    np.testing.assert_allclose(home(gradient), slope, atol=1e-12)
+
+
+def test_states_of_parameters_on_a_device_are_refused():
+    theta = StrictArray(np.array([0.3, 0.5, 0.7]))
+    for c in (qad.Circuit(2).ry(theta[:2], [0, 1]), qad.Circuit(2).u(theta[0], theta[1], theta[2], 0)):
+        for call in (c.state, lambda c=c: c.expectation("ZZ"), lambda c=c: c.expectation(qad.PauliSum({"ZI": 1.0}))):
+            with pytest.raises(ArgumentError, match=r"on the host: c\.network\(H\)"):
+                call()

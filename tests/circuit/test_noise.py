@@ -108,27 +108,6 @@ def test_trajectories_against_density_matrices(engine, dtype):
     np.testing.assert_allclose((np.abs(found.states.reshape(shots, -1)) ** 2).sum(1), 1, rtol=1e-5)
 
 
-def long(engine):
-    """Steps in which nothing happens to most, and rare and certain errors on one and two qubits."""
-    c, rng = NoisyCircuit(5, bits=1, engine=engine), np.random.default_rng(0)
-    zero = mixed_unitary([0.0, 0.95, 0.05], [np.eye(4)[::-1], np.eye(4), np.diag([1, 1, 1, -1])[[0, 2, 1, 3]]])
-    for k in range(24):
-        q = k % 5
-        c.ry(rng.normal(), q).channel(depolarizing(0.03), q).rz(0.3, q).channel(zero, q, (q + 2) % 5)
-        c.cx(q, (q + 1) % 5).channel(depolarizing(1.0 if k == 7 else 0.02, 2), q, (q + 1) % 5).cx((q + 1) % 5, q)
-        if k % 8 == 3:
-            c.measure(q, into=0).if_(0, "h", q).channel(amplitude_damping(0.2), 0).swap(1, 2).rxx(0.2, 0, 4)
-    return c.trajectories(200, seed=1)
-
-
-def test_compiled_trajectories_are_those_of_numpy():
-    first, second = map(long, ENGINES)
-    np.testing.assert_array_equal(first.choices, second.choices)
-    np.testing.assert_array_equal(first.bits, second.bits)
-    np.testing.assert_array_equal(first.sample(5), second.sample(5))
-    np.testing.assert_allclose(first.states, second.states, atol=1e-12)
-
-
 def test_trajectories_with_one_record_are_computed_once(monkeypatch):
     """1000 shots of two measurements have four records: gates run eight times at most, not 3000 times."""
     from qad.circuit import reference

@@ -52,5 +52,5 @@ def test_gradients_travel_back():
 
 
 def test_devices_mixed_in_one_expression_raise():
-    with pytest.raises(TypeError):
+    with pytest.raises(qad.errors.ArgumentError, match=r"qad\.to_device"):
         qad.grad(lambda x: np.sum(x * np.ones(3)))(cupy.ones(3))

@@ -6,9 +6,15 @@ import tomllib
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
-from qad.interop.installed import NEEDED, numbers, require
+import qad
+from qad.circuit import NoisyCircuit
+from qad.contract import crew
+from qad.core.installed import NEEDED, numbers, require
+from qad.native import machine
+from qad.showing.painting import new_figure
 
 PACKAGES = {
     "cotengra": "cotengra", "itensor": "h5py", "jax": "jax", "pennylane": "pennylane", "qiskit": "qiskit",
@@ -39,6 +45,36 @@ def test_a_package_that_is_too_old_is_named_with_the_command(name, monkeypatch):
     assert not isinstance(caught.value, ModuleNotFoundError)
 
 
+def of_dask(monkeypatch):
+    """An executor of a cluster, as a module that stands in for Dask has it."""
+    dask, inner = sys.modules["distributed"], ModuleType("distributed.cfexecutor")
+    dask.Client, inner.ClientExecutor = type("Client", (), {}), type("ClientExecutor", (), {})
+    monkeypatch.setitem(sys.modules, "distributed.cfexecutor", inner)
+    return crew._client_of(dask.Client())
+
+
+USES = {  # of optional packages outside of the bridges
+    "cupy": lambda _: qad.to_device(np.ones(2), "cuda"),
+    "distributed": of_dask,
+    "llvmlite": lambda _: machine.llvm(),
+    "matplotlib": lambda _: new_figure(1, 1, "a picture"),
+    "openqasm3": lambda _: NoisyCircuit.from_qasm("OPENQASM 3;\nqubit q;"),
+}
+
+
+@pytest.mark.parametrize("name", USES)
+def test_other_packages_that_are_too_old_are_named_with_the_command(name, monkeypatch):
+    old = ModuleType(name)
+    old.__version__ = "0.1.2"
+    monkeypatch.setitem(sys.modules, name, old)
+    with pytest.raises(ImportError, match=rf"needs {name} .*, not 0\.1\.2: pip install -U 'qad\[{NEEDED[name][1]}\]'"):
+        USES[name](monkeypatch)
+
+
+def test_every_extra_has_a_version_that_is_asked_for():
+    assert {*PACKAGES.values(), *USES, "autoray"} == set(NEEDED)
+
+
 @pytest.mark.parametrize("version, enough", [("2.2.0", True), ("2.13.0+cpu", True), ("2.1.9", False), ("", True)])
 def test_versions_are_compared_by_their_numbers(version, enough, monkeypatch):
     """A version that says nothing, such as that of a build without its history, is left alone."""
@@ -46,10 +82,10 @@ def test_versions_are_compared_by_their_numbers(version, enough, monkeypatch):
     package.__version__ = version
     monkeypatch.setitem(sys.modules, "torch", package)
     if enough:
-        require("torch", "torch")
+        require("qad.interop.torch", "torch")
     else:
         with pytest.raises(ImportError, match=r"2\.2 or newer, not 2\.1\.9"):
-            require("torch", "torch")
+            require("qad.interop.torch", "torch")
     assert numbers("0+unknown") == []
 
 
@@ -57,5 +93,8 @@ def test_the_versions_are_those_of_the_project():
     extras = tomllib.loads(Path(__file__).parents[2].joinpath("pyproject.toml").read_text("utf-8"))
     declared = extras["project"]["optional-dependencies"]
     for package, (least, extra) in NEEDED.items():
-        named = {"tenpy": "physics-tenpy"}.get(package, package)
-        assert f"{named}>={least}" in declared[extra]
+        named = {"tenpy": "physics-tenpy", "cupy": "cupy-cuda12x", "openqasm3": "openqasm3[parser]"}.get(
+            package, package
+        )
+        assert any(entry.startswith(f"{named}>={least}") for entry in declared[extra])
+    assert {extra for _, extra in NEEDED.values()} == set(declared) - {"docs", "test", "types", "bench"}

@@ -7,7 +7,7 @@ import pytest
 
 import qad
 from qad.core.errors import ArgumentError
-from tests.strict_array import HostArrayError, StrictArray
+from tests.strict_array import StrictArray
 
 X = np.array([1.0, 2.0, 3.0]) / 7
 EXPRESSIONS = {
@@ -94,6 +94,12 @@ def test_tensors_in_torchs_functions_and_torchs_as_arguments_are_refused():
 def test_devices_mixed_in_one_expression_raise(name, swapped):
     """Either the Tensor or what it meets lies on a device; the stand-in is as strict as CuPy's arrays."""
     x, y = (X, StrictArray(X + 1)) if not swapped else (StrictArray(X.copy()), X + 1)
-    for transform in (qad.grad, TRANSFORMS["jvp"]):
-        with pytest.raises(HostArrayError, match=r"of the host"):
+    for transform in TRANSFORMS.values():
+        with pytest.raises(ArgumentError, match=r"cpu and cuda:0: .*qad\.to_device\(x, 'cuda:0'\)"):
             transform(loss(EXPRESSIONS[name], y))(x)
+
+
+def test_devices_mixed_where_nothing_is_recorded_raise():
+    for call in (lambda: qad.einsum("i,i->", X, StrictArray(X)), lambda: qad.linalg.solve(np.eye(3), StrictArray(X))):
+        with pytest.raises(ArgumentError, match=r"qad\.to_device\(x, 'cuda:0'\)"):
+            call()

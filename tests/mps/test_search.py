@@ -275,3 +275,18 @@ def test_schmidt_form(dtype):
         np.testing.assert_allclose(rows @ rows.conj().T, np.eye(len(rows)), atol=tolerance)
         dense = np.linalg.svd(psi.to_dense().reshape(2**site, -1), compute_uv=False)
         np.testing.assert_allclose(weight, dense[: len(weight)] / norm(psi), atol=tolerance)
+
+
+@pytest.mark.parametrize("options", [{}, {"conserve": "Sz", "sector": 0}])
+@pytest.mark.parametrize("dtype", [float, np.float32, int, object])
+def test_dtypes_that_cannot_hold_the_ground_state(dtype, options):
+    """They were promoted in silence."""
+    H = qad.mps.OpSum(4)
+    for i in range(3):
+        H = H.add(0.5 + 0.5j, "Sp", i, "Sm", i + 1).add(0.5 - 0.5j, "Sm", i, "Sp", i + 1)
+    with pytest.raises(ArgumentError, match=r"dtype .* cannot hold the ground state of a complex128 Hamiltonian"):
+        ground_state(H, bond=4, dtype=dtype, **options)
+    found = ground_state(H, bond=4, dtype=complex, **options)
+    if not options and dtype is float:
+        with pytest.raises(ArgumentError, match="cannot hold a state above complex ones"):
+            ground_state(heisenberg(4), bond=4, dtype=float, excluded=found.state)

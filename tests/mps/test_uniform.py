@@ -121,3 +121,20 @@ def test_correlation_length_of_a_symmetric_state(seed):
 def test_gradients_of_local_expectations():
     tensors = UniformMPS.random(3, cell=2, seed=2).tensors
     qad.check_grads(lambda ts: uniform.local_expectations(UniformMPS(ts), SZ), (tensors,), order=1, rtol=1e-6)
+
+
+def test_batches_are_refused_with_a_way_out():
+    batch = np.random.default_rng(0).normal(size=(2, 3, 2, 3))
+    term = np.diag([1.0, -1.0, -1.0, 1.0]).reshape(2, 2, 2, 2)
+    one = UniformMPS([batch[0]])
+    for f in (
+        lambda a: uniform.energy_density(UniformMPS([a]), term),
+        qad.grad(lambda a: uniform.energy_density(UniformMPS([a]), uniform.ising(1.0))),
+        lambda a: uniform.energy_density(one, a[0, 0, 0] * term),
+        lambda a: uniform.local_expectations(UniformMPS([a]), np.diag([1.0, -1.0])),
+        lambda a: uniform.fidelity(one, UniformMPS([a])),
+        lambda a: uniform.correlation_length(UniformMPS([a])),
+        lambda a: uniform.entanglement_entropy(UniformMPS([a])),
+    ):
+        with pytest.raises(qad.errors.BatchError, match="infinite chain under qad.vmap: .* a loop over the examples"):
+            qad.vmap(f)(batch)

@@ -1,75 +1,67 @@
 """Trajectories, group by group: those that have taken the same Kraus matrices so far are one state.
 
 A stack holds the states of groups that wait, real and imaginary parts; `order` lists the trajectories of the call so
-that every group is a piece of it.  A site that divides the group on top keeps its largest part in its place and puts
-the others on top of it, at most half as large: so the stack stays low.
+that every group is a piece of it.  What divides a group, a site or a stretch, puts its parts one after the other on top
+of it, and the last and largest of them into its place: so the stack stays low.
+
+In a stretch all choices can be drawn beforehand, for the probabilities depend on no state.  Errors that are Pauli
+strings then go past its gates (`qad.circuit.compiled.jump_strings`), which run as one round.
 """
 
 from math import frexp
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from qad.circuit.compiled.arguments import (
-    Complexes2,
-    Floats,
-    Floats2,
-    Int,
-    Ints,
-    Ints2,
-    Reals,
-    Reals2,
-    Reals3,
-    ShortInts,
-)
+from qad.circuit.compiled.arguments import Complexes2, Floats2, Int, Ints, Ints2, Reals, Reals2, Reals3, ShortInts
 from qad.circuit.compiled.block_kernels import run_forward
 from qad.circuit.compiled.general import dense, reduce_dense
-from qad.circuit.compiled.jump_groups import divide, together, write
+from qad.circuit.compiled.jump_groups import arrange, part, part_off, together, write
+from qad.circuit.compiled.jump_strings import apply_string, times, travel
+from qad.circuit.compiled.jump_tables import BITS, HIGH, LOW, NEXT, STEP, UNTIL, WHOLE, XS, ZS, Noise
 from qad.circuit.compiled.one_qubit import apply_complex, reduce_complex
 from qad.circuit.compiled.tables import Tables
-from qad.native import Block, struct
-
-IDLE, PRODUCT, WHOLE = range(3)  # kinds of Kraus matrices: nothing to be done, a matrix on each qubit, one on all
 
 
-class Step(NamedTuple):
-    """The gates of a round and then a site, -1 for none, where the bits of `mask` are those of `value`."""
+class Group(NamedTuple):
+    """A group: real and imaginary parts of its state, its row of the table of groups, and the phase of its string."""
 
-    mask: int
-    value: int
-    site: int
-    ahead: int = 0  # so many steps are one round for trajectories that take the first Kraus matrix in all of them
-    quiet: int = 0  # that round
-
-
-class Site(NamedTuple):
-    """A channel, a measurement or a reset."""
-
-    qubits: int
-    bits: int  # where its targets begin in the pool
-    targets: int  # mask
-    offsets: int  # where the offsets of the rows begin in the pool
-    run: int  # amplitudes that may be moved together
-    count: int  # of Kraus matrices
-    start: int  # the first entry of the first of them
-    first: int  # the first of them, among all
-    mixed: int  # whether their probabilities depend on no state
-    into: int  # the mask of the bit that it writes, 0 for none
+    re: np.ndarray
+    im: np.ndarray
+    row: np.ndarray
+    phase: np.ndarray
 
 
-@struct
-class Noise(NamedTuple):
-    """Steps and sites; Kraus matrices, their squares, their probabilities where these are fixed, and their kinds."""
+class Gates(NamedTuple):
+    """Rounds of gates and their entries; `wr` and `wi` are those that a string leaves behind."""
 
-    steps: Annotated[np.ndarray, Block(Step)]
-    sites: Annotated[np.ndarray, Block(Site)]
-    pool: Ints
-    kr: Floats
-    ki: Floats
-    mr: Floats
-    mi: Floats
-    fixed: Floats
-    kinds: Ints
+    tables: Tables
+    vr: np.ndarray
+    vi: np.ndarray
+    wr: np.ndarray
+    wi: np.ndarray
+
+
+class Room(NamedTuple):
+    """Memory: two chunks, amplitudes of dense matrices, a permutation, a matrix, sums, counts, trajectories."""
+
+    chunk: np.ndarray
+    rows: np.ndarray
+    sources: np.ndarray
+    vr: np.ndarray
+    vi: np.ndarray
+    sums: np.ndarray
+    counts: np.ndarray
+    scratch: np.ndarray
+
+
+class Draws(NamedTuple):
+    """What is drawn: sites, uniform numbers, what is taken, and trajectories in the order of groups."""
+
+    noise: Noise
+    uniforms: np.ndarray
+    choices: np.ndarray
+    order: np.ndarray
 
 
 def weigh(noise: Noise, s: int, re: np.ndarray, im: np.ndarray, sums: np.ndarray, weights: np.ndarray) -> None:
@@ -102,63 +94,41 @@ def chosen(weights: np.ndarray, level: float) -> int:
     return k
 
 
-def choose(
-    order: np.ndarray, low: int, high: int, uniforms: np.ndarray, choices: np.ndarray, s: int, weights: np.ndarray,
-    counts: np.ndarray,
-) -> None:  # fmt: skip
-    """Draw for every trajectory of a group what it takes, and count how often each is taken."""
+def draw(draws: Draws, low: int, high: int, s: int, weights: np.ndarray) -> None:
+    """Draw for every trajectory of a group what it takes at a site."""
     total = 0.0
     for k in range(weights.size):
-        counts[k] = 0
         total += weights[k]
     for i in range(low, high):
-        t = order[i]
-        k = chosen(weights, uniforms[t, s] * total)
-        choices[t, s] = k
-        counts[k] += 1
+        t = draws.order[i]
+        draws.choices[t, s] = chosen(weights, draws.uniforms[t, s] * total)
 
 
-def quiet(
-    noise: Noise, first: int, last: int, order: np.ndarray, low: int, high: int, uniforms: np.ndarray,
-    choices: np.ndarray,
-) -> bool:  # fmt: skip
-    """Whether nothing happens to a group in these steps: all take first matrices, which are multiples of 1."""
-    for step in range(first, last):
-        s = noise.steps[step].site
-        if s >= 0:
-            at = noise.sites[s].first
-            if not noise.sites[s].mixed or noise.kinds[at] != IDLE:
-                return False
-            for i in range(low, high):
-                if uniforms[order[i], s] >= noise.fixed[at]:
-                    return False
-    for step in range(first, last):
-        s = noise.steps[step].site
-        if s >= 0:
-            for i in range(low, high):
-                choices[order[i], s] = 0
-    return True
+def settle(group: Group, room: Room) -> None:
+    """Apply the string that waits."""
+    row, phase = group.row, group.phase
+    if row[XS] != 0 or row[ZS] != 0 or phase[0] != 1 or phase[1] != 0:
+        apply_string(group.re, group.im, row[XS], row[ZS], phase[0], phase[1], room.chunk[0], room.chunk[1])
+        row[XS], row[ZS], phase[0], phase[1] = 0, 0, 1, 0
 
 
-def one_of_product(re: np.ndarray, im: np.ndarray, bit: int, u: np.ndarray, v: np.ndarray) -> None:
-    """A matrix of real parts `u` and imaginary parts `v` on one bit, unless it is 1."""
-    one = u[0] == 1 and u[3] == 1 and u[1] == 0 and u[2] == 0
-    if not (one and v[0] == 0 and v[1] == 0 and v[2] == 0 and v[3] == 0):
-        apply_complex(re, im, bit, u[0], u[1], u[2], u[3], v[0], v[1], v[2], v[3])
+def run(tables: Tables, r: int, vr: np.ndarray, vi: np.ndarray, group: Group, room: Room) -> None:
+    """Run a round on the state of a group."""
+    dr, di, tr, ti = room.chunk[0], room.chunk[1], room.rows[0], room.rows[1]
+    run_forward(tables, r, vr, vi, 0, group.re, group.im, dr, di, room.sources, tr, ti)
 
 
-def take(
-    noise: Noise, s: int, k: int, weight: float, re: np.ndarray, im: np.ndarray, vr: np.ndarray, vi: np.ndarray,
-    rows: np.ndarray,
-) -> None:  # fmt: skip
-    """Apply a Kraus matrix; `vr` and `vi` are room for its entries.
+def take(noise: Noise, s: int, k: int, weight: float, group: Group, room: Room) -> None:
+    """Apply a Kraus matrix, or have it wait, if it is a Pauli string.
 
     Those that are multiples of unitary matrices come normalised; others are scaled by a power of two, which keeps the
     norm near 1 and makes no rounding.
     """
-    site, kind = noise.sites[s], noise.kinds[noise.sites[s].first + k]
-    if kind == IDLE:
+    site, row, phase, vr, vi = noise.sites[s], group.row, group.phase, room.vr, room.vi
+    if noise.kinds[site.first + k] != WHOLE:
+        row[XS], row[ZS], phase[0], phase[1] = times(noise, s, k, row[XS], row[ZS], phase[0], phase[1])
         return
+    settle(group, room)
     size = 1 << 2 * site.qubits
     at, scale = site.start + k * size, 1.0
     if not site.mixed:
@@ -166,86 +136,128 @@ def take(
         scale = 2.0 ** (-(exponent // 2))
     for e in range(size):
         vr[e], vi[e] = noise.kr[at + e] * scale, noise.ki[at + e] * scale
-        if kind == PRODUCT and e == 3:
-            scale = 1.0
-    if kind == PRODUCT:
-        for q in range(site.qubits):
-            one_of_product(re, im, noise.pool[site.bits + q], vr[4 * q : 4 * q + 4], vi[4 * q : 4 * q + 4])
+    if site.qubits == 1:
+        bit = noise.pool[site.bits]
+        apply_complex(group.re, group.im, bit, vr[0], vr[1], vr[2], vr[3], vi[0], vi[1], vi[2], vi[3])
     else:
         offsets = noise.pool[site.offsets : site.offsets + (1 << site.qubits)]
-        dense(re, im, site.targets, 0, site.run, offsets, vr, vi, 0, rows[0], rows[1])
+        dense(group.re, group.im, site.targets, 0, site.run, offsets, vr, vi, 0, room.rows[0], room.rows[1])
 
 
-def push(
-    noise: Noise, s: int, largest: int, top: int, after: int, bits: int, frames: np.ndarray, stack: np.ndarray,
-    imag: np.ndarray, weights: np.ndarray, counts: np.ndarray, starts: np.ndarray, vr: np.ndarray, vi: np.ndarray,
-    rows: np.ndarray,
-) -> int:  # fmt: skip
-    """Put all groups but the largest on the stack, to go on at step `after`; how high it is then."""
-    above, into = top, noise.sites[s].into
-    for k in range(noise.sites[s].count):
-        if counts[k] > 0 and k != largest:
-            above += 1
-            re, im, x, y = stack[top], imag[top], stack[above], imag[above]
-            for i in range(re.size):
-                x[i], y[i] = re[i], im[i]
-            take(noise, s, k, weights[k], x, y, vr, vi, rows)
-            frames[above, 0], frames[above, 1], frames[above, 2] = starts[k] - counts[k], starts[k], after
-            frames[above, 3] = bits - (bits & into) + (into if k else 0)
-    return above
+def stretches(noise: Noise, at: int) -> bool:
+    """Whether a stretch begins at a step, and all choices in it may be drawn beforehand."""
+    first = noise.steps[at].site
+    for s in range(first, first + noise.steps[at].sites):
+        if not noise.sites[s].mixed:
+            return False
+    return noise.steps[at].sites > 0
 
 
-def decide(
-    noise: Noise, s: int, re: np.ndarray, im: np.ndarray, order: np.ndarray, low: int, high: int, uniforms: np.ndarray,
-    choices: np.ndarray, sums: np.ndarray, weights: np.ndarray, counts: np.ndarray,
-) -> None:  # fmt: skip
-    """Find the probabilities of a site's matrices, and draw for every trajectory of a group which it takes."""
-    count = noise.sites[s].count
+def look_ahead(draws: Draws, row: np.ndarray, room: Room) -> None:
+    """Draw what the trajectories of a group take in a whole stretch."""
+    noise, at, low, high = draws.noise, row[STEP], row[LOW], row[HIGH]
+    first = noise.steps[at].site
+    last = first + noise.steps[at].sites
+    for i in range(low, high):
+        t = draws.order[i]
+        for s in range(first, last):
+            begin, level, k = noise.sites[s].first, draws.uniforms[t, s], 0
+            if level >= noise.fixed[begin]:
+                k = chosen(noise.fixed[begin : begin + noise.sites[s].count], level)
+            draws.choices[t, s] = k
+    arrange(draws.order, low, high, draws.choices, first, last, room.counts, room.scratch)
+    row[NEXT], row[UNTIL] = low, at + noise.steps[at].ahead
+
+
+def perform(draws: Draws, weights: np.ndarray, group: Group, gates: Gates, room: Room) -> None:
+    """Run the gates of a step, and draw what the trajectories of the group take at its site."""
+    noise, row = draws.noise, group.row
+    at, low, high = row[STEP], row[LOW], row[HIGH]
+    s = noise.steps[at].site
+    settle(group, room)
+    run(gates.tables, at, gates.vr, gates.vi, group, room)
+    if s < 0:
+        row[STEP] = at + 1
+        return
+    first, count = noise.sites[s].first, noise.sites[s].count
     if noise.sites[s].mixed:
-        at = noise.sites[s].first
-        choose(order, low, high, uniforms, choices, s, noise.fixed[at : at + count], counts)
+        draw(draws, low, high, s, noise.fixed[first : first + count])
     else:
-        weigh(noise, s, re, im, sums, weights)
-        choose(order, low, high, uniforms, choices, s, weights[0:count], counts)
+        weigh(noise, s, group.re, group.im, room.sums, weights)
+        draw(draws, low, high, s, weights[0:count])
+    arrange(draws.order, low, high, draws.choices, s, s + 1, room.counts, room.scratch)
+    row[NEXT], row[UNTIL] = low, at + 1
+
+
+def cross(noise: Noise, at: int, choices: np.ndarray, t: int, group: Group, gates: Gates, room: Room) -> None:
+    """Take a part through the stretch that begins at a step, with what its trajectory t took there.
+
+    Where a string is stopped, the part goes step by step.
+    """
+    row, phase, step = group.row, group.phase, noise.steps[at]
+    through, x, z, p, q = travel(
+        noise, step.first, step.last, choices, t, row[XS], row[ZS], phase[0], phase[1], gates.vr, gates.vi, gates.wr,
+        gates.wi,
+    )  # fmt: skip
+    if through:
+        run(gates.tables, step.whole, gates.wr, gates.wi, group, room)
+        row[XS], row[ZS], phase[0], phase[1] = x, z, p, q
+        return
+    for i in range(at, at + step.ahead):
+        settle(group, room)
+        run(gates.tables, i, gates.vr, gates.vi, group, room)
+        s = noise.steps[i].site
+        if s >= 0:
+            take(noise, s, choices[t, s], 1.0, group, room)
+
+
+def follow(draws: Draws, t: int, weights: np.ndarray, group: Group, gates: Gates, room: Room) -> None:
+    """Have a part of a group undergo what its trajectory t took."""
+    noise, choices, row = draws.noise, draws.choices, group.row
+    at = row[STEP]
+    if row[UNTIL] > at + 1:
+        cross(noise, at, choices, t, group, gates, room)
+    else:
+        s = noise.steps[at].site
+        k, into = choices[t, s], noise.sites[s].into
+        take(noise, s, k, weights[k], group, room)
+        row[BITS] = row[BITS] - (row[BITS] & into) + (into if k else 0)
+    row[STEP] = row[UNTIL]
 
 
 def jump(
-    out: Complexes2, begin: Int, end: Int, tables: Tables, vr: Reals2, vi: Reals2, noise: Noise, uniforms: Floats2,
-    choices: Ints2, order: Ints, scratch: Ints, frames: Ints2, stack: Reals2, imag: Reals2, chunk: Reals2,
-    rows: Reals3, sources: ShortInts, ur: Reals, ui: Reals, sums: Floats2, weights: Floats, counts: Ints, starts: Ints,
+    out: Complexes2, which: Ints, begin: Int, end: Int, tables: Tables, vr: Reals, vi: Reals, wr: Reals, wi: Reals,
+    noise: Noise, uniforms: Floats2, choices: Ints2, order: Ints, scratch: Ints, frames: Ints2, phases: Floats2,
+    stack: Reals2, imag: Reals2, chunk: Reals2, rows: Reals3, sources: ShortInts, ur: Reals, ui: Reals, sums: Floats2,
+    weights: Floats2, counts: Ints, found: Ints,
 ) -> None:  # fmt: skip
-    """Trajectories `begin` to `end`: their final states in `out`, what they took in `choices` (T, S), -1 for nothing.
+    """Trajectories `begin` to `end`: what they took in `choices` (T, S), -1 for nothing, and their final states.
 
-    `frames` (D, 4) are the waiting groups: first and last of their piece of `order`, the next step, and the bits.
+    That of trajectory t is ``out[which[t]]``; these rows begin at `begin`, and `found` becomes how many there are.
+    `frames` (D, 8), `phases` (D, 2) and `weights` (D, K) are of the groups on the stack; `wr` and `wi` are a copy of
+    the entries `vr` and `vi`.
     """
-    together(begin, end, order, stack[0], imag[0], frames)
-    top = 0
+    draws, gates = Draws(noise, uniforms, choices, order), Gates(tables, vr, vi, wr, wi)
+    room = Room(chunk, rows, sources, ur, ui, sums, counts, scratch)
+    together(begin, end, order, stack[0], imag[0], frames, phases)
+    top, written = 0, begin
     while top >= 0:
-        re, im, above = stack[top], imag[top], top
-        low, high, step, bits = frames[top, 0], frames[top, 1], frames[top, 2], frames[top, 3]
-        while step < noise.steps.size and above == top:
-            s, ahead = noise.steps[step].site, noise.steps[step].ahead
-            if ahead > 0 and quiet(noise, step, step + ahead, order, low, high, uniforms, choices):
-                r = noise.steps[step].quiet
-                run_forward(tables, r, vr[0], vi[0], 0, re, im, chunk[0], chunk[1], sources, rows[0], rows[1])
-                step += ahead - 1
-            elif bits & noise.steps[step].mask == noise.steps[step].value:
-                run_forward(tables, step, vr[0], vi[0], 0, re, im, chunk[0], chunk[1], sources, rows[0], rows[1])
-                if s >= 0:
-                    count, into = noise.sites[s].count, noise.sites[s].into
-                    decide(noise, s, re, im, order, low, high, uniforms, choices, sums, weights, counts)
-                    largest = choices[order[low], s]
-                    if counts[largest] < high - low:
-                        largest = divide(order, low, high, choices, s, counts, starts, count, scratch)
-                        above = push(
-                            noise, s, largest, top, step + 1, bits, frames, stack, imag, weights, counts, starts, ur,
-                            ui, rows,
-                        )  # fmt: skip
-                        low, high = starts[largest] - counts[largest], starts[largest]
-                    take(noise, s, largest, weights[largest], re, im, ur, ui, rows)
-                    bits = bits - (bits & into) + (into if largest else 0)
-            step += 1
-        if above == top:
-            write(out, order, low, high, re, im)
-        frames[top, 0], frames[top, 1], frames[top, 2], frames[top, 3] = low, high, step, bits
-        top = above if above > top else top - 1
+        group = Group(stack[top], imag[top], frames[top], phases[top])
+        row, at = frames[top], frames[top, STEP]
+        if row[NEXT] < row[HIGH]:
+            t, s, below = order[row[NEXT]], noise.steps[at].site, top
+            sites = noise.steps[at].sites if row[UNTIL] > at + 1 else 1
+            top = part_off(top, part(order, row[NEXT], row[HIGH], choices, s, s + sites), stack, imag, frames, phases)
+            one = Group(stack[top], imag[top], frames[top], phases[top])
+            follow(draws, t, weights[below], one, gates, room)
+        elif at == noise.steps.size:
+            settle(group, room)
+            write(out, which, written, order, row[LOW], row[HIGH], group.re, group.im)
+            written, top = written + 1, top - 1
+        elif stretches(noise, at):
+            look_ahead(draws, row, room)
+        elif row[BITS] & noise.steps[at].mask == noise.steps[at].value:
+            perform(draws, weights[top], group, gates, room)
+        else:
+            row[STEP] = at + 1
+    found[0] = written - begin

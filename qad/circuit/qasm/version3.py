@@ -13,6 +13,7 @@ from qad.circuit.qasm.gates3 import applied, expanded
 from qad.circuit.qasm.values3 import Names, refused, value
 from qad.circuit.steps import Steps
 from qad.core.errors import ArgumentError, QasmError
+from qad.core.installed import require
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,10 +26,9 @@ MOST_BITS = 10  # in a condition: all their values are tried
 
 def parse3(program: str, circuit_type: type[Builder]) -> Builder:
     """The circuit of a program; see `NoisyCircuit.from_qasm`."""
-    try:
-        import openqasm3
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError("OpenQASM 3 is read by openqasm3: pip install 'qad[qasm3]'") from error
+    require("OpenQASM 3", "openqasm3")
+    import openqasm3
+
     try:
         tree = openqasm3.parse(program)
     except openqasm3.parser.QASM3ParsingError as error:

@@ -250,12 +250,15 @@ def product(p: Primitive, method: Recorder, otherwise: Recorder, stacks: Primiti
                         return Tensor(ans, [next_id(), q, (v, w), None, ans, (left, right)], level)
                     if type(level) is Forward and level.open and (mode() is None or records(level)):
                         return push_product(multiplied, x, y, v, w, m <= 2 >= n, level)
-                except ValueError:
+                except (ValueError, TypeError):
                     pass
         elif stacks is not None and type(level) is Batch and type(v) in BATCHES and type(w) in BATCHES:
             m, n = v.ndim, w.ndim
             if m and n and level.open and (mode() is None or records(level)):
-                return batch_product(p if m == 2 == n else stacks, v, w, level)
+                try:
+                    return batch_product(p if m == 2 == n else stacks, v, w, level)
+                except TypeError:
+                    pass
         return otherwise(x, y)
 
     def multiplied(v, w, small):

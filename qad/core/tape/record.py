@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qad.core.errors import ArgumentError, LeakedTensorError, QadError, ShapeError
-from qad.core.guests import brought
+from qad.core.guests import brought, refuse_devices
 from qad.core.tape import hooks
 from qad.core.tape.levels import mode
 from qad.core.tape.operands import FAMILIAR, PLAIN, highest
@@ -35,7 +35,7 @@ def handed_down(p: Primitive, args: Sequence[Value], kwargs: Keywords, top: Any)
         raise leaked(p.name)
     try:
         out = handler.apply(p, args, kwargs)
-    except ValueError as error:
+    except (ValueError, TypeError) as error:
         explain(p, args, error)
         raise
     if not p.elementwise and level is not PLAIN and handler is not top:
@@ -50,8 +50,10 @@ def leaked(where: str) -> LeakedTensorError:
     )
 
 
-def explain(p: Primitive, args: Sequence[Value], error: ValueError) -> None:
-    """Raise a plain ValueError that primitive `p` met as one of ours that names it; nothing for other errors."""
+def explain(p: Primitive, args: Sequence[Value], error: ValueError | TypeError) -> None:
+    """Raise an error that primitive `p` met as one of ours: a plain ValueError, and a TypeError about devices."""
+    if isinstance(error, TypeError):
+        refuse_devices(p.name, args, error)
     if type(error) is not ValueError or isinstance(error.__cause__, QadError):
         return
     shapes = " and ".join(str(a.shape) for a in args if hasattr(a, "shape"))

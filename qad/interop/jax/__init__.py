@@ -15,9 +15,9 @@ Array([2.-4.j], dtype=complex64)
 array([2.+4.j], dtype=complex64)
 """
 
-from qad.interop.installed import require
+from qad.core.installed import require
 
-require("jax", "jax")
+require("qad.interop.jax", "jax")
 
 import jax.extend.core
 

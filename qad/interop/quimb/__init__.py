@@ -19,9 +19,9 @@ Examples
        [ 0., 32.]]))
 """
 
-from qad.interop.installed import require
+from qad.core.installed import require
 
-require("quimb", "quimb", "autoray", "cotengra")
+require("qad.interop.quimb", "quimb", "autoray", "cotengra")
 
 import autoray
 import cotengra

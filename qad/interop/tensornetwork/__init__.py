@@ -18,9 +18,9 @@ Examples
 array([2.+4.j, 4.+8.j])
 """
 
-from qad.interop.installed import require
+from qad.core.installed import require
 
-require("tensornetwork", "tensornetwork")
+require("qad.interop.tensornetwork", "tensornetwork")
 
 from tensornetwork.backends import backend_factory
 

@@ -18,9 +18,9 @@ tensor([2.+4.j])
 array([1.])
 """
 
-from qad.interop.installed import require
+from qad.core.installed import require
 
-require("torch", "torch")
+require("qad.interop.torch", "torch")
 
 from qad.interop.torch.recorded import primitive
 from qad.interop.torch.wrapped import wrap

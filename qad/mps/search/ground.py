@@ -92,7 +92,7 @@ def ground_state(
         An open chain to start from instead; `seed` and `dtype` are not used then.  Its bonds are kept by "lbfgs" and
         "riemannian"; the others grow them up to `bond`.
     dtype : dtype, optional
-        Of the random state; default float for a real `H`, else complex.
+        Of the random state; default float for a real `H`, else complex, as it must be then.
     conserve : str or sequence of str, optional
         Quantities that `H` conserves, such as "Sz" or ("N", "Sz"): the lowest state of one sector, a `SymmetricMPS`, of
         which only the blocks are kept.  "dmrg2" and "dmrg" open sectors that bonds lack; "lbfgs" and "riemannian" keep
@@ -125,8 +125,8 @@ def ground_state(
     Raises
     ------
     ArgumentError
-        For an unknown method, a parameter out of range, an operator that is not Hermitian, or a checkpoint that cannot
-        be read.
+        For an unknown method, a parameter out of range, an operator that is not Hermitian, a real `dtype` where `H` or
+        a state among `excluded` is complex, or a checkpoint that cannot be read.
     ShapeError
         If `start` does not fit `H`, or is periodic.
 
@@ -144,6 +144,7 @@ def ground_state(
     H = operator_of(H, start.conserved.names if conserve is None and isinstance(start, SymmetricMPS) else conserve)
     method = chosen(method, H)
     excluded = [excluded] if isinstance(excluded, (MPS, SymmetricMPS)) else list(excluded)
+    check_dtype(dtype, H, excluded)
     options = {"progress": progress, "maxiter": maxiter, "callback": callback, "checkpoint": checkpoint}
     if conserve is not None or sector is not None or isinstance(start, SymmetricMPS):
         if conserve is None and start is None:
@@ -164,6 +165,17 @@ def chosen(method: str, H: MPO) -> str:
             "model with periodic=True, closes the ring inside of an open operator"
         )
     return "dmrg2" if method == "auto" else method
+
+
+def check_dtype(dtype: DTypeLike | None, H: MPO, excluded: Sequence[MPS | SymmetricMPS]) -> None:
+    """Raise for a dtype, if one is asked for, of which the ground state cannot be."""
+    if dtype is None:
+        return
+    above = [("a state above complex ones", state.dtype) for state in excluded]
+    for what, of in [(f"the ground state of a {H.dtype} Hamiltonian", H.dtype), *above]:
+        least = np.complex64 if of.kind == "c" else np.float32
+        if np.dtype(dtype).kind not in "fc" or not np.can_cast(least, dtype):
+            raise ArgumentError(f"states of dtype {np.dtype(dtype)} cannot hold {what}")
 
 
 def begin(

@@ -22,7 +22,7 @@ from qad.mps.uniform.operator import UniformMPO
 from qad.mps.uniform.operator_energy import check_fit, energy_of_operator
 from qad.mps.uniform.opsum import UniformOpSum
 from qad.mps.uniform.state import UniformMPS
-from qad.mps.uniform.transfer import check_single, environments, largest_two
+from qad.mps.uniform.transfer import check_single, environments, largest_two, refuse_batch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,6 +60,8 @@ def energy_density(
     ------
     ArgumentError
         If the Hamiltonian is not Hermitian or not of an infinite chain, or the state is a sum of several ones.
+    BatchError
+        Under `qad.vmap`: write a loop over the examples.
 
     Examples
     --------
@@ -154,6 +156,7 @@ def correlation_length(psi: UniformState, charge: Charge | None = None) -> float
         raise ArgumentError("charge= is of states of definite charge: those of ground_state(..., conserve=)")
     else:
         check_kind(psi, UniformMPS)
+        refuse_batch(*psi)
         second, first = (0.0, 1.0) if psi.bonds[0] == 1 else largest_two(psi)
     return 0.0 if second == 0 else float(np.inf if second >= first else -len(psi) / np.log(second / first))
 
@@ -174,6 +177,7 @@ def fidelity(one: UniformState, two: UniformState) -> Real:
     one, two = ordinary(one), ordinary(two)
     check_kind(one, UniformMPS)
     check_kind(two, UniformMPS)
+    refuse_batch(*one, *two)
     if [t.shape[1] for t in one] != [t.shape[1] for t in two]:
         raise ShapeError(f"fidelity needs equal cells, but got {one!r} and {two!r}: repeat the shorter one")
 
@@ -226,6 +230,7 @@ def known(h: Any) -> Array | UniformMPO:
 def check_term(psi: UniformMPS, h: np.ndarray | UniformMPO) -> None:
     """Raise unless `h` is a Hermitian two-site term for this cell, or a Hermitian operator."""
     check_kind(psi, UniformMPS)
+    refuse_batch(*psi, *(h if isinstance(h, UniformMPO) else [h]))
     if isinstance(h, UniformMPO):
         check_fit(psi, h)
         return

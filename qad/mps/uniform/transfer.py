@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from qad.core.errors import ArgumentError
-from qad.extend import like, value_of
+from qad.core.errors import ArgumentError, BatchError
+from qad.extend import like, stack_of, value_of
 from qad.linalg import dominant_eig, linear_solve
 from qad.mps.environments import past_left, past_right, through_left, through_right
 
@@ -61,6 +61,15 @@ def along(psi: UniformMPS, left: Array, right: Array) -> tuple[list[Array], list
     return lefts, rights[::-1]
 
 
+def refuse_batch(*arrays: Array) -> None:
+    """Raise for arrays that hold one for each example of `qad.vmap`."""
+    if any(np.ndim(stack_of(x)) > np.ndim(x) for x in arrays):
+        raise BatchError(
+            "an infinite chain under qad.vmap: its environments are found by iterations, whose number differs from "
+            "example to example: write a loop over the examples, as in np.stack([f(x) for x in examples])"
+        )
+
+
 def check_finite(psi: UniformMPS) -> None:
     """Raise where a state holds inf or nan."""
     if not all(np.isfinite(t).all() for t in psi):
@@ -69,6 +78,7 @@ def check_finite(psi: UniformMPS) -> None:
 
 def check_single(psi: UniformMPS) -> None:
     """Raise where a plain state is a sum of several, of which every result would be that of an arbitrary one."""
+    refuse_batch(*psi)
     if any(type(t) is not np.ndarray for t in psi):
         return
     check_finite(psi)
