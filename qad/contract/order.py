@@ -22,7 +22,7 @@ __all__ = ["find_order", "from_path", "searched", "to_path"]
 QUICK = 8  # operands, of which the best order is found in milliseconds
 STARTS, SWEEPS = 3, 300  # annealed in each round; most sweeps over a tree at each temperature of the first round
 SHARE = 10_000  # multiply-adds of a contraction that are worth another exchange of the search for its order
-MOST = 20_000_000  # exchanges, from which on no further round begins
+MOST = 10_000_000  # exchanges, from which on no further round begins
 
 
 @lru_cache(maxsize=512)

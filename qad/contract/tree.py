@@ -1,4 +1,4 @@
-"""Contraction trees: their cost, their root, and the improvement of large ones piece by piece.
+"""Contraction trees: their cost, their root, and the improvement of annealed ones piece by piece.
 
 A tree without a root says which arrays meet where; each inner vertex joins three messages and costs the product of its
 index sizes once for every message that is needed.  With a root, the forward pass needs the messages towards it and the

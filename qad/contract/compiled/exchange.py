@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from qad.native.statements import Function
     from qad.native.values import KernelArray, Scalar
 
-__all__ = ["CompiledExchanger"]
+__all__ = ["EXCHANGES", "CompiledExchanger"]
 
 
 @intrinsic
