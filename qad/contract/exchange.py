@@ -46,6 +46,18 @@ class Exchanger:
         The state of the random numbers.
     """
 
+    count: int
+    left: list[int]
+    right: list[int]
+    held: list[int]
+    legs: list[int]
+    costs: list[float]
+    weights: list[int]
+    masks: list[tuple[int, int]]
+    whole: list[float]
+    part: list[float]
+    draw: int
+
     def __init__(self, tree: Tree, seed: int):
         nodes = range(2 * tree.count - 1)
         self.count, self.draw = tree.count, 7919 * seed + 12345

@@ -87,6 +87,15 @@ EXCHANGES = Kernels(exchanges, files=[Path(__file__), Path(__file__).parents[1] 
 class CompiledExchanger:
     """Goes on from where an `Exchanger` is."""
 
+    plain: Exchanger
+    state: np.ndarray
+    tree: np.ndarray
+    legs: np.ndarray
+    costs: np.ndarray
+    weights: np.ndarray
+    whole: np.ndarray
+    part: np.ndarray
+
     def __init__(self, plain: Exchanger):
         words = range(len(plain.weights))
         self.plain, self.state = plain, np.array([plain.draw, 0])
