@@ -27,11 +27,16 @@ def ones(code: Function, x: Scalar) -> Scalar:
     return code.emit("i64", f"call i64 @llvm.ctpop.i64(i64 {code.whole(x).name})")
 
 
-def exchanges(
-    tree: Block(INT, 2), legs: Block(INT, 2), costs: Block(FLOAT), weights: Block(INT), whole: Block(FLOAT),
-    part: Block(FLOAT), limits: Block(FLOAT), fresh: Block(INT), state: Block(INT),
-):  # fmt: skip
-    sweep(tree, legs, costs, weights, whole, part, limits, fresh, state)
+def kernels() -> Kernels:
+    """The kernel of `sweep`."""
+
+    def exchanges(
+        tree: Block(INT, 2), legs: Block(INT, 2), costs: Block(FLOAT), weights: Block(INT), whole: Block(FLOAT),
+        part: Block(FLOAT), limits: Block(FLOAT), fresh: Block(INT), state: Block(INT),
+    ):  # fmt: skip
+        sweep(tree, legs, costs, weights, whole, part, limits, fresh, state)
+
+    return Kernels(exchanges, files=[Path(__file__), Path(__file__).parents[1] / "exchange.py"], fast=False)
 
 
 def sweep(
@@ -81,7 +86,7 @@ def sweep(
     state[0] = draw
 
 
-EXCHANGES = Kernels(exchanges, files=[Path(__file__), Path(__file__).parents[1] / "exchange.py"], fast=False)
+EXCHANGES = kernels()
 
 
 class CompiledExchanger:
