@@ -1,18 +1,24 @@
 """Orders of contractions beside cotengra's: `python -m benchmarks.orders` finds them and keeps their costs.
 
-qad searches for some seconds (`qad.plan(..., planning_seconds=)`), cotengra (`HyperOptimizer`) until it had a processor
-for as long.  Costs are multiply-adds, counted by qad for both: of the value, and of value and gradient by all tensors.
-cotengra minimises the former, which is what it can do, qad the latter.  cotengra draws at random, and what it finds in
-large graphs differs from run to run; how far qad comes in its seconds depends on the machine.  With kahypar and optuna
-installed cotengra splits graphs and learns; without them it draws greedy orders.
+qad searches for some seconds (as `qad.plan(..., planning_seconds=)` does), cotengra (`HyperOptimizer`) until it had a
+processor for as long.  Costs are multiply-adds of value and gradient by all tensors, counted by qad for both; of the
+value alone they are a third.  "largest" is the largest array, in elements.  Three rounds, in each of which the tensors
+are written in another order and cotengra draws other numbers; the table has medians, and in brackets the least and the
+most.  cotengra minimises the cost of the value, and how far either comes in its seconds depends on the machine.  With
+kahypar and optuna installed cotengra splits graphs and learns; without them it draws greedy orders.
 """
 
 import argparse
 import random
 import time
 from importlib.metadata import version
+from statistics import median
 
-import qad
+from qad.contract.order import from_path, to_path
+from qad.contract.parse import label_sizes, parse
+from qad.contract.stages import network_of
+from qad.contract.timed import timed_order
+from qad.contract.tree import Tree
 
 from . import RESULTS
 from .contraction import network, peps
@@ -20,7 +26,8 @@ from .peers import has
 from .report import markdown, write_json
 
 KEPT = RESULTS / "orders.json"
-PACKAGES = "cotengra", "kahypar", "optuna", "cotengrust"
+PACKAGES = "cotengra", "kahypar", "optuna", "cotengrust", "llvmlite"
+ROUNDS = 3
 
 
 def regular_graph(vertices, degree=3, bond=2, seed=0):
@@ -67,15 +74,30 @@ NETWORKS = {
 }
 
 
+def numbered(text, shapes):
+    """The network as the planner takes it, all operands variable."""
+    shapes = tuple(map(tuple, shapes))
+    expression = parse(text, tuple(map(len, shapes)))
+    return network_of(expression, shapes, label_sizes(expression, shapes), range(len(shapes)))
+
+
+def shuffled(text, shapes, seed):
+    """The same network, its tensors in another order."""
+    left, output = text.split("->")
+    operands = list(zip(left.split(","), shapes, strict=True))
+    random.Random(seed).shuffle(operands)
+    return ",".join(term for term, _ in operands) + "->" + output, [shape for _, shape in operands]
+
+
 def of_qad(text, shapes, seconds):
-    return qad.plan(text, *shapes, planning_seconds=seconds).path
+    return to_path(timed_order(*numbered(text, shapes), seconds), len(shapes))
 
 
-def of_cotengra(text, shapes, seconds):
+def of_cotengra(text, shapes, seconds, seed=0):
     """cotengra's order as a path of pairs, after these seconds of the processor."""
     import cotengra
 
-    random.seed(0)
+    random.seed(seed)
     left, output = text.split("->")
     inputs = left.split(",")
     sizes = {
@@ -89,21 +111,25 @@ def of_cotengra(text, shapes, seconds):
 
 
 def costs(text, shapes, path):
-    """Multiply-adds of the value, and of value and gradient, in this order."""
-    plan = qad.plan(text, *shapes, optimize=tuple(map(tuple, path)))
-    return plan.flops, plan.flops_with_gradient
+    """Multiply-adds of value and gradient in this order, and the elements of the largest array."""
+    tree = Tree(numbered(text, shapes), from_path(path, len(shapes)))
+    return tree.cost(), max(map(tree.size, tree.legs.values()))
 
 
 def section(kept):
     """The tables of `docs/benchmarks.md`."""
-    header = ["", "tensors", "seconds", "qad: value", "and gradient", "cotengra: value", "and gradient", "/ qad"]
+    header = ["", "tensors", "seconds", "qad", "largest", "cotengra", "largest", "/ qad"]
     rows = []
     for name, row in kept["networks"].items():
-        numbers = [f"{number:.2e}" for number in (*row["qad"], *row["cotengra"])]
-        better = f"{row['cotengra'][1] / row['qad'][1]:.2f}"
-        rows.append([name, str(row["tensors"]), f"{row['processor']:.0f}", *numbers, better])
+        cells, middle = [], {}
+        for library in ("qad", "cotengra"):
+            found, largest = zip(*row[library], strict=True)
+            middle[library] = median(found)
+            cells += [f"{middle[library]:.2e} ({min(found):.2e}-{max(found):.2e})", f"{median(largest):.1e}"]
+        better = f"{middle['cotengra'] / middle['qad']:.2f}"
+        rows.append([name, str(row["tensors"]), f"{median(row['processor']):.0f}", *cells, better])
     versions = ", ".join(f"{name} {number}" for name, number in kept["versions"].items())
-    headline = "**Orders of contractions beside cotengra's, `python -m benchmarks.orders`: multiply-adds.**"
+    headline = "**Orders beside cotengra's, `python -m benchmarks.orders`: multiply-adds of value and gradient.**"
     note = f'"seconds" are those of the processor that either had. {versions}.'
     return "\n\n".join(["## orders", headline, __doc__.split("\n\n", 1)[1].strip(), markdown([header, *rows]), note])
 
@@ -115,13 +141,14 @@ def main():
     versions = {name: version(name) for name in PACKAGES if has(name)}
     kept = {"seconds": seconds, "versions": versions, "networks": {}}
     for name, make in NETWORKS.items():
-        text, shapes = make()
-        begin = time.process_time()
-        ours = of_qad(text, shapes, seconds)
-        spent = time.process_time() - begin
-        found = {"qad": ours, "cotengra": of_cotengra(text, shapes, spent)}
-        row = {name: costs(text, shapes, path) for name, path in found.items()}
-        row = kept["networks"][name] = {"tensors": len(shapes), **row, "processor": spent}
+        row = kept["networks"][name] = {"tensors": len(make()[1]), "qad": [], "cotengra": [], "processor": []}
+        for seed in range(ROUNDS):
+            text, shapes = shuffled(*make(), seed)
+            begin = time.process_time()
+            ours = of_qad(text, shapes, seconds)
+            row["processor"].append(time.process_time() - begin)
+            row["qad"].append(costs(text, shapes, ours))
+            row["cotengra"].append(costs(text, shapes, of_cotengra(text, shapes, row["processor"][-1], seed)))
         print(name, row, flush=True)
     write_json(kept, KEPT)
 

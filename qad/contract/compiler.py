@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-__all__ = ["has_compiler", "replay", "stack_product"]
+    from qad.contract.compiled.exchange import CompiledExchanger
+    from qad.contract.exchange import Exchanger
+
+__all__ = ["exchanger", "has_compiler", "replay", "stack_product"]
 
 
 @cache
@@ -37,3 +40,10 @@ def replay(code: np.ndarray, kept: np.ndarray, work: np.ndarray) -> None:
 def stack_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """`qad.contract.compiled.stack_product`."""
     return compiled().stack_product(a, b)
+
+
+def exchanger(plain: Exchanger) -> CompiledExchanger:
+    """`qad.contract.compiled.exchange.CompiledExchanger`."""
+    from qad.contract.compiled.exchange import CompiledExchanger
+
+    return CompiledExchanger(plain)

@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import count
 from typing import TYPE_CHECKING
 
+from qad.contract.anneal import STEPS, anneal
 from qad.contract.optimal import LIMIT, optimal_order
 from qad.contract.tree import Tree, improve
 from qad.core.waiting import waiting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from qad.contract.optimal import Labels, Pairs
+    from qad.contract.tree import Network
 
-__all__ = ["find_order", "from_path", "greedy_trees", "random_trees", "sweeps", "to_path"]
+__all__ = ["find_order", "from_path", "searched", "to_path"]
 
 QUICK = 8  # operands, of which the best order is found in milliseconds
-BATCHES, TRIALS = 16, 64  # random greedy searches, each keeping the best of some trials
-BEST = 4  # how many of these trees are improved
+STARTS, SWEEPS = 3, 300  # annealed in each round; most sweeps over a tree at each temperature of the first round
+SHARE = 10_000  # multiply-adds of a contraction that are worth another exchange of the search for its order
+MOST = 10_000_000  # exchanges, from which on no further round begins
 
 
 @lru_cache(maxsize=512)
 def find_order(inputs: tuple[Labels, ...], output: Labels, sizes: tuple[int, ...], variable: tuple[bool, ...]) -> Pairs:
     """Which arrays to contract in which order.
 
-    Exact for up to `qad.contract.optimal.LIMIT` operands.  For more, greedy trees of cotengrust and sweeps
-    are rerooted and improved piece by piece, all under the cost of value and gradient together.
+    Exact for up to `qad.contract.optimal.LIMIT` operands.  For more, cotengrust's greedy tree and two sweeps are
+    annealed under the cost of value and gradient together, the longer the more the contraction itself will cost.
 
     Parameters
     ----------
@@ -58,39 +62,43 @@ def order_of_many(
     """`find_order` of a network that may take its time."""
     if len(inputs) <= LIMIT:
         return optimal_order(inputs, output, sizes, variable)[0]
-    network = inputs, output, sizes, variable
-    found = [*greedy_trees(inputs, output, sizes)]
-    for seed in range(BATCHES):
-        found += random_trees(inputs, output, sizes, seed)
-    greedy = sorted((Tree(network, pairs) for pairs in found), key=Tree.cost)
-    swept = [Tree(network, pairs) for pairs in sweeps(inputs)]
-    return min(map(improve, greedy[:BEST] + swept), key=Tree.cost).pairs()
+    best, tried = None, 0
+    for number, tree in enumerate(searched((inputs, output, sizes, variable), lambda: False)):
+        best = tree if best is None else min(best, tree, key=Tree.cost)
+        tried += STARTS * STEPS * min(len(inputs), SWEEPS) * len(inputs) << number
+        if tried >= min(best.cost() // SHARE, MOST):
+            return best.pairs()
+    raise AssertionError("the rounds have no end")
 
 
-def greedy_trees(inputs: tuple[Labels, ...], output: Labels, sizes: tuple[int, ...]) -> Iterator[Pairs]:
-    """Yield the greedy tree as pairs, results numbered on from the operands."""
+def searched(network: Network, over: Callable[[], bool]) -> Iterator[Tree]:
+    """Yield the best tree of each round of annealing; a round tries twice as many exchanges as the one before.
+
+    Once `over` says yes, the round comes to its end.
+    """
+    starts = [Tree(network, pairs) for pairs in (_greedy(*network[:3]), *_swept(network[0]))]
+    for number in count():
+        found = []
+        for place, start in enumerate(starts):
+            sweeps = min(start.count, SWEEPS) << number
+            found.append(anneal(start, sweeps, STARTS * number + place, over))
+            if over():
+                break
+        yield improve(min(found, key=Tree.cost), over)
+
+
+def _greedy(inputs, output, sizes):
+    """The greedy tree as pairs, results numbered on from the operands."""
     import cotengrust  # only large networks need it, and it is no part of `import qad`
 
-    yield cotengrust.optimize_greedy(*_named(inputs, output, sizes), simplify=False, use_ssa=True)
-
-
-def random_trees(inputs: tuple[Labels, ...], output: Labels, sizes: tuple[int, ...], seed: int) -> Iterator[Pairs]:
-    """Yield the best of some random greedy trees."""
-    import cotengrust
-
-    search = cotengrust.optimize_random_greedy_track_flops
-    yield search(*_named(inputs, output, sizes), ntrials=TRIALS, seed=seed, simplify=False, use_ssa=True)[0]
-
-
-def _named(inputs, output, sizes):
-    """A network as cotengrust takes it: labels are characters."""
     names = [chr(0x100 + label) for label in range(len(sizes))]
     network = [[names[label] for label in term] for term in inputs], [names[label] for label in output]
-    return *network, dict(zip(names, map(float, sizes), strict=True))
+    extent = dict(zip(names, map(float, sizes), strict=True))
+    return cotengrust.optimize_greedy(*network, extent, simplify=False, use_ssa=True)
 
 
-def sweeps(inputs: tuple[Labels, ...]) -> Iterator[Pairs]:
-    """Yield trees that take in one operand after another, near ones first, from two ends that lie far apart.
+def _swept(inputs):
+    """Trees that take in one operand after another, near ones first, from two ends that lie far apart.
 
     So a physicist contracts a sandwich of chains, for which greedy trees cost two to four times as much.
     """

@@ -68,7 +68,8 @@ def plan(
     planning_seconds : float, optional
         How long to search for the order of a network of more than 12 operands; a terminal shows a bar.  The order then
         depends on the speed of the machine: whoever needs the same numbers again keeps the plan, or its `path`.  The
-        search takes its last step to the end, which may take a second.
+        search takes its last step to the end, which may take a second.  By default it tries as many exchanges as
+        follow from the network, and the order depends on nothing else.
 
     Returns
     -------
@@ -87,7 +88,7 @@ def plan(
     A pair of arrays costs the product of all its index sizes c in the forward pass, and c again for each of the two
     that depends on a variable.  Up to 12 operands the order that minimises the sum is found exactly; in a closed
     network it costs 3 times the forward pass where all are variable, and no more than it where one is
-    (Evenbly and Pfeifer, Phys. Rev. B 89, 245118).
+    (Evenbly and Pfeifer, Phys. Rev. B 89, 245118).  For more operands contraction trees are annealed under this cost.
 
     Examples
     --------

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import sys
-from itertools import count
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from qad.contract.optimal import LIMIT, optimal_order
-from qad.contract.order import greedy_trees, random_trees, sweeps
-from qad.contract.tree import Tree, improve
+from qad.contract.order import searched
+from qad.contract.tree import Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from qad.contract.optimal import Labels, Pairs
 
 __all__ = ["timed_order"]
@@ -22,9 +19,9 @@ __all__ = ["timed_order"]
 def timed_order(
     inputs: tuple[Labels, ...], output: Labels, sizes: tuple[int, ...], variable: tuple[bool, ...], seconds: float
 ) -> Pairs:
-    """As `qad.contract.order.find_order`, with random searches and improvements until `seconds` are over.
+    """As `qad.contract.order.find_order`, with further rounds of annealing until `seconds` are over.
 
-    The best tree that was met is the answer, so that more time gives no worse order; at least one greedy tree is built.
+    The best tree that was met is the answer, so that more time gives no worse order.
     """
     from tqdm import tqdm  # which `import qad` does without
 
@@ -32,20 +29,15 @@ def timed_order(
         return optimal_order(inputs, output, sizes, variable)[0]
     end, best = monotonic() + seconds, None
     with tqdm(total=seconds, unit="s", desc="planning", disable=not sys.stderr.isatty()) as bar:
-        for pairs in _starts(inputs, output, sizes):
-            tree = improve(Tree((inputs, output, sizes, variable), pairs), end)
-            best = tree if best is None else min(best, tree, key=Tree.cost)
+
+        def over():
             left = end - monotonic()
             bar.update(min(seconds - left, seconds) - bar.n)
+            return left <= 0
+
+        for tree in searched((inputs, output, sizes, variable), over):
+            best = tree if best is None else min(best, tree, key=Tree.cost)
             bar.set_postfix_str(f"{best.cost():.3e} multiply-adds", refresh=False)
-            if left <= 0:
+            if over():
                 return best.pairs()
-    raise AssertionError("the starts have no end")
-
-
-def _starts(inputs, output, sizes) -> Iterator[Pairs]:
-    """Trees to begin with, without end."""
-    yield from greedy_trees(inputs, output, sizes)
-    yield from sweeps(inputs)
-    for seed in count():
-        yield from random_trees(inputs, output, sizes, seed)
+    raise AssertionError("the rounds have no end")

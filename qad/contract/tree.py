@@ -1,4 +1,4 @@
-"""Contraction trees: their cost, their root, and the improvement of large ones piece by piece.
+"""Contraction trees: their cost, their root, and the improvement of annealed ones piece by piece.
 
 A tree without a root says which arrays meet where; each inner vertex joins three messages and costs the product of its
 index sizes once for every message that is needed.  With a root, the forward pass needs the messages towards it and the
@@ -9,14 +9,13 @@ that the gradient needs too, so no other root is better.
 from __future__ import annotations
 
 from collections import Counter
-from math import inf, prod
-from time import monotonic
+from math import prod
 from typing import TYPE_CHECKING
 
 from qad.contract.optimal import LIMIT, optimal_order
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import TypeAlias
 
     from qad.contract.optimal import Labels, Pairs
@@ -121,15 +120,15 @@ class Tree:
         return tuple(found)
 
 
-def improve(tree: Tree, end: float = inf) -> Tree:
+def improve(tree: Tree, over: Callable[[], bool]) -> Tree:
     """Lower the joint cost of a tree: move the root, and replace pieces by their optimum until none improves.
 
-    Or until it is `end` by `time.monotonic`.
+    Or until `over` says yes, which is asked at each node.
     """
     for _ in range(ROUNDS):
         tree, improved = rerooted(tree), False
         for node in tree.below(tree.root):
-            if end < inf and monotonic() >= end:
+            if over():
                 return rerooted(tree)
             improved |= node in tree.children and _replace_piece(tree, node)
         if not improved:

@@ -25,7 +25,15 @@ def test_costs_are_those_of_the_plan():
     text, shapes = orders.regular_graph(10)
     path = orders.of_qad(text, shapes, 0.1)
     plan = qad.plan(text, *shapes, optimize=path)
-    assert orders.costs(text, shapes, path) == (plan.flops, plan.flops_with_gradient)
+    largest = max(np.prod([plan.sizes[label] for label in term]) for term in plan.terms)
+    assert orders.costs(text, shapes, path) == (plan.flops_with_gradient, largest)
+
+
+def test_shuffled_operands_make_the_same_network():
+    text, shapes = orders.circuit(side=2, depth=3)
+    other, turned = orders.shuffled(text, shapes, 1)
+    assert (other, turned) != (text, shapes)
+    assert qad.plan(other, *turned).flops_with_gradient == qad.plan(text, *shapes).flops_with_gradient
 
 
 def test_the_table_says_what_was_kept():

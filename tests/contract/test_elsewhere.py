@@ -44,16 +44,15 @@ def ladder(n):
 
 def test_planning_keeps_to_its_time(monkeypatch):
     """The clock is the test's: every look at it is a second, so that the number of looks is the time."""
-    from qad.contract import timed, tree
+    from qad.contract import timed
 
     text, shapes = ladder(8)
     costs = []
     for seconds in (3, 400):
         looks = iter(range(10**6))
-        for module in (timed, tree):
-            monkeypatch.setattr(module, "monotonic", lambda looks=looks: next(looks))
+        monkeypatch.setattr(timed, "monotonic", lambda looks=looks: next(looks))
         costs.append(qad.plan(text, *shapes, planning_seconds=seconds).flops_with_gradient)
-        assert seconds <= next(looks) <= seconds + 3  # the last tree looks once more at most
+        assert seconds <= next(looks) <= seconds + 5  # what is then under way looks once more
     assert costs[1] <= costs[0]
 
 

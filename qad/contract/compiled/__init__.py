@@ -1,4 +1,4 @@
-"""What LLVM compiles for contractions (the extra ``fast``): loops over tables, and products of small matrices."""
+"""What LLVM compiles for contractions (the extra ``fast``): loops over tables, small products, searches for orders."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -7,6 +7,7 @@ import numpy as np
 
 from qad.contract.compiled import kernel, loop
 from qad.contract.compiled.blas import symbols
+from qad.contract.compiled.exchange import EXCHANGES
 from qad.contract.costs import LONGEST, WIDTH
 from qad.native import COMPLEX, INT, REAL, Block, Kernels
 
@@ -65,3 +66,4 @@ def warm_up(dtypes: "Iterable[DTypeLike]") -> None:
     for dtype in map(np.dtype, dtypes):
         TABLES[dtype.kind](dtype)
         STACKS[dtype.kind](dtype)
+    EXCHANGES(np.dtype(float))
