@@ -80,6 +80,16 @@ def cut_off(what: str, instead: str) -> RecordedTensorError:
     )
 
 
+def not_copied() -> RecordedTensorError:
+    """The error for a recorded Tensor that is to be copied or pickled."""
+    if asked_by() is not None:
+        return cut_off("a copy", "x.detach()")
+    return RecordedTensorError(
+        "a recorded Tensor is bound to its graph, which cannot be copied or pickled: write x.numpy() for its "
+        "values, or x.detach() for a Tensor of them"
+    )
+
+
 def asked_by() -> tuple[str, str] | None:
     """The public function of SciPy, or of NumPy's series, that asks a Tensor for numbers now, and what to write for it.
 

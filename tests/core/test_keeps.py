@@ -20,6 +20,7 @@ CHAIN = MPS.random(4, 2, dtype=float, seed=3)
 OTHER = MPS.random(4, 4, dtype=float, seed=4)
 PAIRS = ising(4, g=0.0)
 WORDS = np.array([[0, 1, 1, 0], [1, 1, 0, 0], [0, 1, 1, 1]])
+FIRST_PAIR = qad.mps.OpSum(3).add(1.0, "Z", 0, "Z", 1)
 MATRICES = tuple(normal(3, 3, float, seed=k) for k in range(5))
 
 
@@ -64,6 +65,28 @@ def phases(t):
     return qad.abs2(np.vdot(OTHER.to_dense(), psi)) / np.sum(qad.abs2(psi))
 
 
+def thermal(t):
+    """A thermal state of commuting terms, whose gates are exact."""
+    H = qad.mps.OpSum(3)
+    for i in range(2):
+        H.add(t[0], "Z", i, "Z", i + 1)
+    for i in range(3):
+        H.add(t[1], "Z", i)
+    return qad.mps.thermal_state(H, 0.6, steps=4, method="tebd4", cutoff=0.0)
+
+
+def weights(t):
+    """The weights of the states of three spins in it, and the products of the first two."""
+    s = np.array([[1 - 2 * (k >> i & 1) for i in range(3)] for k in range(8)])
+    bonds, fields = s[:, 0] * s[:, 1] + s[:, 1] * s[:, 2], s.sum(1)
+    return np.exp(-0.6 * (t[0] * bonds + t[1] * fields)), s[:, 0] * s[:, 1]
+
+
+def mean_of_weights(t):
+    w, product = weights(t)
+    return np.sum(w * product) / np.sum(w)
+
+
 def of_rank_two(t):
     """A matrix whose rows two known ones span."""
     return np.stack([t, t[::-1] ** 2, t**3]) @ ROWS
@@ -90,10 +113,16 @@ LOSSES = {  # name of the primitive: a function of two numbers, and the same by 
         lambda t: qad.abs2(qad.mps.overlap(OTHER, MPS(centred_by_cuts(scaled(t).tensors)))),
         lambda t: qad.abs2(np.vdot(OTHER.to_dense(), scaled(t).to_dense())),
     ),
+    "log_norm_of": (lambda t: thermal(t).log_partition, lambda t: np.log(np.sum(weights(t)[0]))),
+    "mean_of": (lambda t: thermal(t).expectation(FIRST_PAIR), mean_of_weights),
     "guessed": (by_known_rows, lambda t: np.sum(qad.abs2(of_rank_two(t) @ np.arange(4.0)))),
 }
-FIRST_ONLY = {"measured", "evolved", "cut", "guessed"}  # which refuse higher derivatives
-NOT_FROZEN = {"evolved"}  # where it cuts is decided by numbers, so that every other number is recorded anew
+FIRST_ONLY = {"measured", "evolved", "cut", "guessed", "log_norm_of", "mean_of"}  # which refuse higher derivatives
+NOT_FROZEN = {
+    "evolved",
+    "log_norm_of",
+    "mean_of",
+}  # where it cuts is decided by numbers, so that every other number is recorded anew
 ROWS = np.array([[0.6, 0.8j, 0.0, 0.0], [0.0, 0.0, -0.8, 0.6]])
 T, V = np.array([0.7, 0.4]), np.array([0.3, -1.1])
 

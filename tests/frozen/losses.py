@@ -12,6 +12,7 @@ import numpy as np
 import qad
 from benchmarks import (
     amplitudes,
+    bridges,
     circuits,
     contraction,
     freeze,
@@ -332,6 +333,10 @@ def of_charges():
     yield "squared norm", both(lambda a, b: qad.tensordot(a, b, ([2], [0])).norm() ** 2, (0, 1)), (one, two)
 
 
+def bridged():
+    yield "value and gradient", both(bridges.of(normal(8, 8))), (normal(8),)
+
+
 BENCHMARKS = {
     "trace_product": products,
     "overhead": chains,
@@ -346,4 +351,5 @@ BENCHMARKS = {
     "circuits": simulations,
     "trajectories": noisy,
     "symmetric": of_charges,
+    "bridges": bridged,
 }

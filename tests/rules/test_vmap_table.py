@@ -25,14 +25,15 @@ CASES = [
     ),
 ]
 FACTORS = (1.0, 1.125, 0.875)  # which leave matrices definite, and numbers where functions of them are defined
-ITERATE = ("root", "measured")  # iterations of which each example needs its own number; chains with bonds of their own
+# Iterations of which each example needs its own number; chains with bonds of their own.
+ITERATE = ("root", "measured", "log_norm_of", "mean_of")
 REFUSED = ()
 LOOPING = {
     "qad.contract.slices.sum_slices",  # slices bound the memory of one example: all examples at once would exceed it
     "qad.rules.sets.representatives",  # as many as there are different values
     "qad.rules.sparse.sparse_times",  # SciPy's, of one matrix
 }
-HERE = ("qad.rules", "qad.linalg", "qad.tensor")  # the floors all of whose primitives work on stacks
+HERE = ("qad.rules", "qad.linalg", "qad.contract")  # the floors all of whose primitives work on stacks
 
 
 def batch(x):

@@ -57,10 +57,10 @@ def test_notebooks_are_given_one_form_of_each():
 
 
 def test_without_matplotlib_svg_is_written_and_the_rest_names_the_command(monkeypatch, tmp_path):
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     drawn().save(tmp_path / "a.svg")
     for refused in (lambda: drawn().png(), lambda: drawn().save(tmp_path / "a.pdf"), lambda: qad.viz.history([1.0])):
-        with pytest.raises(ImportError, match=r'pip install "qad\[viz\]"'):
+        with pytest.raises(ImportError, match=r"pip install 'qad\[viz\]'"):
             refused()
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy import ndarray
 
 from qad.core.foreign import as_array, is_foreign
-from qad.core.mutation.aliases import shadow
+from qad.core.mutation.aliases import FIXED, Written, root_of, shadow
 from qad.core.tape.tensor import Tensor, handle_of
 from qad.core.vmap.batched import UNKNOWN, Batched
 from qad.core.vmap.layouts import bottom, in_c_order
@@ -148,6 +148,9 @@ def as_numpys(x: Any) -> Any:
     array = bare(x)
     if type(x) is not Tensor or type(array) is not ndarray or (array.flags.forc and type(x.buffer) is not tuple):
         return array
+    root = root_of(x)
+    if root.buffer is FIXED or (root.is_leaf and type(root.buffer) is not Written):
+        return array  # what was given lies as it was given
     like = shadow(x)
     if array.shape != like.shape or array.strides == like.strides or not like.flags.writeable:
         return array

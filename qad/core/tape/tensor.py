@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.counterparts import asked_by, cut_off
-from qad.core.errors import RecordedTensorError
+from qad.core.counterparts import cut_off, not_copied
 from qad.core.tape.dispatch import FUNCTIONS, UFUNCS, dispatch_ufunc, missing_rule
 from qad.core.tape.levels import Level, unrecorded
 from qad.core.tape.node import LEAF, PRIMITIVE, leaf
@@ -206,12 +205,7 @@ class Tensor(Attached):
             return restored, (self.value, False)
         if self.level.number == 0 and self.is_leaf:
             return restored, (self.value, True)
-        if asked_by() is not None:
-            raise cut_off("a copy", "x.detach()")
-        raise RecordedTensorError(
-            "a recorded Tensor is bound to its graph, which cannot be copied or pickled: write x.numpy() for its "
-            "values, or x.detach() for a Tensor of them"
-        )
+        raise not_copied()
 
     def __format__(self, spec: str) -> str:
         return format(value_of(self)[()] if self.ndim == 0 else repr(self), spec)
