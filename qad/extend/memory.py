@@ -22,15 +22,15 @@ from qad.core.mutation.aliases import (
 from qad.core.mutation.buffers import ELSEWHERE, adopt, buffer, is_parameter, read, read_each, renew, write
 from qad.core.mutation.indices import accumulate
 from qad.core.mutation.numbers import as_array, as_number
-from qad.core.mutation.strides import elementwise, relaid, reordered, steps_of
+from qad.core.mutation.strides import as_numpys, elementwise, relaid, reordered, steps_of
 from qad.core.mutation.view_indices import spot
 from qad.core.mutation.writing import handle, moved
 from qad.core.tape.tensor import FIXED, handle_of
 from qad.core.vmap.layouts import bottom, is_vouched, unsure
 
 __all__ = [
-    "BY_LAYOUT", "ELSEWHERE", "FIXED", "Written", "accumulate", "adopt", "as_array", "as_number", "bottom", "buffer",
-    "elementwise", "handle", "handle_of", "is_copied", "is_number", "is_parameter", "is_vouched", "look", "look_at_all",
-    "mark", "moved", "read", "read_each", "ready", "relaid", "renew", "reordered", "root_of", "shadow", "snapshot",
+    "BY_LAYOUT", "ELSEWHERE", "FIXED", "Written", "accumulate", "adopt", "as_array", "as_number", "as_numpys", "bottom",
+    "buffer", "elementwise", "handle", "handle_of", "is_copied", "is_number", "is_parameter", "is_vouched", "look",
+    "look_at_all", "mark", "moved", "read", "read_each", "ready", "relaid", "renew", "reordered", "root_of", "shadow", "snapshot",
     "spot", "steps_of", "unsure", "write",
 ]  # fmt: skip

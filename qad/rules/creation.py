@@ -12,7 +12,7 @@ import numpy as np
 
 from qad.extend import Tensor, implements, like, value_of
 from qad.extend.batching import enclosed
-from qad.extend.memory import bottom, buffer, handle, is_vouched, shadow
+from qad.extend.memory import as_numpys, bottom, buffer, handle, is_vouched, shadow
 
 if TYPE_CHECKING:
     from qad.typing import ArrayLike, DTypeLike, Function, Number, Shape, Value
@@ -88,7 +88,7 @@ def full(shape: Shape, fill_value: Number, dtype: DTypeLike | None = None) -> Te
 def _like(function: Function, a: Value, dtype: DTypeLike | None, order: str, shape: Shape | None) -> Tensor:
     """``function(a)`` in a Tensor that may be written into; under `qad.vmap` it has the layout of one example."""
     if type(a) is not Tensor or not bottom(a)[1]:
-        return buffer(function(value_of(a), dtype, order, shape=shape))
+        return buffer(function(as_numpys(a), dtype, order, shape=shape))
     if order in "KA" and (shape is None or np.size(shape) == a.ndim) and not is_vouched(a):
         batch = value_of(a)  # so is the result, whose layout is no more certain
         shape = shape if shape is None else (batch.array.shape[0], *(shape if np.iterable(shape) else (shape,)))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from qad.typing import Function, Shape, Value
+    from qad.typing import Function, Index, Shape, Value
 
 # -- primitives ------------------------------------------------------------------------------------
 
@@ -138,19 +138,25 @@ squeeze: Function = implements(np.squeeze)(_as_numpy_shapes(np.squeeze))
 expand_dims: Function = implements(np.expand_dims)(_as_numpy_shapes(np.expand_dims))
 
 
-def _each(function: Function) -> Function:
-    one = _as_numpy_shapes(function)
+def _each(function: Function, *indices: Index) -> Function:
+    """The handler of a function that adds axes to arrays of few: none, one, ..., by the index that NumPy takes."""
+
+    def one(a):
+        if type(a) is not Tensor:
+            return function(operand(a))
+        return _reshape(a, (1,) * len(indices)) if not a.ndim else a[indices[a.ndim]] if a.ndim < len(indices) else a
 
     def handler(*arrays):
-        reshaped = tuple([one(a) if type(a) is Tensor else function(operand(a)) for a in arrays])
-        return reshaped[0] if len(arrays) == 1 else reshaped
+        widened = tuple([one(a) for a in arrays])
+        return widened[0] if len(arrays) == 1 else widened
 
     return handler
 
 
-atleast_1d: Function = implements(np.atleast_1d)(_each(np.atleast_1d))
-atleast_2d: Function = implements(np.atleast_2d)(_each(np.atleast_2d))
-atleast_3d: Function = implements(np.atleast_3d)(_each(np.atleast_3d))
+ALL = slice(None)
+atleast_1d: Function = implements(np.atleast_1d)(_each(np.atleast_1d, ()))
+atleast_2d: Function = implements(np.atleast_2d)(_each(np.atleast_2d, (), (None, ALL)))
+atleast_3d: Function = implements(np.atleast_3d)(_each(np.atleast_3d, (), (None, ALL, None), (ALL, ALL, None)))
 
 
 @implements(np.broadcast_arrays)

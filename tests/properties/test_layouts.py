@@ -213,6 +213,36 @@ def test_functions_of_what_lies_apart_in_memory(name, made):
     assert not words, "\n".join(words)
 
 
+WIDENED = {
+    "atleast_1d": np.atleast_1d, "atleast_2d": np.atleast_2d, "atleast_3d": np.atleast_3d, "None": lambda x: x[None],
+    "last": lambda x: x[..., None], "expand_dims": lambda x: np.expand_dims(x, 0),
+    "reshape": lambda x: x.reshape(1, -1), "squeeze": lambda x: np.squeeze(x[None, ..., None]),
+    "part": lambda x: x[:1], "transpose": lambda x: x[:1].T,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["as it was made", "after a write"])
+@pytest.mark.parametrize("name", WIDENED)
+def test_steps_along_axes_of_length_one(name, again):
+    """They decide in which order NumPy makes an array like it, of another shape."""
+
+    def f(y):
+        for part in (y, y[::-1], y[::2], y[::-2], np.outer(y, y)[::-1, ::2], np.outer(y, y)[:, 1]):
+            whole = part * 1.0
+            x = WIDENED[name](whole[::-1])
+            if again:
+                whole[...] = 0.5
+            found.append([np.zeros_like(x, shape=(2,) * k) for k in range(1, 4)])
+        return np.sum(y)
+
+    steps = []
+    for road in (lambda y: f(y), lambda y: f(qad.tensor(y)), qad.grad(f)):
+        found = []
+        road(np.arange(4.0))
+        steps.append([[qad.extend.value_of(z).strides for z in row] for row in found])
+    assert steps[0] == steps[1] == steps[2]
+
+
 @pytest.mark.parametrize("term", TERMS)
 @pytest.mark.parametrize("how", [{}, {"optimize": True}, {"order": "C"}, {"optimize": [(0, 1)]}], ids=str)
 def test_contractions(term, how):
