@@ -31,6 +31,6 @@ from qad.core.vmap.layouts import bottom, is_vouched, unsure
 __all__ = [
     "BY_LAYOUT", "ELSEWHERE", "FIXED", "Written", "accumulate", "adopt", "as_array", "as_number", "as_numpys", "bottom",
     "buffer", "elementwise", "handle", "handle_of", "is_copied", "is_number", "is_parameter", "is_vouched", "look",
-    "look_at_all", "mark", "moved", "read", "read_each", "ready", "relaid", "renew", "reordered", "root_of", "shadow", "snapshot",
-    "spot", "steps_of", "unsure", "write",
+    "look_at_all", "mark", "moved", "read", "read_each", "ready", "relaid", "renew", "reordered", "root_of", "shadow",
+    "snapshot", "spot", "steps_of", "unsure", "write",
 ]  # fmt: skip
