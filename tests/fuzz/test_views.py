@@ -35,7 +35,8 @@ def test_thousands_of_programs_of_views_and_writes():
 
 
 @pytest.mark.parametrize(
-    "seed", [5015583, 6005422, 7001200, 7007367, 101377, 9030160, 20003210, 30099719, 40000426, 40006966, 40146078]
+    "seed",
+    [5015583, 6005422, 7001200, 7007367, 101377, 9030160, 20003210, 30099719, 40000426, 40006966, 40146078, 50110429],
 )
 def test_programs_that_once_failed(seed):
     assert not views.check(seed)

@@ -217,7 +217,8 @@ WIDENED = {
     "atleast_1d": np.atleast_1d, "atleast_2d": np.atleast_2d, "atleast_3d": np.atleast_3d, "None": lambda x: x[None],
     "last": lambda x: x[..., None], "expand_dims": lambda x: np.expand_dims(x, 0),
     "reshape": lambda x: x.reshape(1, -1), "squeeze": lambda x: np.squeeze(x[None, ..., None]),
-    "part": lambda x: x[:1], "transpose": lambda x: x[:1].T,
+    "part": lambda x: x[:1], "transpose": lambda x: x[:1].T, "diagonal": lambda x: np.diag(np.outer(x, x))[None],
+    "diagonal of it": lambda x: (x if x.ndim > 1 else x[None]).diagonal()[None],
 }  # fmt: skip
 
 

@@ -152,10 +152,11 @@ def as_numpys(x: Any) -> Any:
     if root.buffer is FIXED or (root.is_leaf and type(root.buffer) is not Written):
         return array  # what was given lies as it was given
     like = shadow(x)
-    if array.shape != like.shape or array.strides == like.strides or not like.flags.writeable:
+    if array.shape != like.shape or array.strides == like.strides:
         return array
-    like[...] = array
-    return like
+    if like.flags.writeable:
+        like[...] = array
+    return like  # zeros, where NumPy's is read-only, as diagonals are: where entries lie is what counts
 
 
 def arrays_in(x: Any) -> Iterator[NDArray[Any]]:
