@@ -19,7 +19,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # of Dask's own: what it find
 
 @pytest.fixture(scope="module")
 def client():
-    with LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
         client.wait_for_workers(2, timeout=60)
         yield client
 
