@@ -15,6 +15,7 @@ from tests.rules.test_registry import gathered
 pytestmark = pytest.mark.filterwarnings("ignore")
 # Primitives whose keywords hold the sizes; and NumPy folds powers along a row wrongly (it keeps the last one only).
 INNER = ("reduce", "scatter", "gathered_back", "second_of_sine", "power.reduce")
+OLD = ("cov-columns",) if np.lib.NumpyVersion(np.__version__) < "2.2.0" else ()  # it took a single row for a column
 
 
 @pytest.fixture(autouse=True)
@@ -118,7 +119,7 @@ def wrong(case, roads):
 
 
 def found(floor, roads):
-    cases = [case for case in gathered((floor,)) if not str(case).startswith(INNER)]
+    cases = [case for case in gathered((floor,)) if not str(case).startswith(INNER + OLD)]
     assert cases
     return [words for case in cases for words in wrong(case, roads)]
 
