@@ -19,13 +19,16 @@ from qad.core.installed import require
 require("qad.interop.cotengra", "cotengra")
 
 from cotengra import ContractionTree
-from opt_einsum.paths import PathOptimizer
 
 from qad.contract.planner import find_plan
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
     from typing import Any
+
+    PathOptimizer = object  # opt_einsum says no types
+else:
+    from opt_einsum.paths import PathOptimizer
 
 __all__ = ["JointOptimizer"]
 
