@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.extend import implements, lies_as, like, operand, refuse_out, stack_of, unrecorded
-from qad.rules.reduce import _number, freedom
+from qad.rules.axes import freedom
+from qad.rules.reduce import _number
 
 if TYPE_CHECKING:
     from qad.typing import Axes, DTypeLike, Function, Value

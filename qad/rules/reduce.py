@@ -17,14 +17,13 @@ from qad.extend import (
     defjvp,
     defvjp_tuned,
     implements,
-    like,
     primitive,
     quick_with_metadata,
     refuse_out,
     stack_of,
     unrecorded,
 )
-from qad.rules.axes import axes_of, count
+from qad.rules.axes import axes_of, count, freedom
 from qad.rules.casts import inexact, narrowed
 from qad.rules.elementwise import nonzero
 from qad.rules.scales import are_ordinary, rounding, scale_along
@@ -108,11 +107,6 @@ def _number(x: Value, axis: Axes, keepdims: bool, where: Value) -> Value:
     return np.sum(mask, axis=axis, keepdims=keepdims, dtype=x.real.dtype)
 
 
-def freedom(n: Value, ddof: Value) -> Value:
-    """Degrees of freedom: ``n - ddof``, but not below 0, where a variance has no finite value."""
-    return max(n - ddof, 0) if type(n) is int else np.maximum(n - ddof, 0)
-
-
 def _deviation(x: Value, axis: Axes) -> Value:
     return (x - mean(x, axis, keepdims=True)).conj()
 
@@ -169,7 +163,7 @@ def _std_rule(
 
 def _along_deviation(t: Tangent, x: Value, axis: Axes, ddof: float, keepdims: bool) -> Tangent:
     """``sum(conj(x - mean) * t) / (n - ddof)``."""
-    return np.sum(_deviation(x, axis) * t, axis=axis, keepdims=keepdims) / (freedom(count(x.shape, axis), ddof))
+    return np.sum(_deviation(x, axis) * t, axis=axis, keepdims=keepdims) / freedom(count(x.shape, axis), ddof)
 
 
 def _var_forward(t: Tangent, y: Value, x: Value, axis: Axes = None, ddof: float = 0, keepdims: bool = False) -> Tangent:
@@ -258,15 +252,6 @@ def softmax_over(x: Value, axis: Axes = None) -> Value:
     m = largest_real(x, axis)
     e = np.exp(x - m)
     return e / nonzero(e.sum(axis=axis, keepdims=True))
-
-
-def of_nothing(a: Value, axis: Axes, keepdims: bool, value: Value) -> Value | None:
-    """The reduction of `a` where its axes hold nothing: `value` everywhere; None where they hold something."""
-    axes = axes_of(axis, a.ndim)
-    if not any(a.shape[i] == 0 for i in axes):
-        return None
-    shape = tuple([1 if i in axes else n for i, n in enumerate(a.shape) if keepdims or i not in axes])
-    return like(a).zeros(shape, a.dtype) + np.astype(as_array(value), a.dtype)
 
 
 def largest_real(x: Value, axis: Axes) -> Value:

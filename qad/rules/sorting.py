@@ -23,8 +23,9 @@ from qad.extend import (
     unrecorded,
     value_of,
 )
+from qad.rules.axes import of_nothing
 from qad.rules.elementwise import refuse_complex
-from qad.rules.reduce import of_nothing, spread
+from qad.rules.reduce import spread
 
 if TYPE_CHECKING:
     from qad.typing import Axes, Cotangent, DTypeLike, Function, Rule, Tangent, Value

@@ -8,8 +8,8 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, as_array, implements, like, operand, value_of
-from qad.rules.axes import axes_of, count
-from qad.rules.reduce import freedom, mean
+from qad.rules.axes import axes_of, count, freedom
+from qad.rules.reduce import mean
 from qad.rules.structured_cotangents import scatter
 
 if TYPE_CHECKING:

@@ -24,10 +24,10 @@ def together(
 
 def alike(choices: np.ndarray, t: int, u: int, first: int, last: int) -> bool:
     """Whether two trajectories took the same at all of these sites."""
-    for s in range(first, last):  # noqa: SIM110 (kernels know no generators)
-        if choices[t, s] != choices[u, s]:
-            return False
-    return True
+    s = first
+    while s < last and choices[t, s] == choices[u, s]:
+        s += 1
+    return s >= last
 
 
 def part(order: np.ndarray, low: int, high: int, choices: np.ndarray, first: int, last: int) -> int:

@@ -12,19 +12,20 @@ from qad.mps.chain import chain_card, listed, site_count
 from qad.mps.conserving import gauge, storage
 from qad.mps.conserving.inner import inner, normalised, overlap, sum_of
 from qad.mps.conserving.reading import Readings
+from qad.mps.conserving.site_tensors import SiteTensors
 from qad.mps.methods import Methods
 from qad.mps.scales import cut_in_range, within_range
 from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from typing import Any
 
     from qad.mps.conserving.quantities import Quantities
     from qad.typing import FilePath, Number, Real, Scalar
 
 
-class SymmetricMPS(Methods, Readings):
+class SymmetricMPS(SiteTensors, Methods, Readings):
     """An open chain of definite charge: site tensors of legs (left, physical, right), of flows (+, +, -).
 
     Made by ``MPS.product(..., conserve=)``, ``MPS.random(..., conserve=)`` and ``ground_state(..., conserve=)``.  The
@@ -58,35 +59,6 @@ class SymmetricMPS(Methods, Readings):
     def __init__(self, tensors: Iterable[SymTensor], conserved: Quantities):
         self.tensors, self.conserved = tuple(tensors), conserved
         check(self)
-
-    def __len__(self) -> int:
-        return len(self.tensors)
-
-    def __getitem__(self, site: Any) -> Any:
-        return self.tensors[site]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.tensors)
-
-    @property
-    def bonds(self) -> tuple[int, ...]:
-        """Dimensions of the bonds: the one left of site 0, then the one right of every site."""
-        return (self.tensors[0].shape[0], *(t.shape[2] for t in self.tensors))
-
-    @property
-    def bond(self) -> int:
-        """The largest bond dimension."""
-        return max(self.bonds)
-
-    @property
-    def phys(self) -> tuple[int, ...]:
-        """Dimensions of the physical legs."""
-        return tuple(t.shape[1] for t in self.tensors)
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The dtype in which all site tensors fit."""
-        return np.result_type(*{t.dtype for t in self.tensors})
 
     @property
     def sector(self) -> int | tuple[int, ...]:

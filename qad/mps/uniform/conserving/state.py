@@ -10,13 +10,14 @@ from qad.core.archive import read_arrays, write_arrays
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import register
 from qad.mps.chain import chain_card, listed
+from qad.mps.conserving.site_tensors import SiteTensors
 from qad.mps.conserving.storage import arrays_of, parts_of
 from qad.mps.uniform.conserving.cell import counted_from_mean
 from qad.mps.uniform.state import UniformMPS
 from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from typing import Any
 
     from qad.mps.conserving.quantities import Charge, Quantities
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 FORMAT = "qad infinite chain of definite charge 1"
 
 
-class SymmetricUniformMPS:
+class SymmetricUniformMPS(SiteTensors):
     """An infinite chain of definite charge per cell: symmetric site tensors (left, physical, right), flows (+, +, -).
 
     Made by ``uniform.ground_state(..., conserve=)``.  The bond right of a site carries the charge of all sites of the
@@ -62,35 +63,6 @@ class SymmetricUniformMPS:
     def __init__(self, tensors: Iterable[SymTensor], conserved: Quantities, sector: object):
         self.tensors, self.conserved, self.total = tuple(tensors), conserved, conserved.sector(sector)
         check(self)
-
-    def __len__(self) -> int:
-        return len(self.tensors)
-
-    def __getitem__(self, site: Any) -> Any:
-        return self.tensors[site]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.tensors)
-
-    @property
-    def bonds(self) -> tuple[int, ...]:
-        """Dimensions of the bonds: the one left of site 0, then the one right of every site."""
-        return (self.tensors[0].shape[0], *(t.shape[2] for t in self.tensors))
-
-    @property
-    def bond(self) -> int:
-        """The largest bond dimension."""
-        return max(self.bonds)
-
-    @property
-    def phys(self) -> tuple[int, ...]:
-        """Dimensions of the physical legs."""
-        return tuple(t.shape[1] for t in self.tensors)
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The dtype in which all site tensors fit."""
-        return np.result_type(*{t.dtype for t in self.tensors})
 
     @property
     def sector(self) -> int | tuple[int, ...]:
