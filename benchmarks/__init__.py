@@ -8,6 +8,6 @@ from pathlib import Path
 
 NAMES = (
     "trace_product", "overhead", "transforms", "linalg", "contraction", "mps_energy", "amplitudes", "time_to_energy",
-    "freeze", "freeze_large", "circuits", "trajectories", "symmetric", "bridges",
+    "freeze", "freeze_large", "circuits", "trajectories", "symmetric", "bridges", "quimb_ring",
 )  # fmt: skip
 RESULTS = Path(__file__).parent / "results"

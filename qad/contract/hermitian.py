@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from qad.contract.halves import Planned
     from qad.typing import Array
 
-__all__ = ["has_partners", "real_form"]
+__all__ = ["partners", "real_form"]
 
 
 def real_form(
@@ -83,26 +83,26 @@ def _halved(x, level):
     return (x + x.value) * 0.5 if type(x) is Tensor and x.level is level else x
 
 
-def has_partners(operands: Sequence[Array]) -> bool:
-    """Whether operands are recorded, and each of these has a conjugate partner among them, as `real_form` asks."""
+def partners(operands: Sequence[Array]) -> list[tuple[list[int], list[int]]]:
+    """The numbers of kets and of as many bras for each recorded variable, as `real_form` asks; none if some lack."""
     level = recording_level(operands)
     try:
-        return level is not None and bool(_groups(operands, level, ""))
+        return _groups(operands, level, "") if level is not None else []
     except ArgumentError:
-        return False
+        return []
 
 
 def _groups(operands, level, text):
     """The variables of the highest level: for each the numbers of its kets and of as many bras.
 
-    A bra is the recorded conjugate of a ket.  The conjugate of a real array is itself; there the later half of the
-    occurrences are bras.
+    A bra is the recorded conjugate of a ket.  The conjugate of a real array is itself or a copy; where it is itself,
+    the later half of the occurrences are bras.
     """
     variable = {number: x for number, x in enumerate(operands) if type(x) is Tensor and x.level is level}
     nodes = {id(x.node) for x in variable.values()}
     found = {}
     for number, x in variable.items():
-        ket = operand_of(x, np.conjugate)
+        ket = _ket_of(x)
         is_bra = ket is not None and id(ket.node) in nodes
         found.setdefault(id(ket.node if is_bra else x.node), ([], []))[is_bra].append(number)
     for key, (kets, bras) in found.items():
@@ -111,6 +111,12 @@ def _groups(operands, level, text):
         if len(found[key][0]) != len(found[key][1]):
             raise _unpaired(max(kets, bras, key=len), text)
     return list(found.values())
+
+
+def _ket_of(x):
+    """The Tensor whose conjugate `x` was made as; that of a real one is a copy."""
+    makers = (np.conjugate,) if x.dtype.kind == "c" else (np.positive, np.copy)
+    return next((ket for fn in makers if (ket := operand_of(x, fn)) is not None), None)
 
 
 def _complex(groups, operands):

@@ -136,6 +136,9 @@ def take(a: Value, indices: Value, axis: int | None = None, out: object = None, 
     if axis is None:
         a, axis = a.reshape(-1), 0
     index = along(axis, ..., a.ndim)[:-1]
+    shape = (*a.shape[: len(index)], *np.shape(indices), *a.shape[len(index) + 1 :])
+    if not a.shape[len(index)] and 0 in shape:
+        return a.reshape(shape).copy()  # of nothing NumPy takes nothing, whatever the indices
     out = entries(a, (*index, bounded(indices, a.shape[len(index)], mode)))
     return snapshot(out) if type(out) is Tensor else out  # NumPy's lies in C order
 

@@ -111,7 +111,7 @@ class Move:
             ahead = out.strides[:-1]
             there = np.ndarray((*out.shape[:-1], *shape), out.dtype, out, to * out.itemsize,
                                (*ahead, *[s * out.itemsize for s in writes]))  # fmt: skip
-            np.negative(there, out=there)
+            there *= -1  # np.negative(out=) of NumPy 2.4 is wrong at strides of 64 bytes
 
     def stored(self) -> tuple[Any, ...]:
         """Plain numbers, of which `restored` makes the same move."""

@@ -337,6 +337,15 @@ def bridged():
     yield "value and gradient", both(bridges.of(normal(8, 8))), (normal(8),)
 
 
+def ring_of_quimb():
+    """A network as it is handed over; quimb itself is for tests/interop."""
+
+    def norm(a, b):
+        return qad.einsum("isj,jti,ksl,ltk->", a, b, a, b, optimize=[(0, 1), (0, 1), (0, 1)], hermitian=True)
+
+    yield "a real form in a given order", both(norm, (0, 1)), (normal(3, 2, 3), normal(3, 2, 3))
+
+
 BENCHMARKS = {
     "trace_product": products,
     "overhead": chains,
@@ -352,4 +361,5 @@ BENCHMARKS = {
     "trajectories": noisy,
     "symmetric": of_charges,
     "bridges": bridged,
+    "quimb_ring": ring_of_quimb,
 }

@@ -9,7 +9,7 @@ import numpy as np
 
 from qad.frozen.compiled import table
 from qad.frozen.compiled.rows import Operand, Row, axes_of
-from qad.frozen.compiled.ufunc_loops import loop_of
+from qad.frozen.compiled.ufunc_loops import loop_of, serves
 from qad.frozen.functions import SUM, VIEWS, reduction
 from qad.frozen.program import Var
 from qad.frozen.sparse_arrays import placed
@@ -97,7 +97,8 @@ def ufunc_row(ufunc, *forms):
     fields = {"operation": own, "function": None} if own else {"operation": table.CALL, "function": function}
     axes = axes_of(operands)
     fastest = len(axes) - 1 if axes and axes[-1][0] >= LONG else None  # of the result, as NumPy chooses
-    return Row.along(axes, operands, fastest, name=ufunc.__name__, **fields)
+    row = Row.along(axes, operands, fastest, name=ufunc.__name__, **fields)
+    return row if own or (row and serves(ufunc, chars, row.count, row.steps)) else None
 
 
 def copied(source: Operand, out: Operand) -> Rows:

@@ -6,7 +6,7 @@ import pytest
 import qad
 from benchmarks.freeze import polynomial
 from qad.frozen.compiled import grouping
-from qad.frozen.compiled.ufunc_loops import loop_of
+from qad.frozen.compiled.ufunc_loops import loop_of, serves
 from tests.frozen.compiled.running import both, normal
 
 pytest.importorskip("llvmlite")
@@ -202,3 +202,48 @@ def test_operations_on_arrays_of_two_layouts_run_along_the_fastest_axis_of_the_r
     (row,) = ufunc_rows(np.add, operands, out)
     assert row.steps[-1] == 8
     assert row.count == (64 if turned == "result" else 32)
+
+
+# -- loops of NumPy's that are wrong at some strides -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("columns", range(1, 10))
+@pytest.mark.parametrize("ufunc", [np.negative, np.signbit, np.isfinite, np.absolute, np.sqrt, np.exp])
+@pytest.mark.parametrize("dtype", REAL)
+def test_columns_of_a_matrix(ufunc, dtype, columns):
+    """`np.negative` is wrong at strides of 64 bytes where the result lies apart, in NumPy 2.4."""
+
+    def f(x):
+        for _ in range(grouping.FEWEST):
+            x = x + 0.25
+        rows = x[:, :2]
+        return ufunc(rows) * 2.0, ufunc(rows[:, 0]) * 2.0, ufunc(rows.T) * 2.0
+
+    frozen = qad.freeze(f)
+    x = normal(5, columns + 1, dtype=dtype) ** 2
+    frozen(x * 0.5)
+    for a, b in zip(frozen(x), f(x), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-6)
+
+
+def apart(x, out):
+    """Minus x, but for the first entry where the result lies apart."""
+    out[...] = -x
+    if out.strides != (out.itemsize,):
+        out[0] += 1
+
+
+def beside(x, out):
+    """Minus x, and something between the results."""
+    out[...] = -x
+    np.ndarray((len(out) * 2 - 1,), out.dtype, out.base)[1::2] = 0
+
+
+@pytest.mark.parametrize("wrong", [apart, beside])
+def test_a_loop_that_is_wrong_at_some_strides_is_found_out(wrong):
+    def ufunc(x, out=None):
+        return -x if out is None else wrong(x, out)
+
+    assert serves(ufunc, "d->d", 5, (8, 8))
+    assert not serves(ufunc, "d->d", 5, (24, 16))
+    assert serves(np.sqrt, "d->d", 5, (24, -16))
