@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
-__all__ = ["here", "in_order"]
+__all__ = ["here", "in_order", "require_executor"]
 
 DEATHS = 3  # of workers at one task, after which it is taken for what kills them
 
@@ -59,6 +59,15 @@ def in_order(
         finally:
             for *_, future, _ in waiting:
                 future.cancel()
+
+
+def require_executor(executor: Any) -> None:
+    """Raise unless it takes tasks."""
+    if not callable(getattr(executor, "submit", None)):
+        raise ArgumentError(
+            f"executor={executor!r} takes no tasks: give a concurrent.futures.ThreadPoolExecutor(), a "
+            "ProcessPoolExecutor(), another one with their submit, or a distributed.Client()"
+        )
 
 
 def here(function: Callable[[Any, Any], Any], shared: Any, items: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
@@ -129,11 +138,7 @@ class Crew:
     shared: Any
 
     def __init__(self, executor: Any, function: Callable[[Any, Any], Any], shared: Any) -> None:
-        if not callable(getattr(executor, "submit", None)):
-            raise ArgumentError(
-                f"executor={executor!r} takes no tasks: give a concurrent.futures.ThreadPoolExecutor(), a "
-                "ProcessPoolExecutor(), another one with their submit, or a distributed.Client()"
-            )
+        require_executor(executor)
         self.executor, self.function, self.shared = executor, function, shared
 
     @property

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.contract.costs import loop_pays
+from qad.contract.crew import require_executor
 from qad.contract.execute import execution
 from qad.contract.hold import smaller
 from qad.contract.memory import peak_size, sliced_peak
@@ -272,6 +273,8 @@ class Plan:
     def execute(self, operands: list[Any], wanted: Any, executor: Executor | None = None) -> Any:
         """Contract all operands, a list that fits and is used up, where those numbered `wanted` are recorded."""
         operands = alike(operands)
+        if executor is not None:
+            require_executor(executor)
         if self.parts:
             return sum_of_slices(self, operands, wanted, executor)
         if wanted or not ARRAY_TYPES.issuperset(map(type, operands)):

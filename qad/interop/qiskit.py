@@ -85,7 +85,7 @@ def from_qiskit(circuit: QuantumCircuit, values: Mapping[Any, Any] | ArrayLike |
     Raises
     ------
     ArgumentError
-        For parameters that are not bound, resets, conditions and gates after a measurement.
+        For parameters that are not bound, values of none, resets, conditions and gates after a measurement.
 
     Examples
     --------
@@ -121,9 +121,12 @@ def bound(circuit: QuantumCircuit, values: Mapping[Any, Any] | ArrayLike) -> dic
     found = {}
     for key, value in values.items():
         if isinstance(key, ParameterVector):
-            found |= {p: value[i] for i, p in enumerate(key)}
+            own = {p: value[i] for i, p in enumerate(key)}
         else:
-            found |= {p: value for p in parameters if key in (p, p.name)}
+            own = {p: value for p in parameters if key in (p, p.name)}
+        if not own.keys() & set(parameters):
+            raise ArgumentError(f"from_qiskit: no parameter {key!s} among {[p.name for p in parameters]}")
+        found |= own
     return found
 
 

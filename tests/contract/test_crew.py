@@ -89,6 +89,8 @@ def test_what_is_under_way_follows_the_executor_and_not_the_machine(workers):
 def test_what_takes_no_tasks_is_refused(executor):
     with pytest.raises(ArgumentError, match=r"takes no tasks: give a concurrent\.futures\.ThreadPoolExecutor"):
         qad.for_each(max, [1, 2], 0, executor)
+    with pytest.raises(ArgumentError, match="takes no tasks"):  # there are no slices that it could run
+        qad.einsum("ij,jk", np.eye(2), np.eye(2), executor=executor)
 
 
 def test_a_failure_says_which_task_and_cancels_the_rest():

@@ -129,6 +129,8 @@ def test_parameters_without_values_are_named():
     given, _, _ = parametrised()
     with pytest.raises(ArgumentError, match=r"give values for \['v\[0\]', 'v\[1\]'\]"):
         from_qiskit(given, {"t": 0.1})
+    with pytest.raises(ArgumentError, match=r"no parameter s among \['t', 'v\[0\]', 'v\[1\]'\]"):
+        from_qiskit(given, {"t": 0.1, "s": 0.2})
     with pytest.raises(ArgumentError, match="2 values for the parameters"):
         from_qiskit(given, [0.1, 0.2])
 
