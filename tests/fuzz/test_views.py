@@ -34,6 +34,7 @@ def test_thousands_of_programs_of_views_and_writes():
     assert refused <= MOST
 
 
+@pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
 @pytest.mark.parametrize(
     "seed",
     [
