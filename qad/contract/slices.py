@@ -18,6 +18,7 @@ from qad.contract.crew import in_order
 from qad.contract.network import with_cotangents
 from qad.contract.operands import recorded
 from qad.extend import defvjp_tuned, like, primitive, vjp
+from qad.extend.memory import ready
 from qad.extend.recording import recording_level
 
 if TYPE_CHECKING:
@@ -124,7 +125,9 @@ def sum_slices(*arrays: Array, kernel: Value | Pullback, executor: Executor | No
 def _run(shared, block):
     """What the kernel computes of one slice of the arrays."""
     kernel, arrays = shared
-    return kernel.run(*map(_in_c_order, _slices(arrays, kernel.inputs, block)))
+    operands = [_in_c_order(x) for x in _slices(arrays, kernel.inputs, block)]
+    ready(kernel.plan.part.peak_size * kernel.plan.dtype.itemsize)  # a process of a pool has seen no gradient yet
+    return kernel.run(*operands)
 
 
 def _in_c_order(x):

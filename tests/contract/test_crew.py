@@ -11,6 +11,7 @@ import pytest
 import qad
 from qad.contract import crew
 from qad.contract.crew import in_order
+from qad.core import malloc
 from qad.core.errors import ArgumentError
 
 
@@ -130,3 +131,17 @@ def test_a_process_that_dies_is_replaced_but_not_for_ever(tmp_path, monkeypatch)
     assert caught.value.__notes__ == ["in task 0: the only one"]
     assert [y for _, y in in_order(pool, die_once, str(tmp_path), range(4))] == [0, 10, 20, 30]  # of a broken pool
     assert (tmp_path / "died").exists()
+
+
+def memory_is_kept(_):
+    return not malloc.waiting
+
+
+def test_processes_of_a_pool_keep_the_memory_that_slices_free():
+    """They see no gradient of their own, after which it would be kept."""
+    x = np.ones((64, 64))
+    plan = qad.plan("ab,bc,ca->", x, x, x, variables=[], dtype=float, memory_limit=20_000)
+    assert plan.slices > 1
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        plan(x, x, x, executor=pool)
+        assert pool.submit(memory_is_kept, None).result()
