@@ -139,9 +139,9 @@ def memory_is_kept(_):
 
 def test_processes_of_a_pool_keep_the_memory_that_slices_free():
     """They see no gradient of their own, after which it would be kept."""
-    x = np.ones((64, 64))
-    plan = qad.plan("ab,bc,ca->", x, x, x, variables=[], dtype=float, memory_limit=20_000)
+    x = np.ones((128, 128))
+    plan = qad.plan("ab,bc,cd,da->", x, x, x, x, variables=[], dtype=float, memory_limit=200_000)
     assert plan.slices > 1
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
-        plan(x, x, x, executor=pool)
+        plan(x, x, x, x, executor=pool)
         assert pool.submit(memory_is_kept, None).result()
