@@ -80,20 +80,37 @@ def wrap(f: Callable[..., Any]) -> Callable[..., Any]:
 
 def _called(f, tensors):
     """`f`, a function of arrays to a pytree, of tensors."""
-    returned = []
+    wanted = tuple([i for i, x in enumerate(tensors) if x.requires_grad]) if torch.is_grad_enabled() else ()
+    whole = _Whole(f)
+    call = _Call if _transforms_run() else _Plain
+    out = call.apply(_Step(whole.flat, wanted, whole=whole), *tensors)
+    return out[0] if whole.structure is LEAF else unflatten(whole.structure, out)
 
-    def flat(*arrays):
-        out = f(*arrays)
-        if type(out) is Tensor or type(out) is np.ndarray:  # as mostly
-            returned.append(LEAF)
+
+class _Whole:
+    """A function of arrays to a pytree, and the structure of what it gave in the last call."""
+
+    __slots__ = ("f", "structure")
+
+    def __init__(self, f):
+        self.f, self.structure = f, None
+
+    def leaves(self, out):
+        """What it returned, as a tuple."""
+        if isinstance(out, Tensor | np.ndarray | np.generic):  # as mostly
+            self.structure = LEAF
             return (out,)
-        leaves, structure = flatten(out)
-        returned.append(structure)
+        leaves, self.structure = flatten(out)
         return tuple(leaves)
 
-    wanted = tuple([i for i, x in enumerate(tensors) if x.requires_grad]) if torch.is_grad_enabled() else ()
-    out = _Call.apply(_Step(flat, wanted), *tensors)
-    return out[0] if returned[0] is LEAF else unflatten(returned[0], out)
+    def flat(self, *arrays):
+        return self.leaves(self.f(*arrays))
+
+    def pullback(self, wanted, arrays):
+        """What it returns, as a tuple, and its pullback by the arguments `wanted`, of a tuple."""
+        out, pull = vjp(with_arguments(self.f, wanted, arrays), *[arrays[i] for i in wanted])
+        leaves, structure = self.leaves(out), self.structure
+        return leaves, lambda given: pull(given[0] if structure is LEAF else unflatten(structure, given))
 
 
 @dataclass
@@ -102,12 +119,13 @@ class _Step:
 
     `wanted` are the arguments by which it is about to be differentiated; where there are some, `pullback` is what
     `qad.vjp` gave for them in the last call.  `ready` gives the same as `function` where the values are those of a
-    call before.
+    call before, `whole` is the function that was wrapped, where it is that.
     """
 
     function: Callable[..., Arrays]
     wanted: tuple[int, ...] = ()
     ready: Callable[..., Arrays] | None = None
+    whole: _Whole | None = None
     pullback: Callable[[Arrays], Arrays] | None = field(default=None, init=False)
 
     def run(self, arrays: Sequence[NDArray[Any]]) -> Arrays:
@@ -115,6 +133,9 @@ class _Step:
             return self.ready(*arrays)
         if not self.wanted:
             return self.function(*arrays)
+        if self.whole is not None:
+            out, self.pullback = self.whole.pullback(self.wanted, arrays)
+            return out
         out, self.pullback = vjp(with_arguments(self.function, self.wanted, arrays), *[arrays[i] for i in self.wanted])
         return out
 
@@ -136,19 +157,17 @@ class _Call(torch.autograd.Function):
     @staticmethod
     def backward(ctx, *gradients):
         step, tensors = ctx.step, ctx.saved_tensors
-        needed = tuple(i for i in range(len(tensors)) if ctx.needs_input_grad[1 + i])
-        count = len(tensors)
+        needed = tuple([i for i, needs in enumerate(ctx.needs_input_grad[1:]) if needs])
+        count, known = len(tensors), step.pullback is not None and needed == step.wanted
+        if known and (cotangents := _bare(gradients)) is not None:
+            found = dict(zip(needed, step.pullback(cotangents), strict=True))
+            return None, *[_tensor(found[i], ()) if i in found else None for i in range(count)]
 
         def pulled(*arrays):
             primals, w = arrays[:count], arrays[count:]
             return vjp(with_arguments(step.function, needed, primals), *[primals[i] for i in needed])[1](tuple(w))
 
-        ready = None
-        if step.pullback is not None and needed == step.wanted:
-            if (cotangents := _bare(gradients)) is not None:
-                found = dict(zip(needed, (_tensor(y, ()) for y in step.pullback(cotangents)), strict=True))
-                return None, *(found.get(i) for i in range(count))
-            ready = partial(_pulled_back, step.pullback, count)
+        ready = partial(_pulled_back, step.pullback, count) if known else None
         wanted = ()
         if torch.is_grad_enabled():
             ready, wanted = None, tuple(i for i, x in enumerate((*tensors, *gradients)) if x.requires_grad)
@@ -175,6 +194,20 @@ class _Call(torch.autograd.Function):
 
 # torch binds what `apply` is given to the signature, which takes it long to find
 _Call.forward.__signature__ = signature(_Call.forward)
+
+
+class _Plain(torch.autograd.Function):
+    """The same where no transform of ``torch.func`` runs, which takes torch less time."""
+
+    @staticmethod
+    def forward(ctx, step, *tensors):
+        _Call.setup_context(ctx, (step, *tensors), None)
+        return _Call.forward(step, *tensors)
+
+    backward, jvp = _Call.backward, _Call.jvp
+
+
+_transforms_run = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)  # not public: else the slower one
 
 
 def _bare(gradients):
