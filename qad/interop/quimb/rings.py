@@ -9,11 +9,9 @@ transposed S+ is S-.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
 from math import prod
-from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -70,9 +68,10 @@ class Ring(NamedTuple):
     def _product(self, matrices, half):
         """The trace of the product of the even (0) or odd (1) parts of the blocks."""
         found, count = [], len(matrices)
+        bases = [constant(both[half].astype(matrices[0].dtype, copy=False)) for both in self.bases]
         for k, x in enumerate(matrices):
-            left, right = (constant(self.bases[place % count][half].astype(x.dtype)) for place in (k, k + 1))
-            found += [(right @ (left @ x).T).T, (k, (k + 1) % count)]
+            following = (k + 1) % count
+            found += [(bases[following] @ (bases[k] @ x).T).T, (k, following)]
         return einsum(*found, (), optimize=self.path)
 
 
@@ -83,16 +82,15 @@ def matrix_of(block: Block, terms: Sequence[Labels], operands: Sequence[Array]) 
     return x.reshape(prod(x.shape[: len(block.left)]), -1)
 
 
-@dataclass(frozen=True)
 class InHalves:
     """A plan that contracts a ring by its halves; what `real_form` asks of a plan."""
 
-    plan: Plan
-    ring: Ring
-
-    expression = property(attrgetter("plan.expression"))
-    shapes = property(attrgetter("plan.shapes"))
-    path = property(attrgetter("plan.path"))
+    def __init__(self, plan: Plan, ring: Ring):
+        self.plan: Plan = plan
+        self.ring: Ring = ring
+        self.expression: Any = plan.expression
+        self.shapes: Any = plan.shapes
+        self.path: Any = plan.path
 
     def __call__(self, *operands: Array) -> Array:
         return self.plan(*operands)
