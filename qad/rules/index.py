@@ -136,10 +136,14 @@ def take(a: Value, indices: Value, axis: int | None = None, out: object = None, 
     if axis is None:
         a, axis = a.reshape(-1), 0
     index = along(axis, ..., a.ndim)[:-1]
-    shape = (*a.shape[: len(index)], *np.shape(indices), *a.shape[len(index) + 1 :])
-    if not a.shape[len(index)] and 0 in shape:
+    place = len(index)
+    picked = bounded(indices, a.shape[place] or 1, mode)
+    if picked.dtype.kind == "b" or (not picked.size and isinstance(indices, list | tuple)):
+        picked = picked.astype(np.intp)  # a mask is one of zeros and ones here
+    shape = (*a.shape[:place], *picked.shape, *a.shape[place + 1 :])
+    if 0 in a.shape[: place + 1] and 0 in shape:
         return a.reshape(shape).copy()  # of nothing NumPy takes nothing, whatever the indices
-    out = entries(a, (*index, bounded(indices, a.shape[len(index)], mode)))
+    out = entries(a, (*index, picked))
     return snapshot(out) if type(out) is Tensor else out  # NumPy's lies in C order
 
 

@@ -7,6 +7,7 @@ import qad
 
 pytest.importorskip("quimb.tensor", reason="the optional package quimb is not installed")
 
+import cotengra
 import quimb.tensor as qtn
 from opt_einsum.paths import ssa_to_linear
 
@@ -85,6 +86,17 @@ def regauged(operator):
     return out
 
 
+def rescaled(operator):
+    """The same operator, whose Y is nearly nothing on one side of a bond, and nearly everything on the other."""
+    out = operator.copy()
+    for site in range(1, SITES, 2):
+        left, right = out[site], out[(site + 1) % SITES]
+        bond, sizes = next(iter(left.bonds(right))), np.array([1, 1, 1e15, 1e-15, 1])
+        left.gate_(np.diag(sizes), bond)
+        right.gate_(np.diag(1 / sizes), bond)
+    return out
+
+
 def spins(operator):
     """How the state and this operator make an energy."""
 
@@ -106,8 +118,13 @@ HALVED = {
     "ising": chain((Z, Z), (X, np.eye(2))),
     "equal terms": chain((Z, Z), (Z, Z), (X, X)),
     "raising and lowering": chain((X + Y, X - Y), (X - Y, X + Y), (Z, X)),
+    "the same, twice": chain(*[(X + Y, X - Y), (X - Y, X + Y)] * 2, (Z, Z)),
 }
-WHOLE = {"odd operators on neighbours": chain((Y, Y), (X, X)), "another gauge": regauged(HALVED["heisenberg"])}
+WHOLE = {
+    "large and small": rescaled(chain((Y, Y), (X, X), (Z, Z))),
+    "odd operators on neighbours": chain((Y, Y), (X, X)),
+    "another gauge": regauged(HALVED["heisenberg"]),
+}
 
 
 @pytest.mark.parametrize("options", [{}, {"freeze": True}])
@@ -189,3 +206,23 @@ def test_an_operator_that_is_an_argument_of_a_frozen_function(taken):
             np.testing.assert_allclose(a, b, atol=1e-11)
     assert not taken[0]  # while it was recorded
     assert step.stats.replays == 1
+
+
+def test_a_leg_of_all_blocks(taken):
+    """A sum over products of an operator on every site."""
+    rng, sites = np.random.default_rng(1), range(SITES)
+    kets = [rng.normal(size=(2, 2, 2)) for _ in sites]
+    operators = [x + x.swapaxes(1, 2) for x in rng.normal(size=(SITES, 3, 2, 2))]
+    terms = [[(layer, s), (layer, (s + 1) % SITES), (layer, "spin", s)] for layer in "kb" for s in sites]
+    terms[SITES:SITES] = [["all", ("k", "spin", s), ("b", "spin", s)] for s in sites]
+
+    def energy(kets, hermitian):
+        with networks.hermitian_forms(hermitian):
+            arrays = [*kets, *operators, *[x.conj() for x in kets]]
+            return cotengra.array_contract(arrays, terms, (), optimize=in_blocks(3))
+
+    both = qad.value_and_grad(energy)
+    (value, gradient), (exact, slope) = (both(kets, hermitian) for hermitian in (True, False))
+    assert not any(taken)
+    np.testing.assert_allclose(value, exact, rtol=1e-12)
+    np.testing.assert_allclose(gradient, slope, rtol=1e-10)

@@ -9,6 +9,7 @@ from qad.core.errors import ArgumentError
 pytest.importorskip("torch", reason="the optional package torch is not installed")
 
 import torch
+from torch.autograd import forward_ad
 
 from qad.interop.torch import primitive, wrap, wrapped
 
@@ -171,3 +172,15 @@ def test_a_function_that_writes_into_its_argument_is_refused():
     with pytest.raises(ArgumentError, match="wrote into its argument"):
         primitive(lambda x: x.mul_(2).sum())(np.ones(2))
     assert primitive(lambda x: x.clone().mul_(2).sum())(np.ones(2)) == 4
+
+
+def test_forward_mode_over_a_gradient_without_a_graph():
+    """The tangent of the input, and that of a cotangent, goes through the pullback."""
+    x = torch.tensor([1.0, 2.0, 3.0])
+    with forward_ad.dual_level():
+        a = forward_ad.make_dual(x.clone().requires_grad_(), torch.ones(3))
+        (g,) = torch.autograd.grad(wrap(lambda x: np.sum(x**3))(a), a)
+        torch.testing.assert_close(forward_ad.unpack_dual(g).tangent, 6 * x)
+        a, c = x.clone().requires_grad_(), forward_ad.make_dual(torch.ones(3), torch.ones(3))
+        (g,) = torch.autograd.grad(wrap(lambda x: x**3)(a), a, c)
+        torch.testing.assert_close(forward_ad.unpack_dual(g).tangent, 3 * x**2)

@@ -14,6 +14,7 @@ HEAD = object.__basicsize__  # bytes of an object before what it holds; then ``P
 FUNCTIONS, DATA, TYPES = HEAD + 16, HEAD + 24, HEAD + 48
 ENTRIES = 0.3, -0.7, 1.5, np.nan, -2.25, 0.0, 0.11, np.inf, 0.9, -0.45, 3.7
 MOST = 131  # entries that are tried: more than a loop takes at once, and a rest
+LARGEST, FEWEST = 1 << 20, 2  # bytes from the first to the last; entries that have to fit
 
 
 @cache
@@ -39,9 +40,12 @@ def serves(ufunc: np.ufunc, chars: str, count: int, steps: tuple[int, ...]) -> b
     `np.isnan` are wrong in NumPy 2.4.
     """
     kinds = [np.dtype(c) for c in chars if c not in "->"]
-    if all(step in (0, kind.itemsize) for step, kind in zip(steps, kinds, strict=True)):
+    if count < 2 or all(step in (0, kind.itemsize) for step, kind in zip(steps, kinds, strict=True)):
         return True
-    *operands, out = [_spread(*each, min(count, MOST)) for each in zip(kinds, steps, strict=True)]
+    count = min(count, MOST, LARGEST // max(map(abs, steps)))
+    if count < FEWEST:
+        return False
+    *operands, out = [_spread(*each, count) for each in zip(kinds, steps, strict=True)]
     memory = out.base.copy()
     with np.errstate(all="ignore"):
         expected = ufunc(*[x.copy() for x in operands])

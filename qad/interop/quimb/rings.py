@@ -10,7 +10,7 @@ transposed S+ is S-.
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -37,6 +37,7 @@ __all__ = ["Block", "InHalves", "Ring", "ring_in"]
 
 FEWEST = 512  # rows of a product from which on it pays to take the blocks apart
 TOLERANCE = 1e-13  # relative, of blocks of random tensors that are to be equal: rounding, in double precision
+AGREEMENT = 1e-10  # relative, of the values of both ways
 MOST = 2**24  # bytes of constants, which are remembered and compared
 
 
@@ -149,13 +150,19 @@ def _ring(
     mirrored = all({image.get(label, label) for label in block.left} == set(block.left) for block in blocks)
     if not mirrored or min(prod(sizes[label] for label in block.left) for block in blocks) < FEWEST:
         return None
-    operands = _random(shapes, pairs, constants)
+    operands = list(map(_random(shapes, pairs, constants).get, range(len(terms))))
     matrices = [matrix_of(block, terms, operands) for block in blocks]
     exchanges = [_exchange(block, x, sizes, image) for block, x in zip(blocks, matrices, strict=True)]
+    if any((goes[goes] != np.arange(len(goes))).any() for goes in exchanges):
+        return None
     for x, rows, columns in zip(matrices, exchanges, (*exchanges[1:], exchanges[0]), strict=True):
         if not np.abs(x[rows][:, columns] - x).max() <= TOLERANCE * np.abs(x).max():
             return None
-    return Ring(terms, blocks, order, tuple(map(_basis, exchanges)))
+    ring = Ring(terms, blocks, order, tuple(map(_basis, exchanges)))
+    whole = einsum(*[part for pair in zip(operands, terms, strict=True) for part in pair], (), optimize=path)
+    return (
+        ring if abs(ring.contract(operands) - whole) <= 1e-10 * abs(whole) else None
+    )  # small odd parts may meet large
 
 
 def _parts(count, path, partner):
@@ -222,6 +229,8 @@ def _around(terms, parts, nodes, steps):
         return None
     groups = [tuple(sorted(shared[min(a, b), max(a, b)])) for a, b in zip((around[-1], *around), around, strict=False)]
     groups.append(groups[0])
+    if any(set(one).intersection(other) for one, other in pairwise(groups)):
+        return None  # a leg of more than two blocks
     blocks = [Block(*parts[a], groups[k], groups[k + 1]) for k, a in enumerate(around)]
     return tuple(blocks), _path([nodes[a] for a in around], steps)
 
@@ -251,9 +260,18 @@ def _exchange(block, matrix, sizes, image):
     weight, swapped = (np.sum(y**2, axis=others, keepdims=True) for y in (x, x.transpose(axes)))
     weight, swapped = (np.moveaxis(y, own[0], 0).reshape(shape[own[0]], -1) for y in (weight, swapped))
     distance = np.abs(weight[:, None] - swapped).max(axis=2)
-    stays = np.diagonal(distance) <= TOLERANCE * weight.max()
-    goes = np.where(stays, np.arange(len(distance)), np.argmin(distance, axis=0))
-    return np.take(moved, goes, own[0]).ravel()
+    return np.take(moved, _partners(distance, TOLERANCE * weight.max()), own[0]).ravel()
+
+
+def _partners(distance, enough):
+    """To which index each goes: to itself where that fits, else to the nearest that is left, and back."""
+    goes = {i: i for i in range(len(distance)) if distance[i, i] <= enough}
+    for i in range(len(distance)):
+        left = [j for j in range(len(distance)) if j not in goes and j != i]
+        if i not in goes and left:
+            nearest = min(left, key=lambda j: distance[j, i])
+            goes |= {i: nearest, nearest: i}
+    return [goes.get(i, i) for i in range(len(distance))]
 
 
 def _basis(exchange):

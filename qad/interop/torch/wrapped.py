@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
+from torch.autograd.forward_ad import unpack_dual
 
 from qad.core.errors import ArgumentError
 from qad.core.trees import LEAF, flatten, unflatten
@@ -159,7 +160,7 @@ class _Call(torch.autograd.Function):
         step, tensors = ctx.step, ctx.saved_tensors
         needed = tuple([i for i, needs in enumerate(ctx.needs_input_grad[1:]) if needs])
         count, known = len(tensors), step.pullback is not None and needed == step.wanted
-        if known and (cotangents := _bare(gradients)) is not None:
+        if known and (cotangents := _bare(gradients, tensors)) is not None:
             found = dict(zip(needed, step.pullback(cotangents), strict=True))
             return None, *[_tensor(found[i], ()) if i in found else None for i in range(count)]
 
@@ -210,9 +211,9 @@ class _Plain(torch.autograd.Function):
 _transforms_run = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)  # not public: else the slower one
 
 
-def _bare(gradients):
-    """The arrays of cotangents, where nobody differentiates or transforms them any more; else None."""
-    if torch.is_grad_enabled():
+def _bare(gradients, tensors):
+    """The arrays of cotangents, where nobody differentiates or transforms them or the inputs any more; else None."""
+    if torch.is_grad_enabled() or any(unpack_dual(x).tangent is not None for x in (*gradients, *tensors)):
         return None
     try:
         return tuple(map(_array, gradients))
@@ -239,7 +240,7 @@ def _array(x):
 
 
 def _tensor(y, arrays):
-    """The tensor that shares the memory of an array, unless that is somebody else's."""
+    """The tensor that shares the memory of an array, unless that is of `arrays` too, or read-only."""
     y = np.asarray(y)
     if y.dtype.kind not in "fc":
         raise ArgumentError(f"wrap: the function returned {y.dtype} numbers, which have no derivative: leave them out")
