@@ -60,6 +60,29 @@ def in_blocks(layers, sites=SITES, block=BLOCK):
     return tuple(map(tuple, ssa_to_linear(path)))
 
 
+def one_by_one(sites=SITES, block=BLOCK):
+    """The same for three layers, but that the tensors of the last sites are joined to the rest one after the other."""
+    path, made, following = [], [], 3 * sites
+    for start in range(0, sites - block, block):
+        parts = [layer * sites + start + site for layer in range(3) for site in range(block)]
+        made.append([*parts])
+    rest = [layer * sites + site for layer in range(3) for site in range(sites - block, sites)]
+    node = None
+    for parts in made:
+        here = parts[0]
+        for other in parts[1:]:
+            path.append((here, other))
+            here, following = following, following + 1
+        if node is not None:
+            path.append((node, here))
+            here, following = following, following + 1
+        node = here
+    for other in rest:
+        path.append((node, other))
+        node, following = following, following + 1
+    return tuple(map(tuple, ssa_to_linear(path)))
+
+
 def chain(*terms):
     """The sum of products of operators on neighbours around the ring, as quimb's MPO."""
     w = np.zeros((len(terms) + 2, len(terms) + 2, 2, 2))
@@ -144,6 +167,26 @@ def test_value_gradient_and_curvature(name, options, taken):
     energies = taken[::2]
     assert energies and all((ring is not None) == (name in HALVED) for ring in energies)
     assert all(ring is not None for ring in taken[1::2])  # norms
+
+
+def test_blocks_that_the_order_joins_tensor_by_tensor(taken):
+    psi = qtn.MPS_rand_state(SITES, 3, cyclic=True, seed=1, dtype=float)
+    operator = HALVED["heisenberg"]
+
+    def energy(arrays, hermitian):
+        bra, h, ket = qtn.tensor_network_align(psi.H, operator, psi)
+        terms = [tensor.inds for tensor in (*bra.tensors, *h.tensors, *ket.tensors)]
+        with networks.hermitian_forms(hermitian):
+            return cotengra.array_contract(
+                [*arrays, *[x.data for x in h.tensors], *arrays], terms, (), optimize=one_by_one()
+            )
+
+    both, arrays = qad.value_and_grad(energy), [np.array(x.data) for x in psi.tensors]
+    (value, gradient), (exact, slope) = (both(arrays, hermitian) for hermitian in (True, False))
+    assert [len(ring.blocks) for ring in taken] == [3]
+    np.testing.assert_allclose(value, exact, rtol=1e-12)
+    for a, b in zip(gradient, slope, strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-12 * abs(exact))
 
 
 def test_operators_that_are_not_symmetric_are_refused(taken):

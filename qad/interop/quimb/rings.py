@@ -45,20 +45,19 @@ class Block(NamedTuple):
     """A part of the network: its operands, the order in which they are contracted, and its legs on either side."""
 
     numbers: tuple[int, ...]
-    path: Path
+    path: Path | str
     left: Labels
     right: Labels
 
 
 class Ring(NamedTuple):
-    """A network as a ring of blocks, the order of their products, and the bases of the legs between them.
+    """A network as a ring of blocks, and the bases of the legs between them.
 
     `bases` has for each block the even and the odd vectors of its left legs, in rows of sparse matrices.
     """
 
     terms: tuple[Labels, ...]
     blocks: tuple[Block, ...]
-    path: Path
     bases: tuple[tuple[Any, Any], ...]
 
     def contract(self, operands: Sequence[Array]) -> Array:
@@ -73,7 +72,7 @@ class Ring(NamedTuple):
         for k, x in enumerate(matrices):
             following = (k + 1) % count
             found += [(bases[following] @ (bases[k] @ x).T).T, (k, following)]
-        return einsum(*found, (), optimize=self.path)
+        return einsum(*found, ())
 
 
 def matrix_of(block: Block, terms: Sequence[Labels], operands: Sequence[Array]) -> Array:
@@ -142,10 +141,8 @@ def _ring(
     """
     partner = dict(pairs) | {bra: ket for ket, bra in pairs}
     image = {one: two for a, b in partner.items() for one, two in zip(terms[a], terms[b], strict=True)}
-    parts = _parts(len(terms), path, partner)
-    if parts is None or (blocks := _around(terms, *parts)) is None:
+    if (blocks := _around(terms, _parts(len(terms), path, partner))) is None:
         return None
-    blocks, order = blocks
     sizes = {label: n for term, shape in zip(terms, shapes, strict=True) for label, n in zip(term, shape, strict=True)}
     mirrored = all({image.get(label, label) for label in block.left} == set(block.left) for block in blocks)
     if not mirrored or min(prod(sizes[label] for label in block.left) for block in blocks) < FEWEST:
@@ -158,7 +155,7 @@ def _ring(
     for x, rows, columns in zip(matrices, exchanges, (*exchanges[1:], exchanges[0]), strict=True):
         if not np.abs(x[rows][:, columns] - x).max() <= TOLERANCE * np.abs(x).max():
             return None
-    ring = Ring(terms, blocks, order, tuple(map(_basis, exchanges)))
+    ring = Ring(terms, blocks, tuple(map(_basis, exchanges)))
     whole = einsum(*[part for pair in zip(operands, terms, strict=True) for part in pair], (), optimize=path)
     return (
         ring if abs(ring.contract(operands) - whole) <= 1e-10 * abs(whole) else None
@@ -166,9 +163,10 @@ def _ring(
 
 
 def _parts(count, path, partner):
-    """The blocks, by their operands and the steps within, and the steps between them; None if there are under three.
+    """The blocks, by their operands and the order within.
 
-    A block is a part with a bra for each of its kets that was not made of two such parts.
+    A block is a part with a bra for each of its kets that was not made of two such parts; what is joined to these one
+    by one is a block, too, whose order is open.
     """
     nodes, ids = {number: ((number,), None) for number in range(count)}, list(range(count))
     for step in path:
@@ -176,22 +174,21 @@ def _parts(count, path, partner):
         ids = [node for place, node in enumerate(ids) if place not in step] + [len(nodes)]
         nodes[len(nodes)] = nodes[a][0] + nodes[b][0], (a, b)
 
-    def closed(node):
-        return {partner.get(number, number) for number in nodes[node][0]} == set(nodes[node][0])
+    def paired(node):
+        numbers = set(nodes[node][0])
+        return {partner.get(number, number) for number in numbers} == numbers and not numbers.isdisjoint(partner)
 
-    blocks, steps, stack = [], [], ids[:1]
+    blocks, rest, stack = [], [], list(ids)
     while stack:
         node = stack.pop()
-        children = nodes[node][1]
-        if children is not None and all(map(closed, children)):
-            steps.append((node, children))
-            stack += children
+        numbers, children = nodes[node]
+        if len(numbers) < count and paired(node) and not all(map(paired, children or (node,))):
+            blocks.append((numbers, _path(numbers, _below(nodes, node))))
+        elif children is None:
+            rest.append(node)
         else:
-            blocks.append(node)
-    if len(blocks) < 3 or len(ids) > 1:
-        return None
-    inner = [(nodes[top][0], _path(nodes[top][0], _below(nodes, top))) for top in blocks]
-    return inner, blocks, sorted(steps)
+            stack += children
+    return [*blocks, (tuple(rest), "auto")] if rest else blocks
 
 
 def _below(nodes, top):
@@ -215,8 +212,10 @@ def _path(leaves, steps):
     return tuple(path)
 
 
-def _around(terms, parts, nodes, steps):
-    """The blocks one after the other around the ring, and the order of their products; None if they form no ring."""
+def _around(terms, parts):
+    """The blocks one after the other around the ring; None if they form no ring."""
+    if len(parts) < 3:
+        return None
     legs = [{label for number in numbers for label in terms[number]} for numbers, _ in parts]
     shared = {(a, b): legs[a] & legs[b] for a, b in combinations(range(len(parts)), 2)}
     beside = {a: [b for b in range(len(parts)) if a != b and shared[min(a, b), max(a, b)]] for a in range(len(parts))}
@@ -231,8 +230,7 @@ def _around(terms, parts, nodes, steps):
     groups.append(groups[0])
     if any(set(one).intersection(other) for one, other in pairwise(groups)):
         return None  # a leg of more than two blocks
-    blocks = [Block(*parts[a], groups[k], groups[k + 1]) for k, a in enumerate(around)]
-    return tuple(blocks), _path([nodes[a] for a in around], steps)
+    return tuple([Block(*parts[a], groups[k], groups[k + 1]) for k, a in enumerate(around)])
 
 
 def _random(shapes, pairs, constants):
