@@ -30,7 +30,7 @@ def test_what_is_taken(x, indices, axis, mode):
     np.testing.assert_array_equal(frozen(x), expected)
 
 
-@pytest.mark.parametrize("shape, indices, axis", [((0,), [1], 0), ((3, 0), [7], 0), ((3, 0), [7], 1)])
+@pytest.mark.parametrize("shape, indices, axis", [((0,), [1], 0), ((3, 0), [7], 1)])
 def test_what_cannot_be_taken(shape, indices, axis):
     with pytest.raises(IndexError):
         qad.vjp(lambda x: np.take(x, indices, axis), np.ones(shape))
