@@ -10,6 +10,7 @@ import numpy as np
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import register
 from qad.extend import Tensor, like
+from qad.mps.row import Row
 from qad.mps.storage import load, save
 from qad.showing import card
 
@@ -23,7 +24,7 @@ C = TypeVar("C", bound="Chain")
 SiteTensors: TypeAlias = "Chain | Sequence[Array]"
 
 
-class Chain:
+class Chain(Row):
     """A row of site tensors; neighbours share a bond, and the last one shares a bond with the first.
 
     Subclasses name their legs.  A chain whose outer bond is 1 is open.  Site tensors may be Tensors, so a
@@ -35,7 +36,6 @@ class Chain:
     tensors: tuple[Any, ...]
     sharing: tuple[int, ...] | None
     LEGS: tuple[str, ...]  # names of the legs of a site tensor
-    RIGHT: int  # the leg that joins the next site; leg 0 joins the previous one
 
     def __init__(self, tensors: Iterable[ArrayLike]):
         if not hasattr(tensors, "__iter__"):
@@ -84,34 +84,10 @@ class Chain:
         chain.sharing = tuple(range(len(cell))) * (n // len(cell))
         return chain
 
-    def __len__(self) -> int:
-        return len(self.tensors)
-
-    def __getitem__(self, site: Any) -> Any:
-        return self.tensors[site]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.tensors)
-
-    @property
-    def bonds(self) -> tuple[int, ...]:
-        """Dimensions of the bonds: the one left of site 0, then the one right of every site."""
-        return (self.tensors[0].shape[0], *(t.shape[self.RIGHT] for t in self.tensors))
-
-    @property
-    def bond(self) -> int:
-        """The largest bond dimension."""
-        return max(self.bonds)
-
     @property
     def periodic(self) -> bool:
         """Whether the outer bond joins the ends (its dimension is above 1)."""
         return self.tensors[0].shape[0] > 1
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The dtype in which all site tensors fit."""
-        return np.result_type(*{t.dtype for t in self.tensors})
 
     def __add__(self, other: Self) -> Self:
         return sum_of(self, other) if type(other) is type(self) else NotImplemented

@@ -2,46 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
+from qad.mps.row import Row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from qad.symmetric.tensor import SymTensor
 
 
-class SiteTensors:
+class SiteTensors(Row):
     """A row of site tensors of legs (left, phys, right)."""
 
     tensors: tuple[SymTensor, ...]
-
-    def __len__(self) -> int:
-        return len(self.tensors)
-
-    def __getitem__(self, site: Any) -> Any:
-        return self.tensors[site]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.tensors)
-
-    @property
-    def bonds(self) -> tuple[int, ...]:
-        """Dimensions of the bonds: the one left of site 0, then the one right of every site."""
-        return (self.tensors[0].shape[0], *(t.shape[2] for t in self.tensors))
-
-    @property
-    def bond(self) -> int:
-        """The largest bond dimension."""
-        return max(self.bonds)
+    RIGHT: int = 2
 
     @property
     def phys(self) -> tuple[int, ...]:
         """Dimensions of the physical legs."""
         return tuple(t.shape[1] for t in self.tensors)
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The dtype in which all site tensors fit."""
-        return np.result_type(*{t.dtype for t in self.tensors})
