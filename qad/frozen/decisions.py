@@ -29,8 +29,18 @@ def decide(x: Traced, kind: str) -> Any:
                 RuntimeWarning,
                 stacklevel=depth(),
             )
-        x.recorder.guard(x.symbol, outcome(x.value, kind))
+        x.recorder.guard(x.symbol, _outcome(x, kind))
     return bool(x.value) if kind == "bool" else int(x.value) if kind == "int" else complex(x.value)
+
+
+def _outcome(x, kind):
+    """The outcome of a decision; where the value has none (the integer of NaN), the function may catch the error."""
+    try:
+        return outcome(x.value, kind)
+    except (ValueError, OverflowError) as error:
+        if x.size == 1:
+            x.recorder.failure = f"{kind}() of a traced value raised {type(error).__name__}, and the function caught it"
+        raise
 
 
 def shown(x: Traced, show: Callable[[Any], str]) -> str:

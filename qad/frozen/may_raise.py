@@ -26,6 +26,7 @@ _FUNCTIONS = SETTLED | frozenset((
     *(getattr(np.fft, name) for name in np.fft.__all__),
 ))  # fmt: skip
 _OF_NUMBERS = frozenset((operator.add, operator.sub, operator.mul, operator.neg, operator.pos, abs))
+_POWERS = frozenset((np.power, operator.pow, operator.ipow))  # of integers to negative ones
 _ROOMS = ("qad.core.", "qad.rules.", "qad.special.", "qad.contract.", "qad.frozen.")  # whose primitives do not raise
 
 
@@ -36,6 +37,8 @@ def may_raise(step: Step) -> bool:
         return fn not in _OF_NUMBERS
     if fn is operator.getitem:
         return bool(variables(step.args[1]))  # an index that is out of bounds
+    if fn in _POWERS:
+        return step.out.dtype is None or step.out.dtype.kind in "iu"
     if isinstance(fn, np.ufunc) or type(fn) in (Attribute, Reduction) or fn in _FUNCTIONS or fn in TRANSPARENT:
         return False
     if fn is np.linalg.norm:
@@ -55,6 +58,8 @@ def is_settled(error: Exception, fn: Callable[..., Any], args: Sequence[Any]) ->
     if fn is operator.getitem:
         index = args[1] if type(args[1]) is tuple else (args[1],)
         return type(error) is IndexError and all(type(i) in (int, slice, type(None), type(...)) for i in index)
+    if fn in _POWERS:
+        return type(error) is TypeError
     known = isinstance(fn, np.ufunc) or fn in _OF_SHAPES or type(fn) is Attribute
     known = known or (type(fn) is Method and fn.__name__ in ("reshape", "transpose", "dot", "sum", "swapaxes", "trace"))
     return known and type(error) in (TypeError, ValueError)

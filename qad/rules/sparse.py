@@ -1,4 +1,7 @@
-"""SciPy's sparse matrices and arrays, as constants in products with vectors and matrices."""
+"""SciPy's sparse matrices and arrays, as constants in products with vectors and matrices.
+
+A graph holds a copy of the matrix, which nobody can write into: the caller's may be refilled before the backward pass.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.typing import Value
+
+
+FORMATS = ("csr", "csc", "coo", "dia", "bsr")  # of which a matrix is a few arrays
 
 
 def is_sparse(x: object) -> bool:
@@ -34,15 +40,25 @@ defvjp_tuned(
 )
 
 
+def kept(matrix: Any) -> Any:
+    """A copy of a sparse matrix of SciPy, locked; in the same format, where that is one of a few arrays."""
+    copy = matrix.copy() if matrix.format in FORMATS else matrix.tocsr()
+    for found in vars(copy).values():
+        for array in found if type(found) is tuple else (found,):
+            if type(array) is np.ndarray:
+                array.setflags(write=False)
+    return copy
+
+
 class sparse:
     """A constant sparse matrix that can stand on the left of a Tensor: ``qad.sparse(S) @ x``.
 
-    SciPy's own ``S @ x`` asks the Tensor for plain numbers, and is refused.
+    SciPy's own ``S @ x`` asks the Tensor for plain numbers, and is refused.  ``x @ S`` works, and copies S every time.
 
     Parameters
     ----------
     matrix : sparse matrix or array of SciPy
-        Two-dimensional.  It is a constant: no gradient flows to it.
+        Two-dimensional.  It is copied, and a constant: no gradient flows to it.
 
     Raises
     ------
@@ -63,7 +79,9 @@ class sparse:
     def __init__(self, matrix: Any) -> None:
         if not is_sparse(matrix) or matrix.ndim != 2:
             raise ArgumentError(f"sparse: {type(matrix).__name__} is no sparse matrix of SciPy")
-        self.matrix = matrix
+        if type(matrix) is sparse:
+            matrix = matrix.matrix
+        self.matrix = kept(matrix)
 
     ndim = 2
 
@@ -75,11 +93,13 @@ class sparse:
     @property
     def T(self) -> sparse:
         """The transpose."""
-        return sparse(self.matrix.T)
+        transposed = object.__new__(sparse)
+        transposed.matrix = self.matrix.T
+        return transposed
 
     def tocsr(self) -> Any:
         """SciPy's matrix by rows, a bare one."""
-        return self.matrix.tocsr()
+        return self.matrix.tocsr(copy=True)
 
     def __matmul__(self, x: Any) -> Any:
         return self.matrix @ x if type(x) is np.ndarray or is_sparse(x) else sparse_product(self, x)
@@ -94,7 +114,9 @@ class sparse:
 def sparse_product(a: Any, b: Any) -> Value:
     """The product of a sparse matrix and a Tensor, in either order."""
     if not is_sparse(a):
+        b = b if type(b) is sparse or b.ndim != 2 else sparse(b)
         return sparse_product(b.T, a.T).T
+    a = a if type(a) is sparse or a.ndim != 2 else sparse(a)
     if a.ndim != 2 or b.ndim not in (1, 2):
         raise ArgumentError(
             f"a sparse matrix multiplies a vector or a matrix, not shape {b.shape}: for a stack write "
