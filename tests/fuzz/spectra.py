@@ -243,14 +243,10 @@ ALWAYS_RIGHT = {  # functions of the matrix, in every mode
     "V f(w) V^H, truncated", "sum of f", "sum of some f", "polar by hand", "U S V^H truncated", "U f(S) V^H by hand",
     "U f(S) U^H by hand",
 }  # fmt: skip
-CHOICES = {
-    "projector, truncated",
-    "projector, columns",
-    "projector, thin",
-    "one vector",
-    "one level",
-    "U S V^H truncated",
-}
+CHOICES = {  # where a multiplet is cut
+    "projector, truncated", "projector, columns", "projector, thin", "one vector", "one level", "U S V^H truncated",
+    "V f(w) V^H, truncated", "V f(w) V^H, some columns", "split",
+}  # fmt: skip
 CLUSTERS = {"grad", "hvp", "vmap of hvp", "hvp of vmap"}  # where losses of whole clusters are right at every gap
 
 
