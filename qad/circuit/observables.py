@@ -13,6 +13,7 @@ from qad.circuit.pauli_apply import energy
 from qad.circuit.pauli_masks import strings_of
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import defvjp, primitive, stack_of
+from qad.rules.sparse import kept
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,7 +85,7 @@ class Operator:
     def __init__(self, matrix: Any, qubits: Sequence[int] | None = None):
         self.sparse = hasattr(matrix, "tocsr")
         if self.sparse:
-            matrix = matrix.tocsr()
+            matrix = kept(matrix.tocsr())  # nobody else can write into it
         else:
             matrix = matrix if hasattr(matrix, "shape") else np.asarray(matrix)
         if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.shape[0]:

@@ -122,6 +122,10 @@ def wants_numbers(fn: Callable[..., Any]) -> bool:
     return fn in _OF_OPERANDS or type(fn) is Reduction or (type(fn) is Method and fn.__name__ in _METHODS_OF_OPERANDS)
 
 
+# Rooms of ours in which shapes may depend on values: on clusters of a spectrum, on a rank, on how many differ.
+_BY_VALUES = ("qad.linalg.", "qad.mps.", "qad.rules.sets")
+
+
 def keeps_shape(fn: Callable[..., Any], args: Sequence[Any]) -> bool:
     """Whether the shape and dtype of the result follow from those of the arguments, so that nothing need be checked."""
     if isinstance(fn, np.ufunc) or type(fn) is Attribute or fn in _OF_OPERANDS:
@@ -135,7 +139,8 @@ def keeps_shape(fn: Callable[..., Any], args: Sequence[Any]) -> bool:
         return fn.__name__ in _METHODS_OF_OPERANDS
     if type(fn) is Reduction:
         return fn.method in ("reduce", "accumulate", "outer")
-    return (getattr(fn, "__module__", None) or "").startswith("qad.")  # shapes of ours follow from the operands'
+    module = getattr(fn, "__module__", None) or ""
+    return module.startswith("qad.") and not module.startswith(_BY_VALUES)  # shapes of ours follow from the operands
 
 
 def _integers(i):

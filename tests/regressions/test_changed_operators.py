@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import qad
 from qad.mps import MPO, MPS, energy, heisenberg
@@ -54,3 +55,40 @@ def test_an_operator_can_be_pickled_after_an_energy():
     psi, H = MPS.random(4, 2, seed=1), heisenberg(4)
     value = energy(psi, H)
     assert energy(psi, pickle.loads(pickle.dumps(H))) == value
+
+
+@pytest.mark.parametrize("kind", [scipy.sparse.csr_array, scipy.sparse.coo_array, scipy.sparse.csc_array])
+def test_a_sparse_observable_is_the_one_of_the_call(kind):
+    matrix = kind(np.diag([1.0, 2.0, 3.0, 5.0]))
+
+    def f(t, change):
+        value = qad.Circuit(2).ry(t, [0, 1]).expectation(matrix)
+        if change:
+            matrix.data[:] = 0.0
+        return value
+
+    t = np.array([0.3, 0.7])
+    expected = qad.grad(f)(t, False)
+    np.testing.assert_array_equal(qad.grad(f)(t, True), expected)
+    assert np.abs(expected).max() > 0.1
+
+
+FUNCTIONS_OF_MATRICES = [qad.linalg.funm_herm, qad.linalg.funm_svd, qad.linalg.funm]
+
+
+@pytest.mark.parametrize("at", [np.diag([1.0, 2.0]), np.zeros((2, 2))], ids=["regular", "zero"])
+@pytest.mark.parametrize("funm", FUNCTIONS_OF_MATRICES, ids=lambda f: f.__name__)
+def test_a_function_of_a_matrix_that_changes_before_its_derivative_is_refused(funm, at):
+    rate = np.array([1.0])
+
+    def f(a, change):
+        value = np.sum(funm(lambda w: np.sin(rate[0] * w), a)).real
+        if change:
+            rate[0] += 1.0
+        return value
+
+    assert np.isfinite(qad.grad(f)(at, False)).all()
+    with pytest.raises(qad.errors.ArgumentError, match="has changed since its value was computed"):
+        qad.grad(f)(at, True)
+    with pytest.raises(qad.errors.ArgumentError, match="has changed since its value was computed"):
+        qad.hvp(lambda a: f(a, True), (at,), (at + 1,))

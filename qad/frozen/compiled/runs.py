@@ -73,7 +73,7 @@ def instruction(
     numbers = np.array([row.numbers(address) for row in rows], np.int64)
     ends = np.cumsum([0, *(len(part) for _, part in parts)]).tolist()
     bounds = np.array([(blocks, *ends[i : i + 2]) for i, (blocks, _) in enumerate(parts)], np.int64)
-    reads = [(i, number[var]) for var, i in given.items() if var not in written]
+    reads = [(i, number[var], var.nbytes) for var, i in given.items() if var not in written]
     makes = [(i, number[var], var.shape, var.dtype) for var, i in given.items() if var in written]
     places, status = np.zeros(len(given), np.int64), np.zeros(1, np.int64)
     native = kernel()
@@ -86,13 +86,17 @@ def instruction(
 
 def carry_out(
     native: Callable[..., None], tables: tuple[np.ndarray, ...], status: Any, names: Sequence[str], places: Any,
-    registers: list[Any], reads: Iterable[tuple[int, int]], makes: Iterable[tuple[int, int, Any, Any]],
+    registers: list[Any], reads: Iterable[tuple[int, int, int]], makes: Iterable[tuple[int, int, Any, Any]],
     held: Sequence[Any],
 ) -> None:  # fmt: skip
     """The instruction."""
     kept = []
-    for i, n in reads:
+    for i, n, size in reads:
         x = registers[n]
+        if x.nbytes != size:  # the loop would read what lies beyond it
+            raise AssertionError(
+                f"a step of a frozen program gave {x.shape} {x.dtype} where {size} bytes were recorded"
+            )
         if x.flags.num & READABLE != READABLE:
             x = np.array(x, order="C")
             kept.append(x)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 NEAR = 0.02  # of the largest point: where integration is tried; the quotient is good to eps / NEAR
 GOOD = 1e-13  # relative error of a quotient that needs no integral
+BESIDE = 0.0137  # how far from a point a function is tried, which at the point itself may not show a change
 LOW, HIGH = (4, 6)  # numbers of nodes of Gauss' rule
 
 
@@ -37,15 +38,23 @@ class Function:
         Of an array of real numbers, elementwise, written in NumPy's functions.
     odd : bool
         Continue `f` from the positive numbers as an odd function, ``sign(x) f(|x|)``.
+
+    Raises
+    ------
+    ArgumentError
+        Where it is asked again after what `f` closes over has changed: derivatives are those of the function that it
+        was at first.
     """
 
     f: Callable[[Any], Any]
     odd: bool
     through_zero: bool
+    first_met: tuple[np.ndarray, np.ndarray] | None
 
     def __init__(self, f: Callable[[Any], Any], odd: bool = False):
         self.f = lambda x: f(x) + 0.0 * x  # constants become arrays
         self.odd = odd
+        self.fixed, self.first_met = isinstance(f, np.ufunc), None
         self.through_zero = not odd or self._starts_at_zero()
 
     def _starts_at_zero(self):
@@ -62,6 +71,8 @@ class Function:
     def plain(self, x: np.ndarray) -> np.ndarray:
         """``f(x)``, as given."""
         y = self.f(x)
+        if not self.fixed:
+            self._recognise(x)
         if type(y) is Tensor:
             raise ArgumentError(
                 "the function depends on a recorded Tensor, whose gradient would be lost: bring it into the "
@@ -70,6 +81,23 @@ class Function:
         if self.odd and y.dtype.kind == "c":
             raise ArgumentError("funm_svd takes real functions: apply it to the real and the imaginary part")
         return y
+
+    def _recognise(self, x):
+        """Take note of what `f` gives beside the first points that it meets; raise where it gives something else."""
+        with np.errstate(all="ignore"):
+            if self.first_met is None:
+                beside = x + BESIDE * (1 + np.abs(x))
+                self.first_met = beside, self.f(beside)
+                return
+            beside, before = self.first_met
+            now = self.f(beside)
+        same = type(now) is not Tensor and np.allclose(now, before, rtol=1e-12, atol=0, equal_nan=True)
+        if not same:
+            raise ArgumentError(
+                "the function of a matrix has changed since its value was computed: an array that it closes over was "
+                "written into, or a name was given to something else. Bring what changes into the matrix, as in "
+                "funm_herm(np.exp, t * A)"
+            )
 
     def first(self, x: np.ndarray) -> np.ndarray:
         """``f'(x)``."""
