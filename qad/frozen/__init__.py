@@ -2,7 +2,8 @@
 
 from qad.frozen.freeze import Frozen, freeze
 from qad.frozen.old_names import register
+from qad.frozen.tape_node import as_node  # for what it adds to `Frozen`
 
 register()
 
-__all__ = ["Frozen", "freeze"]
+__all__ = ["Frozen", "as_node", "freeze"]

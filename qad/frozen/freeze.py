@@ -25,7 +25,6 @@ from qad.frozen.results import builder, with_own_arrays
 from qad.frozen.signature import front, signature_of, typed
 from qad.frozen.static_arguments import StaticArguments, names_of
 from qad.frozen.stats import Stats
-from qad.frozen.tape_node import as_node
 from qad.frozen.traced import Traced
 
 if TYPE_CHECKING:
@@ -122,7 +121,11 @@ class Frozen(Inspection, Generic[P, R]):
     Attributes
     ----------
     stats : Stats
+    as_node : method
+        The answer to Tensors; `qad.frozen.tape_node` puts it here.
     """
+
+    as_node: Callable[..., Any]
 
     def __init__(
         self, f: Callable[P, R], static_argnames: str | tuple[str, ...] = (), passes: Any = None, constant: Any = None
@@ -133,8 +136,7 @@ class Frozen(Inspection, Generic[P, R]):
         self.static: StaticArguments = StaticArguments(f, static_argnames)
         self.passes: tuple[str, ...] = chosen(passes)
         self.constant: Any = constant if constant is True else names_of(constant or ())
-        self.forward: dict[Any, Any] = {}
-        self.backward: dict[Any, Any] = {}  # for calls on Tensors, by structure; see qad.frozen.tape_node
+        self.versions: dict[Any, Any] = {}  # for calls on Tensors, by structure; see qad.frozen.versions
         self._entries = OrderedDict()
         self._plain = None, -1, None  # of the last signature of plain arrays: a test, their number, the branches
         self._quiet = None  # a state of NumPy's error handling under which programs are replayed
@@ -217,8 +219,8 @@ class Frozen(Inspection, Generic[P, R]):
             build = builder(*recorded.form)
             program, run = executable(recorded.program, self.passes, build)
             run = silenced(run) if recorded.silent else run
-            bindings = Bindings([*captured.bindings.listed, *recorded.met]) if recorded.met else captured.bindings
-            branches.add(Branch(recorded.path, recorded.places, program, run, bindings, recorded.form))
+            kept = self._kept(captured, recorded.met)
+            branches.add(Branch(recorded.path, recorded.places, program, run, kept, recorded.form))
         else:
             branches.reason = recorded.failure
             self._captured = None
@@ -231,6 +233,10 @@ class Frozen(Inspection, Generic[P, R]):
         if captured is None or not captured.serves(statics):
             captured = self._captured = Captured(self.f, statics, self.constant)
         return captured
+
+    def _kept(self, captured, met):
+        """What a program is compared with before each replay."""
+        return Bindings([*captured.bindings.listed, *met]) if met else captured.bindings
 
     def _eagerly(self, args, kwargs):
         """The result of the function itself, not recorded."""
@@ -258,14 +264,14 @@ class Frozen(Inspection, Generic[P, R]):
         args, kwargs = given
         if any(is_foreign(stack_of(x)) for x in leaves):
             return self._eagerly(args, kwargs)
-        if any(type(value_of(x)) is Traced for x in leaves) or self._look([value for _, value in static]).live:
+        if any(type(value_of(x)) is Traced for x in leaves):
             return with_own_arrays(self.f(*args, **kwargs))
         if not static:
-            return as_node(self, leaves, spec)
+            return self.as_node(leaves, spec)
         key = typed(static)
         if key not in self._parts:
             self._parts[key] = Frozen(partial(self.f, **dict(static)), (), self.passes, self.constant or None)
-        return as_node(self._parts[key], leaves, spec)
+        return self._parts[key].as_node(leaves, spec)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Programs and constants as data; see `qad.frozen.files`."""
