@@ -41,7 +41,7 @@ class RandomGuard:
             sinks.remove(self)
 
     def _states(self):
-        return [self.common(), random.getstate(), *map(_state, self.generators)]
+        return [self.common(), random.getstate(), *map(state, self.generators)]
 
     def common(self) -> tuple[Any, ...]:
         """The state of NumPy's generator without a name."""
@@ -73,7 +73,7 @@ class RandomGuard:
         )
 
 
-def _state(generator):
+def state(generator: Any) -> Any:
     """Where a generator stands, and how many others it has made."""
     if isinstance(generator, random.Random):
         return generator.getstate()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.mutation.changed_arrays import Private, copied, holds, laid_out
-from qad.frozen.capture.bindings import ARRAYS
+from qad.frozen.capture.bindings import ARRAYS, Layout
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,9 +20,16 @@ SMALL = 1 << 15  # bytes of an array that is copied to be compared
 
 def contents(arrays: Iterable[np.ndarray]) -> list[Binding]:
     """Bindings that hold as long as no entry of these arrays changes."""
+    arrays = list(arrays)
     known = {id(array) for array in arrays}
     different = {_entries(array): array for array in sorted(arrays, key=_is_flat)}.values()
     return [_binding(array) for array in different if id(array.base) not in known]  # bases are compared whole
+
+
+def layouts(arrays: Iterable[np.ndarray], compared: Iterable[Binding]) -> list[Binding]:
+    """Bindings of the layouts of those arrays that are not compared themselves, but others with their entries."""
+    done = {id(owner) for _, owner, _, _ in compared}
+    return [("layout", x, Layout.of(x), None) for x in arrays if id(x) not in done]
 
 
 def while_they_live(arrays: Iterable[np.ndarray]) -> list[Binding]:
@@ -64,7 +71,7 @@ def _small(array):
     form, numbers = "array", array.dtype.kind in "biufc"  # others do not show their memory
     if numbers and array.flags.forc:
         form = "memory" if array.flags.c_contiguous else "turned"
-    return form, array, array.shape, bytearray(array.T.tobytes() if form == "turned" else array.tobytes())
+    return form, array, Layout.of(array), bytearray(array.T.tobytes() if form == "turned" else array.tobytes())
 
 
 class _Short:
@@ -72,12 +79,12 @@ class _Short:
 
     def __init__(self, array):
         self.alive = weakref.ref(array)
-        form, _, self.shape, self.kept = _small(array)
+        form, _, self.layout, self.kept = _small(array)
         self.compared = ARRAYS[form]
 
     def __call__(self):
         array = self.alive()
-        return array is None or (array.shape == self.shape and bool(self.kept == self.compared(array)))
+        return array is None or (self.layout.fits(array) and bool(self.kept == self.compared(array)))
 
 
 class _Lasting:
@@ -85,11 +92,12 @@ class _Lasting:
 
     def __init__(self, alive, array):
         made = copied(array)
-        self.alive, self.shape, self.held, self.copy = alive, array.shape, made.base, laid_out(made, array)
+        self.alive, self.layout, self.held = alive, Layout.of(array), made.base
+        self.copy = laid_out(made, array)
 
     def __call__(self):
         array = self.alive()
-        return array is None or (array.shape == self.shape and holds(array, self.held))
+        return array is None or (self.layout.fits(array) and holds(array, self.held))
 
 
 def _is_flat(array):

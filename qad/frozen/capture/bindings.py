@@ -1,16 +1,15 @@
 """Which object stands behind each name that a function reads: compared before every run.
 
 A binding is (form, owner, key, value): the contents of a cell, an entry of a dict, an attribute, a key that a dict has
-not, the shape and bytes of an array, or a test of a whole container.  Of an array in C or Fortran order ("memory" and
-"turned") a bytearray is compared with its memory as it is, in 50 ns up to a kilobyte, and 0.2 µs for 20 kB; others are
-copied for that.  `Bindings.quick` asks for all of them in one
-expression, made as a dataclass makes its methods; `holds` is the same for one of them, and what the expression is
-tested against.
+not, the class of an object, the layout and bytes of an array, or a test of a whole container.  Of an array in C or
+Fortran order ("memory" and "turned") a bytearray is compared with its memory as it is, in 50 ns up to a kilobyte, and
+0.2 µs for 20 kB; others are copied for that.  `Bindings.quick` asks for all of them in one expression, made as a
+dataclass makes its methods; `holds` is the same for one of them, and what the expression is tested against.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -24,9 +23,11 @@ FORMS = {
     "item": "{owner}[{key!r}] is {value}",
     "attribute": "{owner}.{key} is {value}",
     "absent": "{key!r} not in {owner}",
-    "array": "{owner}.shape == {key!r} and {value} == {owner}.tobytes()",
-    "memory": "{owner}.shape == {key!r} and {value} == {owner}",
-    "turned": "{owner}.shape == {key!r} and {value} == {owner}.T",
+    "kind": "type({owner}) is {value}",
+    "array": "{key}.fits({owner}) and {value} == {owner}.tobytes()",
+    "layout": "{key}.fits({owner})",
+    "memory": "{owner}.dtype is {dtype} and {owner}.shape == {shape!r} and {value} == {owner}",
+    "turned": "{owner}.dtype is {dtype} and {owner}.shape == {shape!r} and {value} == {owner}.T",
     "test": "{value}()",
 }
 ARRAYS: dict[str, Callable[..., Any]] = {
@@ -37,6 +38,26 @@ ARRAYS: dict[str, Callable[..., Any]] = {
 VALUES = (bool, int, float, complex, str, bytes, tuple, frozenset, range, slice, np.generic, np.dtype)
 GONE = (AttributeError, KeyError, IndexError, ValueError, TypeError)
 AT_ONCE = 200  # bindings of one expression
+
+
+class Layout(NamedTuple):
+    """What of an array can be set in place besides its entries."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+    @classmethod
+    def of(cls, x: np.ndarray) -> Layout:
+        """That of an array, as it is now."""
+        return cls(x.dtype, x.shape, x.strides)
+
+    def fits(self, x: np.ndarray) -> bool:
+        """Whether an array has it still; the dtype is the same object, unless it was set."""
+        return x.dtype is self.dtype and x.shape == self.shape and x.strides == self.strides
+
+    def __str__(self) -> str:
+        return f"an array of shape {self.shape}"
 
 
 class Bindings:
@@ -66,7 +87,7 @@ class Bindings:
     def broken(self) -> list[str]:
         """The keys of those that do not hold."""
         names = [(x[0], x[2]) for x in self.listed if not holds(x)]
-        return [f"an array of shape {key}" if form in ARRAYS else str(key).lstrip(".") for form, key in names]
+        return [str(key).lstrip(".") for _, key in names]
 
 
 def _all(tests):
@@ -80,7 +101,11 @@ def holds(binding: Binding) -> bool:
         if form == "absent":
             return key not in owner
         if form in ARRAYS:
-            return owner.shape == key and bool(value == ARRAYS[form](owner))
+            return key.fits(owner) and bool(value == ARRAYS[form](owner))
+        if form == "layout":
+            return key.fits(owner)
+        if form == "kind":
+            return type(owner) is value
         if form == "test":
             return value()
         now = owner.cell_contents if form == "cell" else owner[key] if form == "item" else getattr(owner, key)
@@ -109,7 +134,11 @@ def _compiled(bindings):
     space, parts, names = {"same": same}, [], {}
     for form, owner, key, value in bindings:
         one, two = (_name(x, space, names) for x in (owner, value))
-        part = FORMS[form].format(owner=one, key=key, value=two)
+        if type(key) is Layout and form != "test":
+            dtype, layout = (_name(x, space, names) for x in (key.dtype, key))
+            part = FORMS[form].format(owner=one, key=layout, dtype=dtype, shape=key.shape, value=two)
+        else:
+            part = FORMS[form].format(owner=one, key=key, value=two)
         if form in ("cell", "item", "attribute") and isinstance(value, VALUES):
             part = f"({part} or same({part.rpartition(' is ')[0]}, {two}))"
         parts.append(part)

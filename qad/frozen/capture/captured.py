@@ -6,7 +6,7 @@ from operator import is_
 from typing import TYPE_CHECKING, Any, Literal
 
 from qad.core.errors import ArgumentError
-from qad.frozen.capture.array_contents import contents
+from qad.frozen.capture.array_contents import contents, layouts
 from qad.frozen.capture.bindings import Bindings
 from qad.frozen.capture.reachable import Reach
 
@@ -47,7 +47,7 @@ class Captured:
         self.copies: dict[int, np.ndarray] = {
             id(array): test.copy for form, array, _, test in self.arrays if form == "test"
         }
-        self.bindings: Bindings = Bindings([*reach.bindings, *self.arrays])
+        self.bindings: Bindings = Bindings([*reach.bindings, *self.arrays, *layouts(reach.arrays, self.arrays)])
         if missing := sorted(set(names) - reach.used):
             raise ArgumentError(
                 f"qad.freeze: constant={missing[0]!r} names nothing that the function captures: it reads "

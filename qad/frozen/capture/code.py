@@ -9,14 +9,18 @@ from types import BuiltinFunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from qad.frozen.capture.mentioned_names import mentions
-from qad.frozen.capture.namespaces import MAKING_ANEW, attributes
+from qad.frozen.capture.namespaces import MAKING_ANEW, MAKING_TEXT, attributes
 from qad.frozen.capture.trusted_code import is_trusted, source
 
 if TYPE_CHECKING:
     Reach: TypeAlias = Any  # of reachable.py, which imports this file
     import numpy as np
 
-ASKING = frozenset(("getattr", "hasattr", "vars", "__dict__", "attrgetter", "methodcaller", "__getattribute__"))
+ASKING = frozenset((
+    "getattr", "hasattr", "vars", "dir", "__dict__", "attrgetter", "methodcaller", "__getattribute__", "getattr_static",
+    "getmembers", "__match_args__", "format_map", "dumps", "__getstate__", "__reduce__", "__reduce_ex__",
+))  # fmt: skip
+SPACES = frozenset(("__globals__", "f_globals", "f_locals", "f_builtins", "__builtins__"))
 UNSEEN = frozenset(("eval", "exec", "globals", "locals", "__import__"))
 HOLDERS: dict[type, tuple[str, ...]] = {
     partial: ("func", "args", "keywords"),
@@ -33,6 +37,8 @@ def see_function(reach: Reach, f: Any, path: str) -> None:
     """A function of Python: what it holds; of a user's also what its code mentions."""
     module = f.__globals__.get("__name__")
     trusted = is_trusted(module) and module.partition(".")[0]
+    if trusted and (words := source(f, reach.names)):
+        reach.refuse(path, f"reads {words}")
     for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
         _cell(reach, name, cell, trusted, f"{path}.{name}")
     _defaults(reach, f, trusted, path)
@@ -40,8 +46,10 @@ def see_function(reach: Reach, f: Any, path: str) -> None:
         return
     names, pairs, modules = mentions(f.__code__)
     reach.named |= pairs
-    reach.names |= {name for _, name in pairs} | (names & MAKING_ANEW)
+    reach.names |= {name for _, name in pairs} | (names & (MAKING_ANEW | MAKING_TEXT))
     reach.whole = reach.whole or bool(ASKING & (names | reach.names))
+    for name in sorted(SPACES & {name for _, name in pairs} - reach.constant):
+        reach.refuse(name, "reads what cannot be seen")
     for name in sorted(names):
         if name in UNSEEN and name not in f.__globals__ and name not in reach.constant:
             reach.refuse(name, "reads what cannot be seen")

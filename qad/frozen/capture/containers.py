@@ -13,6 +13,9 @@ from qad.core.tape.tensor import CONSTANT
 from qad.frozen.capture.bindings import same
 from qad.frozen.capture.namespaces import users_of
 from qad.frozen.capture.objects import see_object, see_whole
+from qad.frozen.rng_guard import state
+
+STATES = frozenset(("state", "__getstate__", "get_state", "getstate", "__reduce__"))
 
 if TYPE_CHECKING:
     from qad.core.tape.tensor import Tensor
@@ -39,8 +42,15 @@ def see_tensor(reach: Reach, x: Tensor, path: str) -> None:
 
 
 def see_generator(reach: Reach, x: Any, path: str) -> None:
-    """A generator of random numbers."""
+    """A generator of random numbers: draws are noticed, so that its state is compared only if code asks for that."""
     reach.generators.append(x)
+    reach.own(_of_generator, x, path)
+
+
+def _of_generator(reach, x):
+    if STATES & reach.names:
+        kept = state(x)
+        yield "state", "test", x, lambda: state(x) == kept
 
 
 def see_sequence(reach: Reach, x: Any, path: str) -> None:
@@ -69,6 +79,11 @@ def see_dict(reach: Reach, x: Any, path: str) -> None:
         _more(reach, x, path)
     if hasattr(x, "default_factory"):
         reach.wait(x.default_factory, path)
+
+
+def see_view(reach: Reach, x: Any, path: str) -> None:
+    """The keys, values or items of a dict, which change with it."""
+    reach.wait(x.mapping, path)
 
 
 def _entries(reach, x, path, read):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial, partialmethod
 from inspect import getattr_static
 from keyword import iskeyword
 from types import FunctionType, MemberDescriptorType, ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from qad.frozen.capture.process_state import told
 from qad.frozen.capture.trusted_code import is_trusted, source
 
 if TYPE_CHECKING:
@@ -17,7 +18,13 @@ if TYPE_CHECKING:
     Named: TypeAlias = tuple[str, str, Any, Any]  # name, form, owner, value
 
 MAKING = frozenset(("__init__", "__new__", "__post_init__", "__init_subclass__", "__del__", "__repr__", "__str__"))
+TEXT = frozenset(("__str__", "__repr__"))
+MAKING_TEXT = frozenset((
+    *TEXT, "__format__", "str", "repr", "ascii", "format", "print", "pformat", "pprint", "array2string", "array_str",
+    "array_repr", "substitute", "safe_substitute",
+))  # fmt: skip
 MAKING_ANEW = frozenset(("__class__", "type"))  # names by which an object may be made of another's class
+SPECIAL = (FunctionType, staticmethod, classmethod, property, partial, partialmethod)
 OWN = ("self", "cls")  # names behind which no module stands
 
 
@@ -42,7 +49,7 @@ def _of_trusted(reach, x):
             continue
         if words := source(value, reach.names):
             reach.refuse(f"{x.__name__}.{name}", f"reads {words}")
-        if not isinstance(value, (FunctionType, type)):
+        if not told(reach, value, f"{x.__name__}.{name}") and not isinstance(value, (FunctionType, type)):
             reach.wait(value, f"{x.__name__}.{name}")
     return ()
 
@@ -66,12 +73,21 @@ def see_kind(reach: Reach, x: type, path: str) -> None:
         return
     reach.kinds[id(x)] = x
     reach.own(_of_class, x, path)
+    if len(users_of(x)) > 1:
+        reach.bindings.append(("attribute", x, "__mro__", x.__mro__))
     if users_of(type(x)):
         see_kind(reach, type(x), path)
     for base in users_of(x):
         for name, value in vars(base).items():
-            if name.startswith("__") and name not in MAKING and isinstance(value, FunctionType):
-                reach.wait(value, f"{path}.{name}")  # called by Python, not by name
+            if name.startswith("__") and name not in MAKING and isinstance(value, SPECIAL):
+                reach.bind("item", vars(base), name, value, f"{path}.{name}")  # called by Python, not by name
+
+
+def see_texts(reach: Reach, x: type, path: str) -> None:
+    """How a class makes text of its objects, where some code makes text."""
+    for base in users_of(x):
+        for name in sorted(TEXT & vars(base).keys()):
+            reach.bind("item", vars(base), name, vars(base)[name], f"{path}.{name}")
 
 
 def _of_date(reach, x):
@@ -82,7 +98,9 @@ def _of_date(reach, x):
 
 def _of_class(reach, x):
     for base in users_of(x):
-        known = reach.names if not reach.whole else {name for name in vars(base) if not name.startswith("__")}
+        known = reach.names
+        if reach.whole:
+            known = known | {name for name in vars(base) if not name.startswith("__")}
         for name in sorted(known & vars(base).keys() - {"__dict__", "__weakref__", "__class__", "__doc__"}):
             value = vars(base)[name]
             plain = isinstance(value, (FunctionType, property, cached_property)) or not hasattr(value, "__get__")
@@ -123,6 +141,7 @@ def every(x: Any) -> Iterator[Named]:
             else:
                 yield name, "item", space, value
     for base in type(x).__mro__:
-        for name, value in vars(base).items() if "__slots__" in vars(base) else ():
-            if isinstance(value, MemberDescriptorType) and hasattr(x, name):
+        for name, value in vars(base).items():
+            slot = "__slots__" in vars(base) or not name.startswith("__")  # or else a function's globals
+            if slot and isinstance(value, MemberDescriptorType) and hasattr(x, name):
                 yield name, "attribute", x, getattr(x, name)

@@ -7,6 +7,7 @@ import sys
 from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
+from decimal import Decimal
 from operator import attrgetter, methodcaller
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -16,6 +17,7 @@ import optree
 from qad.core.trees import NAMESPACE
 from qad.frozen.capture.code import see_compiled
 from qad.frozen.capture.namespaces import attributes, every, see_kind, users_of
+from qad.frozen.capture.process_state import levels, told
 from qad.frozen.capture.trusted_code import ATOMS, is_trusted, is_written_in_python
 
 if TYPE_CHECKING:
@@ -40,8 +42,10 @@ def see_object(reach: Reach, x: Any, path: str) -> None:
     elif isinstance(x, Iterator):
         if x not in (sys.stdout, sys.stderr) and not (isinstance(x, io.IOBase) and not x.readable()):
             reach.refuse(path, f"is a {kind.__name__}, which gives something else at every call")
-    elif kind.__name__ == "_ArrayFunctionDispatcher" or kind.__module__ == "logging":
-        pass  # NumPy's functions, and loggers, which are only written to
+    elif kind.__name__ == "_ArrayFunctionDispatcher":
+        pass  # NumPy's functions
+    elif kind.__module__ == "logging":
+        reach.own(levels, x, path)
     elif kind.__module__.startswith("numba"):
         reach.wait(getattr(x, "py_func", None), path)
     elif users and not isinstance(x, VISIBLE) and not is_written_in_python(kind):
@@ -65,6 +69,22 @@ def see_whole(reach: Reach, x: Any, path: str) -> None:
         with suppress(TypeError, BufferError):
             memoryview(x).release()
             see_bytes(reach, x, path)
+
+
+def see_exception(reach: Reach, x: BaseException, path: str) -> None:
+    """An exception: what it was made of, and what it holds besides."""
+    reach.bind("attribute", x, "args", x.args, path)
+    for name in ("__cause__", "__context__"):
+        reach.bind("attribute", x, name, getattr(x, name), path)
+    if users_of(type(x)):
+        see_kind(reach, type(x), path)
+    see_whole(reach, x, path)
+
+
+def see_decimal(reach: Reach, x: Decimal, path: str) -> None:
+    """A decimal number, whose sums and products depend on the precision."""
+    told(reach, Decimal, "Decimal")
+    see_value(reach, x, path)
 
 
 def see_hidden(reach: Reach, x: Any, path: str) -> None:

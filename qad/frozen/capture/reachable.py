@@ -7,8 +7,9 @@ containers, dataclasses and the objects of other packages it is everything.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict, deque
 from contextvars import ContextVar
+from decimal import Decimal
 from enum import Enum
 from random import Random
 from types import (
@@ -35,10 +36,20 @@ from qad.frozen.capture.containers import (
     see_pointer,
     see_sequence,
     see_tensor,
+    see_view,
 )
-from qad.frozen.capture.namespaces import MAKING_ANEW, see_class, see_module
-from qad.frozen.capture.objects import see_bytes, see_enum, see_hidden, see_object, see_value
-from qad.frozen.capture.trusted_code import ATOMS
+from qad.frozen.capture.namespaces import MAKING_ANEW, MAKING_TEXT, see_class, see_module, see_texts, users_of
+from qad.frozen.capture.objects import (
+    see_bytes,
+    see_decimal,
+    see_enum,
+    see_exception,
+    see_hidden,
+    see_object,
+    see_value,
+)
+from qad.frozen.capture.process_state import told
+from qad.frozen.capture.trusted_code import ATOMS, CLOCKS, NOW
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -46,6 +57,7 @@ if TYPE_CHECKING:
     from qad.frozen.capture.bindings import Binding
 
 GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, Random)
+VIEWS = tuple(type(view) for d in ({}, OrderedDict()) for view in (d.keys(), d.values(), d.items()))
 MOST = 100_000  # bindings
 SEEN: tuple[tuple[Any, Callable[..., None]], ...] = (
     (Tensor, see_tensor),
@@ -63,6 +75,9 @@ SEEN: tuple[tuple[Any, Callable[..., None]], ...] = (
     ((bytearray, memoryview), see_bytes),
     ((list, tuple, set, frozenset, deque), see_sequence),
     ((dict, MappingProxyType), see_dict),
+    (VIEWS, see_view),
+    (BaseException, see_exception),
+    (Decimal, see_decimal),
     ((ref, ContextVar), see_pointer),
     ((GetSetDescriptorType, MemberDescriptorType), lambda reach, x, path: None),
     (object, see_object),
@@ -82,6 +97,8 @@ class Reach:
         Whether a recorded Tensor, or a traced array of another recording, is among it.
     settled : list of arrays
         Reached by names that the caller declared constant.
+    told : set of callables
+        That tell state of the process which is compared.
     names, named : sets
         Attributes that code mentions, and pairs of what stands before an attribute and the attribute.
     whole : bool
@@ -99,24 +116,40 @@ class Reach:
         self.whole: bool = False
         self.constant: frozenset[str] = frozenset(constant)
         self.used: set[str] = set()
+        self.told: set[Any] = set()
         self.names: set[str] = set()
         self.named: set[tuple[Any, str]] = set()
         self.kinds: dict[int, type] = {}
+        self.texts: set[int] = set()
         self.seen: dict[int, Any] = {}
         self._waiting = [(x, "") for x in roots]
         self._owners, scanned = [], None
         while self._waiting:
             while self._waiting:
                 self._see(*self._waiting.pop())
-            if scanned != (self.whole, len(self.named)):  # code that was found since mentions more
-                scanned = self.whole, len(self.named)
+            if scanned != (now := (self.whole, len(self.named), len(self.names), len(self.kinds))):
+                scanned = now  # code that was found since mentions more
                 for owner in list(self._owners):
                     self._scan(*owner)
-                if MAKING_ANEW & self.names:
-                    self._waiting += [(kind, kind.__name__) for kind in self.kinds.values()]
+                self._look_again()
+
+    def _look_again(self):
+        """What more is read because of names that are known by now."""
+        kinds = list(self.kinds.values())
+        if MAKING_ANEW & self.names:
+            self._waiting += [(kind, kind.__name__) for kind in kinds]
+        if MAKING_TEXT & self.names:
+            for kind in kinds:
+                if id(kind) not in self.texts:
+                    self.texts.add(id(kind))
+                    see_texts(self, kind, kind.__name__)
+        if "datetime64" in self.names - self.constant and NOW & self.names:
+            self.refuse("datetime64", f"reads {CLOCKS}")
 
     def _see(self, x, path):
         kind = type(x)
+        if kind is str and x in NOW:
+            self.names.add(x)  # np.datetime64 reads a clock for it
         if kind in ATOMS or id(x) in self.seen:
             return
         self.seen[id(x)] = x
@@ -124,7 +157,9 @@ class Reach:
             self.live = True
         elif hasattr(kind, "__qad_reached__"):
             self.wait(x.__qad_reached__(), path)
-        else:
+        elif not told(self, x, path):
+            if users_of(kind) and not isinstance(x, Enum):
+                self.bindings.append(("kind", x, f"{path}.__class__", kind))
             see = next(see for kinds, see in SEEN if isinstance(x, kinds))
             see(self, x, path)
 

@@ -8,10 +8,15 @@ from __future__ import annotations
 
 import builtins
 import datetime
+import gc
+import glob
+import importlib
+import inspect
 import io
 import os
 import random
 import secrets
+import shutil
 import sys
 import time
 import uuid
@@ -39,19 +44,26 @@ CHANCE = (
     "the system's random numbers, which a replay would repeat: draw them outside and pass the arrays as arguments, or "
     "make the generator inside of a fixed seed, np.random.default_rng(0)"
 )
+FRAMES = "names that cannot be seen: read them outside, and pass what they stand for as arguments"
+MEASURES = "a measure of the process, which a replay would not take again: take it outside, and pass it as an argument"
 _TABLE = {
+    FRAMES: [sys._getframe, sys._current_frames, inspect.currentframe, inspect.stack, inspect.trace,
+             importlib.import_module, importlib.reload, gc.get_objects, gc.get_referrers],
+    MEASURES: [sys.getrefcount, sys.getallocatedblocks, gc.get_count, gc.get_stats, os.getloadavg,
+               os.get_terminal_size, shutil.get_terminal_size, shutil.disk_usage],
     CLOCKS: [getattr(time, name) for name in dir(time) if name.partition("_ns")[0] in (
         "time", "perf_counter", "monotonic", "process_time", "thread_time", "clock_gettime", "localtime", "gmtime",
         "ctime", "asctime", "strftime", "times",
     )] + [os.times],
     FILES: [builtins.open, builtins.input, io.open_code, os.open, os.read, np.load, np.loadtxt, np.genfromtxt,
-            np.fromfile, np.memmap],
+            np.fromfile, np.memmap, os.listdir, os.scandir, os.stat, os.lstat, os.walk, os.access, glob.glob,
+            glob.iglob, os.path.exists, os.path.isfile, os.path.isdir, os.path.getsize, os.path.getmtime],
     CHANCE: [os.urandom, os.getpid, uuid.uuid1, uuid.uuid4, secrets.randbits, secrets.randbelow, secrets.choice,
              secrets.token_bytes, secrets.token_hex, random.Random, random.SystemRandom],
 }  # fmt: skip
 SOURCES = {id(fn): words for words, fns in _TABLE.items() for fn in fns}
-DATES = (datetime.datetime, datetime.date)
 NOW = frozenset(("now", "today", "utcnow"))
+DATES = (datetime.datetime, datetime.date, np.datetime64)
 
 
 def is_trusted(module: Any) -> bool:
