@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import sys
 from functools import cached_property, partial, partialmethod
-from types import BuiltinFunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, CellType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from qad.frozen.capture.mentioned_names import mentions
@@ -36,11 +36,11 @@ HOLDERS: dict[type, tuple[str, ...]] = {
 def see_function(reach: Reach, f: Any, path: str) -> None:
     """A function of Python: what it holds; of a user's also what its code mentions."""
     module = f.__globals__.get("__name__")
-    trusted = is_trusted(module) and module.partition(".")[0]
+    trusted = module.partition(".")[0] if is_trusted(module) else ""
     if trusted and (words := source(f, reach.names)):
         reach.refuse(path, f"reads {words}")
     for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
-        _cell(reach, name, cell, trusted, f"{path}.{name}")
+        see_cell(reach, name, cell, trusted, f"{path}.{name}")
     _defaults(reach, f, trusted, path)
     if trusted:
         return
@@ -73,7 +73,8 @@ def _defaults(reach, f, trusted, path):
             reach.wait(each, path)
 
 
-def _cell(reach, name, cell, trusted, path):
+def see_cell(reach: Reach, name: str, cell: CellType, trusted: str, path: str) -> None:
+    """A variable of an enclosing function."""
     try:
         value = cell.cell_contents
     except ValueError:

@@ -6,7 +6,6 @@ import io
 import sys
 from collections import deque
 from collections.abc import Iterator
-from contextlib import suppress
 from decimal import Decimal
 from operator import attrgetter, methodcaller
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -17,6 +16,7 @@ import optree
 from qad.core.trees import NAMESPACE
 from qad.frozen.capture.code import see_compiled
 from qad.frozen.capture.namespaces import attributes, every, see_kind, users_of
+from qad.frozen.capture.pickled_state import see_pickled
 from qad.frozen.capture.process_state import levels, told
 from qad.frozen.capture.trusted_code import ATOMS, is_trusted, is_written_in_python
 
@@ -65,10 +65,15 @@ def see_whole(reach: Reach, x: Any, path: str) -> None:
         reach.bind(form, holder, name, value, f"{path}.{name}")
     if type(space := getattr(x, "__dict__", None)) is dict:
         reach.bind("test", x, path, _same_keys(x, tuple(space)), path)
-    elif not isinstance(x, VISIBLE):
-        with suppress(TypeError, BufferError):
-            memoryview(x).release()
-            see_bytes(reach, x, path)
+    if isinstance(x, (*VISIBLE, BaseException)) or is_written_in_python(type(x)):
+        return
+    try:
+        memoryview(x).release()
+    except (TypeError, BufferError):
+        if not see_pickled(reach, x, path):
+            see_hidden(reach, x, path)
+    else:
+        see_bytes(reach, x, path)
 
 
 def see_exception(reach: Reach, x: BaseException, path: str) -> None:

@@ -14,6 +14,7 @@ from enum import Enum
 from random import Random
 from types import (
     BuiltinFunctionType,
+    CellType,
     FunctionType,
     GetSetDescriptorType,
     MappingProxyType,
@@ -28,7 +29,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.core.tape.tensor import Tensor
-from qad.frozen.capture.code import HOLDERS, see_compiled, see_function, see_holder, see_ufunc
+from qad.frozen.capture.code import HOLDERS, see_cell, see_compiled, see_function, see_holder, see_ufunc
 from qad.frozen.capture.containers import (
     see_array,
     see_dict,
@@ -79,6 +80,7 @@ SEEN: tuple[tuple[Any, Callable[..., None]], ...] = (
     (BaseException, see_exception),
     (Decimal, see_decimal),
     ((ref, ContextVar), see_pointer),
+    (CellType, lambda reach, x, path: see_cell(reach, "cell_contents", x, "", path)),
     ((GetSetDescriptorType, MemberDescriptorType), lambda reach, x, path: None),
     (object, see_object),
 )
