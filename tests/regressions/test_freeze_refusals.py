@@ -13,12 +13,14 @@ from time import perf_counter
 
 import numpy as np
 import pytest
+from numpy import datetime64
 
 import qad
 
 X = np.array([1.0, 2.0, 3.0])
 OBJECTS = np.array([1.0, 2.0, 3.0], dtype=object)
 WORDS = np.array(["a", "b", "c"])
+WHEN = "now"
 RNG = np.random.default_rng(0)
 doubled = np.frompyfunc(lambda x: 2 * x, 1, 1)
 numbers = itertools.count()
@@ -65,6 +67,11 @@ VARYING = {
     "monotonic_ns": lambda x: x * time.monotonic_ns(),
     "datetime": lambda x: x * datetime.datetime.now().microsecond,
     "today": lambda x: x * datetime.date.today().day,
+    "now of NumPy": lambda x: x * float(np.datetime64("now").astype(int) % 1000),
+    "today of NumPy": lambda x: x * float(np.datetime64("today").astype(int) % 1000),
+    "now with a unit": lambda x: x * float(np.datetime64("now", "ms").astype(int) % 1000),
+    "now of a captured text": lambda x: x * float(datetime64(WHEN).astype(int) % 1000),
+    "now in an array": lambda x: x * float(np.array("now", dtype="M8[s]").astype(int) % 1000),
     "urandom": lambda x: x * os.urandom(1)[0],
     "secrets": lambda x: x * secrets.randbelow(9),
     "token": lambda x: x * int(secrets.token_hex(2), 16),

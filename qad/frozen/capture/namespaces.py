@@ -45,7 +45,10 @@ def _of_trusted(reach, x):
     """Nothing to be compared; but what gives something else at every call, and what a user may have stored."""
     for before, name in reach.named:
         value = vars(x).get(name)
-        if before in OWN or value is None or name in reach.constant or id(value) in reach.seen:
+        if before in OWN or value is None or id(value) in reach.seen:
+            continue
+        if name in reach.constant:
+            reach.used.add(name)
             continue
         if words := source(value, reach.names):
             reach.refuse(f"{x.__name__}.{name}", f"reads {words}")
@@ -141,7 +144,6 @@ def every(x: Any) -> Iterator[Named]:
             else:
                 yield name, "item", space, value
     for base in type(x).__mro__:
-        for name, value in vars(base).items():
-            slot = "__slots__" in vars(base) or not name.startswith("__")  # or else a function's globals
-            if slot and isinstance(value, MemberDescriptorType) and hasattr(x, name):
+        for name, value in vars(base).items() if "__slots__" in vars(base) or isinstance(x, BaseException) else ():
+            if isinstance(value, MemberDescriptorType) and hasattr(x, name):
                 yield name, "attribute", x, getattr(x, name)

@@ -42,6 +42,10 @@ def _levels():
     return [(x.name, x.level, x.disabled, x.propagate) for x in (logging.root, *made)], logging.root.manager.disable
 
 
+def _places():
+    return locale.setlocale(locale.LC_ALL), locale.localeconv()
+
+
 def _environment():
     return dict(os.environ)
 
@@ -71,7 +75,7 @@ _TABLE: tuple[tuple[Callable[[], Any], tuple[Any, ...]], ...] = (
     (gc.isenabled, (gc.isenabled,)),
     (gc.get_threshold, (gc.get_threshold,)),
     (threading.active_count, (threading.active_count, threading.enumerate)),
-    (locale.localeconv, (locale.localeconv, locale.getlocale, locale.setlocale)),
+    (_places, (locale.localeconv, locale.getlocale, locale.setlocale)),
     (random.getstate, (random.getstate,)),
     (config, (config,)),
 )  # fmt: skip
