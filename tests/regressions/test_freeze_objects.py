@@ -4,7 +4,7 @@ import dataclasses
 import weakref
 from collections import OrderedDict
 from collections.abc import Mapping
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
@@ -65,6 +65,11 @@ class Entries(Mapping):
 
     def __len__(self):
         return 1
+
+
+class Answering(ModuleType):
+    def __getattribute__(self, name):
+        return 5.0 if name == "n" else super().__getattribute__(name)
 
 
 @dataclasses.dataclass
@@ -175,8 +180,13 @@ def classes():
     swapped, raised, own, seeds, pointed = Held(), ValueError(2.0), Error("2.0"), np.random.SeedSequence(3), Held()
     base, called = type("Base", (Held,), {}), type("Called", (), {"__call__": lambda self: 2.0})
     child, call, weak = type("Child", (base,), {})(), called(), weakref.ref(pointed)
+    module = ModuleType("module_of_a_test")
+    module.n = 2.0
     cell = (lambda: child).__closure__[0]
     return {
+        "class of a module": (lambda x: x * module.n, lambda: setattr(module, "__class__", Answering)),
+        "name of a class": (lambda x: x * len(base.__name__), lambda: setattr(base, "__name__", "B")),
+        "name of a function": (lambda x: x * len(by_key.__name__), lambda: setattr(by_key, "__name__", "B")),
         "class of an object": (lambda x: x * swapped.m(), lambda: setattr(swapped, "__class__", Other)),
         "class of what is pointed at": (lambda x: x * weak().m(), lambda: setattr(pointed, "__class__", Other)),
         "bases": (lambda x: x * child.m(), lambda: setattr(type(child), "__bases__", (Other,))),

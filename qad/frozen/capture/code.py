@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 ASKING = frozenset((
     "getattr", "hasattr", "vars", "dir", "__dict__", "attrgetter", "methodcaller", "__getattribute__", "getattr_static",
-    "getmembers", "__match_args__", "format_map", "dumps", "__getstate__", "__reduce__", "__reduce_ex__",
+    "getmembers", "__match_args__", "format_map", "vformat", "dumps", "__getstate__", "__reduce__", "__reduce_ex__",
 ))  # fmt: skip
 SPACES = frozenset(("__globals__", "f_globals", "f_locals", "f_builtins", "__builtins__"))
 UNSEEN = frozenset(("eval", "exec", "globals", "locals", "__import__"))

@@ -25,12 +25,18 @@ MAKING_TEXT = frozenset((
 ))  # fmt: skip
 MAKING_ANEW = frozenset(("__class__", "type"))  # names by which an object may be made of another's class
 SPECIAL = (FunctionType, staticmethod, classmethod, property, partial, partialmethod)
+SAID = frozenset(("__name__", "__qualname__", "__doc__"))  # of classes and functions, but not among their attributes
 OWN = ("self", "cls")  # names behind which no module stands
 
 
 def see_module(reach: Reach, x: ModuleType, path: str) -> None:
     """A module; of one that is trusted nothing is compared."""
-    reach.own(_of_trusted if is_trusted(x.__name__) else _of_module, x, path or x.__name__)
+    trusted = is_trusted(x.__name__)
+    reach.own(_of_trusted if trusted else _of_module, x, path or x.__name__)
+    if not trusted:
+        reach.bindings.append(("kind", x, f"{path}.__class__", type(x)))
+    if users_of(type(x)):
+        see_kind(reach, type(x), path)
 
 
 def _of_module(reach, x):
@@ -100,6 +106,8 @@ def _of_date(reach, x):
 
 
 def _of_class(reach, x):
+    for name in sorted(SAID & reach.names):
+        yield name, "attribute", x, getattr(x, name)
     for base in users_of(x):
         known = reach.names
         if reach.whole:
@@ -121,6 +129,9 @@ def users_of(kind: type) -> list[type]:
 def attributes(reach: Reach, x: Any) -> Iterator[Named]:
     """Of an object of the user's: attributes that code mentions, also those that it has not, but its class has."""
     space, users = getattr(x, "__dict__", {}), users_of(type(x))
+    if isinstance(x, FunctionType):
+        for name in sorted(SAID & reach.names):
+            yield name, "attribute", x, getattr(x, name)
     for name, form, holder, value in every(x):
         if name in reach.names or reach.whole:
             yield name, form, holder, value

@@ -10,6 +10,7 @@ import os
 import random
 import sys
 import threading
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -35,6 +36,14 @@ def _precision():
 def _thread():
     thread = threading.current_thread()
     return thread.name, thread.ident, thread.daemon
+
+
+def _chain(logger):
+    found = [logging.root.manager.disable]
+    while logger is not None:
+        found += [logger.level, logger.disabled, logger.propagate]
+        logger = logger.parent
+    return found
 
 
 def _levels():
@@ -95,8 +104,9 @@ def told(reach: Reach, x: Any, path: str) -> bool:
 
 
 def levels(reach: Reach, x: Any) -> Iterator[tuple[str, str, Any, Any]]:
-    """The levels of all loggers, if code asks for one; otherwise loggers are only written to."""
-    if LEVELS & reach.names and _levels not in reach.told:
-        reach.told.add(_levels)
-        kept = _levels()
-        yield "the levels of loggers", "test", x, lambda: _levels() == kept
+    """The levels of a logger, or of all for ``getLogger``, if code asks for one; they are only written to otherwise."""
+    if LEVELS & reach.names and x not in reach.told:
+        reach.told.add(x)
+        read = partial(_chain, x) if isinstance(x, logging.Logger) else _levels
+        kept = read()
+        yield "the levels of loggers", "test", x, lambda: read() == kept
