@@ -142,6 +142,11 @@ def test_what_cannot_be_followed_is_refused(name):
         qad.freeze(UNSEEN[name])(X)
 
 
+def test_a_date_of_a_captured_array_may_be_declared_constant():
+    frozen = qad.freeze(lambda x: x * np.array("now", dtype="M8[Y]").astype(int), constant="datetime64")
+    np.testing.assert_array_equal(frozen(X), frozen(X))
+
+
 def test_state_may_be_declared_constant():
     frozen = qad.freeze(lambda x: x * len(os.getcwd()), constant="getcwd")
     try:

@@ -94,7 +94,8 @@ READERS: dict[int, Callable[[], Any]] = {id(fn): read for read, fns in _TABLE fo
 def told(reach: Reach, x: Any, path: str) -> bool:
     """Whether `x` is a function that tells such state; then that is compared."""
     read = READERS.get(id(x))
-    if x is logging.getLogger:
+    if x is logging.getLogger and "getLogger" not in reach.told:
+        reach.told.add("getLogger")
         reach.own(levels, x, path)
     elif read is not None and read not in reach.told:
         reach.told.add(read)
