@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from numpy import ndarray
+
 from qad.core.tape.levels import Level, fresh, stopped, unrecorded
 from qad.core.tape.operands import highest
 from qad.core.tape.tensor import Tensor, become, handle_of
@@ -95,7 +97,7 @@ def held(x: Any) -> Any:
     """What `x` is now: later writes into arrays and Tensors do not reach it."""
     if type(x) is Tensor:
         return handle_of(x)
-    return x.copy() if hasattr(x, "shape") and x.shape else x
+    return (x.copy("K") if type(x) is ndarray else x.copy()) if hasattr(x, "shape") and x.shape else x
 
 
 def is_differentiated(x: Any) -> bool:

@@ -184,3 +184,14 @@ def test_forward_mode_over_a_gradient_without_a_graph():
         a, c = x.clone().requires_grad_(), forward_ad.make_dual(torch.ones(3), torch.ones(3))
         (g,) = torch.autograd.grad(wrap(lambda x: x**3)(a), a, c)
         torch.testing.assert_close(forward_ad.unpack_dual(g).tangent, 3 * x**2)
+
+
+def test_a_wrapped_function_meets_a_tensor_as_it_lies():
+    def f(a):
+        b = a * 1.0
+        b.ravel()[:2] = 0.0
+        return np.sum(b * b)
+
+    a = np.asfortranarray([[1.0, 2.0], [3.0, 4.0]])
+    for requires_grad in (False, True):
+        assert wrap(f)(torch.from_numpy(a).requires_grad_(requires_grad)).item() == f(a) == 30

@@ -82,6 +82,7 @@ def watch(level: Any, array: NDArray[Any], names: int = 1, sparing: bool = False
         seen[id(array)] = array, copy
     if array.flags.c_contiguous:  # next time, quickly
         seen.last, seen.held, seen.copy = array, copy.base, copy
+        return copy
     return laid_out(copy, array)
 
 
@@ -104,32 +105,48 @@ def locked(array: Any) -> bool:
 
 def holds(array: NDArray[Any], held: Any) -> bool:
     """Whether an array still holds what its copy is made of, bit by bit."""
-    return held == (array.tobytes() if array.nbytes <= SMALL else _flat(array))
+    flat = array if array.flags.c_contiguous else _flat(array)
+    return held == (flat.tobytes() if array.nbytes <= SMALL else flat)
 
 
 def copied(array: NDArray[Any]) -> NDArray[Any]:
-    """A copy of what an array holds, over memory that can be compared: in the order of its axes, or `_flat`."""
-    if array.nbytes <= SMALL:
-        return np.ndarray(array.shape, array.dtype, Private(array.tobytes()))
-    memory.ready(array.nbytes)
+    """A copy of what an array holds, as `_flat`, over memory that can be compared."""
     flat = _flat(array)
+    if array.nbytes <= SMALL:
+        return np.ndarray(flat.shape, flat.dtype, Private(flat.tobytes()))
+    memory.ready(array.nbytes)
     return np.ndarray(flat.shape, flat.dtype, Private(flat.data))
 
 
 def laid_out(copy: NDArray[Any], array: NDArray[Any]) -> NDArray[Any]:
-    """A copy with the axes of `array`."""
-    if array.nbytes <= SMALL or array.flags.c_contiguous:
+    """A copy with the axes of `array`, which lies in memory alike, so that what is made of it does."""
+    flags = array.flags
+    if flags.c_contiguous:
         return copy
-    return copy.T if array.flags.f_contiguous else np.broadcast_to(copy, array.shape)
+    if flags.f_contiguous:
+        return copy.T
+    if 0 not in array.strides:
+        return copy if array.ndim == 1 else copy.transpose(np.argsort(_order(array)))
+    return np.broadcast_to(copy.transpose(np.argsort(_order(array))), array.shape)
 
 
 def _flat(array: NDArray[Any]) -> NDArray[Any]:
-    """The numbers of an array in C order: itself, its transpose, or a copy in which nothing is repeated by strides."""
-    if array.flags.c_contiguous:
+    """The numbers of an array as they lie: itself, its axes in another order, or a copy without what is repeated."""
+    flags = array.flags
+    if flags.c_contiguous:
         return array
-    if array.flags.f_contiguous:
+    if flags.f_contiguous:
         return array.T
-    return np.ascontiguousarray(array[tuple([slice(None if step else 1) for step in array.strides])])
+    if 0 in array.strides:
+        array = array[tuple([slice(None if step else 1) for step in array.strides])]
+        return np.ascontiguousarray(array.transpose(_order(array)))
+    return np.ascontiguousarray(array if array.ndim == 1 else array.transpose(_order(array)))
+
+
+def _order(array: NDArray[Any]) -> list[int]:
+    """The axes of an array from the slowest to the fastest in memory."""
+    steps = array.strides
+    return sorted(range(len(steps)), key=lambda axis: (-abs(steps[axis]), axis))
 
 
 # -- the tape of `qad.tensor`, which never closes, so it must not keep arrays alive ----------------------------

@@ -213,7 +213,7 @@ class Tensor(Attached):
 
 def restored(array: Value, requires_grad: bool) -> Tensor:
     """A Tensor of a copy of `array`, for copies and pickles: a leaf of the tape or a constant."""
-    array = array.copy()
+    array = array.copy("K") if type(array) is np.ndarray else array.copy()
     return Tensor(array, leaf(array), Tensor.TAPE) if requires_grad else Tensor(array)
 
 

@@ -14,6 +14,7 @@ from numpy import ndarray
 
 from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
 from qad.core.foreign import is_foreign, like
+from qad.core.mutation.aliases import copied
 from qad.core.mutation.changed_arrays import check, watch
 from qad.core.tape import backward
 from qad.core.tape.cotangents import One
@@ -260,7 +261,7 @@ class Record:
                 if type(x.value) is ndarray:
                     x.value = x.node[ANSWER] = watch(level, x.value)
                 elif is_foreign(x.value):
-                    x.value = x.node[ANSWER] = x.value.copy()
+                    x.value = x.node[ANSWER] = copied(x.value) if hasattr(x.value, "flags") else x.value.copy()
             out = run(f, [tree for tree, _, _ in self._lifted], kwargs)
         self._seen = level.seen
         leaves, self.spec = flatten(out)

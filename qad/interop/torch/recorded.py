@@ -76,7 +76,7 @@ def _torch_call(*arrays: NDArray[Any], program: Program | Derivative) -> tuple[A
 
 def _given(x):
     x = np.asarray(x)
-    return torch.from_numpy(x if x.flags.writeable and min(x.strides, default=0) >= 0 else x.copy())
+    return torch.from_numpy(x if x.flags.writeable and min(x.strides, default=0) >= 0 else x.copy("K"))
 
 
 def _vjp(needed, g, ans, *arrays, program):

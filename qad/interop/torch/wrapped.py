@@ -245,4 +245,4 @@ def _tensor(y, arrays):
     if y.dtype.kind not in "fc":
         raise ArgumentError(f"wrap: the function returned {y.dtype} numbers, which have no derivative: leave them out")
     shared = not y.flags.writeable or any(np.may_share_memory(y, x) for x in arrays)
-    return torch.from_numpy(y.copy() if shared or min(y.strides, default=0) < 0 else y)
+    return torch.from_numpy(y.copy("K") if shared or min(y.strides, default=0) < 0 else y)
