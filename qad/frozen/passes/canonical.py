@@ -174,4 +174,21 @@ def _arithmetic(step):
         return [Step(named, step.args[:1], {}, step.out)]
     if fn is np.power and type(step.args[1]) in (int, float) and step.args[1] == 2 and operands[0].dtype.kind in "fc":
         return [Step(np.square, step.args[:1], {}, step.out)]
-    return _replaced(step, fn, step.args) if isinstance(fn, np.ufunc) or fn is np.dot else None
+    if isinstance(fn, np.ufunc):
+        return _replaced(step, fn, step.args) if _gives(fn, step) else None
+    return _replaced(step, fn, step.args) if fn is np.dot else None
+
+
+def _gives(fn, step):
+    """Whether a ufunc gives what its operator gave: the square of truths is of bytes, their power of integers."""
+    operands = [x for x in step.args if type(x) is Var]
+    if any(x.dtype is None for x in operands) or all(x.dtype.kind in "fc" for x in operands):
+        return True
+    return fn.resolve_dtypes((*map(_promoted, step.args), *[None] * fn.nout))[-1] == step.out.dtype
+
+
+def _promoted(x):
+    """What NumPy promotes an operand as: its dtype, or the type of a Python number."""
+    if type(x) is Var and x.kind == "number":
+        return float if x.dtype.kind == "f" else complex
+    return type(x) if type(x) in (int, float, complex) else np.dtype(bool) if type(x) is bool else x.dtype
