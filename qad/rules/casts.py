@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import GradientTypeError
+from qad.core.errors import ArgumentError, GradientTypeError
 from qad.extend import attach, defvjp, defvjp_tuned, implements, on_stack, primitive, quick_with_metadata
 from qad.extend.memory import as_array, is_number
 
@@ -91,5 +91,21 @@ def nan_to_num(
     return x
 
 
-attach("astype", astype)
+def astype_method(
+    x: Value, dtype: DTypeLike, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True,
+    *, device: str | None = None,
+) -> Value:  # fmt: skip
+    """``x.astype(...)``, whose result lies in memory as `order` says."""
+    if not np.can_cast(x.dtype, dtype, casting):
+        raise GradientTypeError(f"x.astype: {x.dtype} is not cast to {np.dtype(dtype)} by casting={casting!r}")
+    if order != "K" and not copy:
+        raise ArgumentError(
+            f"x.astype(..., order={order!r}, copy=False) of a Tensor: whether it copies depends on how x lies in memory"
+            "; leave copy=False out"
+        )
+    y = astype(x, dtype, copy=copy)
+    return y if order == "K" else y.copy(order=order)
+
+
+attach("astype", astype_method)
 attach("copy", lambda x, order="C": np.positive(x) if is_number(x) else np.copy(x, order))
