@@ -5,18 +5,55 @@ Each function takes the `qad.frozen.traced.Traced`, whose recorder adds the guar
 
 from __future__ import annotations
 
+import sys
 import warnings
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
 
-from qad.frozen.caller import depth, is_ours, whereabouts
+from qad.frozen.caller import asked_by_us, depth, is_ours, whereabouts
 from qad.frozen.guards import outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     Traced: TypeAlias = Any  # of traced.py, which imports this file
+
+
+ASKED = frozenset(("__copy__", "__deepcopy__", "__dlpack__", "__dlpack_device__"))  # attributes, by users
+
+
+class Lacking(AttributeError, TypeError):
+    """A plain number has no such attribute; a call such as ``len(x)`` meets it as a TypeError."""
+
+
+class OfArrays:
+    """An attribute of traced arrays that numbers of these kinds have not, so that duck typing takes the same branch."""
+
+    __slots__ = ("attribute", "name", "kinds")
+
+    def __init__(self, attribute: Any, name: str, kinds: Collection[str]):
+        self.attribute, self.name, self.kinds = attribute, name, frozenset(kinds)
+
+    def __get__(self, x: Any, owner: Any = None) -> Any:
+        if x is None:
+            return self.attribute
+        kind = x.symbol.kind
+        if kind in self.kinds and not asked_by_us():
+            x.recorder.place = _place() if self.name == "__iter__" else None
+            missing(x, self.name)
+        if kind == "scalar" and self.name == "__getitem__" and x.recorder.place == _place():
+            raise Lacking("not iterable")  # iter(x), which has found no __iter__ just now
+        return self.attribute.__get__(x, owner)
+
+    def __set__(self, x: Any, value: Any) -> None:
+        self.attribute.__set__(x, value)
+
+
+def _place():
+    """The instruction that looks for an attribute."""
+    frame = sys._getframe(2)
+    return id(frame), frame.f_lasti
 
 
 def decide(x: Traced, kind: str) -> Any:
@@ -54,13 +91,17 @@ def shown(x: Traced, show: Callable[[Any], str]) -> str:
 
 
 def missing(x: Traced, name: str) -> NoReturn:
-    """Raise for an attribute that traced arrays have not; where plain ones have it, the function may not go on."""
+    """Raise for an attribute that a traced value has not; where the plain one has it, the function may not go on."""
+    kind = type(x.value)
+    if x.symbol.kind != "array" and not hasattr(kind, name):
+        error = Lacking if name.startswith("__") else AttributeError
+        raise error(f"{kind.__name__!r} object has no attribute {name!r}")
     message = (
         f"a traced array has no {name!r}: use NumPy's functions, or wrap what needs it in qad.extend.primitive, so "
         "that it becomes one step"
     )
-    asked = not name.startswith("__") or name in ("__copy__", "__deepcopy__")  # NumPy asks for the others
-    if asked and hasattr(np.ndarray, name) and x.recorder.running and not is_ours():
+    asked = not name.startswith("__") or name in ASKED  # NumPy asks for the others
+    if asked and hasattr(kind, name) and x.recorder.running and not is_ours():
         x.recorder.refuse(message, AttributeError)
     raise AttributeError(f"qad.freeze: {message}")
 

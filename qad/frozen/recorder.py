@@ -46,6 +46,8 @@ class Recorder:
         The plain arrays that were met.
     by_layout : bool
         Whether something was found to be a view, or a copy, that may be the other where arrays lie in another order.
+    wrote, asked : bool
+        Whether a Tensor was written into, whose array may be a plain one; whether `f` itself asked how an array lies.
     refusal : exception or None
         What could not be recorded; raised again in the end, for the function may have caught it.
     silent : bool
@@ -66,7 +68,8 @@ class Recorder:
         self.path: list[Outcome] = []
         self.places: list[str] = []
         self.running: bool = True
-        self.by_layout: bool = False
+        self.by_layout = self.wrote = self.asked = False
+        self.place: Any = None  # where an attribute was missing
         self.refusal = self.failure = None
         self.silent: bool = False
         self._errors, self._filters = current(), warnings.filters
@@ -231,6 +234,7 @@ class Recorder:
         if fn in SHOWING:
             return shown(args[0], fn)
         if fn in ANSWERED:
+            self.asked |= fn in (np.shares_memory, np.may_share_memory)
             return fn(*decoded(args), **decoded(kwargs))
         if "like" in kwargs:
             kwargs = {key: x for key, x in kwargs.items() if key != "like"}
@@ -274,7 +278,7 @@ class Recorder:
         """The program that gives these leaves of a result."""
         leaves = [x.symbol if type(x) is Traced else x for x in outputs]
         program = Program(self.inputs, self.constants.values, self.steps, leaves)
-        if program.by_layout() or (self.by_layout and program.pinned()):
+        if self.asked or (self.by_layout and (self.wrote or program.pinned())) or program.by_layout():
             for var, value in [each for each in zip(self.inputs, self.given, strict=True) if each[0].kind == "array"]:
                 self.guard(var, outcome(value, "strides"))
         return program

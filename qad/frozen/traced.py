@@ -14,7 +14,7 @@ import numpy as np
 
 from qad.core.tape.tensor import Tensor, value_of
 from qad.frozen.caller import asked_by_us
-from qad.frozen.decisions import decide, forced, missing, shown
+from qad.frozen.decisions import OfArrays, decide, forced, missing, shown
 from qad.frozen.functions import OPERATORS, UFUNCS, attribute, method, reduction
 from qad.frozen.program import rebuilt
 from qad.frozen.writing_functions import refuse_out, with_keywords
@@ -52,8 +52,13 @@ class Traced:
     size: property = property(lambda self: self.symbol.size)
     itemsize: property = property(lambda self: self.symbol.dtype.itemsize)
     nbytes: property = property(lambda self: self.symbol.nbytes)
-    flags: property = property(lambda self: self.value.flags)
     __hash__: ClassVar[None] = None  # type: ignore - arrays have no hash, which checkers take for an override
+
+    @property
+    def flags(self) -> Any:
+        """How it lies in memory: the program is made for arguments that lie so."""
+        self.recorder.asked = True
+        return self.value.flags
 
     def __getattr__(self, name: str) -> NoReturn:
         missing(self, name)
@@ -101,6 +106,7 @@ class Traced:
     def item(self, *index: Any) -> Any:
         """The value as a Python number, which from then on is a constant of the program."""
         x = self[np.unravel_index(index[0], self.shape) if len(index) == 1 else index] if index else self
+        x = x[(0,) * x.ndim] if x.shape and x.size == 1 else x
         value = x.value.item() if hasattr(x.value, "item") else x.value
         if type(value) in (bool, int):
             return type(value)(decide(x, type(value).__name__))
@@ -165,6 +171,9 @@ class Traced:
 
     def __getitem__(self, index: Any) -> Any:
         return self.recorder.step(operator.getitem, (self, _bare(index)), {})
+
+    def __contains__(self, value: Any) -> bool:
+        return bool((self == value).any())
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self.recorder.step(operator.setitem, (self, _bare(index), value), {}, mutates=self)
@@ -254,3 +263,10 @@ def _set_flat(self, value):
 
 Traced.real, Traced.imag = Traced.real.setter(_set_real), Traced.imag.setter(_set_imag)
 Traced.flat = property(Flat, _set_flat)
+
+# What the plain numbers lack that traced ones stand for; NumPy's own protocols it finds in both.
+_SEQUENCE = ("__len__", "__iter__", "__getitem__", "__setitem__", "__contains__")
+for _name in [name for name in vars(Traced) if hasattr(np.ndarray, name) and (name[:2] != "__" or name in _SEQUENCE)]:
+    _kinds = [kind for kind, plain in (("number", complex), ("scalar", np.float64)) if not hasattr(plain, _name)]
+    if _kinds:
+        setattr(Traced, _name, OfArrays(vars(Traced)[_name], _name, _kinds))

@@ -10,6 +10,7 @@ from numpy import ndarray
 
 from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
 from qad.core.foreign import is_foreign, like
+from qad.core.freeze_hook import RECORDINGS
 from qad.core.mutation.aliases import (
     FIXED,
     Written,
@@ -139,6 +140,8 @@ def renew(x: Tensor, value: Any) -> Any:
 
 def open_for_writing(x: Tensor) -> Tensor:
     """The Tensor into which goes what is written into `x`, marked for that; raises where there is none."""
+    for recording in RECORDINGS:
+        recording.wrote = True
     root = root_of(x)
     mark = root.buffer
     if type(mark) is Written:
