@@ -118,7 +118,8 @@ def test_a_frozen_function_may_be_the_first_that_compiles(monkeypatch, tmp_path)
     monkeypatch.setitem(compiled.STACKS, "c", compiled.stacks(compiled.COMPLEX))
     f = qad.freeze(lambda x: (compiled.warm_up([complex]), x * 2)[1])
     np.testing.assert_array_equal(f(np.ones(2)), 2 * np.ones(2))
-    assert len(list(tmp_path.iterdir())) == 2
+    made = {path.name.partition("-")[0] for path in tmp_path.iterdir()}
+    assert {"replay", "stack_product"} <= made  # and others that this process has not met yet
 
 
 def test_pairs_without_stacks_have_one_way():
