@@ -22,23 +22,45 @@ _TERMS = special.bernoulli(32)[2::2]
 
 @primitive(name="polygamma")
 def polygamma_of(x: Value, *, order: int) -> Value:
-    r"""The derivative of ``digamma`` of the given order, of real and complex numbers.
-
-    Complex ones: ``psi_n(z) = psi_n(z + 1) - (-1)^n n! / z^(n+1)`` until the real part is large, and from there
-    Stirling's series (Abramowitz and Stegun 6.4.11).
-    """
+    """The derivative of ``digamma`` of the given order, of real and complex numbers, also far out."""
     if order == 0:
         return _beside_poles(x, special.digamma(x))
-    if x.dtype.kind != "c":
-        return special.polygamma(order, x).astype(x.dtype)[()]
+    far = (x.real < -_LARGE) & (abs(x.imag) < _LARGE + order) & (x != np.rint(x))
+    right = np.where(far, 1 - x, x)
+    y = _of_complex(right, order) if x.dtype.kind == "c" else special.polygamma(order, right)
+    if np.any(far):  # by psi_n(1 - x) - (-1)^n psi_n(x) = (-1)^n d^n/dx^n pi cot(pi x), DLMF 5.15.6
+        y = np.where(far, (-1) ** order * y - _turns(np.where(far, x, 0.25), order), y)
+    return y.astype(x.dtype)[()]
+
+
+def _of_complex(x: Value, order: int) -> Value:
+    """``psi_n(z) = psi_n(z + 1) - (-1)^n n! / z^(n+1)`` until z is large, and from there the series of Stirling.
+
+    That is Abramowitz and Stegun 6.4.11, which holds off the negative axis; powers of ``1 / z`` do not overflow.
+    """
     z, total, sign = as_array(x).astype(complex), 0.0, (-1) ** order
-    while np.any(small := z.real < _LARGE + order):
-        total = total - np.where(small, sign * factorial(order) / np.where(small, z, 1) ** (order + 1), 0)
+    large = _LARGE + order
+    while np.any(small := (z.real < large) & (abs(z.imag) < large)):
+        total = total - np.where(small, sign * factorial(order) * (1 / np.where(small, z, 1)) ** (order + 1), 0)
         z = np.where(small, z + 1, z)
-    series = factorial(order - 1) / z**order + factorial(order) / (2 * z ** (order + 1))
-    for k, b in enumerate(_TERMS, 1):
-        series = series + b * (factorial(2 * k + order - 1) / factorial(2 * k)) / z ** (2 * k + order)
-    return (total - sign * series).astype(x.dtype)[()]
+    u, series = 1 / z, 0.0
+    for k, b in reversed(list(enumerate(_TERMS, 1))):
+        series = (series + b * (factorial(2 * k + order - 1) / factorial(2 * k))) * u * u
+    series = (factorial(order - 1) + factorial(order) / 2 * u + series) * u**order
+    return total - sign * series
+
+
+def _turns(x: Value, order: int) -> Value:
+    """The derivative of ``pi cot(pi x)`` of this order, by ``sum_k k^n q^k`` in ``q = exp(2 pi i x)``."""
+    up = np.where(x.imag < 0, -1, 1)
+    turn = 2j * pi * up * (x - np.rint(x.real))
+    q, rest, total, counts = np.exp(turn), -np.expm1(turn), 0.0, [1]
+    for n in range(2, order + 1):  # the numbers of Euler
+        counts = [(k + 1) * a + (n - k) * b for k, (a, b) in enumerate(zip([*counts, 0], [0, *counts], strict=True))]
+    for count in counts:
+        total = total * q + count
+    y = -2j * pi * up * (2j * pi * up) ** order * total * (q / rest) * (1 / rest) ** order
+    return y if x.dtype.kind == "c" else y.real
 
 
 def _beside_poles(x: Value, y: Value) -> Value:
@@ -82,7 +104,7 @@ def polygamma(n: int, x: ArrayLike) -> Array:
     Notes
     -----
     Of complex numbers by the recurrence ``psi_n(z) = psi_n(z + 1) - (-1)^n n! / z^(n+1)`` and the asymptotic series
-    6.4.11 of Abramowitz and Stegun; the work grows with the distance of `x` from the right half plane.
+    6.4.11 of Abramowitz and Stegun; far to the left by reflection.
 
     Examples
     --------
