@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
 
 from qad.extend import as_array, like
 
@@ -19,11 +20,20 @@ def axes_of(axis: Axes, ndim: int) -> tuple[int, ...]:
     return tuple(a + ndim if a < 0 else a for a in (axis if isinstance(axis, tuple) else (axis,)))
 
 
+def present(axis: Axes, ndim: int) -> tuple[int, ...]:
+    """`axes_of`, refused as NumPy does where the array has no such axis."""
+    return axes_of(axis, ndim) if axis is None else normalize_axis_tuple(axis, ndim)
+
+
 def count(shape: tuple[int, ...], axis: Axes) -> int:
     """How many entries are reduced to one."""
     n = 1
-    for a in axes_of(axis, len(shape)):
-        n *= shape[a]
+    try:
+        for a in axes_of(axis, len(shape)):
+            n *= shape[a]
+    except IndexError:  # NumPy sums a number over an axis 0, and refuses it for a mean
+        normalize_axis_tuple(axis, len(shape))
+        raise
     return n
 
 

@@ -58,6 +58,12 @@ def apart(a: Value, b: Value, y: Value) -> Value:
     return a - np.where(np.isneginf(y), 0, b)
 
 
+def cbrt_slope(g: Cotangent, y: Value, x: Value) -> Cotangent:
+    """``1 / (3 y^2)``, by the reciprocal, whose derivative at 0 is infinite and not NaN."""
+    r = np.reciprocal(y)
+    return g * (r * r / 3)
+
+
 def arctan_slope(g: Cotangent, y: Value, x: Value) -> Cotangent:
     """``1 / (1 + x^2)``."""
     return g * (per_gap(1j * x) if x.dtype.kind == "c" else per_sum(x))
@@ -98,7 +104,7 @@ table(np.negative, lambda g, y, x: -g)
 table(np.square, lambda g, y, x: g * (2 * x))
 table(np.reciprocal, lambda g, y, x: g * -(y * y))
 table(np.sqrt, lambda g, y, x: g * (0.5 / y))
-table(np.cbrt, lambda g, y, x: g / (3 * y * y))
+table(np.cbrt, cbrt_slope)
 table(np.hypot, lambda g, y, a, b: g * cosine(a, b), lambda g, y, a, b: g * cosine(b, a))
 table(np.ldexp, lambda g, y, x, n: np.ldexp(g, n), zero)
 

@@ -14,20 +14,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import Tensor, attach, defvjp_tuned, implements, quick, square_of_root
+from qad.extend import Tensor, attach, defvjp_tuned, implements, quick, square_of_root, unrecorded
 from qad.rules.complex import square
 
 if TYPE_CHECKING:
     from qad.typing import Cotangent, Function, Rule, Value
 
+_TINY = 1e-5  # an exponent below this may make up for a power that overflows
+
 
 def base_rule(power: Function) -> Rule:
-    """The rule of the base of `power`."""
+    """The rule of the base of `power`; of a tiny exponent by ``x^p / x``, whose derivatives do not overflow."""
 
     def rule(g, y, x, p):
-        if type(p) in (int, float, complex):
+        if type(p) in (int, float, complex) and (p == 0 or abs(p) > _TINY):
             return g * (p * power(x, p - 1.0)) if p else g * 0
-        return g * (p * power(x + ((x == 0) & (p == 0)), p - 1.0))
+        tiny = abs(unrecorded(p)) < _TINY
+        if tiny is np.False_ or (type(tiny) is np.ndarray and not tiny.any()):  # the usual case
+            return g * (p * power(x + ((x == 0) & (p == 0)), p - 1.0))
+        tiny = tiny & (unrecorded(x) != 0)
+        far = power(np.where(tiny, 1.0, x + ((x == 0) & (p == 0))), p - 1.0)
+        return g * np.where(tiny, p * y / np.where(tiny, x, 1.0), p * far)
 
     return rule
 
@@ -41,7 +48,12 @@ def _exponent_rule(g: Cotangent, y: Value, x: Value, p: Value) -> Cotangent:
     return g * (y * np.log(x))
 
 
-defvjp_tuned(np.power, base_rule(lambda x, p: x**p), _exponent_rule, elementwise=True, fresh=True)
+def _raised(x: Value, p: Value) -> Value:
+    """``x ** p``, whose square root of -inf is NaN, as NumPy has it for arrays but not for numbers."""
+    return np.sqrt(x) if type(p) in (float, np.float64) and p == 0.5 else x**p
+
+
+defvjp_tuned(np.power, base_rule(_raised), _exponent_rule, elementwise=True, fresh=True)
 defvjp_tuned(np.float_power, base_rule(np.float_power), _exponent_rule, elementwise=True, fresh=True)
 
 _general = quick(np.power, operator=operator.pow)

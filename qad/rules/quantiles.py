@@ -12,7 +12,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, implements, lies_as, like, operand, refuse_out, stack_of, unrecorded
-from qad.rules.axes import axes_of
+from qad.rules.axes import present
 
 if TYPE_CHECKING:
     from qad.typing import Axes, Function, Value
@@ -42,7 +42,7 @@ def _places(q: Value, n: Value, method: str) -> Value:
 
 def _rows(a: Value, axis: Axes) -> tuple[Value, tuple[int, ...]]:
     """`a` with the axes that are reduced flattened into the last one, and the shape that keeps them."""
-    axes = axes_of(axis, a.ndim)
+    axes = present(axis, a.ndim)
     kept = tuple(1 if i in axes else n for i, n in enumerate(a.shape))
     others = [n for i, n in enumerate(a.shape) if i not in axes]
     count = prod([a.shape[i] for i in axes])

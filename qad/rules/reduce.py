@@ -263,16 +263,18 @@ def largest_real(x: Value, axis: Axes) -> Value:
     return m if type(finite) is np.ndarray and finite.all() else np.where(finite, m, 0)
 
 
-def _softmax_rule(g: Cotangent, p: Value, x: Value, axis: Axes = None) -> Cotangent:
+def softmax_rule(g: Cotangent, p: Value, x: Value, axis: Axes = None) -> Cotangent:
     """``p (g - sum(p g))``, with `g` counted from where p is largest: ``1 - p`` would lose its digits there."""
+    if not x.size:
+        return g * p
     size = np.absolute(unrecorded(p))
     first = size == np.max(size, axis=axis, keepdims=True)
     d = g - np.sum(g * first, axis=axis, keepdims=True) / np.sum(first, axis=axis, keepdims=True)
     return p * (d - np.sum(p * d, axis=axis, keepdims=True))
 
 
-defvjp_tuned(softmax_over, _softmax_rule, fresh=True)
-defjvp(softmax_over, _softmax_rule)
+defvjp_tuned(softmax_over, softmax_rule, fresh=True)
+defjvp(softmax_over, softmax_rule)
 
 
 def _logsumexp_rule(g: Cotangent, y: Value, x: Value, axis: Axes = None, keepdims: bool = False) -> Cotangent:

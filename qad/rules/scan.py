@@ -27,7 +27,7 @@ from qad.extend import (
     unrecorded,
     value_of,
 )
-from qad.rules.axes import axes_of, count
+from qad.rules.axes import count, present
 from qad.rules.casts import narrowed
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def prod(
     a = a if dtype is None else np.astype(a, dtype)
     a = a if where is True else np.where(where, a, 1)
     axis = None if not a.ndim and axis in (0, -1) else axis  # NumPy lets a number have an axis here
-    axes = axes_of(axis, a.ndim)
+    axes = present(axis, a.ndim)
     kept = tuple(n for i, n in enumerate(a.shape) if i not in axes)
     a = np.moveaxis(a, axes, range(-len(axes), 0)).reshape((*kept, count(a.shape, axis)))
     y = prod_over(a, axis=-1)

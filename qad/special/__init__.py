@@ -87,12 +87,12 @@ from scipy.special import (
     yv,
 )  # fmt: skip
 
-from qad.special import bessel, errors, gammas, polynomials, scipys  # their rules
+from qad.special import bessel, errors, gammas, hypergeometric, polynomials, scipys  # their rules
 from qad.special.exponentials import exprel, lambertw, log_softmax, logsumexp, softmax
 from qad.special.gammas import polygamma
 
 globals().update({name: scipys.bare(globals()[name]) for name in globals().keys() & vars(scipys.special).keys()})
-_MODULES = {"bessel", "errors", "exponentials", "faddeeva", "gammas", "polynomials", "scipys"}
+_MODULES = {"bessel", "errors", "exponentials", "faddeeva", "gammas", "hypergeometric", "polynomials", "scipys"}
 __all__ = [
     "airy", "beta", "betainc", "betaln", "cbrt", "cosm1", "dawsn", "digamma", "entr", "erf", "erfc", "erfcinv",
     "erfcx", "erfi", "erfinv", "eval_chebyt", "eval_chebyu", "eval_gegenbauer", "eval_genlaguerre",

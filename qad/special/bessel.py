@@ -1,4 +1,4 @@
-"""Bessel and Airy functions, hypergeometric ones: holomorphic in the argument, with constant order."""
+"""Bessel and Airy functions: holomorphic in the argument, with constant order."""
 
 from __future__ import annotations
 
@@ -77,14 +77,3 @@ def _airy_rule(needed: Sequence[int], g: Sequence[Cotangent | None], y: tuple[Va
 
 
 defvjp_tuned(special.airy, shared=_airy_rule, fresh=True)
-
-# -- hypergeometric functions: the derivative raises every parameter by one --------------------------------------
-table(special.hyp0f1, None, lambda g, y, v, z: g * (special.hyp0f1(v + 1, z) / v))
-table(special.hyp1f1, None, None, lambda g, y, a, b, z: g * (a / b * special.hyp1f1(a + 1, b + 1, z)))
-table(
-    special.hyp2f1,
-    None,
-    None,
-    None,
-    lambda g, y, a, b, c, z: g * (a * b / c * special.hyp2f1(a + 1, b + 1, c + 1, z)),
-)

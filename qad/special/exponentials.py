@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import defvjp_tuned, operand, primitive, value_of
+from qad.extend import defjvp, defvjp_tuned, operand, primitive, value_of
 from qad.rules import reduce
 from qad.rules.axes import axes_of
 from qad.rules.constants import LN2, LN10
-from qad.rules.elementwise import nonzero, table
+from qad.rules.elementwise import cbrt_slope, nonzero, table
 from qad.rules.slopes import sech
 from qad.special import scipys as special
 
@@ -77,7 +77,7 @@ table(special.exp2, lambda g, y, x: g * (LN2(y) * y))
 table(special.exp10, lambda g, y, x: g * (LN10(y) * y))
 table(special.expm1, lambda g, y, x: g * np.exp(x))
 table(special.log1p, lambda g, y, x: g / (1 + x))
-table(special.cbrt, lambda g, y, x: g / (3 * y * y))
+table(special.cbrt, cbrt_slope)
 table(special.cosm1, lambda g, y, x: g * -np.sin(x))
 table(special.expi, lambda g, y, x: g * exp_per(x))
 table(special.exp1, lambda g, y, x: g * exp_per(-x))
@@ -251,7 +251,7 @@ def softmax(x: ArrayLike, axis: Axes = None) -> Array:
     >>> qad.special.softmax(np.array([1000.0, 1000.0]))
     array([0.5, 0.5])
     """
-    return np.exp(log_softmax(x, axis))
+    return _softmax(_several(x), axis=axis)
 
 
 def log_softmax(x: ArrayLike, axis: Axes = None) -> Array:
@@ -274,7 +274,22 @@ def log_softmax(x: ArrayLike, axis: Axes = None) -> Array:
     >>> qad.special.log_softmax(np.array([0.0, 0.0]))
     array([-0.69314718, -0.69314718])
     """
+    x = _several(x)
+    return x - reduce.logsumexp(x, axis=axis, keepdims=True)
+
+
+def _several(x: ArrayLike) -> Value:
     x = operand(x)
     if not np.shape(x):
         raise ArgumentError("softmax of a single number is 1: give an array")
-    return x - reduce.logsumexp(x, axis=axis, keepdims=True)
+    return x
+
+
+@primitive(name="softmax")
+def _softmax(x: Value, axis: Axes = None) -> Value:
+    e = np.exp(x - reduce.largest_real(x, axis))
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+defvjp_tuned(_softmax, reduce.softmax_rule, fresh=True)
+defjvp(_softmax, reduce.softmax_rule)
