@@ -93,3 +93,59 @@ def test_polygamma_far_to_the_left():
             right = (-1) ** n * mpmath.polygamma(n, 1 - x) - turn
         np.testing.assert_allclose(qad.special.polygamma(n, z), complex(right), rtol=1e-12)
     assert qad.special.polygamma(1, -20.0) == np.inf
+
+
+@pytest.mark.parametrize("x", [1e-300, 1e-160, 1e-155, 1e-100, 1e-6, 0.3, 2.0])
+@pytest.mark.parametrize("power", [lambda t: t**t, lambda t: np.float_power(t, t)], ids=["**", "float_power"])
+def test_the_curvature_of_x_to_the_x(power, x):
+    """``p (p - 1) x^(p - 2)`` overflowed; that of ``x^x`` is about ``1 / x``."""
+    right = x**x * ((np.log(x) + 1) ** 2 + 1 / x)
+    for _, second in orders(power, x):
+        np.testing.assert_allclose(second, right, rtol=1e-13)
+    batch = qad.vmap(qad.grad(qad.grad(power)))(np.array([x, 0.5]))
+    np.testing.assert_allclose(batch[0], right, rtol=1e-13)
+    curvature = qad.freeze(qad.grad(qad.grad(power)))
+    np.testing.assert_allclose([curvature(0.5), curvature(x)], [batch[1], right], rtol=1e-13)
+
+
+def test_the_curvature_of_tiny_constant_powers():
+    np.testing.assert_allclose(qad.hvp(lambda x: x**1e-200, (1e-160,), (1.0,))[0], -1e120, rtol=1e-13)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(
+    "abc", [(0.7, 1.2, 1.9), (-0.5, 1.2, 0.7), (1 / 3, 2 / 3, 1), (0.1, 0.2, 3.3), (1.1, 1.2, 4.3)]
+)
+def test_hyp2f1_near_1(abc):
+    """SciPy's ``hyp2f1(1.7, 2.2, 2.9, 0.999)`` is inf."""
+    for z in (0.5, 0.93, 0.999, 0.99999, 1 - 1e-9, 0.95 + 0.1j):
+        with mpmath.workdps(40):
+            a, b, c = map(mpmath.mpf, abc)
+            first = a * b / c * mpmath.hyp2f1(a + 1, b + 1, c + 1, z)
+            second = a * b / c * (a + 1) * (b + 1) / (c + 1) * mpmath.hyp2f1(a + 2, b + 2, c + 2, z)
+        for found in orders(lambda t: special.hyp2f1(*abc, t), z):
+            np.testing.assert_allclose(found, [complex(first), complex(second)], rtol=1e-11)
+
+
+def test_hyp2f1_where_no_digits_are_left():
+    with pytest.raises(ValueError, match="nearly an integer"):
+        qad.grad(lambda z: special.hyp2f1(0.7, 1.2, 1.9 + 1e-10, z))(0.999)
+    with pytest.raises(ValueError, match="nearly an integer"):
+        qad.grad(lambda z: special.hyp2f1(0.7, 1.2, 1.9 + 1e-10, z).real)(0.999 + 0.01j)
+
+
+@pytest.mark.parametrize("x", [1.0, 37.0, 80.0, -80.0])
+def test_softmax_where_one_term_dominates(x):
+    """``1 - p`` had no digits."""
+    right = np.exp(-abs(x - 1)) / (1 + np.exp(-abs(x - 1))) ** 2
+
+    def first(t):
+        return qad.special.softmax(qad.stack([t, t * 0 + 1]))[0]
+
+    for slope, _ in orders(first, x):
+        np.testing.assert_allclose(slope, right, rtol=1e-13)
+
+
+def test_softmax_of_nothing():
+    for shape in ((0,), (2, 0)):
+        assert qad.grad(lambda x: np.sum(qad.special.softmax(x, -1) ** 2))(np.zeros(shape)).shape == shape
