@@ -87,6 +87,7 @@ def _schur_vjp(needed, g, ans, a, *, levels=1, end=None):
     if gz is not None:
         n = n + z.mT @ gz
     scale = _check(stack_of(t), n, (gt, gz), end)
+    _check_determined(stack_of(t), gt, gz, levels)
     y = lower_sylvester(t, np.tril(n - n.conj().mT, -1), scale=scale, order=levels, transposed=True)
     return (z.conj() @ (p - y) @ z.mT,)
 
@@ -97,6 +98,35 @@ def _check(t, n, g, end):
     floor, scale = rounding(w, end), max_of(magnitude(stack_of(n)), magnitude(*g))
     check_phases(diagonal_of(stack_of(n)).imag, w, "schur", scale, floor)
     return max_of(scale, floor / noise(w.dtype, w.shape[-1]))
+
+
+def _check_determined(t, gt, gz, order):
+    """Refuse a loss of the triangular factor where eigenvalues coincide: it may be one of ``Z f(T) Z^H``.
+
+    Of that the equation sees no more than ``f(w_j) - f(w_i)``, which is rounding there.  What passes are losses of
+    other rows and columns, of spaces only, or equal weights of eigenvalues that no entry of T couples, at first order.
+    """
+    one = like(t).eye(t.shape[-1], dtype=bool)
+    together = _together(diagonal_of(t), t, 1) & ~one
+    if gt is None or not together.any():
+        return
+    w, g, values = diagonal_of(t), np.abs(stack_of(gt)), diagonal_of(stack_of(gt))
+    later, eps = order > 1 and orders(gt) > 0, np.finfo(t.dtype).eps
+    inside = together & (later | (g + g.mT + _of_both(np.abs(values)) > 0.0))
+    apart, size = np.where(one, 0.0, g), np.abs(t).max(axis=(-2, -1), initial=0.0)[..., None, None]
+    used = apart.max(axis=-1, initial=0.0) + apart.max(axis=-2, initial=0.0)
+    used = used if gz is None else used + np.abs(stack_of(gz)).max(axis=-2, initial=0.0)
+    coupled = np.where(one, 0.0, np.abs(np.triu(t))) > eps**0.75 * size
+    bad = later | (_of_both(used) > 0.0) | coupled | coupled.mT
+    refuse(np.where(inside & bad, 1.0, 0.0), w, "schur", 0.0, order=order)
+    near = inside & (np.abs(w[..., :, None] - w[..., None, :]) <= SPARE * eps**0.75 * size)
+    differ = np.where(near, np.abs(values[..., :, None] - values[..., None, :]), 0.0)
+    refuse(differ, w, "schur", np.abs(values).max(axis=-1, initial=0.0), tolerance=np.sqrt(eps))
+
+
+def _of_both(x):
+    """The sums (..., n, n) of what two vectors have in `x` (..., n)."""
+    return x[..., :, None] + x[..., None, :]
 
 
 defvjp_tuned(_schur, shared=_schur_vjp, scaled=True)
