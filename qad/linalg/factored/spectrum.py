@@ -112,7 +112,8 @@ class Spectrum:
             found = funm_svd(f, self.a)
             found = found if sides[0][0] == "u" else adjoint(found)
             return found.conj() if flip else found
-        if self.values[..., list(places)].min() <= SMALL * self.values.max():
+        largest = self.values.max()
+        if self.values[..., list(places)].min() <= max(SMALL * largest, np.finfo(self.values.dtype).tiny):
             return None
         product, rotation = funm_svd(f, self.a), funm_svd(step, self.a)
         if not sides:

@@ -12,7 +12,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qad.extend import defbatch, defjvp, defvjp, primitive, stack_of, stacks
-from qad.linalg.functions.divided_differences import Function, first_differences, no_third, second_derivative, zero
+from qad.linalg.functions.divided_differences import (
+    Function,
+    first_differences,
+    known_at_zero,
+    no_third,
+    second_derivative,
+    zero,
+)
 from qad.linalg.support.check import require_hermitian, square
 from qad.linalg.support.drivers import hermitian_eigenpairs
 from qad.linalg.support.hermitian_parts import adjoint, hermitian
@@ -73,6 +80,7 @@ def _funm(a, *, f):
 @primitive(name="funm_herm (first derivative)")
 def _along(e, a, w, v, *, f):
     """First derivative along `e` (..., n, n)."""
+    known_at_zero(f, w, 1)
     vh = adjoint(v)
     return v @ (first_differences(f, w) * (vh @ e @ v)) @ vh
 
@@ -80,6 +88,7 @@ def _along(e, a, w, v, *, f):
 @primitive(name="funm_herm (second derivative)")
 def _along_two(e, d, a, w, v, *, f):
     """Second derivative along `e` and `d` (..., n, n)."""
+    known_at_zero(f, w, 2)
     vh = adjoint(v)
     return v @ second_derivative(f, w, vh @ e @ v, vh @ d @ v) @ vh
 

@@ -18,7 +18,14 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import defbatch, defjvp, defvjp, like, primitive, stacks
-from qad.linalg.functions.divided_differences import Function, first_differences, no_third, second_derivative, zero
+from qad.linalg.functions.divided_differences import (
+    Function,
+    first_differences,
+    known_at_zero,
+    no_third,
+    second_derivative,
+    zero,
+)
 from qad.linalg.support.check import batch_entry, matrices
 from qad.linalg.support.hermitian_parts import adjoint, hermitian, skew
 
@@ -95,10 +102,12 @@ def _ratio(f, s):
     with np.errstate(all="ignore"):
         ratio = np.where((s == 0) & (value == 0), f.first(s), value / s)
     largest = s.max(axis=-1, initial=0.0)[..., None]
-    typical = np.abs(value).max(axis=-1, initial=0.0)[..., None] / np.maximum(largest, np.finfo(s.dtype).tiny)
+    with np.errstate(over="ignore"):
+        typical = np.abs(value).max(axis=-1, initial=0.0)[..., None] / np.maximum(largest, np.finfo(s.dtype).tiny)
     lost = s <= 10 * s.shape[-1] * np.finfo(s.dtype).eps * largest
     known = (largest == 0) & (value == 0) & np.isfinite(ratio)  # of a matrix that is zero
-    bad = np.argwhere(lost & ~known & ~(np.abs(ratio) <= 1e6 * typical))
+    bounded = np.isfinite(ratio) & (np.abs(ratio) * np.finfo(s.dtype).eps ** 0.375 <= typical)
+    bad = np.argwhere(lost & ~known & ~bounded)
     if len(bad):
         *batch, i = map(int, bad[0])
         here = batch_entry(batch)
@@ -113,6 +122,7 @@ def _ratio(f, s):
 def _along_two(e, d, a, u, s, vh, *, f):
     """Second derivative along `e` and `d` (..., m, n): a block of that of f(J)."""
     _ratio(f, s)
+    known_at_zero(f, s, 2)
     w, values = _basis(u, s, vh)
     wh, m = adjoint(w), u.shape[-2]
     total = w @ second_derivative(f, values, wh @ _dilated(e) @ w, wh @ _dilated(d) @ w) @ wh

@@ -53,7 +53,8 @@ def off_the_cut(a: np.ndarray, owner: str) -> None:
     w = np.linalg.eigvals(a)
     size = np.abs(w).max(axis=-1, initial=0.0)[..., None]
     limit = 10 * a.shape[-1] * np.finfo(a.dtype).eps
-    bad = np.argwhere((np.abs(w.imag) <= limit * np.abs(w)) & (w.real <= limit * size))
+    on_axis = (np.abs(w.imag) <= limit * np.abs(w)) & (w.real <= 0.0)
+    bad = np.argwhere(on_axis | (np.abs(w) <= limit * size))
     if len(bad):
         batch = bad[0][:-1]
         here = batch_entry(batch)
