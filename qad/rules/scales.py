@@ -53,7 +53,16 @@ def length_along(x: Value, axis: tuple[int, ...]) -> Value:
         if are_ordinary(n):
             return n
     scale = scale_along(x, axis)
-    return scale * _root_of_squares(x / scale, axis)
+    return scale * _root_of_squares(over(x, scale), axis)
+
+
+def over(x: Value, n: Value) -> Value:
+    """``x / n`` for positive `n`: where these are subnormal NumPy's complex division, by a reciprocal, overflows."""
+    least = 4 * np.finfo(n.dtype).tiny
+    if x.dtype.kind != "c" or not (n < least).any():
+        return x / n
+    factor = np.where(n < least, 2.0 ** (np.finfo(n.dtype).nmant + 5), 1.0).astype(n.dtype)
+    return (x * factor) / (n * factor)
 
 
 def _root_of_squares(x: Value, axis: tuple[int, ...]) -> Value:

@@ -189,7 +189,7 @@ def _eigh_jvp(tangents, ans, a, *, given=None, degenerate="raise", vectors=True,
     if beside_of(ans, 2) is None:
         if vectors:
             check_split(c, stack_of(w), "eigh", degenerate)
-        how = {"owner": "eigh", "condition": unbacked(w, vectors), "degenerate": degenerate}
+        how = {"owner": "eigh", "condition": unbacked(w, vectors or levels > 1), "degenerate": degenerate}
         turn = over_gaps(c, w, kind="differences", part="hermitian", **how)
         return diagonal_of(c).real, v @ turn, *ans[2:]
     c, inside = hermitian(c), clusters(w, "eigh")

@@ -29,6 +29,7 @@ from qad.linalg.support.degeneracy import (
     check_curved,
     check_phases,
     check_split,
+    far_apart,
     magnitude,
     max_of,
     noise,
@@ -114,7 +115,9 @@ def thin_jvp(
     tv, ut = t @ adjoint(vh), adjoint(u) @ t
     p = ut @ adjoint(vh)
     ds = at_kinks(diagonal_of(p).real, s, kinks=kinks, degenerate=degenerate)
-    both, *dn = _turn(p, s, beside_of(ans, 3) is not None, how | {"condition": unbacked(s, vectors)})
+    if not (vectors or kinks or levels > 1 or far_apart(stack_of(s))):  # of a norm: equal values share, in reverse too
+        return u * np.nan, ds, vh * np.nan, *ans[3:]  # which the first derivative does not use
+    both, *dn = _turn(p, s, beside_of(ans, 3) is not None, how | {"condition": unbacked(s, vectors or levels > 1)})
     apart = over_gaps(p, s, kind="sums", part="skew", **how)
     du, dvh = u @ (both + apart), (apart - both) @ vh
     if u.shape[-2] > u.shape[-1]:

@@ -18,7 +18,13 @@ import scipy  # loads scipy.linalg when it is first used
 
 from qad.core.errors import ArgumentError
 from qad.extend import defbatch, defjvp, defvjp, primitive, stacks
-from qad.linalg.functions.divided_differences import Function, first_differences, no_third, second_derivative
+from qad.linalg.functions.divided_differences import (
+    Function,
+    first_differences,
+    known_at_zero,
+    no_third,
+    second_derivative,
+)
 from qad.linalg.support.check import square
 
 if TYPE_CHECKING:
@@ -27,7 +33,7 @@ if TYPE_CHECKING:
 
     from qad.typing import Array, ArrayLike
 
-WORST = 1e7  # condition number of the eigenvectors: so many digits are lost
+WORST = 1e7, 7e5, 8e3  # condition numbers c of the eigenvectors: the derivative of order k loses c**(k + 1)
 
 
 def funm(f: Callable[[Any], Any], a: ArrayLike) -> Array:
@@ -49,8 +55,9 @@ def funm(f: Callable[[Any], Any], a: ArrayLike) -> Array:
     Raises
     ------
     ArgumentError
-        If the condition number of the eigenvectors is above 1e7: the matrix is not diagonalisable, or nearly not.
-        `expm`, `logm` and `sqrtm` serve such matrices. Or if `f` or a derivative is not finite at an eigenvalue.
+        If the condition number of the eigenvectors is above 1e7 (7e5 in first derivatives, 8e3 in second ones): the
+        matrix is not diagonalisable, or nearly not. `expm`, `logm` and `sqrtm` serve such matrices. Or if `f` or a
+        derivative is not finite at an eigenvalue.
     ShapeError
         If the matrices are not square.
     MissingRuleError
@@ -72,26 +79,33 @@ def funm(f: Callable[[Any], Any], a: ArrayLike) -> Array:
 
 @primitive(name="funm")
 def _funm(a, *, f):
-    w, v, inverse = _diagonalised(a)
+    w, v, inverse = _diagonalised(a, 0)
     out = (v * f.value(w)[..., None, :]) @ inverse
-    small = 10 * a.shape[-1] * np.finfo(a.dtype).eps * _condition(v).max(initial=1)
+    small = 10 * a.shape[-1] * np.finfo(w.dtype).eps * _condition(v).max(initial=1)
     if a.dtype.kind == "f" and np.abs(out.imag).max(initial=0) <= small * np.abs(out).max(initial=0):
-        return out.real.copy()
-    return out
+        return out.real.astype(a.dtype)
+    return _narrow(out, a)
 
 
 @primitive(name="funm (first derivative)")
 def _along(e, a, *, f):
     """First derivative along `e` (..., n, n)."""
-    w, v, inverse = _diagonalised(a)
-    return v @ (first_differences(f, w) * (inverse @ e @ v)) @ inverse
+    w, v, inverse = _diagonalised(a, 1)
+    known_at_zero(f, w, 1)
+    return _narrow(v @ (first_differences(f, w) * (inverse @ e @ v)) @ inverse, a)
 
 
 @primitive(name="funm (second derivative)")
 def _along_two(e, d, a, *, f):
     """Second derivative along `e` and `d` (..., n, n)."""
-    w, v, inverse = _diagonalised(a)
-    return v @ second_derivative(f, w, inverse @ e @ v, inverse @ d @ v) @ inverse
+    w, v, inverse = _diagonalised(a, 2)
+    known_at_zero(f, w, 2)
+    return _narrow(v @ second_derivative(f, w, inverse @ e @ v, inverse @ d @ v) @ inverse, a)
+
+
+def _narrow(out, a):
+    """Complex `out` in the precision of `a`: all is computed in double precision, of which vectors lose digits."""
+    return out.astype(np.result_type(a.real.dtype, np.complex64), copy=False)
 
 
 defvjp(_funm, lambda g, ans, a, *, f: _along(g.mT, a, f=f).mT)
@@ -110,25 +124,26 @@ defvjp(
 defjvp(_along, lambda t, ans, e, a, *, f: _along(t, a, f=f), lambda t, ans, e, a, *, f: _along_two(t, e, a, f=f))
 
 
-def _diagonalised(a):
+def _diagonalised(a, order):
     """Eigenvalues (..., n), eigenvectors and their inverse (..., n, n); the vectors of normal matrices are unitary."""
     if not a.size:
         return np.zeros(a.shape[:-1], complex), a + 0j, a + 0j
-    flat = [_diagonal_form(x) for x in a.reshape(-1, *a.shape[-2:])]
+    a = a.astype(np.result_type(a, float), copy=False)
+    flat = [_diagonal_form(x, order) for x in a.reshape(-1, *a.shape[-2:])]
     w, v, inverse = (np.stack(parts) for parts in zip(*flat, strict=True))
     return w.reshape(a.shape[:-1]), v.reshape(a.shape), inverse.reshape(a.shape)
 
 
-def _diagonal_form(a):
+def _diagonal_form(a, order):
     t, z = scipy.linalg.schur(a, output="complex")
     if np.abs(np.triu(t, 1)).max(initial=0) <= 100 * np.finfo(a.dtype).eps * np.abs(t).max(initial=0):
         return np.diagonal(t), z, z.conj().T
     w, v = np.linalg.eig(a.astype(np.result_type(a, np.complex64)))
     worst = _condition(v)
-    if not worst < WORST:
+    if not worst < WORST[order]:
         raise ArgumentError(
             f"funm: the condition number of the eigenvectors is {worst:.3g}: the matrix is not diagonalisable, to "
-            "rounding. Use expm, logm or sqrtm, or perturb it"
+            f"rounding (that of derivatives of order {order}). Use expm, logm or sqrtm, or perturb it"
         )
     return w, v, np.linalg.inv(v)
 

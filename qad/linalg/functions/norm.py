@@ -30,7 +30,7 @@ from qad.linalg.support.check import finite
 from qad.linalg.support.degeneracy import same_block
 from qad.linalg.support.derivative_order import orders
 from qad.rules.complex import abs2
-from qad.rules.scales import length_along
+from qad.rules.scales import length_along, over
 
 if TYPE_CHECKING:
     from qad.typing import Array, ArrayLike, Axis
@@ -237,8 +237,8 @@ def _length(x, *, axis):
 def _direction(x, n):
     """``conj(x) / n``, zero where n is."""
     if type(n) is np.ndarray and np.count_nonzero(n) == n.size:  # the usual case
-        return x.conj() / n
-    return x.conj() / np.where(n == 0, np.inf, n)
+        return over(x.conj(), n)
+    return over(x.conj(), np.where(n == 0, np.inf, n))
 
 
 def _no_second(n):

@@ -100,6 +100,9 @@ def dominant_eig(
     where it is crowded near the largest, and several times as many where one eigenvalue, found in a few dozen
     products, stands above a crowded rest, like that of a positive random matrix.
 
+    Of several eigenvalues of one modulus and different phase, such as 2 and -2, the search finds an arbitrary one, and
+    derivatives are those of it, though another may be larger at the next point.
+
     A derivative costs one GMRES solve with the bordered operator, except that of the value only, with
     ``side="both"``: ``d lambda = l^H dA r``.
 
@@ -141,7 +144,7 @@ def _adjoint(operator):
 
 
 def _check_same(value, other):
-    if abs(value - other) > 1e-6 * abs(value):
+    if abs(value - other) > np.finfo(np.asarray(value).dtype).eps ** 0.375 * abs(value):
         raise ConvergenceError(
             f"dominant_eig: the right vector has eigenvalue {value:.8g}, the left one {other:.8g}: "
             "several eigenvalues have the largest modulus"

@@ -155,7 +155,7 @@ def _real_if_real(operator, value, x):
     """Undo the complex arithmetic of ARPACK and LAPACK for a real operator."""
     if operator.packing.dtype.kind == "c" or not np.iscomplexobj(x):
         return value, x.astype(operator.packing.dtype, copy=False)
-    if abs(value.imag) > 1e-10 * abs(value):
+    if abs(value.imag) > np.finfo(x.dtype).eps ** 0.625 * abs(value):
         raise ArgumentError(
             f"{operator.name}: the dominant eigenvalue {value:.6g} is one of a complex pair: start from a complex v0"
         )
@@ -196,7 +196,7 @@ def normalised(v: Tree, v0: Tree, name: str) -> Tree:
     """`v` of unit norm, with ``<v0, v>`` positive."""
     overlap, square = inner(v0, v), inner(v, v).real
     size = np.sqrt(value_of(square) * value_of(inner(v0, v0)).real)
-    if not abs(value_of(overlap)) > 1e-10 * size:
+    if not abs(value_of(overlap)) > np.finfo(np.asarray(size).dtype).eps ** 0.625 * size:
         raise ArgumentError(
             f"{name}: v0 is orthogonal to the eigenvector (overlap {abs(value_of(overlap)) / size:.3g}), so that it "
             "cannot fix its phase: start from another v0"

@@ -24,7 +24,7 @@ import numpy as np
 from qad.extend import defbatch, defjvp, like, primitive, stack_of, stacks
 from qad.linalg.support.degeneracy import far_apart, noise, refuse, same_block, vanishing, width
 from qad.linalg.support.derivative_order import orders
-from qad.linalg.support.gap_quotients import MORE, TIGHT, columns_of, over_gaps, pairs, relative, where_moved
+from qad.linalg.support.gap_quotients import MORE, SPARE, TIGHT, columns_of, over_gaps, pairs, relative, where_moved
 from qad.linalg.support.hermitian_parts import skew
 
 if TYPE_CHECKING:
@@ -90,10 +90,14 @@ def quotients(
 def bent(gs: Array, s: Array, n: Array, owner: str, degenerate: str) -> Array:
     """``(g_j - g_i) / (s_j - s_i) N`` within clusters; where the quotient is not known, N must not move."""
     bare = stack_of(s)
-    inside, closed = clusters(bare, owner), same_block(bare)
-    if orders(gs):
-        n = _still(n, s=bare, where=closed & inside, owner=owner, degenerate=degenerate)
-    differ = (gs[..., None, :] - gs[..., :, None]) * (inside & ~closed)
+    gap = relative(bare[..., None, :] - bare[..., :, None], bare)
+    inside, closed = clusters(bare, owner), same_block(bare) | (gap <= SPARE * np.finfo(bare.dtype).eps ** 0.75)
+    differ = gs[..., None, :] - gs[..., :, None]
+    least = TIGHT * np.finfo(bare.dtype).eps * np.abs(stack_of(gs)).max(axis=-1, initial=0.0)[..., None, None]
+    unknown = closed & inside & ((np.abs(stack_of(differ)) > least) | (orders(gs) > 0))
+    if unknown.any():
+        n = _still(n, s=bare, where=unknown, owner=owner, degenerate=degenerate)
+    differ = differ * (inside & ~closed)
     return over_gaps(differ, bare, kind="differences", owner=owner, degenerate=degenerate) * n
 
 
