@@ -89,3 +89,21 @@ def test_the_logarithm_of_a_singular_complex_matrix_is_refused(f):
     a = a[:, :2] @ a[:2]
     with pytest.raises(qad.QadError, match="zero or lies on"):
         qad.grad(lambda a: qad.grad(lambda b: np.sum(f(b)).real)(a).real.sum())(a)
+
+
+@pytest.mark.parametrize("f", [np.sqrt, np.log, lambda w: 1 / np.sqrt(np.abs(w))])
+def test_roots_of_a_vanishing_eigenvalue_by_hand_are_refused(f):
+    def loss(a):
+        w, v = np.linalg.eigh(a.T @ a)
+        return np.sum(X * ((v * f(w)) @ v.T))
+
+    for seed in range(20):
+        a, b = np.random.default_rng(seed).standard_normal((2, 3, 2))
+        with np.errstate(all="ignore"), pytest.raises(qad.QadError, match="zero to rounding"):
+            qad.grad(loss)(a @ b.T)
+
+
+def test_a_vanishing_eigenvalue_itself_is_right():
+    b = np.random.default_rng(0).standard_normal((3, 2))
+    v = np.linalg.eigh(b @ b.T)[1][:, 0]
+    np.testing.assert_allclose(qad.grad(lambda a: np.linalg.eigvalsh(a)[0])(b @ b.T), np.outer(v, v), atol=1e-12)

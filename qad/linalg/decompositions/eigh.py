@@ -41,6 +41,7 @@ from qad.linalg.support.derivative_order import is_pushed_gradient, orders
 from qad.linalg.support.drivers import EighResult, hermitian_eigenpairs
 from qad.linalg.support.gap_quotients import over_gaps, unbacked, where_moved
 from qad.linalg.support.hermitian_parts import adjoint, diagonal_of, hermitian, skew
+from qad.linalg.support.null_space import check_branch
 
 if TYPE_CHECKING:
     from qad.typing import Array, ArrayLike, EigResult
@@ -162,6 +163,8 @@ def _in_clusters(a, *, given=None, degenerate="raise", vectors=True, UPLO="L"):
 def _eigh_vjp(needed, g, ans, a, *, given=None, degenerate="raise", vectors=True, levels=1, end=None):
     (gw, gv), (w, v), n = g[:2], ans[:2], conjugate(beside_of(ans, 2))
     require_hermitian(stack_of(a), "eigh")
+    if gw is not None:
+        check_branch(stack_of(gw), stack_of(w), "eigh", degenerate)
     vc, how = v.conj(), {"owner": "eigh", "degenerate": degenerate}
     if gv is None:
         check_blocks(stack_of(w), (), gw, "eigh", None, degenerate, rounding(stack_of(w), end))

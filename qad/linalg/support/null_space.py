@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.extend import defbatch, defvjp, primitive, stack_of, stacks
-from qad.linalg.support.degeneracy import constant_scale, noise, refuse, vanishing
+from qad.linalg.support.check import batch_entry
+from qad.linalg.support.degeneracy import complain, constant_scale, noise, refuse, vanishing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -74,6 +75,26 @@ def _refuse(x, s, size, floor, degenerate):
         expected = relative * scale[..., None, None]
         alike |= is_mark & (x > eps**0.25 * expected) & (x < eps**-0.25 * expected)
     refuse(np.where(alike, x, 0.0), s, "svd", np.zeros_like(size), degenerate)
+
+
+def check_branch(gw: np.ndarray, w: np.ndarray, owner: str, degenerate: str) -> None:
+    """Refuse a weight `gw` of an eigenvalue `w` that is zero to rounding, where it is infinite but for that rounding.
+
+    So roots and logarithms leave it: NaN, or beyond all other weights by more than half of the digits.
+    """
+    eps, size = np.finfo(w.dtype).eps, np.abs(gw)
+    lost = np.abs(w) <= 10 * w.shape[-1] * eps * np.abs(w).max(axis=-1, keepdims=True, initial=0.0)
+    if not lost.any():
+        return
+    others = np.where(lost | ~np.isfinite(size), 0.0, size).max(axis=-1, keepdims=True, initial=0.0)
+    bad = np.argwhere(lost & (~np.isfinite(size) | (others > 0.0) & (size * eps**0.3125 > others)))
+    if len(bad):
+        complain(
+            f"{owner}{batch_entry(bad[0][:-1])}: the derivative of the loss by value {w[tuple(bad[0])]:.3g} (number "
+            f"{bad[0][-1]}), which is zero to rounding, is {gw[tuple(bad[0])]:.3g}: a root or a logarithm has no "
+            "derivative there. Keep the spectrum away from zero, or cut the function off there, by np.where",
+            degenerate,
+        )
 
 
 @primitive
