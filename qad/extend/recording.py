@@ -10,9 +10,9 @@ from qad.core.tape.levels import records
 from qad.core.tape.node import ANSWER, ARGS, PARENTS, PRIMITIVE
 from qad.core.tape.operands import highest, split
 from qad.core.tape.reverse import Reverse, note
-from qad.core.transforms.recorded import Operation, directions, operations, recording_level
+from qad.core.transforms.recorded import Operation, directions, levels_of, operations, recording_level
 
 __all__ = [
     "ANSWER", "ARGS", "PARENTS", "PRIMITIVE", "PRIMITIVES", "Operation", "Reverse", "directions", "has_no_derivative",
-    "highest", "note", "operations", "recording_level", "records", "split",
+    "highest", "levels_of", "note", "operations", "recording_level", "records", "split",
 ]  # fmt: skip

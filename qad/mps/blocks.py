@@ -11,8 +11,9 @@ from qad.core.errors import ArgumentError
 from qad.linalg import norm as matrix_norm
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.gates import check_sites
-from qad.mps.gauge import carry, isometric
+from qad.mps.gauge import carry, factor_of
 from qad.mps.measures import reduced_density
+from qad.mps.reached import check_filled, orders_of, rank
 from qad.mps.spectral_sums import check_order, entropy_of
 from qad.mps.state import MPS
 
@@ -49,7 +50,8 @@ def mutual_information(psi: MPS | SymmetricMPS, one: Block, other: Block, *, ord
     Notes
     -----
     A row of sites is first written in a basis of what its outer bonds can tell apart, so that of long blocks no more
-    than ``bond**2`` states are kept (``bond`` at an end of the chain).  Eigenvalues of zero have no slope.
+    than ``bond**2`` states are kept (``bond`` at an end of the chain).  Eigenvalues of zero have no slope;
+    up to order 1 second derivatives are refused where a change of the state may fill them.
 
     Examples
     --------
@@ -60,9 +62,9 @@ def mutual_information(psi: MPS | SymmetricMPS, one: Block, other: Block, *, ord
     1.0
     """
     order = check_order(order)
-    rho, a, b = density_of(psi, one, other)
-    both = rho.reshape(a * b, a * b)
-    parts = np.trace(rho, axis1=1, axis2=3), np.trace(rho, axis1=0, axis2=2), both
+    if order <= 1:  # the slope is infinite where a probability is zero
+        check_filled(psi, lambda chain: [rank_of(part) for part in densities(chain, one, other)], "the entropy")
+    parts = densities(psi, one, other)
     first, second, together = (entropy_of([part], order, power=1) for part in parts)
     return first + second - together
 
@@ -92,7 +94,8 @@ def negativity(psi: MPS | SymmetricMPS, one: Block, other: Block, *, logarithmic
     Notes
     -----
     ``T_B`` transposes B alone (G. Vidal, R. F. Werner, PRA 65, 032314 (2002)).  At eigenvalues of zero the trace norm
-    has a kink, where the derivative is the subgradient zero, as that of `qad.linalg.norm`.
+    has a kink, where the derivative is the subgradient zero, as that of `qad.linalg.norm`; second
+    derivatives are refused where a change of the state may fill them.
 
     Examples
     --------
@@ -101,9 +104,26 @@ def negativity(psi: MPS | SymmetricMPS, one: Block, other: Block, *, logarithmic
     >>> round(float(qad.mps.negativity(bell, 0, 1)), 12)
     0.5
     """
-    rho, a, b = density_of(psi, one, other)
-    size = matrix_norm(rho.transpose(0, 3, 2, 1).reshape(a * b, a * b), "nuc", (-2, -1))
+    check_filled(psi, lambda chain: [rank_of(transposed(chain, one, other))], "the negativity")
+    size = matrix_norm(transposed(psi, one, other), "nuc", (-2, -1))
     return np.log(size) if logarithmic else (size - 1) / 2
+
+
+def densities(psi: MPS | SymmetricMPS, one: Block, other: Block) -> list[Array]:
+    """The density matrices of A, of B and of both."""
+    rho, a, b = density_of(psi, one, other)
+    return [np.trace(rho, axis1=1, axis2=3), np.trace(rho, axis1=0, axis2=2), rho.reshape(a * b, a * b)]
+
+
+def transposed(psi: MPS | SymmetricMPS, one: Block, other: Block) -> Array:
+    """The density matrix of A and B, B's legs exchanged."""
+    rho, a, b = density_of(psi, one, other)
+    return rho.transpose(0, 3, 2, 1).reshape(a * b, a * b)
+
+
+def rank_of(matrix: np.ndarray) -> int:
+    """The rank of a plain matrix whose largest singular value is about 1."""
+    return rank(np.linalg.svdvals(matrix))
 
 
 def density_of(psi: MPS | SymmetricMPS, one: Block, other: Block) -> tuple[Array, int, int]:
@@ -126,30 +146,34 @@ def grouped(psi: MPS, *blocks: Sequence[int]) -> tuple[MPS, list[list[int]]]:
     """The chain with every row of neighbours of one block as a single site, and where those sites are."""
     owner = {site: block for block, sites in enumerate(blocks) for site in sites}
     n = len(psi)
+    exact = orders_of(psi.tensors) > 1
     cuts = [0, *(i for i in range(1, n) if i not in owner or owner.get(i - 1) != owner[i]), n]
     tensors, places = [], [[] for _ in blocks]
     for begin, end in pairwise(cuts):
         if begin in owner:
             places[owner[begin]].append(len(tensors))
-        tensors.append(psi[begin] if end == begin + 1 and begin not in owner else as_one(psi[begin:end]))
+        tensors.append(psi[begin] if end == begin + 1 and begin not in owner else as_one(psi[begin:end], exact))
     return MPS(tensors), places
 
 
-def as_one(row: Sequence[Array]) -> Array:
-    """A row of site tensors as one, its physical leg in a basis of what the outer bonds tell apart."""
+def as_one(row: Sequence[Array], exact: bool) -> Array:
+    """A row of site tensors as one, its physical leg in a basis of what the outer bonds tell apart.
+
+    It is `exact` in second derivatives, too, if that is asked for.
+    """
     found = None
     for tensor in row:
         if found is not None:
             left, size, _ = found.shape
             tensor = carry(found.reshape(left * size, -1), tensor).reshape(left, size * tensor.shape[1], -1)
-        found = smaller(tensor)
+        found = smaller(tensor, exact)
     return found
 
 
-def smaller(tensor: Array) -> Array:
+def smaller(tensor: Array, exact: bool) -> Array:
     """A site tensor with a physical leg no larger than its bonds together; an isometry on that leg is left out."""
     left, size, right = tensor.shape
     if size <= left * right:
         return tensor
-    rest = isometric(tensor.transpose(1, 0, 2).reshape(size, left * right))[1]
+    rest = factor_of(tensor.transpose(1, 0, 2).reshape(size, left * right), exact)[0]
     return rest.reshape(-1, left, right).transpose(1, 0, 2)

@@ -13,8 +13,9 @@ from qad.linalg import funm_svd
 from qad.linalg import norm as frobenius
 from qad.mps.conserving import measures as conserving
 from qad.mps.conserving.state import SymmetricMPS
-from qad.mps.gauge import factors_from_left, mirrored
+from qad.mps.gauge import factors_from_left, leading_values, mirrored
 from qad.mps.measures import check_state
+from qad.mps.reached import check_filled, rank
 from qad.mps.spectral_sums import UNRESOLVED, check_order, entropy_of
 from qad.mps.state import MPS
 
@@ -57,7 +58,8 @@ def entanglement_entropy(
     Notes
     -----
     The derivative needs no gaps, and is right where Schmidt values vanish: there it is zero.  (Renyi's of order 1/2 has
-    a kink there, like that of an absolute value.)
+    a kink there, like that of an absolute value.)  Up to order 1 there is no second derivative where a change of the
+    state may fill them: it is refused.
 
     Examples
     --------
@@ -72,7 +74,9 @@ def entanglement_entropy(
     order = check_order(order)
     if by_sector:
         return entropies_by_sector(psi, bond, order)
-    bonds, sectors = bonds_of(check_state(psi), bond), centers(psi)
+    bonds = bonds_of(check_state(psi), bond)
+    check_smooth(psi, bonds, order)
+    sectors = centers(psi)
     whole = matrix_entropies if order == 1 else partial(entropy_of, order=order, power=2)
     values = [whole(sectors[i - 1]) for i in bonds]
     return stacked(values, psi) if bond is None else values[0]
@@ -95,7 +99,8 @@ def schmidt_values(
     Returns
     -------
     array, or list of n - 1 arrays
-        Of as many values as both sides of the bond can tell apart.  By sector dicts of arrays.
+        Of as many values as both sides of the bond can tell apart.  By sector dicts of arrays.  Derivatives are theirs:
+        those that a change of the state would add are zero, with a kink.
 
     Raises
     ------
@@ -115,10 +120,18 @@ def schmidt_values(
     if by_sector:
         found = [dict(zip(charges, map(np.linalg.svdvals, m), strict=True)) for charges, m in of_sectors(psi, bond)]
     else:
-        sectors = centers(check_state(psi))
-        values = [[np.linalg.svdvals(matrix) for matrix in sectors[i - 1]] for i in bonds_of(psi, bond)]
+        values = found_values(check_state(psi), bond)
         found = [parts[0] if len(parts) == 1 else descending(np.concatenate(parts)) for parts in values]
     return found if bond is None else found[0]
+
+
+def found_values(psi: MPS | SymmetricMPS, bond: int | None) -> list[list[Array]]:
+    """For every bond that is asked for the Schmidt values, those of every sector by themselves."""
+    if isinstance(psi, SymmetricMPS):
+        sectors = centers(psi)
+        return [[np.linalg.svdvals(matrix) for matrix in sectors[i - 1]] for i in bonds_of(psi, bond)]
+    ranked = ranked_centers(psi)
+    return [[leading_values(*ranked[i - 1])] for i in bonds_of(psi, bond)]
 
 
 def entanglement_spectrum(
@@ -176,7 +189,9 @@ def entropies_by_sector(psi: Any, bond: int | None, order: float) -> Any:
     if order != 1:
         raise ArgumentError(f"entropies by sector add up to the whole for order 1 only, not {order}: leave one out")
     require_sectors(psi)
-    bonds, middles = bonds_of(psi, bond), conserving.centers(psi)
+    bonds = bonds_of(psi, bond)
+    check_smooth(psi, bonds, order)
+    middles = conserving.centers(psi)
     found = [conserving.entropies_by_sector(middles[i - 1], matrix_entropy) for i in bonds]
     return found if bond is None else found[0]
 
@@ -197,9 +212,30 @@ def centers(psi: MPS | SymmetricMPS) -> list[list[Array]]:
     """For every inner bond matrices whose singular values together are the Schmidt values of the normalised state."""
     if isinstance(psi, SymmetricMPS):
         return [conserving.unit_sectors(center) for center in conserving.centers(psi)]
+    return [[matrix] for matrix, _ in ranked_centers(psi)]
+
+
+def ranked_centers(psi: MPS) -> list[tuple[Array, int]]:
+    """For every inner bond a matrix of the Schmidt values of the normalised state, and how many it can have."""
     lefts = factors_from_left(psi.tensors)
     rights = factors_from_left(mirrored(psi.tensors))[::-1]
-    return [[unit(left @ right.T)] for left, right in zip(lefts, rights, strict=True)]
+    return [(unit(left @ right.T), min(k, m)) for (left, k), (right, m) in zip(lefts, rights, strict=True)]
+
+
+def check_smooth(psi: Any, bonds: Sequence[int], order: float) -> None:
+    """Raise where the entropies of some bonds have no second derivative, which is asked for."""
+    if order <= 1:  # the slope is infinite where a Schmidt value is zero
+
+        def ranks(chain: Any) -> list[int]:
+            matrices = centers(chain)
+            return [rank_at(matrices[i - 1]) for i in bonds]
+
+        check_filled(psi, ranks, "the entropy")
+
+
+def rank_at(matrices: Sequence[np.ndarray]) -> int:
+    """How many Schmidt values rounding does not hide, of the matrices of a bond."""
+    return sum(rank(np.linalg.svdvals(matrix)) for matrix in matrices)
 
 
 def unit(matrix: Array) -> Array:

@@ -14,8 +14,9 @@ from qad.mps.chain import as_array
 from qad.mps.checks import check_kind
 from qad.mps.conserving.quantities import kinds
 from qad.mps.conserving.state import SymmetricMPS
-from qad.mps.gauge import mirrored, side_ranks, span_ranks, truncated
+from qad.mps.gauge import mirrored, truncated
 from qad.mps.operator import MPO
+from qad.mps.reached import orders_of, side_ranks, span_ranks
 from qad.mps.sites import applied
 from qad.mps.state import MPS
 
@@ -93,7 +94,7 @@ def apply(
     if len(sites) == 1 and max_bond is None:
         return out
     if isinstance(out, MPS):  # `check_room` asks for less than a truncation of its own does
-        smaller = MPS(truncated(out.tensors, max_bond, cutoff, checked=False)[0])
+        smaller = MPS(truncated(out.tensors, max_bond, cutoff, checked=False, exact=True)[0])
     else:
         smaller = out.truncate(max_bond, cutoff)[0]
     if len(sites) > 1 and any(type(x) is Tensor for x in (operator, *flatten(psi)[0])):
@@ -122,13 +123,14 @@ def check_room(psi: State, operator: Array, sites: Sequence[int], after: State, 
     plain = [value_of(t) for t in psi]
     grown = [*plain[:first], *map(applied, terms, plain[first : last + 1]), *plain[last + 1 :]]
     sides = side_ranks(grown)[:-1], side_ranks(mirrored(grown))[-2::-1]
+    second = moving and orders_of((operator, *psi)) > 1  # then all of a bond counts
     fills = [0] * (last - first)  # what a change of the operator may fill of the bonds between its sites
     if type(operator) is Tensor:
         right = span_ranks(mirrored(plain), [n - 1 - site for site in sites])[::-1]
         fills = [min(pair) for pair in zip(span_ranks(plain, sites)[:-1], right[1:], strict=True)]
     for bond, (left, right) in enumerate(zip(*sides, strict=True), 1):
         inner = first < bond <= last
-        met = max(left, right) if moving or not inner else 0
+        met = len(grown[bond]) if second else max(left, right) if moving or not inner else 0
         met = max(met, fills[bond - first - 1]) if inner else met
         kept = after.bonds[bond]
         if kept < min(met, prod(psi.phys[:bond]), prod(psi.phys[bond:]), max_bond or np.inf):

@@ -19,13 +19,14 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, defvjp_tuned, each_alone, like, primitive, stack_of, value_of
 from qad.linalg import norm, split
 from qad.linalg.support.degeneracy import rounding
-from qad.mps.environments import past_left
+from qad.mps.reached import check_reached, dropped_weightless, orders_of, rank
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qad.typing import Array, Real
 
+MOST_WHOLE = 2**24  # entries of a matrix that is kept as it is for derivatives
 RANK_TOLERANCE = 10.0  # times size and rounding: singular values below it, relative to the largest, are zero
 
 
@@ -81,34 +82,82 @@ def largest(x: np.ndarray | None) -> float:
 defvjp_tuned(isometric, shared=each_alone(_isometric_vjp), scaled=True)  # ranks differ between examples
 
 
-def orthogonal_from_left(tensors: Sequence[Array], stop: int) -> list[Array]:
-    """The tensors with those before `stop` made isometries from their right bond, what is left over moved to `stop`."""
-    out, carried = list(tensors), None
+def orthogonal_from_left(
+    tensors: Sequence[Array], stop: int, *, checked: bool = True, exact: bool = False, turned: bool = False
+) -> list[Array]:
+    """The tensors with those before `stop` made isometries from their right bond, what is left over moved to `stop`.
+
+    Where it is `checked`, a derivative is refused that needs what was dropped; where it is to be `exact`, such a bond
+    is not made smaller.  A chain that is `turned` is mirrored.
+    """
+    out, carried, dropped = list(tensors), None, []
+    exact = exact and any(type(t) is Tensor for t in tensors)
     for site in range(stop + 1):
         tensor = out[site] if carried is None else carry(carried, out[site])
         if site < stop:
             left, phys, right = tensor.shape
-            q, carried = isometric(tensor.reshape(left * phys, right))
+            matrix = tensor.reshape(left * phys, right)
+            q, carried = isometric(matrix)
+            if q.shape[1] < min(matrix.shape):
+                dropped.append((site + 1, q.shape[1]))
+                if exact:
+                    check_small(matrix, q.shape[1])
+                    q, carried = like(matrix).eye(len(matrix), dtype=matrix.dtype), matrix
             tensor = q.reshape(left, phys, q.shape[1])
         out[site] = tensor
+    if checked:
+        check_reached(tensors, dropped, turned)
     return out
 
 
-def factors_from_left(tensors: Sequence[Array]) -> list[Array]:
-    """What QR decompositions from the left carry across every inner bond, of size near one."""
+def factors_from_left(tensors: Sequence[Array]) -> list[tuple[Array, int]]:
+    """What QR decompositions from the left carry across every inner bond, of size near one, and its rank.
+
+    In second derivatives what a dead direction of a bond may be filled with counts: there a matrix stays as it is.
+    """
     check_open(tensors)
-    carried, factors = None, []
+    carried, factors, exact = None, [], orders_of(tensors) > 1
     for tensor in tensors[:-1]:
         tensor = tensor if carried is None else carry(carried, tensor)
         if not np.isfinite(stack_of(tensor)).all():
             raise ArgumentError("the state is zero or not finite: it has no entanglement")
-        carried = isometric(tensor.reshape(-1, tensor.shape[2]))[1]
+        carried, rank = factor_of(tensor.reshape(-1, tensor.shape[2]), exact)
         size = np.linalg.norm(stack_of(carried))
         if not 0 < size < np.inf:
             raise ArgumentError("the state is zero or not finite: it has no entanglement")
         carried = carried * (1 / size)
-        factors.append(carried)
+        factors.append((carried, rank))
     return factors
+
+
+def factor_of(matrix: Array, exact: bool) -> tuple[Array, int]:
+    """A smaller matrix of the same ``A^H A``, the same one where that has no smooth one and it is to be `exact`."""
+    carried = isometric(matrix)[1]
+    kept = carried.shape[0]
+    if not exact or kept == min(matrix.shape):
+        return carried, kept
+    check_small(matrix, kept)
+    return matrix, kept
+
+
+def leading_values(matrix: Array, most: int) -> Array:
+    """The first `most` singular values; the others are zero, and take no part in derivatives."""
+    if most == min(matrix.shape):
+        return np.linalg.svdvals(matrix)
+    if rank(np.linalg.svdvals(value_of(matrix))) < most:
+        return np.linalg.svdvals(matrix)[:most]
+    low, high = split(matrix, most, 0.0, multiplets="cut")
+    return np.linalg.svdvals(isometric(low)[1] @ high)
+
+
+def check_small(matrix: Array, kept: int) -> None:
+    """Raise where a matrix of dead directions is too large to be kept as it is."""
+    if matrix.size > MOST_WHOLE:
+        raise ArgumentError(
+            f"derivatives at a bond of rank {kept} of {min(matrix.shape)} take the whole matrix of its left or right "
+            f"side, here {matrix.shape}, which is too large: drop what carries no weight beforehand, outside of the "
+            "differentiated function, psi.truncate(cutoff=1e-12)"
+        )
 
 
 def mirrored(tensors: Sequence[Array]) -> list[Array]:
@@ -154,21 +203,20 @@ def canonical(tensors: Sequence[Array], center: int) -> list[Array]:
     """The tensors in mixed canonical form around `center`; the state and its norm are unchanged."""
     check_open(tensors)
     last = len(tensors) - 1
-    out = mirrored(orthogonal_from_left(mirrored(orthogonal_from_left(tensors, center)), last - center))
-    check_reached(tensors, out)
-    return out
+    return mirrored(orthogonal_from_left(mirrored(orthogonal_from_left(tensors, center)), last - center, turned=True))
 
 
 def truncated(
-    tensors: Sequence[Array], max_bond: int | None, cutoff: float, checked: bool = True
+    tensors: Sequence[Array], max_bond: int | None, cutoff: float, checked: bool = True, exact: bool = False
 ) -> tuple[list[Array], Array]:
     """Tensors of smaller bonds, canonical around the last site, and the norm of what was discarded.
 
-    Where it is `checked`, a derivative is refused in which directions would take part that carry no weight.
+    Where it is `checked`, a derivative is refused in which directions would take part that carry no weight; where it
+    is to be `exact`, only what the last sweep drops of both sides takes no part.
     """
     check_open(tensors)
-    out = mirrored(orthogonal_from_left(mirrored(tensors), len(tensors) - 1))
-    errors, cut, recorded = [], [], checked and any(type(t) is Tensor for t in tensors)
+    out = mirrored(orthogonal_from_left(mirrored(tensors), len(tensors) - 1, checked=checked, exact=exact, turned=True))
+    before, errors, weightless, recorded = out[:], [], [], checked and any(type(t) is Tensor for t in tensors)
     for site in range(len(out) - 1):
         left, phys, right = out[site].shape
         matrix = out[site].reshape(left * phys, right)
@@ -177,14 +225,15 @@ def truncated(
         carried = carried @ high
         if q.shape[1] < min(matrix.shape):
             errors.append(norm(matrix - q @ carried))
-            if recorded and value_of(errors[-1]) > zero_weight(value_of(matrix)):
-                cut.append(site + 1)
-        if q.shape[1] == max_bond:
-            cut.append(site + 1)
+            if recorded and q.shape[1] != max_bond and value_of(errors[-1]) <= zero_weight(value_of(matrix)):
+                weightless.append((site + 1, q.shape[1], min(matrix.shape)))
         out[site] = q.reshape(left, phys, q.shape[1])
         out[site + 1] = carry(carried, out[site + 1])
-    if recorded:  # what only a cut further left took away is none of these
-        check_reached(tensors, canonical([value_of(t) for t in tensors], len(out) - 1), cut)
+    if weightless:  # what only a cut further left took away is none of these
+        uncut = orthogonal_from_left([value_of(t) for t in before], len(out) - 1)
+        for bond, kept, most in weightless:
+            if uncut[bond].shape[0] < most:
+                dropped_weightless(bond, kept, most)
     return out, norm(np.stack(errors)) if errors else like(out[0]).zeros((), out[0].real.dtype)[()]
 
 
@@ -242,54 +291,3 @@ def check_open(tensors: Sequence[Array]) -> None:
             f"the chain is periodic, with an outer bond of {bond}: canonical forms and truncation are for open chains; "
             "psi.opened() writes it as one"
         )
-
-
-def check_reached(before: Sequence[Array], after: Sequence[Array], cut: Sequence[int] = ()) -> None:
-    """Raise where a derivative is asked for that the canonical form does not know.
-
-    A direction of a bond that one side does not reach, but the other one continues, was dropped; the state's
-    derivative towards it is not zero, but no tensor of the canonical form has it.  On a bond where something of weight
-    was `cut` off, or where a bond has its largest dimension, such a direction would go with what is cut off.
-    """
-    bonds = [(old.shape[0], new.shape[0]) for old, new in zip(before, after, strict=True)]
-    if all(old == new for old, new in bonds) or not any(type(t) is Tensor for t in before):
-        return
-    plain = [value_of(t) for t in before]
-    sides = zip(side_ranks(plain)[:-1], side_ranks(mirrored(plain))[-2::-1], strict=True)
-    for bond, ((_, kept), ranks) in enumerate(zip(bonds[1:], sides, strict=True), 1):
-        if kept < max(ranks) and bond not in cut:
-            raise ArgumentError(
-                f"bond {bond} has directions that carry no weight yet but could (rank {kept} of {max(ranks)}): a "
-                "derivative through the canonical form would miss them. Differentiate the loss of the chain as it is, "
-                "or drop them beforehand, outside of the differentiated function: psi.truncate(cutoff=1e-12)"
-            )
-
-
-def span_ranks(tensors: Sequence[np.ndarray], sites: Sequence[int]) -> list[int]:
-    """How many states of the sites before every bond all operators on `sites` make of those that it distinguishes.
-
-    They make ``C^d (x) span{<s|l>}`` of states l: the physical leg joins the bond.  From the first site to the last.
-    """
-    create = like(*tensors)
-    environment, legs, ranks = create.ones((1, 1)), 1, []
-    for site, tensor in enumerate(tensors[: max(sites) + 1]):
-        left, phys, right = tensor.shape
-        wide = np.kron(create.eye(legs)[:, None, :], tensor)
-        if site in sites:
-            wide = wide.reshape(legs * left, phys, legs, right).swapaxes(1, 2).reshape(legs * left, 1, -1)
-            legs *= phys
-        environment = past_left(environment, wide)
-        environment = environment / (np.abs(environment).max() or 1.0)
-        if site >= min(sites):
-            ranks.append(legs * np.linalg.matrix_rank(environment, hermitian=True))
-    return ranks
-
-
-def side_ranks(tensors: Sequence[np.ndarray]) -> list[int]:
-    """How many independent states of the sites before it every bond distinguishes; the last number is 1."""
-    environment, ranks = like(*tensors).ones((1, 1)), []
-    for tensor in tensors:
-        environment = past_left(environment, tensor)
-        environment = environment / (np.abs(environment).max() or 1.0)
-        ranks.append(np.linalg.matrix_rank(environment, hermitian=True))
-    return ranks

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import Tensor, stack_of
+from qad.extend import Tensor, stack_of, unrecorded
+from qad.linalg.support.derivative_order import orders
 from qad.mps.checks import as_operator, check_kind, check_match, check_operator
 from qad.mps.conserving import observables as conserving
 from qad.mps.conserving.energy import energy as energy_of_conserving
@@ -21,7 +22,7 @@ from qad.mps.scales import within_range
 from qad.mps.state import MPS
 
 if TYPE_CHECKING:
-    from qad.typing import Real, Scalar
+    from qad.typing import Array, Real, Scalar
 
 
 def norm(psi: MPS | SymmetricMPS) -> Real:
@@ -38,7 +39,8 @@ def norm(psi: MPS | SymmetricMPS) -> Real:
     Raises
     ------
     ArgumentError
-        If it is no number of the dtype, above 1e308 or below 1e-308: `log_norm2` has its logarithm.
+        If it is no number of the dtype, above 1e308 or below 1e-308: `log_norm2` has its logarithm.  In a second
+        derivative at zero, where the first one is taken to be zero, as of `np.linalg.norm`.
 
     Notes
     -----
@@ -51,7 +53,17 @@ def norm(psi: MPS | SymmetricMPS) -> Real:
     1.0
     """
     square, log_scale = squared_norm(psi)
-    return within_range(np.sqrt(square), log_scale / 2, "the norm", tiny=False)
+    return within_range(root(square), log_scale / 2, "the norm", tiny=False)
+
+
+def root(square: Array) -> Array:
+    """The square root; at zero its slope is zero, the convention of `np.linalg.norm`, and it has no second one."""
+    zero = unrecorded(square) == 0
+    if not stack_of(zero).any():
+        return np.sqrt(square)
+    if orders(square) > 1:
+        raise ArgumentError("the norm of a state has no second derivative at zero: differentiate qad.mps.norm2(psi)")
+    return np.where(zero, 0.0 * square, np.sqrt(np.where(zero, 1.0, square)))
 
 
 def norm2(psi: MPS | SymmetricMPS) -> Real:

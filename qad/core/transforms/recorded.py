@@ -38,13 +38,18 @@ def directions(x: Any) -> list[str]:
 
     Levels of `qad.vmap` do not count; a Tensor with a structure counts as what it was made of, its `root`.
     """
+    return ["forward" if type(level) is Forward else "backward" for level in levels_of(x)]
+
+
+def levels_of(x: Any) -> list[Any]:
+    """The levels that differentiate `x` now, the innermost first; see `directions`."""
     found = []
     while type(x) is Tensor or type(x) is Batched:
         if (form := form_of(x)) is not None:
             x = form.root
         elif type(x) is Tensor:
             if x.level is not CONSTANT and type(x.level) is not Batch:
-                found.append("forward" if type(x.level) is Forward else "backward")
+                found.append(x.level)
             x = x.value
         else:
             x = x.array

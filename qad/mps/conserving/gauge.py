@@ -10,6 +10,7 @@ from qad.core.errors import ArgumentError
 from qad.extend import Tensor, stack_of, unrecorded, value_of
 from qad.linalg import norm
 from qad.mps.gauge import isometric, zero_weight
+from qad.mps.reached import dropped_weightless, orders_of
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.decompositions import qr, svd
 from qad.symmetric.maps import bond_leg, columns_of, in_order_of, rows_of
@@ -48,27 +49,48 @@ def reaches(matrix: Any) -> bool:
     return bool(stack_of(unrecorded(matrix)).any())
 
 
+def lost_of(tensor: SymTensor, split: int, bond: Any) -> Ranks:
+    """The charges of which a canonical form of a tensor has fewer directions than it could, and how many it has."""
+    kept = dict(zip(bond.charges, bond.dims, strict=True))
+    sectors = tensor.resplit(split).layout.sectors
+    ranks = {s.charge: (kept.get(s.charge, 0), min(s.rows, s.columns)) for s in sectors}
+    return {charge: rank for charge, (rank, most) in ranks.items() if rank < most}
+
+
+def swept_right(tensors: Sequence[SymTensor], center: int) -> list[SymTensor]:
+    """The tensors with those before `center` made isometries from their right bond."""
+    out, dropped = list(tensors), {}
+    for site in range(center):
+        whole = out[site]
+        out[site], carried = isometric_rows(whole)
+        dropped[site + 1] = lost_of(whole, 2, carried.legs[0])
+        out[site + 1] = tensordot(carried, out[site + 1], 1)
+    check_reached(tensors, dropped)
+    return out
+
+
+def swept_left(tensors: Sequence[SymTensor], center: int) -> list[SymTensor]:
+    """The tensors with those behind `center` made isometries from their left bond."""
+    out, dropped = list(tensors), {}
+    for site in reversed(range(center + 1, len(out))):
+        whole = out[site]
+        carried, out[site] = isometric_columns(whole)
+        dropped[site] = lost_of(whole, 1, out[site].legs[0])
+        out[site - 1] = tensordot(out[site - 1], carried, 1)
+    check_reached(tensors, dropped)
+    return out
+
+
 def canonical(tensors: Sequence[SymTensor], center: int) -> list[SymTensor]:
     """The tensors in mixed canonical form around `center`; the state and its norm are unchanged."""
-    out = list(tensors)
-    for site in range(center):
-        out[site], carried = isometric_rows(out[site])
-        out[site + 1] = tensordot(carried, out[site + 1], 1)
-    for site in reversed(range(center + 1, len(out))):
-        carried, out[site] = isometric_columns(out[site])
-        out[site - 1] = tensordot(out[site - 1], carried, 1)
-    check_reached(tensors, out)
-    return [tensor.resplit(2) for tensor in out]
+    return [tensor.resplit(2) for tensor in swept_left(swept_right(tensors, center), center)]
 
 
 def truncated(tensors: Sequence[SymTensor], max_bond: int | None, cutoff: float) -> tuple[list[SymTensor], Real]:
     """Tensors of smaller bonds, canonical around the last site, and the norm of what was discarded."""
-    out = list(tensors)
-    for site in reversed(range(1, len(out))):
-        carried, out[site] = isometric_columns(out[site])
-        out[site - 1] = tensordot(out[site - 1], carried, 1)
+    out = swept_left(tensors, 0)
+    before, weightless = out[:], []
     errors: list[Any] = []
-    cut: list[int] = []
     recorded = any(type(t.data) is Tensor for t in tensors)
     for site in range(len(out) - 1):
         whole = out[site].resplit(2)
@@ -76,17 +98,18 @@ def truncated(tensors: Sequence[SymTensor], max_bond: int | None, cutoff: float)
         low, high = split(whole, max_bond, cutoff, multiplets="cut" if plain else "warn")
         out[site], carried = isometric_rows(low)
         carried = tensordot(carried, high, 1)
-        if carried.shape[0] < sum(min(s.rows, s.columns) for s in whole.layout.sectors):
+        kept, most = carried.shape[0], sum(min(s.rows, s.columns) for s in whole.layout.sectors)
+        if kept < most:
             errors.append(norm((whole - tensordot(out[site], carried, 1)).data))
-            if recorded and value_of(errors[-1]) > zero_weight(value_of(whole.data)[None]):
-                cut.append(site + 1)
-        if carried.shape[0] == max_bond:
-            cut.append(site + 1)
+            if recorded and kept != max_bond and value_of(errors[-1]) <= zero_weight(value_of(whole.data)[None]):
+                weightless.append((site + 1, kept, most))
         out[site + 1] = tensordot(carried, out[site + 1], 1)
     out[-1] = out[-1].resplit(2)
-    if recorded:
-        plain = [type(t)(t.layout, value_of(t.data)) for t in tensors]
-        check_reached(tensors, canonical(plain, len(out) - 1), cut)
+    if weightless:  # what only a cut further left took away is none of these
+        uncut = swept_right([type(t)(t.layout, value_of(t.data)) for t in before], len(out) - 1)
+        for bond, kept, most in weightless:
+            if uncut[bond].shape[0] < most:
+                dropped_weightless(bond, kept, most)
     return out, norm(np.stack(errors)) if errors else out[0].data.real.dtype.type(0)
 
 
@@ -113,20 +136,35 @@ def schmidt_form(tensors: Sequence[SymTensor]) -> tuple[list[SymTensor], list[np
 
 def factors_from_left(tensors: Sequence[SymTensor]) -> list[SymTensor]:
     """What isometric forms from the left carry across every inner bond, of size near one."""
-    carried, factors = None, []
+    carried, factors, exact = None, [], orders_of([t.data for t in tensors]) > 1
     for tensor in tensors[:-1]:
-        carried = unit(isometric_rows(tensor if carried is None else tensordot(carried, tensor, 1))[1])
+        whole = tensor if carried is None else tensordot(carried, tensor, 1)
+        carried = unit(isometric_rows(whole)[1])
+        check_full(exact, len(factors) + 1, lost_of(whole, 2, carried.legs[0]))
         factors.append(carried)
     return factors
 
 
 def factors_from_right(tensors: Sequence[SymTensor]) -> list[SymTensor]:
     """What isometric forms from the right carry across every inner bond, of size near one."""
-    carried, factors = None, []
+    carried, factors, exact = None, [], orders_of([t.data for t in tensors]) > 1
     for tensor in tensors[:0:-1]:
-        carried = unit(isometric_columns(tensor if carried is None else tensordot(tensor, carried, 1))[0])
+        whole = tensor if carried is None else tensordot(tensor, carried, 1)
+        carried, rest = isometric_columns(whole)
+        carried = unit(carried)
+        check_full(exact, len(tensors) - 1 - len(factors), lost_of(whole, 1, rest.legs[0]))
         factors.append(carried)
     return factors[::-1]
+
+
+def check_full(exact: bool, bond: int, lost: Ranks) -> None:
+    """Raise where second derivatives would miss what a bond may be filled with."""
+    if exact and lost:
+        raise ArgumentError(
+            f"bond {bond} has directions that carry no weight yet but could: second derivatives of its entanglement "
+            "would miss them. Give psi.without_symmetry(), or drop them beforehand, outside of the differentiated "
+            "function: psi.truncate(cutoff=1e-12)"
+        )
 
 
 def unit(factor: SymTensor) -> SymTensor:
@@ -135,55 +173,52 @@ def unit(factor: SymTensor) -> SymTensor:
     return factor * (1 / size).astype(factor.data.real.dtype)
 
 
-def check_reached(before: Sequence[SymTensor], after: Sequence[SymTensor], cut: Sequence[int] = ()) -> None:
-    """Raise where a derivative is asked for that the canonical form does not know; see `qad.mps.gauge`."""
-    if all(a.shape == b.shape for a, b in zip(before, after, strict=True)):
+def check_reached(before: Sequence[SymTensor], dropped: dict[int, Ranks]) -> None:
+    """Raise where a derivative is asked for that needs what was `dropped` of some bonds; see `qad.mps.reached`."""
+    if not any(dropped.values()) or not any(type(t.data) is Tensor for t in before):
         return
-    if not any(type(t.data) is Tensor for t in before):
-        return
+    second = orders_of([t.data for t in before]) > 1
     plain = [type(t)(t.layout, value_of(t.data)) for t in before]
-    sides = zip(ranks_from_left(plain), ranks_from_right(plain), strict=True)
+    sides = zip(grams_from_left(plain), grams_from_right(plain), strict=True)
     for bond, (left, right) in enumerate(sides, 1):
-        leg = after[bond].legs[0]
-        kept = dict(zip(leg.charges, leg.dims, strict=True))
-        for charge in left | right:
-            most = max(left.get(charge, 0), right.get(charge, 0))
-            if kept.get(charge, 0) < most and bond not in cut:
-                raise ArgumentError(
-                    f"bond {bond} has directions of charge {leg.symmetry.shown(charge)} that carry no weight yet but "
-                    f"could (rank {kept.get(charge, 0)} of {most}): a derivative through the canonical form would "
-                    "miss them. Differentiate the loss of the chain as it is, or drop them beforehand, outside of the "
-                    "differentiated function: psi.truncate(cutoff=1e-12)"
-                )
+        for charge, kept in dropped.get(bond, {}).items():
+            grams = [gram.get(charge, np.zeros(())) for gram in (left, right)]
+            joint = rank_of(grams[0] + grams[1].conj())
+            if kept < joint or second:
+                shown = before[0].symmetry.shown(charge)
+                dropped_weightless(bond, kept, joint, second=second, kind=f" of charge {shown}")
 
 
-def ranks_from_left(tensors: list[SymTensor]) -> list[Ranks]:
-    """For every inner bond, how many independent states of the sites left of it it distinguishes, by charge."""
+def rank_of(gram: np.ndarray) -> int:
+    """The rank of a matrix of one sector; the largest entry of all sectors is 1."""
+    if not gram.ndim:
+        return 0
+    return int(np.linalg.matrix_rank(gram, tol=len(gram) * np.finfo(gram.dtype).eps, hermitian=True))
+
+
+def grams_from_left(tensors: list[SymTensor]) -> list[dict[Any, np.ndarray]]:
+    """For every inner bond ``L^H L`` of the states of the sites left of it, by charge."""
     environment, found = None, []
     for tensor in tensors[:-1]:
         half = tensor if environment is None else tensordot(environment, tensor, 1)
         environment = unit(tensordot(tensor.conj(), half, ([0, 1], [0, 1])))
-        found.append(ranks(environment, turned=False))
+        found.append(grams(environment, turned=False))
     return found
 
 
-def ranks_from_right(tensors: list[SymTensor]) -> list[Ranks]:
-    """For every inner bond, how many independent states of the sites right of it it distinguishes, by charge."""
+def grams_from_right(tensors: list[SymTensor]) -> list[dict[Any, np.ndarray]]:
+    """For every inner bond the same of the states of the sites right of it, by charge."""
     environment, found = None, []
     for tensor in tensors[:0:-1]:
         half = tensor if environment is None else tensordot(tensor, environment, ([2], [1]))
         environment = unit(tensordot(tensor.conj(), half, ([1, 2], [1, 2])))
-        found.append(ranks(environment, turned=True))
+        found.append(grams(environment, turned=True))
     return found[::-1]
 
 
-def ranks(environment: SymTensor, turned: bool) -> Ranks:
-    """The rank of every sector of an environment; `turned` where its first leg flows out."""
+def grams(environment: SymTensor, turned: bool) -> dict[Any, np.ndarray]:
+    """Every sector of an environment, the largest entry 1; `turned` where its first leg flows out."""
     environment = environment.resplit(1)
-    opposite, largest = environment.symmetry.opposite, np.abs(environment.data).max(initial=0.0)
-    found = {}
-    for sector, matrix in zip(environment.layout.sectors, environment.sectors(), strict=True):
-        tol = largest * sector.rows * np.finfo(matrix.dtype).eps
-        charge = opposite(sector.charge) if turned else sector.charge
-        found[charge] = int(np.linalg.matrix_rank(matrix, tol=tol, hermitian=True))
-    return {charge: rank for charge, rank in found.items() if rank}
+    opposite, largest = environment.symmetry.opposite, np.abs(environment.data).max(initial=0.0) or 1.0
+    pairs = zip(environment.layout.sectors, environment.sectors(), strict=True)
+    return {opposite(s.charge) if turned else s.charge: matrix / largest for s, matrix in pairs}

@@ -23,7 +23,8 @@ from qad.extend import Tensor, defvjp, primitive, value_of
 from qad.linalg.equations.triangular import solve_upper
 from qad.mps.evolve.leading import leading, leading_first, loose, worthwhile
 from qad.mps.evolve.tebd import MOST_CUTOFF, ROUNDING, SAME
-from qad.mps.gauge import carry, check_reached
+from qad.mps.gauge import carry, mirrored
+from qad.mps.reached import check_reached
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -230,16 +231,19 @@ def centred_by_cuts(tensors: Sequence[Array]) -> list[Array]:
 
     `qad.mps.gauge.canonical` divides by faint Schmidt values; here their rounding is held down.
     """
-    out = list(tensors)
+    return mirrored(swept_by_cuts(mirrored(swept_by_cuts(tensors)), turned=True))
+
+
+def swept_by_cuts(tensors: Sequence[Array], turned: bool = False) -> list[Array]:
+    """The tensors made isometries from the left, but for the last one; see `qad.mps.gauge.orthogonal_from_left`."""
+    out, dropped = list(tensors), []
     for site in range(len(out) - 1):
         left, s, right = out[site].shape
         q, c = whole(out[site].reshape(left * s, right))
+        if q.shape[1] < min(left * s, right):
+            dropped.append((site + 1, q.shape[1]))
         out[site], out[site + 1] = q.reshape(left, s, -1), carry(c, out[site + 1])
-    for site in range(len(out) - 1, 0, -1):
-        left, s, right = out[site].shape
-        q, c = whole(out[site].reshape(left, s * right).mT)
-        out[site], out[site - 1] = q.mT.reshape(-1, s, right), out[site - 1] @ c.mT
-    check_reached(tensors, out)
+    check_reached(tensors, dropped, turned)
     return out
 
 

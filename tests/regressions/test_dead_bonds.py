@@ -1,0 +1,216 @@
+"""Chains with directions of a bond that carry no weight: derivatives are right, or refused at their order."""
+
+import numpy as np
+import pytest
+
+import qad
+from qad.core.errors import ArgumentError
+from qad.mps import MPS
+
+SHAPES = [(1, 2, 3), (3, 2, 4), (4, 2, 3), (3, 2, 1)]
+
+
+def chain(rng, dtype, dead, shapes=SHAPES):
+    """A random chain; of every (site, leg, k) in `dead` the last k entries of a bond leg are zero."""
+    tensors = [rng.standard_normal(shape).astype(dtype) for shape in shapes]
+    if dtype is complex:
+        tensors = [t + 1j * rng.standard_normal(t.shape) for t in tensors]
+    for site, leg, k in dead:
+        np.moveaxis(tensors[site], leg, 0)[-k:] = 0
+    return tensors
+
+
+def dense(psi):
+    x = psi.tensors[0]
+    for tensor in psi.tensors[1:]:
+        x = np.tensordot(x, tensor, 1)
+    return x.reshape(x.shape[1:-1])
+
+
+def purity(psi, bond):
+    """sum p**2 of a bond, of the dense state."""
+    m = dense(psi).reshape(2**bond, -1)
+    rho = m @ m.conj().T
+    return np.trace(rho @ rho).real / np.trace(rho).real ** 2
+
+
+def hvp(f, psi, d):
+    return qad.hvp(f, (psi,), (d,))[0]
+
+
+def grad_of_grad(f, psi, d):
+    def slope(p):
+        return sum(np.sum(x * y).real for x, y in zip(qad.grad(f)(p), d, strict=True))
+
+    return qad.grad(slope)(psi)
+
+
+def jvp_of_jvp(f, psi, d):
+    def slope(p):
+        return qad.jvp(f, (p,), (d,))[1]
+
+    return [qad.jvp(slope, (psi,), (d,))[1]]
+
+
+WAYS = [hvp, grad_of_grad, jvp_of_jvp]
+DEAD = {
+    "columns": [(0, 2, 2)],
+    "rows": [(2, 0, 3)],
+    "both sides": [(1, 2, 3), (2, 0, 2)],
+    "two bonds": [(0, 2, 2), (1, 2, 3), (3, 0, 1)],
+}
+FUNCTIONS = {
+    "schmidt_values": (lambda p, b: np.sum(qad.mps.schmidt_values(p, b) ** 4), purity),
+    "entropy": (lambda p, b: qad.mps.entanglement_entropy(p, b, order=2), lambda p, b: -np.log(purity(p, b))),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("dtype", [float, complex])
+@pytest.mark.parametrize("dead", DEAD)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_second_derivatives_of_entanglement(name, dead, dtype, way):
+    """A dead direction may be filled, and its part of the second derivative was missing."""
+    rng = np.random.default_rng(3)
+    psi, d = MPS(chain(rng, dtype, DEAD[dead])), MPS(chain(rng, dtype, []))
+    f, exact = FUNCTIONS[name]
+    for bond in (1, 2, 3):
+        found, right = (way(lambda p, g=g: g(p, bond), psi, d) for g in (f, exact))  # noqa: B023
+        for x, y in zip(found, right, strict=True):
+            np.testing.assert_allclose(x, y, atol=1e-9 * max(1, np.abs(y).max()))
+
+
+@pytest.mark.parametrize("way", [hvp, grad_of_grad])
+def test_the_chain_of_the_report(way):
+    a, b, c = (
+        np.array([[[1.0, 0], [2, 0]]]),
+        np.array([[[1.0, 2], [3, 1]], [[1, 0], [0, 2]]]),
+        np.array([[[1.0], [2]], [[3.0], [1]]]),
+    )
+    d = [np.zeros_like(a), np.zeros_like(b), np.zeros_like(c)]
+    d[0][0, 0, 1] = 1.0
+    found = way(lambda p: np.sum(qad.mps.schmidt_values(p, 2) ** 4), MPS([a, b, c]), MPS(d))[0]
+    right = np.array([0.019555558, -0.035970372, -0.026074076, -0.018607408])
+    np.testing.assert_allclose(np.ravel(found), right, rtol=1e-6)
+
+
+NOT_SMOOTH = {
+    "entropy": lambda p: qad.mps.entanglement_entropy(p, 2),
+    "entropy of order 1/2": lambda p: qad.mps.entanglement_entropy(p, 2, order=0.5),
+    "mutual information": lambda p: qad.mps.mutual_information(p, [0], [1, 2]),
+    "negativity": lambda p: qad.mps.negativity(p, [0], [1]),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", NOT_SMOOTH)
+def test_what_has_no_second_derivative_is_refused(name, way):
+    """Probabilities that grow from zero: t**2 log t, or an absolute value."""
+    rng = np.random.default_rng(3)
+    psi, d = MPS(chain(rng, float, [(0, 2, 2), (1, 2, 3)])), MPS(chain(rng, float, []))
+    qad.grad(NOT_SMOOTH[name])(psi)
+    with pytest.raises(ArgumentError, match="has no second derivative here"):
+        way(NOT_SMOOTH[name], psi, d)
+
+
+@pytest.mark.parametrize("name", NOT_SMOOTH)
+def test_where_all_is_filled_they_are_right(name):
+    rng = np.random.default_rng(3)
+    shapes = [(1, 2, 2), (2, 2, 4), (4, 2, 2), (2, 2, 1)]
+    psi, d = MPS(chain(rng, float, [], shapes)), MPS(chain(rng, float, [], shapes))
+    found = jvp_of_jvp(NOT_SMOOTH[name], psi, d)[0]
+    slopes = [qad.jvp(NOT_SMOOTH[name], (moved(psi, d, t),), (d,))[1] for t in (1e-5, -1e-5)]
+    np.testing.assert_allclose(found, (slopes[0] - slopes[1]) / 2e-5, rtol=1e-5, atol=1e-7)
+
+
+def moved(psi, d, t):
+    return MPS([x + t * y for x, y in zip(psi, d, strict=True)])
+
+
+def energy_of(psi):
+    return qad.mps.energy(psi, qad.mps.ising(4, 0.7))
+
+
+FORMS = {"canonicalize": lambda p: p.canonicalize(1), "truncate": lambda p: p.truncate(cutoff=1e-13)[0]}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_canonical_forms_know_what_they_miss(form):
+    """Sides of equal rank that continue different directions; and what only second derivatives see."""
+    rng = np.random.default_rng(3)
+    tensors = chain(rng, float, [(0, 2, 1)], [(1, 2, 2), (2, 2, 2), (2, 2, 2), (2, 2, 1)])
+    tensors[1][1] = tensors[1][0]
+    psi = MPS(tensors)
+    with pytest.raises(ArgumentError, match="a derivative through the canonical form would miss them"):
+        qad.grad(lambda p: energy_of(FORMS[form](p)))(psi)
+    twice = MPS.random(n=4, bond=1, dtype=float, seed=1)
+    twice = twice + twice
+    found = qad.grad(lambda p: energy_of(FORMS[form](p)))(twice)
+    for x, y in zip(found, qad.grad(energy_of)(twice), strict=True):
+        np.testing.assert_allclose(x, y, atol=1e-12)
+    with pytest.raises(ArgumentError, match="a second derivative through the canonical form would miss them"):
+        hvp(lambda p: energy_of(FORMS[form](p)), twice, twice)
+
+
+def applied(x, gate, sites):
+    """The energy of a dense state after a gate."""
+    x = np.tensordot(gate.reshape(2, 2, 2, 2), x, ((2, 3), sites))
+    x, H = np.moveaxis(x, (0, 1), sites).reshape(-1), qad.mps.ising(4, 0.7).to_dense()
+    return (x @ H @ x) / (x @ x)
+
+
+@pytest.mark.parametrize("rank", [1, 4])
+@pytest.mark.parametrize("sites", [(1, 2), (0, 2)])
+@pytest.mark.parametrize("dead", [[], [(1, 2, 3)], [(2, 0, 3)]], ids=["full", "columns", "rows"])
+def test_gates(dead, sites, rank):
+    """Of an operator of low rank, or a dead bond, the first derivative missed what one side alone continues."""
+    rng = np.random.default_rng(3)
+    psi, d = MPS(chain(rng, float, dead)), MPS(chain(rng, float, []))
+    gate = rng.standard_normal((4, rank)) @ rng.standard_normal((rank, 4))
+    if rank == 1:
+        gate = np.kron(gate[:2, :2], gate[2:, 2:])
+    ways = {
+        "the state": [lambda p: energy_of(qad.mps.apply(p, gate, sites)), lambda p: applied(dense(p), gate, sites)],
+        "the gate": [lambda g: energy_of(qad.mps.apply(psi, g, sites)), lambda g: applied(dense(psi), g, sites)],
+    }
+    for (f, exact), at, along in zip(ways.values(), (psi, gate), (d, gate.T.copy()), strict=True):
+        for derivative in (lambda h: qad.grad(h)(at), lambda h: qad.hvp(h, (at,), (along,))[0]):  # noqa: B023
+            right = derivative(exact)
+            try:
+                found = derivative(f)
+            except ArgumentError as error:
+                assert "that carry no weight" in str(error)  # noqa: PT017
+                continue
+            for x, y in zip(found, right, strict=True):
+                np.testing.assert_allclose(x, y, atol=1e-9 * max(1, np.abs(y).max()))
+
+
+def test_a_mixed_derivative_is_of_second_order():
+    rng = np.random.default_rng(3)
+    tensors = chain(rng, float, DEAD["two bonds"])
+
+    def f(a, b, g):
+        return g(MPS([a, tensors[1], b, tensors[3]]), 2)
+
+    mixed = [qad.jacobian(lambda b, g=g: qad.grad(lambda a: f(a, b, g))(tensors[0]))(tensors[2])
+             for g in FUNCTIONS["schmidt_values"]]  # fmt: skip
+    np.testing.assert_allclose(*mixed, atol=1e-10)
+
+
+def test_charged_chains_are_refused():
+    psi = MPS.random(n=6, bond=4, conserve="Sz", dtype=float)
+    psi = psi + psi
+    f = lambda p: qad.mps.entanglement_entropy(p, 3, order=2)  # noqa: E731
+    np.testing.assert_allclose(qad.grad(f)(psi)[0].to_dense(), qad.grad(f)(psi.without_symmetry())[0], atol=1e-12)
+    with pytest.raises(ArgumentError, match="would miss them"):
+        hvp(f, psi, psi)
+    hvp(f, psi.without_symmetry(), psi.without_symmetry())
+
+
+def test_the_norm_of_nothing():
+    """Its slope is zero, as that of np.linalg.norm; it was NaN."""
+    zero = 0 * MPS.random(n=4, bond=2, dtype=float)
+    assert all((t == 0).all() for t in qad.grad(qad.mps.norm)(zero))
+    with pytest.raises(ArgumentError, match="no second derivative at zero"):
+        hvp(qad.mps.norm, zero, zero)
+    np.testing.assert_array_equal(qad.jvp(qad.mps.norm, (zero,), (zero,))[1], 0)
