@@ -28,14 +28,22 @@ if TYPE_CHECKING:
     from qad.mps.state import MPS
 
 PRODUCTS = 24
+REFINED = 4  # times as many products at most, for a level above by less than CLOSE times what mixes it in
+CLOSE = 100.0
 NOISE = 0.05  # of the stirred vector, in all directions: sectors that no change of one site leads to
 DIFFERENT = 1e-7  # norm of the difference of two states, below which it is rounding
 RANK = 1e-20  # weight that a superposition may lose where its bonds need not be as large as they may be
 
 
-def escaped(H: MPO, state: MPS, excluded: Excluding, tol: float, rng: np.random.Generator) -> MPS | None:
-    """A state of lower energy by more than `tol`, relative, or None where one sweep of stirred sites finds none."""
+def escaped(
+    H: MPO, state: MPS, excluded: Excluding, tol: float, rng: np.random.Generator, mixing: bool = True
+) -> MPS | None:
+    """A state of lower energy by more than `tol`, relative, or None where one sweep of stirred sites finds none.
+
+    Without `mixing` superpositions with the state itself do not count.
+    """
     sweeps = Stirred(H, state, state.bond, excluded, tol, rng)
+    sweeps.mixes = mixing
     sweeps.sweep()
     return sweeps.state if sweeps.refuted else None
 
@@ -47,6 +55,7 @@ class Stirred(OneSite):
         super().__init__(H, state, bond, excluded)
         self.mixing: float = 0.0
         self.refuted: bool = False
+        self.mixes: bool = True
         self.tol: float = tol
         self.rng: np.random.Generator = rng
         self.energy: float = self.first_energy
@@ -55,10 +64,10 @@ class Stirred(OneSite):
         """The lower one of the centre itself and of what is found from a random change of it."""
         apply = self.penalty.added(apply, at)
         centre = centre.reshape(-1) / np.linalg.norm(centre)
-        start = self.beside(centre, self.stirred(centre.reshape(shape)))
+        start = beside(centre, self.stirred(centre.reshape(shape)))
         if np.linalg.norm(start) > 1e-8:
             here = self.energy  # taken away, so that rounding leads to the centre itself and to nothing lower
-            gain, vector, _ = lowest(lambda x: self.beside(centre, apply(x) - here * x), start, 0.0, PRODUCTS)
+            gain, vector = lower_beside(lambda x: apply(x) - here * x, centre, start, self.tol * abs(here), self.mixes)
             if gain < -self.tol * abs(here):
                 self.energy, self.refuted = here + gain, True
                 return vector.reshape(shape)
@@ -74,10 +83,31 @@ class Stirred(OneSite):
         x = normal(self.rng, shape, np.result_type(self.tensors[0].dtype, np.float64))
         return like(*self.tensors).asarray(x)
 
-    @staticmethod
-    def beside(centre: np.ndarray, x: np.ndarray) -> np.ndarray:
-        """The part of a vector that is orthogonal to the centre."""
-        return x - np.vdot(centre, x) * centre
+
+def beside(centre: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """The part of a vector that is orthogonal to the centre."""
+    return x - np.vdot(centre, x) * centre
+
+
+def lower_beside(
+    apply: Apply, centre: np.ndarray, start: np.ndarray, tol: float, mixes: bool = True
+) -> tuple[float, np.ndarray]:
+    """The lowest level, and its vector, of a centre with what is found orthogonal to it from a start.
+
+    A state between two close levels has the energy of neither, but so has the one orthogonal to it: only what mixes
+    the two tells, as soon as the vector is as good as that.  The operator has the centre's energy taken away.
+    """
+    product = apply(centre)
+    for _ in range(REFINED):
+        above, vector, _ = lowest(lambda x: beside(centre, apply(x)), start, 0.0, PRODUCTS)
+        if not mixes:
+            return above, vector
+        across = on_host(np.vdot(product, vector))
+        levels, weights = np.linalg.eigh(np.array([[0.0, across], [np.conj(across), above]]))
+        if levels[0] < -tol or abs(across) <= tol or above > CLOSE * abs(across):
+            break
+        start = beside(centre, vector)
+    return float(levels[0]), weights[0, 0] * centre + weights[1, 0] * vector
 
 
 def combined(H: MPO, state: MPS, earlier: MPS, excluded: Excluding, tol: float) -> MPS | None:

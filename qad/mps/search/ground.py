@@ -236,15 +236,15 @@ def search(method: Function, H: MPO, watch: Watch, bond: int, tol: float, exclud
             return
         with until_finished(watch):  # the user may end what follows, too
             watch.state = schmidt_form(watch.state)[0]
-            if not refuted(H, watch, tol, excluded, rng):
+            if not refuted(H, watch, tol, excluded, rng, method not in (tdvp, tebd)):
                 return
         if watch.message == BY_USER:
             return
     watch.message = "not converged: again and again a change of the state lowers the energy: give another start"
 
 
-def refuted(H: MPO, watch: Watch, tol: float, excluded: Excluded, rng: np.random.Generator) -> bool:
-    """Whether a state that seemed converged can be lowered: then that is where the search goes on."""
+def refuted(H: MPO, watch: Watch, tol: float, excluded: Excluded, rng: np.random.Generator, mixing: bool) -> bool:
+    """Whether a state that seemed converged can be lowered, by `mixing` too: then that is where the search goes on."""
     if (overlap_left := excluded.overlap(watch.state)) > ORTHOGONAL:
         watch.converged = False
         watch.message = (
@@ -255,7 +255,7 @@ def refuted(H: MPO, watch: Watch, tol: float, excluded: Excluded, rng: np.random
     lower = combined(H, watch.state, watch.earlier, excluded, max(tol, ROUNDING))
     watch.extra = {} if lower is None else watch.extra | FINE
     if lower is None:
-        lower = escaped(H, watch.state, excluded, max(REFUTED * tol, LEAST_REFUTED), rng)
+        lower = escaped(H, watch.state, excluded, max(REFUTED * tol, LEAST_REFUTED), rng, mixing)
     if lower is not None:
         watch.state, watch.converged = lower, False
     return lower is not None
