@@ -16,11 +16,19 @@ OPERATORS = [
 UFUNCS = sorted({u for u in vars(np).values() if isinstance(u, np.ufunc)}, key=lambda u: u.__name__)
 BINARY = [*OPERATORS, np.power, np.float_power, np.multiply, np.true_divide, np.maximum, np.copysign, np.divmod]
 
+# Old NumPy (2.0) gives ``truths ** 2.0`` as bytes and ``truths ** 3.0`` as doubles, by the value of the exponent: where
+# that is an argument, a replay gives the dtype of the power.
+BY_EXPONENT = (np.array([True]) ** 2.0).dtype != (np.array([True]) ** 3.0).dtype
+
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 def operands(dtype):
     return np.array([0, 1, 2], dtype), np.array(1, dtype), np.dtype(dtype).type(2)
+
+
+def by_exponent(fn, base):
+    return BY_EXPONENT and fn is operator.pow and isinstance(base, np.ndarray)
 
 
 def check(f, name):
@@ -52,7 +60,7 @@ def test_functions_of_two_operands(fn):
     check(lambda x: fn(x, x), f"{fn.__name__}(x, x)")
     for c in CONSTANTS:
         check(lambda x, c=c: fn(x, c), f"{fn.__name__}(x, {c!r})")
-        if fn is not operator.lt or type(c) is not complex:
+        if not ((fn is operator.lt and type(c) is complex) or by_exponent(fn, c)):
             check(lambda x, c=c: fn(c, x), f"{fn.__name__}({c!r}, x)")
 
 
@@ -60,7 +68,7 @@ def test_functions_of_two_operands(fn):
 @pytest.mark.parametrize("fn", OPERATORS[:7], ids=lambda fn: fn.__name__)
 def test_operators_of_pythons_numbers(fn, x):
     for c in (2, True, 0.5, 2j, np.float32(2), np.int8(2), np.array([1, 2], "i1"), np.array([True, False])):
-        for f in (lambda x, c=c: fn(x, c), lambda x, c=c: fn(c, x)):
+        for f in (lambda x, c=c: fn(x, c), lambda x, c=c: fn(c, x))[: 1 if by_exponent(fn, c) else 2]:
             try:
                 expected = f(x)
             except TypeError:

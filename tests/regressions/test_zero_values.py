@@ -32,6 +32,34 @@ def test_roots_of_vanishing_values_have_one_derivative_and_no_second(a, second):
         second(halves, a)
 
 
+@pytest.mark.parametrize("f", [lambda s: s * np.log(s), lambda s: qad.special.xlogy(s, s), lambda s: s**1.01, np.sqrt])
+@pytest.mark.parametrize("a", [*RANK_ONE, np.diag([1.0, 2.0, 0.0]), np.zeros((3, 3))], ids=str)
+def test_functions_without_a_slope_at_zero_have_no_derivative_there(f, a):
+    with np.errstate(all="ignore"), pytest.raises(qad.QadError):
+        qad.grad(lambda a: np.sum(X * la.funm_svd(f, a)))(a)
+
+
+def test_whether_a_zero_is_one_to_rounding_or_exactly_makes_no_difference():
+    for a in (*RANK_ONE, np.diag([1.0, 2.0, 0.0]), np.diag([1.0, 0.0, 0.0])):
+        found = qad.grad(lambda a: np.sum(X * la.funm_svd(lambda s: np.sqrt(s) * np.sqrt(s), a)))(a)
+        np.testing.assert_allclose(found, X, atol=1e-12)
+
+
+@pytest.mark.parametrize("power", [2, 3, 4])
+@pytest.mark.parametrize("function", [la.funm, la.funm_herm])
+def test_powers_of_the_zero_matrix(function, power):
+    e = E + E.T
+
+    def f(a):
+        return np.sum(X * function(lambda x: x**power, a)).real
+
+    np.testing.assert_array_equal(qad.grad(f)(np.zeros((3, 3))), 0.0)
+    found = qad.hvp(f, (np.zeros((3, 3)),), (e,))[0]
+    right = qad.hvp(lambda a: np.sum(X * np.linalg.matrix_power(a, power)), (np.zeros((3, 3)),), (e,))[0]
+    symmetric = (right + right.T) / 2 if function is la.funm_herm else right
+    np.testing.assert_allclose(found, symmetric, atol=1e-12)
+
+
 @pytest.mark.parametrize("f", [lambda s: s**1.5, lambda s: s**2, lambda s: np.sqrt(s) * np.sqrt(s)])
 @pytest.mark.parametrize("a", [*RANK_ONE, np.zeros((3, 3))], ids=str)
 def test_functions_that_curve_at_zero_have_no_second_derivative_there(f, a):

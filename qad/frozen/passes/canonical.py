@@ -181,8 +181,9 @@ def _arithmetic(step):
 
 def _gives(fn, step):
     """Whether a ufunc gives what its operator gave: the square of truths is of bytes, their power of integers."""
-    operands = [x for x in step.args if type(x) is Var]
-    if any(x.dtype is None for x in operands) or all(x.dtype.kind in "fc" for x in operands):
+    if any(x.dtype is None for x in step.args if type(x) is Var):
+        return True
+    if all(type(x) in (int, float, complex) or (type(x) is Var and x.dtype.kind in "fc") for x in step.args):
         return True
     return fn.resolve_dtypes((*map(_promoted, step.args), *[None] * fn.nout))[-1] == step.out.dtype
 

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 NEAR = 0.02  # of the largest point: where integration is tried; the quotient is good to eps / NEAR
 GOOD = 1e-13  # relative error of a quotient that needs no integral
 BESIDE = 0.0137  # how far from a point a function is tried, which at the point itself may not show a change
-AROUND = 1.0, 0.61, 0.37, 0.23, 0.083, 0.029, 1.3e-3, 5.7e-5, 7.1e-7  # of rounding: where slopes at zero are compared
 LOW, HIGH = (4, 6)  # numbers of nodes of Gauss' rule
 
 
@@ -208,33 +207,6 @@ def _finite(f, d, w, *points):
             "of its spectrum: keep them away from the singularity, or cut the function off there"
         )
     return d
-
-
-def known_at_zero(f: Function, w: np.ndarray, order: int) -> None:
-    """Raise where a point of `w` (..., n) is zero to rounding, and the derivative of `f` there is that of rounding.
-
-    So it is next to a branch point: a root has another slope at each number that rounding might have left.
-    """
-    info, largest = np.finfo(w.dtype), np.abs(w).max(axis=-1, keepdims=True, initial=0.0)
-    least = np.where(largest > 0.0, 10 * w.shape[-1] * info.eps * largest, info.tiny**0.5)
-    lost = np.abs(w) <= least
-    if not lost.any():
-        return
-    derivative = (f.first, f.second)[order - 1]
-    with np.errstate(all="ignore"):
-        slope, others = derivative(w), [derivative(t * least) for t in AROUND]
-        others += [np.where(np.isfinite(f.value(-least)), derivative(-least), others[0])]  # it may begin at zero
-        before = f.first(w) if order > 1 else f.value(w)
-        scale = np.stack([np.abs(slope), np.abs(before) / np.where(largest > 0.0, largest, 1.0)])
-        scale = np.where(np.isfinite(scale), scale, 0.0).max(axis=0).max(axis=-1, keepdims=True)
-        spread = np.max([np.abs(slope - other) for other in others], axis=0)
-    bad = np.argwhere(lost & ~(spread <= 1e-4 * scale))
-    if len(bad):
-        raise ArgumentError(
-            f"the matrix function{batch_entry(bad[0][:-1])} has no finite derivative of order {order} that rounding "
-            f"leaves certain at {w[tuple(bad[0])]:.3g}, a value of its spectrum that is zero to rounding: keep the "
-            "spectrum away from zero, or cut the function off there"
-        )
 
 
 def second_derivative(f: Function, w: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -18,14 +18,8 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import defbatch, defjvp, defvjp, like, primitive, stacks
-from qad.linalg.functions.divided_differences import (
-    Function,
-    first_differences,
-    known_at_zero,
-    no_third,
-    second_derivative,
-    zero,
-)
+from qad.linalg.functions.divided_differences import Function, first_differences, no_third, second_derivative, zero
+from qad.linalg.functions.rounded_zeros import known_at_zero, off_zero
 from qad.linalg.support.check import batch_entry, matrices
 from qad.linalg.support.hermitian_parts import adjoint, hermitian, skew
 
@@ -83,7 +77,7 @@ def _along(e, a, u, s, vh, *, f):
     """First derivative along `e` (..., m, n)."""
     uh, v = adjoint(u), adjoint(vh)
     k = s.shape[-1]
-    left, right = uh @ e, e @ v
+    left, right, s = uh @ e, e @ v, off_zero(f, s)
     d = first_differences(f, np.concatenate([s, -s], axis=-1))
     m = left @ v
     inner = d[..., :k, :k] * hermitian(m) + d[..., :k, k:] * skew(m)
@@ -115,12 +109,14 @@ def _ratio(f, s):
             f"funm_svd{here}: singular value number {i} is {s[tuple(bad[0])]:.3g}, zero to rounding, where U f(S) V^H "
             "has no derivative because f(s)/s is not bounded. Use a function that vanishes there, or cut it off"
         )
+    known_at_zero(f, s, 1)
     return ratio
 
 
 @primitive(name="funm_svd (second derivative)")
 def _along_two(e, d, a, u, s, vh, *, f):
     """Second derivative along `e` and `d` (..., m, n): a block of that of f(J)."""
+    s = off_zero(f, s)
     _ratio(f, s)
     known_at_zero(f, s, 2)
     w, values = _basis(u, s, vh)

@@ -144,7 +144,7 @@ def _adjoint(operator):
 
 
 def _check_same(value, other):
-    if abs(value - other) > np.finfo(np.asarray(value).dtype).eps ** 0.375 * abs(value):
+    if abs(value - other) > np.finfo(value.dtype).eps ** 0.375 * abs(value):
         raise ConvergenceError(
             f"dominant_eig: the right vector has eigenvalue {value:.8g}, the left one {other:.8g}: "
             "several eigenvalues have the largest modulus"

@@ -196,7 +196,7 @@ def normalised(v: Tree, v0: Tree, name: str) -> Tree:
     """`v` of unit norm, with ``<v0, v>`` positive."""
     overlap, square = inner(v0, v), inner(v, v).real
     size = np.sqrt(value_of(square) * value_of(inner(v0, v0)).real)
-    if not abs(value_of(overlap)) > np.finfo(np.asarray(size).dtype).eps ** 0.625 * size:
+    if not abs(value_of(overlap)) > np.finfo(size.dtype).eps ** 0.625 * size:
         raise ArgumentError(
             f"{name}: v0 is orthogonal to the eigenvector (overlap {abs(value_of(overlap)) / size:.3g}), so that it "
             "cannot fix its phase: start from another v0"
