@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import qad
+from qad.mps.search.escape import escaped
+from qad.mps.search.ground import Excluded
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2, 3])
@@ -26,3 +28,11 @@ def test_two_levels_of_definite_charge(seed):
     assert 4e-6 < exact[1] - exact[0] < 5e-6
     found = qad.mps.ground_state(H, 27, conserve="N", sector=7, seed=seed)
     assert found.energy == pytest.approx(exact[0], abs=1e-9)
+
+
+def test_small_spaces_lead_nowhere():
+    """A Krylov space that is exhausted had led to the state itself, which seemed to lie below the lowest level."""
+    H = qad.mps.aklt(20)
+    state = qad.mps.ground_state(H, bond=8).state
+    for seed in range(4):
+        assert escaped(H, state, Excluded([], None, H), 1e-9, np.random.default_rng(seed)) is None

@@ -20,7 +20,7 @@ from qad.core.errors import ArgumentError
 from qad.extend import defbatch, defjvp, defvjp, like, primitive, stacks
 from qad.linalg.functions.divided_differences import Function, first_differences, no_third, second_derivative, zero
 from qad.linalg.functions.rounded_zeros import known_at_zero, off_zero
-from qad.linalg.support.check import batch_entry, matrices
+from qad.linalg.support.check import batch_entry, largest_entry, matrices
 from qad.linalg.support.hermitian_parts import adjoint, hermitian, skew
 
 if TYPE_CHECKING:
@@ -82,12 +82,21 @@ def _along(e, a, u, s, vh, *, f):
     m = left @ v
     inner = d[..., :k, :k] * hermitian(m) + d[..., :k, k:] * skew(m)
     ratio = _ratio(f, s)
+    known_at_zero(f, s, 1, lambda lost: _fills(e, u, v, lost))
     total = u @ inner @ vh
     if u.shape[-2] > k:
         total = total + ((right - u @ m) * ratio[..., None, :]) @ vh
     if vh.shape[-1] > k:
         total = total + u @ (ratio[..., :, None] * (left - m @ vh))
     return total
+
+
+def _fills(e, u, v, lost):
+    """Whether `e` (..., m, n) has a part between null spaces, to which the `lost` singular values (..., k) belong."""
+    u, v = (np.where(lost[..., None, :], 0.0, x) for x in (u, v))
+    part = e - u @ (adjoint(u) @ e)
+    part = part - (part @ v) @ adjoint(v)
+    return largest_entry(part) > 100 * np.finfo(e.dtype).eps * largest_entry(e)
 
 
 def _ratio(f, s):
@@ -109,7 +118,6 @@ def _ratio(f, s):
             f"funm_svd{here}: singular value number {i} is {s[tuple(bad[0])]:.3g}, zero to rounding, where U f(S) V^H "
             "has no derivative because f(s)/s is not bounded. Use a function that vanishes there, or cut it off"
         )
-    known_at_zero(f, s, 1)
     return ratio
 
 

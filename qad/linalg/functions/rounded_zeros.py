@@ -14,6 +14,8 @@ from qad.core.errors import ArgumentError
 from qad.linalg.support.check import batch_entry
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from qad.linalg.functions.divided_differences import Function
 
 AROUND = 1.0, 0.61, 0.37, 0.23, 0.083, 0.029, 1.3e-3, 5.7e-5, 7.1e-7  # of rounding: where slopes at zero are compared
@@ -39,10 +41,13 @@ def off_zero(f: Function, w: np.ndarray) -> np.ndarray:
     return np.where(exact & ~np.isfinite(slope), AROUND[2] * least, w)
 
 
-def known_at_zero(f: Function, w: np.ndarray, order: int) -> None:
+def known_at_zero(
+    f: Function, w: np.ndarray, order: int, felt: Callable[[np.ndarray], np.ndarray] | None = None
+) -> None:
     """Raise where a point of `w` (..., n) is zero to rounding, and the derivative of `f` there is that of rounding.
 
-    Slopes are compared with the largest of the spectrum; of a matrix that is zero, with that far from zero.
+    Slopes are compared with the largest of the spectrum; of a matrix that is zero, with that far from zero.  Given what
+    is lost, ``felt(lost)`` (...) says for which spectra the result depends on it.
     """
     least, largest = rounding(w)
     lost = np.abs(w) <= least
@@ -57,7 +62,10 @@ def known_at_zero(f: Function, w: np.ndarray, order: int) -> None:
         scale = np.stack([np.abs(slope), np.abs(before) / np.where(largest > 0.0, largest, 1.0), far + 0.0 * w])
         scale = np.where(np.isfinite(scale), scale, 0.0).max(axis=0).max(axis=-1, keepdims=True)
         spread = np.stack([np.abs(slope - other) for other in others]).max(axis=0)
-    bad = np.argwhere(lost & ~(spread <= 1e-4 * scale))
+    unknown = lost & ~(spread <= 1e-4 * scale)
+    if felt is not None and unknown.any():
+        unknown &= felt(lost)[..., None]
+    bad = np.argwhere(unknown)
     if len(bad):
         raise ArgumentError(
             f"the matrix function{batch_entry(bad[0][:-1])} has no finite derivative of order {order} that rounding "

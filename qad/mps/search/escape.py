@@ -97,9 +97,15 @@ def lower_beside(
     A state between two close levels has the energy of neither, but so has the one orthogonal to it: only what mixes
     the two tells, as soon as the vector is as good as that.  The operator has the centre's energy taken away.
     """
-    product = apply(centre)
+    product, far = apply(centre), np.linalg.norm(apply(start)) / np.linalg.norm(start)
+
+    def elsewhere(x):
+        """The operator beside the centre, which is far up: rounding leads to it where a space is exhausted."""
+        along = np.vdot(centre, x) * centre
+        return beside(centre, apply(x - along)) + far * along
+
     for _ in range(REFINED):
-        above, vector, _ = lowest(lambda x: beside(centre, apply(x)), start, 0.0, PRODUCTS)
+        above, vector, _ = lowest(elsewhere, start, 0.0, PRODUCTS)
         if not mixes:
             return above, vector
         across = on_host(np.vdot(product, vector))
