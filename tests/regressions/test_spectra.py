@@ -6,6 +6,7 @@ import pytest
 import qad
 from qad import linalg as la
 from qad.core.errors import ArgumentError
+from tests.fuzz.spectra import check
 from tests.linalg.draw import apart, draw, herm, unitary
 
 GAPS = [1e-3, 2e-5, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-11, 1e-13, 0.0]
@@ -130,11 +131,20 @@ NESTS = {
 }
 
 
-@pytest.mark.parametrize("gap", [1e-6, 1e-7, 1e-8, 1e-10])
+@pytest.mark.parametrize("gap", [1e-6, 1e-7, 1e-8, 1e-9])
 @pytest.mark.parametrize("nest", NESTS.values(), ids=NESTS)
 def test_every_nest_of_two_derivatives_refuses(nest, gap):
     with pytest.raises(qad.QadError, match="derivative of order 2"):
         nest(OUT_OF_SIGHT["eigh"], near(gap))
+
+
+@pytest.mark.parametrize("nest", NESTS.values(), ids=NESTS)
+def test_below_what_a_first_derivative_needs_all_are_refused(nest):
+    """The bound had room for sums of 10 terms; a cut through three close values was off by 4e-4."""
+    for gap in (1e-10, 1e-11):
+        with pytest.raises(qad.QadError, match="are too close|degenerate to rounding"):
+            nest(OUT_OF_SIGHT["eigh"], near(gap))
+    assert not check(95008019)
 
 
 def test_a_batch_is_refused_by_its_worst_entry():

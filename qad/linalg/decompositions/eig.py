@@ -28,7 +28,7 @@ from qad.linalg.support.degeneracy import (
     same_block,
 )
 from qad.linalg.support.derivative_order import orders
-from qad.linalg.support.gap_quotients import MORE, SPARE, columns_of, over_gaps, pairs, relative
+from qad.linalg.support.gap_quotients import SPARE, columns_of, over_gaps, pairs, relative
 from qad.linalg.support.hermitian_parts import diagonal_of
 
 if TYPE_CHECKING:
@@ -195,7 +195,7 @@ def _check_conditions(w, condition, gw, found, levels, degenerate):
     (condition, norm), eps = condition, np.finfo(w.dtype).eps
     differ, gap = np.abs(gw[..., None, :] - gw[..., :, None]), relative(w[..., None, :] - w[..., :, None], w)
     both = pairs(condition * norm, gap)
-    lost = (gap / both) ** levels <= (SPARE if levels == 1 else MORE) * eps**0.75
+    lost = (gap / both) ** levels <= SPARE * eps**0.75
     bad = lost & (both > eps**-0.125) & (differ > np.sqrt(eps) * np.abs(gw).max(initial=0.0))
     refuse(np.where(bad, differ, 0.0), w, "eig", 0.0, degenerate, order=levels)
     terms = (SPARE * eps**0.75 * condition * np.abs(gw))[..., None, :]

@@ -23,7 +23,7 @@ from qad.extend import defbatch, defvjp, defvjp_tuned, like, primitive, stack_of
 from qad.linalg.support.check import square
 from qad.linalg.support.degeneracy import check_phases, magnitude, max_of, noise, refuse, rounding, same_block
 from qad.linalg.support.derivative_order import orders
-from qad.linalg.support.gap_quotients import MORE, SPARE
+from qad.linalg.support.gap_quotients import SPARE
 from qad.linalg.support.hermitian_parts import diagonal_of
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def _together(w, t, order):
     size, above = (np.maximum(x, np.finfo(t.dtype).tiny)[..., None, None] for x in (size, above))
     gap = np.abs(w[..., :, None] - w[..., None, :]) / size
     gap = gap**2 / (gap + above / size)
-    return same_block(w) | (gap**order <= (SPARE if order == 1 else MORE) * np.finfo(t.dtype).eps ** 0.75)
+    return same_block(w) | (gap**order <= SPARE * np.finfo(t.dtype).eps ** 0.75)
 
 
 def _columns(t, r, order, transposed):

@@ -24,7 +24,7 @@ import numpy as np
 from qad.extend import defbatch, defjvp, like, primitive, stack_of, stacks
 from qad.linalg.support.degeneracy import far_apart, noise, refuse, same_block, vanishing, width
 from qad.linalg.support.derivative_order import orders
-from qad.linalg.support.gap_quotients import MORE, SPARE, TIGHT, columns_of, over_gaps, pairs, relative, where_moved
+from qad.linalg.support.gap_quotients import SPARE, TIGHT, columns_of, over_gaps, pairs, relative, where_moved
 from qad.linalg.support.hermitian_parts import skew
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 def clusters(s: np.ndarray, owner: str) -> np.ndarray:
     """Boolean (..., k, k): which two of the sorted bare values `s` (..., k) are too close for a second derivative."""
     size = np.abs(s)
-    close = (MORE * np.finfo(s.dtype).eps ** 0.75) ** 0.5 * np.maximum(size[..., 1:], size[..., :-1])
+    close = (SPARE * np.finfo(s.dtype).eps ** 0.75) ** 0.5 * np.maximum(size[..., 1:], size[..., :-1])
     breaks = np.abs(np.diff(s, axis=-1)) > np.maximum(close, width(s)[..., None])
     if owner == "svd":
         breaks |= vanishing(s)[..., 1:]  # null spaces are no clusters: there values have kinks

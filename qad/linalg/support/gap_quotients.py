@@ -3,7 +3,7 @@
 Rules divide by ``s_j - s_i``, ``s_j + s_i`` and ``s_j``.  A numerator is known to `eps` of its size, hence a quotient
 to ``eps / gap``; where the spectrum moves as well, in the rule of a rule, each further derivative divides once more:
 ``eps / gap**order``, gaps being relative to the largest value.  Where that bound, with some room for sums, is above
-``eps**(1/4)``, which is 1e-4 in double precision, the gap is lost: below 2e-12 at first order, 7e-6 at second.  There a
+``eps**(1/4)``, which is 1e-4 in double precision, the gap is lost: below 5e-11 at first order, 7e-6 at second.  There a
 numerator that is nonzero raises, and a zero contributes zero.  Because the division itself is what refuses, its own
 derivatives refuse too.
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from qad.typing import Array
 
 PARTS: dict[str, Callable[[Array], Array]] = {"skew": skew, "hermitian": hermitian, "all": lambda x: x}
-SPARE, MORE = 10, 30  # what the bounds of the first order and of those beyond are multiplied by, for sums over entries
+SPARE = 30  # what bounds are multiplied by, for sums over entries, some of which cancel
 TIGHT = 8  # units in the last place, of the largest numerator in a column, that a sum leaves of zero
 
 
@@ -114,7 +114,7 @@ def _over_gaps(
 def _cleared(y, x, gap, near, s, owner, order, weight, moved, divided, backward, degenerate):
     """`y`, a part of `x`, without the rounding that a small `gap` would blow up; where that is lost it must be zero."""
     eps, at = np.finfo(gap.dtype).eps, np.nonzero(np.broadcast_to(near, y.shape))
-    least = (SPARE if order == 1 else MORE) * eps**0.75  # of gap**order
+    least = SPARE * eps**0.75  # of gap**order
     *batch, i, j = at
     both = [(*batch, j)] if gap.shape[-2] != x.shape[-2] else [(*batch, j), (*batch, i)]  # the vectors of an entry
     columns = max_of(*(np.abs(x.mT[n]).max(axis=-1) for n in both))
