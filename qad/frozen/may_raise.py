@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.frozen.functions import OPERATORS, SETTLED, SETTLED_METHODS, TRANSPARENT, Attribute, Method, Reduction
+from qad.frozen.functions import OPERATORS, SETTLED, SETTLED_METHODS, TRANSPARENT, Attribute, Method, Reduction, method
 from qad.frozen.program import variables
 
 if TYPE_CHECKING:
@@ -50,6 +50,15 @@ def may_raise(step: Step) -> bool:
     return not (getattr(fn, "__module__", None) or "").startswith(_ROOMS)
 
 
+def write_may_raise(step: Step) -> bool:
+    """Whether a write may raise: at places that follow from arguments, which may lie outside."""
+    if step.fn in _POWERS:
+        return step.mutates.dtype is None or step.mutates.dtype.kind in "iu"
+    placed = step.fn in _AT_PLACES or (type(step.fn) is Reduction and step.fn.method == "at")
+    return placed and bool(variables(step.args[1:2]))
+
+
+_AT_PLACES = frozenset((operator.setitem, np.put, np.put_along_axis, method("put"), method("itemset")))
 _OPERATORS = frozenset((abs, *OPERATORS.values()))
 
 

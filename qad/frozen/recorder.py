@@ -182,8 +182,14 @@ class Recorder:
             )
 
     def _numbers(self, x):
-        """`x` with Python's integers instead of traced ones; replays check them."""
-        return rebuilt(x, lambda each: int(each) if not each.shape and each.dtype.kind in "iu" else each, (Traced,))
+        """`x` with integers instead of traced ones, of Python's or of the same dtype; replays check them."""
+
+        def plain(each):
+            if each.shape or each.dtype.kind not in "iu":
+                return each
+            return int(each) if each.symbol.kind == "number" else each.dtype.type(int(each))
+
+        return rebuilt(x, plain, (Traced,))
 
     def _axes(self, x):
         """`x` with axes and sizes as Python's numbers; an array of them is a constant that was met."""

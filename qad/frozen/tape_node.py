@@ -18,6 +18,7 @@ from qad.core.tape.record import record
 from qad.core.tape.reverse import Reverse
 from qad.core.tape.tensor import CONSTANT, Tensor, value_of
 from qad.core.transforms.grad import vjp
+from qad.core.transforms.jvp import jvp
 from qad.core.transforms.leaves import zeros_of
 from qad.core.trees import flatten, unflatten
 from qad.extend import is_foreign, stack_of
@@ -101,6 +102,8 @@ class Part(Frozen):
         Of those that were Tensors, and of cotangents: each becomes an object of its own.
     backward : dict of tuple of int -> Part
         The pullbacks, by the arguments for which they give cotangents.
+    pushing : dict of tuple of int -> Part
+        The pushforwards, by the arguments that have tangents.
     """
 
     def __init__(
@@ -113,6 +116,7 @@ class Part(Frozen):
         self.arguments: int = given
         self.tied: Collection[int] = tied
         self.backward: dict[tuple[int, ...], Part] = {}
+        self.pushing: dict[tuple[int, ...], Part] = {}
         self._prepared = set()
         if old is not None:
             self._streak, self._warned = old._streak, old._warned
@@ -139,7 +143,11 @@ class Part(Frozen):
         def rule(needed, g, ans, *values, captured):
             return [np.conj(c) for c in self._pulled(needed, [*map(_cotangent, g, ans), *values])]
 
+        def forward(tangents, ans, *values, captured):
+            return list(self._pushed(tangents, values))
+
         p = Primitive(run, self.__name__, shared=rule)
+        p.forward = forward
         out = record(p, tuple(xs), {"captured": self.version.number})
         return unflatten(spec, out)
 
@@ -188,6 +196,44 @@ class Part(Frozen):
 
         tied = {*range(outputs), *(outputs + i for i in self.tied)}
         return self.backward.setdefault(needed, Part(pull, self, self.version, outputs + count, tied))
+
+    def _pushed(self, tangents, values):
+        """Tangents by the program for those that are there; by one for more where it is too late to record that."""
+        moving = tuple([i for i, t in enumerate(tangents) if t is not None])
+        try:
+            return self._pushforward(moving)(*[tangents[i] for i in moving], *values)
+        except Changed:
+            for more in [key for key in list(self.pushing) if set(key) > set(moving)]:
+                full = [zeros_of(values[i]) if tangents[i] is None else tangents[i] for i in more]
+                try:
+                    return self.pushing[more](*full, *values)
+                except Changed:
+                    continue
+            raise
+
+    def _pushforward(self, moving):
+        """The frozen pushforward of the arguments `moving`: of their tangents and all arguments, one by one.
+
+        Rules of forward mode see tangents, where those of the pullback would see cotangents that nobody gave.
+        """
+        if moving in self.pushing:
+            return self.pushing[moving]
+
+        f, count = self.f, len(moving)
+
+        def push(*given):
+            xs = given[count:]
+
+            def moved(*changed):
+                full = list(xs)
+                for i, x in zip(moving, changed, strict=True):
+                    full[i] = x
+                return tuple(flatten(f(*full))[0])
+
+            return jvp(moved, tuple([xs[i] for i in moving]), tuple(given[:count]))[1]
+
+        tied = {*range(count), *(count + i for i in self.tied)}
+        return self.pushing.setdefault(moving, Part(push, self, self.version, count + self.arguments, tied))
 
     # -- what a frozen function does otherwise ---------------------------------------------------
 

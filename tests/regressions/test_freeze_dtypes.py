@@ -78,3 +78,19 @@ def test_operators_of_pythons_numbers(fn, x):
                 assert type(found) is type(expected)
                 assert np.asarray(found).dtype == np.asarray(expected).dtype
                 np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u8", "f2"])
+@pytest.mark.parametrize("f", [
+    np.multiply.outer, np.add.outer, np.power.outer, np.hypot.outer, lambda a, s: np.tensordot(a, s, 0),
+    lambda a, s: np.diff(a, append=s), lambda a, s: np.sum(a, initial=s), lambda a, s: np.full_like(a, s),
+])  # fmt: skip
+def test_numbers_of_numpy_among_further_operands(f, dtype):
+    """They were taken for shapes and axes, as Python's integers, and lost their dtype."""
+    a, s = np.array([100, 3], dtype), np.dtype(dtype).type(100)
+    frozen = qad.freeze(lambda a, s: f(a, s))
+    with np.errstate(all="ignore"):
+        expected = f(a, s)
+        for found in (frozen(a, s), frozen(a, s)):
+            assert found.dtype == expected.dtype
+            np.testing.assert_array_equal(found, expected)

@@ -253,3 +253,47 @@ def test_another_thread_may_forget_what_was_captured(monkeypatch):
 
     monkeypatch.setattr(type(frozen._captured), "serves", forgotten_meanwhile)
     assert frozen(np.ones(3)) == 3.0
+
+
+def _set(x, i):
+    y = x.copy()
+    y[i] = 1.0
+    return x * 2
+
+
+def _put_along_axis(x, i):
+    y = x.copy()
+    np.put_along_axis(y, np.atleast_1d(i), 1.0, 0)
+    return x * 2
+
+
+def _add_at(x, i):
+    y = x.copy()
+    np.add.at(y, i, 1.0)
+    return x * 2
+
+
+def _put(x, i):
+    y = x.copy()
+    np.put(y, i, 1.0)
+    return x * 2
+
+
+def _put_method(x, i):
+    y = x.copy()
+    y.put(i, 1.0)
+    return x * 2
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.array, lambda i: np.array([i])], ids=["number", "0-d", "array"])
+@pytest.mark.parametrize("f", [_set, _put_along_axis, _add_at, _put, _put_method])
+def test_a_write_that_nobody_reads_may_lie_outside(f, kind):
+    frozen, x = qad.freeze(f), np.ones(3)
+    for i in (0, 2, -3, 5, -4, 1):
+        for _ in range(2):
+            if -3 <= i < 3:
+                np.testing.assert_array_equal(frozen(x, kind(i)), f(x, kind(i)))
+                continue
+            for g in (f, frozen):
+                with pytest.raises(IndexError):
+                    g(x, kind(i))

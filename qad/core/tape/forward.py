@@ -75,7 +75,8 @@ def tangent_of(
 
 def summed(parts: Sequence[Tangent], ans: Answer) -> Tangent:
     if isinstance(ans, (tuple, list)):
-        return [summed(part, a) for part, a in zip(zip(*parts, strict=True), ans, strict=True)]
+        pairs = zip(zip(*parts, strict=True), ans, strict=True)
+        return [summed(part, a) if hasattr(a, "shape") else None for part, a in pairs]  # Python's integers do not move
     total = parts[0]
     for part in parts[1:]:
         total = total + part

@@ -15,6 +15,7 @@ from qad.core.tape.operands import highest
 from qad.core.tape.record import record
 from qad.core.tape.tensor import CONSTANT, Tensor
 from qad.core.transforms.grad import Record
+from qad.core.transforms.jvp import jvp
 from qad.core.transforms.leaves import number, own, zeros_of
 from qad.core.transforms.repeating import Chance, digest, steadily
 from qad.core.transforms.transformed import remade
@@ -24,7 +25,7 @@ from qad.core.trees import flatten, unflatten
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from qad.core.words import Answer, Cotangent, Keywords, Spec, Value
+    from qad.core.words import Answer, Cotangent, Keywords, Spec, Tangent, Value
     from qad.typing import Function, P, R, Tree
 
 CHANGED = (
@@ -93,7 +94,7 @@ class _Call:
     def recorded(self, leaves: Sequence[Value]) -> Tree:
         """The output, recorded as one operation; step by step where the function closes over a recorded Tensor."""
         p = Primitive(self.value, getattr(self.f, "__name__", "checkpoint"), shared=self.rule)
-        p.batch = self.batch
+        p.batch, p.forward = self.batch, self.push
         try:
             out = record(p, tuple(leaves))
         except _ClosesOver:
@@ -121,12 +122,25 @@ class _Call:
         found = dict(zip(self.tied, made.pulled(seeds), strict=True))
         return [np.conj(found[i]) for i in needed]
 
+    def push(self, tangents: Sequence[Tangent], ans: Answer, *xs: Value) -> list[Tangent]:
+        """The tangents of the output, for which the function runs again: forward mode keeps nothing."""
+        given = tuple([xs[i] for i in self.tied]), tuple([tangents[i] for i in self.tied])
+        with self.chance.again() if self.chance is not None else nullcontext():
+            return list(jvp(self.of_tied(xs), *given)[1])
+
     def batch(self, batched: Sequence[bool], *xs: Value) -> tuple[Value, ...]:
         """The leaves of the output for all examples of `qad.vmap`: those of a checkpointed function of all of them."""
         return checkpoint(vmap(self.run, tuple([0 if stacked else None for stacked in batched])))(*xs)
 
     def run_on_tape(self, xs: Sequence[Value]) -> Record:
         """The record of a run in which the leaves that are `tied` are recorded."""
+        with steadily():
+            made = Record(self.of_tied(xs), [xs[i] for i in self.tied], {})
+        check_levels(made.values, xs)
+        return made
+
+    def of_tied(self, xs: Sequence[Value]) -> Callable[..., tuple[Value, ...]]:
+        """The leaves of the output as a function of the leaves that are `tied`."""
 
         def moving(*changed):
             full = list(xs)
@@ -134,10 +148,7 @@ class _Call:
                 full[i] = x
             return self.run(*full)
 
-        with steadily():
-            made = Record(moving, [xs[i] for i in self.tied], {})
-        check_levels(made.values, xs)
-        return made
+        return moving
 
     def run(self, *xs: Value) -> tuple[Value, ...]:
         """The leaves of the output, step by step."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qad.frozen.guards import is_guard
-from qad.frozen.may_raise import may_raise
+from qad.frozen.may_raise import may_raise, write_may_raise
 from qad.frozen.program import Var
 
 if TYPE_CHECKING:
@@ -25,7 +25,8 @@ def dead(program: Program) -> int:
     for step in reversed(program.steps):
         target = step.mutates
         written = target is not None and target.root in alive
-        if not (step.out in alive or is_guard(step) or written or (target is None and may_raise(step))):
+        raising = may_raise(step) if target is None else write_may_raise(step)
+        if not (step.out in alive or is_guard(step) or written or raising):
             continue
         kept.append(step)
         for var in step.reads():

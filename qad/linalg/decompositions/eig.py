@@ -178,8 +178,9 @@ def conditions(w: np.ndarray, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray,
         inverse = np.linalg.inv(v)
     except np.linalg.LinAlgError as error:
         raise np.linalg.LinAlgError("eig: the matrix has no basis of eigenvectors: use expm, logm or sqrtm") from error
-    condition = np.maximum(np.sqrt((np.abs(inverse) ** 2).sum(axis=-1)), 1.0)
-    return None if far_apart(w, condition=_squared((condition, norm))) else (condition, norm)
+    with np.errstate(over="ignore"):
+        condition = np.maximum(np.sqrt((np.abs(inverse) ** 2).sum(axis=-1)), 1.0)
+        return None if far_apart(w, condition=_squared((condition, norm))) else (condition, norm)
 
 
 def _squared(condition):
