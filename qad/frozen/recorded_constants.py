@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from qad.frozen.program import Var
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-    import numpy as np
 
 
 class Constants:
@@ -38,12 +39,32 @@ class Constants:
                 f"the function uses an array of dtype {array.dtype}, and programs are made of numbers: write "
                 "array.astype(float), or keep the objects in a list"
             )
+        if own_arithmetic(type(array)):
+            self._refuse(
+                f"the function uses an array of the class {type(array).__name__}, which has arithmetic of its own; "
+                "programs are made of NumPy's: write np.asarray(array), or pass it through the function as it is"
+            )
         var, copy = Var.like(array), self._copies.get(id(array))
         shared = copy is not None and copy.strides == array.strides and _same(copy, array)
         self.values[var] = copy if shared else array.copy(order="K")
         self.arrays.append(array)  # which keeps its id from being used again
         self._known[id(array)] = var
         return var
+
+
+@cache
+def own_arithmetic(kind: type) -> bool:
+    """Whether a class of arrays says itself what operators and functions make of it; NumPy's classes are followed."""
+    if kind is np.ndarray or kind.__module__.partition(".")[0] == "numpy":
+        return False
+    return any(getattr(kind, name) is not getattr(np.ndarray, name) for name in _ARITHMETIC)
+
+
+_ARITHMETIC = [
+    "__array_ufunc__", "__array_function__", "__array_wrap__", "__getitem__", "__neg__", "__abs__",
+    *(f"__{side}{name}__" for side in ("", "r") for name in ("add", "sub", "mul", "truediv", "pow", "matmul", "mod")),
+    *(f"__{name}__" for name in ("lt", "le", "gt", "ge", "eq", "ne")),
+]  # fmt: skip
 
 
 def _same(one, two):
