@@ -94,3 +94,12 @@ def test_numbers_of_numpy_among_further_operands(f, dtype):
         for found in (frozen(a, s), frozen(a, s)):
             assert found.dtype == expected.dtype
             np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("dtype", [">c16", ">i4", ">f4", "<f8"])
+def test_plus_turns_bytes_as_numpy_does(dtype):
+    b = np.array([1, 2], dtype)
+    for f in (np.positive, operator.pos):
+        frozen = qad.freeze(lambda b, f=f: f(b))
+        for found in (frozen(b), frozen(b)):
+            assert found.dtype.str == f(b).dtype.str

@@ -166,7 +166,7 @@ def _arithmetic(step):
         return None  # something that has its own arithmetic, such as a sparse matrix
     if fn is np.conjugate and operands[0].dtype.kind != "c" and operands[0].dtype == step.out.dtype:
         return operands[0] if operands[0].kind != "number" else None
-    if fn is np.positive:
+    if fn is np.positive and operands[0].dtype == step.out.dtype:  # not of another order of bytes
         return operands[0]
     if fn is np.matmul and len(operands) == 2 and all(len(x.shape) == 2 for x in operands):
         fn = np.dot
