@@ -27,7 +27,7 @@ def lq(a: ArrayLike) -> tuple[Array, Array]:
     ------
     ArgumentError
         If an entry is not finite.
-        In the backward pass or in forward mode, if `a` is rank-deficient.
+        In the backward pass or in forward mode, if `a` is rank-deficient, or so nearly as `qr` refuses.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""LU decomposition ``A = P L U``.  For square matrices, in the public convention,
+"""LU decomposition ``A = P L U``.  For square and wide matrices, in the public convention,
 
-    G_A = P L^-H [ tril(L^H G_L, -1) + triu(G_U U^H) ] U^-H
+    G_A = P L^-H [ tril(L^H G_L - G_U U^H, -1) [U1^-H, 0] + G_U ],   U = [U1 U2],
 
-(de Hoog, Anderssen and Lukas, "Differentiation of matrix functionals using triangular factorization", 2011);
-of a rectangular one the rest is the solution of a triangular system.
+(de Hoog, Anderssen and Lukas, "Differentiation of matrix functionals using triangular factorization", 2011, written
+so that it does not divide by the last pivot); of a tall one the rest is the solution of a triangular system.
 """
 
 from __future__ import annotations
@@ -15,8 +15,12 @@ import scipy  # loads scipy.linalg when it is first used
 
 from qad.core.errors import ArgumentError
 from qad.extend import defbatch, defvjp, on_stack, opaque, primitive, stack_of, stacks
+from qad.extend.recording import directions
 from qad.linalg.equations.triangular import solve_lower, solve_upper
 from qad.linalg.support.check import matrices
+from qad.linalg.support.degeneracy import max_of
+from qad.linalg.support.derivative_order import is_pushed_gradient, orders
+from qad.linalg.support.factor_conditions import check_growth, top
 
 if TYPE_CHECKING:
     from qad.typing import Array, ArrayLike
@@ -39,7 +43,8 @@ def lu(a: ArrayLike) -> tuple[Array, Array, Array]:
     ------
     ArgumentError
         If an entry is not finite.
-        In the backward pass or in forward mode, if the leading k x k block of ``p.T @ a`` is singular.
+        In the backward pass or in forward mode, if the leading k x k block of ``p.T @ a`` is singular, or so
+        nearly that rounding would be more than 1e-4 of the derivative (see ``factor_conditions.py``).
 
     Examples
     --------
@@ -53,11 +58,12 @@ def lu(a: ArrayLike) -> tuple[Array, Array, Array]:
     if stack_of(a) is a:
         return p, low, up
     a, k = p.mT @ a, min(a.shape[-2:])
-    low, up = _factors(a[..., :k, :k])
-    if a.shape[-2] > k:
+    tall = a.shape[-2] > k
+    if (tall and orders(a) > 1) or ("forward" in directions(a) and not is_pushed_gradient(a)):
+        check_growth(stack_of(up), k if tall else k - 1, orders(a), "lu")  # no cotangent shows what matters
+    low, up = _factors(a[..., :k, :], levels=orders(a))
+    if tall:
         low = np.concatenate([low, solve_lower(up.mT, a[..., k:, :].mT).mT], axis=-2)
-    elif a.shape[-1] > k:
-        up = np.concatenate([up, solve_lower(low, a[..., :, k:])], axis=-1)
     return p, low, up
 
 
@@ -73,24 +79,43 @@ def _pivoted(a):
 
 
 @primitive(name="lu")
-def _factors(a):
-    """L and U of matrices that need no pivots."""
+def _factors(a, *, levels=1):
+    """L and U of matrices that need no pivots, of which so many `levels` of derivatives are taken."""
     p, low, up = _pivoted(a)
     return (p @ low, up)
 
 
-def _factors_vjp(needed, g, ans, a):
+def _factors_vjp(needed, g, ans, a, *, levels=1):
     gl, gu = g
     low, up = ans
     size = np.abs(np.diagonal(stack_of(up), axis1=-2, axis2=-1))
-    if (size <= 10 * a.shape[-1] * np.finfo(size.dtype).eps * size.max(axis=-1, initial=0.0)[..., None]).any():
+    if (size <= 10 * a.shape[-2] * np.finfo(size.dtype).eps * size.max(axis=-1, initial=0.0)[..., None]).any():
         raise ArgumentError(f"lu: a matrix is singular (a pivot is {size.min():.3g}): its factors have no derivative")
-    inner = 0.0
-    if gl is not None:
-        inner = inner + np.tril(low.mT @ gl, -1)
+    gu = None if gu is None else np.triu(gu)
+    part = max(a.shape[-2] - 1, 0)
+    if not part:
+        return (0.0 * a if gu is None else gu,)
+    slope = 0.0 if gl is None else low.mT @ gl
     if gu is not None:
-        inner = inner + np.triu(gu @ up.mT)
-    return (solve_upper(low.mT, solve_upper(up, inner.mT).mT),)
+        slope = slope - gu @ up.mT
+    slope = np.tril(slope, -1)[..., :, :part]
+    inner = solve_upper(up[..., :part, :part], slope.mT).mT
+    _check_growth(low, up, gl, gu, inner, levels)
+    moved = np.concatenate([inner, 0.0 * a[..., :, part:]], axis=-1)
+    return (solve_upper(low.mT, moved if gu is None else moved + gu),)
+
+
+def _check_growth(low, up, gl, gu, inner, levels):
+    """Raise where too little of what U's inverse makes is left: see `check_growth`."""
+
+    def sizes(inverse):
+        gl1, gu1, low1, up1 = (None if x is None else np.abs(stack_of(x)) for x in (gl, gu, low, up))
+        terms = (0.0 if gl1 is None else low1.mT @ gl1) + (0.0 if gu1 is None else gu1 @ up1.mT)
+        terms = np.tril(terms, -1)[..., :, : inverse.shape[-1]]
+        found = max_of(top(stack_of(inner)), 0.0 if gu1 is None else top(gu1))
+        return top(terms), top(terms @ inverse.mT), found
+
+    check_growth(stack_of(up), up.shape[-2] - 1, levels, "lu", sizes)
 
 
 defvjp(_factors, shared=_factors_vjp)

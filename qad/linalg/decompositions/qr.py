@@ -1,11 +1,16 @@
-"""QR decomposition.  For m >= n, in the public convention,
+"""QR decomposition.  For m > n, in the public convention,
 
     X = triu(G_R R^H - Q^H G_Q),   Y = X + X^H with diagonal Re(X_ii),   G_A = (G_Q + Q Y) R^-H,
 
-where R has a real diagonal, as LAPACK makes it.  A wide matrix is ``[A1 A2] = Q [R1 R2]`` with square A1: its rule is
-the one for A1 with ``G_Q + A2 G_R2^H``, and ``G_A2 = Q G_R2``.  (Liao et al., PRX 9, 031041, for the real case;
-arXiv:2009.10071 for wide matrices.)  The complete decomposition of a tall matrix is ``[Q Q'] [R; 0]``, of which Q' is
-arbitrary up to a unitary: see ``full_basis.py``.  The code is the complex conjugate.
+where R has a real diagonal, as LAPACK makes it.  (Liao et al., PRX 9, 031041, for the real case.)  Where Q is square,
+it can only turn: ``dQ = Q (S - S^H)``, where S is the lower triangle of ``Q^H dA1 R1^-1`` with i times the imaginary
+part of its diagonal, for ``A = [A1 A2]`` and ``R = [R1 R2]`` with square blocks first.  So with
+``D = Q^H G_Q - G_R R^H`` minus its adjoint and ``L = tril(D, -1) + diag(D) / 2``,
+
+    G_A = Q (G_R + [L R1^-H, 0]),
+
+which in the real case divides by all columns of R1 but the last one.  The complete decomposition of a tall matrix is
+``[Q Q'] [R; 0]``, of which Q' is arbitrary up to a unitary: see ``full_basis.py``.  The code is the complex conjugate.
 """
 
 from __future__ import annotations
@@ -18,7 +23,9 @@ from qad.core.errors import ArgumentError
 from qad.extend import defbatch, defjvp, defvjp_tuned, implements, like, primitive, stack_of, stacks
 from qad.linalg.equations.triangular import solve_lower, solve_upper
 from qad.linalg.support.check import batch_entry, matrices
-from qad.linalg.support.degeneracy import rounding
+from qad.linalg.support.degeneracy import max_of, rounding
+from qad.linalg.support.derivative_order import orders
+from qad.linalg.support.factor_conditions import check_growth, top
 from qad.linalg.support.full_basis import folded
 from qad.linalg.support.hermitian_parts import adjoint
 
@@ -52,7 +59,8 @@ def qr(a: ArrayLike, mode: str = "reduced") -> Any:
     ------
     ArgumentError
         If an entry is not finite;
-        for another mode on a Tensor; in the backward pass or in forward mode, if `a` is rank-deficient; in the
+        for another mode on a Tensor; in the backward pass or in forward mode, if `a` is rank-deficient, or so nearly
+        that rounding would be more than 1e-4 of the derivative (see ``factor_conditions.py``); in the
         backward pass, if the loss depends on the choice of the columns of Q beyond the n-th. (Their
         tangents, in forward mode, have no component among themselves.)
 
@@ -67,11 +75,11 @@ def qr(a: ArrayLike, mode: str = "reduced") -> Any:
     if stack_of(a) is a:
         return np.linalg.qr(a, mode)
     if mode == "r":
-        return reduced(a)[1]
+        return reduced(a, levels=orders(a))[1]
     if mode == "reduced" or (mode == "complete" and a.shape[-2] <= a.shape[-1]):
-        return reduced(a)
+        return reduced(a, levels=orders(a))
     if mode == "complete":
-        return complete(a)
+        return complete(a, levels=orders(a))
     raise ArgumentError(f'qr: mode {mode!r} has no derivative rule: write mode="reduced", "complete" or "r"')
 
 
@@ -79,59 +87,104 @@ implements(np.linalg.qr)(qr)
 
 
 @primitive(name="qr")
-def reduced(a: Array) -> tuple[Array, Array]:
-    """The reduced decomposition."""
+def reduced(a: Array, *, levels: int = 1) -> tuple[Array, Array]:
+    """The reduced decomposition, of which so many `levels` of derivatives are taken."""
     return np.linalg.qr(a)
 
 
 @primitive(name="qr")
-def complete(a: Array) -> tuple[Array, Array]:
-    """The complete decomposition of tall matrices."""
+def complete(a: Array, *, levels: int = 1) -> tuple[Array, Array]:
+    """The complete decomposition of tall matrices; `levels` as for `reduced`."""
     return np.linalg.qr(a, "complete")
 
 
-def _complete_vjp(needed, g, ans, a, *, end=None):
+def _complete_vjp(needed, g, ans, a, *, levels=1, end=None):
     gq, gr = g
     q, r = ans
     n = a.shape[-1]
     r = r[..., :n, :]
     _check_rank(stack_of(r))
     gq, q = folded(gq, q, n, "qr", rounding(like(r).ones(1, r.dtype).real, end))
-    return (_tall(gq, None if gr is None else gr[..., :n, :], q, r),)
+    return (_tall(gq, None if gr is None else gr[..., :n, :], q, r, levels),)
 
 
-def _reduced_vjp(needed, g, ans, a):
+def _reduced_vjp(needed, g, ans, a, *, levels=1):
     gq, gr = g
     q, r = ans
     k = q.shape[-1]
     _check_rank(stack_of(r)[..., :, :k])
-    if a.shape[-1] <= k:
-        return (_tall(gq, gr, q, r),)
-    if gr is None:
-        gr = r * 0.0
-    gr1, gr2 = gr[..., :, :k], gr[..., :, k:]
-    turned = a[..., :, k:] @ gr2.mT
-    ga1 = _tall(turned.conj() if gq is None else gq + turned.conj(), gr1, q, r[..., :, :k])
-    return (np.concatenate([ga1, q.conj() @ gr2], axis=-1),)
+    if a.shape[-2] > k:
+        return (_tall(gq, gr, q, r, levels),)
+    return (_square(gq, gr, q, r, levels),)
 
 
-def _reduced_jvp(tangents, ans, a):
-    """``dA R^-1 = dQ + Q N`` with N = dR R^-1, which is upper triangular and has a real diagonal, as R has."""
+def _square(gq, gr, q, r, levels):
+    """The rule for no more rows than columns, where Q turns: of R a part is inverted, see `_part`."""
+    k, part = q.shape[-1], _part(r)
+    unit, moved = like(q).eye(k), 0.0
+    if gr is not None:
+        gr = np.concatenate([np.triu(gr[..., :, :k], 1) + gr[..., :, :k].real * unit, gr[..., :, k:]], axis=-1)
+        moved = gr
+    turn = -(gr @ r.mT) if gq is None else q.mT @ gq if gr is None else q.mT @ gq - gr @ r.mT
+    slope = turn - turn.conj().mT
+    slope = np.tril(slope, -1) + slope * (0.5 * unit)
+    if part:
+        inner = solve_upper(r[..., :part, :part], slope[..., :, :part].mT).mT
+
+        def sizes(inverse):
+            gq1, gr1, q1, r1 = (None if x is None else np.abs(stack_of(x)) for x in (gq, gr, q, r))
+            terms = (0.0 if gq1 is None else q1.mT @ gq1) + (0.0 if gr1 is None else gr1 @ r1.mT)
+            terms = terms + terms.mT
+            found = max_of(top(stack_of(inner)), 0.0 if gr1 is None else top(gr1))
+            return top(terms), top(terms[..., :, :part] @ inverse.mT), found
+
+        check_growth(stack_of(r), part, levels, "qr", sizes)
+        inner = np.concatenate([inner, 0.0 * r[..., :, part:]], axis=-1)
+        moved = moved + inner
+    elif gr is None:
+        moved = 0.0 * r
+    return q.conj() @ moved
+
+
+def _part(r):
+    """The size of the block of R that a rule inverts, where Q is square.
+
+    The last column of a real Q is determined by the others, up to its sign; that of a complex one up to its phase,
+    which the last entry of R determines.
+    """
+    k = r.shape[-2]
+    return k if stack_of(r).dtype.kind == "c" else max(k - 1, 0)
+
+
+def _reduced_jvp(tangents, ans, a, *, levels=1):
+    """``dA R^-1 = dQ + Q N`` with N = dR R^-1, which is upper triangular and has a real diagonal, as R has.
+
+    Of a square Q the change is a rotation, ``dQ = Q W``, and ``dR = Q^H dA - W R``.
+    """
     (t,), (q, r) = tangents, ans
     k = q.shape[-1]
     r1 = r[..., :, :k]
     _check_rank(stack_of(r1))
-    x = solve_lower(r1.mT, t[..., :, :k].mT).mT
-    p = adjoint(q) @ x
-    n = np.triu(p, 1) + adjoint(np.tril(p, -1)) + p.real * like(p).eye(k)
-    dq, dr = x - q @ n, n @ r1
-    if a.shape[-1] > k:
-        dr = np.concatenate([dr, adjoint(dq) @ a[..., :, k:] + adjoint(q) @ t[..., :, k:]], axis=-1)
-    return dq, dr
+    part = k if a.shape[-2] > k else _part(r)
+    check_growth(stack_of(r), part, orders(a) + 1, "qr")
+    if a.shape[-2] > k:
+        x = solve_lower(r1.mT, t.mT).mT
+        p = adjoint(q) @ x
+        n = np.triu(p, 1) + adjoint(np.tril(p, -1)) + p.real * like(p).eye(k)
+        return x - q @ n, n @ r1
+    inner, unit = adjoint(q) @ t, like(q).eye(k)
+    p = inner[..., :, part:k] * 0.0
+    if part:
+        p = np.concatenate([solve_lower(r1[..., :part, :part].mT, inner[..., :, :part].mT).mT, p], axis=-1)
+    w = np.tril(p, -1)
+    w = w - adjoint(w) + (p - p.real) * unit
+    dr = inner - w @ r
+    square = np.triu(dr[..., :, :k], 1) + dr[..., :, :k].real * unit
+    return q @ w, np.concatenate([square, dr[..., :, k:]], axis=-1)
 
 
-def _tall(gq, gr, q, r):
-    """The rule for at least as many rows as columns."""
+def _tall(gq, gr, q, r, levels):
+    """The rule for more rows than columns."""
     if gr is None:
         x = -(q.mT @ gq)
     else:
@@ -139,7 +192,16 @@ def _tall(gq, gr, q, r):
     strict = np.triu(x, 1)
     y = strict + strict.conj().mT + x.real * like(q).eye(q.shape[-1])
     inner = q.conj() @ y
-    return solve_upper(r, (inner if gq is None else gq + inner).mT).mT
+    found = solve_upper(r, (inner if gq is None else gq + inner).mT).mT
+
+    def sizes(inverse):
+        gq1, gr1, q1, r1 = (None if x is None else np.abs(stack_of(x)) for x in (gq, gr, q, r))
+        terms = np.triu((0.0 if gq1 is None else q1.mT @ gq1) + (0.0 if gr1 is None else gr1 @ r1.mT))
+        terms = q1 @ (terms + terms.mT) + (0.0 if gq1 is None else gq1)
+        return top(terms), top(terms @ inverse.mT), top(stack_of(found))
+
+    check_growth(stack_of(r), r.shape[-1], levels, "qr", sizes)
+    return found
 
 
 def _check_rank(r):
