@@ -20,13 +20,13 @@ from qad.extend import Tensor, defvjp_tuned, each_alone, like, primitive, stack_
 from qad.linalg import norm, split
 from qad.linalg.support.degeneracy import rounding
 from qad.mps.reached import check_reached, dropped_weightless, orders_of, rank
+from qad.mps.weak_directions import check_small, divides_by_little, refuse_weak, too_weak, whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qad.typing import Array, Real
 
-MOST_WHOLE = 2**24  # entries of a matrix that is kept as it is for derivatives
 RANK_TOLERANCE = 10.0  # times size and rounding: singular values below it, relative to the largest, are zero
 
 
@@ -39,7 +39,7 @@ def isometric(a: Array) -> tuple[Array, Array]:
         return q, c
     u, s, v = np.linalg.svd(c, full_matrices=False)
     rank = np.count_nonzero(s > RANK_TOLERANCE * max(a.shape) * np.finfo(s.dtype).eps * s[0])
-    return (q, c) if rank == len(s) else (q @ u[:, :rank], s[:rank, None] * v[:rank])
+    return q @ u[:, :rank], s[:rank, None] * v[:rank]  # rows of one size each: less is lost where C is divided by
 
 
 def _isometric_vjp(needed, g, ans, a, *, end=None):
@@ -49,13 +49,13 @@ def _isometric_vjp(needed, g, ans, a, *, end=None):
     check_gauge(q, gq, gc, c, rounding(like(c).ones(1, c.real.dtype), end))
     if gq is None:
         return (q.conj() @ gc,)
-    across = gq - q.conj() @ inner
-    if c.shape[0] == c.shape[1]:
-        out = np.linalg.solve(c, across.mT).mT
-    elif c.shape[0] == a.shape[0]:
+    if c.shape[0] == a.shape[0]:
         out = 0.0 * a  # Q is square: nothing is orthogonal to it
     else:
-        out = across @ np.linalg.pinv(c).mT
+        sizes = np.linalg.norm(value_of(c), axis=1)  # pivots among rows of other sizes would hide small ones
+        scale = 1 / np.where(sizes > 0.0, sizes, 1.0)
+        c, across = c * scale[:, None], (gq - q.conj() @ inner) * scale
+        out = np.linalg.solve(c, across.mT).mT if c.shape[0] == c.shape[1] else across @ np.linalg.pinv(c).mT
     return (out if gc is None else out + q.conj() @ gc,)
 
 
@@ -101,8 +101,9 @@ def orthogonal_from_left(
             if q.shape[1] < min(matrix.shape):
                 dropped.append((site + 1, q.shape[1]))
                 if exact:
-                    check_small(matrix, q.shape[1])
-                    q, carried = like(matrix).eye(len(matrix), dtype=matrix.dtype), matrix
+                    q, carried = whole(matrix, q.shape[1])
+            elif too_weak(carried, len(matrix)):
+                q, carried = whole(matrix, q.shape[1]) if exact else refuse_weak(site + 1, orders_of([matrix]), turned)
             tensor = q.reshape(left, phys, q.shape[1])
         out[site] = tensor
     if checked:
@@ -148,16 +149,6 @@ def leading_values(matrix: Array, most: int) -> Array:
         return np.linalg.svdvals(matrix)[:most]
     low, high = split(matrix, most, 0.0, multiplets="cut")
     return np.linalg.svdvals(isometric(low)[1] @ high)
-
-
-def check_small(matrix: Array, kept: int) -> None:
-    """Raise where a matrix of dead directions is too large to be kept as it is."""
-    if matrix.size > MOST_WHOLE:
-        raise ArgumentError(
-            f"derivatives at a bond of rank {kept} of {min(matrix.shape)} take the whole matrix of its left or right "
-            f"side, here {matrix.shape}, which is too large: drop what carries no weight beforehand, outside of the "
-            "differentiated function, psi.truncate(cutoff=1e-12)"
-        )
 
 
 def mirrored(tensors: Sequence[Array]) -> list[Array]:
@@ -220,9 +211,7 @@ def truncated(
     for site in range(len(out) - 1):
         left, phys, right = out[site].shape
         matrix = out[site].reshape(left * phys, right)
-        low, high = split(matrix, max_bond, cutoff, multiplets="cut" if value_of(matrix) is matrix else "warn")
-        q, carried = isometric(low)
-        carried = carried @ high
+        q, carried = halves(matrix, max_bond, cutoff, site + 1)
         if q.shape[1] < min(matrix.shape):
             errors.append(norm(matrix - q @ carried))
             if recorded and q.shape[1] != max_bond and value_of(errors[-1]) <= zero_weight(value_of(matrix)):
@@ -235,6 +224,20 @@ def truncated(
             if uncut[bond].shape[0] < most:
                 dropped_weightless(bond, kept, most)
     return out, norm(np.stack(errors)) if errors else like(out[0]).zeros((), out[0].real.dtype)[()]
+
+
+def halves(matrix: Array, max_bond: int | None, cutoff: float, bond: int) -> tuple[Array, Array]:
+    """An isometry and the rest of a matrix, of which `split` drops what is to be dropped.
+
+    Where it drops nothing, but would divide by a singular value that is too small for it, it is left out.
+    """
+    recorded = value_of(matrix) is not matrix
+    if recorded and divides_by_little(matrix, max_bond, cutoff):
+        q, carried = isometric(matrix)
+        return (q, carried) if not too_weak(carried, len(matrix)) else refuse_weak(bond, orders_of([matrix]))
+    low, high = split(matrix, max_bond, cutoff, multiplets="warn" if recorded else "cut")
+    q, carried = isometric(low)
+    return q, carried @ high
 
 
 def zero_weight(matrix: Array) -> Real:

@@ -14,9 +14,10 @@ from qad.core.errors import ArgumentError
 from qad.extend import defbatch, defvjp_tuned, like, quick_with_metadata, stack_of, stacks, unrecorded
 from qad.linalg.support.check import matrices
 from qad.linalg.support.degeneracy import magnitude, rounding
+from qad.linalg.support.derivative_order import orders
 from qad.linalg.support.hermitian_parts import skew
 from qad.linalg.truncation.smooth_factors import factors
-from qad.linalg.truncation.truncation_rank import has_gap, rank_of
+from qad.linalg.truncation.truncation_rank import has_gap, lost_in_split, rank_of
 
 if TYPE_CHECKING:
     from qad.typing import Array, ArrayLike
@@ -47,8 +48,10 @@ def split(
     ------
     ArgumentError
         If an entry is not finite, or nothing would be kept;
-        if a recorded matrix is cut within a multiplet. In the backward pass, if the loss is not invariant under
-        ``L W, W^H R`` with unitary W, that is, if it depends on the basis of the new bond.
+        if a recorded matrix is cut within a multiplet, or derivatives divide by a kept value so small that rounding
+        would be more than 1e-4 of them: below 5e-11 of the largest at first order, 7e-6 at second. In the backward
+        pass, if the loss is not invariant under ``L W, W^H R`` with unitary W, that is, if it depends on the basis of
+        the new bond.
 
     Notes
     -----
@@ -80,6 +83,11 @@ def split(
         raise ArgumentError(
             f"split: rank {k} cuts through degenerate singular values, of which the choice is arbitrary and has no "
             'derivative: write multiplets="drop"'
+        )
+    if lost_in_split(stack_of(s)[..., :k], k, a.shape[-2:], orders(a)):
+        raise ArgumentError(
+            f"split: derivatives of order {orders(a)} divide by a singular value that is kept, and too small: rounding "
+            "would be more than 1e-4 of them. Drop it by a `cutoff`, or do not split the matrix"
         )
     return tied(*factors(a, u, s, vh, k))
 

@@ -10,6 +10,7 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.linalg.functions.funm_herm import funm_herm
 from qad.linalg.support.degeneracy import width
+from qad.linalg.support.gap_quotients import SPARE
 from qad.linalg.support.hermitian_parts import adjoint, hermitian
 
 if TYPE_CHECKING:
@@ -58,6 +59,18 @@ def has_gap(s: np.ndarray, k: int) -> bool:
     A gap is known to some 20 eps of the largest value; of what is divided by its square no more than 1e-4 may be lost.
     """
     return k < s.shape[-1] and bool((s[..., k - 1] - s[..., k] > WIDTHS * width(s)).all())
+
+
+def lost_in_split(s: np.ndarray, k: int, shape: tuple[int, ...], order: int) -> bool:
+    """Whether `split` at rank k divides by the last of the kept values too often for derivatives of this `order`.
+
+    It divides by it once for each order where something is outside of the spaces that are kept, else once less.
+    """
+    if not order:
+        return False
+    times = order if k < max(shape) else order - 1
+    last = s[..., k - 1] / np.maximum(s[..., 0], np.finfo(s.dtype).tiny)
+    return bool((SPARE * np.finfo(s.dtype).eps ** 0.75 > last**times).any())
 
 
 def orthonormal(b: Array) -> Array:
