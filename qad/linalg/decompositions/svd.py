@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -207,7 +208,7 @@ defvjp_tuned(thin, shared=thin_vjp, scaled=True)
 defvjp_tuned(_full, shared=full_vjp, scaled=True)
 defjvp(thin, shared=thin_jvp)
 defvjp_tuned(_in_clusters, shared=thin_vjp, scaled=True)
-defjvp(_in_clusters, shared=thin_jvp)
+defjvp(_in_clusters, shared=partial(thin_jvp, levels=2))
 defbatch(thin, stacks(thin, 2))
 defbatch(_in_clusters, stacks(_in_clusters, 2))
 defbatch(_full, stacks(_full, 2))

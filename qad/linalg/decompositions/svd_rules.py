@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import like, stack_of
+from qad.extend import like, stack_of, unrecorded
 from qad.linalg.support.clusters import bent, beside_of, clusters, conjugate, moderate_turn, quotients
 from qad.linalg.support.degeneracy import (
     check_blocks,
@@ -117,14 +117,26 @@ def thin_jvp(
     ds = at_kinks(diagonal_of(p).real, s, kinks=kinks, degenerate=degenerate)
     if not (vectors or kinks or levels > 1 or far_apart(stack_of(s))):  # of a norm: equal values share, in reverse too
         return u * np.nan, ds, vh * np.nan, *ans[3:]  # which the first derivative does not use
+    tall, wide = u.shape[-2] > u.shape[-1], vh.shape[-1] > vh.shape[-2]
+    tv, ut = tv - u @ p if tall else 0.0, (ut - p @ vh).mT if wide else 0.0
+    if not (vectors or kinks or far_apart(stack_of(s), "values")):
+        p, tv, ut = _without_zeros(s, p, tv, ut)
     both, *dn = _turn(p, s, beside_of(ans, 3) is not None, how | {"condition": unbacked(s, vectors or levels > 1)})
     apart = over_gaps(p, s, kind="sums", part="skew", **how)
     du, dvh = u @ (both + apart), (apart - both) @ vh
-    if u.shape[-2] > u.shape[-1]:
-        du = du + over_gaps(tv - u @ p, s, kind="values", **how)
-    if vh.shape[-1] > vh.shape[-2]:
-        dvh = dvh + over_gaps((ut - p @ vh).mT, s, kind="values", **how).mT
+    if tall:
+        du = du + over_gaps(tv, s, kind="values", **how)
+    if wide:
+        dvh = dvh + over_gaps(ut, s, kind="values", **how).mT
     return du, ds, dvh, *(dn or ans[3:])
+
+
+def _without_zeros(s, p, *rests):
+    """The numerators without what turns vectors of vanishing values: norms, whose kinks count as zero, use none."""
+    s = unrecorded(s)
+    zero = s <= noise(s.dtype, s.shape[-1]) * s.max(axis=-1, keepdims=True, initial=0.0)
+    inside = zero[..., :, None] & zero[..., None, :]
+    return np.where(inside, 0.0, p), *(np.where(zero[..., None, :], 0.0, x) for x in rests)
 
 
 def _turn(p, s, clustered, how):

@@ -29,6 +29,7 @@ from qad.linalg.decompositions.svd import factored, thin
 from qad.linalg.support.check import finite
 from qad.linalg.support.degeneracy import same_block
 from qad.linalg.support.derivative_order import orders
+from qad.linalg.support.rank_along import followed
 from qad.rules.complex import abs2
 from qad.rules.scales import length_along, over
 
@@ -60,7 +61,7 @@ def norm(x: ArrayLike, ord: float | str | None = None, axis: Axis | None = None,
     ArgumentError
         For an order that does not exist. For the second derivative of a Euclidean norm at zero, which does not exist:
         its square is ``np.sum(x.real**2 + x.imag**2)``. For the second derivative of singular values where
-        they are degenerate or zero.
+        they are degenerate or zero; that of "nuc" along a direction exists where the rank stays the same.
 
     Examples
     --------
@@ -200,7 +201,10 @@ def _matrix(x, p, axes):
     finite(stack_of(x), "norm")
     plain = {"kinks": False, "vectors": False}
     a = np.moveaxis(x, axes, (-2, -1))
-    s = (factored(a, **plain) if p == "nuc" else thin(a, levels=orders(x), **plain))[1]
+    if p == "nuc":
+        s = factored(followed(a) if orders(a) > 1 else a, **plain)[1]
+    else:
+        s = thin(a, levels=orders(x), **plain)[1]
     n = np.sum(s, axis=-1) if p == "nuc" or not s.shape[-1] else _extreme(s, index=0 if p == 2 else -1)
     return n.reshape(tuple(1 if i in axes else size for i, size in enumerate(x.shape)))
 
