@@ -92,3 +92,60 @@ def test_second_derivatives_of_nuclear_norms_of_products_of_thin_factors(second,
     found = second(real, a, e)
     found = np.sum(found * e) if np.ndim(found) else found
     np.testing.assert_allclose(found, exact, rtol=1e-9)
+
+
+# -- products by hand of a square matrix with a single zero ------------------------------------------------------------
+
+LOW = np.array([[1.0, 2], [2, 4]]), rng.standard_normal((4, 3)) @ rng.standard_normal((3, 4))
+JUMPS = {
+    "the polar factor": lambda u, s, vh: u @ vh,
+    "a function that is one at zero": lambda u, s, vh: (u * np.cos(s)) @ vh,
+    "squares of entries": lambda u, s, vh: (u @ vh) ** 2,
+    "with a projector": lambda u, s, vh: u @ vh + u[:, -1:] @ u[:, -1:].T,
+}
+SMOOTH = {
+    "a cube": lambda u, s, vh: (u * s**3) @ u.T,
+    "an odd power": lambda u, s, vh: (u * s**3) @ vh,
+    "kept vectors": lambda u, s, vh: u[:, :-1] @ vh[:-1],
+    "a kept space": lambda u, s, vh: u[:, :-1] @ u[:, :-1].T,
+    "a null space": lambda u, s, vh: u[:, -1:] @ u[:, -1:].T,
+    "the other null space": lambda u, s, vh: vh[-1:].T @ vh[-1:],
+}
+
+
+@pytest.mark.parametrize("f", JUMPS.values(), ids=JUMPS)
+@pytest.mark.parametrize("a", [*LOW, LOW[1].astype(complex)], ids=["2", "4", "complex"])
+def test_products_that_jump_at_a_single_zero_have_no_gradient(f, a):
+    w = np.random.default_rng(7).standard_normal(a.shape)
+
+    def loss(a):
+        return np.sum(w * f(*np.linalg.svd(a))).real
+
+    with pytest.raises(qad.QadError, match="zero"):
+        qad.grad(loss)(a)
+    with pytest.raises(qad.QadError):
+        qad.hvp(loss, (a,), (w,))
+
+
+def test_products_that_jump_at_a_single_zero_in_stacks():
+    w = np.random.default_rng(7).standard_normal((4, 4))
+
+    def loss(a):
+        u, s, vh = np.linalg.svd(a)
+        return np.sum(w * ((u * np.cos(s)[..., None, :]) @ vh))
+
+    with pytest.raises(qad.QadError, match=r"batch entry \(1,\)"):
+        qad.grad(loss)(np.stack([LOW[1] + np.eye(4), LOW[1]]))
+
+
+@pytest.mark.parametrize("f", SMOOTH.values(), ids=SMOOTH)
+@pytest.mark.parametrize("a", LOW, ids=["2", "4"])
+def test_losses_without_both_null_vectors_keep_their_gradient_at_a_single_zero(f, a):
+    w, e = np.random.default_rng(7).standard_normal((2, *a.shape))
+
+    def loss(a):
+        return np.sum(w * f(*np.linalg.svd(a)))
+
+    h = 1e-5
+    exact = (loss(a + h * e) - loss(a - h * e)) / (2 * h)
+    np.testing.assert_allclose(np.sum(e * qad.grad(loss)(a)), exact, rtol=1e-6, atol=1e-6)

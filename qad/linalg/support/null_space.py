@@ -5,6 +5,10 @@ do those of a loss that leaves these vectors alone, though only the latter's der
 is zero to rounding is returned as a mark, ``eps**1.5`` of the largest, far below rounding.  Then the cotangents in the
 null spaces are zero where the vectors are not used, rounding where a loss is stationary in them, and of the size
 of the mark where they are multiplied by s.  Higher powers of s leave less behind, and rightly pass.
+
+The two vectors of a single zero turn with the matrix as those of other values do, but ``u v^H`` has no sign: on both
+sides of the matrix it has opposite ones.  A loss of it feels the length of u and that of v; and so one that feels both
+is refused, though it may be one of the two projectors.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ import numpy as np
 from qad.extend import defbatch, defvjp, primitive, stack_of, stacks
 from qad.linalg.support.check import batch_entry
 from qad.linalg.support.degeneracy import complain, constant_scale, noise, refuse, vanishing
+from qad.linalg.support.hermitian_parts import diagonal_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -53,16 +58,21 @@ def check_null_spaces(
     zero = vanishing(s)
     if not zero.any():
         return
+    lengths = []
     for vectors, g in sides:
         if g is None:
             continue
         vectors, g = stack_of(vectors), stack_of(g)
         inner = vectors.mT @ g
+        lengths.append(np.abs(diagonal_of(inner).real))
         both = np.where(zero[..., :, None] & zero[..., None, :], np.abs(inner), 0.0)
         _refuse(both, s, size, floor, degenerate)
         if vectors.shape[-2] > vectors.shape[-1]:
             rest = np.where(zero[..., None, :], np.abs(g - vectors.conj() @ inner), 0.0)
             _refuse(rest, s, size, floor, degenerate)
+    if len(lengths) == 2:  # u and v of a null space have each a sign of their own, and U V^H jumps with these
+        both = np.where(zero, np.minimum(*lengths), 0.0)
+        refuse(both[..., None, :], s, "svd", np.maximum(size, floor / noise(s.dtype, s.shape[-1])), degenerate)
 
 
 def _refuse(x, s, size, floor, degenerate):
