@@ -149,3 +149,35 @@ def test_losses_without_both_null_vectors_keep_their_gradient_at_a_single_zero(f
     h = 1e-5
     exact = (loss(a + h * e) - loss(a - h * e)) / (2 * h)
     np.testing.assert_allclose(np.sum(e * qad.grad(loss)(a)), exact, rtol=1e-6, atol=1e-6)
+
+
+# -- equal values in forward mode --------------------------------------------------------------------------------------
+
+SINGLE = {
+    "svdvals": lambda a: qad.linalg.svdvals(a)[0],
+    "svd": lambda a: np.linalg.svd(a, compute_uv=False)[0],
+    "eigvalsh": lambda a: np.linalg.eigvalsh((a + a.T) / 2)[1],
+}
+SYMMETRIC = {
+    "a sum": lambda a: np.sum(qad.linalg.svdvals(a)),
+    "powers": lambda a: np.sum(qad.linalg.svdvals(a) ** 3),
+    "nuc": nuclear,
+    "fro": lambda a: np.linalg.norm(a),
+}
+
+
+@pytest.mark.parametrize("f", SINGLE.values(), ids=SINGLE)
+def test_tangents_that_split_equal_values_refuse_single_ones_in_any_basis(f):
+    with pytest.raises(qad.QadError, match="degenerate"):
+        qad.jvp(f, (np.eye(2),), (np.diag([-1.0, 1.0]),))
+    with pytest.raises(qad.QadError, match="degenerate"):
+        qad.jvp(f, (np.eye(2),), (np.array([[0.0, 1.0], [1.0, 0.0]]),))
+    np.testing.assert_allclose(qad.jvp(f, (np.eye(2),), (np.array([[2.0, 1.0], [-1.0, 2.0]]),))[1], 2.0)
+
+
+@pytest.mark.parametrize("f", SYMMETRIC.values(), ids=SYMMETRIC)
+@pytest.mark.parametrize("e", [np.diag([-1.0, 3.0]), rng.standard_normal((2, 2))], ids=["diagonal", "any"])
+def test_symmetric_functions_of_equal_values_keep_their_tangents(f, e):
+    a, h = 2 * np.eye(2), 1e-6
+    exact = (f(a + h * e) - f(a - h * e)) / (2 * h)
+    np.testing.assert_allclose(qad.jvp(f, (a,), (e,))[1], exact, rtol=1e-7)

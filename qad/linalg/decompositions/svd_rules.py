@@ -121,6 +121,8 @@ def thin_jvp(
     tv, ut = tv - u @ p if tall else 0.0, (ut - p @ vh).mT if wide else 0.0
     if not (vectors or kinks or far_apart(stack_of(s), "values")):
         p, tv, ut = _without_zeros(s, p, tv, ut)
+    if kinks and not vectors:
+        check_split(p, stack_of(s), "svd", degenerate)
     both, *dn = _turn(p, s, beside_of(ans, 3) is not None, how | {"condition": unbacked(s, vectors or levels > 1)})
     apart = over_gaps(p, s, kind="sums", part="skew", **how)
     du, dvh = u @ (both + apart), (apart - both) @ vh
