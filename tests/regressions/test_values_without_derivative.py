@@ -181,3 +181,46 @@ def test_symmetric_functions_of_equal_values_keep_their_tangents(f, e):
     a, h = 2 * np.eye(2), 1e-6
     exact = (f(a + h * e) - f(a - h * e)) / (2 * h)
     np.testing.assert_allclose(qad.jvp(f, (a,), (e,))[1], exact, rtol=1e-7)
+
+
+# -- the largest and the smallest value --------------------------------------------------------------------------------
+
+
+def smallest(a):
+    return np.linalg.norm(a, -2)
+
+
+def largest(a):
+    return np.linalg.norm(a, 2)
+
+
+def slopes(f, values):
+    """Of the diagonal entries, in both modes."""
+    a = np.diag(values)
+    back = np.diag(qad.grad(f)(a))
+    along = [qad.jvp(f, (a,), (np.diag(e),))[1] for e in np.eye(len(values))]
+    np.testing.assert_allclose(back, along, rtol=1e-10, atol=1e-10 * np.abs(back).max())
+    return back
+
+
+def test_the_smallest_of_small_values_has_its_own_derivative():
+    np.testing.assert_allclose(slopes(smallest, [1.0, 1e-9, 9e-10]), [0, 0, 1])
+    np.testing.assert_allclose(slopes(np.linalg.cond, [1.0, 1e-9, 9e-10]), [1 / 9e-10, 0, -1 / 9e-10**2], rtol=1e-6)
+    np.testing.assert_allclose(slopes(smallest, [1.0, 1e-9, 1e-9]), [0, 0.5, 0.5])
+    np.testing.assert_allclose(slopes(largest, [1.0, 1.0 - 1e-15, 0.5]), [0.5, 0.5, 0])
+    np.testing.assert_allclose(slopes(largest, [1.0, 1.0 - 1e-10, 0.5]), [1, 0, 0])
+
+
+@pytest.mark.parametrize("f", [smallest, np.linalg.cond])
+@pytest.mark.parametrize("values", [[1.0, 1e-11, 9e-12], [1.0, 1e-9, 1e-9 + 1e-12]], ids=str)
+def test_smallest_values_whose_vectors_are_not_known_are_refused(f, values):
+    with pytest.raises(qad.QadError, match="less than four digits"):
+        qad.grad(f)(np.diag(values))
+    with pytest.raises(qad.QadError, match="less than four digits"):
+        qad.jvp(f, (np.diag(values),), (np.eye(3),))
+
+
+@pytest.mark.parametrize("f", [largest, np.linalg.cond])
+def test_largest_values_whose_vectors_are_not_known_are_refused(f):
+    with pytest.raises(qad.QadError, match=r"batch entry \(1,\)"):
+        qad.vmap(qad.grad(f))(np.stack([np.diag([1.0, 2.0]), np.diag([1.0, 1.0 + 1e-13])]))

@@ -27,8 +27,8 @@ from qad.extend import (
 )  # fmt: skip
 from qad.linalg.decompositions.svd import factored, thin
 from qad.linalg.support.check import finite
-from qad.linalg.support.degeneracy import same_block
 from qad.linalg.support.derivative_order import orders
+from qad.linalg.support.extreme_values import shares
 from qad.linalg.support.rank_along import followed
 from qad.rules.complex import abs2
 from qad.rules.scales import length_along, over
@@ -215,14 +215,8 @@ def _extreme(s, *, index):
     return s[..., index].copy()
 
 
-def _multiplet(s, *, index):
-    """Weights (..., k) that share one among the values degenerate with number `index`."""
-    members = same_block(s)[..., index, :]
-    return members / members.sum(axis=-1, keepdims=True)
-
-
-defvjp_tuned(_extreme, lambda g, ans, s, *, index: g[..., None] * _multiplet(unrecorded(s), index=index), fresh=True)
-defjvp(_extreme, lambda t, ans, s, *, index: (t * _multiplet(unrecorded(s), index=index)).sum(-1))
+defvjp_tuned(_extreme, lambda g, ans, s, *, index: g[..., None] * shares(s, index), fresh=True)
+defjvp(_extreme, lambda t, ans, s, *, index: (t * shares(s, index)).sum(-1))
 
 
 def _euclidean(x, axes):

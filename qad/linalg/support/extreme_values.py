@@ -1,0 +1,55 @@
+"""How values that are equal share the derivative of the largest or the smallest one.
+
+Values are known to ``10 n eps`` of the largest, and those that are closer to each other count as equal.  Vectors are
+known to ``eps / gap``, so that between that and the gap at which four digits of them are left nobody can tell whose
+derivative it is: there it is refused.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.extend import stack_of, unrecorded
+from qad.linalg.support.check import batch_entry
+from qad.linalg.support.degeneracy import noise
+from qad.linalg.support.gap_quotients import SPARE
+
+if TYPE_CHECKING:
+    from qad.typing import Array
+
+
+def shares(s: Array, index: int) -> Array:
+    """Weights (..., k), of sum one, of the descending singular values `s` in the derivative of number `index`.
+
+    Raises
+    ------
+    ArgumentError
+        If others are so close to it, and not equal, that their vectors are not known.
+    """
+    _require_known(stack_of(s), index)
+    s = unrecorded(s)
+    members = _gaps(s, index) <= 0.1 * noise(s.dtype, s.shape[-1]) * s[..., :1]
+    return members / members.sum(axis=-1, keepdims=True)
+
+
+def _gaps(s, index):
+    return np.abs(s - s[..., index][..., None])
+
+
+def _require_known(s, index):
+    gap, largest, one = _gaps(s, index), s[..., :1], s[..., index][..., None]
+    near = (gap > 0.1 * noise(s.dtype, s.shape[-1]) * largest) & (gap < SPARE * np.finfo(s.dtype).eps ** 0.75 * largest)
+    near &= one > noise(s.dtype, s.shape[-1]) * largest  # the norm at a value that is zero has subgradient zero
+    bad = np.argwhere(near)
+    if len(bad):
+        *batch, i = bad[0]
+        at = tuple(batch)
+        raise ArgumentError(
+            f"norm{batch_entry(batch)}: the {'smallest' if index else 'largest'} singular value {one[at][0]:.17g} and "
+            f"{s[at][i]:.17g} (number {i}) are not equal, but so close that their vectors, which its derivative needs, "
+            "are known to less than four digits. Keep the values apart, or use a smooth function of all "
+            "of them"
+        )
