@@ -11,6 +11,8 @@ import numpy as np
 
 from qad.extend import defbatch, defvjp_tuned, implements, primitive, stack_of, stacks, value_of
 from qad.linalg.support.check import matrices
+from qad.linalg.support.derivative_order import orders
+from qad.linalg.support.tangents_of_rank import on_rank
 
 if TYPE_CHECKING:
     from qad.typing import Array, ArrayLike
@@ -38,12 +40,13 @@ def pinv(
     ShapeError
         If `a` has fewer than two axes.
     ArgumentError
-        If an entry is not finite.
+        If an entry is not finite; for a second derivative of a rank-deficient matrix, along a direction that leaves the
+        matrices of its rank.
 
     Notes
     -----
     Where `a` is rank-deficient the pseudoinverse is discontinuous: the gradient is that along matrices of the
-    same rank.
+    same rank, and so is the second derivative.
 
     Examples
     --------
@@ -52,7 +55,8 @@ def pinv(
     array([[-0.25],
            [ 0.25]])
     """
-    return _pinv(matrices(a, "pinv"), hermitian=hermitian, **_cut(value_of(rcond), value_of(rtol)))
+    a = matrices(a, "pinv")
+    return _pinv(on_rank(a) if orders(a) > 1 else a, hermitian=hermitian, **_cut(value_of(rcond), value_of(rtol)))
 
 
 implements(np.linalg.pinv)(pinv)
