@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, SupportsIndex
 
+CROWDED = 1e-3  # of the largest point: a gap at which cancellation matters
+SMALL = 0.01  # a largest point at which terms of a function that are about one may cancel
 NEAR = 0.02  # of the largest point: where integration is tried; the quotient is good to eps / NEAR
 GOOD = 1e-13  # relative error of a quotient that needs no integral
 BESIDE = 0.0137  # how far from a point a function is tried, which at the point itself may not show a change
@@ -135,7 +137,10 @@ def differences_and_errors(f: Function, w: np.ndarray) -> tuple[np.ndarray, np.n
     value, (x, y) = f.value(w), np.broadcast_arrays(w[..., :, None], w[..., None, :])
     fx, fy = value[..., :, None], value[..., None, :]
     gap, least = y - x, _least(w)
-    lost, of_slope = rounding_of(f.value, f.first, w, least), rounding_of(f.first, f.second, w, least)
+    if crowded(w):
+        lost, of_slope = rounding_of(f.value, f.first, w, least), rounding_of(f.first, f.second, w, least)
+    else:
+        lost, of_slope = np.finfo(w.dtype).eps * np.abs(value), np.zeros_like(np.abs(w))
     with np.errstate(all="ignore"):
         quotient = (fy - fx) / gap
         error = (lost[..., :, None] + lost[..., None, :]) / np.abs(gap)
@@ -193,6 +198,17 @@ def size_of(w: np.ndarray) -> np.ndarray:
     return largest_entry(w[..., None])[..., None, None]
 
 
+def crowded(w: np.ndarray) -> bool:
+    """Whether gaps of `w`, or all of it, are so small that the rounding of f is measured, which takes a millisecond.
+
+    Else ``eps / gap**2`` times all that may cancel in f is little.
+    """
+    if (size_of(w) < SMALL).any():
+        return True
+    gaps = np.abs(w[..., :, None] - w[..., None, :]) / size_of(w)
+    return bool((gaps + np.eye(w.shape[-1]) < CROWDED).any())
+
+
 def _least(w):
     """What rounding may leave of a zero among `w`, (..., 1)."""
     info = np.finfo(w.dtype)
@@ -209,7 +225,8 @@ def curvature(f: Function, w: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.nd
         second = np.abs(f.second(w))
     largest = largest_entry(np.where(np.isfinite(second), second, 0.0)[..., None])[..., None, None]
     starts = f.through_zero(w)[..., None] if f.odd else largest >= 0
-    return largest, rounding_of(f.second, f.third, w, _least(w)), starts
+    of_curve = rounding_of(f.second, f.third, w, _least(w)) if crowded(w) else np.zeros_like(np.abs(w))
+    return largest, of_curve, starts
 
 
 def _integrated(quotient, error, near, floor, rule, *points):
