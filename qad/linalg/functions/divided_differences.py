@@ -206,7 +206,7 @@ def crowded(w: np.ndarray) -> bool:
     if (size_of(w) < SMALL).any():
         return True
     gaps = np.abs(w[..., :, None] - w[..., None, :]) / size_of(w)
-    return bool((gaps + np.eye(w.shape[-1]) < CROWDED).any())
+    return bool((gaps + like(w).eye(w.shape[-1]) < CROWDED).any())
 
 
 def _least(w):
