@@ -1,10 +1,11 @@
 """Which object stands behind each name that a function reads: compared before every run.
 
 A binding is (form, owner, key, value): the contents of a cell, an entry of a dict, an attribute, a key that a dict has
-not, the class of an object, the layout and bytes of an array, or a test of a whole container.  Of an array in C or
-Fortran order ("memory" and "turned") a bytearray is compared with its memory as it is, in 50 ns up to a kilobyte, and
-0.2 µs for 20 kB; others are copied for that.  `Bindings.quick` asks for all of them in one expression, made as a
-dataclass makes its methods; `holds` is the same for one of them, and what the expression is tested against.
+not ("absent"; "apart" for many), the number of keys ("count"; "names" for all of them in order), the class of an
+object, the layout and bytes of an array, or a test of a whole container.  Of an array in C or Fortran order ("memory"
+and "turned") a bytearray is compared with its memory as it is, in 50 ns up to a kilobyte, and 0.2 µs for 20 kB; others
+are copied for that.  `Bindings.quick` asks for all of them in one expression, made as a dataclass makes its methods;
+`holds` is the same for one of them, and what the expression is tested against.
 """
 
 from __future__ import annotations
@@ -23,6 +24,10 @@ FORMS = {
     "item": "{owner}[{key!r}] is {value}",
     "attribute": "{owner}.{key} is {value}",
     "absent": "{key!r} not in {owner}",
+    "apart": "{owner}.isdisjoint({value})",
+    "names": "tuple({owner}) == {value}",
+    "count": "len({owner}) == {value}",
+    "empty": "not {owner}",
     "kind": "type({owner}) is {value}",
     "array": "{key}.fits({owner}) and {value} == {owner}.tobytes()",
     "layout": "{key}.fits({owner})",
@@ -35,6 +40,13 @@ ARRAYS: dict[str, Callable[..., Any]] = {
     "memory": lambda x: x,
     "turned": np.ndarray.transpose,
 }  # what is compared
+COUNTED: dict[str, Callable[[Any, Any, Any], bool]] = {
+    "absent": lambda owner, key, value: key not in owner,
+    "apart": lambda owner, key, value: owner.isdisjoint(value),
+    "names": lambda owner, key, value: tuple(owner) == value,
+    "count": lambda owner, key, value: len(owner) == value,
+    "empty": lambda owner, key, value: not owner,
+}  # of the keys of a dict
 VALUES = (bool, int, float, complex, str, bytes, tuple, frozenset, range, slice, np.generic, np.dtype)
 GONE = (AttributeError, KeyError, IndexError, ValueError, TypeError)
 AT_ONCE = 200  # bindings of one expression
@@ -86,8 +98,13 @@ class Bindings:
 
     def broken(self) -> list[str]:
         """The keys of those that do not hold."""
-        names = [(x[0], x[2]) for x in self.listed if not holds(x)]
-        return [str(key).lstrip(".") for _, key in names]
+        return [_told(x).lstrip(".") for x in self.listed if not holds(x)]
+
+
+def _told(binding):
+    """What a binding is about, in words."""
+    form, owner, key, value = binding
+    return ", ".join(sorted(value & owner)) if form == "apart" else str(key)
 
 
 def _all(tests):
@@ -98,8 +115,8 @@ def holds(binding: Binding) -> bool:
     """Whether one binding holds."""
     form, owner, key, value = binding
     try:
-        if form == "absent":
-            return key not in owner
+        if form in COUNTED:
+            return COUNTED[form](owner, key, value)
         if form in ARRAYS:
             return key.fits(owner) and bool(value == ARRAYS[form](owner))
         if form == "layout":

@@ -9,7 +9,7 @@ from types import BuiltinFunctionType, CellType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from qad.frozen.capture.mentioned_names import mentions
-from qad.frozen.capture.namespaces import MAKING_ANEW, MAKING_TEXT, attributes
+from qad.frozen.capture.namespaces import MAKING_ANEW, MAKING_TEXT, see_attributes
 from qad.frozen.capture.trusted_code import is_trusted, source
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def see_function(reach: Reach, f: Any, path: str) -> None:
             reach.bind("item", sys.modules, name, sys.modules[name], name)
         else:
             reach.bindings.append(("absent", sys.modules, name, None))
-    reach.own(attributes, f, path)
+    see_attributes(reach, f, path)
 
 
 def _defaults(reach, f, trusted, path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from functools import partial
 from operator import is_
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -77,7 +78,7 @@ def see_dict(reach: Reach, x: Any, path: str) -> None:
     else:
         reach.bind("test", x, path, lambda: not x, path)
         _more(reach, x, path)
-    if hasattr(x, "default_factory"):
+    if isinstance(x, defaultdict):
         reach.wait(x.default_factory, path)
 
 

@@ -34,6 +34,7 @@ def see_module(reach: Reach, x: ModuleType, path: str) -> None:
     trusted = is_trusted(x.__name__)
     reach.own(_of_trusted if trusted else _of_module, x, path or x.__name__)
     if not trusted:
+        reach.spaces[id(x)] = x
         reach.bindings.append(("kind", x, f"{path}.__class__", type(x)))
     if users_of(type(x)):
         see_kind(reach, type(x), path)
@@ -81,15 +82,22 @@ def see_kind(reach: Reach, x: type, path: str) -> None:
     if id(x) in reach.kinds:
         return
     reach.kinds[id(x)] = x
-    reach.own(_of_class, x, path)
-    if len(users_of(x)) > 1:
+    if len(x.__mro__) > 2:
         reach.bindings.append(("attribute", x, "__mro__", x.__mro__))
     if users_of(type(x)):
         see_kind(reach, type(x), path)
     for base in users_of(x):
-        for name, value in vars(base).items():
-            if name.startswith("__") and name not in MAKING and isinstance(value, SPECIAL):
-                reach.bind("item", vars(base), name, value, f"{path}.{name}")  # called by Python, not by name
+        if id(base) not in reach.spaces:
+            _see_namespace(reach, base, path)
+
+
+def _see_namespace(reach, x, path):
+    """What a class holds itself, without its bases; also what Python calls without a name in the code."""
+    reach.spaces[id(x)] = x
+    reach.own(_of_class, x, path)
+    for name, value in list(vars(x).items()):
+        if name.startswith("__") and name not in MAKING and isinstance(value, SPECIAL):
+            reach.bind("item", vars(x), name, value, f"{path}.{name}")
 
 
 def see_texts(reach: Reach, x: type, path: str) -> None:
@@ -108,17 +116,16 @@ def _of_date(reach, x):
 def _of_class(reach, x):
     for name in sorted(SAID & reach.names):
         yield name, "attribute", x, getattr(x, name)
-    for base in users_of(x):
-        known = reach.names
-        if reach.whole:
-            known = known | {name for name in vars(base) if not name.startswith("__")}
-        for name in sorted(known & vars(base).keys() - {"__dict__", "__weakref__", "__class__", "__doc__"}):
-            value = vars(base)[name]
-            plain = isinstance(value, (FunctionType, property, cached_property)) or not hasattr(value, "__get__")
-            if plain and getattr_static(x, name) is value and not iskeyword(name):
-                yield name, "attribute", x, value
-            elif not isinstance(value, MemberDescriptorType):
-                yield name, "item", vars(base), value
+    known = reach.names
+    if reach.whole:
+        known = known | {name for name in vars(x) if not name.startswith("__")}
+    for name in sorted(known & vars(x).keys() - {"__dict__", "__weakref__", "__class__", "__doc__"}):
+        value = vars(x)[name]
+        plain = isinstance(value, (FunctionType, property, cached_property)) or not hasattr(value, "__get__")
+        if plain and getattr_static(x, name) is value and not iskeyword(name):
+            yield name, "attribute", x, value
+        elif not isinstance(value, MemberDescriptorType):
+            yield name, "item", vars(x), value
 
 
 def users_of(kind: type) -> list[type]:
@@ -126,22 +133,19 @@ def users_of(kind: type) -> list[type]:
     return [] if is_trusted(kind.__module__) else [base for base in kind.__mro__ if not is_trusted(base.__module__)]
 
 
-def attributes(reach: Reach, x: Any) -> Iterator[Named]:
-    """Of an object of the user's: attributes that code mentions, also those that it has not, but its class has."""
-    space, users = getattr(x, "__dict__", {}), users_of(type(x))
+def see_attributes(reach: Reach, x: Any, path: str) -> None:
+    """An object of the user's, or a function: what it holds itself under names that code mentions."""
+    reach.spaces[id(x)] = x
+    reach.own(_attributes, x, path)
+
+
+def _attributes(reach, x):
     if isinstance(x, FunctionType):
         for name in sorted(SAID & reach.names):
             yield name, "attribute", x, getattr(x, name)
     for name, form, holder, value in every(x):
         if name in reach.names or reach.whole:
             yield name, form, holder, value
-    if type(space) is dict and (users or reach.whole):
-        asked = reach.names if reach.whole else {name for base in users for name in reach.names & vars(base).keys()}
-        for name in sorted(asked - space.keys()):
-            yield name, "absent", space, None
-        if reach.whole:
-            keys = tuple(space)
-            yield "the names of attributes", "test", x, lambda: tuple(x.__dict__) == keys
 
 
 def every(x: Any) -> Iterator[Named]:
@@ -156,5 +160,19 @@ def every(x: Any) -> Iterator[Named]:
                 yield name, "item", space, value
     for base in type(x).__mro__:
         for name, value in vars(base).items() if "__slots__" in vars(base) or isinstance(x, BaseException) else ():
-            if isinstance(value, MemberDescriptorType) and hasattr(x, name):
+            if isinstance(value, MemberDescriptorType) and _is_set(value, x):
                 yield name, "attribute", x, getattr(x, name)
+            elif isinstance(value, MemberDescriptorType) and not is_trusted(base.__module__):
+                yield name, "test", x, partial(_is_empty, value, x)
+
+
+def _is_set(slot, x):
+    try:
+        slot.__get__(x)
+    except AttributeError:
+        return False
+    return True
+
+
+def _is_empty(slot, x):
+    return not _is_set(slot, x)

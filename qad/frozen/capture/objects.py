@@ -15,7 +15,7 @@ import optree
 
 from qad.core.trees import NAMESPACE
 from qad.frozen.capture.code import see_compiled
-from qad.frozen.capture.namespaces import attributes, every, see_kind, users_of
+from qad.frozen.capture.namespaces import every, see_attributes, see_kind, users_of
 from qad.frozen.capture.pickled_state import see_pickled
 from qad.frozen.capture.process_state import levels, told
 from qad.frozen.capture.trusted_code import ATOMS, is_trusted, is_written_in_python
@@ -51,7 +51,7 @@ def see_object(reach: Reach, x: Any, path: str) -> None:
     elif users and not isinstance(x, VISIBLE) and not is_written_in_python(kind):
         see_hidden(reach, x, path)
     elif users and _is_plain(kind) and optree.tree_is_leaf(x, namespace=NAMESPACE):
-        reach.own(attributes, x, path)
+        see_attributes(reach, x, path)
     elif _is_immutable(kind):
         for name in kind.__dataclass_fields__:
             reach.wait(getattr(x, name, None), f"{path}.{name}")
@@ -107,7 +107,7 @@ def see_value(reach: Reach, x: Any, path: str) -> None:
     """A number or text of a class of the user's."""
     if not is_trusted(type(x).__module__):
         see_kind(reach, type(x), path)
-        reach.own(attributes, x, path)
+        see_attributes(reach, x, path)
 
 
 def _is_plain(kind):

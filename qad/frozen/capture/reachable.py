@@ -29,6 +29,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.core.tape.tensor import Tensor
+from qad.frozen.capture.absent_names import absences
 from qad.frozen.capture.code import HOLDERS, see_cell, see_compiled, see_function, see_holder, see_ufunc
 from qad.frozen.capture.containers import (
     see_array,
@@ -105,6 +106,8 @@ class Reach:
         Attributes that code mentions, and pairs of what stands before an attribute and the attribute.
     whole : bool
         Whether code asks for attributes by names that are not in it.
+    spaces : dict of id -> class, module, function or object
+        Whose names are looked at; see `qad.frozen.capture.absent_names`.
     kinds : dict of id -> class
         Classes of objects that were met; `texts` are the ids of those whose making of text was looked at.
     """
@@ -121,6 +124,7 @@ class Reach:
         self.told: set[Any] = set()
         self.names: set[str] = set()
         self.named: set[tuple[Any, str]] = set()
+        self.spaces: dict[int, Any] = {}
         self.kinds: dict[int, type] = {}
         self.texts: set[int] = set()
         self.seen: dict[int, Any] = {}
@@ -134,6 +138,7 @@ class Reach:
                 for owner in list(self._owners):
                     self._scan(*owner)
                 self._look_again()
+        self.bindings += absences(self)
 
     def _look_again(self):
         """What more is read because of names that are known by now."""
