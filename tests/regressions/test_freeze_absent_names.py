@@ -236,6 +236,88 @@ def many_names():
     return f, change
 
 
+def how_objects_are_made():
+    class Kind:
+        def __init__(self, v):
+            self.v = v * 2
+
+    def new(self, v):
+        self.v = v * 5
+
+    return lambda x: Kind(x).v, lambda: setattr(Kind, "__init__", new)
+
+
+def who_makes_objects():
+    class Kind:
+        def __new__(cls, v):
+            made = super().__new__(cls)
+            made.v = v * 2
+            return made
+
+    def new(cls, v):
+        made = object.__new__(cls)
+        made.v = v * 5
+        return made
+
+    return lambda x: Kind(x).v, lambda: setattr(Kind, "__new__", new)
+
+
+def how_objects_of_a_base_are_made():
+    class Base:
+        def __init__(self, v):
+            self.v = v * 2
+
+    class Kind(Base):
+        pass
+
+    def new(self, v):
+        self.v = v * 5
+
+    return lambda x: Kind(x).v, lambda: setattr(Kind, "__init__", new)
+
+
+def a_method_of_an_array():
+    class Array(np.ndarray):
+        def times(self, x):
+            return x * 2.0
+
+    a = np.ones(2).view(Array)
+    return lambda x: a.times(x), lambda: setattr(Array, "times", lambda self, x: x * 5)
+
+
+def a_class_attribute_of_an_array():
+    class Array(np.ndarray):
+        scale = 2.0
+
+    a = np.ones(2).view(Array)
+    return lambda x: a.scale * x, lambda: setattr(Array, "scale", 3.0)
+
+
+def a_property_of_an_array():
+    class Array(np.ndarray):
+        @property
+        def scale(self):
+            return 2.0
+
+    a = np.ones(2).view(Array)
+    return lambda x: a.scale * x, lambda: setattr(Array, "scale", property(lambda self: 3.0))
+
+
+def a_special_method_that_is_no_function():
+    class Called:
+        def __init__(self, y):
+            self.y = y
+
+        def __call__(self, x):
+            return self.y
+
+    class Kind:
+        __radd__ = Called(7.0)
+
+    thing = Kind()
+    return lambda x: x * (3 + thing), lambda: setattr(Kind, "__radd__", Called(8.0))
+
+
 CASES = [
     an_attribute_of_a_class_that_an_object_lacks,
     an_attribute_asked_for_by_name,
@@ -257,6 +339,13 @@ CASES = [
     a_special_method,
     a_special_method_that_is_new,
     many_names,
+    how_objects_are_made,
+    who_makes_objects,
+    how_objects_of_a_base_are_made,
+    a_method_of_an_array,
+    a_class_attribute_of_an_array,
+    a_property_of_an_array,
+    a_special_method_that_is_no_function,
 ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property, partial, partialmethod
+from functools import cached_property, partial
 from inspect import getattr_static
 from keyword import iskeyword
 from types import FunctionType, MemberDescriptorType, ModuleType
@@ -24,7 +24,12 @@ MAKING_TEXT = frozenset((
     "array_repr", "substitute", "safe_substitute",
 ))  # fmt: skip
 MAKING_ANEW = frozenset(("__class__", "type"))  # names by which an object may be made of another's class
-SPECIAL = (FunctionType, staticmethod, classmethod, property, partial, partialmethod)
+UNCALLED = frozenset((  # in the dict of a class, but asked for by name only
+    "__module__", "__qualname__", "__doc__", "__dict__", "__weakref__", "__annotations__", "__slots__",
+    "__orig_bases__", "__parameters__", "__abstractmethods__", "__firstlineno__", "__static_attributes__", "__dataclass_fields__",
+    "__dataclass_params__", "__match_args__", "__annotate__", "__annotate_func__", "__annotations_cache__",
+    "__type_params__", "__test__", "__signature__", "__classdictcell__", "__final__", "__deprecated__",
+))  # fmt: skip
 SAID = frozenset(("__name__", "__qualname__", "__doc__"))  # of classes and functions, but not among their attributes
 OWN = ("self", "cls")  # names behind which no module stands
 
@@ -36,8 +41,6 @@ def see_module(reach: Reach, x: ModuleType, path: str) -> None:
     if not trusted:
         reach.spaces[id(x)] = x
         reach.bindings.append(("kind", x, f"{path}.__class__", type(x)))
-    if users_of(type(x)):
-        see_kind(reach, type(x), path)
 
 
 def _of_module(reach, x):
@@ -74,7 +77,7 @@ def see_class(reach: Reach, x: type, path: str) -> None:
     see_kind(reach, x, path)
     for base in users_of(x):
         for name in MAKING & vars(base).keys():
-            reach.wait(vars(base)[name], f"{path}.{name}")
+            reach.bind("item", vars(base), name, vars(base)[name], f"{path}.{name}")
 
 
 def see_kind(reach: Reach, x: type, path: str) -> None:
@@ -96,7 +99,8 @@ def _see_namespace(reach, x, path):
     reach.spaces[id(x)] = x
     reach.own(_of_class, x, path)
     for name, value in list(vars(x).items()):
-        if name.startswith("__") and name not in MAKING and isinstance(value, SPECIAL):
+        special = name.startswith("__") and name.endswith("__") and name not in UNCALLED
+        if special and name not in MAKING:
             reach.bind("item", vars(x), name, value, f"{path}.{name}")
 
 

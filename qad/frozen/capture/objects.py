@@ -31,8 +31,6 @@ def see_object(reach: Reach, x: Any, path: str) -> None:
     """An object of any class."""
     kind = type(x)
     users = users_of(kind)
-    if users:
-        see_kind(reach, kind, path)
     if kind in (attrgetter, methodcaller):  # which hide the names that they ask for
         reach.whole = True
     elif kind.__name__ == "cython_function_or_method":
@@ -81,8 +79,6 @@ def see_exception(reach: Reach, x: BaseException, path: str) -> None:
     reach.bind("attribute", x, "args", x.args, path)
     for name in ("__cause__", "__context__"):
         reach.bind("attribute", x, name, getattr(x, name), path)
-    if users_of(type(x)):
-        see_kind(reach, type(x), path)
     see_whole(reach, x, path)
 
 

@@ -40,7 +40,7 @@ from qad.frozen.capture.containers import (
     see_tensor,
     see_view,
 )
-from qad.frozen.capture.namespaces import MAKING_ANEW, MAKING_TEXT, see_class, see_module, see_texts, users_of
+from qad.frozen.capture.namespaces import MAKING_ANEW, MAKING_TEXT, see_class, see_kind, see_module, see_texts, users_of
 from qad.frozen.capture.objects import (
     see_bytes,
     see_decimal,
@@ -169,6 +169,7 @@ class Reach:
         elif not told(self, x, path):
             if users_of(kind) and not isinstance(x, Enum):
                 self.bindings.append(("kind", x, f"{path}.__class__", kind))
+                see_kind(self, kind, path)
             see = next(see for kinds, see in SEEN if isinstance(x, kinds))
             see(self, x, path)
 
