@@ -1,6 +1,7 @@
 """Frozen functions: names that were found nowhere, or in a later namespace, and then appear in an earlier one."""
 
 import types
+from functools import lru_cache
 
 import numpy as np
 import pytest
@@ -379,3 +380,52 @@ def test_the_message_names_what_appeared():
     change()
     frozen(X)
     assert frozen.stats.reasons == ["what the function captured has changed: a, b, c, d, e, f, g"]
+
+
+@pytest.mark.parametrize("size", [None, 8], ids=["all", "few"])
+@pytest.mark.parametrize("result", [lambda w: w, lambda w: {"w": w}["w"]], ids=["number", "dict"])
+def test_a_cache_that_is_older_than_what_it_was_made_of(size, result):
+    """The cache answers with what was captured before, until it is cleared."""
+    w = [2.0]
+
+    @lru_cache(size)
+    def table(n):
+        return result(w[0]) * n
+
+    f = lambda x: x * table(3)  # noqa: E731
+    frozen = qad.freeze(f)
+    for _ in range(3):
+        assert np.array_equal(frozen(X), 6 * X)
+    assert frozen.stats.replays == 1
+    w[0] = 5.0
+    for _ in range(2):
+        assert np.array_equal(frozen(X), 6 * X)
+    table.cache_clear()
+    for _ in range(3):
+        assert np.array_equal(frozen(X), 15 * X)
+    w[0] = 1.0
+    table.cache_clear()
+    assert table(3) == 3.0
+    assert np.array_equal(frozen(X), 3 * X)
+
+
+def test_the_cache_of_a_method():
+    """The object is in the keys."""
+
+    class Model:
+        def __init__(self):
+            self.w = 2.0
+
+        @lru_cache(8)  # noqa: B019
+        def table(self, n):
+            return {"result": self.w * n}
+
+    model = Model()
+    f = lambda x: x * model.table(3)["result"]  # noqa: E731
+    frozen = qad.freeze(f)
+    for _ in range(3):
+        frozen(X)
+    model.w = 5.0
+    assert np.array_equal(frozen(X), 6 * X)
+    Model.table.cache_clear()
+    assert np.array_equal(frozen(X), 15 * X)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections import defaultdict
 from functools import partial
 from operator import is_
@@ -14,6 +15,7 @@ from qad.core.tape.tensor import CONSTANT
 from qad.frozen.capture.bindings import same
 from qad.frozen.capture.namespaces import users_of
 from qad.frozen.capture.objects import see_object, see_whole
+from qad.frozen.capture.trusted_code import is_trusted
 from qad.frozen.rng_guard import state
 
 STATES = frozenset(("state", "__getstate__", "get_state", "getstate", "__reduce__"))
@@ -99,6 +101,22 @@ def _entries(reach, x, path, read):
 
     reach.bind("test", x, path, unchanged, path)
     _more(reach, x, path)
+
+
+def see_cache(reach: Reach, x: Any, path: str) -> None:
+    """A function with ``lru_cache``: it may remember what was so before, so its results are compared."""
+    if is_trusted(getattr(x, "__module__", None)):
+        see_whole(reach, x, path)
+        return
+    found = [each for each in gc.get_referents(x) if type(each) is dict and each is not vars(x)]
+    _entries(reach, x, path, partial(_remembered, found[-1]))  # the last, after results that are dicts
+
+
+def _remembered(cache):
+    """Keys and results, which are in the entries of a chain if their number is limited."""
+    results = list(cache.values())
+    chained = bool(results) and type(results[0]).__name__ == "_lru_list_elem"
+    return [*cache, *(gc.get_referents(*results) if chained else results)]
 
 
 def see_pointer(reach: Reach, x: Any, path: str) -> None:

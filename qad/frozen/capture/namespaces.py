@@ -26,9 +26,9 @@ MAKING_TEXT = frozenset((
 MAKING_ANEW = frozenset(("__class__", "type"))  # names by which an object may be made of another's class
 UNCALLED = frozenset((  # in the dict of a class, but asked for by name only
     "__module__", "__qualname__", "__doc__", "__dict__", "__weakref__", "__annotations__", "__slots__",
-    "__orig_bases__", "__parameters__", "__abstractmethods__", "__firstlineno__", "__static_attributes__", "__dataclass_fields__",
-    "__dataclass_params__", "__match_args__", "__annotate__", "__annotate_func__", "__annotations_cache__",
-    "__type_params__", "__test__", "__signature__", "__classdictcell__", "__final__", "__deprecated__",
+    "__orig_bases__", "__parameters__", "__abstractmethods__", "__firstlineno__", "__static_attributes__", "__test__",
+    "__dataclass_fields__", "__dataclass_params__", "__match_args__", "__annotate__", "__annotate_func__", "__final__",
+    "__annotations_cache__", "__type_params__", "__signature__", "__classdictcell__", "__deprecated__",
 ))  # fmt: skip
 SAID = frozenset(("__name__", "__qualname__", "__doc__"))  # of classes and functions, but not among their attributes
 OWN = ("self", "cls")  # names behind which no module stands

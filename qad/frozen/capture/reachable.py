@@ -11,6 +11,7 @@ from collections import OrderedDict, deque
 from contextvars import ContextVar
 from decimal import Decimal
 from enum import Enum
+from functools import lru_cache
 from random import Random
 from types import (
     BuiltinFunctionType,
@@ -33,6 +34,7 @@ from qad.frozen.capture.absent_names import absences
 from qad.frozen.capture.code import HOLDERS, see_cell, see_compiled, see_function, see_holder, see_ufunc
 from qad.frozen.capture.containers import (
     see_array,
+    see_cache,
     see_dict,
     see_generator,
     see_pointer,
@@ -70,6 +72,7 @@ SEEN: tuple[tuple[Any, Callable[..., None]], ...] = (
     (GENERATORS, see_generator),
     (FunctionType, see_function),
     (tuple(HOLDERS), see_holder),
+    (type(lru_cache(len)), see_cache),
     ((BuiltinFunctionType, MethodWrapperType), see_compiled),
     (np.ufunc, see_ufunc),
     (ModuleType, see_module),
