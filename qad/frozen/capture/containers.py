@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import gc
-from collections import defaultdict
+from collections import defaultdict, deque
 from functools import partial
+from itertools import islice
 from operator import is_
 from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import ref
@@ -15,7 +16,7 @@ from qad.core.tape.tensor import CONSTANT
 from qad.frozen.capture.bindings import same
 from qad.frozen.capture.namespaces import users_of
 from qad.frozen.capture.objects import see_object, see_whole
-from qad.frozen.capture.trusted_code import is_trusted
+from qad.frozen.capture.trusted_code import ATOMS, is_trusted
 from qad.frozen.rng_guard import state
 
 STATES = frozenset(("state", "__getstate__", "get_state", "getstate", "__reduce__"))
@@ -94,12 +95,7 @@ def _entries(reach, x, path, read):
     kept = tuple(read())
     for i, each in enumerate(kept):
         reach.wait(each, f"{path}[{i}]")
-
-    def unchanged():
-        now = tuple(read())
-        return len(now) == len(kept) and (all(map(is_, now, kept)) or all(map(same, now, kept)))
-
-    reach.bind("test", x, path, unchanged, path)
+    reach.bind("test", x, path, lambda: _are_same(tuple(read()), kept), path)
     _more(reach, x, path)
 
 
@@ -108,15 +104,33 @@ def see_cache(reach: Reach, x: Any, path: str) -> None:
     if is_trusted(getattr(x, "__module__", None)):
         see_whole(reach, x, path)
         return
-    found = [each for each in gc.get_referents(x) if type(each) is dict and each is not vars(x)]
-    _entries(reach, x, path, partial(_remembered, found[-1]))  # the last, after results that are dicts
+    held = gc.get_referents(x)
+    cache = [each for each in held if type(each) is dict and each is not vars(x)][-1]  # after results that are dicts
+    for each in [*held, *cache.values()]:
+        if each is not cache and _is_data(each):  # other objects, which no code may read, are compared by identity
+            reach.wait(each, path)
+    kept = _remembered(x, cache)
+    reach.bind("test", x, path, lambda: _are_same(_remembered(x, cache), kept), path)
+    reach.bind("attribute", x, "__wrapped__", x.__wrapped__, path)
 
 
-def _remembered(cache):
-    """Keys and results, which are in the entries of a chain if their number is limited."""
-    results = list(cache.values())
-    chained = bool(results) and type(results[0]).__name__ == "_lru_list_elem"
-    return [*cache, *(gc.get_referents(*results) if chained else results)]
+def _remembered(x, cache):
+    """Keys and results; if their number is limited, their entries in a chain, which are used again after a miss."""
+    chained = any(type(each).__name__ == "_lru_list_elem" for each in islice(cache.values(), 1))
+    return [*cache, *cache.values(), *([x.cache_info().misses] if chained else ())]
+
+
+def _is_data(x):
+    """Whether something is an array of numbers, or a container of such arrays and of numbers."""
+    if isinstance(x, dict):
+        return all(map(_is_data, x.values()))
+    if isinstance(x, (list, tuple, set, frozenset, deque)):
+        return all(map(_is_data, x))
+    return isinstance(x, ATOMS) or (type(x) is np.ndarray and not x.dtype.hasobject)
+
+
+def _are_same(now, kept):
+    return len(now) == len(kept) and (all(map(is_, now, kept)) or all(map(same, now, kept)))
 
 
 def see_pointer(reach: Reach, x: Any, path: str) -> None:
