@@ -25,12 +25,13 @@ UNSEEN = frozenset(("eval", "exec", "globals", "locals", "__import__"))
 HOLDERS: dict[type, tuple[str, ...]] = {
     partial: ("func", "args", "keywords"),
     partialmethod: ("func", "args", "keywords"),
-    property: ("fget",),
+    property: ("fget", "fset", "fdel"),
     staticmethod: ("__func__",),
     classmethod: ("__func__",),
     cached_property: ("func",),
     MethodType: ("__func__", "__self__"),
 }
+CHANGED = (partial, partialmethod, cached_property)  # whose parts can be set
 
 
 def see_function(reach: Reach, f: Any, path: str) -> None:
@@ -103,7 +104,10 @@ def see_holder(reach: Reach, x: Any, path: str) -> None:
     for kind, parts in HOLDERS.items():
         if isinstance(x, kind):
             for attribute in parts:
-                reach.wait(getattr(x, attribute), path)
+                if kind in CHANGED:
+                    reach.bind("attribute", x, attribute, getattr(x, attribute), path)
+                else:
+                    reach.wait(getattr(x, attribute), path)
 
 
 def see_compiled(reach: Reach, x: Any, path: str) -> None:

@@ -33,8 +33,24 @@ def see_array(reach: Reach, x: np.ndarray, path: str) -> None:
         _entries(reach, x, path, lambda: x.ravel().tolist())
     else:
         reach.arrays.append(x)
+    if x.dtype.names is not None:
+        kept = _fields(x.dtype)
+        reach.bind("test", x, path, lambda: _fields(x.dtype) == kept, path)
+    reach.own(_of_array, x, path)
     if type(x) is not np.ndarray and type(x) is not np.memmap:
         see_whole(reach, x, path)
+
+
+def _of_array(reach, x):
+    """Whether an array may be written into, if code asks for that."""
+    if "flags" in reach.names:
+        kept = x.flags.num
+        yield "flags", "test", x, lambda: x.flags.num == kept
+
+
+def _fields(dtype):
+    """The names of fields, which can be set in place."""
+    return dtype.names and [(name, _fields(dtype[name].base)) for name in dtype.names]
 
 
 def see_tensor(reach: Reach, x: Tensor, path: str) -> None:

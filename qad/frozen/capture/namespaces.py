@@ -31,6 +31,7 @@ UNCALLED = frozenset((  # in the dict of a class, but asked for by name only
     "__annotations_cache__", "__type_params__", "__signature__", "__classdictcell__", "__deprecated__",
 ))  # fmt: skip
 SAID = frozenset(("__name__", "__qualname__", "__doc__"))  # of classes and functions, but not among their attributes
+SAID_OF_FUNCTIONS = SAID | {"__annotations__", "__module__"}
 OWN = ("self", "cls")  # names behind which no module stands
 
 
@@ -120,6 +121,9 @@ def _of_date(reach, x):
 def _of_class(reach, x):
     for name in sorted(SAID & reach.names):
         yield name, "attribute", x, getattr(x, name)
+    if "__subclasses__" in reach.names:
+        kept = type.__subclasses__(x)
+        yield "__subclasses__", "test", x, lambda: type.__subclasses__(x) == kept
     known = reach.names
     if reach.whole:
         known = known | {name for name in vars(x) if not name.startswith("__")}
@@ -145,7 +149,7 @@ def see_attributes(reach: Reach, x: Any, path: str) -> None:
 
 def _attributes(reach, x):
     if isinstance(x, FunctionType):
-        for name in sorted(SAID & reach.names):
+        for name in sorted(SAID_OF_FUNCTIONS & reach.names):
             yield name, "attribute", x, getattr(x, name)
     for name, form, holder, value in every(x):
         if name in reach.names or reach.whole:

@@ -40,6 +40,8 @@ def see_object(reach: Reach, x: Any, path: str) -> None:
     elif isinstance(x, Iterator):
         if x not in (sys.stdout, sys.stderr) and not (isinstance(x, io.IOBase) and not x.readable()):
             reach.refuse(path, f"is a {kind.__name__}, which gives something else at every call")
+    elif kind.__module__ == "_thread" and hasattr(kind, "locked"):
+        reach.own(_of_lock, x, path)
     elif kind.__name__ == "_ArrayFunctionDispatcher":
         pass  # NumPy's functions
     elif kind.__module__ == "logging":
@@ -55,6 +57,13 @@ def see_object(reach: Reach, x: Any, path: str) -> None:
             reach.wait(getattr(x, name, None), f"{path}.{name}")
     else:
         see_whole(reach, x, path)
+
+
+def _of_lock(reach, x):
+    """Whether a lock is taken, if code asks for that."""
+    if "locked" in reach.names:
+        kept = x.locked()
+        yield "locked", "test", x, lambda: x.locked() == kept
 
 
 def see_whole(reach: Reach, x: Any, path: str) -> None:
@@ -95,7 +104,8 @@ def see_hidden(reach: Reach, x: Any, path: str) -> None:
 
 def see_enum(reach: Reach, x: Any, path: str) -> None:
     """A member of an enumeration, which may have attributes and methods beside its value."""
-    reach.wait(x.value, path)
+    if "_value_" in vars(x):
+        reach.bind("attribute", x, "_value_", x._value_, path)
     see_value(reach, x, path)
 
 

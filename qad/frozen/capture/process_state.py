@@ -10,6 +10,7 @@ import os
 import random
 import sys
 import threading
+from abc import ABCMeta, get_cache_token
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -93,7 +94,7 @@ READERS: dict[int, Callable[[], Any]] = {id(fn): read for read, fns in _TABLE fo
 
 def told(reach: Reach, x: Any, path: str) -> bool:
     """Whether `x` is a function that tells such state; then that is compared."""
-    read = READERS.get(id(x))
+    read = get_cache_token if isinstance(x, ABCMeta) else READERS.get(id(x))  # which changes with each `register`
     if x is logging.getLogger and "getLogger" not in reach.told:
         reach.told.add("getLogger")
         reach.own(levels, x, path)
@@ -101,7 +102,7 @@ def told(reach: Reach, x: Any, path: str) -> bool:
         reach.told.add(read)
         kept = read()
         reach.bind("test", x, path.rpartition(".")[2], lambda: read() == kept, path)
-    return read is not None
+    return read is not None and not isinstance(x, type)
 
 
 def levels(reach: Reach, x: Any) -> Iterator[tuple[str, str, Any, Any]]:
