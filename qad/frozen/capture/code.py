@@ -95,8 +95,10 @@ def _global(reach, space, name):
         value = getattr(builtins, name, None)
         if isinstance(value, (BuiltinFunctionType, type)) and name not in reach.constant:
             see_compiled(reach, value, name)
-        elif value is not None:  # a user put it there
+        elif name in vars(builtins):  # a user put it there
             reach.bind("item", vars(builtins), name, value, name)
+        else:
+            reach.bind("absent", vars(builtins), name, None, name)
 
 
 def see_holder(reach: Reach, x: Any, path: str) -> None:
