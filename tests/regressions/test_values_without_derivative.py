@@ -259,3 +259,25 @@ def test_second_derivatives_of_the_pseudoinverse_along_its_rank_agree_in_every_m
     along = qad.jvp(lambda t: qad.jvp(curve, (t,), (1.0,))[1], (0.0,), (1.0,))[1]
     np.testing.assert_allclose(along, exact, rtol=1e-4)
     np.testing.assert_allclose(qad.hvp(curve, (0.0,), (1.0,))[0], along, rtol=1e-9)
+
+
+def test_pinv_whose_cutoff_drops_values_that_are_not_zero():
+    rng = np.random.default_rng(0)
+    q, r = (np.linalg.qr(rng.standard_normal((3, 3)))[0] for _ in range(2))
+    a, w, e = (q * [1.0, 0.5, 0.05]) @ r, *rng.standard_normal((2, 3, 3))
+
+    def loss(a, **cut):
+        return np.sum(w * qad.linalg.pinv(a, **cut))
+
+    def followed(a):
+        return np.sum(w.T * qad.linalg.funm_svd(lambda s: np.where(s > 0.2, 1 / np.where(s > 0.2, s, 1.0), 0.0), a))
+
+    for cut in ({"rcond": 0.2}, {"rtol": 0.2}):
+        for derivative in (lambda f: qad.grad(f)(a), lambda f: qad.jvp(f, (a,), (e,))):
+            with pytest.raises(qad.QadError, match="funm_svd"):
+                derivative(lambda a: loss(a, **cut))  # noqa: B023 - called at once
+    h = 1e-6
+    change = (loss(a + h * e, rcond=0.2) - loss(a - h * e, rcond=0.2)) / (2 * h)
+    np.testing.assert_allclose(np.sum(e * qad.grad(followed)(a)), change, rtol=1e-7)
+    low = (q * [1.0, 0.5, 0.0]) @ r
+    np.testing.assert_allclose(qad.grad(lambda a: loss(a, rcond=1e-10))(low), qad.grad(loss)(low), rtol=1e-9)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qad.core.errors import ArgumentError
 from qad.extend import defbatch, defvjp_tuned, implements, primitive, stack_of, stacks, value_of
-from qad.linalg.support.check import matrices
+from qad.linalg.support.check import largest_entry, matrices
 from qad.linalg.support.derivative_order import orders
 from qad.linalg.support.tangents_of_rank import on_rank
 
@@ -41,7 +42,7 @@ def pinv(
         If `a` has fewer than two axes.
     ArgumentError
         If an entry is not finite; for a second derivative of a rank-deficient matrix, along a direction that leaves the
-        matrices of its rank.
+        matrices of its rank. In a derivative where `rcond` drops values that are not zero to rounding.
 
     Notes
     -----
@@ -73,6 +74,7 @@ def _pinv(a, **options):
 
 
 def _pinv_vjp(g, p, a, **options):
+    _check_cut(stack_of(p), stack_of(a), options)
     pt, gh = p.mT, g.conj().mT
     total = -(pt @ g @ pt)
     pc, (m, n) = p.conj(), a.shape[-2:]
@@ -83,6 +85,19 @@ def _pinv_vjp(g, p, a, **options):
         left = pt @ pc @ gh
         total = total + left - (left @ pc) @ a.conj()
     return total
+
+
+def _check_cut(p, a, options):
+    """Raise where a cutoff was given that drops more than rounding, of which the rule knows nothing."""
+    if len(options) < 2 or not a.size:
+        return
+    dropped = largest_entry(a - a @ p @ a) * largest_entry(p)
+    if (dropped > np.finfo(p.dtype).eps ** 0.375).any():
+        raise ArgumentError(
+            "pinv: the cutoff drops singular values that are not zero, and its derivative knows nothing of them: write "
+            "qad.linalg.funm_svd(lambda s: np.where(s > cutoff, 1 / np.where(s > cutoff, s, 1.0), 0.0), a), and take "
+            "its conjugate transpose"
+        )
 
 
 def _rank(a):
