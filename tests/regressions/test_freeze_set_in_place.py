@@ -57,11 +57,11 @@ def how_objects_of_a_base_are_made():
 
 def a_method_of_an_array():
     class Array(np.ndarray):
-        def times(self, x):
+        def scaled(self, x):
             return x * 2.0
 
     a = np.ones(2).view(Array)
-    return lambda x: a.times(x), lambda: setattr(Array, "times", lambda self, x: x * 5)
+    return lambda x: a.scaled(x), lambda: setattr(Array, "scaled", lambda self, x: x * 5)
 
 
 def a_class_attribute_of_an_array():

@@ -56,8 +56,12 @@ def test_derivatives_at_a_weak_bond_are_right_or_refused(step, bond, digits, mid
     for order, compute in derivatives(lambda *t: mps.overlap(bra, STEPS[step](mps.MPS(list(t)))), tensors, moved):
         try:
             found = compute()
-        except ArgumentError:
-            assert digits > 7 or (middle == 3 and ("gates" in step or "swaps" in step))  # which leave a bond half empty
+        except ArgumentError as error:
+            half_empty = middle == 3 and ("gates" in step or "swaps" in step)
+            rounding = digits > 5 and "basis of a bond" in str(
+                error
+            )  # taken for a dependence on the basis, on some LAPACKs
+            assert digits > 7 or half_empty or rounding
             continue
         assert abs(found - right[order]) < 1e-4 * abs(right[order])
 
