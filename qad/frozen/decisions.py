@@ -33,7 +33,9 @@ class OfArrays:
     __slots__ = ("attribute", "name", "kinds")
 
     def __init__(self, attribute: Any, name: str, kinds: Collection[str]):
-        self.attribute, self.name, self.kinds = attribute, name, frozenset(kinds)
+        self.attribute: Any = attribute
+        self.name: str = name
+        self.kinds: frozenset[str] = frozenset(kinds)
 
     def __get__(self, x: Any, owner: Any = None) -> Any:
         if x is None:

@@ -56,6 +56,7 @@ class Recorder:
         In words, why no program serves this call: a step raised, and the function caught that.
     """
 
+    asked: bool
     refusal: Exception | None
     failure: str | None
 

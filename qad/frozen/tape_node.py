@@ -91,7 +91,7 @@ class _Form:
         return self.f(*args, **kwargs)
 
 
-class Part(Frozen):
+class Part(Frozen[..., Any]):
     """A frozen function of arrays one by one that belongs to a version: the function itself, or a backward pass.
 
     Attributes
@@ -111,7 +111,7 @@ class Part(Frozen):
         old: Part | None = None
     ):  # fmt: skip
         super().__init__(f, (), frozen.passes, frozen.constant or None)
-        self.__name__ = getattr(frozen, "__name__", "frozen")
+        self.__name__: str = getattr(frozen, "__name__", "frozen")
         self.version: Version = version
         self.arguments: int = given
         self.tied: Collection[int] = tied

@@ -12,7 +12,7 @@ SILENT = frozenset(("EXTENDED_ARG", "PUSH_NULL", "CACHE", "PRECALL", "RESUME"))
 GLOBAL = frozenset(("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS"))
 FIELDS = re.compile(r"[.]([^\W\d]\w*)")  # attributes in the text of a format, "{0.name}"
 DATES = re.compile(r"[<>=|]?(M8|datetime64)")  # a dtype whose "now" is a clock
-READ_BY_PYTHON = {  # what an operation asks of objects without its name being in the code
+READ_BY_PYTHON: dict[str, tuple[str, ...]] = {  # what an operation asks of objects without its name being in the code
     "MATCH_MAPPING": ("keys", "__getitem__"),
     "MATCH_KEYS": ("get",),
     "FORMAT_VALUE": ("__str__",),

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from qad.frozen.capture.bindings import Binding
 
 GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, Random)
-VIEWS = tuple(type(view) for d in ({}, OrderedDict()) for view in (d.keys(), d.values(), d.items()))
+VIEWS: tuple[type, ...] = tuple(type(view) for d in ({}, OrderedDict()) for view in (d.keys(), d.values(), d.items()))
 MOST = 100_000  # bindings
 SEEN: tuple[tuple[Any, Callable[..., None]], ...] = (
     (Tensor, see_tensor),

@@ -54,6 +54,7 @@ class Function:
 
     f: Callable[[Any], Any]
     odd: bool
+    fixed: bool
     first_met: tuple[np.ndarray, np.ndarray] | None
 
     def __init__(self, f: Callable[[Any], Any], odd: bool = False):
