@@ -147,6 +147,12 @@ def test_below_what_a_first_derivative_needs_all_are_refused(nest):
     assert not check(95008019)
 
 
+@pytest.mark.parametrize("seed", [95100284, 95100336, 95100570])
+def test_projectors_on_one_vector_are_known_at_the_points_of_the_spectrum_alone(seed):
+    """Between these their function is a step, which an integral of its slope misses."""
+    assert not check(seed)
+
+
 def test_a_batch_is_refused_by_its_worst_entry():
     f, batch = OUT_OF_SIGHT["eigh"], np.stack([near(0.5), near(1e-8)])
     assert np.isfinite(qad.vmap(lambda a: along(f, a))(np.stack([near(0.5), near(0.2)]))).all()

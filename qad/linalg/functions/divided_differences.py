@@ -17,21 +17,15 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, MissingRuleError
 from qad.extend import Tensor, jvp, like
-from qad.linalg.functions.integrals import rounding_of, segment, triangle
 from qad.linalg.support.check import batch_entry, largest_entry
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, SupportsIndex
 
-CROWDED = 1e-3  # of the largest point: a gap at which cancellation matters
-SMALL = 0.01  # a largest point at which terms of a function that are about one may cancel
 NEAR = 0.02  # of the largest point: where integration is tried; the quotient is good to eps / NEAR
 GOOD = 1e-13  # relative error of a quotient that needs no integral
 BESIDE = 0.0137  # how far from a point a function is tried, which at the point itself may not show a change
-POOR = 1e-9  # relative error of a quotient of distant points that makes an integral worth trying
-WORST = 1e-4  # error, of the largest derivative, that is refused
-LINEAR = 1e-10  # of the first derivative: curvature that is taken for the rounding of none
 LOW, HIGH = (4, 6)  # numbers of nodes of Gauss' rule
 
 
@@ -54,6 +48,7 @@ class Function:
 
     f: Callable[[Any], Any]
     odd: bool
+    through_zero: bool
     fixed: bool
     first_met: tuple[np.ndarray, np.ndarray] | None
 
@@ -61,15 +56,11 @@ class Function:
         self.f = lambda x: f(x) + 0.0 * x  # constants become arrays
         self.odd = odd
         self.fixed, self.first_met = isinstance(f, np.ufunc), None
+        self.through_zero = not odd or self._starts_at_zero()
 
-    def through_zero(self, w: np.ndarray) -> np.ndarray:
-        """Whether ``f(0)`` is zero, or rounding, for spectra `w` (..., n): booleans (..., 1)."""
-        size = np.abs(w).max(axis=-1, keepdims=True, initial=0.0)
+    def _starts_at_zero(self):
         with np.errstate(all="ignore"):
-            start = np.abs(self.f(0.0 * size))
-            small = size * like(w).asarray(np.asarray([1e-5, 1e-7, 1e-9], w.dtype))
-            lost = rounding_of(self.f, self._slope, small, 0.0 * size).max(axis=-1, keepdims=True)
-            return (start == 0) | (start <= lost)
+            return abs(self.f(np.zeros(1))[0]) == 0
 
     def value(self, x: np.ndarray) -> np.ndarray:
         """``f(x)``, continued."""
@@ -119,149 +110,85 @@ class Function:
         y = jvp(self._slope, (point,), (np.ones_like(point),))[1]
         return np.sign(x) * y if self.odd else y
 
-    def third(self, x: np.ndarray) -> np.ndarray:
-        """The third derivative."""
-        point = np.abs(x) if self.odd else x
-        return jvp(lambda x: jvp(self._slope, (x,), (x * 0.0 + 1.0,))[1], (point,), (np.ones_like(point),))[1]
-
     def _slope(self, x):
         return jvp(self.f, (x,), (x * 0.0 + 1.0,))[1]
 
 
 def first_differences(f: Function, w: np.ndarray) -> np.ndarray:
     """``f[w_i, w_j]``, an array (..., n, n), of points `w` (..., n)."""
-    return differences_and_errors(f, w)[0]
-
-
-def differences_and_errors(f: Function, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """``f[w_i, w_j]`` and the absolute errors of these; raise where one is more than `WORST` of the largest."""
     value, (x, y) = f.value(w), np.broadcast_arrays(w[..., :, None], w[..., None, :])
     fx, fy = value[..., :, None], value[..., None, :]
-    gap, least = y - x, _least(w)
-    if crowded(w):
-        lost, of_slope = rounding_of(f.value, f.first, w, least), rounding_of(f.first, f.second, w, least)
-    else:
-        lost, of_slope = np.finfo(w.dtype).eps * np.abs(value), np.zeros_like(np.abs(w))
+    gap = y - x
     with np.errstate(all="ignore"):
         quotient = (fy - fx) / gap
-        error = (lost[..., :, None] + lost[..., None, :]) / np.abs(gap)
-    near = (np.abs(gap) <= NEAR * size_of(w)) | (error > POOR * np.abs(quotient))
-    if f.odd:
-        near &= (x * y > 0) | f.through_zero(w)[..., None]
-    floor = np.maximum(of_slope[..., :, None], of_slope[..., None, :])
-    d, error = _integrated(quotient, error, near, floor, lambda n, *p: segment(f, n, *p), x, y)
-    d = _finite(f, d, w, x, y)
-    _certain(error, WORST * largest_entry(d)[..., None, None], w)
-    return d, error
+        error = np.finfo(w.dtype).eps * (np.abs(fx) + np.abs(fy)) / np.abs(gap)
+    near = np.abs(gap) <= NEAR * _size(w)
+    if not f.through_zero:
+        near &= x * y > 0
+    d = _integrated(quotient, error, near, lambda n, *p: _segment(f, n, *p), x, y)
+    return _finite(f, d, w, x, y)
 
 
 def second_differences(
-    f: Function,
-    w: np.ndarray,
-    d: np.ndarray,
-    k: SupportsIndex,
-    largest: np.ndarray | None = None,
-    errors: np.ndarray | None = None,
-    curve: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
+    f: Function, w: np.ndarray, d: np.ndarray, k: SupportsIndex, largest: np.ndarray | None = None
 ) -> np.ndarray:
-    """``f[w_k, w_i, w_j]``, an array (..., n, n); `d` are the `first_differences`, which have `errors`.
+    """``f[w_k, w_i, w_j]``, an array (..., n, n); `d` are the `first_differences`.
 
-    `largest` (..., 1, 1) is the size of the spectrum from which `w` was taken, if it is only a part; `curve` is what
-    `curvature` gave.
+    `largest` (..., 1, 1) is the size of the spectrum from which `w` was taken, if it is only a part.
     """
-    largest = size_of(w) if largest is None else largest
-    errors = np.finfo(w.dtype).eps * np.abs(d) if errors is None else errors
+    largest = _size(w) if largest is None else largest
     x, y, z = np.broadcast_arrays(w[..., k, None, None], w[..., :, None], w[..., None, :])
     dxy, dxz = d[..., k, :, None], d[..., k, None, :]
-    exy, exz = errors[..., k, :, None], errors[..., k, None, :]
     gaps = np.stack([np.abs(z - x), np.abs(z - y), np.abs(y - x)])
     widest = gaps.argmax(axis=0)
     with np.errstate(all="ignore"):
         ways = np.stack([(d - dxy) / (z - x), (dxz - dxy) / (z - y), (dxz - d) / (x - y)])
         quotient = np.take_along_axis(ways, widest[None], axis=0)[0]
-        least = 4 * np.finfo(w.dtype).eps * (np.abs(dxy) + np.abs(dxz) + np.abs(d))
-        error = np.maximum(least, exy + exz + errors) / gaps.max(axis=0)
-        near = (gaps.max(axis=0) <= 2 * NEAR * largest) | (error > POOR * np.abs(quotient))
-    scale, of_curve, starts = curvature(f, w) if curve is None else curve
-    if f.odd:
-        near &= ((x * y > 0) & (y * z > 0)) | starts
-    floor = np.maximum(np.maximum(of_curve[..., :, None], of_curve[..., None, :]), of_curve[..., k, None, None])
-    d2, error = _integrated(quotient, error, near, floor, lambda n, *p: triangle(f, n, *p), x, y, z)
-    d2 = _finite(f, d2, w, x, y, z)
-    scale = np.maximum(largest_entry(d2)[..., None, None], scale)
-    with np.errstate(all="ignore"):
-        _certain(error, WORST * scale + LINEAR * largest_entry(d)[..., None, None] / largest, w)
-    return d2
+        size = np.abs(dxy) + np.abs(dxz) + np.abs(d)
+        error = 4 * np.finfo(w.dtype).eps * size / gaps.max(axis=0)
+    near = gaps.max(axis=0) <= 2 * NEAR * largest
+    if not f.through_zero:
+        near &= (x * y > 0) & (y * z > 0)
+    d = _integrated(quotient, error, near, lambda n, *p: _triangle(f, n, *p), x, y, z)
+    return _finite(f, d, w, x, y, z)
 
 
-def size_of(w: np.ndarray) -> np.ndarray:
-    """The largest modulus of a spectrum, (..., 1, 1)."""
+def _size(w):
+    """That of the whole spectrum, (..., 1, 1)."""
     return largest_entry(w[..., None])[..., None, None]
 
 
-def crowded(w: np.ndarray) -> bool:
-    """Whether gaps of `w`, or all of it, are so small that the rounding of f is measured, which takes a millisecond.
-
-    Else ``eps / gap**2`` times all that may cancel in f is little.
-    """
-    if (size_of(w) < SMALL).any():
-        return True
-    gaps = np.abs(w[..., :, None] - w[..., None, :]) / size_of(w)
-    return bool((gaps + like(w).eye(w.shape[-1]) < CROWDED).any())
-
-
-def _least(w):
-    """What rounding may leave of a zero among `w`, (..., 1)."""
-    info = np.finfo(w.dtype)
-    return np.maximum(w.shape[-1] * info.eps * size_of(w)[..., 0], info.tiny**0.5)
-
-
-def curvature(f: Function, w: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What second differences take of the whole spectrum `w` (..., n).
-
-    That is the largest finite ``f''`` (..., 1, 1), the errors of ``f''`` (..., n), and whether f begins at zero
-    (..., 1, 1).
-    """
-    with np.errstate(all="ignore"):
-        second = np.abs(f.second(w))
-    largest = largest_entry(np.where(np.isfinite(second), second, 0.0)[..., None])[..., None, None]
-    starts = f.through_zero(w)[..., None] if f.odd else largest >= 0
-    of_curve = rounding_of(f.second, f.third, w, _least(w)) if crowded(w) else np.zeros_like(np.abs(w))
-    return largest, of_curve, starts
-
-
-def _integrated(quotient, error, near, floor, rule, *points):
-    """`quotient`, with the entries replaced where it has lost digits and the integral `rule` is more accurate.
-
-    The `error` of either comes along; that of integrals is `floor` at least, the rounding of what is integrated.
-    """
+def _integrated(quotient, error, near, rule, *points):
+    """`quotient`, with the entries replaced where it has lost digits and the integral `rule` is more accurate."""
     near = near & ~(error <= GOOD * np.abs(quotient))
     if not near.any():
-        return quotient, error
-    points, before = [p[near] for p in points], error[near]
+        return quotient
+    points = [p[near] for p in points]
     with np.errstate(all="ignore"):
         low, high = rule(LOW, *points), rule(HIGH, *points)
-        off = np.abs(high - low)
-        better = ~(off > before)  # an error that is NaN is that of coinciding points
-        better &= ~(np.abs(high - quotient[near]) > 1e4 * before)  # else it has missed a jump
-        better &= np.isfinite(high)
-    out, error = quotient.astype(np.result_type(quotient, high)), error.copy()
-    out[near] = np.where(better, high, out[near])
-    error[near] = np.where(better, off + floor[near], before)
-    return out, error
+        better = ~(np.abs(high - low) > error[near])  # an error that is NaN is that of coinciding points
+        better &= ~(np.abs(high - quotient[near]) > 1e4 * error[near])  # else it has missed a jump
+    out = quotient.astype(np.result_type(quotient, high))
+    out[near] = np.where(better & np.isfinite(high), high, out[near])
+    return out
 
 
-def _certain(error, bound, w):
-    """Raise where an `error` is above the `bound`."""
-    bad = np.argwhere(np.isfinite(error) & np.isfinite(bound) & (error > bound))
-    if len(bad):
-        *batch, i, j = map(int, bad[0])
-        values = w[tuple(batch)]
-        raise ArgumentError(
-            f"the matrix function{batch_entry(batch)} loses the digits of its derivative between {values[i]:.6g} and "
-            f"{values[j]:.6g}, values of its spectrum, to cancellation: write it without differences of large terms, "
-            "as np.expm1(x) for np.exp(x) - 1"
-        )
+def _nodes(n, x):
+    """Nodes and weights of Gauss' rule on [0, 1], as arrays like `x`."""
+    t, weights = map(like(x).asarray, np.polynomial.legendre.leggauss(n))
+    return (t + 1) / 2, weights / 2
+
+
+def _segment(f, n, x, y):
+    t, weights = _nodes(n, x)
+    return f.first(x[:, None] + t * (y - x)[:, None]) @ weights
+
+
+def _triangle(f, n, x, y, z):
+    t, weights = _nodes(n, x)
+    s = t[:, None]
+    points = x[:, None, None] + s * (y - x)[:, None, None] + s * t * (z - y)[:, None, None]
+    return np.einsum("pst,s,t->p", f.second(points), weights * t, weights)
 
 
 def _finite(f, d, w, *points):
@@ -281,6 +208,50 @@ def _finite(f, d, w, *points):
             "of its spectrum: keep them away from the singularity, or cut the function off there"
         )
     return d
+
+
+def second_derivative(f: Function, w: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """``sum_k f[i, k, j] (x_ik y_kj + y_ik x_kj)``: of a matrix function, in its eigenbasis, along `x` and `y`.
+
+    Where i and k are far apart, or else k and j, the quotient by their gap turns the sum into matrix products;
+    what remains is summed within the neighbourhood of each k.  Rounding is divided by two gaps, each of them `NEAR` at
+    least: single precision has no digits left then (1e-3 at worst), so that all of it is done in double precision.
+    """
+    single = np.finfo(np.result_type(w.dtype, x.dtype, y.dtype)).bits == 32
+    w, x, y = (z.astype(np.result_type(z.dtype, float), copy=False) for z in (w, x, y))
+    d = first_differences(f, w)
+    gap = w[..., None, :] - w[..., :, None]
+    near = np.abs(gap) <= NEAR * _size(w)
+    inverse = np.where(near, 0.0, 1.0 / np.where(near, 1.0, gap))
+    out = _far(d, near, inverse, x, y) + _far(d, near, inverse, y, x) + _near(f, w, d, near, x, y)
+    return out.astype(np.complex64 if out.dtype.kind == "c" else np.float32) if single else out
+
+
+def _far(d, near, inverse, x, y):
+    """The terms ``f[i, k, j] x_ik y_kj`` in which i and k, or else k and j, are far apart."""
+    c, e, close = x * inverse, y * inverse, np.where(near, x, 0.0)
+    return c @ (d * y) - d * (c @ y) + d * (close @ e) - (close * d) @ e
+
+
+def _near(f, w, d, near, x, y):
+    """The terms in which both i and j are near to k."""
+    x, y = np.where(near, x, 0.0), np.where(near, y, 0.0)
+    total, largest = like(x).zeros(x.shape, np.result_type(d, x, y)), _size(w)
+    for k in range(w.shape[-1]):
+        at = np.flatnonzero(near[..., k, :].reshape(-1, w.shape[-1]).any(axis=0))
+        block = (..., *np.ix_(at, at))
+        if not d[block].any() and not _curved(f, w[..., at]):
+            continue  # the function vanishes here, as on what a truncation discards
+        both = x[..., at, k, None] * y[..., None, k, at] + y[..., at, k, None] * x[..., None, k, at]
+        total[block] += second_differences(f, w[..., at], d[block], np.searchsorted(at, k), largest) * both
+    return total
+
+
+def _curved(f, w):
+    """Whether ``f''`` is finite and not zero at one of the points: a slope of zero does not yet make a constant."""
+    with np.errstate(all="ignore"):
+        second = f.second(w)
+    return np.any(second[np.isfinite(second)])
 
 
 def zero(x: int) -> Callable[..., np.ndarray]:

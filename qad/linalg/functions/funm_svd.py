@@ -18,9 +18,8 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import defbatch, defjvp, defvjp, like, primitive, stacks
-from qad.linalg.functions.divided_differences import Function, first_differences, no_third, zero
+from qad.linalg.functions.divided_differences import Function, first_differences, no_third, second_derivative, zero
 from qad.linalg.functions.rounded_zeros import known_at_zero, off_zero
-from qad.linalg.functions.second_derivatives import second_derivative
 from qad.linalg.support.check import batch_entry, largest_entry, matrices
 from qad.linalg.support.hermitian_parts import adjoint, hermitian, skew
 
@@ -79,13 +78,10 @@ def _along(e, a, u, s, vh, *, f):
     uh, v = adjoint(u), adjoint(vh)
     k = s.shape[-1]
     left, right, s = uh @ e, e @ v, off_zero(f, s)
-    others = [s[..., :1] * 0.0] if len({k, u.shape[-2], vh.shape[-1]}) > 1 else []
-    d = first_differences(f, np.concatenate([s, -s, *others], axis=-1))
+    d = first_differences(f, np.concatenate([s, -s], axis=-1))
     m = left @ v
-    inner = d[..., :k, :k] * hermitian(m) + d[..., :k, k : 2 * k] * skew(m)
+    inner = d[..., :k, :k] * hermitian(m) + d[..., :k, k:] * skew(m)
     ratio = _ratio(f, s)
-    if others:
-        ratio = np.where(s > 0, d[..., :k, -1], ratio)
     known_at_zero(f, s, 1, lambda lost: _fills(e, u, v, lost))
     total = u @ inner @ vh
     if u.shape[-2] > k:
@@ -130,7 +126,7 @@ def _along_two(e, d, a, u, s, vh, *, f):
     """Second derivative along `e` and `d` (..., m, n): a block of that of f(J)."""
     s = off_zero(f, s)
     _ratio(f, s)
-    known_at_zero(f, s, 2, null=u.shape[-2] != vh.shape[-1])
+    known_at_zero(f, s, 2)
     w, values = _basis(u, s, vh)
     wh, m = adjoint(w), u.shape[-2]
     total = w @ second_derivative(f, values, wh @ _dilated(e) @ w, wh @ _dilated(d) @ w) @ wh
