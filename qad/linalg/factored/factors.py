@@ -18,7 +18,7 @@ import numpy as np
 
 from qad.extend import Tensor, on_stack, unrecorded
 from qad.extend.structure import Structured, form_of, held, is_differentiated, new_family, settled
-from qad.linalg.factored.spectrum import Pointwise, Spectrum, is_close
+from qad.linalg.factored.spectrum import Pointwise, Spectrum, is_close, is_near_null
 from qad.linalg.support.derivative_order import orders
 
 if TYPE_CHECKING:
@@ -191,6 +191,8 @@ def factors(
 ) -> tuple[Array, ...]:
     """The factors of a recorded matrix `a`, as Tensors that know it where two of its values are close.
 
+    Small singular values of a rectangular matrix are close to the zeros of its null space.
+
     Parameters
     ----------
     given : tuple of bare arrays
@@ -204,7 +206,10 @@ def factors(
     tuple of Tensors
     """
     order, values = orders(a), given[owner == "svd"]
-    if a.ndim != 2 or not is_close(values, order) or not is_differentiated(a):
+    close = is_close(values, order)
+    if owner == "svd" and a.ndim == 2 and a.shape[0] != a.shape[1]:
+        close |= is_near_null(values, order)
+    if a.ndim != 2 or not close or not is_differentiated(a):
         return record()
     return _known(Spectrum(a, values, order, owner), on_stack(lambda bare: given, a), record)
 

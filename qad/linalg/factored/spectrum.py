@@ -33,6 +33,14 @@ def is_close(s: np.ndarray, order: int) -> bool:
     return bool(_near(s, order).any())
 
 
+def is_near_null(s: np.ndarray, order: int) -> bool:
+    """Whether one of the singular values `s` (..., k) of a rectangular matrix is near to those zeros it has beside."""
+    if not s.shape[-1] or order not in RELEVANT:
+        return False
+    least, largest = s.min(axis=-1), s.max(axis=-1)
+    return bool((least <= np.finfo(s.dtype).eps ** RELEVANT[order] * largest).any())
+
+
 def _near(s, order):
     """Boolean (..., k - 1): which neighbours are close."""
     largest = np.maximum(np.abs(s[..., 0]), np.abs(s[..., -1]))[..., None]

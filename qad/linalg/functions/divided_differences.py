@@ -17,6 +17,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, MissingRuleError
 from qad.extend import Tensor, jvp, like
+from qad.linalg.functions.cancelled_terms import steady_values
 from qad.linalg.support.check import batch_entry, largest_entry
 
 if TYPE_CHECKING:
@@ -110,13 +111,19 @@ class Function:
         y = jvp(self._slope, (point,), (np.ones_like(point),))[1]
         return np.sign(x) * y if self.odd else y
 
+    def third(self, x: np.ndarray) -> np.ndarray:
+        """The third derivative."""
+        point = np.abs(x) if self.odd else x
+        return jvp(lambda x: jvp(self._slope, (x,), (x * 0.0 + 1.0,))[1], (point,), (np.ones_like(point),))[1]
+
     def _slope(self, x):
         return jvp(self.f, (x,), (x * 0.0 + 1.0,))[1]
 
 
-def first_differences(f: Function, w: np.ndarray) -> np.ndarray:
-    """``f[w_i, w_j]``, an array (..., n, n), of points `w` (..., n)."""
-    value, (x, y) = f.value(w), np.broadcast_arrays(w[..., :, None], w[..., None, :])
+def first_differences(f: Function, w: np.ndarray, value: np.ndarray | None = None) -> np.ndarray:
+    """``f[w_i, w_j]``, an array (..., n, n), of points `w` (..., n); `value` is what `steady_values` gave for them."""
+    value = steady_values(f, w, 1) if value is None else value
+    x, y = np.broadcast_arrays(w[..., :, None], w[..., None, :])
     fx, fy = value[..., :, None], value[..., None, :]
     gap = y - x
     with np.errstate(all="ignore"):
@@ -219,7 +226,7 @@ def second_derivative(f: Function, w: np.ndarray, x: np.ndarray, y: np.ndarray) 
     """
     single = np.finfo(np.result_type(w.dtype, x.dtype, y.dtype)).bits == 32
     w, x, y = (z.astype(np.result_type(z.dtype, float), copy=False) for z in (w, x, y))
-    d = first_differences(f, w)
+    d = first_differences(f, w, steady_values(f, w, 2))
     gap = w[..., None, :] - w[..., :, None]
     near = np.abs(gap) <= NEAR * _size(w)
     inverse = np.where(near, 0.0, 1.0 / np.where(near, 1.0, gap))

@@ -18,6 +18,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import defbatch, defjvp, defvjp, like, primitive, stacks
+from qad.linalg.functions.cancelled_terms import steady_values
 from qad.linalg.functions.divided_differences import Function, first_differences, no_third, second_derivative, zero
 from qad.linalg.functions.rounded_zeros import known_at_zero, off_zero
 from qad.linalg.support.check import batch_entry, largest_entry, matrices
@@ -78,10 +79,12 @@ def _along(e, a, u, s, vh, *, f):
     uh, v = adjoint(u), adjoint(vh)
     k = s.shape[-1]
     left, right, s = uh @ e, e @ v, off_zero(f, s)
-    d = first_differences(f, np.concatenate([s, -s], axis=-1))
+    values = np.concatenate([s, -s], axis=-1)
+    steady = steady_values(f, values, 1)
+    d = first_differences(f, values, steady)
     m = left @ v
     inner = d[..., :k, :k] * hermitian(m) + d[..., :k, k:] * skew(m)
-    ratio = _ratio(f, s)
+    ratio = _ratio(f, s, np.where(s > 0, steady[..., :k], f.plain(s)))
     known_at_zero(f, s, 1, lambda lost: _fills(e, u, v, lost))
     total = u @ inner @ vh
     if u.shape[-2] > k:
@@ -99,9 +102,8 @@ def _fills(e, u, v, lost):
     return largest_entry(part) > 100 * np.finfo(e.dtype).eps * largest_entry(e)
 
 
-def _ratio(f, s):
-    """``f(s) / s`` (..., k), which is f'(0) at zero."""
-    value = f.plain(s)
+def _ratio(f, s, value):
+    """``f(s) / s`` (..., k), which is f'(0) at zero; `value` is f(s)."""
     with np.errstate(all="ignore"):
         ratio = np.where((s == 0) & (value == 0), f.first(s), value / s)
     largest = s.max(axis=-1, initial=0.0)[..., None]
@@ -125,8 +127,8 @@ def _ratio(f, s):
 def _along_two(e, d, a, u, s, vh, *, f):
     """Second derivative along `e` and `d` (..., m, n): a block of that of f(J)."""
     s = off_zero(f, s)
-    _ratio(f, s)
-    known_at_zero(f, s, 2)
+    _ratio(f, s, f.plain(s))
+    known_at_zero(f, s, 2, null=u.shape[-2] != vh.shape[-1])
     w, values = _basis(u, s, vh)
     wh, m = adjoint(w), u.shape[-2]
     total = w @ second_derivative(f, values, wh @ _dilated(e) @ w, wh @ _dilated(d) @ w) @ wh

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from qad.linalg.functions.divided_differences import Function
 
+BESIDE = 1e-3  # of the largest value: points below are asked how much rounding moves the curvature
+WORST = 1e-4  # error, of the largest derivative, that is refused
 AROUND = 1.0, 0.61, 0.37, 0.23, 0.083, 0.029, 1.3e-3, 5.7e-5, 7.1e-7  # of rounding: where slopes at zero are compared
 
 
@@ -42,13 +44,20 @@ def off_zero(f: Function, w: np.ndarray) -> np.ndarray:
 
 
 def known_at_zero(
-    f: Function, w: np.ndarray, order: int, felt: Callable[[np.ndarray], np.ndarray] | None = None
+    f: Function,
+    w: np.ndarray,
+    order: int,
+    felt: Callable[[np.ndarray], np.ndarray] | None = None,
+    null: bool = False,
 ) -> None:
     """Raise where a point of `w` (..., n) is zero to rounding, and the derivative of `f` there is that of rounding.
 
     Slopes are compared with the largest of the spectrum; of a matrix that is zero, with that far from zero.  Given what
-    is lost, ``felt(lost)`` (...) says for which spectra the result depends on it.
+    is lost, ``felt(lost)`` (...) says for which spectra the result depends on it.  Beside zero it is bounded how much
+    rounding of a point changes a curvature; vectors of such a point turn into those of a `null` space, if any.
     """
+    if order == 2:
+        _bounded_beside_zero(f, w, null)
     least, largest = rounding(w)
     lost = np.abs(w) <= least
     if not lost.any():
@@ -65,10 +74,30 @@ def known_at_zero(
     unknown = lost & ~(spread <= 1e-4 * scale)
     if felt is not None and unknown.any():
         unknown &= felt(lost)[..., None]
+    _refuse(unknown, w, order)
+
+
+def _bounded_beside_zero(f, w, null):
+    """Raise where the curvature at a point beside zero is not known to `WORST`, as the point itself is not."""
+    least, largest = rounding(w)
+    beside = (np.abs(w) > least) & (np.abs(w) <= BESIDE * largest)
+    if not beside.any():
+        return
+    with np.errstate(all="ignore"):
+        here = np.abs(f.second(w))
+        rate = np.maximum(np.abs(f.third(w)), here / np.abs(w) if null else 0.0)
+        scale = np.maximum(here, np.abs(f.first(w)) / largest)
+        scale = np.where(np.isfinite(scale), scale, 0.0).max(axis=-1, keepdims=True)
+        off = np.finfo(w.dtype).eps * w.shape[-1] ** 0.5 * largest * rate
+        _refuse(beside & np.isfinite(off) & (off > WORST * scale), w, 2)
+
+
+def _refuse(unknown, w, order):
+    """Raise if one of the points is `unknown`."""
     bad = np.argwhere(unknown)
     if len(bad):
         raise ArgumentError(
             f"the matrix function{batch_entry(bad[0][:-1])} has no finite derivative of order {order} that rounding "
-            f"leaves certain at {w[tuple(bad[0])]:.3g}, a value of its spectrum that is zero to rounding: keep the "
+            f"leaves certain at {w[tuple(bad[0])]:.3g}, a value of its spectrum that is zero or nearly so: keep the "
             "spectrum away from zero, or cut the function off there"
         )

@@ -1,0 +1,171 @@
+"""Functions of a spectrum whose terms cancel, as those of ``np.exp(s) - 1`` do beside zero.
+
+Such a value is not known to eps of itself, but to eps of its terms: divided by a gap, and by another one for a second
+derivative, this is an error of any size.  What rounding a value has is measured, by values beside the point and the
+integral of the slope between them.  A value that has more than its share is replaced by the integral of the slope from
+zero, or from a neighbour; what cannot be replaced is refused where the derivative would be wrong.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.extend import like
+from qad.linalg.support.check import batch_entry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qad.linalg.functions.divided_differences import Function
+
+WORST = 1e-4  # error, of the largest derivative, that is refused
+LINEAR = 1e-6  # of the slope: where curvature is less, `WORST` of this counts
+CLOSE = 1e-4  # of the largest point: gaps that first derivatives ask about
+BESIDE = 1e-5  # of the largest point: a function by hand may have a step between points that are farther apart
+STEPS = (
+    (0.1, 0.087, 0.073, 0.061),
+    (0.01, 0.0087, 0.0073, 0.0061),
+)  # of a point, to either side: where its value is compared
+SHARE = 16  # times eps of a value: what a value may lose
+BESIDE_NODES = 4, 6  # of Gauss' rule, beside a point
+BETWEEN_NODES = 9, 12  # and between points
+
+
+def steady_values(f: Function, w: np.ndarray, order: int) -> np.ndarray:
+    """``f(w)`` at the points `w` (..., n), good enough for divided differences of this `order`.
+
+    Raises
+    ------
+    ArgumentError
+        Where terms of f, or of its derivatives, cancel so that rounding decides more than `WORST` of the derivative.
+    """
+    value = f.value(w)
+    if not w.size or (order == 1 and not _suspicious(w, value)):
+        return value
+    x = np.abs(w) if f.odd else w
+    room = _room(w)
+    with np.errstate(all="ignore"):
+        lost = rounding_of(f.f, f.first, x, room)
+        slopes_lost = [rounding_of(f.first, f.second, x, room)]
+        if order == 2:
+            slopes_lost.append(rounding_of(f.second, f.third, x, room))
+        cluster = np.zeros(w.shape, int)
+        if lost.any():
+            value, cluster = _carried(f, w, value, lost)
+        _check(f, w, value, lost, cluster, slopes_lost)
+    return value
+
+
+def _suspicious(w, value):
+    """Whether a value is small, and its point is so close to zero or to another one that this matters at first order.
+
+    Elsewhere a value loses no more than the result itself.
+    """
+    size, points = np.abs(value), np.abs(w)
+    small = size <= 0.1 * size.max(axis=-1, keepdims=True, initial=0.0)
+    if not small.any():
+        return False
+    limit = CLOSE * points.max(axis=-1, keepdims=True, initial=0.0)
+    if (small & (points > 0) & (points <= limit)).any():
+        return True
+    gaps = np.abs(w[..., :, None] - w[..., None, :])
+    return bool(((gaps > 0) & (gaps <= limit[..., None]) & small[..., None]).any())
+
+
+def _room(w):
+    """How far from each point (..., n) a function by hand has no step: a third of the way to the next one."""
+    gaps = np.abs(w[..., :, None] - w[..., None, :])
+    limit = BESIDE * np.abs(w).max(axis=-1, initial=0.0)[..., None, None]
+    return np.where(gaps > limit, gaps, np.inf).min(axis=-1) / 3
+
+
+def _nodes(n, x):
+    """Nodes and weights of Gauss' rule on [0, 1], as arrays like `x`."""
+    t, weights = map(like(x).asarray, np.polynomial.legendre.leggauss(n))
+    return ((t + 1) / 2).astype(x.real.dtype), (weights / 2).astype(x.real.dtype)
+
+
+def _mean(g, n, x, y):
+    """The mean of `g` between `x` and `y`."""
+    t, weights = _nodes(n, x)
+    return g(x[..., None] + t * (y - x)[..., None]) @ weights
+
+
+def rounding_of(g: Callable, slope: Callable, x: np.ndarray, room: np.ndarray) -> np.ndarray:
+    """How much more than its `SHARE` rounding changes ``g(x)`` (..., n); zero where it does not.
+
+    Values beside `x` differ from ``g(x)`` by the integral of `slope`, and by rounding, which differs among them: a jump
+    does not.  Of both sides, and two distances within `room`, the second best counts, for g may bend at the others.
+    """
+    eps = np.finfo(x.dtype).eps
+    reach = np.minimum(1.0, room / (STEPS[0][0] * np.abs(x)))[..., None]
+    steps = like(x).asarray(np.asarray([[s * t for t in near] for near in STEPS for s in (1, -1)], x.real.dtype))
+    here = x[..., None]
+    y = here * (1 + steps.reshape(-1) * reach)
+    coarse, change = ((y - here) * _mean(slope, n, here + 0 * y, y) for n in BESIDE_NODES)
+    before, after = g(x)[..., None], g(y)
+    share = eps * (SHARE / 2 * (np.abs(before) + np.abs(after)) + 4 * np.abs(change) + 4 * np.abs(here * slope(here)))
+    groups = (*x.shape, len(steps), -1)
+    off, known = (after - before - change).reshape(groups), (share + 4 * np.abs(change - coarse)).reshape(groups)
+    excess = np.abs(off - off[..., :1]).max(axis=-1) - known.max(axis=-1)
+    excess = np.sort(np.where(np.isfinite(excess), np.maximum(excess, 0.0), np.inf), axis=-1)[..., 1]
+    return np.where(np.isfinite(excess), 4 * excess, 0.0)
+
+
+def _carried(f, w, value, lost):
+    """Values with those that have lost digits carried over from another one, and numbers of clusters (..., n).
+
+    The rounding that is left is common to a cluster.  Zero is the first point to carry from, if f begins there; then it
+    is the smallest that is left, time and again.
+    """
+    out, cluster, left = value.copy(), 0 * w.real.astype(int), lost > 0
+    eps = np.finfo(w.dtype).eps
+    own, number = lost + SHARE * eps * np.abs(value), 0
+    least = SHARE * eps * np.abs(value).max(axis=-1, keepdims=True)
+    while left.any():
+        number += 1
+        known = left
+        if number == 1 and f.odd:
+            start, offset, lost_there = 0 * w, 0 * value, 0 * own
+            known = known & (np.abs(f.f(start)) <= lost.max(axis=-1, keepdims=True))
+            cluster[w == 0] = number
+        else:
+            first = np.where(left, np.abs(w), np.inf).argmin(axis=-1)[..., None]
+            start, offset, lost_there = (np.take_along_axis(x, first, axis=-1) + 0 * x for x in (w, value, own))
+            left = left & (np.arange(w.shape[-1]) != first)
+            np.put_along_axis(cluster, first, number, axis=-1)
+        coarse, slope = (_mean(f.first, n, start, w) for n in BETWEEN_NODES)
+        carried, error = offset + (w - start) * slope, np.abs((w - start) * (slope - coarse))
+        known &= left & (error <= eps * SHARE * np.abs(carried))
+        known &= np.abs(carried - value) <= np.maximum(4 * (own + lost_there), least)  # else it has missed a jump
+        out, cluster, left = np.where(known, carried, out), np.where(known, number, cluster), left & ~known
+    return out, cluster
+
+
+def _check(f, w, value, lost, cluster, slopes_lost):
+    """Raise where what rounding took from values or slopes decides a derivative."""
+    order, largest = len(slopes_lost), np.abs(w).max(axis=-1, keepdims=True)
+    sizes = [np.abs(x) for x in (value / largest, f.first(w))]
+    if order == 2:
+        sizes = [np.abs(f.second(w)), *(LINEAR * size / largest for size in sizes)]
+    scale = np.where(np.isfinite(sizes), sizes, 0.0).max(axis=(0, -1))[..., None]
+    gaps = np.abs(w[..., :, None] - w[..., None, :])
+    nearest = np.where(gaps > 0, gaps, np.inf).min(axis=-1)
+    other = (cluster[..., :, None] != cluster[..., None, :]) & (gaps > 0)
+    apart = np.where(other, gaps, np.inf).min(axis=-1)
+    error = lost / apart**order
+    if order == 2 and f.odd and not f.through_zero:
+        error = np.maximum(error, np.where(lost > 0, 4 * np.finfo(w.dtype).eps * np.abs(f.first(w)) / nearest, 0.0))
+    for power, each in enumerate(reversed(slopes_lost)):
+        error = np.maximum(error, each / nearest**power)
+    bad = np.argwhere(error > WORST * scale)
+    if len(bad):
+        at = w[tuple(bad[0])]
+        raise ArgumentError(
+            f"the matrix function{batch_entry(bad[0][:-1])} loses the digits of its derivative of order {order} at "
+            f"{at:.3g}, a value of its spectrum: large terms cancel there. Write it without differences of these, "
+            "as np.expm1(x) for np.exp(x) - 1"
+        )
