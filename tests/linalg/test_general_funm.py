@@ -7,7 +7,7 @@ import scipy.linalg
 import qad
 from qad.core.errors import ArgumentError, MissingRuleError, ShapeError
 from qad.linalg import funm_herm
-from qad.linalg.functions.divided_differences import Function
+from qad.linalg.functions.elementwise import Function
 from qad.linalg.functions.funm import _along_two, funm
 from tests.cases import Case, normal
 

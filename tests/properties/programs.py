@@ -13,6 +13,7 @@ X, Z = normal(4), normal(3, complex)
 A, B, C = normal(3, 4, complex), normal(4, 5, complex, seed=1), normal(5, 3, complex, seed=2)
 SPD = A @ A.conj().T + 3 * np.eye(3)
 SYM = SPD.real
+NEARLY_SINGULAR = np.diag([1.0, 1e-8, 2e-8])[:, :2] + np.diag([0.0, 0.0, 1e-8])[:, 1:]
 KETS = [normal(*shape, seed=i) for i, shape in enumerate([(1, 2, 2), (2, 2, 3), (3, 2, 2), (2, 2, 1)])]
 COMPLEX_KETS = [normal(*t.shape, complex, seed=9 + i) for i, t in enumerate(KETS)]
 HAMILTONIAN = list(qad.mps.heisenberg(4))
@@ -366,6 +367,14 @@ def hermitian_functions():
         return np.real(np.trace(qad.linalg.funm_herm(np.exp, a)))
 
     return f(SPD), qad.grad(f)(SPD), qad.hvp(f, (SPD,), (SPD,))
+
+
+@program
+def funm_of_terms_that_cancel():
+    def f(a):
+        return np.sum(qad.linalg.funm_svd(lambda s: np.exp(s) - 1, a) ** 2)
+
+    return qad.grad(f)(NEARLY_SINGULAR), qad.hvp(f, (NEARLY_SINGULAR,), (NEARLY_SINGULAR * 0 + 1.0,))
 
 
 @program

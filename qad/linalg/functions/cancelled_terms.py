@@ -19,16 +19,13 @@ from qad.linalg.support.check import batch_entry
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from qad.linalg.functions.divided_differences import Function
+    from qad.linalg.functions.elementwise import Function
 
 WORST = 1e-4  # error, of the largest derivative, that is refused
 LINEAR = 1e-6  # of the slope: where curvature is less, `WORST` of this counts
-CLOSE = 1e-4  # of the largest point: gaps that first derivatives ask about
+CLOSE = 1e-4  # to zero, of the largest point
 BESIDE = 1e-5  # of the largest point: a function by hand may have a step between points that are farther apart
-STEPS = (
-    (0.1, 0.087, 0.073, 0.061),
-    (0.01, 0.0087, 0.0073, 0.0061),
-)  # of a point, to either side: where its value is compared
+STEPS = (0.1, 0.087, 0.073, 0.061), (0.01, 0.0087, 0.0073, 0.0061)  # of a point: how far from it values are compared
 SHARE = 16  # times eps of a value: what a value may lose
 BESIDE_NODES = 4, 6  # of Gauss' rule, beside a point
 BETWEEN_NODES = 9, 12  # and between points
@@ -43,36 +40,30 @@ def steady_values(f: Function, w: np.ndarray, order: int) -> np.ndarray:
         Where terms of f, or of its derivatives, cancel so that rounding decides more than `WORST` of the derivative.
     """
     value = f.value(w)
-    if not w.size or (order == 1 and not _suspicious(w, value)):
+    if not w.size:
         return value
     x = np.abs(w) if f.odd else w
     room = _room(w)
     with np.errstate(all="ignore"):
         lost = rounding_of(f.f, f.first, x, room)
+        if not lost.any():  # nor has a slope
+            return value
         slopes_lost = [rounding_of(f.first, f.second, x, room)]
         if order == 2:
             slopes_lost.append(rounding_of(f.second, f.third, x, room))
-        cluster = np.zeros(w.shape, int)
-        if lost.any():
-            value, cluster = _carried(f, w, value, lost)
+        value, cluster = _carried(f, w, value, lost)
         _check(f, w, value, lost, cluster, slopes_lost)
     return value
 
 
-def _suspicious(w, value):
-    """Whether a value is small, and its point is so close to zero or to another one that this matters at first order.
-
-    Elsewhere a value loses no more than the result itself.
-    """
-    size, points = np.abs(value), np.abs(w)
-    small = size <= 0.1 * size.max(axis=-1, keepdims=True, initial=0.0)
-    if not small.any():
+def matters_at_zero(f: Function, w: np.ndarray) -> bool:
+    """Whether a point is so close to zero that the rounding of its small value may decide a first derivative."""
+    points = np.abs(w)
+    near = (points > 0) & (points <= CLOSE * points.max(axis=-1, keepdims=True, initial=0.0))
+    if not near.any():
         return False
-    limit = CLOSE * points.max(axis=-1, keepdims=True, initial=0.0)
-    if (small & (points > 0) & (points <= limit)).any():
-        return True
-    gaps = np.abs(w[..., :, None] - w[..., None, :])
-    return bool(((gaps > 0) & (gaps <= limit[..., None]) & small[..., None]).any())
+    size = np.abs(f.value(w))
+    return bool((near & (size <= 0.1 * size.max(axis=-1, keepdims=True))).any())
 
 
 def _room(w):
@@ -82,16 +73,12 @@ def _room(w):
     return np.where(gaps > limit, gaps, np.inf).min(axis=-1) / 3
 
 
-def _nodes(n, x):
-    """Nodes and weights of Gauss' rule on [0, 1], as arrays like `x`."""
-    t, weights = map(like(x).asarray, np.polynomial.legendre.leggauss(n))
-    return ((t + 1) / 2).astype(x.real.dtype), (weights / 2).astype(x.real.dtype)
-
-
-def _mean(g, n, x, y):
-    """The mean of `g` between `x` and `y`."""
-    t, weights = _nodes(n, x)
-    return g(x[..., None] + t * (y - x)[..., None]) @ weights
+def _means(g, rules, x, y):
+    """The mean of `g` between `x` and `y`, by two rules of Gauss with these numbers of nodes."""
+    nodes, weights = zip(*map(np.polynomial.legendre.leggauss, rules), strict=True)
+    t, first, second = (like(x).asarray(z.astype(x.real.dtype)) / 2 for z in (1 + np.concatenate(nodes), *weights))
+    values = g(x[..., None] + t * (y - x)[..., None])
+    return values[..., : rules[0]] @ first, values[..., rules[0] :] @ second
 
 
 def rounding_of(g: Callable, slope: Callable, x: np.ndarray, room: np.ndarray) -> np.ndarray:
@@ -105,9 +92,11 @@ def rounding_of(g: Callable, slope: Callable, x: np.ndarray, room: np.ndarray) -
     steps = like(x).asarray(np.asarray([[s * t for t in near] for near in STEPS for s in (1, -1)], x.real.dtype))
     here = x[..., None]
     y = here * (1 + steps.reshape(-1) * reach)
-    coarse, change = ((y - here) * _mean(slope, n, here + 0 * y, y) for n in BESIDE_NODES)
+    coarse, change = ((y - here) * mean for mean in _means(slope, BESIDE_NODES, here + 0 * y, y))
     before, after = g(x)[..., None], g(y)
-    share = eps * (SHARE / 2 * (np.abs(before) + np.abs(after)) + 4 * np.abs(change) + 4 * np.abs(here * slope(here)))
+    share = eps * (
+        SHARE / 2 * (np.abs(before) + np.abs(after)) + 4 * np.abs(change) + 4 * np.abs(change / (y / here - 1))
+    )
     groups = (*x.shape, len(steps), -1)
     off, known = (after - before - change).reshape(groups), (share + 4 * np.abs(change - coarse)).reshape(groups)
     excess = np.abs(off - off[..., :1]).max(axis=-1) - known.max(axis=-1)
@@ -121,7 +110,8 @@ def _carried(f, w, value, lost):
     The rounding that is left is common to a cluster.  Zero is the first point to carry from, if f begins there; then it
     is the smallest that is left, time and again.
     """
-    out, cluster, left = value.copy(), 0 * w.real.astype(int), lost > 0
+    out, left, places = value, lost > 0, like(w).asarray(np.arange(w.shape[-1]))
+    cluster = 0 * left + 0 * places
     eps = np.finfo(w.dtype).eps
     own, number = lost + SHARE * eps * np.abs(value), 0
     least = SHARE * eps * np.abs(value).max(axis=-1, keepdims=True)
@@ -131,13 +121,13 @@ def _carried(f, w, value, lost):
         if number == 1 and f.odd:
             start, offset, lost_there = 0 * w, 0 * value, 0 * own
             known = known & (np.abs(f.f(start)) <= lost.max(axis=-1, keepdims=True))
-            cluster[w == 0] = number
+            cluster = np.where(w == 0, number, cluster)
         else:
             first = np.where(left, np.abs(w), np.inf).argmin(axis=-1)[..., None]
             start, offset, lost_there = (np.take_along_axis(x, first, axis=-1) + 0 * x for x in (w, value, own))
-            left = left & (np.arange(w.shape[-1]) != first)
-            np.put_along_axis(cluster, first, number, axis=-1)
-        coarse, slope = (_mean(f.first, n, start, w) for n in BETWEEN_NODES)
+            here = left & (places == first)
+            cluster, left = np.where(here, number, cluster), left & ~here
+        coarse, slope = _means(f.first, BETWEEN_NODES, start, w)
         carried, error = offset + (w - start) * slope, np.abs((w - start) * (slope - coarse))
         known &= left & (error <= eps * SHARE * np.abs(carried))
         known &= np.abs(carried - value) <= np.maximum(4 * (own + lost_there), least)  # else it has missed a jump
@@ -151,7 +141,8 @@ def _check(f, w, value, lost, cluster, slopes_lost):
     sizes = [np.abs(x) for x in (value / largest, f.first(w))]
     if order == 2:
         sizes = [np.abs(f.second(w)), *(LINEAR * size / largest for size in sizes)]
-    scale = np.where(np.isfinite(sizes), sizes, 0.0).max(axis=(0, -1))[..., None]
+    sizes = np.stack(sizes)
+    scale = np.where(np.isfinite(sizes), sizes, 0.0).max(axis=0).max(axis=-1, keepdims=True)
     gaps = np.abs(w[..., :, None] - w[..., None, :])
     nearest = np.where(gaps > 0, gaps, np.inf).min(axis=-1)
     other = (cluster[..., :, None] != cluster[..., None, :]) & (gaps > 0)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, MissingRuleError
-from qad.extend import Tensor, jvp, like
+from qad.extend import like
 from qad.linalg.functions.cancelled_terms import steady_values
 from qad.linalg.support.check import batch_entry, largest_entry
 
@@ -24,116 +24,39 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, SupportsIndex
 
+    from qad.linalg.functions.elementwise import Function
+
 NEAR = 0.02  # of the largest point: where integration is tried; the quotient is good to eps / NEAR
 GOOD = 1e-13  # relative error of a quotient that needs no integral
-BESIDE = 0.0137  # how far from a point a function is tried, which at the point itself may not show a change
+TIGHT = 1e-6  # of the largest point: where a quotient may have lost more digits than the size of its values tells
+CONVERGED = 1e-10  # relative difference of two integrals that mean the same
 LOW, HIGH = (4, 6)  # numbers of nodes of Gauss' rule
 
 
-class Function:
-    """An elementwise function with its first two derivatives, from the tape.
-
-    Parameters
-    ----------
-    f : callable
-        Of an array of real numbers, elementwise, written in NumPy's functions.
-    odd : bool
-        Continue `f` from the positive numbers as an odd function, ``sign(x) f(|x|)``.
-
-    Raises
-    ------
-    ArgumentError
-        Where it is asked again after what `f` closes over has changed: derivatives are those of the function that it
-        was at first.
-    """
-
-    f: Callable[[Any], Any]
-    odd: bool
-    through_zero: bool
-    fixed: bool
-    first_met: tuple[np.ndarray, np.ndarray] | None
-
-    def __init__(self, f: Callable[[Any], Any], odd: bool = False):
-        self.f = lambda x: f(x) + 0.0 * x  # constants become arrays
-        self.odd = odd
-        self.fixed, self.first_met = isinstance(f, np.ufunc), None
-        self.through_zero = not odd or self._starts_at_zero()
-
-    def _starts_at_zero(self):
-        with np.errstate(all="ignore"):
-            return abs(self.f(np.zeros(1))[0]) == 0
-
-    def value(self, x: np.ndarray) -> np.ndarray:
-        """``f(x)``, continued."""
-        if not self.odd:
-            return self.plain(x)
-        with np.errstate(all="ignore"):
-            return np.where(x == 0, 0.0, np.sign(x) * self.plain(np.abs(x)))
-
-    def plain(self, x: np.ndarray) -> np.ndarray:
-        """``f(x)``, as given."""
-        y = self.f(x)
-        if not self.fixed:
-            self._recognise(x)
-        if type(y) is Tensor:
-            raise ArgumentError(
-                "the function depends on a recorded Tensor, whose gradient would be lost: bring it into the "
-                "matrix, as in funm_herm(np.exp, t * A), or multiply outside"
-            )
-        if self.odd and y.dtype.kind == "c":
-            raise ArgumentError("funm_svd takes real functions: apply it to the real and the imaginary part")
-        return y
-
-    def _recognise(self, x):
-        """Take note of what `f` gives beside the first points that it meets; raise where it gives something else."""
-        with np.errstate(all="ignore"):
-            if self.first_met is None:
-                beside = x + BESIDE * (1 + np.abs(x))
-                self.first_met = beside, self.f(beside)
-                return
-            beside, before = self.first_met
-            now = self.f(beside)
-        same = type(now) is not Tensor and np.allclose(now, before, rtol=1e-12, atol=0, equal_nan=True)
-        if not same:
-            raise ArgumentError(
-                "the function of a matrix has changed since its value was computed: an array that it closes over was "
-                "written into, or a name was given to something else. Bring what changes into the matrix, as in "
-                "funm_herm(np.exp, t * A)"
-            )
-
-    def first(self, x: np.ndarray) -> np.ndarray:
-        """``f'(x)``."""
-        return self._slope(np.abs(x) if self.odd else x)
-
-    def second(self, x: np.ndarray) -> np.ndarray:
-        """``f''(x)``."""
-        point = np.abs(x) if self.odd else x
-        y = jvp(self._slope, (point,), (np.ones_like(point),))[1]
-        return np.sign(x) * y if self.odd else y
-
-    def third(self, x: np.ndarray) -> np.ndarray:
-        """The third derivative."""
-        point = np.abs(x) if self.odd else x
-        return jvp(lambda x: jvp(self._slope, (x,), (x * 0.0 + 1.0,))[1], (point,), (np.ones_like(point),))[1]
-
-    def _slope(self, x):
-        return jvp(self.f, (x,), (x * 0.0 + 1.0,))[1]
+def first_differences(f: Function, w: np.ndarray, steady: np.ndarray | None = None) -> np.ndarray:
+    """``f[w_i, w_j]``, an array (..., n, n), of points `w` (..., n); `steady` are their `steady_values`, if known."""
+    return differences_and_values(f, w, steady)[0]
 
 
-def first_differences(f: Function, w: np.ndarray, value: np.ndarray | None = None) -> np.ndarray:
-    """``f[w_i, w_j]``, an array (..., n, n), of points `w` (..., n); `value` is what `steady_values` gave for them."""
-    value = steady_values(f, w, 1) if value is None else value
+def differences_and_values(
+    f: Function, w: np.ndarray, steady: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """``f[w_i, w_j]`` and the values f(w_i) of which they are quotients; see `first_differences`."""
+    value = f.value(w) if steady is None else steady
     x, y = np.broadcast_arrays(w[..., :, None], w[..., None, :])
     fx, fy = value[..., :, None], value[..., None, :]
     gap = y - x
     with np.errstate(all="ignore"):
         quotient = (fy - fx) / gap
         error = np.finfo(w.dtype).eps * (np.abs(fx) + np.abs(fy)) / np.abs(gap)
+        error = np.where(np.abs(gap) <= TIGHT * _size(w), np.maximum(error, GOOD * np.abs(quotient)), error)
     near = np.abs(gap) <= NEAR * _size(w)
     if not f.through_zero:
         near &= x * y > 0
-    d = _integrated(quotient, error, near, lambda n, *p: _segment(f, n, *p), x, y)
-    return _finite(f, d, w, x, y)
+    d, doubtful = _integrated(quotient, error, near, lambda n, *p: _segment(f, n, *p), x, y)
+    if doubtful and steady is None:
+        return differences_and_values(f, w, steady_values(f, w, 1))
+    return _finite(f, d, w, x, y), value
 
 
 def second_differences(
@@ -156,7 +79,7 @@ def second_differences(
     near = gaps.max(axis=0) <= 2 * NEAR * largest
     if not f.through_zero:
         near &= (x * y > 0) & (y * z > 0)
-    d = _integrated(quotient, error, near, lambda n, *p: _triangle(f, n, *p), x, y, z)
+    d, _ = _integrated(quotient, error, near, lambda n, *p: _triangle(f, n, *p), x, y, z)
     return _finite(f, d, w, x, y, z)
 
 
@@ -166,18 +89,22 @@ def _size(w):
 
 
 def _integrated(quotient, error, near, rule, *points):
-    """`quotient`, with the entries replaced where it has lost digits and the integral `rule` is more accurate."""
-    near = near & ~(error <= GOOD * np.abs(quotient))
+    """`quotient`, with the entries replaced where it has lost digits and the integral `rule` is more accurate.
+
+    And whether integrals were given up that had converged: there is a jump, or `error` is less than the true one.
+    """
+    near = near & ~(error < GOOD * np.abs(quotient))
     if not near.any():
-        return quotient
+        return quotient, False
     points = [p[near] for p in points]
     with np.errstate(all="ignore"):
         low, high = rule(LOW, *points), rule(HIGH, *points)
         better = ~(np.abs(high - low) > error[near])  # an error that is NaN is that of coinciding points
-        better &= ~(np.abs(high - quotient[near]) > 1e4 * error[near])  # else it has missed a jump
+        missed = ~(np.abs(high - low) > np.maximum(error[near], CONVERGED * np.abs(high)))
+        missed &= np.abs(high - quotient[near]) > 1e4 * error[near]  # a jump
     out = quotient.astype(np.result_type(quotient, high))
-    out[near] = np.where(better & np.isfinite(high), high, out[near])
-    return out
+    out[near] = np.where(better & ~missed & np.isfinite(high), high, out[near])
+    return out, bool(missed.any())
 
 
 def _nodes(n, x):

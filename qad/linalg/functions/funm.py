@@ -18,7 +18,8 @@ import scipy  # loads scipy.linalg when it is first used
 
 from qad.core.errors import ArgumentError
 from qad.extend import defbatch, defjvp, defvjp, primitive, stacks
-from qad.linalg.functions.divided_differences import Function, first_differences, no_third, second_derivative
+from qad.linalg.functions.divided_differences import first_differences, no_third, second_derivative
+from qad.linalg.functions.elementwise import Function
 from qad.linalg.functions.rounded_zeros import known_at_zero
 from qad.linalg.support.check import square
 

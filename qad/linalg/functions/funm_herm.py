@@ -12,7 +12,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qad.extend import defbatch, defjvp, defvjp, primitive, stack_of, stacks
-from qad.linalg.functions.divided_differences import Function, first_differences, no_third, second_derivative, zero
+from qad.linalg.functions.divided_differences import first_differences, no_third, second_derivative, zero
+from qad.linalg.functions.elementwise import Function
 from qad.linalg.functions.rounded_zeros import known_at_zero
 from qad.linalg.support.check import require_hermitian, square
 from qad.linalg.support.drivers import hermitian_eigenpairs

@@ -18,8 +18,9 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import defbatch, defjvp, defvjp, like, primitive, stacks
-from qad.linalg.functions.cancelled_terms import steady_values
-from qad.linalg.functions.divided_differences import Function, first_differences, no_third, second_derivative, zero
+from qad.linalg.functions.cancelled_terms import matters_at_zero, steady_values
+from qad.linalg.functions.divided_differences import differences_and_values, no_third, second_derivative, zero
+from qad.linalg.functions.elementwise import Function
 from qad.linalg.functions.rounded_zeros import known_at_zero, off_zero
 from qad.linalg.support.check import batch_entry, largest_entry, matrices
 from qad.linalg.support.hermitian_parts import adjoint, hermitian, skew
@@ -80,11 +81,11 @@ def _along(e, a, u, s, vh, *, f):
     k = s.shape[-1]
     left, right, s = uh @ e, e @ v, off_zero(f, s)
     values = np.concatenate([s, -s], axis=-1)
-    steady = steady_values(f, values, 1)
-    d = first_differences(f, values, steady)
+    steady = steady_values(f, values, 1) if matters_at_zero(f, values) else None
+    d, value = differences_and_values(f, values, steady)
     m = left @ v
     inner = d[..., :k, :k] * hermitian(m) + d[..., :k, k:] * skew(m)
-    ratio = _ratio(f, s, np.where(s > 0, steady[..., :k], f.plain(s)))
+    ratio = _ratio(f, s, np.where(s > 0, value[..., :k], f.plain(s)))
     known_at_zero(f, s, 1, lambda lost: _fills(e, u, v, lost))
     total = u @ inner @ vh
     if u.shape[-2] > k:

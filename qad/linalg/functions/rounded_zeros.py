@@ -16,7 +16,7 @@ from qad.linalg.support.check import batch_entry
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from qad.linalg.functions.divided_differences import Function
+    from qad.linalg.functions.elementwise import Function
 
 BESIDE = 1e-3  # of the largest value: points below are asked how much rounding moves the curvature
 WORST = 1e-4  # error, of the largest derivative, that is refused

@@ -6,7 +6,8 @@ import pytest
 import qad
 from qad.linalg import funm_herm, funm_svd
 from qad.linalg.equations.triangular import solve_lower, solve_upper
-from qad.linalg.functions.divided_differences import Function, first_differences, second_differences
+from qad.linalg.functions.divided_differences import first_differences, second_differences
+from qad.linalg.functions.elementwise import Function
 from qad.linalg.functions.funm_herm import _along_two as along_two_herm
 from qad.linalg.functions.funm_svd import _along_two as along_two_svd
 from tests.cases import Case

@@ -5,7 +5,8 @@ import pytest
 
 import qad
 from qad.linalg import split
-from qad.linalg.functions.divided_differences import Function, first_differences
+from qad.linalg.functions.divided_differences import first_differences
+from qad.linalg.functions.elementwise import Function
 from tests.cases import Case
 from tests.linalg.draw import draw, with_values
 
