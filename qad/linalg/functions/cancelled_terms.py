@@ -97,6 +97,7 @@ def rounding_of(g: Callable, slope: Callable, x: np.ndarray, room: np.ndarray) -
     share = eps * (
         SHARE / 2 * (np.abs(before) + np.abs(after)) + 4 * np.abs(change) + 4 * np.abs(change / (y / here - 1))
     )
+    share = np.where(change == 0, np.inf, share)  # steps, and constants between them
     groups = (*x.shape, len(steps), -1)
     off, known = (after - before - change).reshape(groups), (share + 4 * np.abs(change - coarse)).reshape(groups)
     excess = np.abs(off - off[..., :1]).max(axis=-1) - known.max(axis=-1)
