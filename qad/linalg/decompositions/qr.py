@@ -123,8 +123,8 @@ def _square(gq, gr, q, r, levels):
     k, part = q.shape[-1], _part(r)
     unit, moved = like(q).eye(k), 0.0
     if gr is not None:
-        gr = np.concatenate([np.triu(gr[..., :, :k], 1) + gr[..., :, :k].real * unit, gr[..., :, k:]], axis=-1)
-        moved = gr
+        upper = np.triu(gr[..., :, :k], 1) + gr[..., :, :k].real * unit
+        moved = gr = upper if gr.shape[-1] == k else np.concatenate([upper, gr[..., :, k:]], axis=-1)
     turn = -(gr @ r.mT) if gq is None else q.mT @ gq if gr is None else q.mT @ gq - gr @ r.mT
     slope = turn - turn.conj().mT
     slope = np.tril(slope, -1) + slope * (0.5 * unit)
@@ -139,7 +139,8 @@ def _square(gq, gr, q, r, levels):
             return top(terms), top(terms[..., :, :part] @ inverse.mT), found
 
         check_growth(stack_of(r), part, levels, "qr", sizes)
-        inner = np.concatenate([inner, 0.0 * r[..., :, part:]], axis=-1)
+        if r.shape[-1] > part:
+            inner = np.concatenate([inner, 0.0 * r[..., :, part:]], axis=-1)
         moved = moved + inner
     elif gr is None:
         moved = 0.0 * r

@@ -40,11 +40,13 @@ def check_growth(
         It returns the largest term, the bound of what R's inverse makes of the terms, and the largest entry of the
         result, of each matrix.  Without it, in forward mode, terms are taken to be those of all of R.
     """
-    if part <= 0 or not r.size or (np.diagonal(r[..., :part, :part], axis1=-2, axis2=-1) == 0).any():
+    if part <= 0 or not r.size:
         return
     largest, eps = np.abs(r).max(axis=(-2, -1)), np.finfo(r.dtype).eps
     most = eps**-0.75 / SPARE  # of growth * condition**(order - 1)
     if _estimated(r, part, largest) ** order <= most:
+        return
+    if (np.diagonal(r[..., :part, :part], axis1=-2, axis2=-1) == 0).any():
         return
     inverse = np.abs(np.linalg.inv(r[..., :part, :part]))
     condition = np.maximum(inverse.max(axis=(-2, -1)) * largest, 1.0)
@@ -73,9 +75,12 @@ def _estimated(r, part, largest):
     estimate = getattr(scipy.linalg.lapack, name, None)
     if estimate is None or type(r) is not np.ndarray or r.ndim > 2:
         return np.inf
-    block = r[:part, :part]
-    reciprocal = estimate(block)[0]
-    return 10 * max(largest / np.abs(block).max(), 1.0) / reciprocal if reciprocal > 0.0 else np.inf
+    block, share = r, 1.0
+    if r.shape != (part, part):
+        block = np.ascontiguousarray(r[:part, :part])
+        share = max(largest / max(np.abs(block).max(), np.finfo(r.dtype).tiny), 1.0)
+    reciprocal = estimate(block.T, uplo="L")[0]  # the transpose of an array in C order needs no copy
+    return 10 * share / reciprocal if reciprocal > 0.0 else np.inf
 
 
 def top(x: np.ndarray) -> np.ndarray:
