@@ -5,10 +5,10 @@
 
 from qad.core.vmap.batched import enclosed, examples, is_batched, outline
 from qad.core.vmap.families import aligned, over, same
-from qad.core.vmap.layouts import ENTRYWISE, GIVES_C, KEEPS_C
+from qad.core.vmap.layouts import ENTRYWISE, GIVES_C, KEEPS_C, SHOWS_OR_C
 from qad.core.vmap.rules import under_vmap
 
 __all__ = [
-    "ENTRYWISE", "GIVES_C", "KEEPS_C", "aligned", "enclosed", "examples", "is_batched", "outline", "over", "same",
-    "under_vmap",
+    "ENTRYWISE", "GIVES_C", "KEEPS_C", "SHOWS_OR_C", "aligned", "enclosed", "examples", "is_batched", "outline", "over",
+    "same", "under_vmap",
 ]  # fmt: skip

@@ -210,6 +210,7 @@ def where(condition: Value, *branches: Value) -> Value:
 
 
 @implements(np.select)
+@lies_as(np.select)
 def select(condlist: Sequence[Value], choicelist: Sequence[Value], default: Value = 0) -> Value:
     if len(condlist) != len(choicelist):
         raise ArgumentError(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.extend import Tensor, defbatch, like, shifted, spread_out, stacks
-from qad.extend.batching import ENTRYWISE, GIVES_C, KEEPS_C, aligned, over, same
+from qad.extend.batching import ENTRYWISE, GIVES_C, KEEPS_C, SHOWS_OR_C, aligned, over, same
 from qad.rules import (
     casts,
     diagonal,
@@ -279,4 +279,5 @@ KEEPS_C |= {
     order.max_over, order.min_over, scan.cumsum_over, scan.cumprod_over, scan.prod_over, order.sort_along, join.joined,
     join.stacked, repeat.pad_with, lazy.scatter, getitem,
 }  # fmt: skip
-GIVES_C |= {shape.reshape, products.matrix_product, np.outer, diagonal.on_diagonal}
+SHOWS_OR_C.add(shape.reshape)
+GIVES_C |= {products.matrix_product, np.outer, diagonal.on_diagonal}

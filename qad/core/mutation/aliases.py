@@ -30,7 +30,7 @@ from qad.core.tape.levels import MODE
 from qad.core.tape.node import LEAF, NUMPY_SCALARS, PRIMITIVE
 from qad.core.tape.reverse import TAPE
 from qad.core.tape.tensor import FIXED, Tensor, become, handle_of
-from qad.core.vmap.batched import AS_NUMPY, Batched
+from qad.core.vmap.batched import AS_NUMPY, UNKNOWN, Batched
 from qad.core.vmap.layouts import bottom, is_vouched, only_splits, root_of, unsure
 
 if TYPE_CHECKING:
@@ -61,8 +61,8 @@ def snapshot(x: Tensor, order: str = "C") -> Tensor:
     An array that does not lie in memory as the copy would is copied at once: what is a view of it depends on that.
     """
     value = _laid_out(x.value, order)
-    if type(value) is Batched and value.frame is None and (order == "C" or is_vouched(x)):
-        value = Batched(value.array, value.level, AS_NUMPY)
+    if type(value) is Batched and value.frame is None:
+        value = Batched(value.array, value.level, AS_NUMPY if order == "C" or is_vouched(x) else UNKNOWN)
     return handle_of(x, value)
 
 

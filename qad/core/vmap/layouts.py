@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 ENTRYWISE: set[Any] = set()  # functions whose results lie as those of elementwise functions do
 KEEPS_C: set[Any] = set()  # functions that give C order, in NumPy, for operands in C order
 GIVES_C: set[Any] = set()  # functions that give C order for all operands
+SHOWS_OR_C: set[Any] = set()  # functions that give a view, or else C order
 
 
 def unsure(x: Any, *metadata: Any) -> Any:
@@ -115,7 +116,8 @@ def layout_of(p: Primitive, ans: Value, operands: Sequence[Value]) -> str:
         return UNKNOWN  # there is but one layout
     fn, entrywise = p.fn, p.elementwise
     if not entrywise:
-        if fn in GIVES_C or (fn is np.copy and operands[1:] == ("C",)):
+        given_c = fn in GIVES_C or (fn is np.copy and operands[1:] == ("C",))
+        if given_c or (fn in SHOWS_OR_C and is_vouched(operands[0])):
             return AS_NUMPY if in_c_order(ans) else UNKNOWN
         entrywise = fn in ENTRYWISE
     if not (entrywise or fn in KEEPS_C) or not all(map(is_vouched, operands)):
