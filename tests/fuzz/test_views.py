@@ -53,6 +53,7 @@ def test_thousands_of_programs_of_views_and_writes():
         80050833,
         80127328,
         80132528,
+        96008480,
     ],
 )
 def test_programs_that_once_failed(seed):

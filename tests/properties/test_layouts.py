@@ -120,6 +120,7 @@ TABLE = {
     "reduceat": (lambda x: np.add.reduceat(x, [0, 1], 1), X),
     "ufunc.outer": (lambda x: np.subtract.outer(x, x[0]), X),
     "select": (lambda x: np.select([X > 0], [x], 2 * x), X),
+    "select by it": (lambda x: np.select([x > 0], [x], 2 * x), X),
     "apply": (lambda x: np.apply_along_axis(np.cumsum, 1, x), X),
     "over axes": (lambda x: np.apply_over_axes(np.sum, x, [1]), X),
     "tril": (np.tril, X),
