@@ -130,32 +130,45 @@ def _along_two(e, d, a, u, s, vh, *, f):
     s = off_zero(f, s)
     _ratio(f, s, f.plain(s))
     known_at_zero(f, s, 2, null=u.shape[-2] != vh.shape[-1])
-    w, values = _basis(u, s, vh)
-    wh, m = adjoint(w), u.shape[-2]
-    total = w @ second_derivative(f, values, wh @ _dilated(e) @ w, wh @ _dilated(d) @ w) @ wh
-    return total[..., :m, m:]
+    v, rest = adjoint(vh), _null_vectors(u, vh)
+    zeros = like(s).zeros((*s.shape[:-1], rest.shape[-1]), s.dtype)
+    values = np.concatenate([s, -s, zeros], axis=-1)
+    return _undilated(second_derivative(f, values, _dilated(e, u, v, rest), _dilated(d, u, v, rest)), u, v, rest)
 
 
-def _basis(u, s, vh):
-    """Eigenvectors (..., m + n, m + n) and eigenvalues of ``[[0, A], [A^H, 0]]``."""
-    (m, k), n = u.shape[-2:], vh.shape[-1]
-    v = adjoint(vh)
-    pairs = np.concatenate([np.concatenate([u, u], axis=-1), np.concatenate([v, -v], axis=-1)], axis=-2) / np.sqrt(2)
-    others = like(u).zeros((*s.shape[:-1], m + n, m + n - 2 * k), u.dtype)
-    if m > k:
-        others[..., :m, :] = np.linalg.qr(u, mode="complete").Q[..., k:]
-    elif n > k:
-        others[..., m:, :] = np.linalg.qr(v, mode="complete").Q[..., k:]
-    zeros = like(s).zeros((*s.shape[:-1], m + n - 2 * k), s.dtype)
-    return np.concatenate([pairs, others], axis=-1), np.concatenate([s, -s, zeros], axis=-1)
+def _null_vectors(u, vh):
+    """An orthonormal basis of what the longer of `u` (..., m, k) and ``v`` (..., n, k) leave out, in columns."""
+    vectors = u if u.shape[-2] > vh.shape[-1] else adjoint(vh)
+    if vectors.shape[-2] == vectors.shape[-1]:
+        return vectors[..., :0]
+    return np.linalg.qr(vectors, mode="complete").Q[..., vectors.shape[-1] :]
 
 
-def _dilated(a):
-    """``[[0, A], [A^H, 0]]``."""
-    m, n = a.shape[-2:]
-    j = like(a).zeros((*a.shape[:-2], m + n, m + n), a.dtype)
-    j[..., :m, m:], j[..., m:, :m] = a, adjoint(a)
-    return j
+def _dilated(a, u, v, rest):
+    """``[[0, A], [A^H, 0]]`` in its eigenbasis: ``(u, v) / sqrt(2)``, ``(u, -v) / sqrt(2)`` and the null vectors.
+
+    The Hermitian and the skew part of ``u^H A v`` are formed first: what vanishes by symmetry does so exactly, as it is
+    multiplied by ``1 / s`` and more.
+    """
+    m = adjoint(u) @ a @ v
+    h, k = hermitian(m), skew(m)
+    tall = u.shape[-2] > v.shape[-2]
+    beside = (adjoint(v) @ adjoint(a) @ rest if tall else adjoint(u) @ a @ rest) / np.sqrt(2)
+    other = -beside if tall else beside
+    nothing = like(u).zeros((*m.shape[:-2], rest.shape[-1], rest.shape[-1]), beside.dtype)
+    rows = [h, -k, beside], [k, -h, other], [adjoint(beside), adjoint(other), nothing]
+    return np.concatenate([np.concatenate(row, axis=-1) for row in rows], axis=-2)
+
+
+def _undilated(x, u, v, rest):
+    """The matrix of which `x` is what `_dilated` makes."""
+    k = u.shape[-1]
+    plus, minus, last = slice(0, k), slice(k, 2 * k), slice(2 * k, None)
+    m = hermitian(x[..., plus, plus] - x[..., minus, minus]) + skew(x[..., minus, plus] - x[..., plus, minus])
+    total = u @ (m / 2) @ adjoint(v)
+    if u.shape[-2] > v.shape[-2]:
+        return total + rest @ adjoint(x[..., plus, last] - x[..., minus, last]) @ adjoint(v) / np.sqrt(2)
+    return total + u @ (x[..., plus, last] + x[..., minus, last]) @ adjoint(rest) / np.sqrt(2)
 
 
 def _funm_vjp(needed, g, ans, a, *, f):
