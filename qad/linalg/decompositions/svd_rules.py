@@ -39,7 +39,7 @@ from qad.linalg.support.derivative_order import orders
 from qad.linalg.support.full_basis import folded
 from qad.linalg.support.gap_quotients import over_gaps, unbacked, where_moved
 from qad.linalg.support.hermitian_parts import adjoint, diagonal_of, hermitian, skew
-from qad.linalg.support.null_space import at_kinks, check_null_spaces
+from qad.linalg.support.null_space import at_kinks, check_null_spaces, check_used
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,8 +73,10 @@ def thin_vjp(
         more = {"scale": scale, "gs": gs, "levels": levels, "backward": True, **how}
         core = _core(left, right, s, n, more)
         if gu is not None and u.shape[-2] > u.shape[-1]:
+            check_used(s, gu, magnitude(gu, gv), levels, degenerate)
             rest_of_u = quotients(gu - u.conj() @ left, s, conjugate(n), kind="values", **more)
         if gv is not None and vh.shape[-1] > vh.shape[-2]:
+            check_used(s, gv.mT, magnitude(gu, gv), levels, degenerate)
             rest_of_v = quotients((gv - right @ vh.conj()).mT, s, n, kind="values", **more).mT
     if gs is not None:
         core = core + gs[..., None] * like(s).eye(s.shape[-1])

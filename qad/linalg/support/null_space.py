@@ -19,7 +19,9 @@ import numpy as np
 
 from qad.extend import defbatch, defvjp, primitive, stack_of, stacks
 from qad.linalg.support.check import batch_entry
-from qad.linalg.support.degeneracy import complain, constant_scale, noise, refuse, vanishing
+from qad.linalg.support.degeneracy import complain, constant_scale, far_apart, noise, refuse, vanishing
+from qad.linalg.support.derivative_order import orders
+from qad.linalg.support.gap_quotients import SPARE, columns_of
 from qad.linalg.support.hermitian_parts import diagonal_of
 
 if TYPE_CHECKING:
@@ -73,6 +75,24 @@ def check_null_spaces(
     if len(lengths) == 2:  # u and v of a null space have each a sign of their own, and U V^H jumps with these
         both = np.where(zero, np.minimum(*lengths), 0.0)
         refuse(both[..., None, :], s, "svd", np.maximum(size, floor / noise(s.dtype, s.shape[-1])), degenerate)
+
+
+def check_used(s: Array, g: Array, size: np.ndarray, levels: int, degenerate: str) -> None:
+    """Refuse a loss that uses vectors which rounding turns out of their space.
+
+    Vector j turns out of the space of all vectors by what stands beside it in its cotangent, divided by ``s_j``, at
+    every order once more.  That is known to `eps` of the whole column of `g` (..., m, k): where it is zero, as it is of
+    ``u @ (u.T @ a)`` at ``s_j = 0``, it need not be so beside this matrix.
+
+    `size` (...) is that of the cotangents, `levels` the number of derivatives when the values were computed.
+    """
+    bare = stack_of(s)
+    if far_apart(bare, "values"):
+        return
+    order, largest = max(orders(s) + 1, levels), np.maximum(bare[..., :1], np.finfo(bare.dtype).tiny)
+    used = columns_of(stack_of(g)) / np.maximum(size, np.finfo(bare.dtype).tiny)[..., None]
+    lost = SPARE * np.finfo(bare.dtype).eps ** 0.75 * used > (bare / largest) ** order
+    refuse(np.where(lost, 1.0, 0.0)[..., None, :], bare, "svd", np.zeros_like(size), degenerate, order=order)
 
 
 def _refuse(x, s, size, floor, degenerate):
