@@ -12,6 +12,8 @@ import numpy as np
 
 from qad.extend import any_traced, as_array, stack_of
 from qad.extend.structure import held
+from qad.linalg.functions.cancelled_terms import refuse_cancelled
+from qad.linalg.functions.elementwise import Function
 from qad.linalg.functions.funm_herm import funm_herm
 from qad.linalg.functions.funm_svd import funm_svd
 from qad.linalg.support.hermitian_parts import adjoint
@@ -122,6 +124,7 @@ class Spectrum:
             return found.conj() if flip else found
         largest = self.values.max()
         if self.values[..., list(places)].min() <= max(SMALL * largest, np.finfo(self.values.dtype).tiny):
+            refuse_cancelled(Function(f, odd=True), self.values, self.order)
             return None
         product, rotation = funm_svd(f, self.a), funm_svd(step, self.a)
         if not sides:

@@ -56,6 +56,19 @@ def steady_values(f: Function, w: np.ndarray, order: int) -> np.ndarray:
     return value
 
 
+def refuse_cancelled(f: Function, s: np.ndarray, order: int) -> None:
+    """Raise where rounding of f at one of the singular values `s` (..., n) decides a derivative of ``U f(S) U^H``.
+
+    Its vectors turn by what f gives for them, divided by s.
+    """
+    with np.errstate(all="ignore"):
+        lost = rounding_of(f.f, f.first, s, _room(s))
+        if lost.any():
+            largest = s.max(axis=-1, keepdims=True)
+            scale = np.maximum(np.abs(f.value(s)), np.abs(f.first(s)) * largest).max(axis=-1, keepdims=True)
+            _complain(lost / (s / largest) ** order > WORST * scale, s, order)
+
+
 def matters_at_zero(f: Function, w: np.ndarray) -> bool:
     """Whether a point is so close to zero that the rounding of its small value may decide a first derivative."""
     points = np.abs(w)
@@ -153,7 +166,12 @@ def _check(f, w, value, lost, cluster, slopes_lost):
         error = np.maximum(error, np.where(lost > 0, 4 * np.finfo(w.dtype).eps * np.abs(f.first(w)) / nearest, 0.0))
     for power, each in enumerate(reversed(slopes_lost)):
         error = np.maximum(error, each / nearest**power)
-    bad = np.argwhere(error > WORST * scale)
+    _complain(error > WORST * scale, w, order)
+
+
+def _complain(wrong, w, order):
+    """Raise if one of the points `w` is `wrong`."""
+    bad = np.argwhere(wrong)
     if len(bad):
         at = w[tuple(bad[0])]
         raise ArgumentError(
