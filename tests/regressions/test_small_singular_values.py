@@ -155,3 +155,46 @@ def test_functions_of_the_left_vectors(small):
             assert small < 1e-5
         else:
             np.testing.assert_allclose(found, right, atol=1e-5)
+
+
+def energy_of_one(h):
+    x = np.linalg.eigh(h)[1][:, 0]
+    return x @ h @ x
+
+
+def of_three(h):
+    v = np.linalg.eigh(h)[1][:, :3]
+    return np.sum(W4 * (v @ (v.T @ h)))
+
+
+def of_three_left(h):
+    u = np.linalg.svd(h)[0][:, :3]
+    return np.sum(W4 * (u @ (u.T @ h)))
+
+
+Q4 = np.linalg.qr(RNG.standard_normal((4, 4)))[0]
+W4 = RNG.standard_normal((4, 4))
+
+
+@pytest.mark.parametrize("loss, values", [
+    (energy_of_one, [1, 1, 2, 3]), (of_three, [1, 1, 1, 1]), (of_three, [0, 0, 2, 2]), (of_three_left, [0, 0, 0, 2]),
+])  # fmt: skip
+def test_some_vectors_of_a_multiplet(loss, values):
+    """The loss is alike for all of them at this matrix, and not beside it."""
+    h = (Q4 * np.array(values, float)) @ Q4.T
+    h = (h + h.T) / 2
+    for way in (qad.grad, lambda f: qad.grad(qad.freeze(f))):
+        with pytest.raises(qad.errors.ArgumentError, match="degenerate"):
+            way(loss)(h)
+
+
+def test_all_vectors_of_a_multiplet():
+    h = (Q4 * np.array([1.0, 1, 2, 3])) @ Q4.T
+    h = (h + h.T) / 2
+
+    def energy(h):
+        v = np.linalg.eigh(h)[1][:, :2]
+        return np.trace(v.T @ h @ v)
+
+    right = qad.grad(lambda h: np.linalg.eigvalsh(h)[:2].sum())(h)
+    np.testing.assert_allclose(qad.grad(energy)(h), right, atol=1e-12)

@@ -27,6 +27,7 @@ from qad.linalg.support.clusters import (
     quotients,
 )
 from qad.linalg.support.degeneracy import (
+    check_alike,
     check_blocks,
     check_curved,
     check_phases,
@@ -210,6 +211,7 @@ def _check(w, gw, gv, inner, degenerate, end):
     if inner.dtype.kind == "c":
         check_phases(diagonal_of(stack_of(inner)).imag, w, "eigh", scale, floor)
     scale = max_of(scale, floor / noise(w.dtype, w.shape[-1]))
+    check_alike(w, (gv,), "eigh", scale, degenerate)
     product = skew(inner) if where_moved(gw) is None else inner
     check_blocks(w, (product,), gw, "eigh", scale, degenerate, floor)
     return scale

@@ -25,6 +25,7 @@ import numpy as np
 from qad.extend import like, stack_of, unrecorded
 from qad.linalg.support.clusters import bent, beside_of, clusters, conjugate, moderate_turn, quotients
 from qad.linalg.support.degeneracy import (
+    check_alike,
     check_blocks,
     check_curved,
     check_phases,
@@ -103,6 +104,7 @@ def _check(s, g, left, right, degenerate, floor):
     turn = turn if right is None else turn - diagonal_of(stack_of(right)).imag
     check_phases(turn, s, "svd", scale, floor)
     scale = max_of(scale, floor / noise(s.dtype, s.shape[-1]))
+    check_alike(s, (gu, None if gv is None else gv.mT), "svd", scale, degenerate)
     if where_moved(gs) is None:  # then only a turn of both U and V tells values apart
         left, right = skew((0.0 if left is None else left) + (0.0 if right is None else adjoint(right))), None
     check_blocks(s, (left, right), gs, "svd", scale, degenerate, floor)

@@ -208,6 +208,20 @@ def check_blocks(
         refuse(differ, s, owner, constant_scale(gs, s, floor), degenerate, tolerance=np.sqrt(np.finfo(s.dtype).eps))
 
 
+def check_alike(s: np.ndarray, g: Iterable[Array | None], owner: str, scale: np.ndarray, degenerate: str) -> None:
+    """Refuse a loss that uses some vectors of a degenerate block and leaves others alone, by the cotangents `g`.
+
+    It need not depend on the choice of vectors at this matrix, as the mean energy ``v @ h @ v`` of one of a level does
+    not, and does so beside it.
+    """
+    if far_apart(s):
+        return
+    columns = max_of(*(np.abs(stack_of(x)).max(axis=-2, initial=0.0) for x in g if x is not None))
+    picked = same_block(s) & (columns == 0)[..., :, None]
+    picked &= (columns > np.finfo(s.dtype).eps ** 0.5 * scale[..., None])[..., None, :]
+    refuse(np.where(picked | picked.mT, 1.0, 0.0), s, owner, 0.0 * scale, degenerate)
+
+
 def check_curved(s: np.ndarray, owner: str, degenerate: str) -> None:
     """Refuse a second derivative where values `s` coincide: their cotangents do not tell how the loss curves there."""
     if far_apart(s):
