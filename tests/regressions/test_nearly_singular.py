@@ -69,3 +69,67 @@ def test_columns_of_other_sizes_keep_their_tangents():
     found = qad.jvp(lambda x: np.sum(w * of_columns(x)), (a,), (e,))[1]
     right = np.sum(w * e)
     assert abs(found - right) < 1e-6 * np.abs(w * e).sum()
+
+
+# -- the zero matrix, and singular ones --------------------------------------------------------------------------------
+
+
+def entropy(a):
+    w = np.linalg.eigh(a + a.conj().T)[0]
+    p = np.exp(-w)
+    p = p / p.sum()
+    return -np.sum(p * np.log(p))
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("kind", "fc")
+def test_thermal_states_of_the_zero_matrix_are_right_or_refused(seed, kind):
+    noise = np.random.default_rng(seed).standard_normal((2, 4, 4))
+    e = noise[0] + (1j * noise[1] if kind == "c" else 0.0)
+    a, h = np.zeros_like(e), e + e.conj().T
+    right = -2 * (h / 4 - np.trace(h) / 16 * np.eye(4))
+    right_or_refused(lambda: qad.hvp(entropy, (a,), (e,))[0], right)
+    right_or_refused(lambda: qad.jvp(qad.grad(entropy), (a,), (e,))[1], right)
+    w = noise[1] + 1j * noise[0]
+    right_or_refused(lambda: qad.jvp(lambda x: np.sum(w * qad.grad(entropy)(x)), (a,), (e,))[1], np.sum(w * right))
+
+
+def test_functions_of_the_zero_matrix_are_followed_still():
+    rng = np.random.default_rng(0)
+    w, e = rng.standard_normal((2, 4, 4))
+
+    def loss(a):
+        values, v = np.linalg.eigh((a + a.T) / 2)
+        return np.sum(w * ((v * np.exp(values)) @ v.T))
+
+    h, s = (e + e.T) / 2, (w + w.T) / 2
+    np.testing.assert_allclose(qad.hvp(loss, (np.zeros((4, 4)),), (e,))[0], (h @ s + s @ h) / 2, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "a", [np.zeros((2, 2)), np.ones((2, 2)), np.diag([1.0, 0.0, 0.0]), np.diag([1.0, 1e-20]), np.ones((3, 2))]
+)
+def test_condition_numbers_of_singular_matrices_have_no_derivative(a):
+    for take in (
+        lambda: qad.grad(np.linalg.cond)(a),
+        lambda: qad.jvp(np.linalg.cond, (a,), (a + 1.0,)),
+        lambda: qad.hvp(np.linalg.cond, (a,), (a + 1.0,)),
+    ):
+        with pytest.raises(ArgumentError):
+            take()
+    found = qad.value_and_grad(lambda x: np.sum(x) if np.linalg.cond(x) > 1e10 else np.sum(x**2))(a)[1]
+    np.testing.assert_array_equal(found, np.ones_like(a))
+
+
+def test_condition_numbers_that_do_not_matter_may_be_infinite():
+    a = np.array([np.diag([4.0, 2.0]), np.diag([1.0, 0.0])])
+    found = qad.grad(lambda x: np.sum(np.where(np.arange(2) == 0, np.linalg.cond(x), 0.0)))(a)
+    np.testing.assert_allclose(found, [np.diag([0.5, -1.0]), np.zeros((2, 2))])
+    assert (qad.vmap(qad.grad(np.linalg.cond))(a[:1]) == found[:1]).all()
+
+
+def test_condition_numbers_of_nearly_singular_matrices_keep_their_derivatives():
+    a = np.diag([1.0, 1e-9])
+    np.testing.assert_allclose(qad.grad(np.linalg.cond)(a), np.diag([1e9, -1e18]))
+    np.testing.assert_allclose(qad.hvp(np.linalg.cond, (a,), (np.diag([0.0, 1.0]),))[0], np.diag([-1e18, 2e27]))
+    np.testing.assert_allclose(qad.grad(lambda x: np.linalg.cond(x, -2))(a), np.diag([-1e-9, 1.0]))
