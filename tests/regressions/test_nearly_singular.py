@@ -1,5 +1,6 @@
 """Derivatives of factors and functions of nearly singular matrices: right, or refused by an error of qad."""
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -133,3 +134,62 @@ def test_condition_numbers_of_nearly_singular_matrices_keep_their_derivatives():
     np.testing.assert_allclose(qad.grad(np.linalg.cond)(a), np.diag([1e9, -1e18]))
     np.testing.assert_allclose(qad.hvp(np.linalg.cond, (a,), (np.diag([0.0, 1.0]),))[0], np.diag([-1e18, 2e27]))
     np.testing.assert_allclose(qad.grad(lambda x: np.linalg.cond(x, -2))(a), np.diag([-1e-9, 1.0]))
+
+
+# -- first derivatives of polar factors and pseudoinverses -------------------------------------------------------------
+
+
+def digits(matrix):
+    return mpmath.matrix([[mpmath.mpc(complex(x)) for x in row] for row in matrix])
+
+
+def precise_slope(function, a, e):
+    """The derivative of a function of mpmath's matrices, by a central difference of 80 digits."""
+    with mpmath.workdps(80):
+        a, e, h = digits(a), digits(e), mpmath.mpf(10) ** -25
+        d = (function(a + h * e) - function(a - h * e)) / (2 * h)
+        return np.array(d.tolist(), complex).reshape(d.rows, d.cols)
+
+
+def precise_polar(a):
+    w, v = mpmath.eighe(a.H * a)
+    return a * v * mpmath.diag([1 / mpmath.sqrt(x) for x in w]) * v.H
+
+
+def precise_pinv(a):
+    return mpmath.inverse(a.H * a) * a.H
+
+
+def factor(a):
+    return qad.linalg.polar(a)[0]
+
+
+@pytest.mark.parametrize("least", [10.0**-k for k in range(8, 15)])
+@pytest.mark.parametrize("compute, precise", [(factor, precise_polar), (np.linalg.pinv, precise_pinv)])
+@pytest.mark.parametrize("shape, kind", [((3, 2), "f"), ((3, 2), "c"), ((2, 2), "f"), ((2, 2), "c")])
+def test_first_derivatives_near_lower_rank_are_right_or_refused(compute, precise, shape, kind, least):
+    rng = np.random.default_rng(1)
+    a, e = with_least(rng, *shape, least, kind), rng.standard_normal(shape)
+    right = precise_slope(precise, a, e)
+    w = rng.standard_normal(right.shape)
+    size = np.abs(right).max()
+    done = right_or_refused(lambda: qad.jvp(compute, (a,), (e,))[1], right, size)
+    backward = right_or_refused(
+        lambda: np.sum(e * qad.grad(lambda x: np.sum(w * compute(x)).real)(a)).real, np.sum(w * right).real, size
+    )
+    assert done == backward
+    assert done or least < 1e-10
+
+
+def test_pseudoinverses_of_lower_rank_keep_their_derivatives():
+    u, v, e = np.random.default_rng(0).standard_normal((3, 4, 2))
+    found = qad.jvp(lambda u: np.linalg.pinv(u @ v.T), (u,), (e,))[1]
+    right = np.linalg.pinv(v.T) @ precise_slope(precise_pinv, u, e).real
+    np.testing.assert_allclose(found, right, atol=1e-10)
+
+
+def test_polar_factors_of_real_square_matrices_divide_by_no_single_value():
+    a = np.diag([1.0, 0.5, 1e-13])
+    e = np.random.default_rng(0).standard_normal((3, 3))
+    right = precise_slope(precise_polar, a, e).real
+    np.testing.assert_allclose(qad.jvp(factor, (a,), (e,))[1], right, atol=1e-9)
