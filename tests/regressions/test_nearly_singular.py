@@ -193,3 +193,40 @@ def test_polar_factors_of_real_square_matrices_divide_by_no_single_value():
     e = np.random.default_rng(0).standard_normal((3, 3))
     right = precise_slope(precise_polar, a, e).real
     np.testing.assert_allclose(qad.jvp(factor, (a,), (e,))[1], right, atol=1e-9)
+
+
+# -- errors of qad's own -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore:logm result may be inaccurate")
+@pytest.mark.parametrize("least", [1e-3, 1e-6, 1e-8, 1e-10])
+def test_second_derivatives_of_logarithms_are_right_or_refused(least):
+    rng = np.random.default_rng(0)
+    q = np.linalg.qr(rng.standard_normal((3, 3)))[0]
+    a, (w, e) = (q * [1.0, 0.36, least]) @ q.T, rng.standard_normal((2, 3, 3))
+    a, w, e = (a + a.T) / 2, (w + w.T) / 2, (e + e.T) / 2
+
+    def second(log):
+        return qad.grad(lambda x: np.sum(e * qad.grad(lambda y: np.sum(w * log(y)).real)(x)))(a)
+
+    right = second(lambda x: qad.linalg.funm_herm(np.log, x))
+    assert right_or_refused(lambda: second(qad.linalg.logm), right, np.abs(right).max()) or least < 1e-6
+
+
+@pytest.mark.parametrize("shift", [0.0, 2.0])
+@pytest.mark.parametrize("n", [2, 3])
+def test_defective_matrices_are_refused_by_an_error_of_qad(n, shift):
+    a = np.diag(np.ones(n - 1), 1) + shift * np.eye(n)
+
+    def loss(x):
+        return np.sum(np.linalg.eigvals(x) ** 3).real
+
+    for take in (
+        lambda: qad.jvp(loss, (a,), (np.ones((n, n)),)),
+        lambda: qad.hvp(loss, (a,), (np.ones((n, n)),)),
+        lambda: qad.jvp(lambda x: np.linalg.eig(x)[1], (a,), (np.ones((n, n)),)),
+    ):
+        with pytest.raises(ArgumentError, match="eig: "):
+            take()
+    right = 3 * np.linalg.matrix_power(a, 2).T
+    right_or_refused(lambda: qad.grad(loss)(a), right)
