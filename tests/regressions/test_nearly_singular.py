@@ -230,3 +230,66 @@ def test_defective_matrices_are_refused_by_an_error_of_qad(n, shift):
             take()
     right = 3 * np.linalg.matrix_power(a, 2).T
     right_or_refused(lambda: qad.grad(loss)(a), right)
+
+
+# -- products of factors at zeros --------------------------------------------------------------------------------------
+
+
+def rebuilt(a, f):
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    return (u * f(s)) @ vh
+
+
+@pytest.mark.parametrize("shape", [(1, 3), (3, 1), (1, 1), (2, 2), (3, 3), (4, 4), (2, 3)])
+@pytest.mark.parametrize("kind", "fc")
+@pytest.mark.parametrize("is_zero", [False, True])
+def test_products_of_factors_are_followed_where_one_singular_value_vanishes(shape, kind, is_zero):
+    rng = np.random.default_rng(0)
+    noise = rng.standard_normal((6, *shape)) + (1j * rng.standard_normal((6, *shape)) if kind == "c" else 0.0)
+    w, e, u, v = noise[:4]
+    k = 0 if is_zero else min(shape) - 1
+    a = u[:, :k] @ v[:k] if k else 0.0 * u
+
+    def loss(x):
+        return np.sum(w * rebuilt(x, lambda s: s)).real
+
+    def slope(x):
+        return qad.jvp(loss, (x,), (e,))[1]
+
+    np.testing.assert_allclose(qad.grad(loss)(a), w.conj(), atol=1e-12)
+    np.testing.assert_allclose(slope(a), np.sum(w * e).real, atol=1e-12)
+    np.testing.assert_allclose(qad.hvp(loss, (a,), (e,))[0], 0.0, atol=1e-12)
+    np.testing.assert_allclose(qad.jvp(slope, (a,), (e,))[1], 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "f, precise", [(np.square, lambda s: s**2), (np.sin, mpmath.sin), (np.expm1, mpmath.expm1), (lambda s: s**3, None)]
+)
+def test_functions_of_a_vanishing_singular_value_are_right_or_refused(f, precise):
+    rng = np.random.default_rng(0)
+    a = np.outer([1.0, 2.0], [1.0, 2.0])
+    w, e = rng.standard_normal((2, 2, 2))
+
+    def loss(x):
+        return np.sum(w * rebuilt(x, f))
+
+    def exact(h):
+        u, s, v = mpmath.svd_r(digits(a).apply(mpmath.re) + h * digits(e).apply(mpmath.re))
+        values = [x**3 if precise is None else precise(x) for x in s]
+        return mpmath.fsum(w[i, j] * (u * mpmath.diag(values) * v)[i, j] for i in range(2) for j in range(2))
+
+    with mpmath.workdps(60):
+        h = mpmath.mpf(10) ** -15
+        first = float((exact(h) - exact(-h)) / (2 * h))
+        second = [float((exact(2 * d) - 2 * exact(d) + exact(0)) / h**2) for d in (h, -h)]
+    np.testing.assert_allclose(np.sum(e * qad.grad(loss)(a)), first, rtol=1e-10)
+    np.testing.assert_allclose(qad.jvp(loss, (a,), (e,))[1], first, rtol=1e-10)
+    smooth = abs(second[0] - second[1]) < 1e-9 * abs(second[0])
+    followed = right_or_refused(lambda: np.sum(e * qad.hvp(loss, (a,), (e,))[0]), second[0], abs(second[0]))
+    assert followed == smooth
+
+
+def test_rotations_of_singular_matrices_are_refused():
+    for f in (np.exp, np.sqrt, np.ones_like):
+        with pytest.raises(ArgumentError):
+            qad.grad(lambda x, f=f: np.sum(np.array([[0.0, 1.0], [2.0, 0.0]]) * rebuilt(x, f)))(np.ones((2, 2)))
