@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qad.core.errors import ArgumentError
 from qad.extend import defbatch, defjvp, defvjp_tuned, implements, like, primitive, stack_of, stacks
 from qad.linalg.support.check import square
 from qad.linalg.support.degeneracy import (
@@ -55,9 +56,10 @@ def eig(a: ArrayLike, *, degenerate: str = "raise") -> EigResult:
     ArgumentError
         If an entry is not finite.
         In the backward pass or in forward mode, if the loss depends on the phases of eigenvectors, or on
-        vectors or values of a degenerate eigenvalue. `expm`, `logm` and `sqrtm` are exact there.
+        vectors or values of a degenerate eigenvalue, or if the matrix has no basis of eigenvectors. `expm`, `logm`
+        and `sqrtm` are exact there.
     LinAlgError
-        If the iteration does not converge; in the backward pass, if the matrix has no basis of eigenvectors.
+        If the iteration does not converge.
 
     Notes
     -----
@@ -157,8 +159,8 @@ def _eig_vjp(needed, g, ans, a, *, degenerate="raise", levels=1, end=None):
 def _eig_jvp(tangents, ans, a, *, degenerate="raise", levels=1):
     """``dw = diag(M)`` and ``dV = V K`` for ``M = V^-1 dA V``, of which lengths are kept; phases are those of K."""
     w, v = ans
-    m = np.linalg.solve(v, tangents[0] @ v)
     condition = _squared(conditions(stack_of(w), stack_of(v), stack_of(a)))
+    m = np.linalg.solve(v, tangents[0] @ v)
     k = over_gaps(m, w + 0j, kind="differences", owner="eig", condition=condition, degenerate=degenerate)
     dv = v @ k
     lengths = (v.conj() * dv).real.sum(axis=-2)[..., None, :]
@@ -174,13 +176,25 @@ def conditions(w: np.ndarray, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray,
     size, largest = np.abs(a).max(axis=(-2, -1), initial=0.0), np.abs(w).max(axis=-1, initial=0.0)
     floor = np.maximum(np.finfo(w.dtype).eps * size, np.finfo(w.dtype).tiny)
     norm = np.maximum(size / np.maximum(largest, floor), 1.0)[..., None]
-    try:
-        inverse = np.linalg.inv(v)
-    except np.linalg.LinAlgError as error:
-        raise np.linalg.LinAlgError("eig: the matrix has no basis of eigenvectors: use expm, logm or sqrtm") from error
+    inverse = _inverse(v)
     with np.errstate(over="ignore"):
         condition = np.maximum(np.sqrt((np.abs(inverse) ** 2).sum(axis=-1)), 1.0)
         return None if far_apart(w, condition=_squared((condition, norm))) else (condition, norm)
+
+
+def _inverse(v):
+    """The inverse of eigenvectors `v`, whose squares are finite if they are a basis."""
+    try:
+        with np.errstate(all="ignore"):
+            inverse = np.linalg.inv(v)
+        if np.abs(inverse).max(initial=0.0) < np.sqrt(np.finfo(v.dtype).max) / max(v.shape[-1], 1):
+            return inverse
+    except np.linalg.LinAlgError:
+        pass
+    raise ArgumentError(
+        "eig: the matrix has no basis of eigenvectors, so that its factors have no derivative. Use expm, logm or "
+        "sqrtm, and powers of the matrix in place of those of its eigenvalues"
+    )
 
 
 def _squared(condition):

@@ -167,7 +167,7 @@ def _reduced_jvp(tangents, ans, a, *, levels=1):
     r1 = r[..., :, :k]
     _check_rank(stack_of(r1))
     part = k if a.shape[-2] > k else _part(r)
-    check_growth(stack_of(r), part, orders(a) + 1, "qr")
+    _check_forward(stack_of(t), stack_of(r), part, orders(a) + 1)
     if a.shape[-2] > k:
         x = solve_lower(r1.mT, t.mT).mT
         p = adjoint(q) @ x
@@ -182,6 +182,19 @@ def _reduced_jvp(tangents, ans, a, *, levels=1):
     dr = inner - w @ r
     square = np.triu(dr[..., :, :k], 1) + dr[..., :, :k].real * unit
     return q @ w, np.concatenate([square, dr[..., :, k:]], axis=-1)
+
+
+def _check_forward(t, r, part, order):
+    """Raise where R's inverse makes so much of the tangents `t` that its rounding is too much; see `check_growth`.
+
+    What a loss makes of dQ and dR may cancel down to the size of the tangents.
+    """
+
+    def sizes(inverse):
+        moved = np.abs(t[..., :, :part])
+        return top(moved), top(moved @ inverse), 0.0
+
+    check_growth(r, part, order, "qr", sizes)
 
 
 def _tall(gq, gr, q, r, levels):

@@ -12,6 +12,7 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import defbatch, defvjp_tuned, implements, primitive, stack_of, stacks, value_of
 from qad.linalg.support.check import largest_entry, matrices
+from qad.linalg.support.conditioned import check_condition
 from qad.linalg.support.derivative_order import orders
 from qad.linalg.support.tangents_of_rank import on_rank
 
@@ -42,7 +43,8 @@ def pinv(
         If `a` has fewer than two axes.
     ArgumentError
         If an entry is not finite; for a second derivative of a rank-deficient matrix, along a direction that leaves the
-        matrices of its rank. In a derivative where `rcond` drops values that are not zero to rounding.
+        matrices of its rank. In a derivative where `rcond` drops values that are not zero to rounding, or where a value
+        is kept that is so small that rounding would be more than 1e-4 of the derivative.
 
     Notes
     -----
@@ -75,6 +77,7 @@ def _pinv(a, **options):
 
 def _pinv_vjp(g, p, a, **options):
     _check_cut(stack_of(p), stack_of(a), options)
+    _check_kept(stack_of(p), stack_of(a))
     pt, gh = p.mT, g.conj().mT
     total = -(pt @ g @ pt)
     pc, (m, n) = p.conj(), a.shape[-2:]
@@ -98,6 +101,14 @@ def _check_cut(p, a, options):
             "qad.linalg.funm_svd(lambda s: np.where(s > cutoff, 1 / np.where(s > cutoff, s, 1.0), 0.0), a), and take "
             "its conjugate transpose"
         )
+
+
+def _check_kept(p, a):
+    """Raise where a singular value is kept that is known to too few digits, by condition numbers in the 1-norm."""
+    if a.size:
+        size, inverse = (np.abs(x).sum(axis=-2).max(axis=-1) for x in (a, p))
+        advice = "Write A as a product of thin factors of lower rank, or use the inverse of A^H A + c"
+        check_condition(size * inverse, p.dtype, "pinv", advice)
 
 
 def _rank(a):

@@ -191,7 +191,7 @@ def factors(
 ) -> tuple[Array, ...]:
     """The factors of a recorded matrix `a`, as Tensors that know it where two of its values are close.
 
-    Small singular values of a rectangular matrix are close to the zeros of its null space.
+    Small singular values of a rectangular matrix are close to the zeros of its null space; a zero is close to itself.
 
     Parameters
     ----------
@@ -207,8 +207,8 @@ def factors(
     """
     order, values = orders(a), given[owner == "svd"]
     close = is_close(values, order)
-    if owner == "svd" and a.ndim == 2 and a.shape[0] != a.shape[1]:
-        close |= is_near_null(values, order)
+    if owner == "svd" and a.ndim == 2:
+        close |= is_near_null(values, order, a.shape[0] == a.shape[1])
     if a.ndim != 2 or not close or not is_differentiated(a):
         return record()
     return _known(Spectrum(a, values, order, owner), on_stack(lambda bare: given, a), record)

@@ -35,12 +35,17 @@ def is_close(s: np.ndarray, order: int) -> bool:
     return bool(_near(s, order).any())
 
 
-def is_near_null(s: np.ndarray, order: int) -> bool:
-    """Whether one of the singular values `s` (..., k) of a rectangular matrix is near to those zeros it has beside."""
+def is_near_null(s: np.ndarray, order: int, is_square: bool) -> bool:
+    """Whether one of the singular values `s` (..., k) is so near to zero that its vectors are not determined alone.
+
+    Those of a rectangular matrix are near to the zeros that it has beside; those of a square one only to their own
+    negative, which matters where they are zero to rounding.
+    """
     if not s.shape[-1] or order not in RELEVANT:
         return False
-    least, largest = s.min(axis=-1), s.max(axis=-1)
-    return bool((least <= np.finfo(s.dtype).eps ** RELEVANT[order] * largest).any())
+    least, largest, info = s.min(axis=-1), s.max(axis=-1), np.finfo(s.dtype)
+    limit = 10 * s.shape[-1] * info.eps if is_square else info.eps ** RELEVANT[order]
+    return bool((least <= np.maximum(limit * largest, info.tiny)).any())
 
 
 def _near(s, order):

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ShapeError
-from qad.extend import implements, passes_through, stack_of
+from qad.core.errors import ArgumentError, ShapeError
+from qad.extend import defbatch, defjvp, defvjp, implements, passes_through, primitive, stack_of, stacks, unrecorded
 from qad.linalg.functions.norm import norm
-from qad.linalg.support.check import matrices
+from qad.linalg.support.check import batch_entry, matrices
 
 if TYPE_CHECKING:
     from typing import Any
@@ -36,7 +36,8 @@ def cond(x: ArrayLike, p: float | str | None = None) -> Array:
     ShapeError
         If `x` has fewer than two axes or no entries, or is not square where that matters.
     ArgumentError
-        If an entry is not finite.
+        If an entry is not finite; in a derivative, if the matrix is singular, or so nearly that rounding would be more
+        than 1e-4 of it.
 
     Examples
     --------
@@ -51,12 +52,50 @@ def cond(x: ArrayLike, p: float | str | None = None) -> Array:
     if stack_of(x) is x:
         return np.linalg.cond(x, p)
     if p is None or p in (2, -2):
-        ratio = norm(x, 2, (-2, -1)) / norm(x, -2, (-2, -1))
-        return 1 / ratio if p == -2 else ratio
+        largest, least = norm(x, 2, (-2, -1)), norm(x, -2, (-2, -1))
+        return _quotient(least, largest) if p == -2 else _quotient(largest, least)
     return norm(x, p, (-2, -1)) * norm(np.linalg.inv(x), p, (-2, -1))
 
 
 implements(np.linalg.cond)(cond)
+
+
+@primitive(name="cond")
+def _quotient(x, y):
+    """The quotient of two extreme singular values, infinite where both are zero, as NumPy has it."""
+    with np.errstate(all="ignore"):
+        q = np.asarray(x / y)
+    return np.where(np.isnan(q), np.inf, q)[()]
+
+
+def _divisor(weight, x, y):
+    """`y`, which must be known to 1e-4 where `weight`, a cotangent, is not zero; elsewhere infinity."""
+    lost = unrecorded(y) <= np.finfo(stack_of(y).dtype).eps ** 0.75 * unrecorded(x)
+    bad = np.argwhere(stack_of(lost) & (stack_of(weight) != 0))
+    if len(bad):
+        raise ArgumentError(
+            f"cond{batch_entry(bad[0])}: the matrix is singular, or so nearly that rounding would be more than 1e-4 of "
+            "the derivative of its condition number. Shift it, or keep away from such matrices"
+        )
+    return np.where(lost, np.inf, y)
+
+
+def _by_divisor(g, x, y):
+    return -g * (x / y) / y
+
+
+defvjp(
+    _quotient,
+    lambda g, ans, x, y: g / _divisor(g, x, y),
+    lambda g, ans, x, y: _by_divisor(g, x, _divisor(g, x, y)),
+)
+defjvp(
+    _quotient,
+    lambda t, ans, x, y: t / _divisor(1.0, x, y),
+    lambda t, ans, x, y: _by_divisor(t, x, _divisor(1.0, x, y)),
+)
+defbatch(_quotient, stacks(_quotient, 0, 0))
+
 passes_through(np.linalg.matrix_rank)
 
 

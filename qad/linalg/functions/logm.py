@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import scipy  # loads scipy.linalg when it is first used
 
+from qad.core.errors import ArgumentError
 from qad.extend import defbatch, defjvp, defvjp, primitive, stack_of, stacks
 from qad.linalg.functions.block_matrix import each, frechet
 from qad.linalg.functions.sqrtm import off_the_cut
@@ -33,7 +35,8 @@ def logm(a: ArrayLike) -> Array:
     ShapeError
         If the matrices are not square.
     ArgumentError
-        If an entry is not finite, or an eigenvalue is zero or lies on the negative axis, where the logarithm has a cut.
+        If an entry is not finite, or an eigenvalue is zero or lies on the negative axis, where the logarithm has a cut;
+        in a second derivative, if the sizes of eigenvalues are so far apart that it overflows.
 
     Examples
     --------
@@ -49,7 +52,24 @@ def logm(a: ArrayLike) -> Array:
 
 @primitive(name="logm")
 def _log(a):
-    return each(scipy.linalg.logm, a)
+    return each(_logarithm, a)
+
+
+def _logarithm(a):
+    """SciPy's, which overflows in the block matrices of derivatives where eigenvalues are small, and says nothing."""
+    try:
+        with np.errstate(all="ignore"):
+            log = scipy.linalg.logm(a)
+    except ValueError:
+        log = np.full_like(a, np.nan)
+    if not np.isfinite(log).all():
+        size = np.abs(np.linalg.eigvals(a))
+        raise ArgumentError(
+            f"logm: the eigenvalues, of sizes from {size.min():.3g} to {size.max():.3g}, are too far apart for this "
+            "derivative, whose block matrix SciPy takes no logarithm of. Of Hermitian matrices use "
+            "qad.linalg.funm_herm(np.log, A), or shift the matrix"
+        )
+    return log
 
 
 defvjp(_log, lambda g, ans, a: frechet(_log, a, g.mT).mT)

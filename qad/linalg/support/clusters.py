@@ -65,7 +65,8 @@ def moderate_turn(c: np.ndarray, s: np.ndarray, inside: np.ndarray) -> tuple[np.
     """A turn within clusters along which a loss is checked, and the derivative of N; `c` is Hermitian, all is bare."""
     i = like(s).arange(1, s.shape[-1] + 1)
     sizes = 1 + np.modf(np.multiply.outer(i, i) * 0.6180339887)[0]  # no two alike, lest slopes cancel
-    largest = np.maximum(np.abs(s).max(axis=-1), np.finfo(s.dtype).tiny)[..., None, None]
+    largest, moved = np.abs(s).max(axis=-1)[..., None, None], np.abs(c).max(axis=(-2, -1), keepdims=True)
+    largest = np.where(largest > np.finfo(s.dtype).eps * moved, largest, np.maximum(moved, np.finfo(s.dtype).tiny))
     c = np.where(inside, c, 0.0)
     turn = c * np.sign(i - i[:, None]) * sizes / largest
     return turn, c + (s[..., :, None] - s[..., None, :]) * turn

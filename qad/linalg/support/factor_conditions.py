@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def check_growth(
-    r: np.ndarray, part: int, order: int, owner: str, backward: Callable[[np.ndarray], tuple] | None = None
+    r: np.ndarray, part: int, order: int, owner: str, sizes: Callable[[np.ndarray], tuple] | None = None
 ) -> None:
     """Raise where rounding is too much of a derivative of this `order` for which a part of R is inverted.
 
@@ -36,9 +36,10 @@ def check_growth(
     order : int
     owner : str
         Who asks, for the message.
-    backward : function of ``|R^-1|``, optional
+    sizes : function of ``|R^-1|``, optional
         It returns the largest term, the bound of what R's inverse makes of the terms, and the largest entry of the
-        result, of each matrix.  Without it, in forward mode, terms are taken to be those of all of R.
+        result, of each matrix.  Without it, in forward mode, terms are taken to be those of all of R, and of order 2
+        and above any there can be.
     """
     if part <= 0 or not r.size:
         return
@@ -52,10 +53,10 @@ def check_growth(
     condition = np.maximum(inverse.max(axis=(-2, -1)) * largest, 1.0)
     if (condition**order <= most).all():  # the growth is no more than the condition
         return
-    if backward is None:
-        growth = (inverse @ np.abs(r[..., :part, :])).max(axis=(-2, -1))
+    if sizes is None:
+        growth = (inverse @ np.abs(r[..., :part, :])).max(axis=(-2, -1)) if order == 1 else condition
     else:
-        terms, bound, found = backward(inverse)
+        terms, bound, found = sizes(inverse)
         growth = bound / max_of(found, terms / largest, np.finfo(r.dtype).tiny)
     lost = np.maximum(growth, 1.0) * condition ** (order - 1) > most
     if lost.any():

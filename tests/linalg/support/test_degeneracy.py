@@ -58,13 +58,9 @@ degenerate = pytest.mark.parametrize("a", DEGENERATE.values(), ids=DEGENERATE.ke
 
 
 @degenerate
-def test_reconstruction_is_right_or_raises(a):
-    """One zero alone is no multiplet, and hides its vectors."""
+def test_reconstruction_is_right(a):
+    """It is followed to a function of the matrix, at one zero too, which alone is no multiplet."""
     e = draw(4, 4, seed=3)
-    if np.sum(np.linalg.svdvals(a) < 1e-12) == 1:
-        with pytest.raises(qad.QadError, match="funm_svd"):
-            qad.grad(rebuilt)(a)
-        return
     np.testing.assert_allclose(qad.grad(rebuilt)(a), W, atol=1e-12)
     np.testing.assert_allclose(qad.jvp(rebuilt, (a,), (e,))[1], np.vdot(W, e).real, rtol=1e-12)
 
