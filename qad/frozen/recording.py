@@ -84,11 +84,11 @@ def _run(f, signature, values, recorder, random_guard, captured):
             tensors = {i for i, x in enumerate(leaves) if type(x) is Tensor}
             leaves = [plain(x, recorder) for x in leaves]
     except Exception as error:
-        _untouched(captured)
+        refuse_writes(captured)
         if recorder.refusal is not None and error is not recorder.refusal and not isinstance(error, QadError):
             raise recorder.refusal from error
         raise
-    _untouched(captured)
+    refuse_writes(captured)
     if recorder.refusal is not None:
         raise recorder.refusal
     return leaves, (spec, len(leaves), tensors)
@@ -103,7 +103,7 @@ def _unchanged(before, after, recorder):
         )
 
 
-def _untouched(captured):
+def refuse_writes(captured: Captured) -> None:
     """Raise where the function has changed an array that it captured."""
     if captured.arrays and captured.arrays_changed():
         raise ArgumentError(
