@@ -7,7 +7,7 @@ ask for, are recorded at the call where they are missing, because what is captur
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from qad.core.trees import flatten, unflatten
 from qad.extend import is_foreign, stack_of
 from qad.frozen.capture.bindings import Bindings
 from qad.frozen.freeze import Frozen
+from qad.frozen.memory_questions import COPIED
 from qad.frozen.results import with_own_arrays
 from qad.frozen.traced import Traced
 from qad.frozen.versions import Changed, Version
@@ -44,6 +45,8 @@ class Part(Frozen[..., Any]):
     pushing : dict of tuple of int -> Part
         The pushforwards, by the arguments that have tangents.
     """
+
+    copied: ClassVar[bool] = True
 
     def __init__(
         self, f: Any, frozen: Frozen[..., Any], version: Version, given: int, tied: Collection[int],
@@ -192,6 +195,7 @@ class Part(Frozen[..., Any]):
     def _count(self, branches, failure):
         self.version.recordings += 1
         self.version.failures += failure is not None
+        self.version.stepwise |= failure == COPIED
         if self.version.reason and branches.reason == "it is new":
             branches.reason = self.version.reason
         super()._count(branches, failure)

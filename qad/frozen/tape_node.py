@@ -61,7 +61,7 @@ def as_node(frozen: Frozen[..., Any], leaves: Sequence[Any], spec: Any) -> Any:
 
     root = current(kept, frozen.f, form.static, frozen.constant, made)
     xs = [leaves[i] for i in numbers]
-    if root.version.captured.live:
+    if root.version.stepwise:
         return with_own_arrays(form.call(xs))
     try:
         found = _recorded(root, xs)

@@ -1,5 +1,6 @@
-"""Frozen functions that change what they capture run once a call, under every transform."""
+"""Frozen functions that change what they capture run once a call; what they ask of memory is compared."""
 
+import pickle
 import warnings
 from types import SimpleNamespace
 
@@ -168,3 +169,84 @@ def test_a_decision_in_a_batch_and_a_counter():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         agree(qad.vmap(frozen)(TWO), np.array([np.sum(X**2), np.sum(2 * X)]))
+
+
+READ_ONLY = X.copy()
+READ_ONLY.setflags(write=False)
+PAIRS = [(X, X.copy()), (X, X[:]), (np.arange(6.0)[:3], np.arange(6.0)[1:4]), (X, READ_ONLY), (X, X[::-1]), (X, X)]
+WITHIN = np.arange(8.0)
+PAIRS += [(WITHIN[:3], WITHIN[i : i + 3]) for i in (0, 1, 3, 5)] + [(WITHIN[:6:2], WITHIN[1:7:2])]
+
+QUESTIONS = {
+    "shares_memory": np.shares_memory,
+    "may_share_memory": np.may_share_memory,
+    "of a view": lambda x, y: np.shares_memory(x[1:], y[:1]),
+    "of a copy": lambda x, y: np.shares_memory(x, y.copy()),
+    "owndata": lambda x, y: y.flags.owndata,
+    "writeable": lambda x, y: y.flags.writeable,
+    "writeable by name": lambda x, y: y.flags["WRITEABLE"],
+    "writeable of a view": lambda x, y: y[1:].flags.writeable,
+    "contiguous": lambda x, y: y.flags.c_contiguous,
+}
+
+
+def answered(asks):
+    return lambda x, y: np.sum(x * y) * (10.0 if asks(x, y) else 1.0)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_what_is_asked_of_memory_is_compared(question):
+    f = answered(QUESTIONS[question])
+    frozen = qad.freeze(f)
+    for _ in range(2):
+        for pair in PAIRS:
+            agree(f(*pair), frozen(*pair))
+    recordings = frozen.stats.recordings
+    for pair in PAIRS:
+        agree(f(*pair), frozen(*pair))
+    assert frozen.stats.recordings == recordings
+
+
+@pytest.mark.parametrize("transform", [qad.grad, qad.value_and_grad, qad.jacobian])
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_what_is_asked_of_memory_under_a_transform(question, transform):
+    f = answered(QUESTIONS[question])
+    frozen = qad.freeze(transform(f))
+    inner = transform(qad.freeze(f))
+    for pair in PAIRS * 2:
+        expected = transform(f)(*pair)
+        agree(expected, frozen(*pair))
+        agree(expected, inner(*pair))
+
+
+def test_whether_an_argument_is_captured_is_asked_anew():
+    table = X.copy()
+    f = answered(lambda x, y: np.shares_memory(x, table))
+    frozen = qad.freeze(f)
+    for x in (X, table, X, table[:2], X[:2]):
+        agree(f(x, 2.0), frozen(x, 2.0))
+
+
+def test_questions_of_memory_are_stored_with_a_program():
+    frozen = qad.freeze(answered(lambda x, y: np.shares_memory(x, y) and y.flags.writeable))
+    own = X.copy()
+    pairs = [(X, own), (X, X[:])]
+    expected = [frozen(*pair) for pair in pairs]
+    again = pickle.loads(pickle.dumps(frozen))
+    agree([again(*pair) for pair in pairs], expected)
+    assert (again.stats.replays, frozen.stats.recordings) == (2, 2)
+    assert "apart((x0, x1))" in frozen.source
+
+
+def test_a_function_that_asks_nothing_compares_nothing():
+    frozen = qad.freeze(lambda x, y: np.sum(x * y))
+    for pair in [pair for pair in PAIRS if pair[0] is not pair[1]]:
+        frozen(*pair)
+    assert frozen.stats.recordings == 1
+    assert "assert" not in frozen.source
+
+
+@pytest.mark.parametrize("name", ["base", "ctypes", "data", "strides"])
+def test_other_questions_of_memory_are_refused(name):
+    with pytest.raises(AttributeError, match=name):
+        qad.freeze(lambda x: np.sum(x) if getattr(x, name, None) is None else 2.0)(X)
