@@ -250,3 +250,39 @@ def test_a_function_that_asks_nothing_compares_nothing():
 def test_other_questions_of_memory_are_refused(name):
     with pytest.raises(AttributeError, match=name):
         qad.freeze(lambda x: np.sum(x) if getattr(x, name, None) is None else 2.0)(X)
+
+
+KEYS = [1, True, 1.0, 1 + 0j, np.int64(1), np.float64(1.0), 0.0, -0.0, 0, False, (1, 2), (1.0, 2), (True, 2), "1", b"1"]
+
+
+def told(table):
+    """What kinds of keys a dict has."""
+    ((key, x),) = table.items()
+    return np.sum(x) * (1 + len(repr(key))) * {bool: 2.0, int: 3.0, float: 5.0, tuple: 7.0}.get(type(key), 1.0)
+
+
+@pytest.mark.filterwarnings("ignore:qad.freeze.*was recorded 8 times")
+@pytest.mark.parametrize("road", ["plain", "in a list", "keyword", "gradient", "under a gradient"])
+def test_keys_of_dicts_are_compared_with_their_types(road):
+    f = {
+        "plain": lambda wrap: lambda key: wrap(told)({key: X}),
+        "in a list": lambda wrap: lambda key: wrap(lambda trees: told(trees[0]))([{key: 2.0}]),
+        "keyword": lambda wrap: lambda key: wrap(told)(table={key: X}),
+        "gradient": lambda wrap: lambda key: wrap(qad.grad(told))({key: X})[key],
+        "under a gradient": lambda wrap: lambda key: qad.grad(wrap(told))({key: X})[key],
+    }[road]
+    made = {}
+    frozen = f(lambda g: made.setdefault(0, qad.freeze(g)))
+    plain = f(lambda g: g)
+    for key in KEYS * 2:
+        agree(plain(key), frozen(key))
+
+
+def test_keys_that_are_the_same_share_a_program():
+    frozen = qad.freeze(told)
+    for key in [1, True, 1.0, -0.0, (1.0, 2)] * 3:
+        frozen({key: X})
+    assert (frozen.stats.recordings, frozen.stats.replays) == (5, 10)
+    again = pickle.loads(pickle.dumps(frozen))
+    agree([again({key: X}) for key in (1.0, True)], [told({key: X}) for key in (1.0, True)])
+    assert again.stats.replays == 2
