@@ -1,4 +1,4 @@
-"""Frozen functions that change what they capture run once a call; what they ask of memory is compared."""
+"""Frozen functions that change what they capture run once a call; questions of memory and keys are compared."""
 
 import pickle
 import warnings
