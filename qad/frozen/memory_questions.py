@@ -7,7 +7,7 @@ was asked.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from qad.frozen.program import Var
-    from qad.frozen.recorder import Recorder
+
+    Recorder: TypeAlias = Any  # of recorder.py, which imports this file
 
 SHARING = frozenset((np.shares_memory, np.may_share_memory))
 COPIED = "the function asks how its arguments lie in memory, and a recorded operation has copies of them"
