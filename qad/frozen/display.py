@@ -129,7 +129,7 @@ def _names(program):
 def _call(step, names):
     if is_guard(step):
         kind, content = step.kwargs["expected"]
-        return f"assert {kind}({names[step.args[0]]}) == {_short(content)}"
+        return f"assert {kind}({_text(step.args[0], names)}) == {_short(content)}"
     fn, args = step.fn, [_text(x, names) for x in step.args]
     if fn is operator.getitem:
         return f"{args[0]}[{_index(step.args[1], names)}]"

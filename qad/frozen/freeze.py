@@ -6,7 +6,7 @@ import warnings
 from collections import OrderedDict
 from functools import partial, update_wrapper
 from types import MethodType
-from typing import TYPE_CHECKING, Generic, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, ParamSpec, TypeVar
 
 from qad.core.errors import ArgumentError
 from qad.core.tape.tensor import value_of
@@ -123,9 +123,12 @@ class Frozen(Inspection, Generic[P, R]):
     stats : Stats
     as_node : method
         The answer to Tensors; `qad.frozen.tape_node` puts it here.
+    copied : bool
+        Whether what it is called with may be copies of what the caller gave.
     """
 
     as_node: Callable[..., Any]
+    copied: ClassVar[bool] = False
 
     def __init__(
         self, f: Callable[P, R], static_argnames: str | tuple[str, ...] = (), passes: Any = None, constant: Any = None
@@ -214,7 +217,7 @@ class Frozen(Inspection, Generic[P, R]):
         captured = self._look(branches.signature.statics())
         if result is RAISED or captured.live:
             return self._eagerly(args, kwargs)
-        recorded = record(self.f, branches.signature, values, captured)
+        recorded = record(self.f, branches.signature, values, captured, self.copied)
         if recorded.failure is None:
             build = builder(*recorded.form)
             program, run = executable(recorded.program, self.passes, build)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from numpy import generic, ndarray
+from numpy import generic, may_share_memory, ndarray
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from qad.frozen.program import Step
 
     Outcome: TypeAlias = tuple[str, Hashable]
+
+
+OF_MEMORY = frozenset(("strides", "flags", "apart"))  # kinds of outcomes
 
 
 class GuardFailed(Exception):
@@ -38,8 +41,9 @@ def check_value(x: Any, *, expected: Outcome, number: int) -> None:
 def outcome(x: Any, kind: str) -> Outcome:
     """What a decision of this kind sees of `x`, as something hashable: pairs (kind, content).
 
-    Decisions are truths, integers, numbers and arrays of them; "strides" decide what is a view, and "layout" is the
-    kind, shape and dtype of what a function gives.
+    Decisions are truths, integers, numbers and arrays of them; "strides" decide what is a view, "flags" are these and
+    what else an array says of its memory, "apart" is how far from one array another begins, None if they are disjoint,
+    and "layout" is the kind, shape and dtype of what a function gives.
     """
     if kind == "bool":
         return "bool", bool(x)
@@ -51,7 +55,15 @@ def outcome(x: Any, kind: str) -> Outcome:
         return "array", x.tobytes()
     if kind == "strides":
         return "strides", x.strides
+    if kind == "flags":
+        return "flags", (x.strides, x.flags.num)
+    if kind == "apart":
+        return "apart", _address(x[1]) - _address(x[0]) if may_share_memory(*x) else None
     return "layout", _structure(x)
+
+
+def _address(x):
+    return x.__array_interface__["data"][0]
 
 
 def _structure(x):

@@ -20,7 +20,7 @@ from qad.frozen.compiled import grouping
 from qad.frozen.compiled.blocks import chains
 from qad.frozen.compiled.lowering import lowered
 from qad.frozen.functions import RESHAPE, VIEWS, Method
-from qad.frozen.guards import is_guard
+from qad.frozen.guards import OF_MEMORY, is_guard
 from qad.frozen.out_argument import allocates, writes
 from qad.frozen.program import Step, Var, layout_of, rebuilt
 from qad.frozen.scalar_loop import FEWEST, is_scalar
@@ -81,8 +81,8 @@ class Places:
         self.last: set[Var] = set()  # results that are computed when all else is done, straight into the caller's hands
         self.demand: dict[Var, tuple[int, Layout]] = demand(program)
         guards = [step for step in program.steps if is_guard(step)]
-        by_strides = [step for step in guards if step.kwargs["expected"][0] == "strides"]
-        self.as_given: set[Var] = {step.args[0] for step in by_strides}  # never copied
+        of_memory = [step for step in guards if step.kwargs["expected"][0] in OF_MEMORY]
+        self.as_given: set[Var] = {var for step in of_memory for var in step.reads()}  # never copied
         for var, value in program.constants.items():
             self.dummies[var] = value
         self.find: Callable[..., Any] = grouping.finder(self)

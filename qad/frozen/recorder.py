@@ -18,6 +18,7 @@ from qad.frozen.floating_point_errors import current, is_quiet, turns_into_error
 from qad.frozen.functions import ANSWERED, MUTATING, REARRANGING, TRANSPARENT, keeps_shape, wants_numbers  # fmt: skip
 from qad.frozen.guards import check_value, outcome
 from qad.frozen.may_raise import is_settled
+from qad.frozen.memory_questions import SHARING, MemoryQuestions, depends_on_order, owner_of
 from qad.frozen.program import Program, Step, Var, rebuilt
 from qad.frozen.recorded_constants import Constants
 from qad.frozen.step_arguments import taken
@@ -46,8 +47,10 @@ class Recorder:
         The plain arrays that were met.
     by_layout : bool
         Whether something was found to be a view, or a copy, that may be the other where arrays lie in another order.
-    wrote, asked : bool
-        Whether a Tensor was written into, whose array may be a plain one; whether `f` itself asked how an array lies.
+    wrote : bool
+        Whether a Tensor was written into, whose array may be a plain one.
+    memory : MemoryQuestions
+        What `f` itself asked of how arrays lie.
     refusal : exception or None
         What could not be recorded; raised again in the end, for the function may have caught it.
     silent : bool
@@ -56,7 +59,6 @@ class Recorder:
         In words, why no program serves this call: a step raised, and the function caught that.
     """
 
-    asked: bool
     refusal: Exception | None
     failure: str | None
 
@@ -69,7 +71,8 @@ class Recorder:
         self.path: list[Outcome] = []
         self.places: list[str] = []
         self.running: bool = True
-        self.by_layout = self.wrote = self.asked = False
+        self.by_layout = self.wrote = False
+        self.memory: MemoryQuestions = MemoryQuestions()
         self.place: Any = None  # where an attribute was missing
         self.refusal = self.failure = None
         self.silent: bool = False
@@ -106,7 +109,8 @@ class Recorder:
                 "a traced array of qad.freeze was used after the function had returned: it leaked through a global, a "
                 "list or an attribute. Return it from the function instead"
             )
-        self._refuse_memory_order(fn, args, kwargs)
+        if (message := depends_on_order(fn, args, kwargs)) is not None:
+            self.refuse(message)
         if wants_numbers(fn):
             args, kwargs = (*args[:1], *self._numbers(args[1:])), self._numbers(kwargs)
         if fn in REARRANGING:
@@ -173,15 +177,6 @@ class Recorder:
         self.guard(var, outcome(value, kind.__name__))
         return value
 
-    def _refuse_memory_order(self, fn, args, kwargs):
-        """Raise for an order of entries that depends on how an array happens to lie in memory."""
-        order = kwargs.get("order") or (args[1] if len(args) == 2 and type(args[1]) is str else None)
-        if order in ("K", "A") and getattr(fn, "__name__", "") in ("ravel", "flatten", "reshape"):
-            self.refuse(
-                f"{fn.__name__}(order={order!r}) depends on the layout of an array in memory, which a program is not "
-                "made for: write order='C' or 'F'"
-            )
-
     def _numbers(self, x):
         """`x` with integers instead of traced ones, of Python's or of the same dtype; replays check them."""
 
@@ -206,9 +201,9 @@ class Recorder:
         """The Var of which `value` is a view, or None; `operands` are the traced arguments."""
         if not isinstance(value, np.ndarray):
             return None
-        owner = _owner(value)
+        owner = owner_of(value)
         for x in operands:
-            if isinstance(x.value, np.ndarray) and owner is _owner(x.value):
+            if isinstance(x.value, np.ndarray) and owner is owner_of(x.value):
                 return x.symbol.root
         return None
 
@@ -241,7 +236,8 @@ class Recorder:
         if fn in SHOWING:
             return shown(args[0], fn)
         if fn in ANSWERED:
-            self.asked |= fn in (np.shares_memory, np.may_share_memory)
+            if fn in SHARING:
+                self.memory.of_sharing(self, (*args, *kwargs.values()))
             return fn(*decoded(args), **decoded(kwargs))
         if "like" in kwargs:
             kwargs = {key: x for key, x in kwargs.items() if key != "like"}
@@ -274,8 +270,8 @@ class Recorder:
 
     # -- guards ----------------------------------------------------------------------------------
 
-    def guard(self, var: Var, found: Outcome) -> None:
-        """A step that raises in a replay unless the outcome of `var` is `found`."""
+    def guard(self, var: Any, found: Outcome) -> None:
+        """A step that raises in a replay unless the outcome of `var`, or of several, is `found`."""
         number = len(self.path)
         self.path.append(found)
         self.places.append(whereabouts())
@@ -285,7 +281,7 @@ class Recorder:
         """The program that gives these leaves of a result."""
         leaves = [x.symbol if type(x) is Traced else x for x in outputs]
         program = Program(self.inputs, self.constants.values, self.steps, leaves)
-        if self.asked or (self.by_layout and (self.wrote or program.pinned())) or program.by_layout():
+        if self.memory.asked or (self.by_layout and (self.wrote or program.pinned())) or program.by_layout():
             for var, value in [each for each in zip(self.inputs, self.given, strict=True) if each[0].kind == "array"]:
                 self.guard(var, outcome(value, "strides"))
         return program
@@ -294,13 +290,6 @@ class Recorder:
 def pick(parts: Any, i: int) -> Any:
     """One of several results."""
     return parts[i]
-
-
-def _owner(x):
-    """The object that owns an array's memory; NumPy's sliding windows put one of their own in between."""
-    while (base := getattr(x, "base", None)) is not None:
-        x = base
-    return x
 
 
 def _name(fn):

@@ -10,6 +10,7 @@ from qad.core.tape.tensor import Tensor
 from qad.core.transforms.arguments import run as call
 from qad.core.trees import flatten
 from qad.frozen.capture.array_contents import while_they_live
+from qad.frozen.memory_questions import COPIED
 from qad.frozen.recorder import Recorder
 from qad.frozen.results import builder, owned, plain
 from qad.frozen.rng_guard import RandomGuard
@@ -51,8 +52,10 @@ class Recorded:
     silent: bool = False
 
 
-def record(f: Callable[..., Any], signature: Signature, values: Sequence[Any], captured: Captured) -> Recorded:
-    """Run `f` once, recording it, on these values of the leaves that are no static ones."""
+def record(
+    f: Callable[..., Any], signature: Signature, values: Sequence[Any], captured: Captured, copied: bool = False
+) -> Recorded:
+    """Run `f` once, recording it, on these values of the leaves that are no static ones, which may be copies."""
     for _ in range(TRIES):
         random_guard = RandomGuard(captured.generators)
         recorder = Recorder(random_guard, captured.copies)
@@ -62,7 +65,7 @@ def record(f: Callable[..., Any], signature: Signature, values: Sequence[Any], c
     else:
         random_guard.refuse()
     result = builder(*form)([owned(x.value if type(x) is Traced else x) for x in leaves])
-    failure = recorder.failure
+    failure = COPIED if copied and recorder.memory.by_user else recorder.failure
     if failure is None and not captured.bindings.hold():
         failure = f"it changes what it captures: {', '.join(captured.bindings.broken()[:3])}"
     if failure is not None:
@@ -84,11 +87,11 @@ def _run(f, signature, values, recorder, random_guard, captured):
             tensors = {i for i, x in enumerate(leaves) if type(x) is Tensor}
             leaves = [plain(x, recorder) for x in leaves]
     except Exception as error:
-        _untouched(captured)
+        refuse_writes(captured)
         if recorder.refusal is not None and error is not recorder.refusal and not isinstance(error, QadError):
             raise recorder.refusal from error
         raise
-    _untouched(captured)
+    refuse_writes(captured)
     if recorder.refusal is not None:
         raise recorder.refusal
     return leaves, (spec, len(leaves), tensors)
@@ -103,7 +106,7 @@ def _unchanged(before, after, recorder):
         )
 
 
-def _untouched(captured):
+def refuse_writes(captured: Captured) -> None:
     """Raise where the function has changed an array that it captured."""
     if captured.arrays and captured.arrays_changed():
         raise ArgumentError(

@@ -30,7 +30,7 @@ class Fixed:
         self.key: Hashable = typed(value)
 
     def __eq__(self, other: Any) -> bool:
-        return self.key == other.key
+        return type(other) is Fixed and self.key == other.key
 
     def __hash__(self) -> int:
         return hash(self.key)
@@ -69,7 +69,7 @@ class Signature:
         Of each leaf: ("array", shape, dtype), ("scalar", dtype), ("number", type) or ("static", type, Fixed).
     static : tuple of (name, value)
     orders : tuple
-        The keys of each dict, in the order of insertion.
+        The keys of each dict, in the order of insertion; those that may equal others of another type as Fixed.
     aliases : tuple of int
         For each array the number of the first that is the same object; () where all differ.
     """
@@ -180,7 +180,7 @@ def unhashable(error: TypeError) -> ArgumentError:
 
 
 def orders(tree: Any) -> tuple[Any, ...]:
-    """The keys of each dict in a tree, in the order of insertion, which the structure of a pytree leaves out."""
+    """The keys of each dict in a tree with their types, in the order of insertion: the structure leaves out both."""
     found = []
     _collect(tree, found)
     return tuple(found)
@@ -189,12 +189,15 @@ def orders(tree: Any) -> tuple[Any, ...]:
 _LEAVES = frozenset((ndarray, float, int, complex, bool, str, type(None), np.float64, np.complex128, Tensor, Traced))
 
 
+_PLAIN_KEYS = frozenset((str, int))  # which differ where they compare so; 1 and True and 1.0 are equal, 0.0 and -0.0
+
+
 def _collect(x, found):
     if type(x) in _LEAVES:
         return
     if isinstance(x, dict):
         if x:
-            found.append(tuple(x))
+            found.append(tuple([key if type(key) in _PLAIN_KEYS else Fixed(key) for key in x]))
             for each in x.values():
                 _collect(each, found)
     elif isinstance(x, (tuple, list)):

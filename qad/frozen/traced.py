@@ -57,7 +57,7 @@ class Traced:
     @property
     def flags(self) -> Any:
         """How it lies in memory: the program is made for arguments that lie so."""
-        self.recorder.asked = True
+        self.recorder.memory.of_flags(self)
         return self.value.flags
 
     def __getattr__(self, name: str) -> NoReturn:

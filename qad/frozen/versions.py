@@ -37,6 +37,8 @@ class Version:
     captured : Captured
     recordings, failures : int
         How many programs were recorded with it, and how many recordings gave none.
+    stepwise : bool
+        Whether the function asks what only the caller's own arrays can answer, so that it is run step by step.
     reason : str or None
         In words, what differs from the version before.
     """
@@ -46,6 +48,7 @@ class Version:
         self.number: int = _number()
         self.recordings: int = 0
         self.failures: int = 0
+        self.stepwise: bool = captured.live
         self.reason: str | None = reason
         self._bindings = captured.bindings
 

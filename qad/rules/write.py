@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ArgumentError, RecordedTensorError
+from qad.core.errors import ArgumentError, BatchError, RecordedTensorError
 from qad.extend import Tensor, as_array, attach, implements, is_foreign, operand, stack_of, value_of
+from qad.extend.batching import is_batched
 from qad.extend.memory import accumulate, adopt, handle_of, is_number, is_parameter, renew, root_of, spot, write
 from qad.rules.complex import imag, imag_part, real, real_part
 from qad.rules.flat import Flat, unraveled
@@ -168,14 +169,25 @@ def put(a: Value, ind: Value, v: Value, mode: str = "raise") -> None:
 
 @implements(np.place)
 def place(arr: Value, mask: Value, vals: Value) -> None:
+    if is_batched(mask):
+        if np.size(vals) != 1:
+            raise BatchError(
+                "np.place under qad.vmap: a mask selects another number of entries in each example, which take their "
+                "values in turn: write np.where(mask, values, x) with values of the shape of x"
+            )
+        return putmask(arr, mask, vals)
     mask = as_array(value_of(mask)).astype(bool).reshape(arr.shape)
-    _to(arr, mask, np.ravel(operand(vals))[np.arange(int(mask.sum())) % np.size(vals)])
+    return _to(arr, mask, np.ravel(operand(vals))[np.arange(int(mask.sum())) % np.size(vals)])
 
 
 @implements(np.putmask)
 def putmask(a: Value, mask: Value, values: Value) -> None:
+    """``np.putmask``; a mask that differs between the examples of `qad.vmap` chooses between whole arrays."""
+    if is_batched(mask):
+        values = np.ravel(operand(values))[np.arange(a.size) % np.size(values)].reshape(a.shape)
+        return _to(a, ..., np.where(mask.astype(bool).reshape(a.shape), values, a))
     mask = as_array(value_of(mask)).astype(bool).reshape(a.shape)
-    _to(a, mask, np.ravel(operand(values))[np.flatnonzero(mask) % np.size(values)])
+    return _to(a, mask, np.ravel(operand(values))[np.flatnonzero(mask) % np.size(values)])
 
 
 @implements(np.put_along_axis)
