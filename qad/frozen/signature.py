@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -16,46 +15,8 @@ from qad.core.tape.operands import check_arithmetic
 from qad.core.tape.tensor import Tensor
 from qad.core.trees import NAMESPACE, flatten, leaf_path, nesting, unflatten
 from qad.extend import is_foreign
-from qad.frozen.capture.trusted_code import is_trusted
+from qad.frozen.static_values import Fixed, typed, unhashable
 from qad.frozen.traced import Traced
-
-
-class Fixed:
-    """A static value: equal to another where a program serves both."""
-
-    __slots__ = ("value", "key")
-
-    def __init__(self, value: Any):
-        self.value: Any = value
-        self.key: Hashable = typed(value)
-
-    def __eq__(self, other: Any) -> bool:
-        return self.key == other.key
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
-    def __repr__(self) -> str:
-        return repr(self.value)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Fixed, (self.value,)
-
-
-class _Identity:
-    """An object that equals only itself, whatever its class says."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value):
-        hash(value)  # which raises for what is meant to be compared by its entries
-        self.value = value
-
-    def __eq__(self, other):
-        return type(other) is _Identity and self.value is other.value
-
-    def __hash__(self):
-        return id(self.value)
 
 
 @dataclass(slots=True, eq=False)
@@ -106,8 +67,9 @@ class Signature:
 
     def is_plain(self, leaves: Sequence[Any], args: Sequence[Any]) -> bool:
         """Whether the arguments are positional plain arrays and nothing else."""
-        arrays = all(kind[0] == "array" for kind in self.kinds)
-        return arrays and len(args) == len(leaves) and not self.static and not self.aliases
+        if self.static or self.aliases or len(args) != len(leaves):
+            return False
+        return all(x is leaf and kind[0] == "array" for x, leaf, kind in zip(args, leaves, self.kinds, strict=True))
 
     def statics(self) -> list[Any]:
         """The static values."""
@@ -150,33 +112,6 @@ def _words(kind):
     if kind[0] == "array":
         return f"shape {kind[1]} of {kind[2]}"
     return f"{kind[2]!r}" if kind[0] == "static" else f"a {kind[0]} of {kind[1]}"
-
-
-def typed(x: Any) -> Hashable:
-    """A static value with its type, by which 2, 2.0 and True differ, and 0.0 and -0.0; a user's objects by identity.
-
-    What compares equal by a method of the user's may still differ; frozen dataclasses are compared by their fields.
-    """
-    kind = type(x)
-    if kind in (tuple, frozenset):
-        return kind, kind(map(typed, x))
-    if kind is slice:
-        return kind, typed((x.start, x.stop, x.step))
-    if isinstance(x, (float, complex, np.generic)):
-        return kind, repr(x)
-    frozen = hasattr(kind, "__dataclass_params__") and kind.__dataclass_params__.frozen
-    if frozen or is_trusted(kind.__module__) or isinstance(x, Enum):
-        hash(x)
-        return kind, x
-    return kind, _Identity(x)
-
-
-def unhashable(error: TypeError) -> ArgumentError:
-    """What to say of a static value that has no hash."""
-    return ArgumentError(
-        f"qad.freeze: a static argument cannot be hashed ({error}): pass it as an array, a tuple or a frozen "
-        "dataclass, or close over it"
-    )
 
 
 def orders(tree: Any) -> tuple[Any, ...]:

@@ -25,7 +25,8 @@ from qad.extend import is_foreign, stack_of
 from qad.frozen.capture.bindings import Bindings
 from qad.frozen.freeze import Frozen
 from qad.frozen.results import with_own_arrays
-from qad.frozen.signature import kind_of, orders, typed
+from qad.frozen.signature import kind_of, orders
+from qad.frozen.static_values import typed
 from qad.frozen.traced import Traced
 from qad.frozen.versions import Changed, Version, current
 

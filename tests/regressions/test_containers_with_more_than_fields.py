@@ -1,0 +1,106 @@
+"""Dataclasses, namedtuples and registered classes whose objects hold more than their fields."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pytest
+
+import qad
+
+X = np.array([0.3, 0.7, 1.1])
+
+
+class Cached:
+    """A plain base class that gives its objects a dict."""
+
+    def __new__(cls, *args, **kwargs):
+        made = super().__new__(cls)
+        object.__setattr__(made, "cache", {"k": 1.0})
+        return made
+
+
+@dataclass(frozen=True)
+class Chain(Cached):
+    n: int
+
+    def __post_init__(self):
+        object.__setattr__(self, "scale", 1.0)
+
+    @cached_property
+    def terms(self):
+        return [np.eye(self.n)]
+
+
+@dataclass(frozen=True, slots=True)
+class Slotted:
+    scale: float
+
+
+def rebound(name, value):
+    return lambda x: object.__setattr__(x, name, value)
+
+
+CHANGES = {
+    "cached property": (lambda x, c: sum(x @ h @ x for h in c.terms), lambda c: c.terms.append(np.ones((3, 3)))),
+    "dict of a base": (lambda x, c: np.sum(x) * c.cache["k"], lambda c: c.cache.update(k=3.0)),
+    "no field": (lambda x, c: np.sum(x) * c.scale, rebound("scale", 3.0)),
+    "field": (lambda x, c: np.sum(x) * c.n, rebound("n", 2)),
+    "new attribute": (lambda x, c: np.sum(x) * getattr(c, "more", 1.0), rebound("more", 3.0)),
+    "slot": (lambda x, c: np.sum(x) * c.scale, rebound("scale", 3.0)),
+}
+
+
+@pytest.mark.parametrize("static", [False, True])
+@pytest.mark.parametrize("case", CHANGES)
+def test_all_that_a_frozen_dataclass_holds_is_compared(case, static):
+    f, change = CHANGES[case]
+    c = Slotted(1.0) if case == "slot" else Chain(3)
+    if case == "cached property":
+        assert len(c.terms) == 1
+    if static:
+        frozen, more = qad.freeze(f, static_argnames="c"), {"c": c}
+    else:
+        frozen, more = qad.freeze(lambda x: f(x, c)), {}
+    for _ in range(3):
+        before = frozen(X, **more)
+        slope = qad.grad(frozen)(X, **more)
+    np.testing.assert_allclose([before, *slope], [f(X, c), *qad.grad(f)(X, c)])
+    change(c)
+    assert not np.isclose(f(X, c), before)
+    np.testing.assert_allclose([frozen(X, **more), *qad.grad(frozen)(X, **more)], [f(X, c), *qad.grad(f)(X, c)])
+
+
+def test_static_objects_that_are_equal_by_their_fields_only():
+    frozen = qad.freeze(CHANGES["no field"][0], static_argnames="c")
+    one, two = Chain(3), Chain(3)
+    object.__setattr__(two, "scale", 3.0)
+    for c in (one, two, one):
+        np.testing.assert_allclose(frozen(X, c=c), np.sum(X) * c.scale)
+        np.testing.assert_allclose(qad.grad(frozen)(X, c=c), c.scale)
+    object.__setattr__(one, "scale", 5.0)  # what a program was made of for all that are equal
+    np.testing.assert_allclose(frozen(X, c=Chain(3)), np.sum(X))
+    np.testing.assert_allclose(qad.grad(frozen)(X, c=Chain(3)), 1.0)
+    other = Slotted(0.0), Slotted(-0.0)
+    signs = qad.freeze(lambda x, c: np.sum(np.copysign(x, c.scale)), static_argnames="c")
+    assert [np.sign(signs(X, c=c)) for c in other] == [1, -1]
+
+
+def test_static_objects_of_equal_attributes_share_a_program():
+    frozen = qad.freeze(CHANGES["no field"][0], static_argnames="c")
+    for _ in range(4):
+        frozen(X, c=Slotted(2.0))
+    assert (frozen.stats.recordings, frozen.stats.replays) == (1, 3)
+
+
+def test_an_array_is_no_list_of_one_array():
+    frozen = qad.freeze(lambda a: 2 * a[0])
+    for given in ([X], [X], X, [X], X):
+        np.testing.assert_array_equal(frozen(given), 2 * given[0])
+
+
+def test_gradients_of_what_cannot_be_hashed_say_so():
+    frozen = qad.freeze(lambda x, c: np.sum(x) * c[0], static_argnames="c")
+    for call in (frozen, qad.grad(frozen)):
+        with pytest.raises(qad.errors.ArgumentError, match="cannot be hashed"):
+            call(X, [1.0])
