@@ -1,15 +1,18 @@
 """Pytrees: nested containers of arrays, through optree.
 
 Dataclasses register themselves the first time they are met; fields marked
-``field(metadata={"static": True})`` are structure, not leaves.
+``field(metadata={"static": True})`` are structure, not leaves, and what an object holds besides its fields comes along.
 """
 
 from __future__ import annotations
 
 import re
+import warnings
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from types import MemberDescriptorType, SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import optree
@@ -21,14 +24,15 @@ from qad.core.tape.tensor import CONSTANT, Tensor, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
-
     from qad.core.tape.levels import Level
     from qad.core.words import Spec
     from qad.typing import Function, Tree
 
 NAMESPACE = "qad"
 _LEAVES = (np.ndarray, Tensor, float, complex)
+_USUAL = (list, tuple, dict)  # whose entries are leaves if there is no other node
+_PLAIN = frozenset((*_LEAVES, int, bool, str, type(None), np.float64, np.complex128))
+_NAMEDTUPLES: set[type] = set()  # that are registered, because their objects have a dict
 LEAF: Spec = optree.treespec_leaf(namespace=NAMESPACE)
 
 
@@ -38,10 +42,33 @@ def flatten(tree: Tree) -> tuple[list[Any], Spec]:
         return [tree], LEAF
     leaves, spec = optree.tree_flatten(tree, namespace=NAMESPACE)
     strangers = {cls for cls in set(map(type, leaves)) if is_dataclass(cls)}
+    if spec.num_nodes > len(leaves) + 1 or type(tree) not in _USUAL:
+        strangers |= _new_namedtuples([tree])
     for cls in strangers:
         with suppress(ValueError):  # another thread was first
-            register_dataclass(cls)
+            (register_dataclass if is_dataclass(cls) else _register_namedtuple)(cls)
     return flatten(tree) if strangers else (leaves, spec)
+
+
+def _new_namedtuples(trees):
+    """Classes of namedtuples in these trees whose objects have a dict, and of which optree knows the entries only."""
+    while trees:
+        kinds = set(map(type, trees)) - _PLAIN
+        new = {cls for cls in kinds if hasattr(cls, "_fields") and issubclass(cls, tuple) and cls.__dictoffset__}
+        if new := {cls for cls in new if cls not in _NAMEDTUPLES and optree.is_namedtuple_class(cls)}:
+            return new
+        trees = [child for tree in trees if type(tree) in kinds for child in _children(tree)]
+    return set()
+
+
+def _children(tree):
+    if isinstance(tree, (list, tuple)):
+        return tree
+    if isinstance(tree, dict):
+        return tree.values()
+    if optree.tree_is_leaf(tree, namespace=NAMESPACE):
+        return ()
+    return optree.tree_flatten_one_level(tree, namespace=NAMESPACE)[0]
 
 
 def unflatten(spec: Spec, leaves: Sequence[Any]) -> Tree:
@@ -98,18 +125,105 @@ def register(cls: type, children: Function, rebuild: Function) -> None:
 def register_dataclass(cls: type) -> None:
     """Make a dataclass a pytree of its fields."""
     dynamic = tuple(f.name for f in fields(cls) if not f.metadata.get("static"))
-    static = tuple(f.name for f in fields(cls) if f.metadata.get("static"))
+    static = frozenset(f.name for f in fields(cls) if f.metadata.get("static"))
 
     def children(obj):
-        return tuple(getattr(obj, n) for n in dynamic), tuple(getattr(obj, n) for n in static)
+        there = dynamic
+        try:
+            values = tuple([getattr(obj, name) for name in dynamic])
+        except AttributeError:  # a field that ``__init__`` does not set
+            there = tuple([name for name in dynamic if hasattr(obj, name)])
+            values = tuple([getattr(obj, name) for name in there])
+        return values, Rest(obj, there, static), there
 
-    def rebuild(values, subtrees):
-        obj = object.__new__(cls)
-        for name, value in zip(static + dynamic, (*values, *subtrees), strict=True):
+    register(cls, children, lambda rest, subtrees: rest.rebuilt(object.__new__(cls), subtrees))
+
+
+def _register_namedtuple(cls):
+    """Make a namedtuple a pytree that keeps what its objects hold beside the entries."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of optree, which would take the entries only
+        optree.register_pytree_node(
+            cls,
+            lambda obj: (tuple(obj), Rest(obj, (), frozenset())),
+            lambda rest, subtrees: rest.rebuilt(tuple.__new__(cls, subtrees), ()),
+            path_entry_type=optree.NamedTupleEntry,
+            namespace=NAMESPACE,
+        )
+    _NAMEDTUPLES.add(cls)
+
+
+class Rest:
+    """What an object holds beside the fields that are subtrees: a part of the structure of a tree.
+
+    Attributes
+    ----------
+    fields : tuple of str
+    attributes : list of (name, value)
+        The same objects come along whenever the object is rebuilt.
+    order : tuple of str
+        The names in the dict of the object, as they stand there.
+    compared : set of str, optional
+        Names by which trees are of one structure; None stands for all.
+    """
+
+    __slots__ = ("fields", "attributes", "order", "compared")
+
+    def __init__(self, obj: object, fields: tuple[str, ...], compared: frozenset[str] | None = None) -> None:
+        space = getattr(obj, "__dict__", {})
+        slots = [name for name in _slots(type(obj)) if name not in fields and hasattr(obj, name)]
+        self.fields: tuple[str, ...] = fields
+        self.order: tuple[str, ...] = tuple(space)
+        self.compared: frozenset[str] | None = compared
+        self.attributes: list[tuple[str, Any]] = [(name, value) for name, value in space.items() if name not in fields]
+        self.attributes += [(name, getattr(obj, name)) for name in slots]
+
+    def rebuilt(self, obj: Any, subtrees: Sequence[Any]) -> Any:
+        """A new object of the class with these subtrees, and all else as it was."""
+        values = dict(self.attributes)
+        values.update(zip(self.fields, subtrees, strict=True))
+        space = getattr(obj, "__dict__", {})
+        for name in self.order:
+            space[name] = values.pop(name)
+        for name, value in values.items():
             object.__setattr__(obj, name, value)
         return obj
 
-    register(cls, children, rebuild)
+    def __eq__(self, other: Any) -> bool:
+        if type(other) is not Rest or self.fields != other.fields:
+            return False
+        mine, others = self._structure(), other._structure()
+        return mine.keys() == others.keys() and all(_equal(mine[name], others[name]) for name in mine)
+
+    def __hash__(self) -> int:
+        return hash(tuple(sorted(self._structure())))
+
+    def __repr__(self) -> str:
+        return repr(tuple(self._structure() if self.compared is None else self._structure().values()))
+
+    def _structure(self):
+        return {name: x for name, x in self.attributes if self.compared is None or name in self.compared}
+
+    def __qad_reached__(self) -> Any:
+        """What `qad.freeze` compares of it: every attribute, by its name."""
+        return SimpleNamespace(**dict(self.attributes))
+
+
+@lru_cache(maxsize=1024)
+def _slots(cls):
+    """The names of slots of a class and its bases, as they are stored."""
+    return [name for base in cls.__mro__ for name, x in vars(base).items() if type(x) is MemberDescriptorType]
+
+
+def _equal(x, y):
+    if x is y:
+        return True
+    if isinstance(x, np.ndarray) or isinstance(y, np.ndarray):
+        return type(x) is type(y) and np.array_equal(x, y)
+    try:
+        return bool(x == y)
+    except (TypeError, ValueError):  # lists of arrays, say
+        return False
 
 
 def check_leaf(leaf: Any, path: Callable[[], object]) -> None:

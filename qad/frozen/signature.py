@@ -13,9 +13,9 @@ from numpy import ndarray
 from qad.core.errors import ArgumentError
 from qad.core.tape.operands import check_arithmetic
 from qad.core.tape.tensor import Tensor
-from qad.core.trees import NAMESPACE, flatten, leaf_path, nesting, unflatten
+from qad.core.trees import NAMESPACE, Rest, flatten, leaf_path, nesting, unflatten
 from qad.extend import is_foreign
-from qad.frozen.static_values import Fixed, typed, unhashable
+from qad.frozen.static_values import Fixed, held, typed, unhashable
 from qad.frozen.traced import Traced
 
 
@@ -33,6 +33,8 @@ class Signature:
         The keys of each dict, in the order of insertion.
     aliases : tuple of int
         For each array the number of the first that is the same object; () where all differ.
+    rests : tuple
+        What each container holds beside its fields.
     """
 
     spec: Any
@@ -40,12 +42,13 @@ class Signature:
     static: tuple[tuple[str, Any], ...] = ()
     orders: tuple[Any, ...] = ()
     aliases: tuple[int, ...] = ()
+    rests: tuple[Rest, ...] = ()
     _typed: Hashable = field(init=False)
     _hash: int = field(init=False)
 
     def __post_init__(self) -> None:
         try:
-            self._typed = typed(self.static)
+            self._typed = typed(self.static), held([rest.attributes for rest in self.rests])
             self._hash = hash((self.spec, self.kinds, self._typed, self.orders, self.aliases))
         except TypeError as error:
             raise unhashable(error) from None
@@ -63,7 +66,7 @@ class Signature:
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Signature, (self.spec, self.kinds, self.static, self.orders, self.aliases)
+        return Signature, (self.spec, self.kinds, self.static, self.orders, self.aliases, self.rests)
 
     def is_plain(self, leaves: Sequence[Any], args: Sequence[Any]) -> bool:
         """Whether the arguments are positional plain arrays and nothing else."""
@@ -73,7 +76,8 @@ class Signature:
 
     def statics(self) -> list[Any]:
         """The static values."""
-        return [value for _, value in self.static] + [kind[2].value for kind in self.kinds if kind[0] == "static"]
+        leaves = [kind[2].value for kind in self.kinds if kind[0] == "static"]
+        return [*(value for _, value in self.static), *leaves, *self.rests]
 
     def rebuilt(self, values: Iterable[Any]) -> Any:
         """``(args, kwargs)`` with these values for arrays and numbers; aliases get one object again."""
@@ -89,6 +93,8 @@ class Signature:
         """In words, how this differs from an earlier signature."""
         if self.spec != other.spec:
             return f"structure {nesting(self.spec)} instead of {nesting(other.spec)}"
+        if self._typed[1] != other._typed[1]:
+            return "attributes of an argument that are no fields"
         if self._typed != other._typed:
             return f"static arguments {dict(self.static)} instead of {dict(other.static)}"
         if self.orders != other.orders:
@@ -114,30 +120,36 @@ def _words(kind):
     return f"{kind[2]!r}" if kind[0] == "static" else f"a {kind[0]} of {kind[1]}"
 
 
-def orders(tree: Any) -> tuple[Any, ...]:
-    """The keys of each dict in a tree, in the order of insertion, which the structure of a pytree leaves out."""
-    found = []
-    _collect(tree, found)
-    return tuple(found)
+def orders(tree: Any) -> tuple[tuple[Any, ...], tuple[Rest, ...]]:
+    """What the structure of a pytree leaves out.
+
+    That is the keys of each dict in the order of insertion, and what containers hold beside their fields.
+    """
+    found, rests = [], []
+    _collect(tree, found, rests)
+    return tuple(found), tuple(rests)
 
 
 _LEAVES = frozenset((ndarray, float, int, complex, bool, str, type(None), np.float64, np.complex128, Tensor, Traced))
 
 
-def _collect(x, found):
+def _collect(x, found, rests):
     if type(x) in _LEAVES:
         return
     if isinstance(x, dict):
         if x:
             found.append(tuple(x))
             for each in x.values():
-                _collect(each, found)
-    elif isinstance(x, (tuple, list)):
+                _collect(each, found, rests)
+    elif type(x) in (tuple, list):
         for each in x:
-            _collect(each, found)
+            _collect(each, found, rests)
     elif not optree.tree_is_leaf(x, namespace=NAMESPACE):
-        for each in optree.tree_flatten_one_level(x, namespace=NAMESPACE)[0]:
-            _collect(each, found)
+        children, rest, *_ = optree.tree_flatten_one_level(x, namespace=NAMESPACE)
+        if type(rest) is Rest and rest.attributes:
+            rests.append(rest)
+        for each in children:
+            _collect(each, found, rests)
 
 
 def signature_of(
@@ -154,7 +166,8 @@ def signature_of(
     moving = [id(x) for x, kind in zip(leaves, kinds, strict=True) if kind[0] != "static"]
     arrays = [id(x) for x, kind in zip(leaves, kinds, strict=True) if kind[0] == "array"]
     aliases = tuple([moving.index(x) for x in moving]) if len(set(arrays)) < len(arrays) else ()
-    return Signature(spec, kinds, static, orders((args, kwargs)), aliases), leaves, spec
+    keys, rests = orders((args, kwargs))
+    return Signature(spec, kinds, static, keys, aliases, rests), leaves, spec
 
 
 def kind_of(x: Any) -> tuple[Any, ...]:

@@ -26,7 +26,7 @@ from qad.frozen.capture.bindings import Bindings
 from qad.frozen.freeze import Frozen
 from qad.frozen.results import with_own_arrays
 from qad.frozen.signature import kind_of, orders
-from qad.frozen.static_values import typed
+from qad.frozen.static_values import held, typed
 from qad.frozen.traced import Traced
 from qad.frozen.versions import Changed, Version, current
 
@@ -46,7 +46,7 @@ def as_node(frozen: Frozen[..., Any], leaves: Sequence[Any], spec: Any) -> Any:
     def made(version, old):
         return Part(form.on_tensors, frozen, version, len(numbers), recorded, old)
 
-    root = current(kept, frozen.f, form.static, frozen.constant, made)
+    root = current(kept, frozen.f, [*form.static, *form.rests], frozen.constant, made)
     xs = [leaves[i] for i in numbers]
     return with_own_arrays(form.call(xs)) if (out := _recorded(root, xs)) is None else out[0]
 
@@ -73,7 +73,9 @@ class _Form:
 
     def __init__(self, f, spec, static, numbers, recorded):
         self.f, self.spec, self.static, self.numbers, self.recorded = f, spec, static, numbers, recorded
-        self.key = spec, orders(self.given([None] * len(numbers))), typed(tuple(static)), recorded
+        keys, self.rests = orders(self.given([None] * len(numbers)))
+        attributes = held([rest.attributes for rest in self.rests])
+        self.key = spec, keys, attributes, typed(tuple(static)), recorded
 
     def on_tensors(self, *xs):
         """The function of arrays, which are given to it as constant Tensors where Tensors were given."""
