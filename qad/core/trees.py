@@ -24,6 +24,7 @@ from qad.core.tape.tensor import CONSTANT, Tensor, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
     from qad.core.tape.levels import Level
     from qad.core.words import Spec
     from qad.typing import Function, Tree
@@ -42,30 +43,33 @@ def flatten(tree: Tree) -> tuple[list[Any], Spec]:
         return [tree], LEAF
     leaves, spec = optree.tree_flatten(tree, namespace=NAMESPACE)
     strangers = {cls for cls in set(map(type, leaves)) if is_dataclass(cls)}
-    if spec.num_nodes > len(leaves) + 1 or type(tree) not in _USUAL:
-        strangers |= _new_namedtuples([tree])
+    if type(tree) not in _USUAL or spec.num_nodes > len(leaves) + 1:
+        _add_namedtuples((tree,), strangers)
     for cls in strangers:
         with suppress(ValueError):  # another thread was first
             (register_dataclass if is_dataclass(cls) else _register_namedtuple)(cls)
     return flatten(tree) if strangers else (leaves, spec)
 
 
-def _new_namedtuples(trees):
-    """Classes of namedtuples in these trees whose objects have a dict, and of which optree knows the entries only."""
-    while trees:
-        kinds = set(map(type, trees)) - _PLAIN
-        new = {cls for cls in kinds if hasattr(cls, "_fields") and issubclass(cls, tuple) and cls.__dictoffset__}
-        if new := {cls for cls in new if cls not in _NAMEDTUPLES and optree.is_namedtuple_class(cls)}:
-            return new
-        trees = [child for tree in trees if type(tree) in kinds for child in _children(tree)]
-    return set()
+def _add_namedtuples(trees, found):
+    """Add classes of namedtuples in these trees whose objects have a dict: optree knows of their entries only."""
+    for tree in trees:
+        kind = type(tree)
+        if kind in _PLAIN:
+            continue
+        if kind is tuple or kind is list:
+            below = tree
+        elif kind is dict:
+            below = tree.values()
+        else:
+            if kind not in _NAMEDTUPLES and kind.__dictoffset__ and optree.is_namedtuple_class(kind):
+                found.add(kind)
+            below = _children(tree)
+        if below and not _PLAIN.issuperset(map(type, below)):
+            _add_namedtuples(below, found)
 
 
 def _children(tree):
-    if isinstance(tree, (list, tuple)):
-        return tree
-    if isinstance(tree, dict):
-        return tree.values()
     if optree.tree_is_leaf(tree, namespace=NAMESPACE):
         return ()
     return optree.tree_flatten_one_level(tree, namespace=NAMESPACE)[0]

@@ -74,8 +74,7 @@ class _Form:
     def __init__(self, f, spec, static, numbers, recorded):
         self.f, self.spec, self.static, self.numbers, self.recorded = f, spec, static, numbers, recorded
         keys, self.rests = orders(self.given([None] * len(numbers)))
-        attributes = held([rest.attributes for rest in self.rests])
-        self.key = spec, keys, attributes, typed(tuple(static)), recorded
+        self.key = spec, keys, held([x.attributes for x in self.rests]), typed(tuple(static)), recorded
 
     def on_tensors(self, *xs):
         """The function of arrays, which are given to it as constant Tensors where Tensors were given."""

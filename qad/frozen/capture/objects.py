@@ -52,6 +52,9 @@ def see_object(reach: Reach, x: Any, path: str) -> None:
         see_hidden(reach, x, path)
     elif users and _is_plain(kind) and optree.tree_is_leaf(x, namespace=NAMESPACE):
         see_attributes(reach, x, path)
+    elif not users and _is_immutable(kind):  # a library's, which may remember things beside its fields
+        for name in kind.__dataclass_fields__:
+            reach.wait(getattr(x, name, None), f"{path}.{name}")
     else:
         see_whole(reach, x, path)
 
@@ -117,6 +120,10 @@ def _is_plain(kind):
     """Whether a class and all its bases are the user's, so that only the user's code reads attributes; no dataclass."""
     bases = [base.__module__ for base in kind.__mro__]
     return not hasattr(kind, "__dataclass_fields__") and all(m in NEUTRAL or not is_trusted(m) for m in bases)
+
+
+def _is_immutable(kind):
+    return hasattr(kind, "__dataclass_params__") and kind.__dataclass_params__.frozen
 
 
 def see_bytes(reach: Reach, x: Any, path: str) -> None:
