@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qad.core.attributes import with_rest
 from qad.core.errors import ArgumentError, GradientTypeError
 from qad.core.tape.tensor import value_of
-from qad.core.trees import Rest, register, tree_map
+from qad.core.trees import register, tree_map
 
 if TYPE_CHECKING:
     from qad.core.words import Value
@@ -51,7 +52,7 @@ def register_container(cls: type[T], *fields: str) -> type[T]:
         raise ArgumentError('name the attributes that hold arrays: qad.register_container(Layer, "weights", "bias")')
 
     def children(obj):
-        return tuple([getattr(obj, name) for name in fields]), Rest(obj, fields)
+        return with_rest(obj, fields, tuple([getattr(obj, name) for name in fields]))[:2]
 
     def rebuild(rest, subtrees):
         return rest.rebuilt(object.__new__(cls), subtrees)

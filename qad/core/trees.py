@@ -10,26 +10,24 @@ import re
 import warnings
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
-from functools import lru_cache
-from types import MemberDescriptorType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import optree
 
+from qad.core.attributes import NAMESPACE, with_rest
 from qad.core.errors import ArgumentError, GradientTypeError
 from qad.core.guests import brought
 from qad.core.tape.operands import check_arithmetic
 from qad.core.tape.tensor import CONSTANT, Tensor, value_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from qad.core.tape.levels import Level
     from qad.core.words import Spec
     from qad.typing import Function, Tree
 
-NAMESPACE = "qad"
 _LEAVES = (np.ndarray, Tensor, float, complex)
 _USUAL = (list, tuple, dict)  # whose entries are leaves if there is no other node
 _PLAIN = frozenset((*_LEAVES, int, bool, str, type(None), np.float64, np.complex128))
@@ -138,96 +136,36 @@ def register_dataclass(cls: type) -> None:
         except AttributeError:  # a field that ``__init__`` does not set
             there = tuple([name for name in dynamic if hasattr(obj, name)])
             values = tuple([getattr(obj, name) for name in there])
-        return values, Rest(obj, there, static), there
+        return with_rest(obj, there, values, static)
 
     register(cls, children, lambda rest, subtrees: rest.rebuilt(object.__new__(cls), subtrees))
 
 
 def _register_namedtuple(cls):
     """Make a namedtuple a pytree that keeps what its objects hold beside the entries."""
+    count = len(cls._fields)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of optree, which would take the entries only
         optree.register_pytree_node(
             cls,
-            lambda obj: (tuple(obj), Rest(obj, (), frozenset())),
-            lambda rest, subtrees: rest.rebuilt(tuple.__new__(cls, subtrees), ()),
+            lambda obj: with_rest(obj, (), tuple(obj), frozenset())[:2],
+            lambda rest, subtrees: rest.rebuilt(tuple.__new__(cls, subtrees[:count]), subtrees[count:]),
             path_entry_type=optree.NamedTupleEntry,
             namespace=NAMESPACE,
         )
     _NAMEDTUPLES.add(cls)
 
 
-class Rest:
-    """What an object holds beside the fields that are subtrees: a part of the structure of a tree.
-
-    Attributes
-    ----------
-    fields : tuple of str
-    attributes : list of (name, value)
-        The same objects come along whenever the object is rebuilt.
-    order : tuple of str
-        The names in the dict of the object, as they stand there.
-    compared : set of str, optional
-        Names by which trees are of one structure; None stands for all.
-    """
-
-    __slots__ = ("fields", "attributes", "order", "compared")
-
-    def __init__(self, obj: object, fields: tuple[str, ...], compared: frozenset[str] | None = None) -> None:
-        space = getattr(obj, "__dict__", {})
-        slots = [name for name in _slots(type(obj)) if name not in fields and hasattr(obj, name)]
-        self.fields: tuple[str, ...] = fields
-        self.order: tuple[str, ...] = tuple(space)
-        self.compared: frozenset[str] | None = compared
-        self.attributes: list[tuple[str, Any]] = [(name, value) for name, value in space.items() if name not in fields]
-        self.attributes += [(name, getattr(obj, name)) for name in slots]
-
-    def rebuilt(self, obj: Any, subtrees: Sequence[Any]) -> Any:
-        """A new object of the class with these subtrees, and all else as it was."""
-        values = dict(self.attributes)
-        values.update(zip(self.fields, subtrees, strict=True))
-        space = getattr(obj, "__dict__", {})
-        for name in self.order:
-            space[name] = values.pop(name)
-        for name, value in values.items():
-            object.__setattr__(obj, name, value)
-        return obj
-
-    def __eq__(self, other: Any) -> bool:
-        if type(other) is not Rest or self.fields != other.fields:
-            return False
-        mine, others = self._structure(), other._structure()
-        return mine.keys() == others.keys() and all(_equal(mine[name], others[name]) for name in mine)
-
-    def __hash__(self) -> int:
-        return hash(tuple(sorted(self._structure())))
-
-    def __repr__(self) -> str:
-        return repr(tuple(self._structure() if self.compared is None else self._structure().values()))
-
-    def _structure(self):
-        return {name: x for name, x in self.attributes if self.compared is None or name in self.compared}
-
-    def __qad_reached__(self) -> Any:
-        """What `qad.freeze` compares of it: every attribute, by its name."""
-        return SimpleNamespace(**dict(self.attributes))
+def parted(leaves: Sequence[Any]) -> tuple[list[Any], list[tuple[Any] | None]]:
+    """The leaves that are arrays or numbers with a gradient, and a list that holds all others in their places."""
+    still = [None if hasattr(x, "dtype") or type(x) in (float, complex) else (x,) for x in leaves]
+    return [x for x, kept in zip(leaves, still, strict=True) if kept is None], still
 
 
-@lru_cache(maxsize=1024)
-def _slots(cls):
-    """The names of slots of a class and its bases, as they are stored."""
-    return [name for base in cls.__mro__ for name, x in vars(base).items() if type(x) is MemberDescriptorType]
-
-
-def _equal(x, y):
-    if x is y:
-        return True
-    if isinstance(x, np.ndarray) or isinstance(y, np.ndarray):
-        return type(x) is type(y) and np.array_equal(x, y)
-    try:
-        return bool(x == y)
-    except (TypeError, ValueError):  # lists of arrays, say
-        return False
+def joined(numbers: Iterable[Any], still: Sequence[tuple[Any] | None]) -> list[Any]:
+    """All leaves, of what `parted` gave."""
+    numbers = iter(numbers)
+    return [next(numbers) if kept is None else kept[0] for kept in still]
 
 
 def check_leaf(leaf: Any, path: Callable[[], object]) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import optree
 
-from qad.core.trees import NAMESPACE
+from qad.core.attributes import NAMESPACE
 from qad.frozen.capture.code import see_compiled
 from qad.frozen.capture.namespaces import every, see_attributes, see_kind, users_of
 from qad.frozen.capture.pickled_state import see_pickled
