@@ -16,6 +16,8 @@ from qad.frozen.capture.objects import VISIBLE
 from qad.frozen.capture.trusted_code import ATOMS, is_trusted
 
 SMALL = 1 << 12  # bytes of an array that is compared by its entries; a larger one equals itself only
+MANY, DEEP = 500, 20  # entries, and levels, of containers that are compared by their entries
+CONTAINERS: tuple[type, ...] = (tuple, list, deque, dict, OrderedDict)
 
 
 class Fixed:
@@ -85,12 +87,12 @@ def held(x: Any, above: tuple[int, ...] = ()) -> Hashable:
     kind = type(x)
     if kind in ATOMS or isinstance(x, (np.generic, np.dtype)):
         return kind, x if kind is str else repr(x)
-    if id(x) in above or len(above) > 20:
+    if id(x) in above or len(above) > DEEP or (kind in CONTAINERS and len(x) > MANY):
         return Identity(x)
     above = (*above, id(x))
-    if kind in (tuple, list, deque):
+    if kind in CONTAINERS[:3]:
         return kind, tuple([held(each, above) for each in x])
-    if kind in (dict, OrderedDict):
+    if kind in CONTAINERS:
         return kind, tuple([(held(key, above), held(value, above)) for key, value in x.items()])
     if kind is np.ndarray and not x.dtype.hasobject and x.nbytes <= SMALL:
         return kind, x.dtype, x.shape, x.strides, x.tobytes()
