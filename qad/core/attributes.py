@@ -36,21 +36,31 @@ def with_rest(
     """The subtrees of an object, the rest of it, and the names of the subtrees; `values` are those of `fields`."""
     rest = Rest(obj, fields, compared)
     if rest.attributes and _WHOLE.get():
-        more = {
-            name: value
-            for name, value in rest.attributes
-            if any(map(_is_recorded, optree.tree_leaves(value, namespace=NAMESPACE)))
-        }
+        more = {name: value for name, value in rest.attributes if _is_recorded(value, obj)}
         if more:
             values, fields = (*values, *more.values()), (*fields, *more)
             rest = Rest(obj, fields, compared)
     return values, rest, fields
 
 
-def _is_recorded(value):
-    """Whether something is or contains what is recorded on the tape, or by `qad.freeze`."""
-    leaves = optree.tree_leaves(value, namespace=NAMESPACE)
-    return any(type(x) is Tensor or hasattr(type(x), "__qad_step__") for x in leaves)
+def _is_recorded(value, owner):
+    """Whether something contains what is recorded on the tape, or by `qad.freeze`, and leads not back to its owner."""
+    token = _WHOLE.set(False)
+    try:
+        leaves = optree.tree_leaves(value, namespace=NAMESPACE)
+        found = any(type(x) is Tensor or hasattr(type(x), "__qad_step__") for x in leaves)
+        return found and not _leads_to(value, owner, set())
+    finally:
+        _WHOLE.reset(token)
+
+
+def _leads_to(x, owner, seen):
+    if x is owner or id(x) in seen or optree.tree_is_leaf(x, namespace=NAMESPACE):
+        return x is owner
+    seen.add(id(x))
+    children, rest, *_ = optree.tree_flatten_one_level(x, namespace=NAMESPACE)
+    beside = [value for _, value in rest.attributes] if type(rest) is Rest else ()
+    return any(_leads_to(each, owner, seen) for each in (*children, *beside))
 
 
 class Rest:

@@ -110,8 +110,8 @@ def _unchanged(before, after, recorder):
         same = all(name in new and new[name] is x for old, new in pairs for name, x in old.items())
     if not same:
         recorder.refuse(
-            "the function changes a list, a dict or an attribute among its arguments, which a replay would not do to "
-            "the caller's: change a copy, and return it"
+            "the function changes a list or dict among its arguments, or an attribute of one, which a replay would not "
+            "do to the caller's: change a copy, and return it"
         )
 
 
