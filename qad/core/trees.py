@@ -68,6 +68,8 @@ def _add_namedtuples(trees, found):
 
 
 def _children(tree):
+    if hasattr(type(tree), "__dataclass_fields__"):
+        return [getattr(tree, name, None) for name in type(tree).__dataclass_fields__]
     if optree.tree_is_leaf(tree, namespace=NAMESPACE):
         return ()
     return optree.tree_flatten_one_level(tree, namespace=NAMESPACE)[0]

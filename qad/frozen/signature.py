@@ -49,7 +49,7 @@ class Signature:
 
     def __post_init__(self) -> None:
         try:
-            self._typed = typed(self.static), held([rest.attributes for rest in self.rests])
+            self._typed = typed(self.static), held([rest.attributes for rest in self.rests]) if self.rests else ()
             self._hash = hash((self.spec, self.kinds, self._typed, self.orders, self.aliases))
         except TypeError as error:
             raise unhashable(error) from None
