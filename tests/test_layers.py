@@ -47,6 +47,7 @@ ROOMS = (  # of core, each of which imports only those before it
     "modes",
     "roots",
     "structured",
+    "attributes",
     "trees",
     "containers",
     "freeze_hook",
@@ -63,6 +64,7 @@ ROOMS = (  # of core, each of which imports only those before it
 INSTALLED = {"sweep", "tangent_of", "unary", "unary_with_metadata", "binary", "product"}
 FROM_CORE = {
     "archive",
+    "attributes",
     "errors",
     "installed",
     "trees",

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qad.core.attributes import with_rest
 from qad.core.errors import ArgumentError, GradientTypeError
 from qad.core.tape.tensor import value_of
 from qad.core.trees import register, tree_map
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from qad.core.words import Value
     from qad.typing import T, Tree
 
@@ -53,42 +52,16 @@ def register_container(cls: type[T], *fields: str) -> type[T]:
         raise ArgumentError('name the attributes that hold arrays: qad.register_container(Layer, "weights", "bias")')
 
     def children(obj):
-        return tuple([getattr(obj, name) for name in fields]), _Rest(obj, fields)
+        return with_rest(obj, fields, tuple([getattr(obj, name) for name in fields]))[:2]
 
     def rebuild(rest, subtrees):
-        obj = object.__new__(cls)
-        for name, value in (*rest.attributes, *zip(fields, subtrees, strict=True)):
-            object.__setattr__(obj, name, value)
-        return obj
+        return rest.rebuilt(object.__new__(cls), subtrees)
 
     try:
         register(cls, children, rebuild)
     except ValueError as error:
         raise ArgumentError(f"{cls.__name__} is a container already: register it once, beside its class") from error
     return cls
-
-
-class _Rest:
-    """The attributes of an object that are no fields: a part of the structure of a tree."""
-
-    __slots__ = ("attributes",)
-
-    def __init__(self, obj: object, fields: Sequence[str]) -> None:
-        slots = [name for cls in type(obj).__mro__ for name in getattr(cls, "__slots__", ())]
-        names = [*getattr(obj, "__dict__", ()), *(name for name in slots if hasattr(obj, name))]
-        self.attributes: list[tuple[str, Any]] = [(name, getattr(obj, name)) for name in names if name not in fields]
-
-    def __eq__(self, other: Any) -> bool:
-        mine, others = dict(self.attributes), dict(other.attributes)
-        return mine.keys() == others.keys() and all(_equal(mine[name], others[name]) for name in mine)
-
-    def __hash__(self) -> int:
-        return hash(tuple(name for name, _ in self.attributes))
-
-
-def _equal(x: Any, y: Any) -> bool:
-    same = x is y or x == y
-    return bool(same.all() if isinstance(same, np.ndarray) else same)
 
 
 def apply_updates(params: Tree, updates: Tree) -> Tree:

@@ -22,8 +22,9 @@ from qad.frozen.inspection import Inspection
 from qad.frozen.passes import PASSES, chosen
 from qad.frozen.recording import record
 from qad.frozen.results import builder, with_own_arrays
-from qad.frozen.signature import front, signature_of, typed
+from qad.frozen.signature import front, signature_of
 from qad.frozen.static_arguments import StaticArguments, names_of
+from qad.frozen.static_values import typed, unhashable
 from qad.frozen.stats import Stats
 from qad.frozen.traced import Traced
 
@@ -196,6 +197,7 @@ class Frozen(Inspection, Generic[P, R]):
             self._plain = front(signature.kinds), len(args), branches
         result = branches.replay(values)
         if result is NOT_FOUND or result is RAISED:
+            branches.signature = signature  # equal, but of the objects of this call, which are what is recorded
             return self._answer(result, branches, values, *given)
         self._streak = 0
         self.stats.replays += 1
@@ -269,12 +271,19 @@ class Frozen(Inspection, Generic[P, R]):
             return self._eagerly(args, kwargs)
         if any(type(value_of(x)) is Traced for x in leaves):
             return with_own_arrays(self.f(*args, **kwargs))
-        if not static:
-            return self.as_node(leaves, spec)
-        key = typed(static)
-        if key not in self._parts:
-            self._parts[key] = Frozen(partial(self.f, **dict(static)), (), self.passes, self.constant or None)
-        return self._parts[key].as_node(leaves, spec)
+        return self._part(static).as_node(leaves, spec) if static else self.as_node(leaves, spec)
+
+    def _part(self, static):
+        """The function without its static arguments; another one where an object has changed that one was made of."""
+        try:
+            key = typed(static)
+            part = self._parts.get(key)
+            if part is None or typed(tuple(part.f.keywords.items())) != key:
+                made = partial(self.f, **dict(static))
+                part = self._parts[key] = Frozen(made, (), self.passes, self.constant or None)
+        except TypeError as error:
+            raise unhashable(error) from None
+        return part
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Programs and constants as data; see `qad.frozen.files`."""

@@ -19,12 +19,12 @@ from qad.core.tape.tensor import CONSTANT, Tensor, value_of
 from qad.core.transforms.grad import vjp
 from qad.core.transforms.jvp import jvp
 from qad.core.transforms.leaves import zeros_of
-from qad.core.trees import flatten, unflatten
+from qad.core.trees import joined, unflatten
 from qad.extend import is_foreign, stack_of
 from qad.frozen.capture.bindings import Bindings
 from qad.frozen.freeze import Frozen
 from qad.frozen.memory_questions import COPIED
-from qad.frozen.results import with_own_arrays
+from qad.frozen.results import numbers_of, with_own_arrays
 from qad.frozen.traced import Traced
 from qad.frozen.versions import Changed, Version
 
@@ -69,14 +69,14 @@ class Part(Frozen[..., Any]):
 
     def node(self, xs: Sequence[Any]) -> Any:
         """The result for arguments of which some are Tensors, recorded as one operation."""
-        level, spec = highest(xs), None
+        level, spec, still = highest(xs), None, ()
         mine = [i for i, x in enumerate(xs) if type(x) is Tensor and x.level is level]
         needed = tuple(mine) if isinstance(level, Reverse) else ()
 
         def run(*values, captured):
-            nonlocal spec
+            nonlocal spec, still
             before = self.version.recordings
-            out, spec = flatten(self(*values))
+            out, spec, still = numbers_of(self(*values))
             out = tuple([x.value if type(x) is Tensor and x.level is CONSTANT else x for x in out])
             if needed:
                 self._prepare(needed, values, out, self.version.recordings != before)
@@ -91,7 +91,7 @@ class Part(Frozen[..., Any]):
         p = Primitive(run, self.__name__, shared=rule)
         p.forward = forward
         out = record(p, tuple(xs), {"captured": self.version.number})
-        return unflatten(spec, out)
+        return unflatten(spec, joined(out, still))
 
     def _prepare(self, needed, values, out, new):
         """Run the pullback once if it may be missing, so that it is recorded; what it raises matters to nobody yet."""
@@ -132,7 +132,7 @@ class Part(Frozen[..., Any]):
                 full = list(xs)
                 for i, x in zip(needed, changed, strict=True):
                     full[i] = x
-                return tuple(flatten(f(*full))[0])
+                return tuple(numbers_of(f(*full))[0])
 
             return vjp(moving, *(xs[i] for i in needed))[1](tuple(given[:-count]))
 
@@ -170,7 +170,7 @@ class Part(Frozen[..., Any]):
                 full = list(xs)
                 for i, x in zip(moving, changed, strict=True):
                     full[i] = x
-                return tuple(flatten(f(*full))[0])
+                return tuple(numbers_of(f(*full))[0])
 
             return jvp(moved, tuple([xs[i] for i in moving]), tuple(given[:count]))[1]
 

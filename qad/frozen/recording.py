@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from qad.core.attributes import whole
 from qad.core.errors import ArgumentError, QadError
 from qad.core.tape.tensor import Tensor
 from qad.core.transforms.arguments import run as call
@@ -14,6 +15,7 @@ from qad.frozen.memory_questions import COPIED
 from qad.frozen.recorder import Recorder
 from qad.frozen.results import builder, owned, plain
 from qad.frozen.rng_guard import RandomGuard
+from qad.frozen.signature import orders
 from qad.frozen.traced import Traced
 
 if TYPE_CHECKING:
@@ -80,10 +82,11 @@ def _run(f, signature, values, recorder, random_guard, captured):
     try:
         with recorder.recording(), random_guard.watching():
             args, kwargs = signature.rebuilt([recorder.input(x) for x in values])
-            given = flatten((args, kwargs))
+            given = _content(args, kwargs)
             out = call(f, args, {**kwargs, **dict(signature.static)})
-            _unchanged(given, flatten((args, kwargs)), recorder)
-            leaves, spec = flatten(out)
+            _unchanged(given, _content(args, kwargs), recorder)
+            with whole():
+                leaves, spec = flatten(out)
             tensors = {i for i, x in enumerate(leaves) if type(x) is Tensor}
             leaves = [plain(x, recorder) for x in leaves]
     except Exception as error:
@@ -97,12 +100,21 @@ def _run(f, signature, values, recorder, random_guard, captured):
     return leaves, (spec, len(leaves), tensors)
 
 
+def _content(args, kwargs):
+    """Leaves and structure of the arguments, and what their containers hold beside fields."""
+    return *flatten((args, kwargs)), [dict(rest.attributes) for rest in orders((args, kwargs))[1]]
+
+
 def _unchanged(before, after, recorder):
-    """Raise where the function has changed a container among its arguments."""
-    if before[1] != after[1] or any(x is not y for x, y in zip(before[0], after[0], strict=True)):
+    """Raise where the function has changed a container among its arguments; it may fill in cached properties."""
+    same = before[1] == after[1] and all(x is y for x, y in zip(before[0], after[0], strict=True))
+    if same and len(before[2]) == len(after[2]):
+        pairs = zip(before[2], after[2], strict=True)
+        same = all(name in new and new[name] is x for old, new in pairs for name, x in old.items())
+    if not same:
         recorder.refuse(
-            "the function changes a list or dict among its arguments, which a replay would not do to the caller's: "
-            "change a copy, and return it"
+            "the function changes a list or dict among its arguments, or an attribute of one, which a replay would not "
+            "do to the caller's: change a copy, and return it"
         )
 
 

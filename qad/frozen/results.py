@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from qad.core.attributes import whole
 from qad.core.errors import ArgumentError
 from qad.core.tape.tensor import Tensor, value_of
 from qad.core.transforms.leaves import own
-from qad.core.trees import LEAF, flatten, unflatten
+from qad.core.trees import LEAF, flatten, parted, unflatten
 from qad.frozen.capture.trusted_code import ATOMS
 from qad.frozen.traced import Traced
 
@@ -53,8 +54,17 @@ def owned(x: Any) -> Any:
 
 def with_own_arrays(out: Any) -> Any:
     """The result of a plain call, its arrays copied, recorded ones too: they may be arguments, captured, or one."""
-    leaves, spec = flatten(out)
+    with whole():
+        leaves, spec = flatten(out)
     return unflatten(spec, [own(x) for x in leaves])
+
+
+def numbers_of(out: Any) -> tuple[list[Any], Any, list[tuple[Any] | None]]:
+    """The leaves of a result that can have gradients, the structure of all, and the others in their places."""
+    with whole():
+        leaves, spec = flatten(out)
+    numbers, still = parted(leaves)
+    return numbers, spec, still
 
 
 def builder(spec: Any, count: int, tensors: Collection[int]) -> Callable[[Any], Any]:

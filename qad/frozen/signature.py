@@ -4,58 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Any
 
 import numpy as np
 import optree
 from numpy import ndarray
 
+from qad.core.attributes import NAMESPACE, Rest
 from qad.core.errors import ArgumentError
 from qad.core.tape.operands import check_arithmetic
 from qad.core.tape.tensor import Tensor
-from qad.core.trees import NAMESPACE, flatten, leaf_path, nesting, unflatten
+from qad.core.trees import flatten, leaf_path, nesting, unflatten
 from qad.extend import is_foreign
-from qad.frozen.capture.trusted_code import is_trusted
+from qad.frozen.static_values import Fixed, held, typed, unhashable
 from qad.frozen.traced import Traced
-
-
-class Fixed:
-    """A static value: equal to another where a program serves both."""
-
-    __slots__ = ("value", "key")
-
-    def __init__(self, value: Any):
-        self.value: Any = value
-        self.key: Hashable = typed(value)
-
-    def __eq__(self, other: Any) -> bool:
-        return type(other) is Fixed and self.key == other.key
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
-    def __repr__(self) -> str:
-        return repr(self.value)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Fixed, (self.value,)
-
-
-class _Identity:
-    """An object that equals only itself, whatever its class says."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value):
-        hash(value)  # which raises for what is meant to be compared by its entries
-        self.value = value
-
-    def __eq__(self, other):
-        return type(other) is _Identity and self.value is other.value
-
-    def __hash__(self):
-        return id(self.value)
 
 
 @dataclass(slots=True, eq=False)
@@ -72,6 +34,8 @@ class Signature:
         The keys of each dict, in the order of insertion; those that may equal others of another type as Fixed.
     aliases : tuple of int
         For each array the number of the first that is the same object; () where all differ.
+    rests : tuple
+        What each container holds beside its fields.
     """
 
     spec: Any
@@ -79,12 +43,13 @@ class Signature:
     static: tuple[tuple[str, Any], ...] = ()
     orders: tuple[Any, ...] = ()
     aliases: tuple[int, ...] = ()
+    rests: tuple[Rest, ...] = ()
     _typed: Hashable = field(init=False)
     _hash: int = field(init=False)
 
     def __post_init__(self) -> None:
         try:
-            self._typed = typed(self.static)
+            self._typed = typed(self.static), held([rest.attributes for rest in self.rests]) if self.rests else ()
             self._hash = hash((self.spec, self.kinds, self._typed, self.orders, self.aliases))
         except TypeError as error:
             raise unhashable(error) from None
@@ -102,16 +67,18 @@ class Signature:
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Signature, (self.spec, self.kinds, self.static, self.orders, self.aliases)
+        return Signature, (self.spec, self.kinds, self.static, self.orders, self.aliases, self.rests)
 
     def is_plain(self, leaves: Sequence[Any], args: Sequence[Any]) -> bool:
         """Whether the arguments are positional plain arrays and nothing else."""
-        arrays = all(kind[0] == "array" for kind in self.kinds)
-        return arrays and len(args) == len(leaves) and not self.static and not self.aliases
+        if self.static or self.aliases or len(args) != len(leaves):
+            return False
+        return all(x is leaf and kind[0] == "array" for x, leaf, kind in zip(args, leaves, self.kinds, strict=True))
 
     def statics(self) -> list[Any]:
         """The static values."""
-        return [value for _, value in self.static] + [kind[2].value for kind in self.kinds if kind[0] == "static"]
+        leaves = [kind[2].value for kind in self.kinds if kind[0] == "static"]
+        return [*(value for _, value in self.static), *leaves, *self.rests]
 
     def rebuilt(self, values: Iterable[Any]) -> Any:
         """``(args, kwargs)`` with these values for arrays and numbers; aliases get one object again."""
@@ -127,6 +94,8 @@ class Signature:
         """In words, how this differs from an earlier signature."""
         if self.spec != other.spec:
             return f"structure {nesting(self.spec)} instead of {nesting(other.spec)}"
+        if self._typed[1] != other._typed[1]:
+            return "attributes of an argument that are no fields"
         if self._typed != other._typed:
             return f"static arguments {dict(self.static)} instead of {dict(other.static)}"
         if self.orders != other.orders:
@@ -152,38 +121,14 @@ def _words(kind):
     return f"{kind[2]!r}" if kind[0] == "static" else f"a {kind[0]} of {kind[1]}"
 
 
-def typed(x: Any) -> Hashable:
-    """A static value with its type, by which 2, 2.0 and True differ, and 0.0 and -0.0; a user's objects by identity.
+def orders(tree: Any) -> tuple[tuple[Any, ...], tuple[Rest, ...]]:
+    """What the structure of a pytree leaves out.
 
-    What compares equal by a method of the user's may still differ; frozen dataclasses are compared by their fields.
+    That is the keys of each dict with their types, in the order of insertion, and what containers hold beside their fields.
     """
-    kind = type(x)
-    if kind in (tuple, frozenset):
-        return kind, kind(map(typed, x))
-    if kind is slice:
-        return kind, typed((x.start, x.stop, x.step))
-    if isinstance(x, (float, complex, np.generic)):
-        return kind, repr(x)
-    frozen = hasattr(kind, "__dataclass_params__") and kind.__dataclass_params__.frozen
-    if frozen or is_trusted(kind.__module__) or isinstance(x, Enum):
-        hash(x)
-        return kind, x
-    return kind, _Identity(x)
-
-
-def unhashable(error: TypeError) -> ArgumentError:
-    """What to say of a static value that has no hash."""
-    return ArgumentError(
-        f"qad.freeze: a static argument cannot be hashed ({error}): pass it as an array, a tuple or a frozen "
-        "dataclass, or close over it"
-    )
-
-
-def orders(tree: Any) -> tuple[Any, ...]:
-    """The keys of each dict in a tree with their types, in the order of insertion: the structure leaves out both."""
-    found = []
-    _collect(tree, found)
-    return tuple(found)
+    found, rests = [], []
+    _collect(tree, found, rests)
+    return tuple(found), tuple(rests)
 
 
 _LEAVES = frozenset((ndarray, float, int, complex, bool, str, type(None), np.float64, np.complex128, Tensor, Traced))
@@ -192,20 +137,23 @@ _LEAVES = frozenset((ndarray, float, int, complex, bool, str, type(None), np.flo
 _PLAIN_KEYS = frozenset((str, int))  # which differ where they compare so; 1 and True and 1.0 are equal, 0.0 and -0.0
 
 
-def _collect(x, found):
+def _collect(x, found, rests):
     if type(x) in _LEAVES:
         return
     if isinstance(x, dict):
         if x:
             found.append(tuple([key if type(key) in _PLAIN_KEYS else Fixed(key) for key in x]))
             for each in x.values():
-                _collect(each, found)
-    elif isinstance(x, (tuple, list)):
+                _collect(each, found, rests)
+    elif type(x) in (tuple, list):
         for each in x:
-            _collect(each, found)
+            _collect(each, found, rests)
     elif not optree.tree_is_leaf(x, namespace=NAMESPACE):
-        for each in optree.tree_flatten_one_level(x, namespace=NAMESPACE)[0]:
-            _collect(each, found)
+        children, rest, *_ = optree.tree_flatten_one_level(x, namespace=NAMESPACE)
+        if type(rest) is Rest and rest.attributes:
+            rests.append(rest)
+        for each in children:
+            _collect(each, found, rests)
 
 
 def signature_of(
@@ -222,7 +170,8 @@ def signature_of(
     moving = [id(x) for x, kind in zip(leaves, kinds, strict=True) if kind[0] != "static"]
     arrays = [id(x) for x, kind in zip(leaves, kinds, strict=True) if kind[0] == "array"]
     aliases = tuple([moving.index(x) for x in moving]) if len(set(arrays)) < len(arrays) else ()
-    return Signature(spec, kinds, static, orders((args, kwargs)), aliases), leaves, spec
+    keys, rests = orders((args, kwargs))
+    return Signature(spec, kinds, static, keys, aliases, rests), leaves, spec
 
 
 def kind_of(x: Any) -> tuple[Any, ...]:

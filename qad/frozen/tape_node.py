@@ -18,7 +18,8 @@ from qad.frozen.freeze import Frozen
 from qad.frozen.parts import Part
 from qad.frozen.recording import refuse_writes
 from qad.frozen.results import with_own_arrays
-from qad.frozen.signature import kind_of, orders, typed
+from qad.frozen.signature import kind_of, orders
+from qad.frozen.static_values import held, typed
 from qad.frozen.versions import Changed, current
 
 _RECORDED: ContextVar[Any] = ContextVar("_RECORDED", default=None)  # the root that may be recorded now
@@ -59,7 +60,7 @@ def as_node(frozen: Frozen[..., Any], leaves: Sequence[Any], spec: Any) -> Any:
     def made(version, old):
         return Root(form.on_tensors, frozen, version, len(numbers), recorded, old)
 
-    root = current(kept, frozen.f, form.static, frozen.constant, made)
+    root = current(kept, frozen.f, [*form.static, *form.rests], frozen.constant, made)
     xs = [leaves[i] for i in numbers]
     if root.version.stepwise:
         return with_own_arrays(form.call(xs))
@@ -114,7 +115,8 @@ class _Form:
 
     def __init__(self, f, spec, static, numbers, recorded):
         self.f, self.spec, self.static, self.numbers, self.recorded = f, spec, static, numbers, recorded
-        self.key = spec, orders(self.given([None] * len(numbers))), typed(tuple(static)), recorded
+        keys, self.rests = orders(self.given([None] * len(numbers)))
+        self.key = spec, keys, held([x.attributes for x in self.rests]), typed(tuple(static)), recorded
 
     def on_tensors(self, *xs):
         """The function of arrays, which are given to it as constant Tensors where Tensors were given."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qad.core.attributes import whole
 from qad.core.errors import ArgumentError
 from qad.core.structured import settled
 from qad.core.tape.node import Primitive
@@ -20,7 +21,7 @@ from qad.core.transforms.leaves import number, own, zeros_of
 from qad.core.transforms.repeating import Chance, digest, steadily
 from qad.core.transforms.transformed import remade
 from qad.core.transforms.vmap import vmap
-from qad.core.trees import flatten, unflatten
+from qad.core.trees import flatten, joined, parted, unflatten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -87,7 +88,7 @@ class _Call:
 
     def __init__(self, f: Function, args: Sequence[Tree], kwargs: Keywords, spec: Spec, tied: Sequence[int]) -> None:
         self.f, self.args, self.kwargs, self.spec, self.tied = f, args, kwargs, spec, tied
-        self.out_spec = None  # the structure of the output
+        self.out_spec = self.still = None  # the structure of the output, and leaves that are no numbers
         self.first = None  # the digest of what the first run did
         self.drawing = self.chance = None  # the generators of random numbers before it, and again if it drew from them
 
@@ -100,7 +101,7 @@ class _Call:
         except _ClosesOver:
             with self.drawing.again() if self.drawing is not None else nullcontext():
                 return self.f(*self.args, **self.kwargs)
-        return unflatten(self.out_spec, [own(x) for x in out])
+        return unflatten(self.out_spec, joined([own(x) for x in out], self.still))
 
     def value(self, *xs: Value) -> tuple[Value, ...]:
         """The leaves of the output."""
@@ -153,8 +154,10 @@ class _Call:
     def run(self, *xs: Value) -> tuple[Value, ...]:
         """The leaves of the output, step by step."""
         args, kwargs = unflatten(self.spec, xs)
-        out, self.out_spec = flatten(self.f(*args, **kwargs))
-        out = list(map(settled, out))
+        out = self.f(*args, **kwargs)
+        with whole():
+            out, self.out_spec = flatten(out)
+        out, self.still = parted(list(map(settled, out)))
         check_levels(out, xs)
         return tuple(map(number, out))
 

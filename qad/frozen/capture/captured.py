@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from operator import is_
 from typing import TYPE_CHECKING, Any, Literal
 
+from qad.core.attributes import Rest
 from qad.core.errors import ArgumentError
 from qad.frozen.capture.array_contents import contents, layouts
 from qad.frozen.capture.bindings import Bindings
@@ -56,7 +56,8 @@ class Captured:
 
     def serves(self, statics: Sequence[Any]) -> bool:
         """Whether these are the static values that were looked at, and nothing that is reached has changed."""
-        return len(statics) == len(self.statics) and all(map(is_, statics, self.statics)) and self.bindings.hold()
+        same = len(statics) == len(self.statics) and all(map(_is_same, statics, self.statics))
+        return same and self.bindings.hold()
 
     def arrays_changed(self) -> bool:
         """Whether an array holds something else."""
@@ -65,6 +66,14 @@ class Captured:
     def covers(self, array: np.ndarray) -> bool:
         """Whether an array is compared anyway, or need not be."""
         return self.settled is None or id(array) in self.known or id(array.base) in self.known
+
+
+def _is_same(one, two):
+    """Whether two static values are one object, or what two containers hold beside their fields is."""
+    if type(one) is type(two) is Rest:
+        one, two = dict(one.attributes), dict(two.attributes)
+        return one.keys() == two.keys() and all(one[name] is two[name] for name in one)
+    return one is two
 
 
 _NAMED = ("cell", "item", "attribute")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import optree
 
-from qad.core.trees import NAMESPACE
+from qad.core.attributes import NAMESPACE
 from qad.frozen.capture.code import see_compiled
 from qad.frozen.capture.namespaces import every, see_attributes, see_kind, users_of
 from qad.frozen.capture.pickled_state import see_pickled
@@ -52,7 +52,7 @@ def see_object(reach: Reach, x: Any, path: str) -> None:
         see_hidden(reach, x, path)
     elif users and _is_plain(kind) and optree.tree_is_leaf(x, namespace=NAMESPACE):
         see_attributes(reach, x, path)
-    elif _is_immutable(kind):
+    elif not users and _is_immutable(kind):  # a library's, which may remember things beside its fields
         for name in kind.__dataclass_fields__:
             reach.wait(getattr(x, name, None), f"{path}.{name}")
     else:

@@ -1,0 +1,389 @@
+"""Dataclasses, namedtuples and registered classes whose objects hold more than their fields."""
+
+from collections import namedtuple
+from dataclasses import InitVar, dataclass, field
+from functools import cached_property
+
+import numpy as np
+import pytest
+
+import qad
+
+X = np.array([0.3, 0.7, 1.1])
+
+
+class Cached:
+    """A plain base class that gives its objects a dict."""
+
+    def __new__(cls, *args, **kwargs):
+        made = super().__new__(cls)
+        object.__setattr__(made, "cache", {"k": 1.0})
+        return made
+
+
+@dataclass(frozen=True)
+class Chain(Cached):
+    n: int
+
+    def __post_init__(self):
+        object.__setattr__(self, "scale", 1.0)
+
+    @cached_property
+    def terms(self):
+        return [np.eye(self.n)]
+
+
+@dataclass(frozen=True, slots=True)
+class Slotted:
+    scale: float
+
+
+def rebound(name, value):
+    return lambda x: object.__setattr__(x, name, value)
+
+
+CHANGES = {
+    "cached property": (lambda x, c: sum(x @ h @ x for h in c.terms), lambda c: c.terms.append(np.ones((3, 3)))),
+    "dict of a base": (lambda x, c: np.sum(x) * c.cache["k"], lambda c: c.cache.update(k=3.0)),
+    "no field": (lambda x, c: np.sum(x) * c.scale, rebound("scale", 3.0)),
+    "field": (lambda x, c: np.sum(x) * c.n, rebound("n", 2)),
+    "new attribute": (lambda x, c: np.sum(x) * getattr(c, "more", 1.0), rebound("more", 3.0)),
+    "slot": (lambda x, c: np.sum(x) * c.scale, rebound("scale", 3.0)),
+}
+
+
+@pytest.mark.parametrize("static", [False, True])
+@pytest.mark.parametrize("case", CHANGES)
+def test_all_that_a_frozen_dataclass_holds_is_compared(case, static):
+    f, change = CHANGES[case]
+    c = Slotted(1.0) if case == "slot" else Chain(3)
+    if case == "cached property":
+        assert len(c.terms) == 1
+    if static:
+        frozen, more = qad.freeze(f, static_argnames="c"), {"c": c}
+    else:
+        frozen, more = qad.freeze(lambda x: f(x, c)), {}
+    for _ in range(3):
+        before = frozen(X, **more)
+        slope = qad.grad(frozen)(X, **more)
+    np.testing.assert_allclose([before, *slope], [f(X, c), *qad.grad(f)(X, c)])
+    change(c)
+    assert not np.isclose(f(X, c), before)
+    np.testing.assert_allclose([frozen(X, **more), *qad.grad(frozen)(X, **more)], [f(X, c), *qad.grad(f)(X, c)])
+
+
+def test_static_objects_that_are_equal_by_their_fields_only():
+    frozen = qad.freeze(CHANGES["no field"][0], static_argnames="c")
+    one, two = Chain(3), Chain(3)
+    object.__setattr__(two, "scale", 3.0)
+    for c in (one, two, one):
+        np.testing.assert_allclose(frozen(X, c=c), np.sum(X) * c.scale)
+        np.testing.assert_allclose(qad.grad(frozen)(X, c=c), c.scale)
+    object.__setattr__(one, "scale", 5.0)  # what a program was made of for all that are equal
+    np.testing.assert_allclose(frozen(X, c=Chain(3)), np.sum(X))
+    np.testing.assert_allclose(qad.grad(frozen)(X, c=Chain(3)), 1.0)
+    other = Slotted(0.0), Slotted(-0.0)
+    signs = qad.freeze(lambda x, c: np.sum(np.copysign(x, c.scale)), static_argnames="c")
+    assert [np.sign(signs(X, c=c)) for c in other] == [1, -1]
+
+
+def test_static_objects_of_equal_attributes_share_a_program():
+    frozen = qad.freeze(CHANGES["no field"][0], static_argnames="c")
+    for _ in range(4):
+        frozen(X, c=Slotted(2.0))
+    assert (frozen.stats.recordings, frozen.stats.replays) == (1, 3)
+
+
+def test_an_array_is_no_list_of_one_array():
+    frozen = qad.freeze(lambda a: 2 * a[0])
+    for given in ([X], [X], X, [X], X):
+        np.testing.assert_array_equal(frozen(given), 2 * given[0])
+
+
+def test_gradients_of_what_cannot_be_hashed_say_so():
+    frozen = qad.freeze(lambda x, c: np.sum(x) * c[0], static_argnames="c")
+    for call in (frozen, qad.grad(frozen)):
+        with pytest.raises(qad.errors.ArgumentError, match="cannot be hashed"):
+            call(X, [1.0])
+
+
+class Layer:
+    def __init__(self, w, opts):
+        self.w, self.opts = w, opts
+
+
+qad.register_container(Layer, "w")
+
+
+class Scale:
+    def __init__(self, scale):
+        self.scale = scale
+
+
+def times(k):
+    return lambda v: k[0] * v
+
+
+OPTS = {
+    "dict": ({"scale": 1.0}, lambda o: o["scale"], lambda o: o.update(scale=3.0)),
+    "list": ([1.0], lambda o: o[0], lambda o: o.append(0) or o.insert(0, 3.0)),
+    "list in a tuple": (([1.0],), lambda o: o[0][0], lambda o: o[0].insert(0, 3.0)),
+    "object": (Scale(1.0), lambda o: o.scale, lambda o: setattr(o, "scale", 3.0)),
+    "object in a list": ([Scale(1.0)], lambda o: o[0].scale, lambda o: setattr(o[0], "scale", 3.0)),
+    "array": (np.ones(3), lambda o: o[0], lambda o: o.fill(3.0)),
+    "large array": (np.ones(3000), lambda o: o[0], lambda o: o.fill(3.0)),
+    "function": (times([1.0]), lambda o: o(1.0), lambda o: o.__closure__[0].cell_contents.insert(0, 3.0)),
+}
+
+
+@pytest.mark.parametrize("case", OPTS)
+def test_attributes_that_are_no_fields_may_change(case):
+    opts, read, change = OPTS[case]
+
+    def f(layer):
+        return np.sum(layer.w**2) * read(layer.opts)
+
+    frozen, frozen_gradient = qad.freeze(f), qad.freeze(qad.grad(f))
+    layer = Layer(X, opts)
+    gradients = [frozen_gradient, qad.grad(frozen)]
+    for _ in range(3):
+        before = frozen(layer), *(g(layer).w for g in gradients)
+    np.testing.assert_allclose(before[0], f(layer))
+    assert frozen.stats.replays >= 2
+    change(opts)
+    for _ in range(3):
+        np.testing.assert_allclose(frozen(layer), f(layer))
+        assert not np.isclose(frozen(layer), before[0])
+        for g in gradients:
+            np.testing.assert_allclose(g(layer).w, qad.grad(f)(layer).w)
+
+
+@pytest.mark.parametrize(
+    "one, two, f",
+    [
+        (np.ones(3), np.ones((2, 3)), np.sum),
+        (np.ones(3), np.zeros((0, 3)), np.sum),
+        (0.0, -0.0, lambda o: np.copysign(1.0, o)),
+        (1, True, lambda o: 1.0 + 2.0 * (o is True)),
+        ([1], [True], lambda o: 1.0 + 2.0 * (o[0] is True)),
+        ({"a": 1.0, "b": 2.0}, {"b": 2.0, "a": 1.0}, lambda o: next(iter(o.values()))),
+    ],
+)
+def test_attributes_that_only_seem_to_be_equal(one, two, f):
+    frozen = qad.freeze(lambda layer: np.sum(layer.w) * f(layer.opts))
+    for opts in (one, two, one):
+        np.testing.assert_array_equal(frozen(Layer(X, opts)), np.sum(X) * f(opts))
+
+
+def test_plain_attributes_that_are_equal_share_a_program():
+    frozen = qad.freeze(lambda layer: np.sum(layer.w) * layer.opts["a"][0])
+    for _ in range(4):
+        frozen(Layer(X, {"a": [2.0], "b": np.ones(2)}))
+    assert (frozen.stats.recordings, frozen.stats.replays) == (1, 3)
+
+
+def test_attributes_that_cannot_be_compared_may_be_named_constant():
+    layer = Layer(X, iter([1.0]))
+    with pytest.raises(qad.errors.ArgumentError, match='constant="opts"'):
+        qad.freeze(lambda layer: np.sum(layer.w))(layer)
+    np.testing.assert_allclose(qad.freeze(lambda layer: np.sum(layer.w), constant="opts")(layer), np.sum(X))
+
+
+@dataclass
+class Params:
+    w: np.ndarray
+    scale = 1.0  # without annotation, so that it is no field
+
+
+@dataclass(frozen=True)
+class Fixed:
+    w: np.ndarray
+    scale = 1.0
+
+
+@dataclass
+class Computed:
+    w: np.ndarray
+    label: str = field(default="c", metadata={"static": True})
+    later: np.ndarray = field(init=False)
+    factor: InitVar[float] = 2.0
+
+    def __post_init__(self, factor):
+        self.scale = factor * self.w.shape[0]
+
+
+@dataclass(slots=True)
+class InSlots:
+    w: np.ndarray
+
+
+class SlotMore(InSlots):
+    __slots__ = ("scale",)
+
+
+class Pair(namedtuple("Pair", "w v")):
+    pass
+
+
+def more(cls, *args):
+    made = cls(*args)
+    object.__setattr__(made, "scale", 5.0)
+    return made
+
+
+OBJECTS = {
+    "dataclass": lambda: more(Params, X),
+    "frozen": lambda: more(Fixed, X),
+    "post init": lambda: Computed(X),
+    "slots": lambda: more(SlotMore, X),
+    "namedtuple": lambda: more(Pair, X, X + 1),
+    "namedtuple below": lambda: more(Pair, X, [more(Pair, X, X)]),
+}
+
+
+@pytest.mark.parametrize("case", OBJECTS)
+def test_what_is_no_field_comes_along(case):
+    p = OBJECTS[case]()
+
+    def f(p):
+        return p.scale * np.sum(p.w**2) * (p.v[0].scale if case == "namedtuple below" else 1.0)
+
+    value, slope = f(p), 2 * f(p) / np.sum(X**2) * X
+    frozen = qad.freeze(f)
+    for _ in range(2):
+        np.testing.assert_allclose(frozen(p), value)
+    found, g = qad.value_and_grad(f)(p)
+    np.testing.assert_allclose([found, *g.w], [value, *slope])
+    assert type(g) is type(p)
+    assert g.scale == p.scale
+    np.testing.assert_allclose(qad.grad(frozen)(p).w, slope)
+    primal, tangent = qad.jvp(f, (p,), (g,))
+    np.testing.assert_allclose([primal, tangent], [value, slope @ slope])
+    np.testing.assert_allclose(qad.hvp(f, (p,), (g,))[0].w, slope / X * slope)
+    assert qad.tree_map(lambda x: 2 * x, p).scale == p.scale
+    np.testing.assert_allclose(qad.vmap(lambda p: p.scale * p.w)(p), p.scale * X)
+    object.__setattr__(p, "scale", 7.0)
+    np.testing.assert_allclose([frozen(p), *qad.grad(frozen)(p).w], [f(p), *(slope * f(p) / value)])
+
+
+def test_cached_values_written_in_place():
+    @dataclass
+    class Model:
+        w: np.ndarray
+
+        @cached_property
+        def mask(self):
+            return np.ones(3)
+
+    def f(m):
+        return np.sum(m.w * m.mask)
+
+    m, frozen = Model(X), qad.freeze(f)
+    np.testing.assert_allclose([frozen(m), frozen(m)], np.sum(X))
+    m.mask[0] = 0.0
+    for found in (frozen(m), qad.value_and_grad(f)(m)[0], qad.grad(frozen)(m).w[0] + f(m)):
+        np.testing.assert_allclose(found, np.sum(X[1:]))
+
+
+def test_fields_that_are_not_set_yet():
+    c = Computed(X)
+    assert not hasattr(qad.grad(lambda c: np.sum(c.w))(c), "later")
+    c.later = X
+    g = qad.grad(lambda c: np.sum(c.w * c.later))(c)
+    np.testing.assert_array_equal([g.w, g.later], [X, X])
+    assert g.label == "c"
+
+
+def test_a_path_names_fields_and_entries():
+    with pytest.raises(qad.errors.GradientTypeError, match=r"\.v has type int"):
+        qad.grad(lambda p: np.sum(p.w))(more(Pair, X, 1))
+    c = Computed(X)
+    c.later = 1
+    with pytest.raises(qad.errors.GradientTypeError, match=r"\.later has type int"):
+        qad.grad(lambda c: np.sum(c.w))(c)
+
+
+def test_trees_of_one_structure_may_hold_different_things():
+    p, q = Params(X), more(Params, X)
+    assert qad.tree_map(np.add, p, q).scale == 1.0
+    assert qad.tree_map(np.add, q, p).scale == 5.0
+    np.testing.assert_allclose(qad.jvp(lambda p: p.scale * np.sum(p.w), (q,), (p,))[1], 5 * np.sum(X))
+
+
+def test_the_order_of_attributes():
+    p = Params(X)
+    del p.w
+    p.scale = 2.0
+    p.w = X
+
+    def f(p):
+        return np.sum(p.w) * (2.0 if list(vars(p)) == ["scale", "w"] else 1.0)
+
+    np.testing.assert_allclose([f(p), qad.freeze(f)(p), qad.value_and_grad(f)(p)[0]], 2 * np.sum(X))
+
+
+@dataclass
+class Normed:
+    w: np.ndarray
+
+    def __post_init__(self):
+        self.norm = 2 * np.sum(self.w**2)
+        self.parts = [self.w + 1]
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, qad.freeze, qad.checkpoint])
+def test_results_whose_attributes_are_computed(wrap):
+    f = wrap(lambda p: Normed(2 * p.w))
+    for x in (X, X + 1, X):
+        made = f(Normed(x))
+        np.testing.assert_allclose([made.norm, *made.parts[0]], [8 * np.sum(x**2), *(2 * x + 1)])
+        np.testing.assert_allclose(qad.grad(lambda w: f(Normed(w)).norm)(x), 16 * x)
+        value, tangent = qad.jvp(f, (Normed(x),), (Normed(X),))
+        np.testing.assert_allclose([value.norm, tangent.norm], [8 * np.sum(x**2), 16 * np.sum(x * X)])
+        np.testing.assert_allclose(qad.vmap(lambda w: f(Normed(w)))(np.stack([x, x])).norm, [made.norm, made.norm])
+        aux = qad.value_and_grad(lambda w: (np.sum(w), f(Normed(w))), has_aux=True)(x)[0][1]
+        np.testing.assert_allclose(aux.norm, made.norm)
+
+
+def test_a_function_that_changes_an_attribute_of_its_argument():
+    def f(p):
+        p.scale = 3.0
+        return np.sum(p.w)
+
+    with pytest.raises(qad.errors.ArgumentError, match="or an attribute of one"):
+        qad.freeze(f)(more(Params, X))
+
+
+@pytest.mark.parametrize("wrap", [qad.checkpoint, qad.freeze])
+@pytest.mark.parametrize("still", [3, True, "text", None, len])
+def test_outputs_that_are_no_arrays(wrap, still):
+    f = wrap(lambda x: (x**2, still, [still, 2 * x]))
+    assert f(X)[1] is still
+
+    def loss(x):
+        return (np.sum(f(x)[0] * f(x)[2][1]), f(x)[2][0])
+
+    (value, aux), g = qad.value_and_grad(loss, has_aux=True)(X)
+    np.testing.assert_allclose([value, *g], [2 * np.sum(X**3), *(6 * X**2)])
+    assert aux is still
+    np.testing.assert_allclose(qad.hvp(lambda x: loss(x)[0], (X,), (X,))[0], 12 * X**2)
+    np.testing.assert_allclose(qad.jvp(lambda x: loss(x)[0], (X,), (X,))[1], 6 * np.sum(X**3))
+    np.testing.assert_allclose(qad.vmap(lambda x: f(x)[0])(np.stack([X, X])), [X**2, X**2])
+    np.testing.assert_allclose(qad.grad(lambda x: np.sum(qad.vmap(lambda x: f(x)[0])(x)))(np.stack([X])), [2 * X])
+    only = wrap(lambda x: still)
+    np.testing.assert_allclose(qad.grad(lambda x: np.sum(x) if only(x) is still else 0 * np.sum(x))(X), 1.0)
+
+
+def test_objects_that_lead_to_themselves():
+    def f(p):
+        q, other = Params(2 * p.w), Params(3 * p.w)
+        q.me, q.list, q.other, other.friend, q.inner = q, [q], other, q, Params(5 * p.w)
+        return q
+
+    for wrapped in (qad.freeze(f), qad.checkpoint(f), qad.vmap(f), f):
+        np.testing.assert_array_equal(wrapped(Params(X)).w, 2 * X)
+        np.testing.assert_array_equal(wrapped(Params(X + 1)).inner.w, 5 * (X + 1))
+    p = Params(X)
+    p.me, p.list = p, [p]
+    frozen = qad.freeze(lambda p: np.sum(p.w))
+    np.testing.assert_allclose([frozen(p), frozen(p), *qad.grad(frozen)(p).w], [np.sum(X), np.sum(X), 1, 1, 1])
