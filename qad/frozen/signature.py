@@ -124,7 +124,7 @@ def _words(kind):
 def orders(tree: Any) -> tuple[tuple[Any, ...], tuple[Rest, ...]]:
     """What the structure of a pytree leaves out.
 
-    That is the keys of each dict with their types, in the order of insertion, and what containers hold beside their fields.
+    That is the keys of each dict with their types, in the order of insertion, and what containers hold beside fields.
     """
     found, rests = [], []
     _collect(tree, found, rests)
