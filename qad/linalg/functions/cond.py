@@ -64,7 +64,7 @@ implements(np.linalg.cond)(cond)
 def _quotient(x, y):
     """The quotient of two extreme singular values, infinite where both are zero, as NumPy has it."""
     with np.errstate(all="ignore"):
-        q = np.asarray(x / y)
+        q = x / y
     return np.where(np.isnan(q), np.inf, q)[()]
 
 
