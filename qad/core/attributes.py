@@ -21,9 +21,9 @@ _WHOLE: ContextVar[bool] = ContextVar("qad_whole", default=False)
 
 
 @contextmanager
-def whole() -> Iterator[None]:
+def whole(on: bool = True) -> Iterator[None]:
     """Trees that a function returns: what is recorded is a leaf of a container, even if it stands in no field."""
-    token = _WHOLE.set(True)
+    token = _WHOLE.set(on)
     try:
         yield
     finally:
@@ -45,13 +45,10 @@ def with_rest(
 
 def _is_recorded(value, owner):
     """Whether something contains what is recorded on the tape, or by `qad.freeze`, and leads not back to its owner."""
-    token = _WHOLE.set(False)
-    try:
+    with whole(False):
         leaves = optree.tree_leaves(value, namespace=NAMESPACE)
         found = any(type(x) is Tensor or hasattr(type(x), "__qad_step__") for x in leaves)
         return found and not _leads_to(value, owner, set())
-    finally:
-        _WHOLE.reset(token)
 
 
 def _leads_to(x, owner, seen):

@@ -277,13 +277,11 @@ class Frozen(Inspection, Generic[P, R]):
         """The function without its static arguments; another one where an object has changed that one was made of."""
         try:
             key = typed(static)
-            part = self._parts.get(key)
-            if part is None or typed(tuple(part.f.keywords.items())) != key:
-                made = partial(self.f, **dict(static))
-                part = self._parts[key] = Frozen(made, (), self.passes, self.constant or None)
+            if key not in self._parts or typed(tuple(self._parts[key].f.keywords.items())) != key:
+                self._parts[key] = Frozen(partial(self.f, **dict(static)), (), self.passes, self.constant or None)
         except TypeError as error:
             raise unhashable(error) from None
-        return part
+        return self._parts[key]
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Programs and constants as data; see `qad.frozen.files`."""

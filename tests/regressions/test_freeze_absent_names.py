@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import qad
-
-X = np.array([1.5, -2.0])
+from tests.regressions.noticed import X, check_noticed, scaled_by
 
 
 class Bare:
@@ -29,13 +28,7 @@ def an_attribute_asked_for_by_name():
 
     thing = Kind()
 
-    def f(x):
-        try:
-            return x * thing.scale
-        except AttributeError:
-            return x
-
-    return f, lambda: setattr(Kind, "scale", 3.0)
+    return scaled_by(thing), lambda: setattr(Kind, "scale", 3.0)
 
 
 def an_attribute_of_a_base_class():
@@ -60,25 +53,13 @@ def an_attribute_of_a_function():
     def helper():
         pass
 
-    def f(x):
-        try:
-            return x * helper.scale
-        except AttributeError:
-            return x
-
-    return f, lambda: setattr(helper, "scale", 3.0)
+    return scaled_by(helper), lambda: setattr(helper, "scale", 3.0)
 
 
 def an_attribute_of_a_module():
     module = types.ModuleType("settings")
 
-    def f(x):
-        try:
-            return x * module.scale
-        except AttributeError:
-            return x
-
-    return f, lambda: setattr(module, "scale", 1.5)
+    return scaled_by(module), lambda: setattr(module, "scale", 1.5)
 
 
 def an_attribute_of_a_module_asked_for_by_text():
@@ -95,13 +76,7 @@ def an_attribute_that_a_module_computes():
 def a_module_that_computes_attributes():
     module = types.ModuleType("settings")
 
-    def f(x):
-        try:
-            return x * module.scale
-        except AttributeError:
-            return x
-
-    return f, lambda: setattr(module, "__getattr__", lambda name: 2.0)
+    return scaled_by(module), lambda: setattr(module, "__getattr__", lambda name: 2.0)
 
 
 def a_method_behind_another():
@@ -243,16 +218,7 @@ CASES = [
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
 def test_a_change_is_noticed(case):
-    """The function is replayed before the change, and recorded again after it."""
-    f, change = case()
-    frozen = qad.freeze(f)
-    for _ in range(3):
-        assert np.array_equal(frozen(X), f(X))
-    assert frozen.stats.replays >= 1
-    change()
-    assert np.array_equal(frozen(X), f(X))
-    assert np.array_equal(frozen(X), f(X))
-    assert frozen.stats.recordings == 2
+    check_noticed(*case())
 
 
 def test_a_constant_may_be_absent():

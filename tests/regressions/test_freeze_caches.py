@@ -20,8 +20,7 @@ def test_a_cache_that_is_older_than_what_it_was_made_of(size, result):
     def table(n):
         return result(w[0]) * n
 
-    f = lambda x: x * table(3)  # noqa: E731
-    frozen = qad.freeze(f)
+    frozen = qad.freeze(lambda x: x * table(3))
     for _ in range(3):
         assert np.array_equal(frozen(X), 6 * X)
     assert frozen.stats.replays == 1
@@ -44,13 +43,11 @@ def test_the_cache_of_a_method():
         def __init__(self):
             self.w = 2.0
 
-        @lru_cache(8)  # noqa: B019
         def table(self, n):
             return {"result": self.w * n}
 
-    model = Model()
-    f = lambda x: x * model.table(3)["result"]  # noqa: E731
-    frozen = qad.freeze(f)
+    Model.table, model = lru_cache(8)(Model.table), Model()
+    frozen = qad.freeze(lambda x: x * model.table(3)["result"])
     for _ in range(3):
         frozen(X)
     model.w = 5.0

@@ -9,9 +9,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-import qad
+from tests.regressions.noticed import check_noticed
 
-X = np.array([1.5, -2.0])
 KEPT = []
 
 
@@ -135,8 +134,7 @@ def the_value_of_a_member():
 
 
 def what_counts_as_a_kind():
-    class Kind(abc.ABC):  # noqa: B024
-        pass
+    Kind = abc.ABCMeta("Kind", (), {})
 
     class Other:
         pass
@@ -203,13 +201,4 @@ CASES = [
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
 def test_a_change_is_noticed(case):
-    """The function is replayed before the change, and recorded again after it."""
-    f, change = case()
-    frozen = qad.freeze(f)
-    for _ in range(3):
-        assert np.array_equal(frozen(X), f(X))
-    assert frozen.stats.replays >= 1
-    change()
-    assert np.array_equal(frozen(X), f(X))
-    assert np.array_equal(frozen(X), f(X))
-    assert frozen.stats.recordings == 2
+    check_noticed(*case())

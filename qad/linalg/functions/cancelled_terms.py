@@ -8,6 +8,7 @@ zero, or from a neighbour; what cannot be replaced is refused where the derivati
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -86,10 +87,17 @@ def _room(w):
     return np.where(gaps > limit, gaps, np.inf).min(axis=-1) / 3
 
 
+@cache
+def gauss(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes and weights (n,) of Gauss' rule on [0, 1], computed once, for it takes longer than most of its uses."""
+    t, weights = np.polynomial.legendre.leggauss(n)
+    return (t + 1) / 2, weights / 2
+
+
 def _means(g, rules, x, y):
     """The mean of `g` between `x` and `y`, by two rules of Gauss with these numbers of nodes."""
-    nodes, weights = zip(*map(np.polynomial.legendre.leggauss, rules), strict=True)
-    t, first, second = (like(x).asarray(z.astype(x.real.dtype)) / 2 for z in (1 + np.concatenate(nodes), *weights))
+    nodes, weights = zip(*map(gauss, rules), strict=True)
+    t, first, second = (like(x).asarray(z.astype(x.real.dtype)) for z in (np.concatenate(nodes), *weights))
     values = g(x[..., None] + t * (y - x)[..., None])
     return values[..., : rules[0]] @ first, values[..., rules[0] :] @ second
 
