@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from qad.core.errors import ArgumentError
-from qad.extend import defbatch, defjvp, defvjp, primitive, stack_of, stacks
 from qad.linalg.functions.funm_svd import funm_svd
 from qad.linalg.support.check import matrices
-from qad.linalg.support.conditioned import check_condition
 from qad.linalg.support.hermitian_parts import adjoint, hermitian
 
 if TYPE_CHECKING:
@@ -51,35 +47,10 @@ def polar(a: ArrayLike, side: str = "right") -> tuple[Array, Array]:
     """
     if side not in ("right", "left"):
         raise ArgumentError(f'polar: side={side!r}; write "right" for a = U P, or "left" for a = P U')
-    a = _known(matrices(a, "polar"))
+    a = matrices(a, "polar")
     u = funm_svd(_one, a)
     return u, hermitian(adjoint(u) @ a if side == "right" else a @ adjoint(u))
 
 
 def _one(s):
     return 1.0
-
-
-@primitive(name="polar")
-def _known(a):
-    """The matrices `a` (..., m, n), of which the factors are to be known to 1e-4 along each direction."""
-    return a + 0.0
-
-
-def _checked(g, ans, a):
-    """The rules of `funm_svd` divide by sums of two singular values: in real square matrices by no value alone."""
-    bare = stack_of(a)
-    if bare.size:
-        s = np.linalg.svd(bare, compute_uv=False)
-        alone = bare.shape[-2] != bare.shape[-1] or bare.dtype.kind == "c"
-        least = s[..., -1] if alone else (s[..., -1] + s[..., max(s.shape[-1] - 2, 0)]) / 2
-        with np.errstate(divide="ignore"):
-            condition = s[..., 0] / np.maximum(least, np.finfo(s.dtype).tiny)
-        advice = "Shift it, or cut small values off by qad.linalg.funm_svd with a function that vanishes at zero"
-        check_condition(condition, s.dtype, "polar", advice)
-    return g
-
-
-defvjp(_known, _checked)
-defjvp(_known, _checked)
-defbatch(_known, stacks(_known, 2))

@@ -70,14 +70,15 @@ def thin_vjp(
         right = None if gv is None else gv @ vh.mT
         scale = _check(s, (gu, gs, gv), left, right, degenerate, floor)
         sides = (u, gu), (vh.mT, None if gv is None else gv.mT)
-        check_null_spaces(stack_of(s), sides, magnitude(gu, gv), floor, degenerate)
+        size = magnitude(gu, gv)
+        check_null_spaces(stack_of(s), sides, size, floor, degenerate)
         more = {"scale": scale, "gs": gs, "levels": levels, "backward": True, **how}
         core = _core(left, right, s, n, more)
         if gu is not None and u.shape[-2] > u.shape[-1]:
-            check_used(s, gu, magnitude(gu, gv), levels, degenerate)
+            check_used(s, gu, size, levels, degenerate)
             rest_of_u = quotients(gu - u.conj() @ left, s, conjugate(n), kind="values", **more)
         if gv is not None and vh.shape[-1] > vh.shape[-2]:
-            check_used(s, gv.mT, magnitude(gu, gv), levels, degenerate)
+            check_used(s, gv.mT, size, levels, degenerate)
             rest_of_v = quotients((gv - right @ vh.conj()).mT, s, n, kind="values", **more).mT
     if gs is not None:
         core = core + gs[..., None] * like(s).eye(s.shape[-1])

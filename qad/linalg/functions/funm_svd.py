@@ -23,6 +23,7 @@ from qad.linalg.functions.divided_differences import differences_and_values, no_
 from qad.linalg.functions.elementwise import Function
 from qad.linalg.functions.rounded_zeros import known_at_zero, off_zero
 from qad.linalg.support.check import batch_entry, largest_entry, matrices
+from qad.linalg.support.conditioned import check_condition
 from qad.linalg.support.hermitian_parts import adjoint, hermitian, skew
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ def _along(e, a, u, s, vh, *, f):
     m = left @ v
     inner = d[..., :k, :k] * hermitian(m) + d[..., :k, k:] * skew(m)
     ratio = _ratio(f, s, np.where(s > 0, value[..., :k], f.plain(s)))
+    _check_divided(f, s, value[..., :k], u.shape[-2] != vh.shape[-1] or m.dtype.kind == "c")
     known_at_zero(f, s, 1, lambda lost: _fills(e, u, v, lost))
     total = u @ inner @ vh
     if u.shape[-2] > k:
@@ -93,6 +95,22 @@ def _along(e, a, u, s, vh, *, f):
     if vh.shape[-1] > k:
         total = total + u @ (ratio[..., :, None] * (left - m @ vh))
     return total
+
+
+def _check_divided(f, s, value, alone):
+    """Raise where f does not vanish at zero, and is divided by values `s` (..., k) that are known to too few digits.
+
+    It is divided by sums of two of them: by one `alone`, unless the matrix is real and square.
+    """
+    if f.through_zero or not s.size:
+        return
+    least = s[..., -1] if alone else (s[..., -1] + s[..., max(s.shape[-1] - 2, 0)]) / 2
+    with np.errstate(all="ignore"):
+        share = np.abs(f.f(0.0 * s[..., 0])) / np.abs(value).max(axis=-1)
+        condition = np.where(share > 0, np.minimum(share, 1.0), 0.0) * s[..., 0] / least
+    condition = np.where(least > 0, condition, 0.0)  # of zero itself `_ratio` knows
+    advice = "Shift it, or cut small values off by a function that vanishes at zero"
+    check_condition(condition, s.dtype, "funm_svd", advice)
 
 
 def _fills(e, u, v, lost):
