@@ -7,8 +7,9 @@ import os
 import struct
 import zipfile
 import zlib
-from contextlib import suppress
+from contextlib import contextmanager
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,8 @@ import numpy as np
 from qad.core.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import BinaryIO
 
     from numpy.typing import NDArray
 
@@ -28,20 +30,29 @@ DAMAGED: tuple[type[Exception], ...] = (
     RuntimeError, MemoryError, OverflowError,
 )  # fmt: skip
 
+FINGERPRINTS = ("operator", "model", "start")  # marks that nobody can read
 
-def write_arrays(path: FilePath, **arrays: Any) -> None:
-    """Write plain arrays beside `path`, bring them to the disk, and rename: the file is the old one or the new one."""
+
+def put(path: FilePath, write: Callable[[BinaryIO], object]) -> None:
+    """Let `write` fill a file beside `path`, bring it to the disk, and rename: the file is the old one or the new one.
+
+    The file beside has a name that no other thread, process or machine chooses, and is gone after a failure.
+    """
     path = Path(path)
-    aside = path.with_name(f"{path.name}.{os.getpid()}.part")
+    aside = path.with_name(f".{token_hex(16)}.part")
     try:
-        with open(aside, "wb") as file:
-            np.savez(file, **arrays)
+        with open(aside, "xb") as file:
+            write(file)
             file.flush()
             os.fsync(file.fileno())
         os.replace(aside, path)
     finally:
-        with suppress(FileNotFoundError):
-            aside.unlink()
+        aside.unlink(missing_ok=True)
+
+
+def write_arrays(path: FilePath, **arrays: Any) -> None:
+    """`put` plain arrays into a file."""
+    put(path, lambda file: np.savez(file, **arrays))
 
 
 def read_arrays(path: FilePath) -> dict[str, NDArray[Any]]:
@@ -57,16 +68,39 @@ def read_arrays(path: FilePath) -> dict[str, NDArray[Any]]:
         ) from error
 
 
+@contextmanager
+def understood(path: FilePath) -> Iterator[None]:
+    """Inside, whatever the entries of a file lack, or are not, is told of the file."""
+    try:
+        yield
+    except DAMAGED as error:
+        what = f"it has no entry {error}" if isinstance(error, KeyError) else str(error)
+        raise ArgumentError(f"{path} cannot be read: it is damaged, and left as it is: {what}") from error
+
+
+def read_format(path: FilePath, kind: str, expected: str) -> dict[str, NDArray[Any]]:
+    """The arrays of a file that says what it holds; raises where that is not what is `expected`."""
+    arrays = read_arrays(path)
+    found = str(arrays.get("format", "nothing that qad wrote"))
+    if found != expected:
+        raise ArgumentError(f"{path} holds no {kind} but {found!r}")
+    return arrays
+
+
 def read_marked(path: FilePath, expected: Mapping[str, Any]) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """The arrays of a search's checkpoint and its mark, a dict; raises where its marks are not the `expected` ones."""
     arrays = read_arrays(path)
     if "mark" not in arrays:
         raise ArgumentError(f"{path} is no checkpoint of a search; move it away, or name another file")
-    mark = json.loads(str(arrays["mark"]))
+    with understood(path):
+        mark = dict(json.loads(str(arrays["mark"])))
     for key, value in expected.items():
         if mark.get(key) != value:
-            raise ArgumentError(
-                f"checkpoint {path} belongs to another search: its {key} is {mark.get(key)!r}, not {value!r}; "
-                "give this search a file of its own"
-            )
+            known = f"its {key} is {mark.get(key)!r}, not {value!r}"
+            raise of_another(path, f"it has another {key}" if key in FINGERPRINTS else known)
     return arrays, mark
+
+
+def of_another(path: FilePath, what: str) -> ArgumentError:
+    """What to raise for a checkpoint that is not to be gone on from."""
+    return ArgumentError(f"checkpoint {path} belongs to another search: {what}; give this search a file of its own")

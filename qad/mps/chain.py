@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 
+from qad.core.archive import understood
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import register
 from qad.extend import Tensor, like
@@ -146,7 +147,8 @@ class Chain(Row):
         """
         tensors, sharing = load(path, cls.__name__)
         chain = bare(cls, tensors, sharing)
-        chain._check()
+        with understood(path):
+            chain._check()
         return chain
 
     def __repr__(self) -> str:

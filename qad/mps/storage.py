@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.archive import read_arrays, write_arrays
-from qad.core.errors import ArgumentError
+from qad.core.archive import read_format, understood, write_arrays
 from qad.extend import value_of
 
 if TYPE_CHECKING:
@@ -27,11 +26,12 @@ def save(path: FilePath, kind: str, tensors: Sequence[Array], sharing: tuple[int
 
 def load(path: FilePath, kind: str) -> tuple[list[np.ndarray], tuple[int, ...] | None]:
     """Tensors and sharing of the chain in a file."""
-    arrays = read_arrays(path)
-    found = str(arrays.get("format", "nothing that qad wrote"))
-    if found != f"{FORMAT} {kind}":
-        raise ArgumentError(f"{path} holds no {kind} but {found!r}")
-    sharing = arrays["sharing"]
-    tensors = [arrays[f"site_{i}"] for i in range(int(sharing.max()) + 1)]
-    plain = np.array_equal(sharing, np.arange(len(tensors)))
-    return tensors, None if plain else tuple(map(int, sharing))
+    arrays = read_format(path, kind, f"{FORMAT} {kind}")
+    with understood(path):
+        order = tuple(map(int, arrays["sharing"]))
+        tensors = [arrays[f"site_{i}"] for i in range(max(order, default=0) + 1)]
+        if set(order) != set(range(len(tensors))):
+            raise ValueError("its entry 'sharing' does not number its site tensors")
+        if any(tensor.dtype.kind not in "biufc" for tensor in tensors):
+            raise ValueError("its site tensors are no numbers")
+    return tensors, None if order == tuple(range(len(tensors))) else order

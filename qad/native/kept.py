@@ -1,7 +1,6 @@
 """Machine code on disk: one file for what is compiled together, whose name says what it was compiled from.
 
-A file begins with a checksum.  One that is damaged, or from elsewhere, is not used but written anew.  It is written
-beside its place and then moved there, so that processes that compile at once do not disturb each other.
+A file begins with a checksum.  One that is damaged, or from elsewhere, is not used but written anew.
 """
 
 from __future__ import annotations
@@ -10,7 +9,8 @@ import os
 import sys
 from hashlib import blake2b
 from pathlib import Path
-from threading import get_ident
+
+from qad.core.archive import put
 
 __all__ = ["folder", "keep", "kept"]
 
@@ -43,12 +43,7 @@ def keep(name: str, code: bytes) -> None:
     """Keep machine code under a name; an OSError where that cannot be written."""
     place = folder() / name
     place.parent.mkdir(parents=True, exist_ok=True)
-    beside = place.with_name(f"{name}.{os.getpid()}.{get_ident()}")
-    try:
-        beside.write_bytes(checksum(name, code) + code)
-        os.replace(beside, place)
-    finally:
-        beside.unlink(missing_ok=True)
+    put(place, lambda file: file.write(checksum(name, code) + code))
 
 
 def checksum(name: str, code: bytes) -> bytes:

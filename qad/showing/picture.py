@@ -8,6 +8,7 @@ from io import BytesIO, StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from qad.core.archive import put
 from qad.core.errors import ArgumentError
 from qad.showing.drawing import Drawing
 from qad.showing.painting import paint, painted
@@ -103,7 +104,7 @@ class Picture:
         if suffix not in SUFFIXES:
             raise ArgumentError(f"a picture is saved as {', '.join(SUFFIXES)}: write picture.save('picture.svg')")
         content = self.svg.encode() if suffix == ".svg" else self._printed(suffix[1:], dpi)
-        Path(path).write_bytes(content)
+        put(path, lambda file: file.write(content))
 
     def show(self) -> None:
         """Open the picture: in the browser, from a temporary file; notebooks show it without being asked.

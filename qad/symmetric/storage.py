@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.archive import read_arrays, write_arrays
+from qad.core.archive import read_format, understood, write_arrays
 from qad.core.errors import ArgumentError
 from qad.extend import value_of
 from qad.symmetric.fusing import fused_leg
@@ -66,14 +66,9 @@ def load(path: FilePath) -> SymTensor:
     >>> qad.symmetric.norm(qad.symmetric.load(path) - a)
     np.float64(0.0)
     """
-    arrays = read_arrays(path)
-    found = str(arrays.get("format", "nothing that qad wrote"))
-    if found != FORMAT:
-        raise ArgumentError(f"{path} holds no symmetric tensor but {found!r}")
-    try:
+    arrays = read_format(path, "symmetric tensor", FORMAT)
+    with understood(path):
         return tensor_of(arrays)
-    except (KeyError, ValueError, IndexError, TypeError) as error:
-        raise ArgumentError(f"{path} cannot be read: it is damaged; it is left as it is") from error
 
 
 def arrays_of(a: SymTensor, prefix: str = "") -> dict[str, np.ndarray]:

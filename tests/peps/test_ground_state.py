@@ -2,6 +2,8 @@
 
 import dataclasses
 import re
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -57,6 +59,18 @@ def test_a_search_goes_on_from_its_checkpoint(found):
     np.testing.assert_array_equal(again.history[: len(result.history)], result.history)
 
 
+def test_a_larger_bond_goes_on_growing_from_a_checkpoint(found, tmp_path):
+    result, path = found[0], Path(shutil.copy(found[1], tmp_path))
+    again = peps.ground_state(MODEL, 3, 12, "c4v", checkpoint=path, maxiter=2, tol=1e-5)
+    np.testing.assert_array_equal(again.history[: len(result.history)], result.history)
+    assert again.state.bond == 3 and again.energy < BOND_2 - 1e-3
+    before = path.read_bytes()
+    for keywords in ({"bond": 2, "chi": 16}, {"bond": 3, "chi": 12, "start": result.state}):
+        with pytest.raises(ArgumentError, match="belongs to another search"):
+            peps.ground_state(MODEL, symmetry="c4v", checkpoint=path, **keywords)
+    assert path.read_bytes() == before
+
+
 def test_every_evaluation_is_noted(found):
     rows = found[0].evaluations
     assert len(rows) == found[0].nfev > len(found[0].history) - 1
@@ -89,7 +103,7 @@ def test_checkpoints_that_cannot_be_used_are_left_alone(found, tmp_path):
         peps.ground_state(MODEL, 2, 17, "c4v", checkpoint=path)
     with pytest.raises(ArgumentError, match="its symmetry is 'c4v', not None"):
         peps.ground_state(MODEL, 2, 16, checkpoint=path)
-    with pytest.raises(ArgumentError, match="its model is"):
+    with pytest.raises(ArgumentError, match="it has another model"):
         peps.ground_state(peps.xxz(1.1).rotated(np.array([[0.0, 1.0], [-1.0, 0.0]])), 2, 16, "c4v", checkpoint=path)
     with np.load(path) as held:
         arrays = dict(held)
@@ -99,7 +113,7 @@ def test_checkpoints_that_cannot_be_used_are_left_alone(found, tmp_path):
         ("frame_0", lambda x: x[3:]),
     ):
         np.savez(tmp_path / "changed.npz", **(arrays | {name: change(arrays[name])}))
-        with pytest.raises(ArgumentError, match="damaged: its environment"):
+        with pytest.raises(ArgumentError, match="damaged.*its environment"):
             peps.ground_state(MODEL, 2, 16, "c4v", checkpoint=tmp_path / "changed.npz")
     half = tmp_path / "half.npz"
     half.write_bytes(path.read_bytes()[:2000])

@@ -21,7 +21,6 @@ from qad.mps.conserving.sweeps import OneSite, TwoSites
 from qad.mps.energy import prepared
 from qad.mps.hamiltonian import natural_unit
 from qad.mps.search import imaginary
-from qad.mps.search.checkpoint import Checkpoint
 from qad.mps.search.dmrg import COARSE, MOST_PRODUCTS, begin, one_sweep
 from qad.mps.search.lbfgs import lbfgs
 from qad.mps.search.monitor import Finished, Watch, until_finished
@@ -36,7 +35,8 @@ if TYPE_CHECKING:
     from qad.mps.conserving.quantities import Names
     from qad.mps.conserving.sweeps import Sweeps
     from qad.mps.operator import MPO
-    from qad.typing import DTypeLike, FilePath, Function, Seed
+    from qad.mps.search.checkpoint import Checkpoint
+    from qad.typing import DTypeLike, Function, Seed
 
 SMALL = 8  # bond of a random start of those methods that grow it
 GRADIENTS = ("lbfgs", "riemannian")  # keep their bonds, and start from full ones
@@ -63,7 +63,7 @@ def ground_state(
     callback: Callable[[SymmetricMPS, float], object] | None,
     excluded: Sequence[SymmetricMPS],
     weight: float | None,
-    checkpoint: FilePath | None,
+    file: Checkpoint | None,
 ) -> GroundState:
     """The lowest state of a sector, or the one above those that are excluded; see `qad.mps.ground_state`."""
     start = begun(H, bond if method in GRADIENTS else min(bond, SMALL), conserve, sector, start, dtype, seed)
@@ -71,7 +71,8 @@ def ground_state(
         start = start * (1 + 0j)  # the complement of complex states is complex
     operator_for(start, H)
     prepared(H)
-    file = None if checkpoint is None else Checkpoint(checkpoint, H, method, start)
+    if file is not None:
+        file.of_sector(start)
     with blas_for(max(bond, start.bond)), bar_for(progress, "energy") as bar:
         watch = Watch(start, callback, file, bar, maxiter, unit=natural_unit(H.tensors))
         watch.resume()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from qad.core.archive import understood
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import register
 from qad.mps.chain import chain_card, listed, site_count
@@ -211,7 +212,9 @@ class SymmetricMPS(SiteTensors, Methods, Readings):
         --------
         See `save`.
         """
-        return cls(*storage.load(path))
+        tensors, conserved = storage.load(path)
+        with understood(path):
+            return cls(tensors, conserved)
 
     def without_symmetry(self) -> Any:
         """The same state as an ordinary one, its basis in the order of the sites.

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.core.archive import read_arrays, write_arrays
-from qad.core.errors import ArgumentError, ShapeError
+from qad.core.archive import read_format, understood, write_arrays
 from qad.mps.conserving.quantities import Quantities
 from qad.symmetric.storage import arrays_of as arrays_of_tensor
 from qad.symmetric.storage import tensor_of
@@ -31,13 +30,11 @@ def arrays_of(tensors: Sequence[SymTensor], conserved: Quantities) -> dict[str, 
 
 def parts_of(arrays: Mapping[str, Any], path: FilePath) -> tuple[list[SymTensor], Quantities]:
     """What `arrays_of` wrote; raises where something is amiss."""
-    try:
+    with understood(path):
         n = sum(name.startswith("charges_") for name in arrays)
         charges = [tuple(map(tuple, arrays[f"charges_{site}"].tolist())) for site in range(n)]
         conserved = Quantities(tuple(map(str, arrays["names"])), tuple(charges))
         return [tensor_of(arrays, f"site_{site}_") for site in range(n)], conserved
-    except (KeyError, ValueError, IndexError, TypeError, ShapeError) as error:
-        raise ArgumentError(f"{path} cannot be read: it is damaged; it is left as it is") from error
 
 
 def save(path: FilePath, tensors: Sequence[SymTensor], conserved: Quantities) -> None:
@@ -47,8 +44,4 @@ def save(path: FilePath, tensors: Sequence[SymTensor], conserved: Quantities) ->
 
 def load(path: FilePath) -> tuple[list[SymTensor], Quantities]:
     """Tensors and quantities of the state in a file."""
-    arrays = read_arrays(path)
-    found = str(arrays.get("format", "nothing that qad wrote"))
-    if found != FORMAT:
-        raise ArgumentError(f"{path} holds no SymmetricMPS but {found!r}")
-    return parts_of(arrays, path)
+    return parts_of(read_format(path, "SymmetricMPS", FORMAT), path)

@@ -4,55 +4,88 @@ from __future__ import annotations
 
 import json
 import zlib
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.core.archive import read_marked, write_arrays
+from qad.core.archive import of_another, read_marked, understood, write_arrays
 from qad.core.errors import ArgumentError
+from qad.linalg.support.random import normal
+from qad.mps.checks import check_kind, check_operator
 from qad.mps.conserving.inner import total_of
+from qad.mps.conserving.make import random_state
+from qad.mps.conserving.observables import operator_for
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.conserving.storage import arrays_of, parts_of
+from qad.mps.sites import random_gaussian
 from qad.mps.state import MPS
+from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from qad.mps.operator import MPO
-    from qad.typing import FilePath
+    from qad.typing import DTypeLike, FilePath
 
 FORMAT = "qad ground-state search 1"
+KEEPING = ("lbfgs", "riemannian")  # methods that keep the bonds of their start
+ADDED = 1e-2  # norm of what fills new bonds of these, beside the state's
+OTHERS = {
+    "start": "it began from another state: leave start= out, or give the same one",
+    "excluded": "it excludes other states",
+}
+TINY = 1e-300
+PROBES, ALIKE = 4, 1e-3  # product states, and differences of logarithms of overlaps with them, of equal states
 
 
 class Checkpoint:
-    """The file of one search.
+    """The file of one search: of one operator, method, sector, start, and of the same excluded states.
 
-    See `qad.core.archive.write_arrays` for how it is replaced.
+    See `qad.core.archive.put` for how it is replaced.
 
     Parameters
     ----------
     path : str or path-like
     H : MPO
     method : str
-        Those of the search; a file of another one is refused.
-    start : SymmetricMPS, optional
-        Whose sector is searched, where charges are conserved.
+    bond : int
+        Of the search; a file of a smaller one is gone on from, to this bond.
+    start : MPS or SymmetricMPS, optional
+        What the caller gave.
+    dtype : dtype, optional
+        Likewise.
+    excluded : sequence of MPS or SymmetricMPS
+    weight : float, optional
+        Of the excluded states.
     """
 
-    def __init__(self, path: FilePath, H: MPO, method: str, start: SymmetricMPS | None = None):
+    def __init__(
+        self,
+        path: FilePath,
+        H: MPO,
+        method: str,
+        bond: int,
+        start: MPS | SymmetricMPS | None = None,
+        dtype: DTypeLike | None = None,
+        excluded: Sequence[MPS | SymmetricMPS] = (),
+        weight: float | None = None,
+    ):
         self.path: Path = Path(path)
         if not self.path.parent.is_dir():
             raise ArgumentError(f"checkpoint: there is no folder {self.path.parent}; make it first")
-        names = None if start is None else list(start.conserved.names)
-        sector = None if start is None else list(total_of(start))
-        self.mark: dict[str, Any] = {
-            "format": FORMAT,
-            "method": method,
-            "operator": fingerprint(H),
-            "conserve": names,
-            "sector": sector,
-        }
+        self.H, self.bond, self.dtype = H, bond, None if dtype is None else np.dtype(dtype)
+        self.mark: dict[str, Any] = {"format": FORMAT, "method": method, "operator": fingerprint(H)}
+        self.mark |= {"conserve": None, "sector": None, "weight": weight if len(excluded) else None}
+        given = [] if start is None else [start]
+        self.states: dict[str, list[list[float]]] = {
+            "start": list(map(outline, given)), "excluded": list(map(outline, excluded)),
+        }  # fmt: skip
+
+    def of_sector(self, start: SymmetricMPS) -> None:
+        """The search is one of the sector in which this state lies."""
+        self.mark |= {"conserve": list(start.conserved.names), "sector": list(total_of(start))}
 
     def write(self, state: MPS, history: Sequence[float], extra: dict[str, float]) -> None:
         """Replace the file by the present state."""
@@ -60,8 +93,8 @@ class Checkpoint:
             arrays = arrays_of(state.tensors, state.conserved)
         else:
             arrays = {f"site_{i}": np.asarray(tensor) for i, tensor in enumerate(state)}
-        text = json.dumps(self.mark | {"sites": len(state), "extra": extra})
-        write_arrays(self.path, history=np.array(history), mark=np.array(text), **arrays)
+        mark = self.mark | self.states | {"sites": len(state), "bond": self.bond, "extra": extra}
+        write_arrays(self.path, history=np.array(history), mark=np.array(json.dumps(mark)), **arrays)
 
     def read(self) -> tuple[MPS, list[float], dict[str, float]] | None:
         """``(state, history, extra)`` of the file, or None where there is no file.
@@ -74,11 +107,69 @@ class Checkpoint:
         if not self.path.exists():
             return None
         arrays, mark = read_marked(self.path, self.mark)
+        with understood(self.path):
+            state = self.state_of(arrays, mark)
+            history = [float(energy) for energy in arrays["history"]]
+            extra = dict(mark["extra"])
+            if not all(isinstance(value, (int, float)) for value in extra.values()):
+                raise ValueError("what it remembers of its method are no numbers")
+            bond = int(mark.get("bond", state.bond))
+            others = [name for name in self.states if not alike(self.states[name], mark.get(name, []))]
+        if others:
+            raise of_another(self.path, OTHERS[others[0]])
+        if self.dtype not in (None, state.dtype):
+            raise of_another(self.path, f"its states have dtype {state.dtype}, not {self.dtype}")
+        if bond > self.bond:
+            raise of_another(self.path, f"its bond is {bond}, and {self.bond} is smaller")
+        if bond < self.bond:
+            state, extra = self.grown(state), {}
+        return state, history, extra
+
+    def state_of(self, arrays: Mapping[str, Any], mark: Mapping[str, Any]) -> MPS | SymmetricMPS:
+        """The state that `write` wrote; raises one of several errors where something is amiss."""
         if self.mark["conserve"] is None:
             state = MPS([arrays[f"site_{i}"] for i in range(mark["sites"])])
+            check_operator(state, self.H)
+            return state
+        state = SymmetricMPS(*parts_of(arrays, self.path))
+        if list(state.conserved.names) != self.mark["conserve"] or list(total_of(state)) != self.mark["sector"]:
+            raise ValueError("its state lies in another sector")
+        operator_for(state, self.H)
+        return state
+
+    def grown(self, state: MPS | SymmetricMPS) -> MPS | SymmetricMPS:
+        """The state to go on from to larger bonds; for methods that fill none themselves they are filled at random."""
+        if self.mark["method"] not in KEEPING or self.states["start"] or state.bond >= self.bond:
+            return state
+        if isinstance(state, SymmetricMPS):
+            other = random_state(self.bond, state.conserved, state.sector, state.dtype, 0)
         else:
-            state = SymmetricMPS(*parts_of(arrays, self.path))
-        return state, [float(energy) for energy in arrays["history"]], mark["extra"]
+            rng, bonds = np.random.default_rng(0), pairwise([1, *[self.bond] * (len(state) - 1), 1])
+            shapes = zip(state.phys, bonds, strict=True)
+            other = MPS([random_gaussian(rng, a, phys, b, state.dtype) for phys, (a, b) in shapes]).normalized()
+        return (state.normalized() + ADDED * other).truncate(self.bond)[0]
+
+
+def outline(state: MPS | SymmetricMPS) -> list[float]:
+    """Overlaps with random product states, as logarithms beside the first one: equal for equal states in any gauge."""
+    if not isinstance(state, SymmetricMPS):
+        check_kind(state, MPS)
+    rng, logarithms, rows = np.random.default_rng(0), np.zeros(PROBES), None
+    for tensor in state:
+        tensor = np.asarray(tensor.to_dense() if isinstance(tensor, SymTensor) else tensor)
+        left, phys, _ = tensor.shape
+        rows = np.ones((PROBES, left)) if rows is None else rows
+        vectors = normal(rng, (PROBES, phys), np.dtype(complex))
+        rows = np.einsum("pa,asb,ps->pb", rows, tensor, vectors, optimize=True)
+        sizes = np.linalg.norm(rows, axis=1) + TINY
+        rows, logarithms = rows / sizes[:, None], logarithms + np.log(sizes)
+    logarithms += np.log(np.abs(rows.sum(axis=1)) + TINY)
+    return (logarithms[1:] - logarithms[0]).tolist()
+
+
+def alike(ones: list[list[float]], others: list[list[float]]) -> bool:
+    """Whether outlines are of equal states, but for rounding."""
+    return np.shape(ones) == np.shape(others) and np.allclose(ones, others, rtol=0.0, atol=ALIKE)
 
 
 def fingerprint(H: Iterable[np.ndarray]) -> int:

@@ -113,8 +113,8 @@ def ground_state(
         What a squared overlap with an excluded state costs, in units of `H`; more than the gap.  Default: the
         magnitude of the excluded states' energies per site times 10, and at least 10.
     checkpoint : str or path, optional
-        A file that is rewritten after every step, atomically.  If it exists, the search goes on from it; one of another
-        search, or a damaged one, is refused and left alone.
+        A file that is rewritten after every step, atomically.  A search goes on from it, to a larger `bond` too; one of
+        another `H`, `method`, `sector`, `start` or `excluded`, of a larger bond, or damaged, is refused and left alone.
 
     Returns
     -------
@@ -145,7 +145,8 @@ def ground_state(
     method = chosen(method, H)
     excluded = [excluded] if isinstance(excluded, (MPS, SymmetricMPS)) else list(excluded)
     check_dtype(dtype, H, excluded)
-    options = {"progress": progress, "maxiter": maxiter, "callback": callback, "checkpoint": checkpoint}
+    file = None if checkpoint is None else Checkpoint(checkpoint, H, method, bond, start, dtype, excluded, weight)
+    options = {"progress": progress, "maxiter": maxiter, "callback": callback, "file": file}
     if conserve is not None or sector is not None or isinstance(start, SymmetricMPS):
         if conserve is None and start is None:
             raise ArgumentError('sector= needs to know what is conserved: conserve="Sz"')
@@ -203,11 +204,10 @@ def searched(
     progress: Progress,
     maxiter: int,
     callback: Function | None,
-    checkpoint: FilePath | None,
+    file: Checkpoint | None,
 ) -> GroundState:
     """What a search over ordinary states finds; see `ground_state`."""
     prepared(H)
-    file = None if checkpoint is None else Checkpoint(checkpoint, H, method)
     with blas_for(max(bond, start.bond)), bar_for(progress, "energy") as bar:
         watch = Watch(start, callback, file, bar, maxiter, unit=natural_unit(H.tensors))
         watch.resume()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.archive import read_marked, write_arrays
+from qad.core.archive import of_another, read_marked, understood, write_arrays
 from qad.core.errors import ArgumentError
 from qad.extend import as_array, value_of
 from qad.linalg import Report
@@ -18,38 +18,44 @@ from qad.peps.environment import Environment, check_start
 from qad.peps.state import PEPS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
     from qad.peps.models import Model
-    from qad.typing import FilePath
+    from qad.typing import ArrayLike, FilePath
 
 FORMAT = "qad search in two dimensions 2"
 
 
 class Checkpoint:
-    """The file of one search.
+    """The file of one search, which goes on to larger bonds.
 
-    See `qad.core.archive.write_arrays` for how it is replaced. Pattern and symmetry are those of the state `like`.
+    See `qad.core.archive.put` for how it is replaced. Pattern, symmetry and dtype are those of the state `like`, which
+    is `start` where the caller gave one.
     """
 
     path: Path
     mark: dict[str, object]
+    sizes: dict[str, int]
 
-    def __init__(self, path: FilePath, model: Model, bond: int, chi: int, like: PEPS):
-        self.path = Path(path)
+    def __init__(self, path: FilePath, model: Model, bond: int, chi: int, like: PEPS, start: PEPS | None):
+        self.path, self.dtype, self.sizes = Path(path), like.dtype, {"bond": bond, "chi": chi}
         if not self.path.parent.is_dir():
             raise ArgumentError(f"checkpoint: there is no folder {self.path.parent}; make it first")
-        self.mark = {"format": FORMAT, "model": fingerprint(model), "bond": bond, "chi": chi}
+        self.mark = {"format": FORMAT, "model": fingerprint([(t.sites, t.operator) for t in model.terms])}
         self.mark |= {"cell": list(like.cell), "symmetry": like.symmetry}
+        self.mark["start"] = None if start is None else fingerprint(enumerate(start.tensors))
 
     def write(self, state: PEPS, env: Environment, history: list[float]) -> None:
         """Replace the file by the present state, its environment and the energies so far."""
         groups = {"site": state.tensors, "corner": env.corners, "edge": env.edges, "frame": env.frame}
         arrays = {f"{name}_{i}": np.asarray(x) for name, group in groups.items() for i, x in enumerate(group)}
         sizes = {name: len(group) for name, group in groups.items()}
-        rest = {"error": env.error, "sizes": sizes}
-        write_arrays(self.path, history=np.array(history), mark=np.array(json.dumps(self.mark | rest)), **arrays)
+        mark = self.mark | self.sizes | {"error": env.error, "sizes": sizes}
+        write_arrays(self.path, history=np.array(history), mark=np.array(json.dumps(mark)), **arrays)
 
-    def read(self) -> tuple[PEPS, Environment, list[float]] | None:
-        """State, environment and energies of the file, or None where there is no file.
+    def read(self) -> tuple[PEPS, Environment | None, list[float]] | None:
+        """State, environment if it is one of these bonds, and energies of the file; None where there is no file.
 
         Raises
         ------
@@ -59,14 +65,28 @@ class Checkpoint:
         if not self.path.exists():
             return None
         arrays, mark = read_marked(self.path, self.mark)
-        groups = {name: tuple(arrays[f"{name}_{i}"] for i in range(n)) for name, n in mark["sizes"].items()}
-        state = PEPS(groups["site"], mark["cell"], mark["symmetry"])
-        env = Environment(
-            groups["corner"], groups["edge"], groups["frame"], cell_of(state.cell), mark["error"], Report()
-        )
-        if not fits(env, state) or arrays["history"].dtype != float:
-            raise ArgumentError(f"checkpoint {self.path} is damaged: its environment is none of its state")
-        return state, env, [float(energy) for energy in arrays["history"]]
+        with understood(self.path):
+            state, env = held(arrays, mark)
+            history, before = [float(energy) for energy in arrays["history"]], {k: int(mark[k]) for k in self.sizes}
+        if state.dtype != self.dtype:
+            raise of_another(self.path, f"its states have dtype {state.dtype}, not {self.dtype}")
+        if before["bond"] < self.sizes["bond"]:
+            return state, None, history
+        for name, size in self.sizes.items():
+            if before[name] != size:
+                raise of_another(self.path, f"its {name} is {before[name]}, not {size}")
+        return state, env, history
+
+
+def held(arrays: dict[str, np.ndarray], mark: dict[str, Any]) -> tuple[PEPS, Environment]:
+    """State and environment that a checkpoint holds; raises one of several errors where something is amiss."""
+    groups = {name: tuple(arrays[f"{name}_{i}"] for i in range(n)) for name, n in mark["sizes"].items()}
+    state = PEPS(groups["site"], mark["cell"], mark["symmetry"])
+    cell, error = cell_of(state.cell), float(mark["error"])
+    env = Environment(groups["corner"], groups["edge"], groups["frame"], cell, error, Report())
+    if not fits(env, state):
+        raise ValueError("its environment is none of its state")
+    return state, env
 
 
 def fits(env: Environment, state: PEPS) -> bool:
@@ -85,11 +105,11 @@ def fits(env: Environment, state: PEPS) -> bool:
     return meets and all(np.isfinite(x).all() for x in (*env.corners, *env.edges, *env.frame))
 
 
-def fingerprint(model: Model) -> int:
-    """A checksum of a model's terms."""
+def fingerprint(parts: Iterable[tuple[object, ArrayLike]]) -> int:
+    """A checksum of arrays and where they stand."""
     value = 0
-    for t in model.terms:
-        operator = as_array(value_of(t.operator))
-        value = zlib.crc32(np.ascontiguousarray(operator).tobytes(), value)
-        value = zlib.crc32(str((t.sites, operator.shape, operator.dtype)).encode(), value)
+    for place, part in parts:
+        array = as_array(value_of(part))
+        value = zlib.crc32(np.ascontiguousarray(array).tobytes(), value)
+        value = zlib.crc32(str((place, array.shape, array.dtype)).encode(), value)
     return value

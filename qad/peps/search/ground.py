@@ -76,8 +76,8 @@ def ground_state(
     progress : bool or tqdm
         Show energy, gain and time, where someone looks: in a terminal or a notebook. Or move the bar that is given.
     checkpoint : str or path, optional
-        A file that is rewritten after every iteration, atomically. If it exists, the search goes on from it; one of
-        another search, or a damaged one, is refused and left alone.
+        A file that is rewritten after every iteration, atomically. A search goes on from it, to a larger `bond` too;
+        one of another model, `chi` of this bond, `cell`, `symmetry` or `start`, or damaged, is refused and left alone.
     seed : int or numpy.random.Generator
         Of the random state, of bond 2 at most, from which the search starts, and of the noise by which bonds grow.
     start : PEPS, optional
@@ -121,7 +121,7 @@ def ground_state(
     like = PEPS.random(bond, **shape) if start is None else start
     check_model(model, like, bond)
     check_options(bond, chi, tol, maxiter)
-    file = None if checkpoint is None else Checkpoint(checkpoint, model, bond, chi, like)
+    file = None if checkpoint is None else Checkpoint(checkpoint, model, bond, chi, like, start)
     resumed = file.read() if file else None
     with blas_for(chi), bar_for(progress, "energy") as bar:
         begin, env, history = resumed or (start, None, ())

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.archive import read_arrays, write_arrays
-from qad.core.errors import ArgumentError, ShapeError
+from qad.core.archive import read_format, understood, write_arrays
+from qad.core.errors import ShapeError
 from qad.core.trees import register
 from qad.mps.chain import chain_card, listed
 from qad.mps.conserving.site_tensors import SiteTensors
@@ -125,12 +125,10 @@ class SymmetricUniformMPS(SiteTensors):
         --------
         See `save`.
         """
-        arrays = read_arrays(path)
-        found = str(arrays.get("format", "nothing that qad wrote"))
-        if found != FORMAT or "sector" not in arrays:
-            raise ArgumentError(f"{path} holds no SymmetricUniformMPS but {found!r}")
+        arrays = read_format(path, cls.__name__, FORMAT)
         tensors, conserved = parts_of(arrays, path)
-        return cls(tensors, conserved, conserved.symmetry.shown(tuple(arrays["sector"].tolist())))
+        with understood(path):
+            return cls(tensors, conserved, conserved.symmetry.shown(tuple(arrays["sector"].tolist())))
 
 
 def bare(where: tuple[Quantities, Charge], tensors: Iterable[Any]) -> SymmetricUniformMPS:
