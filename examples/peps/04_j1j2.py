@@ -17,7 +17,7 @@ spin = np.diag([0.5, -0.5])
 
 moments, energies, factors, start = [], [], [], None
 for j2 in couplings:
-    model = peps.j1j2(j2).rotated()
+    model = peps.j1j2(1.0, j2).rotated()
     options = {"seed": 4} if start is None else {"start": start}
     found = peps.ground_state(model, bond=2, chi=16, symmetry="c4v", tol=1e-9, **options)
     start = found.state

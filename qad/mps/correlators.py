@@ -13,7 +13,7 @@ import numpy as np
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import like
 from qad.mps.conserving import measures as conserving
-from qad.mps.conserving.quantities import kinds
+from qad.mps.conserving.quantities import named, standing
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.environments import past_left, past_right, site_density
 from qad.mps.measures import check_state, environments, local_expectations, per_site
@@ -65,7 +65,7 @@ def correlations(
     string : likewise, optional
         What acts on every site between i and j, for string order: ``<Sz_i exp(i pi sum Sz) Sz_j>``.
     sites : str, Site, or a sequence of them, optional
-        The kinds of sites that names are looked up in; spins by default.
+        The kinds of sites that names are looked up in; by default what charges tell, or spins.
 
     Returns
     -------
@@ -180,7 +180,7 @@ def multipoint(
     places : int array (..., k)
         The sites of each product, in any order; several operators may stand on one site.
     sites : str, Site, or a sequence of them, optional
-        The kinds of sites that names are looked up in; spins by default.
+        The kinds of sites that names are looked up in; by default what charges tell, or spins.
 
     Returns
     -------
@@ -213,7 +213,9 @@ def multipoint(
             f"places of shape {places.shape} and type {places.dtype} do not name a site for each of {len(operators)} "
             "operators: give whole numbers (..., k)"
         )
-    total = OpSum(len(plain), kinds(sites, plain.phys))
+    for name in {x for x in operators if isinstance(x, str)}:
+        named(psi, name, sites)
+    total = OpSum(len(plain), standing(psi, sites))
     rows = [total.product(*[x for pair in zip(operators, row, strict=True) for x in pair]) for row in
             places.reshape(-1, len(operators)).tolist()]  # fmt: skip
     values = products(plain, [string for string, scale in rows if scale != 0], total.operators.matrices)
@@ -227,7 +229,7 @@ def multipoint(
 def pair_of(psi: Any, one: Any, other: Any, string: Any, sites: Kinds) -> Pair:
     """The matrices of a correlation, with the strings that fermions or the caller ask for."""
     ones, others = per_site(psi, one, sites), per_site(psi, other, sites)
-    found = [isinstance(x, str) and all(x in kind.fermionic for kind in kinds(sites, psi.phys)) for x in (one, other)]
+    found = [isinstance(x, str) and all(x in kind.fermionic for kind in standing(psi, sites)) for x in (one, other)]
     if string is not None:
         return Pair(ones, others, (ones, others), per_site(psi, string, sites))
     if found[0] != found[1]:

@@ -17,7 +17,7 @@ from qad.extend import like, stack_of, value_of
 from qad.mps.chain import as_array
 from qad.mps.checks import check_kind
 from qad.mps.conserving import measures as conserving
-from qad.mps.conserving.quantities import kinds
+from qad.mps.conserving.quantities import named
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.environments import opened_left, past_left, past_right, site_density
 from qad.mps.gates import as_matrix, check_sites
@@ -43,7 +43,8 @@ def local_expectations(
     operator : array (phys, phys), a sequence of one for each site, or a name
         Rows ``out``; Hermitian or not, conserving or not.
     sites : str, Site, or a sequence of them, optional
-        The kinds of sites that a name is looked up in, "electron" for example; spins by default.
+        The kinds of sites that a name is looked up in, "electron" for example; by default those that a state of
+        definite charge tells, or spins.
 
     Returns
     -------
@@ -84,9 +85,9 @@ def measure(psi: MPS | SymmetricMPS, operator: str | ArrayLike, sites: int | Seq
     ----------
     psi : MPS or SymmetricMPS
     operator : str or array
-        A matrix for one site, or the name of an operator of spins, such as "Sz"; or a matrix for all of `sites`
-        together, the first of them most significant.  Operators of other kinds of sites:
-        ``qad.mps.site("fermion").operators["N"]``.
+        A matrix for one site, or the name of an operator of spins, such as "Sz", or of what a state of definite charge
+        stands on; or a matrix for all of `sites` together, the first of them most significant.  Operators of other
+        kinds of sites: ``qad.mps.site("fermion").operators["N"]``.
     sites : int or sequence of ints, optional
         All by default.
 
@@ -200,16 +201,16 @@ def on_sites(psi: MPS, operator: Any, places: Sequence[int]) -> list[Any]:
     """An operator or its name as one matrix for each site: on those places itself, the identity elsewhere."""
     create = like(*flatten(psi)[0])
     rows: list[Any] = [create.eye(size) for size in psi.phys]
-    for place in places:
-        kind = kinds(None, psi.phys)[place] if isinstance(operator, str) else None
-        rows[place] = operator if kind is None else kind.matrix(operator)
+    matrices = named(psi, operator, None, places) if isinstance(operator, str) else [operator] * len(places)
+    for place, matrix in zip(places, matrices, strict=True):
+        rows[place] = matrix
     return rows
 
 
 def per_site(psi: MPS, operator: Any, sites: Kinds = None) -> list[Array]:
     """One matrix for each site, as an array; `sites` are the kinds that an operator's name is looked up in."""
     if isinstance(operator, str):
-        matrices = [kind.matrix(operator) for kind in kinds(sites, psi.phys)]
+        matrices = named(psi, operator, sites)
     elif not hasattr(operator, "__len__") or hasattr(operator, "keys"):
         raise ArgumentError(f"an operator is a name, a matrix or one matrix for each site, not {operator!r}")
     else:

@@ -222,12 +222,12 @@ def heisenberg() -> Model:
     return xxz(1.0)
 
 
-def j1j2(j2: RealNumber, j1: RealNumber = 1.0) -> Model:
+def j1j2(j1: RealNumber, j2: RealNumber) -> Model:
     """``H = j1 sum_<ij> S.S + j2 sum_<<ij>> S.S`` of spins 1/2 on neighbours and across the diagonals.
 
     Parameters
     ----------
-    j2, j1 : number
+    j1, j2 : number
         They may be Tensors.
 
     Returns
@@ -237,7 +237,7 @@ def j1j2(j2: RealNumber, j1: RealNumber = 1.0) -> Model:
     Examples
     --------
     >>> import qad
-    >>> qad.peps.j1j2(0.5)
+    >>> qad.peps.j1j2(1.0, 0.5)
     Model(4 terms, on 2 sites at most)
     """
     near = [spin_term((j1,) * 3, sites) for sites in NEIGHBOURS]

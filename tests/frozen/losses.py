@@ -193,7 +193,7 @@ def transverse(example):
 
 
 def frustrated(example):
-    return bonds_of(qad.peps.j1j2(0.5).rotated())
+    return bonds_of(qad.peps.j1j2(1.0, 0.5).rotated())
 
 
 def one_site(beta):

@@ -31,7 +31,7 @@ def test_gradients_agree_with_differences(dtype, method, model):
 
 def test_diagonal_terms():
     state, direction = (peps.PEPS.random(2, seed=seed, symmetry="c4v") for seed in (0, 1))
-    model = peps.j1j2(0.5).rotated()
+    model = peps.j1j2(1.0, 0.5).rotated()
     env = peps.environment(state, 9)
 
     def energy(state):

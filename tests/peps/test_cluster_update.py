@@ -76,7 +76,7 @@ def written_out(network, leg, q, p):
 
 def test_what_it_refuses():
     with pytest.raises(ArgumentError, match="neighbours"):
-        peps.cluster_update(peps.j1j2(0.5), 2)
+        peps.cluster_update(peps.j1j2(1.0, 0.5), 2)
     with pytest.raises(ArgumentError, match="whole"):
         peps.cluster_update(peps.heisenberg(), 1.5)
     with pytest.raises(ArgumentError, match="pairs"):

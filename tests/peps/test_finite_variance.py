@@ -74,6 +74,6 @@ def test_what_it_refuses():
         with pytest.raises(ArgumentError, match="not Hermitian"):
             function(state, [(np.array([[0.0, 1.0], [0.0, 0.0]]), [(0, 0)])])
     with pytest.raises(ArgumentError, match="single sites and on neighbours"):
-        finite.variance(state, peps.j1j2(0.5))
+        finite.variance(state, peps.j1j2(1.0, 0.5))
     with pytest.raises(ArgumentError, match="takes its own PEPS"):
         finite.variance(peps.PEPS.random(2), peps.heisenberg())

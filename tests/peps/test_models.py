@@ -28,7 +28,7 @@ def test_the_rotated_antiferromagnet_fits_one_site():
     for t in peps.heisenberg().rotated().terms:
         np.testing.assert_allclose(t.operator, bond(-1, 1, -1), atol=1e-15)
         assert t.operator.dtype == float
-    near, _, far, _ = peps.j1j2(0.4).rotated().terms
+    near, _, far, _ = peps.j1j2(1.0, 0.4).rotated().terms
     np.testing.assert_allclose(near.operator, bond(-1, 1, -1), atol=1e-15)
     np.testing.assert_allclose(far.operator, 0.4 * bond(1, 1, 1), atol=1e-15)  # one sublattice
 
@@ -67,7 +67,7 @@ def test_terms_that_make_no_sense(operator, sites, error):
 def test_symmetric_terms_are_measured_once():
     (pair,) = orbits(peps.heisenberg().rotated(), "c4v", False)
     assert pair[0] == 2.0
-    assert sorted(weight for weight, _ in orbits(peps.j1j2(0.4).rotated(), "c4v", True)) == [2.0, 2.0]
+    assert sorted(weight for weight, _ in orbits(peps.j1j2(1.0, 0.4).rotated(), "c4v", True)) == [2.0, 2.0]
     assert sum(weight for weight, _ in orbits(peps.ising(1.0), "c2v", False)) == 3.0
     assert len(list(orbits(peps.ising(1.0), None, False))) == 3
 

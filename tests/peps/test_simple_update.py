@@ -35,7 +35,7 @@ def test_the_transverse_ising_model_beyond_its_transition():
 
 def test_what_it_refuses():
     with pytest.raises(ArgumentError, match="neighbours"):
-        peps.simple_update(peps.j1j2(0.5), 2)
+        peps.simple_update(peps.j1j2(1.0, 0.5), 2)
     with pytest.raises(ArgumentError, match='"AB", "BA"'):
         peps.simple_update(peps.heisenberg(), 2, cell=["A"])
     with pytest.raises(ArgumentError, match="whole"):

@@ -16,6 +16,9 @@ from qad.linalg.support.check import square
 if TYPE_CHECKING:
     from qad.typing import Array, ArrayLike
 
+NEAR, MOST_ROOTS = 0.25, 100  # norm of what is near to 1; roots of numbers of any size
+NODES, WEIGHTS = (np.polynomial.legendre.leggauss(8)[0] + 1) / 2, np.polynomial.legendre.leggauss(8)[1] / 2
+
 
 def logm(a: ArrayLike) -> Array:
     """Principal logarithm of square matrices.
@@ -56,20 +59,40 @@ def _log(a):
 
 
 def _logarithm(a):
-    """SciPy's, which overflows in the block matrices of derivatives where eigenvalues are small, and says nothing."""
+    """The logarithm of one matrix; raises where it overflows, as in the block matrices of derivatives it may."""
     try:
         with np.errstate(all="ignore"):
-            log = scipy.linalg.logm(a)
-    except ValueError:
+            factor, basis = scipy.linalg.schur(a, output="complex")
+            log = basis @ _of_triangular(factor) @ basis.conj().T
+    except (ValueError, np.linalg.LinAlgError):
         log = np.full_like(a, np.nan)
+    log = log if a.dtype.kind == "c" else log.real
     if not np.isfinite(log).all():
         size = np.abs(np.linalg.eigvals(a))
         raise ArgumentError(
             f"logm: the eigenvalues, of sizes from {size.min():.3g} to {size.max():.3g}, are too far apart for this "
-            "derivative, whose block matrix SciPy takes no logarithm of. Of Hermitian matrices use "
+            "derivative, whose block matrix has no logarithm in floating point. Of Hermitian matrices use "
             "qad.linalg.funm_herm(np.log, A), or shift the matrix"
         )
     return log
+
+
+def _of_triangular(factor):
+    """Roots until it is near 1, a Padé approximant by Gauss' rule, and back (Higham, "Functions of Matrices", 11.5).
+
+    Unlike SciPy's it estimates no norm by draws from NumPy's global generator.
+    """
+    one, logs, root, halvings = np.eye(len(factor)), np.log(factor.diagonal()), factor, 0
+    while np.linalg.norm(root - one, 1) > NEAR:
+        root, halvings = np.triu(scipy.linalg.sqrtm(root)), halvings + 1
+        if halvings > MOST_ROOTS:
+            raise ValueError
+    small = root - one
+    np.fill_diagonal(small, np.expm1(logs / 2**halvings))  # without what cancels in the difference
+    found = sum(w * scipy.linalg.solve_triangular(one + x * small, small) for x, w in zip(NODES, WEIGHTS, strict=True))
+    found *= 2**halvings
+    np.fill_diagonal(found, logs)
+    return found
 
 
 defvjp(_log, lambda g, ans, a: frechet(_log, a, g.mT).mT)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -105,6 +105,54 @@ def kinds(sites: Kinds, dims: Sequence[int]) -> tuple[Site, ...]:
             f"{len(found)} kinds of site were given for {len(dims)} sites: give one for all, or one each"
         )
     return tuple(map(site_of, found))
+
+
+def standing(psi: Any, sites: Kinds = None) -> tuple[Site, ...]:
+    """What stands on every site of a state: what the caller says, else what the state's charges tell, else spins."""
+    conserved = getattr(psi, "conserved", None)
+    if sites is not None or conserved is None:
+        return kinds(sites, psi.phys)
+    return tuple(of_charges(conserved.names, charges) for charges in conserved.charges)
+
+
+@lru_cache
+def of_charges(names: tuple[str, ...], charges: tuple[Charge, ...]) -> Site:
+    """The first kind of site whose basis states have these charges; a spin if there is none."""
+    known = of_dimension(len(charges))
+    for kind in known:
+        found = [kind.charges.get(name, ()) for name in names]
+        if tuple(zip(*found, strict=False)) == charges:
+            return kind
+    return known[0]
+
+
+def of_dimension(size: int) -> tuple[Site, ...]:
+    """The kinds of site of one dimension, the spin first."""
+    others = [site_of(name) for name in ("fermion", "electron", "t-J", f"boson-{max(size - 1, 1)}")]
+    return (*sites_of_dimension([size]), *[kind for kind in others if kind.phys == size])
+
+
+def named(psi: Any, name: str, sites: Kinds = None, places: Sequence[int] | None = None) -> list[np.ndarray]:
+    """The operator of a name on every site, or some; raises where nothing tells of which kind of site it is."""
+    found = standing(psi, sites)
+    found = found if places is None else [found[place] for place in places]
+    if sites is None and not hasattr(psi, "conserved"):
+        for kind in {kind.name: kind for kind in found}.values():
+            check_one_meaning(kind, name)
+    return [kind.matrix(name) for kind in found]
+
+
+def check_one_meaning(spin: Site, name: str) -> None:
+    """Raise where another kind of site than the spin is meant, or for four basis states may be as well."""
+    others = [kind.name for kind in of_dimension(spin.phys)[1:] if name in kind.operators]
+    if not others or (name in spin.operators and (spin.phys < 4 or name == "Id")):
+        return
+    have = [spin.name] * (name in spin.operators) + others
+    raise ArgumentError(
+        f"a state does not say what stands on its sites, and of dimension {spin.phys} {', '.join(have)} "
+        f"{'have' if len(have) > 1 else 'has'} {name!r}: give the kind, as sites= of local_expectations "
+        f"and correlators takes it, or the matrix, qad.mps.site({others[0]!r}).operators[{name!r}]"
+    )
 
 
 def conserved_by(H: Any, conserve: Names) -> Quantities:

@@ -12,7 +12,9 @@ from qad.extend import operand
 from qad.linalg import dominant_eig
 from qad.mps.chain import Chain
 from qad.mps.checks import check_kind
+from qad.mps.conserving.quantities import named
 from qad.mps.environments import site_density, through_right
+from qad.mps.measures import per_site
 from qad.mps.opsum import OpSum
 from qad.mps.uniform.canonical import uniform_schmidt_form
 from qad.mps.uniform.conserving.canonical import schmidt_form as symmetric_schmidt_form
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from qad.mps.conserving.quantities import Kinds
     from qad.symmetric.groups import Charge
     from qad.typing import Array, ArrayLike, Real
 
@@ -100,31 +103,41 @@ def density_from(psi: UniformMPS, h: Array, lefts: Sequence[Array], rights: Sequ
     return total / cell
 
 
-def local_expectations(psi: UniformState, operator: ArrayLike) -> Array:
+def local_expectations(
+    psi: UniformState, operator: str | ArrayLike | Sequence[ArrayLike], sites: Kinds = None
+) -> Array:
     """``<operator>`` on every site of the cell.
 
     Parameters
     ----------
     psi : UniformMPS or SymmetricUniformMPS
-    operator : array (d, d)
+    operator : array (d, d), a sequence of one for each site of the cell, or a name
+    sites : str, Site, or a sequence of them, optional
+        The kinds of sites that a name is looked up in, as in `qad.mps.local_expectations`.
 
     Returns
     -------
     array (cell,), complex if the state or the operator is
+
+    Examples
+    --------
+    >>> import qad
+    >>> found = qad.mps.uniform.ground_state(qad.mps.uniform.ising(2.0), bond=8, cell=1)
+    >>> qad.mps.uniform.local_expectations(found.state, "X").round(6)
+    array([0.934297])
     """
+    if not isinstance(psi, SymmetricUniformMPS):
+        check_kind(psi, UniformMPS)
+    if isinstance(operator, str):
+        operator = named(psi, operator, sites)
     psi = ordinary(psi)
-    check_kind(psi, UniformMPS)
     check_single(psi)
-    operator = operand(operator)
-    if any(operator.shape != (t.shape[1],) * 2 for t in psi):
-        raise ShapeError(
-            f"an operator on sites of dimensions {[t.shape[1] for t in psi]} has not shape {operator.shape}"
-        )
+    operators = per_site(psi, operator)
     lefts, rights = environments(psi)
     values = []
-    for left, tensor, right in zip(lefts, psi, rights, strict=True):
+    for left, tensor, right, matrix in zip(lefts, psi, rights, operators, strict=True):
         density = site_density(left, tensor, right)
-        values.append((density * operator.T).sum() / density.trace())
+        values.append((density * matrix.T).sum() / density.trace())
     return np.stack(values)
 
 

@@ -35,6 +35,11 @@ class UniformMPS(Chain):
     LEGS: tuple[str, ...] = ("left", "physical", "right")
     RIGHT: int = 2
 
+    @property
+    def phys(self) -> tuple[int, ...]:
+        """Dimensions of the physical legs of the cell."""
+        return tuple(t.shape[1] for t in self.tensors)
+
     @classmethod
     def random(cls, bond: int, phys: int = 2, cell: int = 1, dtype: DTypeLike = complex, seed: Seed = 0) -> Self:
         """A cell of random isometries from their left bonds.

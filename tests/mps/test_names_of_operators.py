@@ -1,0 +1,67 @@
+"""Operators by name: of infinite chains too, and of the kind of site that stands there."""
+
+import numpy as np
+import pytest
+
+import qad
+from qad import mps
+from qad.core.errors import ArgumentError
+
+
+def test_names_work_in_infinite_chains():
+    """<X> of the Ising chain at g = 2 by P. Pfeuty (1970), which is the derivative of the energy by the field."""
+    state = mps.uniform.ground_state(mps.uniform.ising(2.0), 12, cell=1).state
+    k = (np.arange(4000) + 0.5) * np.pi / 4000
+    exact = np.mean((2 + np.cos(k)) / np.sqrt(5 + 4 * np.cos(k)))
+    assert mps.uniform.local_expectations(state, "X")[0] == pytest.approx(exact, abs=1e-8)
+    up = mps.uniform.UniformMPS([np.array([1.0, 0.0]).reshape(1, 2, 1)])
+    assert mps.uniform.local_expectations(up, "Z") == pytest.approx([1.0])
+    neel = mps.uniform.ground_state(mps.uniform.xxz(3.0), 4, conserve="Sz").state
+    assert abs(mps.uniform.local_expectations(neel, "Sz").sum()) < 1e-10
+    pair = mps.uniform.UniformMPS([up[0], up[0][:, ::-1]])
+    np.testing.assert_allclose(mps.uniform.local_expectations(pair, [np.diag([1.0, 2.0]), np.eye(2)]), [1, 1])
+    one = mps.uniform.UniformMPS([np.array([0.0, 1.0]).reshape(1, 2, 1)])
+    assert mps.uniform.local_expectations(one, "N", sites="fermion") == pytest.approx([1.0])
+
+
+@pytest.mark.parametrize("conserve", ["N", ("N", "Sz")])
+def test_charges_tell_what_stands_on_the_sites(conserve):
+    found = mps.ground_state(mps.hubbard(4, 1.0, 4.0), 16, conserve=conserve, sector=4 if conserve == "N" else (4, 0))
+    assert mps.measure(found.state, "N").sum() == pytest.approx(4)
+    assert mps.local_expectations(found.state, "Nup").sum() == pytest.approx(2)
+    assert abs(mps.measure(found.state, "Sz", 0)) < 1e-8
+    dense = mps.correlations(found.state.without_symmetry(), "Cdagup", "Cup", sites="electron")
+    np.testing.assert_allclose(mps.correlations(found.state, "Cdagup", "Cup"), dense, atol=1e-10)
+
+
+def test_states_that_do_not_tell_ask_for_the_kind():
+    electrons = mps.MPS.product(["up", "updown", "down"], sites="electron")
+    for name in ("N", "Nup", "Sz", "Sx"):  # the spin-3/2 has Sz too, and another one
+        for call in (
+            mps.measure,
+            mps.local_expectations,
+            lambda psi, name: mps.measure(psi, name, 1),
+            lambda psi, name: mps.correlations(psi, name, name),
+            lambda psi, name: mps.multipoint(psi, (name, name), [[0, 1]]),
+        ):
+            with pytest.raises(ArgumentError, match=rf"what stands.*electron.*'{name}'.*site\('electron'\)"):
+                call(electrons, name)
+    assert mps.local_expectations(electrons, "N", sites="electron").real == pytest.approx([1, 2, 1])
+    matrix = mps.site("electron").operators["N"]
+    assert mps.measure(electrons, matrix).real == pytest.approx([1, 2, 1])
+    with pytest.raises(ArgumentError, match=r"fermion, boson-1 have 'N'"):
+        mps.measure(mps.MPS.product([0, 1]), "N")
+    assert mps.measure(mps.MPS.product(["up", "0"], phys=3, sites="spin-1"), "Sz").real == pytest.approx([1, 0])
+
+
+def test_the_couplings_of_the_frustrated_models_stand_in_one_order():
+    pair = np.kron(*[mps.site("spin-1/2").operators["Sz"]] * 2)
+    for model in (qad.peps.j1j2(2.0, 3.0),):
+        sizes = [abs(np.sum(t.operator.reshape(4, 4) * pair)) / np.sum(pair**2) for t in model.terms]
+        distance = [sum(map(abs, np.subtract(*t.sites))) for t in model.terms]
+        assert [(d, round(float(size), 9)) for d, size in zip(distance, sizes, strict=True)] == [
+            (1, 2.0), (1, 2.0), (2, 3.0), (2, 3.0),
+        ]  # fmt: skip
+    assert mps.j1j2(3, 2.0, 3.0).to_dense()[0, 0] == pytest.approx(2 * 2.0 / 4 + 3.0 / 4)
+    with pytest.raises(TypeError, match="j2"):
+        qad.peps.j1j2(0.5)
