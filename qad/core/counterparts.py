@@ -59,6 +59,7 @@ INSTEAD: dict[str, dict[str, str]] = {  # module of SciPy -> function -> what to
 ASKING = ("scipy.", "numpy.polynomial.")  # the rest of NumPy hands Tensors on, or has no other name in qad
 HANDING_ON = ("qad.", "numpy.", "copy")  # what they ask for, they were asked for
 SAME = {"scipy.linalg": "qad.linalg", "scipy.special": "qad.special"}  # where qad has many functions under their names
+COLLECT = "keep it a Tensor"  # what is said where nobody is known to have asked
 NONE = "what it computes in functions of NumPy, or a rule for it: qad.extend.primitive and qad.extend.defvjp"
 
 
@@ -72,11 +73,19 @@ def cut_off(what: str, instead: str) -> RecordedTensorError:
             f"{lost} by {function}, which would cut it off from its gradient: write {counterpart}, {plain}"
         )
     return RecordedTensorError(
-        f"{lost}, which would cut it off from its gradient: keep it a Tensor "
+        f"{lost}, which would cut it off from its gradient: {COLLECT} "
         "(qad.array([[x, y], [y, x]]), qad.r_ and np.stack collect Tensors; an array made by qad.zeros can be "
         "written into; NumPy's functions take them, and qad.linalg and qad.special have SciPy's; "
         "qad.fixed_point differentiates the solution of an equation, which SciPy's root finders cannot; not "
         f"a.dot(x) of an array but np.matmul(a, x), which takes sparse ones, or x @ a.T), {plain}"
+    )
+
+
+def put_into_plain_array() -> RecordedTensorError:
+    """The error for a recorded Tensor that NumPy was to write into an entry of an array of its own."""
+    return RecordedTensorError(
+        "a recorded Tensor was put into a plain array, which would cut it off from its gradient: make the array by "
+        "qad.zeros(shape), which can be written into, or by qad.array([...]) or np.stack"
     )
 
 

@@ -178,9 +178,9 @@ def check_leaf(leaf: Any, path: Callable[[], object]) -> None:
     kind = dtype.kind if dtype is not None else {float: "f", complex: "c"}.get(type(leaf), "O")
     if kind not in "fc":
         what = f"dtype {dtype}" if dtype is not None else f"type {type(leaf).__name__}"
+        instead = f"write {leaf}.0" if type(leaf) is int else "convert it with np.asarray(x, dtype=float)"
         raise GradientTypeError(
-            f"argument {path()} has {what}, which has no gradient: convert it with "
-            "np.asarray(x, dtype=float), or leave it out with argnums"
+            f"argument {path()} has {what}, which has no gradient: {instead}, or leave it out with argnums"
         )
 
 

@@ -6,16 +6,27 @@ from typing import TYPE_CHECKING
 
 from qad.core.errors import ArgumentError
 from qad.frozen import display
+from qad.frozen.files import Absent
 from qad.frozen.signature import signature_of
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Self
 
     from qad.frozen.program import Program
 
 
 class Inspection:
     """The programs of a frozen function, as they are listed, as Python, and by the time that their steps take."""
+
+    def __copy__(self) -> Self:
+        """Frozen anew: of the same function, which copies of functions are, and nothing recorded."""
+        if isinstance(self.f, Absent):
+            make, given = self.__reduce__()
+            return make(*given)
+        return type(self)(self.f, self.static.names, self.passes, self.constant or None)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self.__copy__()
 
     @property
     def program(self) -> Program:

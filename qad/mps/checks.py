@@ -38,14 +38,29 @@ def check_operator(psi: Any, H: Any) -> None:
 
 def check_kind(x: Any, kind: type[Chain]) -> None:
     """Raise unless `x` is a chain of this kind."""
+    if isinstance(x, kind):
+        return
+    name, got = kind.__name__, type(x).__name__
+    article = "an" if name.startswith("M") else "a"
+    if kind is MPO and isinstance(x, (MPS, SymmetricMPS)):
+        raise ArgumentError(
+            "an operator is needed where a state was given: states come first, energy(psi, H), evolve(psi, H, time, "
+            "steps), and ground_state(H) takes no state but start="
+        )
+    if kind is MPS and isinstance(x, (MPO, OpSum)):
+        raise ArgumentError(
+            f"a state is needed where an operator, {got}, was given: states come first, energy(psi, H), "
+            "evolve(psi, H, time, steps)"
+        )
+    if kind in (MPS, MPO) and "Uniform" in got:
+        raise ArgumentError(f"this takes finite chains, not {got}: functions of infinite ones are in qad.mps.uniform")
     if hasattr(x, "without_symmetry"):
         raise ArgumentError("this takes no state of definite charge: give psi.without_symmetry()")
-    if not isinstance(x, kind):
-        legs, article = ", ".join(kind.LEGS), "an" if kind.__name__.startswith("M") else "a"
-        raise ArgumentError(
-            f"{article} {kind.__name__} is needed, but got {type(x).__name__}: write qad.mps.{kind.__name__}(tensors) "
-            f"with site tensors of legs ({legs})"
-        )
+    legs = ", ".join(kind.LEGS)
+    raise ArgumentError(
+        f"{article} {name} is needed, but got {got}: write qad.mps.{'uniform.' * name.startswith('Uniform')}{name}"
+        f"(tensors) with site tensors of legs ({legs})"
+    )
 
 
 def check_match(psi: Any, phys: tuple[int, ...], other: str) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from qad.core.counterparts import COLLECT, put_into_plain_array
 from qad.core.errors import ArgumentError, GradientTypeError, QadError
 from qad.core.structured import form_of, settled
 from qad.core.tape.tensor import Tensor, value_of
@@ -85,7 +86,10 @@ WRAPPERS = (ValueError, RuntimeError, SystemError)
 
 
 def raise_ours(error: BaseException) -> None:
-    """Raise the error of ours that another library wrapped in this one, if there is one."""
+    """Raise the error of ours that another library wrapped in this one, if there is one, from the user's line."""
     ours = error.__cause__
-    if isinstance(ours, QadError):
-        raise ours from ours.__cause__
+    if not isinstance(ours, QadError):
+        return
+    if str(error).startswith("setting an array element") and COLLECT in str(ours):  # nobody else is known to have asked
+        ours = put_into_plain_array()
+    raise ours.with_traceback(error.__traceback__) from ours.__cause__

@@ -122,27 +122,28 @@ def value_and_grad(
     >>> float(value), gradient
     (5.0, array([2.+4.j]))
     """
-    return transformed(value_and_gradient, f, *_options(argnums, has_aux, convention))
+    return transformed(value_and_gradient, f, *_options(argnums, has_aux, convention, "qad.value_and_grad"))
 
 
 def _options(
-    argnums: int | tuple[int, ...], has_aux: bool, convention: str
-) -> tuple[tuple[int, ...], bool, bool, bool, float]:
+    argnums: int | tuple[int, ...], has_aux: bool, convention: str, name: str
+) -> tuple[tuple[int, ...], bool, bool, bool, float, str]:
     """What `value_and_gradient` is told: the numbers, whether they came as a tuple, and so on.
 
-    The last is the count of positional arguments from which on the numbers need no check: none if two may be the same.
+    Last but one the count of positional arguments from which on the numbers need no check: none if two may be the same;
+    last the name under which the user called.
     """
     if convention not in CONVENTIONS:
         raise ArgumentError(f"convention={convention!r}: write one of {', '.join(map(repr, CONVENTIONS))}")
     numbers = numbers_of(argnums)
     different = min(numbers, default=0) >= 0 and len(set(numbers)) == len(numbers)
     enough = max(numbers, default=-1) + 1 if different else inf
-    return numbers, isinstance(argnums, tuple), has_aux, convention == "jax", enough
+    return numbers, isinstance(argnums, tuple), has_aux, convention == "jax", enough, name
 
 
 def value_and_gradient(
-    f: Function, numbers: tuple[int, ...], several: bool, has_aux: bool, conjugated: bool, enough: float, /,
-    *args: Tree, **kwargs: Any
+    f: Function, numbers: tuple[int, ...], several: bool, has_aux: bool, conjugated: bool, enough: float, name: str,
+    /, *args: Tree, **kwargs: Any
 ) -> tuple[Any, Tree]:  # fmt: skip
     """What `value_and_grad` makes; see `_options`."""
     if len(args) < enough:
@@ -158,7 +159,7 @@ def value_and_gradient(
         if type(out) is Tensor and out.level is level and type(out.value) in SEEDS:
             node, value = out.node, out.value
         else:
-            node, value = scalar_loss(out, level, "qad.grad")
+            node, value = scalar_loss(out, level, name)
             value = value.copy() if type(value) is ndarray else value
     except WRAPPERS as error:
         raise_ours(error)
@@ -195,16 +196,21 @@ def grad(
     >>> qad.grad(lambda z: qad.abs2(z).sum())(z), qad.grad(lambda z: qad.abs2(z).sum(), convention="jax")(z)
     (array([2.+4.j]), array([2.-4.j]))
     """
-    return transformed(gradient_alone, f, *_options(argnums, has_aux, convention))
+    return transformed(gradient_alone, f, *_options(argnums, has_aux, convention, "qad.grad"))
 
 
 def gradient_alone(
-    f: Function, numbers: tuple[int, ...], several: bool, has_aux: bool, conjugated: bool, enough: float, /,
-    *args: Tree, **kwargs: Any
+    f: Function, numbers: tuple[int, ...], several: bool, has_aux: bool, conjugated: bool, enough: float, name: str,
+    /, *args: Tree, **kwargs: Any
 ) -> Tree:  # fmt: skip
     """What `grad` makes."""
-    value, g = value_and_gradient(f, numbers, several, has_aux, conjugated, enough, *args, **kwargs)
+    value, g = value_and_gradient(f, numbers, several, has_aux, conjugated, enough, name, *args, **kwargs)
     return (g, value[1]) if has_aux else g
+
+
+def gradient_by(f: Function, argnums: int | tuple[int, ...], name: str) -> Function:
+    """`grad` for another transform, whose `name` errors tell."""
+    return transformed(gradient_alone, f, *_options(argnums, False, "steepest", name))
 
 
 def vjp(f: Callable[..., R], *primals: Tree, **kwargs: Any) -> tuple[R, Callable[[Tree], tuple[Any, ...]]]:

@@ -12,7 +12,7 @@ import numpy as np
 from qad.core.mutation.aliases import c_ordered
 from qad.core.tape.tensor import CONSTANT
 from qad.core.transforms.arguments import check_argnums, numbers_of
-from qad.core.transforms.grad import grad
+from qad.core.transforms.grad import gradient_by
 from qad.core.transforms.jacobian import basis, joined, nested, of_dtype, pushed
 from qad.core.transforms.leaves import number
 from qad.core.transforms.transformed import remade
@@ -103,7 +103,7 @@ def hessian(f: Callable[P, Any], argnums: int | tuple[int, ...] = 0) -> Callable
            [0., 4.]]))
     """
     numbers, several = numbers_of(argnums), isinstance(argnums, tuple)
-    gradient, gradients = grad(f, argnums), grad(f, numbers)
+    gradient, gradients = (gradient_by(f, which, "qad.hessian") for which in (argnums, numbers))
 
     @wraps(f)
     def second(*args, **kwargs):

@@ -13,7 +13,7 @@ from qad.core.tape.forward import Forward
 from qad.core.tape.node import NUMPY_SCALARS
 from qad.core.tape.tensor import CONSTANT, FIXED, Tensor
 from qad.core.transforms.arguments import run
-from qad.core.transforms.grad import grad, tangent_out, vjp
+from qad.core.transforms.grad import gradient_by, tangent_out, vjp
 from qad.core.transforms.leaves import alike, number, own, owned, owned_leaves, zeros_of
 from qad.core.transforms.seeds import match
 from qad.core.trees import check_leaf, flatten, leaf_path, nesting, strip, tree_map, unflatten
@@ -137,7 +137,7 @@ def hvp(f: Function, primals: Sequence[Tree], tangents: Sequence[Tree], **kwargs
     """
     if not isinstance(primals, tuple):
         raise ArgumentError("primals and tangents are tuples of equal length: write qad.hvp(f, (x,), (t,))")
-    gradient = grad(f, argnums=tuple(range(len(primals))))
+    gradient = gradient_by(f, tuple(range(len(primals))), "qad.hvp")
     products = jvp(gradient, primals, tangents, **kwargs)[1]
     return tree_map(_like, products, primals)
 
@@ -170,7 +170,7 @@ def vhp(f: Function, primals: Sequence[Tree], vectors: Sequence[Tree], **kwargs:
     """
     if not (isinstance(primals, tuple) and isinstance(vectors, tuple)):
         raise ArgumentError("primals and vectors are tuples of equal length: write qad.vhp(f, (x,), (v,))")
-    _, pullback = vjp(grad(f, argnums=tuple(range(len(primals)))), *primals, **kwargs)
+    _, pullback = vjp(gradient_by(f, tuple(range(len(primals))), "qad.vhp"), *primals, **kwargs)
     return pullback(vectors)
 
 

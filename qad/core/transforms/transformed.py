@@ -6,6 +6,8 @@ from functools import partial, update_wrapper
 from types import MethodType
 from typing import TYPE_CHECKING, Any
 
+from qad.core.errors import GradientTypeError
+
 if TYPE_CHECKING:
     from qad.typing import Function
 
@@ -26,7 +28,16 @@ class Transformed(partial[Any]):
 
 def transformed(call: Function, f: Function, *given: Any) -> Transformed:
     """The function `call` of `f` and of what was `given` with it, with the name and the documentation of `f`."""
+    check_function(f)
     return update_wrapper(Transformed(call, f, *given), f)
+
+
+def check_function(f: Any) -> None:
+    """Raise unless `f` can be called."""
+    if not callable(f):
+        raise GradientTypeError(
+            f"a transform takes a function, and {type(f).__name__} is not callable: write qad.grad(f)(x)"
+        )
 
 
 class Remade(Transformed):
@@ -45,6 +56,7 @@ class Remade(Transformed):
 
 def remade(call: Function, make: Function, f: Function, *given: Any) -> Remade:
     """The inner function `call` that ``make(f, *given)`` has made of `f`."""
+    check_function(f)
     made = update_wrapper(Remade(call), f)
     made.make, made.given = make, (f, *given)
     return made

@@ -1,0 +1,44 @@
+"""Arguments in the wrong order, and chains of the wrong kind, are answered with what to write."""
+
+import pytest
+
+from qad import mps
+from qad.core.errors import ArgumentError
+
+H, PSI = mps.heisenberg(4), mps.MPS.random(4, 2)
+CHARGED = mps.MPS.product([0, 1, 0, 1], conserve="Sz")
+
+
+@pytest.mark.parametrize("psi", [PSI, CHARGED], ids=["dense", "charged"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda psi: mps.energy(H, psi),
+        lambda psi: mps.expectation(H, psi),
+        lambda psi: mps.variance(H, psi),
+        lambda psi: mps.evolve(H, psi, 1.0, 2),
+        lambda psi: mps.ground_state(psi),
+        lambda psi: mps.thermal_state(psi, 1.0),
+    ],
+)
+def test_swapped_arguments_say_so(call, psi):
+    with pytest.raises(ArgumentError, match=r"states come first, energy\(psi, H\), evolve\(psi, H, time, steps\)"):
+        call(psi)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda psi: mps.energy(psi, H),
+        lambda psi: mps.evolve(psi, H, 1.0, 2),
+        lambda psi: mps.measure(psi, "Z"),
+        lambda psi: mps.entanglement_entropy(psi),
+        lambda psi: mps.norm(psi),
+        lambda psi: mps.ground_state(H, start=psi),
+    ],
+)
+def test_infinite_chains_are_sent_to_their_own_functions(call):
+    with pytest.raises(ArgumentError, match=r"finite chains, not UniformMPS: .* qad\.mps\.uniform"):
+        call(mps.uniform.UniformMPS.random(3))
+    with pytest.raises(ArgumentError, match=r"UniformMPS is needed, but got MPS: write qad\.mps\.uniform\.UniformMPS"):
+        mps.uniform.local_expectations(PSI, "Z")
