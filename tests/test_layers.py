@@ -34,6 +34,7 @@ FLOORS = (
 TOP = ("__init__", "__main__", "commands")  # which may import all, qad itself included
 ROOMS = (  # of core, each of which imports only those before it
     "errors",
+    "keywords",
     "archive",
     "malloc",
     "threads",
@@ -67,6 +68,7 @@ FROM_CORE = {
     "attributes",
     "errors",
     "installed",
+    "keywords",
     "trees",
     "containers",
     "threads",

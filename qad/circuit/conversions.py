@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qad.core.errors import ArgumentError
+from qad.core.keywords import keywords_told
 from qad.showing import card
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ class Views:
 
     __slots__ = ()
 
+    @keywords_told
     def mps(
         self,
         max_bond: int | None = None,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.core.keywords import keywords_told
 from qad.optimize.minimization import Search
 from qad.optimize.progress import bar_for
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from qad.typing import Progress, Tree, Vector
 
 
+@keywords_told
 def adam(
     fun: Callable[[Any], Any],
     params: Tree,

@@ -9,6 +9,7 @@ import scipy  # loads scipy.optimize when it is first used, which takes longer t
 
 from qad.core import hvp, value_and_grad
 from qad.core.errors import ArgumentError, ConvergenceError, RejectedPoint
+from qad.core.keywords import keywords_told
 from qad.optimize.packing import Parameters
 from qad.optimize.progress import bar_for, note
 from qad.optimize.result import BY_USER, OptimizeResult
@@ -34,6 +35,7 @@ NEWTON = ("trust-ncg", "trust-krylov")  # these are given Hessian-vector product
 UNLIMITED = 10**9
 
 
+@keywords_told
 def minimize(
     fun: Callable[[Any], Any],
     params: Tree,

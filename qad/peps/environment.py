@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.core.keywords import keywords_told
 from qad.extend import any_traced
 from qad.linalg import Report
 from qad.linalg.support.derivative_order import orders
@@ -74,6 +75,7 @@ class Environment:
         return f"Environment(cell {rows}x{columns}, chi {self.chi}, error {self.error:.1e})"
 
 
+@keywords_told
 def environment(
     state: PEPS,
     chi: int,

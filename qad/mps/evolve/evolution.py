@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, BatchError, GradientTypeError
+from qad.core.keywords import keywords_told
 from qad.core.threads import blas_for
 from qad.core.trees import flatten
 from qad.extend import Tensor, like, stack_of, value_of
@@ -64,6 +65,7 @@ class Evolution:
     log_norm: Real = 0.0
 
 
+@keywords_told
 def evolve(
     psi: MPS | SymmetricMPS,
     H: MPO | OpSum | Callable[[float], Any],

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import GradientTypeError
+from qad.core.keywords import keywords_told
 from qad.extend import Tensor
 from qad.mps.chain import site_count
 from qad.mps.checks import operator_of
@@ -58,6 +59,7 @@ class Metts:
         return float(values.mean()), float(means.std(ddof=1) / np.sqrt(len(means))) if len(means) > 1 else np.inf
 
 
+@keywords_told
 def metts(
     H: MPO | OpSum,
     beta: float,

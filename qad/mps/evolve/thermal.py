@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
+from qad.core.keywords import keywords_told
 from qad.extend import Tensor, like, value_of
 from qad.mps.chain import site_count
 from qad.mps.checks import operator_of
@@ -140,6 +141,7 @@ class ThermalState:
         return even + 1j * self.mean(-0.5j * (operator - operator.mH))
 
 
+@keywords_told
 def thermal_state(
     H: MPO | OpSum,
     beta: Real,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
+from qad.core.keywords import keywords_told
 from qad.core.threads import blas_for
 from qad.mps.canonical import schmidt_form
 from qad.mps.chain import site_count
@@ -52,6 +53,7 @@ FINE = {"polishing": 1.0, "mixing": 0.0, "full": 1.0, "tolerance": 1e-8}  # to g
 ORTHOGONAL = 1e-4  # largest squared overlap with a state that is excluded
 
 
+@keywords_told
 def ground_state(
     H: MPO | OpSum,
     bond: int = 16,
@@ -137,10 +139,9 @@ def ground_state(
     >>> round(result.energy, 9), result.method
     (-3.374932599, 'dmrg2')
     """
-    maxiter = site_count(maxiter, 1, "maxiter")
+    maxiter, bond = site_count(maxiter, 1, "maxiter"), site_count(bond, 1, "bond")
     if not tol >= 0:
         raise ArgumentError(f"tol must not be negative, but got {tol!r}")
-    bond = site_count(bond, 1, "bond")
     H = operator_of(H, start.conserved.names if conserve is None and isinstance(start, SymmetricMPS) else conserve)
     method = chosen(method, H)
     excluded = [excluded] if isinstance(excluded, (MPS, SymmetricMPS)) else list(excluded)
@@ -215,16 +216,9 @@ def searched(
         search(METHODS[method], scaled, watch, bond, tol, Excluded(excluded, weight, scaled, watch.unit))
     state, _ = schmidt_form(watch.state)
     return GroundState(
-        state,
-        float(energy(state, H)),
-        float(variance(state, H)),
-        np.array(watch.history),
-        watch.gradient_norm * watch.unit,
-        watch.converged,
-        watch.message,
-        watch.nfev,
-        method,
-    )
+        state, float(energy(state, H)), float(variance(state, H)), np.array(watch.history),
+        watch.gradient_norm * watch.unit, watch.converged, watch.message, watch.nfev, method,
+    )  # fmt: skip
 
 
 def search(method: Function, H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> None:

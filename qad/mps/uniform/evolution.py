@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.core.keywords import keywords_told
 from qad.core.threads import blas_for
 from qad.mps.chain import site_count
 from qad.mps.evolve.evolution import real_time
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from qad.typing import ArrayLike
 
 
+@keywords_told
 def evolve(
     psi: UniformMPS,
     h: ArrayLike,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
+from qad.core.keywords import keywords_told
 from qad.core.threads import blas_for
 from qad.extend import Tensor
 from qad.mps.chain import site_count
@@ -40,6 +41,7 @@ JUDGED = 0.5  # the time over which a gain is judged
 COOLING = 100  # steps of imaginary time before a search
 
 
+@keywords_told
 def ground_state(
     h: ArrayLike | UniformMPO | UniformOpSum,
     bond: int = 8,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ConvergenceError
+from qad.core.keywords import keywords_told
 from qad.core.threads import blas_for
 from qad.core.trees import tree_map
 from qad.extend import value_of
@@ -47,6 +48,7 @@ SMALL_CHI = 2  # of first searches of larger bonds, in units of D^2
 FEW = 0.6  # of chi: below, a first search pays
 
 
+@keywords_told
 def ground_state(
     model: Model,
     bond: int,

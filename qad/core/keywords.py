@@ -1,0 +1,65 @@
+"""Keywords that other packages use, answered with the names that they have here."""
+
+from __future__ import annotations
+
+import inspect
+from difflib import get_close_matches
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    F = TypeVar("F", bound=Callable[..., Any])
+
+__all__ = ["keywords_told"]
+
+# what a function here may call it, in the order of likelihood: what others call it
+WORDS = {
+    ("chi",): "chi_max max_chi env_chi boundary_chi environment_bond",
+    ("bond", "max_bond"): "bond bonds chi D chi_max max_bond max_bonds max_chi bond_dim bond_dims bond_dimension maxdim",
+    ("steps",): "dt step tau delta_t time_step timestep n_steps nsteps num_steps",
+    ("rate",): "lr learning_rate step_size alpha",
+    ("tol", "gtol"): "tolerance eps epsilon atol rtol energy_tol max_E_err conv tol",
+    ("cutoff",): "svd_min svd_cutoff trunc_cut truncation threshold trunc_tol",
+    ("maxiter",): "sweeps nsweeps max_sweeps n_sweeps max_iter n_iter niter iterations max_steps maxsteps nsteps steps",
+    ("progress",): "verbose verbosity disp show_progress",
+    ("start",): "psi psi0 init initial initial_state guess x0",
+    ("params",): "x0 init initial",
+    ("conserve",): "symmetry symmetries conserved charges qn qns quantum_numbers conserve_qns",
+    ("sector",): "charge total_charge total_sz",
+    ("time",): "t T total_time t_max tmax",
+    ("method",): "algorithm optimizer solver engine",
+    ("seed",): "rng key random_state",
+}  # fmt: skip
+NOTES = {"steps": ", how many: the time over the length of a step"}
+NO_RATE = "its steps find their own length, and qad.optimize.adam takes rate="
+
+
+def keywords_told(function: F) -> F:
+    """Let a function answer a keyword that it does not take with the one that is meant.
+
+    Only a call that Python has refused is looked at.
+    """
+
+    @wraps(function)
+    def told(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except TypeError as error:
+            if error.__traceback__.tb_next is None:  # raised by this call, not within the function
+                known = inspect.signature(function).parameters
+                for name in [name for name in kwargs if name not in known]:
+                    error.args = (f"{function.__name__} takes no keyword {name!r}: {answer(name, known)}",)
+            raise
+
+    return told
+
+
+def answer(name: str, known: Collection[str]) -> str:
+    """What to write instead of a keyword."""
+    found = [ours for several, theirs in WORDS.items() if name in theirs.split() for ours in several if ours in known]
+    found = found or get_close_matches(name, known, 1)
+    if found:
+        return f"write {found[0]}={NOTES.get(found[0], '')}"
+    return NO_RATE if name in WORDS["rate",].split() else f"it takes {', '.join(known)}"

@@ -1,0 +1,51 @@
+"""Keywords of other packages are answered with ours, and nothing else changes."""
+
+import inspect
+import pickle
+
+import numpy as np
+import pytest
+
+import qad
+from qad import mps, peps
+
+H, PSI = mps.heisenberg(4), mps.MPS.random(4, 2)
+
+
+@pytest.mark.parametrize(
+    "call, name, instead",
+    [
+        *[(lambda **k: mps.ground_state(H, **k), name, "write bond=") for name in ("chi", "D", "max_bond", "bonds")],
+        (lambda **k: mps.ground_state(H, **k), "tolerance", "write tol="),
+        (lambda **k: mps.ground_state(H, **k), "sweeps", "write maxiter="),
+        (lambda **k: mps.ground_state(H, **k), "conserv", "write conserve="),
+        (lambda **k: mps.ground_state(H, **k), "colour", "it takes H, bond, method"),
+        (lambda **k: mps.evolve(PSI, H, 1.0, **k), "dt", "write steps=, how many: the time over the length of a step"),
+        (lambda **k: mps.evolve(PSI, H, 1.0, 2, **k), "chi", "write bond="),
+        (lambda **k: mps.thermal_state(H, 1.0, **k), "max_bond", "write bond="),
+        (lambda **k: mps.uniform.ground_state(mps.uniform.heisenberg(), **k), "D", "write bond="),
+        (lambda **k: peps.ground_state(peps.heisenberg(), 2, **k), "max_chi", "write chi="),
+        (lambda **k: qad.optimize.minimize(np.sum, np.ones(2), **k), "lr", "adam takes rate="),
+        (lambda **k: qad.optimize.minimize(np.sum, np.ones(2), **k), "tolerance", "write gtol="),
+        (lambda **k: qad.optimize.adam(np.sum, np.ones(2), **k), "lr", "write rate="),
+        (lambda **k: qad.Circuit(2).mps(**k), "chi", "write max_bond="),
+    ],
+)
+def test_a_keyword_of_others_is_answered_with_ours(call, name, instead):
+    with pytest.raises(TypeError, match=f"takes no keyword '{name}': .*{instead}"):
+        call(**{name: 4})
+
+
+def test_errors_from_within_and_missing_arguments_stay_what_they_are():
+    def callback(state, energy):
+        return len(3)
+
+    with pytest.raises(TypeError, match="object of type 'int' has no len"):
+        mps.ground_state(H, 4, callback=callback)
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'H'"):
+        mps.ground_state()
+
+
+def test_functions_keep_their_signature_and_their_place():
+    assert list(inspect.signature(mps.ground_state).parameters)[:3] == ["H", "bond", "method"]
+    assert pickle.loads(pickle.dumps(mps.evolve)) is mps.evolve
