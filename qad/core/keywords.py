@@ -17,7 +17,7 @@ __all__ = ["keywords_told"]
 # what a function here may call it, in the order of likelihood: what others call it
 WORDS = {
     ("chi",): "chi_max max_chi env_chi boundary_chi environment_bond",
-    ("bond", "max_bond"): "bond bonds chi D chi_max max_bond max_bonds max_chi bond_dim bond_dims bond_dimension maxdim",
+    ("bond", "max_bond"): "bond bonds chi D chi_max max_bond max_chi bond_dim bond_dims bond_dimension maxdim",
     ("steps",): "dt step tau delta_t time_step timestep n_steps nsteps num_steps",
     ("rate",): "lr learning_rate step_size alpha",
     ("tol", "gtol"): "tolerance eps epsilon atol rtol energy_tol max_E_err conv tol",

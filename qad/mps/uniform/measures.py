@@ -124,7 +124,7 @@ def local_expectations(
     >>> import qad
     >>> found = qad.mps.uniform.ground_state(qad.mps.uniform.ising(2.0), bond=8, cell=1)
     >>> qad.mps.uniform.local_expectations(found.state, "X").round(6)
-    array([0.934297])
+    array([0.934215])
     """
     if not isinstance(psi, SymmetricUniformMPS):
         check_kind(psi, UniformMPS)
