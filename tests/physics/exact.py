@@ -63,7 +63,9 @@ def placed(kinds, name, site):
         if i == site:
             own = KINDS[kind][name] if isinstance(name, str) else name
         else:
-            own = KINDS[kind]["F"] if isinstance(name, str) and name in FERMIONIC and i < site else np.eye(size_of(kind))
+            own = (
+                KINDS[kind]["F"] if isinstance(name, str) and name in FERMIONIC and i < site else np.eye(size_of(kind))
+            )
         total = sp.kron(total, own, format="csr")
     return total
 
