@@ -45,9 +45,11 @@ KINDS = {
     "spin-1": spin(1.0),
     "spin-3/2": spin(1.5),
     "boson-2": boson(2),
+    "boson-4": boson(4),
     "fermion": {"C": UP, "Cdag": UP.T, "N": np.diag([0.0, 1.0]), "F": SIGN},
     "electron": electron(),
 }
+KINDS["t-J"] = {name: matrix[:3, :3] for name, matrix in KINDS["electron"].items()}
 FERMIONIC = {"C", "Cdag", "Cup", "Cdagup", "Cdn", "Cdagdn"}
 
 
@@ -116,7 +118,7 @@ def hopping(pairs, t, spins=("",)):
             for i, k in pairs for s in spins for one in (True, False)]  # fmt: skip
 
 
-# -- what follows from a matrix ------------------------------------------------------------------------------------------
+# -- what follows from a matrix ----------------------------------------------------------------------------------------
 
 
 def lowest(h, k=1):

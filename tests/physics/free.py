@@ -1,4 +1,4 @@
-"""Free fermions, by matrices of the number of sites: transverse-field Ising and hopping chains; and Bethe's equations."""
+"""Free fermions, by matrices of the number of sites: transverse Ising and hopping chains; and Bethe's equations."""
 
 import numpy as np
 from scipy.linalg import expm
@@ -10,7 +10,7 @@ def filled(values, n):
     return np.broadcast_to(np.asarray(values, float), (n,))
 
 
-# -- the transverse-field Ising chain, H = -sum j Z Z - sum g X, open ---------------------------------------------------
+# -- the transverse-field Ising chain, H = -sum j Z Z - sum g X, open --------------------------------------------------
 
 
 def ising_levels(n, g=1.0, j=1.0):
@@ -67,7 +67,7 @@ def quench_z(n, site, time, g=1.0, j=1.0):
 
 
 def quench_x(n, site, time, g=1.0, j=1.0):
-    """``<X_site(t)>`` after the same start: the mean over both superpositions, whose ends pair up with opposite signs."""
+    """``<X_site(t)>`` after the same start: the mean over two superpositions, whose ends pair up oppositely."""
     turn = expm(majorana_generator(filled(g, n), filled(j, n - 1)) * time)
     start = np.zeros((2 * n, 2 * n))
     for k in range(n - 1):
@@ -91,7 +91,7 @@ def pfaffian(a):
     return float(result)
 
 
-# -- hopping, H = sum h_ij cdag_i c_j; the XX chain is Sx Sx + Sy Sy = (cdag c + h.c.) / 2 -------------------------------
+# -- hopping, H = sum h_ij cdag_i c_j; the XX chain is Sx Sx + Sy Sy = (cdag c + h.c.) / 2 -----------------------------
 
 
 def hops(n, t=1.0, mu=0.0):
@@ -125,7 +125,7 @@ def half_filled_entropy(h, number, left):
     return float(-np.sum(p * np.log(p) + (1 - p) * np.log(1 - p)))
 
 
-# -- Bethe's equations ---------------------------------------------------------------------------------------------------
+# -- Bethe's equations -------------------------------------------------------------------------------------------------
 
 
 def heisenberg_open(n):
