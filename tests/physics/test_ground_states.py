@@ -96,7 +96,12 @@ def test_every_model_with_its_charge(name):
 
 def test_a_sum_of_terms_of_any_range():
     spins = [HALF] * 8
-    terms = [(1.0, "X", 0, "Y", 3, "X", 7), (-0.7, "Z", 1, "Z", 6), *[(0.4, "Y", i) for i in range(8)], (1.0, "X", 2, "X", 5)]
+    terms = [
+        (1.0, "X", 0, "Y", 3, "X", 7),
+        (-0.7, "Z", 1, "Z", 6),
+        *[(0.4, "Y", i) for i in range(8)],
+        (1.0, "X", 2, "X", 5),
+    ]
     found = mps.ground_state(exact.opsum(spins, terms))
     wanted = exact.lowest(exact.dense(spins, terms))[0][0]
     assert found.energy == pytest.approx(wanted, abs=SMALL * abs(wanted))

@@ -9,8 +9,8 @@ from tests.physics import exact
 
 HALF = "spin-1/2"
 CASES = {
-    "ising": (8, exact.transverse(8, 0.9)),
-    "second neighbours": (7, exact.exchange(exact.row(7, 2)) + [(0.4, "X", i) for i in range(7)]),
+    "ising": (6, exact.transverse(6, 0.9)),
+    "second neighbours": (6, exact.exchange(exact.row(6, 2)) + [(0.4, "X", i) for i in range(6)]),
     "clusters": (6, [(1.0, "X", i, "Z", i + 1, "X", i + 2) for i in range(4)] + [(-0.3, "Z", i) for i in range(6)]),
 }
 
@@ -39,6 +39,6 @@ def test_norm_of_an_imaginary_evolution():
 
 def test_long_times_end_in_the_ground_state():
     H = mps.j1j2(8, 1.0, 0.4)
-    final = mps.evolve(mps.MPS.random(8, 2, seed=0), H, 30.0, 150, imaginary=True).state
+    final = mps.evolve(mps.MPS.random(8, 2, seed=0), H, 25.0, 60, imaginary=True).state
     h = exact.dense([HALF] * 8, exact.exchange(exact.row(8)) + exact.exchange(exact.row(8, 2), 0.4))
     assert mps.energy(final, H) == pytest.approx(exact.lowest(h)[0][0], abs=1e-6)

@@ -16,7 +16,7 @@ def z_of(H, start, time, steps, site):
     return mps.local_expectations(mps.evolve(start, H, time, steps).state, "Z")[site].real
 
 
-@pytest.mark.parametrize("n", [6, 8, 10, 12])
+@pytest.mark.parametrize("n", [6, 10, pytest.param(12, marks=pytest.mark.slow)])
 def test_the_first_gradient_of_a_quench(n):
     """By the coupling, the field and the time; ten steps from a product state."""
     start, site = UP([0] * n), n // 2
@@ -90,15 +90,26 @@ STARTS = {
 }
 
 
-@pytest.mark.parametrize("start", STARTS)
-@pytest.mark.parametrize("model", ["neighbours", "long range"])
+@pytest.mark.parametrize(
+    "start, model",
+    [
+        ("product", "long range"),
+        ("tilted", "neighbours"),
+        ("random", "neighbours"),
+        ("ground", "neighbours"),
+        pytest.param("tilted", "long range", marks=pytest.mark.slow),
+        pytest.param("random", "long range", marks=pytest.mark.slow),
+        pytest.param("ground", "long range", marks=pytest.mark.slow),
+        pytest.param("product", "neighbours", marks=pytest.mark.slow),
+    ],
+)
 def test_gradients_from_every_start(start, model):
     """Where nothing is quick: beside differences of the dense evolution, by coupling and time."""
     psi, spins = STARTS[start](), ["spin-1/2"] * 10
 
     def terms(j):
         tail = [(-j * 0.5 ** (k - i - 1), "Z", i, "Z", k) for i in range(10) for k in range(i + 1, 10)]
-        return (exact.transverse(10, 0.9, j) if model == "neighbours" else tail + [(-0.9, "X", i) for i in range(10)])
+        return exact.transverse(10, 0.9, j) if model == "neighbours" else tail + [(-0.9, "X", i) for i in range(10)]
 
     x, dense = exact.product(spins, "X", 4), psi.to_dense()
     wanted = lambda j, t: exact.mean(x, exact.evolved(exact.dense(spins, terms(j)), dense, t))

@@ -9,8 +9,8 @@ from tests.physics import exact, free
 
 HALF = "spin-1/2"
 CHAINS = {
-    "ising": (mps.ising(7, 0.8), HALF, 7, exact.transverse(7, 0.8)),
-    "second neighbours": (mps.j1j2(7, 0.0, 1.0), HALF, 7, exact.exchange(exact.row(7, 2))),
+    "ising": (mps.ising(6, 0.8), HALF, 6, exact.transverse(6, 0.8)),
+    "second neighbours": (mps.j1j2(5, 0.0, 1.0), HALF, 5, exact.exchange(exact.row(5, 2))),
     "electrons": (mps.hubbard(3, 1.0, 4.0), "electron", 3,
                   exact.hopping(exact.row(3), 1.0, ("up", "dn")) + [(4.0, "NupNdn", i) for i in range(3)]),
 }  # fmt: skip
