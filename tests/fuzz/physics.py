@@ -134,7 +134,7 @@ def typical(rng):
 
 
 def measurement(rng):
-    """Expectation values, correlators, densities and entropies of a random chain, and their slopes along a direction."""
+    """Expectation values, correlators, densities and entropies of a random chain, and their slopes."""
     model = draw_model(rng, largest=7)
     d, n = exact.size_of(model.kinds[0]), len(model.kinds)
     base, other = (qad.mps.MPS.random(n, 5, phys=d, seed=int(rng.integers(10**6))).tensors for _ in range(2))

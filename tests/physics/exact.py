@@ -1,7 +1,7 @@
 """Numbers that no code of qad's makes: dense operators by Kronecker products, their spectra, and differences.
 
-A chain is a list of kinds of sites; a Hamiltonian is a list of terms ``(coefficient, name, site, name, site, ...)``, which
-`opsum` gives to qad and `dense` turns into a sparse matrix here.  Fermions are those of Jordan and Wigner.
+A chain is a list of kinds of sites; a Hamiltonian is a list of terms ``(coefficient, name, site, name, site, ...)``,
+which `opsum` gives to qad and `dense` turns into a sparse matrix here.  Fermions are those of Jordan and Wigner.
 """
 
 import numpy as np

@@ -84,7 +84,7 @@ def test_critical_coverings():
     assert peps.partition_function(classical.six_vertex()) == pytest.approx(1.5 * np.log(4 / 3), abs=1e-3)
 
 
-# -- finite lattices ----------------------------------------------------------------------------------------------------
+# -- finite lattices ---------------------------------------------------------------------------------------------------
 
 STATE = finite.PEPS.random(2, 3, bond=2)
 
@@ -134,12 +134,12 @@ def test_finite_lattices():
     assert slope[0, 0, 1, 0, 1] == pytest.approx(exact.difference(moved, STATE[0, 1][0, 0, 1, 0, 1]), abs=1e-7)
 
 
-# -- infinite lattices --------------------------------------------------------------------------------------------------
+# -- infinite lattices -------------------------------------------------------------------------------------------------
 
 
 def product(angle):
     """The same spin everywhere."""
-    return peps.PEPS([np.array([np.cos(angle), np.sin(angle)]).reshape(2, 1, 1, 1, 1)])
+    return peps.PEPS([np.stack([np.cos(angle), np.sin(angle)]).reshape(2, 1, 1, 1, 1)])
 
 
 def test_products_of_spins():
