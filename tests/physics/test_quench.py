@@ -179,9 +179,9 @@ def test_long_quenches_and_their_gradients(n):
 @pytest.mark.parametrize("n", [12, 16])
 def test_gradients_where_nothing_is_exact(n):
     """A frustrated chain from three starts, beside differences of the same call."""
+    at = (1.0, 0.3, 0.4)
     for start in (UP([0, 1] * (n // 2)), mps.MPS.random(n, 4, seed=3), mps.ground_state(mps.ising(n, 1.0), 32).state):
         value = lambda j1, j2, t, start=start: z_of(mps.j1j2(n, j1, j2), start, t, 10, n // 2 - 1)
-        at = (1.0, 0.3, 0.4)
         found = qad.grad(value, argnums=(0, 1, 2))(*at)
         for k, which in enumerate(("j1", "j2", "time")):
             moved = lambda x, k=k, value=value: value(*at[:k], x, *at[k + 1 :])
