@@ -16,7 +16,7 @@ CHAINS = {
 def test_energy(name):
     H, n, terms = CHAINS[name]
     h = exact.dense(["spin-1/2"] * n, terms)
-    mean, error = mps.metts(H, 1.0, 60).expectation(H)
+    mean, error = mps.metts(H, 1.0, 40).expectation(H)
     assert abs(mean - exact.thermal(h, 1.0, h)[1]) < 5 * error
     assert 0 < error < 0.5
 

@@ -94,8 +94,8 @@ STARTS = {
     "start, model",
     [
         ("product", "long range"),
-        ("tilted", "neighbours"),
-        ("random", "neighbours"),
+        pytest.param("tilted", "neighbours", marks=pytest.mark.slow),
+        pytest.param("random", "neighbours", marks=pytest.mark.slow),
         ("ground", "neighbours"),
         pytest.param("tilted", "long range", marks=pytest.mark.slow),
         pytest.param("random", "long range", marks=pytest.mark.slow),
