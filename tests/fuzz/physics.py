@@ -1,0 +1,209 @@
+"""Random physics, every method at its defaults, beside dense matrices of at most ten sites.
+
+A program is a random Hamiltonian (terms of any range, of spins, fermions or electrons), a random start, a method and an
+observable; values and derivatives are compared with those of `tests.physics.exact`.  More words choose the kinds of
+programs: ``python -m tests.fuzz physics 0 200 gradient thermal``.
+"""
+
+import numpy as np
+
+import qad
+from tests.fuzz import physics_circuits, physics_equations
+from tests.fuzz.physics_models import bond_of, draw_model, draw_observable, draw_start, near
+from tests.physics import exact
+
+CONVERGED = 1e-8  # of the energy: what "converged" is to mean at the default tolerance
+EVOLVED = 5e-3  # what second order leaves at a twentieth of the inverse of the terms of a site
+SAME = 1e-3  # a derivative beside differences of the same call, whose cuts make noise
+
+
+def check(seed, *kinds) -> list:
+    """What is wrong with the program of this seed, in words."""
+    rng = np.random.default_rng([seed, 34])
+    names = list(kinds) or list(PROGRAMS)
+    odds = np.array([ODDS[name] for name in names])
+    name = names[rng.choice(len(names), p=odds / odds.sum())]
+    try:
+        problems = PROGRAMS[name](rng)
+    except qad.errors.QadError as error:
+        problems = [f"refused: {type(error).__name__}: {error}"[:200]]
+    return [f"{name}: {problem}" for problem in problems]
+
+
+def ground(rng):
+    """The lowest energy, with charges and without; and the states above."""
+    model = draw_model(rng)
+    conserve = model.charge if model.charge and rng.random() < 0.5 else None
+    options = {"conserve": conserve} if conserve else {}
+    h = exact.dense(model.kinds, model.terms())
+    if conserve:
+        h, options["sector"] = model.in_sector(h, rng)
+    levels = np.linalg.eigvalsh(h.toarray())
+    method = rng.choice(["default", "default", "default", "dmrg", "lbfgs", "riemannian"])
+    if method != "default":
+        options["method"] = str(method)
+    problems, found = [], []
+    for k in range(min(int(rng.integers(1, 4)), len(levels))):
+        excluded = {"excluded": [r.state for r in found]} if found else {}
+        result = qad.mps.ground_state(model.opsum(), bond_of(model), seed=int(rng.integers(100)), **options, **excluded)
+        said = f"level {k} {options} of {model}"
+        if result.converged:
+            problems += near(said, result.energy, levels[k], CONVERGED * max(abs(levels).max(), 1e-3))
+        else:
+            problems.append(f"{said}: not converged at {result.energy}, exact {levels[k]}: {result.message}")
+        problems += near(f"energy of {said}", qad.mps.energy(result.state, model.opsum()), result.energy, 1e-9)
+        found.append(result)
+    return problems
+
+
+def evolution(rng):
+    """An expectation value after real or imaginary time."""
+    model, imaginary = draw_model(rng), bool(rng.integers(2))
+    start, said = draw_start(rng, model)
+    observable = draw_observable(rng, model)
+    time = float(rng.uniform(0.1, 1.0))
+    steps = model.steps(time)
+    final = qad.mps.evolve(start, model.opsum(), time, steps, imaginary=imaginary).state
+    h, o = exact.dense(model.kinds, model.terms()), exact.dense(model.kinds, observable)
+    wanted = exact.mean(o, exact.evolved(h, start.to_dense(), time, imaginary))
+    value = qad.mps.expectation(final, exact.opsum(model.kinds, observable))
+    kind = "imaginary" if imaginary else "real"
+    return near(f"{kind} t={time:.3f}, {steps} steps, {said}, {observable}, {model}", np.real(value), wanted, EVOLVED)
+
+
+def gradient(rng):
+    """The derivative of the same by a coupling, or by the time."""
+    model, imaginary = draw_model(rng, largest=6), rng.random() < 0.25
+    start, said = draw_start(rng, model)
+    observable = draw_observable(rng, model)
+    time = float(rng.uniform(0.1, 0.6))
+    steps = model.steps(time)
+    which = int(rng.integers(-1, len(model.groups)))
+    x0 = time if which < 0 else model.groups[which][0]
+    measured, o = exact.opsum(model.kinds, observable), exact.dense(model.kinds, observable)
+
+    def value(x):
+        t, terms = (x, model.terms()) if which < 0 else (time, model.terms(which, x))
+        final = qad.mps.evolve(start, exact.opsum(model.kinds, terms), t, steps, imaginary=imaginary).state
+        return qad.mps.expectation(final, measured).real
+
+    def wanted(x):
+        t, terms = (x, model.terms()) if which < 0 else (time, model.terms(which, x))
+        return exact.mean(o, exact.evolved(exact.dense(model.kinds, terms), start.to_dense(), t, imaginary))
+
+    found = qad.grad(value)(x0)
+    by = "time" if which < 0 else f"coupling {which}"
+    said = f"d/d {by} at t={time:.3f}, {steps} steps, imaginary={imaginary}, {said}, {observable}, {model}"
+    right = exact.difference(wanted, x0)
+    problems = near(said, found, right, 3 * EVOLVED * max(1.0, abs(right)))
+    if rng.random() < 0.3:
+        problems += near("same call: " + said, found, exact.difference(value, x0, 3e-3), SAME * max(1.0, abs(right)))
+    return problems
+
+
+def thermal(rng):
+    """The partition function and the energy of a thermal state, and their slopes by the temperature."""
+    model = draw_model(rng, largest=5)
+    beta = float(rng.uniform(0.05, 3.0) * rng.choice([0.1, 1.0]))
+    h = exact.dense(model.kinds, model.terms())
+    values = np.linalg.eigvalsh(h.toarray())
+    weights = np.exp(-beta * (values - values[0]))
+    weights /= weights.sum()
+    mean, spread = weights @ values, weights @ values**2 - (weights @ values) ** 2
+    H, size = model.opsum(), max(1.0, float(np.ptp(values)))
+    state = qad.mps.thermal_state(H, beta)
+    said = f"beta={beta:.3f}, {model}"
+    problems = near("energy " + said, state.energy, mean, 1e-4 * size)
+    problems += near("ln Z " + said, state.log_partition, exact.thermal(h, beta)[0], 1e-4 * size)
+    slopes = qad.grad(lambda b: qad.mps.thermal_state(H, b).log_partition)(beta)
+    problems += near("d ln Z / d beta " + said, slopes, -mean, 1e-3 * size)
+    slopes = qad.grad(lambda b: qad.mps.thermal_state(H, b).energy)(beta)
+    return problems + near("dE / d beta " + said, slopes, -spread, 1e-3 * size**2)
+
+
+def typical(rng):
+    """Samples of typical thermal states, whose mean lies within five of their own errors."""
+    model = draw_model(rng, largest=4)
+    observable = draw_observable(rng, model)
+    beta = float(rng.uniform(0.1, 0.6))
+    h, o = exact.dense(model.kinds, model.terms()), exact.dense(model.kinds, observable)
+    wanted = exact.thermal(h, beta, o)[1]
+    samples = qad.mps.metts(model.opsum(), beta, 200, seed=int(rng.integers(1000)))
+    mean, error = samples.expectation(exact.opsum(model.kinds, observable))
+    return near(f"beta={beta:.3f}, {observable}, {model}", mean, wanted, 5 * error + 1e-3)
+
+
+def measurement(rng):
+    """Expectation values, correlators, densities and entropies of a random chain, and their slopes."""
+    model = draw_model(rng, largest=7)
+    d, n = exact.size_of(model.kinds[0]), len(model.kinds)
+    base, other = (qad.mps.MPS.random(n, 5, phys=d, seed=int(rng.integers(10**6))).tensors for _ in range(2))
+    moved = lambda x: qad.mps.MPS([a + x * b for a, b in zip(base, other, strict=True)])
+    spread = lambda x: contracted([a + x * b for a, b in zip(base, other, strict=True)])
+    one, two = sorted(rng.choice(n, 2, replace=False).tolist())
+    first, second, shared = model.names
+    terms = draw_observable(rng, model)
+    measured, o = exact.opsum(model.kinds, terms), exact.dense(model.kinds, terms)
+    pair, single = exact.product(model.kinds, first, one, second, two), exact.product(model.kinds, shared, two)
+    M, sites = qad.mps, list(model.kinds)
+    cases = {
+        "expectation": (lambda p: M.expectation(p, measured).real, lambda v: exact.mean(o, v) * np.vdot(v, v).real),
+        "energy": (lambda p: M.energy(p, measured), lambda v: exact.mean(o, v)),
+        "local": (lambda p: M.local_expectations(p, shared, sites)[two].real, lambda v: exact.mean(single, v)),
+        "correlation": (
+            lambda p: M.correlations(p, first, second, sites=sites)[one, two].real,
+            lambda v: exact.mean(pair, v),
+        ),
+        "multipoint": (
+            lambda p: M.multipoint(p, (first, second), [one, two], sites=sites).real,
+            lambda v: exact.mean(pair, v),
+        ),
+        "density": (
+            lambda p: M.reduced_density(p, [one, two])[0, 0].real,
+            lambda v: exact.reduced(unit(v), [one, two])[0, 0].real,
+        ),
+        "entropy": (
+            lambda p: M.entanglement_entropy(p, one + 1),
+            lambda v: exact.entropy(exact.schmidt(unit(v), one + 1) ** 2),
+        ),
+        "information": (lambda p: M.mutual_information(p, one, two), lambda v: information(unit(v), one, two)),
+        "norm2": (M.norm2, lambda v: float(np.vdot(v, v).real)),
+    }
+    name = list(cases)[rng.integers(len(cases))]
+    qads, denses = cases[name]
+    said, right = f"{name} {first} {second} at {one} {two}, {terms}, {model}", denses(spread(0.3))
+    problems = near(said, qads(moved(0.3)), right, 1e-10 * max(1.0, abs(right)))
+    slope = exact.difference(lambda x: denses(spread(x)), 0.3)
+    return problems + near(
+        "slope of " + said, qad.grad(lambda x: qads(moved(x)))(0.3), slope, 1e-6 * max(1.0, abs(slope))
+    )
+
+
+def contracted(tensors):
+    """The dense state of site tensors."""
+    psi = tensors[0]
+    for a in tensors[1:]:
+        psi = np.tensordot(psi, a, 1)
+    return psi[0, ..., 0]
+
+
+def unit(v):
+    """A state of norm 1."""
+    return v / np.linalg.norm(v)
+
+
+def information(psi, one, two):
+    """Mutual information of two sites."""
+    s = [exact.entropy(np.linalg.eigvalsh(exact.reduced(psi, sites))) for sites in ([one], [two], [one, two])]
+    return s[0] + s[1] - s[2]
+
+
+PROGRAMS = {
+    "ground": ground, "evolution": evolution, "gradient": gradient, "thermal": thermal, "typical": typical,
+    "measurement": measurement, "circuit": physics_circuits.circuit, "noise": physics_circuits.noise,
+    "equation": physics_equations.equation, "implicit": physics_equations.implicit,
+}  # fmt: skip
+ODDS = {  # by what a program costs
+    "ground": 20, "evolution": 20, "gradient": 12, "thermal": 10, "typical": 3, "measurement": 10, "circuit": 8,
+    "noise": 8, "equation": 5, "implicit": 4,
+}  # fmt: skip

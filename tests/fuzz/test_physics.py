@@ -1,0 +1,16 @@
+"""Random physics at the defaults, beside dense matrices; see `tests.fuzz.physics`."""
+
+import pytest
+
+from tests.fuzz.physics import check
+
+
+@pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
+def test_random_physics():
+    assert not {seed: found for seed in range(40) if (found := check(seed))}
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
+def test_two_thousand_programs_of_random_physics():
+    assert not {seed: found for seed in range(1000, 3000) if (found := check(seed))}

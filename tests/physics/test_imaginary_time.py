@@ -1,0 +1,44 @@
+"""Imaginary time with the default method, its norm, and its derivatives."""
+
+import numpy as np
+import pytest
+
+import qad
+from qad import mps
+from tests.physics import exact
+
+HALF = "spin-1/2"
+CASES = {
+    "ising": (6, exact.transverse(6, 0.9)),
+    "second neighbours": (6, exact.exchange(exact.row(6, 2)) + [(0.4, "X", i) for i in range(6)]),
+    "clusters": (6, [(1.0, "X", i, "Z", i + 1, "X", i + 2) for i in range(4)] + [(-0.3, "Z", i) for i in range(6)]),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_energy_falls_as_it_should(name):
+    n, terms = CASES[name]
+    spins = [HALF] * n
+    h, H = exact.dense(spins, terms), exact.opsum(spins, terms)
+    for start in (mps.MPS.product([0, 1] * (n // 2) + [0] * (n % 2)), mps.MPS.random(n, 2, seed=2)):
+        wanted = lambda t, psi=start: exact.mean(h, exact.evolved(h, psi.to_dense(), t, True))
+        value = lambda t, psi=start: mps.energy(mps.evolve(psi, H, t, 20, imaginary=True).state, H)
+        assert value(0.5) == pytest.approx(wanted(0.5), abs=5e-3)
+        assert qad.grad(value)(0.5) == pytest.approx(exact.difference(wanted, 0.5), abs=3e-2)
+
+
+def test_norm_of_an_imaginary_evolution():
+    spins, terms = [HALF] * 6, exact.transverse(6, 1.2)
+    h, start = exact.dense(spins, terms), mps.MPS.product([0] * 6)
+    values, vectors = np.linalg.eigh(h.toarray())
+    weights = np.sum(np.exp(-2 * 0.4 * values) * vectors[0] ** 2)
+    assert mps.evolve(start, mps.ising(6, 1.2), 0.4, 20, imaginary=True).log_norm == pytest.approx(
+        np.log(weights) / 2, abs=2e-3
+    )
+
+
+def test_long_times_end_in_the_ground_state():
+    H = mps.j1j2(8, 1.0, 0.4)
+    final = mps.evolve(mps.MPS.random(8, 2, seed=0), H, 25.0, 60, imaginary=True).state
+    h = exact.dense([HALF] * 8, exact.exchange(exact.row(8)) + exact.exchange(exact.row(8, 2), 0.4))
+    assert mps.energy(final, H) == pytest.approx(exact.lowest(h)[0][0], abs=1e-6)

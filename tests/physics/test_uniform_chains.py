@@ -1,0 +1,94 @@
+"""Infinite chains at the defaults, beside Pfeuty, Bethe and exactly known states."""
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+
+import qad
+from qad.mps import uniform
+from tests.physics import exact, free
+
+
+def ising_density(g):
+    """P. Pfeuty, Ann. Phys. 57, 79 (1970)."""
+    return -quad(lambda k: np.sqrt(1 + g * g - 2 * g * np.cos(k)), 0, np.pi, epsabs=1e-13)[0] / np.pi
+
+
+X, Z = exact.KINDS["spin-1/2"]["X"], exact.KINDS["spin-1/2"]["Z"]
+
+
+@pytest.mark.parametrize("g", [0.5, 2.0, 20.0])
+def test_ising(g):
+    """Far from the critical point fewer states than the default bond carry all weight."""
+    H = uniform.ising(g)
+    found = uniform.ground_state(H, cell=1)
+    assert found.converged and found.energy == pytest.approx(ising_density(g), abs=1e-7)
+    assert uniform.energy_density(found.state, H) == pytest.approx(found.energy, abs=1e-10)
+    energy = lambda g: uniform.ground_energy(uniform.ising(g))
+    assert energy(g) == pytest.approx(ising_density(g), abs=1e-7)
+    slope = exact.difference(ising_density, g)
+    assert qad.grad(energy)(g) == pytest.approx(slope, abs=1e-5)
+    assert np.real(uniform.local_expectations(found.state, X))[0] == pytest.approx(-slope, abs=1e-5)
+
+
+def test_order_by_its_name():
+    state = uniform.ground_state(uniform.ising(0.5), cell=1).state
+    found = uniform.local_expectations(state, "Z")
+    assert abs(found[0]) == pytest.approx((1 - 0.25) ** 0.125, abs=1e-6)
+
+
+def test_excitations_of_ising():
+    for k in (0.0, 1.0):
+        state = uniform.ground_state(uniform.ising(1.5), cell=1).state
+        found = uniform.excitations(uniform.ising(1.5), state, k)[0]
+        assert found == pytest.approx(2 * np.sqrt(1 + 1.5**2 - 3.0 * np.cos(k)), abs=1e-4)
+
+
+def test_heisenberg_and_xxz():
+    bethe = 0.25 - np.log(2)
+    found = uniform.ground_state(uniform.heisenberg())
+    assert bethe < found.energy < bethe + 2e-3
+    eta = np.arccosh(4.0)  # R. J. Baxter, Exactly solved models, for an anisotropy above 1
+    tail = sum(1 / (np.exp(2 * m * eta) + 1) for m in range(1, 60))
+    wanted = 4.0 / 4 - np.sinh(eta) * (0.5 + 2 * tail)
+    assert uniform.ground_state(uniform.xxz(4.0)).energy == pytest.approx(wanted, abs=1e-7)
+
+
+def test_singlets():
+    """C. K. Majumdar, D. K. Ghosh, J. Math. Phys. 10, 1388 (1969): -3/8 per site, of bonds 1 and 2."""
+    found = uniform.ground_state(uniform.j1j2(1.0, 0.5))
+    assert found.energy == pytest.approx(-0.375, abs=1e-8)
+    assert uniform.ground_energy(uniform.j1j2(1.0, 0.5)) == pytest.approx(-0.375, abs=1e-8)
+    assert max(uniform.entanglement_entropy(found.state)) == pytest.approx(np.log(2), abs=1e-4)
+
+
+def test_aklt():
+    total = uniform.UniformOpSum(sites="spin-1")
+    for a in ("Sx", "Sy", "Sz"):
+        total.add(1.0, a, 0, a, 1)
+        for b in ("Sx", "Sy", "Sz"):
+            total.add(1 / 3, a, 0, b, 0, a, 1, b, 1)
+    found = uniform.ground_state(total, 2, cell=1)
+    assert found.energy == pytest.approx(-2 / 3, abs=1e-8)
+    assert uniform.correlation_length(found.state) == pytest.approx(1 / np.log(3), abs=1e-4)
+    canonical, weights = uniform.uniform_schmidt_form(found.state)
+    assert weights[0] == pytest.approx([np.sqrt(0.5)] * 2, abs=1e-5)
+    assert uniform.fidelity(canonical, found.state) == pytest.approx(1.0, abs=1e-9)
+
+
+def test_quench():
+    """In the bulk of a chain so long that its ends are not felt."""
+    up = uniform.UniformMPS([np.array([1.0, 0.0]).reshape(1, 2, 1)])
+    term = -np.kron(Z, Z) - (np.kron(X, np.eye(2)) + np.kron(np.eye(2), X)) / 2
+    final = uniform.evolve(up, term.reshape(2, 2, 2, 2), 1.0, 40)
+    assert np.real(uniform.local_expectations(final, X))[0] == pytest.approx(free.quench_x(40, 20, 1.0), abs=2e-3)
+    assert np.real(uniform.local_expectations(final, Z))[0] == pytest.approx(free.quench_z(40, 20, 1.0), abs=2e-3)
+
+
+@pytest.mark.slow
+def test_haldane_gap():
+    """S. R. White, I. Affleck, PRB 77, 134437 (2008): e = -1.401484039, gap 0.410479."""
+    H = uniform.heisenberg(1.0)
+    found = uniform.ground_state(H, 32, cell=1)
+    assert found.energy == pytest.approx(-1.401484039, abs=2e-6)
+    assert uniform.excitations(H, found.state, np.pi)[0] == pytest.approx(0.410479, abs=2e-3)
