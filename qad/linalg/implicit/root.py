@@ -214,7 +214,6 @@ def linear_solve(
     if preconditioner is not None:
         plain, spec = plain_leaves(b)
         limits["preconditioner"] = bare(preconditioner, spec, plain, "the preconditioner of linear_solve")
-    x = solution_of(matvec, b, x0, report, name, **limits)
 
     def again(f, start):
         """``f(x) = A x - b`` with other operands."""
@@ -225,7 +224,16 @@ def linear_solve(
     def residual_of(x):
         return tree_map(lambda y, c: y - c, matvec(x), b)
 
-    return attach(residual_of, x, again, options=limits, report=report)
+    how = {"options": limits, "report": report}
+    batch = in_batches(residual_of, tree_map(_zeros, b), again, **how)
+    if batch is not None:
+        return batch
+    return attach(residual_of, solution_of(matvec, b, x0, report, name, **limits), again, **how)
+
+
+def _zeros(x):
+    """A start of the shape of `x`, or of one example of it."""
+    return like(value_of(x)).zeros(np.shape(x), np.result_type(getattr(x, "dtype", type(x)), np.float32))
 
 
 def solution_of(matvec: Callable[[Tree], Tree], b: Tree, x0: Tree, report: Report, name: str, **limits: Any) -> Tree:
