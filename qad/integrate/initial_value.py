@@ -1,7 +1,8 @@
-"""Initial value problems by the pair of Dormand and Prince, and gradients through the steps that were taken.
+"""Initial value problems by the pair of Dormand and Prince, and derivatives that the same tolerances bound.
 
-Step sizes are chosen by values alone and are constants, but for those at which a time is met: they are what is left.
-So the gradient is that of the numerical solution, to every order, and as close to that of the true one as its error.
+Values choose the steps.  Of a solution that stays where it is that says nothing about the derivative: so where
+anything is differentiated the steps are halved until they carry cotangents as well (`cotangent_steps.py`), and the
+program that is recorded takes those, of sizes that are constants but for the last before a time, which is what is left.
 """
 
 from __future__ import annotations
@@ -11,9 +12,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ArgumentError, ConvergenceError, ShapeError
+from qad.core.errors import ArgumentError, BatchError
 from qad.core.transforms.checkpoint import checkpoint
-from qad.extend import Tensor, as_array, value_of
+from qad.core.trees import flatten
+from qad.extend import Tensor, as_array, unrecorded, value_of
+from qad.extend.batching import is_batched
+from qad.integrate.cotangent_steps import refined
+from qad.integrate.dormand_prince import advanced
+from qad.integrate.solver import Solver
+from qad.linalg.support.derivative_order import orders
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,19 +29,6 @@ if TYPE_CHECKING:
     from qad.typing import Array, ArrayLike
 
 __all__ = ["solve_ivp"]
-
-NODES = (0.0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0)
-STAGES = (
-    (),
-    (1 / 5,),
-    (3 / 40, 9 / 40),
-    (44 / 45, -56 / 15, 32 / 9),
-    (19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729),
-    (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656),
-)
-FIFTH = (35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84)
-ERROR = (-71 / 57600, 0.0, 71 / 16695, -71 / 1920, 17253 / 339200, -22 / 525, 1 / 40)  # of the fifth order, by the 4th
-SAFETY, LEAST, MOST = 0.9, 0.2, 10.0  # how a step may change from one to the next
 
 
 def solve_ivp(
@@ -70,12 +64,24 @@ def solve_ivp(
         shape than that of y.
     ConvergenceError
         More than `max_steps` steps, or a step that is too small to change the time: the solution may be singular.
+    GradientTypeError
+        A derivative where `f` jumps in the state, or a second one where it has a kink; the message names the time.
 
     Notes
     -----
     The 5(4) pair of Dormand and Prince (J. Comp. Appl. Math. 6, 19).  It is differentiated by the initial state, the
-    parameters and the times.  Each step is a `qad.checkpoint`: of a step only the state before it is kept, and it is
-    computed again in the backward pass.  Stiff equations take very many steps.
+    parameters and the times, with errors of a step of a derivative, too, of at most `rtol` of it (in a generic
+    direction, to second order).  That takes a pass back through the steps before they are recorded, and smaller ones
+    where the derivative needs them; so a recorded value may differ from the plain one, within the tolerances.
+    Each step is a `qad.checkpoint`: of a step only the state before it is kept, and it is computed again in the
+    backward pass.  Stiff equations take very many steps.
+
+    Where `f` has a kink in the state (``abs``), steps shrink around it and the gradient is right; its second derivative
+    is refused.  Where `f` jumps, a gradient would miss that the time of the jump moves, and is refused; a jump at a
+    fixed time is none.  A time of switching that is itself differentiated has to be one of `times`, with a call of
+    `solve_ivp` before and one after it.
+
+    Under `qad.vmap` all examples take the same steps.
 
     Examples
     --------
@@ -87,6 +93,8 @@ def solve_ivp(
     (-1.682942, -1.682942)
     """
     times = [times[i] for i in range(len(times))]
+    if any(map(is_batched, times)):
+        raise BatchError("solve_ivp: the times are a batch of qad.vmap: scale them, y'(s) = T f(T s, y) over [0, 1]")
     bare = [float(value_of(t)) for t in times]
     sign = np.sign(bare[-1] - bare[0]) if len(bare) > 1 else 0
     if not sign or any(sign * (after - before) <= 0 for before, after in pairwise(bare)):
@@ -95,90 +103,34 @@ def solve_ivp(
     y = y * 1.0 if y.dtype.kind not in "fc" else y
     if not (rtol >= 0 and atol >= 0 and rtol + atol > 0):
         raise ArgumentError(f"solve_ivp: rtol={rtol} and atol={atol} are not positive numbers, or one of them 0")
-    solver = _Solver(f, args, rtol, atol, max_steps)
-    states = [y]
-    for begin, end in pairwise(times):
-        states.append(solver.between(begin, end, states[-1]))
+    solver = Solver(f, args, rtol, atol, max_steps)
+    states = [unrecorded(y)]
+    taken = []
+    for begin, end in pairwise(bare):
+        end_state, steps = solver.between(begin, end, states[-1])
+        states.append(end_state)
+        taken.append(steps)
+    order = max([solver.order, *(orders(x) for x in (y, *times, *flatten(args)[0]))])
+    if order:
+        fine = refined(solver, taken, states[1:], order, any(orders(t) for t in times))
+        states = [y]
+        for (begin, end), starts in zip(pairwise(times), fine, strict=True):
+            states.append(_along(solver, begin, end, starts, states[-1]))
     return np.stack(np.broadcast_arrays(*states) if states[0].dtype == states[-1].dtype else _one_dtype(states))
+
+
+def _along(solver, begin, end, starts, y):
+    """The solution at `end`, by steps that begin at given times."""
+    advance, here, origin = checkpoint(advanced), begin, float(value_of(begin))
+    for k, start in enumerate(starts):
+        following = end if k + 1 == len(starts) else begin + (starts[k + 1] - origin)
+        size = end - here if following is end else starts[k + 1] - start
+        y = advance(solver.f, here, y, size, solver.args)
+        here = following
+    return y
 
 
 def _one_dtype(states):
     """A real initial state whose solution is complex."""
     dtype = np.result_type(*[y.dtype for y in states])
     return [y.astype(dtype) for y in states]
-
-
-class _Solver:
-    """Steps of one problem, with the size that the last one suggested."""
-
-    def __init__(self, f, args, rtol, atol, max_steps):
-        self.f, self.args, self.rtol, self.atol, self.left = f, args, rtol, atol, max_steps
-        self.size = None
-        self.step = checkpoint(_step)
-
-    def between(self, begin: Any, end: Any, y: Array) -> Array:
-        """The solution at `end` of that which is `y` at `begin`."""
-        t, here, there = begin, float(value_of(begin)), float(value_of(end))
-        sign = 1.0 if there > here else -1.0
-        if self.size is None:
-            self.size = min(self._first(here, y), abs(there - here))
-        while here != there:
-            last = self.size >= abs(there - here) * (1 - 1e-12)
-            size = end - t if last else sign * self.size
-            found, error = self.step(self.f, t, y, size, self.args)
-            ratio = self._ratio(value_of(error), value_of(y), value_of(found))
-            self._next(ratio, abs(float(value_of(size))), here)
-            if ratio <= 1:
-                t, y = (end if last else t + size), found
-                here = there if last else float(value_of(t))
-        return y
-
-    def _first(self, t, y):
-        """A step in which the state changes by about a hundredth (Hairer, Norsett and Wanner, II.4)."""
-        bare = value_of(y)
-        slope = value_of(_checked(self.f(t, bare, *self.args), bare.shape))
-        scale = self.atol + self.rtol * np.abs(bare)
-        size, speed = _mean(bare / scale), _mean(slope / scale)
-        return 1e-6 if min(size, speed) < 1e-5 else 0.01 * size / speed
-
-    def _ratio(self, error, before, after):
-        """The error of a step as a multiple of what is allowed."""
-        return _mean(error / (self.atol + self.rtol * np.maximum(np.abs(before), np.abs(after))))
-
-    def _next(self, ratio, size, t):
-        """Set the next step, and see that there is one."""
-        self.left -= 1
-        change = MOST if ratio == 0 else SAFETY * ratio ** (-1 / 5) if np.isfinite(ratio) else LEAST
-        self.size = size * min(MOST if ratio <= 1 else 1.0, max(LEAST, change))
-        if self.left < 0 or self.size <= 4 * np.spacing(abs(t)):
-            raise ConvergenceError(
-                f"solve_ivp: stuck at t = {t:.6g} with steps of {self.size:.3g}: the solution may be singular there, "
-                "or the equation stiff; max_steps= allows more of them, and larger rtol= and atol= make them longer"
-            )
-
-
-def _mean(x):
-    return float(np.sqrt(np.mean(np.abs(x) ** 2))) if np.size(x) else 0.0
-
-
-def _checked(slope, shape):
-    if np.ndim(slope) and not hasattr(slope, "shape"):
-        raise ShapeError("solve_ivp: the function returns a list: write np.stack([...]), an array of the shape of y")
-    if np.shape(slope) != shape:
-        raise ShapeError(f"solve_ivp: the function returns shape {np.shape(slope)} for a state of shape {shape}")
-    return slope
-
-
-def _step(f, t, y, size, args):
-    """The state after a step, and the estimate of its error."""
-    slopes = []
-    for node, weights in zip(NODES, STAGES, strict=True):
-        now = y + size * _sum(weights, slopes) if slopes else y
-        slopes.append(_checked(f(t + node * size, now, *args), y.shape))
-    found = y + size * _sum(FIFTH, slopes)
-    slopes.append(f(t + size, found, *args))
-    return found, size * _sum(ERROR, slopes)
-
-
-def _sum(weights, slopes):
-    return sum(w * k for w, k in zip(weights, slopes, strict=True) if w)

@@ -151,7 +151,7 @@ def overlap(bra: MPS | SymmetricMPS, ket: MPS | SymmetricMPS) -> Scalar:
     """
     if isinstance(bra, SymmetricMPS) or isinstance(ket, SymmetricMPS):
         value, log_scale = conserving.overlap(bra, ket)
-        return within_range(value, log_scale, "the overlap")
+        return within_range(value, log_scale, "the overlap", tiny=False)
     check_kind(ket, MPS)
     check_match(bra, ket.phys, "the other state")
     return inner(bra, ket)

@@ -86,7 +86,7 @@ def inner(bra: SiteTensors, ket: SiteTensors) -> Array:
     if len(bra) != len(ket) or any(a.shape[1] != b.shape[1] for a, b in zip(bra, ket, strict=True)):
         raise ShapeError("states of different sites have no overlap: lengths and physical dimensions must agree")
     (value,), log_scale = sandwich(bra, None, ket)
-    return within_range(value, log_scale, "the overlap")
+    return within_range(value, log_scale, "the overlap", tiny=False)
 
 
 def opened(outer: tuple[int, int, int], dtype: DTypeLike, create: Any) -> np.ndarray:

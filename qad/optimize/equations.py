@@ -11,7 +11,7 @@ from qad.core.errors import ConvergenceError, GradientTypeError, ShapeError
 from qad.core.trees import flatten, unflatten
 from qad.extend import Tensor, jvp, value_of
 from qad.linalg.implicit.gmres import plain_leaves
-from qad.linalg.implicit.root import attach
+from qad.linalg.implicit.root import attach, in_batches
 from qad.optimize.packing import Parameters
 from qad.optimize.result import BY_USER, OptimizeResult
 
@@ -79,6 +79,9 @@ def root(
     def again(residual, leaves):
         return _solved(residual, leaves, method, tol, options)
 
+    batch = in_batches(f, x0, again)
+    if batch is not None:
+        return batch
     found = again(lambda leaves: flatten(f(unflatten(spec, leaves)))[0], start)
     return attach(f, unflatten(spec, found), again)
 

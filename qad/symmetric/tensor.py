@@ -11,6 +11,9 @@ import numpy as np
 from qad.contract.operands import as_operand
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import register
+from qad.extend import Tensor
+from qad.linalg.functions.norm import norm
+from qad.linalg.support.lengths import length
 from qad.symmetric.layout import Layout, in_range, layout, named
 from qad.symmetric.legs import same_legs
 from qad.symmetric.moves import between, move, unpacking
@@ -196,7 +199,8 @@ class SymTensor(Refusals):
 
     def norm(self) -> Real:
         """The Frobenius norm."""
-        return np.linalg.norm(as_symmetric(self, "norm").data)
+        data = as_symmetric(self, "norm").data
+        return norm(data) if type(data) is Tensor else np.finfo(data.dtype).dtype.type(length(data))
 
     def __add__(self, other: SymTensor) -> SymTensor:
         return bare(self.layout, self.data + aligned(self, other, "+"))

@@ -22,6 +22,7 @@ from qad.core.trees import tree_map
 from qad.extend import as_array, like, no_grad, value_of, vjp
 from qad.linalg.implicit.eigenpair import Operator, operator_of
 from qad.linalg.implicit.gmres import plain_leaves
+from qad.linalg.support.lengths import length
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -122,15 +123,15 @@ def _norm(apply, v, rounds=8):
         _, pullback = vjp(apply, operator.tree(x))
     size = 0.0
     for _ in range(rounds):
-        x = x / np.linalg.norm(x)
+        x = x / length(x)
         y = operator(x)
-        size = max(size, float(np.linalg.norm(y)))
+        size = max(size, length(y))
         with no_grad():
             back = pullback(operator.tree(y))[0]
         x = operator.packing.pack(plain_leaves(back)[0])
-        if not np.linalg.norm(x) > 0:
+        if not length(x) > 0:
             break
-    return size
+    return size * operator.unit
 
 
 def _positive(x):

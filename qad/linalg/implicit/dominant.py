@@ -14,7 +14,7 @@ import numpy as np
 from qad.core.errors import ArgumentError, ConvergenceError
 from qad.core.trees import tree_map
 from qad.extend import value_of, vjp
-from qad.linalg.implicit.eigenpair import Operator, inner, normalised, operator_of, pair
+from qad.linalg.implicit.eigenpair import Operator, in_reach, inner, normalised, operator_of, pair
 from qad.linalg.implicit.eigensearch import dominant
 from qad.linalg.implicit.gmres import Report, plain_leaves
 
@@ -121,6 +121,7 @@ def dominant_eig(
         raise ArgumentError(f"side is {side!r}: choose one of {', '.join(SIDES)}")
     limits = {"tol": tol, "restart": restart, "maxiter": maxiter}
     report = Report() if report is None else report
+    v0 = in_reach(v0)
     operator = Operator(operator_of(a), v0, "dominant_eig")
     if side == "right":
         value, right = pair(operator, False, limits, report, dominant)

@@ -24,6 +24,8 @@ from qad.linalg.implicit.packing import Packing
 from qad.linalg.implicit.rival_levels import isolated, unrefuted
 from qad.linalg.implicit.root import attach
 from qad.linalg.support.check import finite
+from qad.linalg.support.lengths import REACH, length, unit_of
+from qad.linalg.support.random import normal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -54,12 +56,16 @@ def operator_of(a: LinearMap) -> Callable[[Tree], Tree]:
 
 
 class Operator:
-    """A function of pytrees on plain vectors; counts its calls."""
+    """A function of pytrees on plain vectors; counts its calls.
+
+    What it returns is divided by `unit`, a power of two that is 1 unless squares would overflow or vanish.
+    """
 
     apply: Callable[[Tree], Tree]
     name: str
     spec: Any
     calls: int
+    unit: float
     start: list[np.ndarray]
     packing: Packing
     on_leaves: Callable[[list[np.ndarray]], list[np.ndarray]]
@@ -72,18 +78,25 @@ class Operator:
         if self.packing.real and self.packing.complex != [False] * len(leaves):
             raise ArgumentError(f"{name}: the arrays of v0 are all real or all complex, not mixed")
         self.on_leaves = bare(apply, self.spec, self.start, name)
-        if not np.linalg.norm(self.packing.pack(self.start)) > 0:
+        start = self.packing.pack(self.start)
+        if not length(start) > 0:
             raise ArgumentError(f"{name}: v0 is zero or not finite")
+        size = length(self.packing.pack(self.image)) / length(start)
+        if not size > float(np.finfo(start.dtype).max) ** -REACH:  # it may annihilate v0 alone
+            generic = like(start).asarray(normal(np.random.default_rng(0), start.size, start.dtype))
+            size = max(size, length(self.packing.pack(self.on_leaves(self.packing.unpack(generic)))) / length(generic))
+        self.unit = unit_of(size, start.dtype)
 
     def _promoted(self, leaves):
         """`leaves` in the dtype that the operator returns."""
         wide = [x.astype(np.result_type(x, np.complex64)) for x in leaves]
-        out = bare(self.apply, self.spec, wide, self.name)(leaves)
+        self.image = out = bare(self.apply, self.spec, wide, self.name)(leaves)
         return [x.astype(np.result_type(x, y), copy=False) for x, y in zip(leaves, out, strict=True)]
 
     def __call__(self, v: np.ndarray) -> np.ndarray:
         self.calls += 1
-        return self.packing.pack(self.on_leaves(self.packing.unpack(v)))
+        image = self.packing.pack(self.on_leaves(self.packing.unpack(v)))
+        return image if self.unit == 1 else image / self.unit
 
     def linear_operator(self) -> Any:
         """For SciPy."""
@@ -115,20 +128,20 @@ def pair(
     start = operator.packing.pack(operator.start) if start is None else start
     value, x, distance = unrefuted(operator, start, find, limits["maxiter"], hermitian)
     value, x = _real_if_real(operator, value, x)
-    x = x / np.linalg.norm(x)
+    x = x / length(x)
     image = operator(x)
     value = np.vdot(x, image).real if hermitian else value
-    scale = max(abs(value), np.linalg.norm(image), np.finfo(image.dtype).tiny)
+    scale = max(abs(value), length(image), np.finfo(image.dtype).tiny)
     if hermitian:
-        scale = max(scale, np.linalg.norm(operator(start)) / np.linalg.norm(start))
-    report.iterations, report.residual = operator.calls, float(np.linalg.norm(image - value * x) / scale)
+        scale = max(scale, length(operator(start)) / length(start))
+    report.iterations, report.residual = operator.calls, length(image - value * x) / scale
     _check_pair(operator, value, report, scale)
-    w = operator.tree(x)
+    w, whole = operator.tree(x), scale * operator.unit
 
     def equation(unknown):
         v, nu = unknown
         y = operator.apply(v)
-        return tree_map(lambda y, v: y * (1 / scale) - nu * v, y, v), inner(w, v) - 1
+        return tree_map(lambda y, v: y * (1 / whole) - nu * v, y, v), inner(w, v) - 1
 
     def guess(seeds, solution):
         """The adjoint solution for a cotangent of the value only: the left eigenvector."""
@@ -137,18 +150,18 @@ def pair(
         return [*(-seeds[-1] / overlap * u for u in left), np.zeros_like(seeds[-1])]
 
     def again(f, solution):
-        return _again(f, solution, find, limits, scale, operator, hermitian)
+        return _again(f, solution, find, limits, operator, hermitian)
 
     nu = like(x).asarray(value / scale, x.dtype)
     known = guess if hermitian or partner is not None else None
     v, nu = attach(equation, (w, nu), again, guess=known, options=limits, report=report)
     if value_of(nu) is nu:
-        return nu * scale, v
+        return nu * whole, v
     eps = np.finfo(x.dtype).eps
     by_solve = max(eps**0.75, report.residual * eps**-0.25, limits["tol"] * eps**-0.25)
     by_product = max(eps**0.75, report.residual * eps**-0.25) if known else by_solve
     how = {"distance": distance / scale, "later": by_solve, "name": operator.name}
-    return isolated(nu, first=by_product, **how) * scale, tree_map(lambda x: isolated(x, first=by_solve, **how), v)
+    return isolated(nu, first=by_product, **how) * whole, tree_map(lambda x: isolated(x, first=by_solve, **how), v)
 
 
 def _real_if_real(operator, value, x):
@@ -174,16 +187,24 @@ def _check_pair(operator, value, report, scale):
         )
 
 
-def _again(f, solution, find, limits, scale, old, hermitian):
+def _again(f, solution, find, limits, old, hermitian):
     """The eigenpair of the same equation with other operands."""
     operator = Operator.__new__(Operator)
     operator.__dict__.update(old.__dict__)
     zero = np.zeros_like(solution[-1])
-    operator.on_leaves = lambda leaves: [scale * y for y in f([*leaves, zero])[:-1]]
+    operator.unit = 1.0
+    operator.on_leaves = lambda leaves: f([*leaves, zero])[:-1]
     value, x, _ = unrefuted(operator, operator.packing.pack(solution[:-1]), find, limits["maxiter"], hermitian)
     value, x = _real_if_real(operator, value, x)
     x = x / np.vdot(operator.packing.pack(solution[:-1]), x)
-    return [*operator.packing.unpack(x), like(x).asarray(value / scale, x.dtype)]
+    return [*operator.packing.unpack(x), like(x).asarray(value, x.dtype)]
+
+
+def in_reach(v0: Tree) -> Tree:
+    """The start `v0`, divided by a power of two where its square would overflow or vanish."""
+    leaves = plain_leaves(v0)[0]
+    unit = max((unit_of(length(x), x.dtype) for x in leaves if x.any()), default=1.0)
+    return v0 if unit == 1 else tree_map(lambda x: x / unit, v0)
 
 
 def inner(a: Tree, b: Tree) -> Number:

@@ -22,6 +22,7 @@ from qad.linalg.implicit.gmres import Report, bare, correction, plain_leaves
 from qad.linalg.implicit.mixing import Mixing
 from qad.linalg.implicit.packing import Packing
 from qad.linalg.implicit.root import attach, in_batches
+from qad.linalg.support.lengths import length
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -141,7 +142,7 @@ class _Iteration:
         self.packing = Packing(start, real=True)
         self.step = step
         self.x = self.packing.pack(start)
-        self.scale = np.linalg.norm(self.x)
+        self.scale = length(self.x)
         self.tol = max(tol, 4 * np.finfo(self.packing.dtype).eps)
         self.distant = self.tol
         self.maxiter = maxiter
@@ -153,8 +154,8 @@ class _Iteration:
         """``f(x)`` and ``f(x) - x``; whether that is small enough, and x near; raises where there is no hope."""
         y = self.packing.pack(self.step(self.packing.unpack(self.x)))
         change = y - self.x
-        error = np.linalg.norm(change)
-        size = max(np.linalg.norm(y), np.linalg.norm(self.x), self.scale)
+        error = length(change)
+        size = max(length(y), length(self.x), self.scale)
         self.first = error if self.first is None else self.first
         self.report.iterations, self.report.residual = n, self.relative(change, size)
         if not np.isfinite(error) or error > 1e8 * max(self.first, self.scale):
@@ -173,7 +174,7 @@ class _Iteration:
         """The size of a change of x, relative, in the norm that is asked for."""
         if self.norm is not None and np.isfinite(change).all():
             return self.norm(self.packing.unpack(change), self.packing.unpack(self.x))
-        return float(np.linalg.norm(change) / size) if size else 0.0
+        return length(change) / size if size else 0.0
 
     def is_near(self, y, change, size):
         """Whether the fixed point is near to `y`; if not, the step must become smaller, down to rounding."""
@@ -198,10 +199,10 @@ class _Iteration:
         """
         c = change if change.any() else np.ones_like(change)
         at = self.packing.pack(self.step(self.packing.unpack(y)))
-        span = np.sqrt(np.finfo(y.dtype).eps) * max(np.linalg.norm(y), self.scale, np.linalg.norm(change))
+        span = np.sqrt(np.finfo(y.dtype).eps) * max(length(y), self.scale, length(change))
 
         def product(v):
-            h = (span or 1.0) / np.linalg.norm(v)
+            h = (span or 1.0) / length(v)
             return v - (self.packing.pack(self.step(self.packing.unpack(y + h * v))) - at) / h
 
         found = correction(product, c, 0.01, min(PRODUCTS, c.size))

@@ -1,4 +1,4 @@
-"""Linear equations over lists of plain arrays, by GMRES.
+"""Linear equations over lists of plain arrays, by GMRES and conjugate gradients.
 
 Reference: Y. Saad and M. H. Schultz, SIAM J. Sci. Stat. Comput. 7, 856 (1986).
 """
@@ -6,6 +6,7 @@ Reference: Y. Saad and M. H. Schultz, SIAM J. Sci. Stat. Comput. 7, 856 (1986).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,8 +14,10 @@ import numpy as np
 from qad.core.errors import ArgumentError, ConvergenceError
 from qad.core.trees import flatten, unflatten
 from qad.extend import as_array, like, no_grad, value_of
+from qad.linalg.implicit.conjugate_gradients import descent
 from qad.linalg.implicit.packing import Packing
 from qad.linalg.support.check import finite
+from qad.linalg.support.lengths import length, unit_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,8 +95,10 @@ def solve(
     restart: int = 60,
     maxiter: int = 2000,
     name: str = "linear_solve",
+    positive: bool = False,
+    preconditioner: Callable[[Leaves], Leaves] | None = None,
 ) -> tuple[Leaves, int, float]:
-    """Solve a linear equation over lists of plain arrays.
+    """Solve a linear equation over lists of plain arrays, by GMRES or, of a `positive` operator, conjugate gradients.
 
     Parameters
     ----------
@@ -106,16 +111,28 @@ def solve(
     -------
     solution, iterations, relative residual
     """
+    unit = max((unit_of(length(x), x.dtype) for x in b if x.any()), default=1.0)
+    if unit != 1:
+        b, start = [x / unit for x in b], start and [x / unit for x in start]
     packing = Packing(b, real=not _is_complex_linear(operator, b))
 
-    def matvec(v):
-        product = packing.pack(operator(packing.unpack(v)))
-        finite(product, f"{name}: the operator returns numbers that are not finite")
+    def on_vectors(function):
+        def product(v):
+            found = packing.pack(function(packing.unpack(v)))
+            finite(found, f"{name}: the operator returns numbers that are not finite")
+            return found
+
         return product
 
-    x0 = None if start is None else packing.pack(start)
-    x, iterations, residual = gmres(matvec, packing.pack(b), x0, tol, restart, maxiter, name)
-    return packing.unpack(x), iterations, residual
+    x0, correct, method = None if start is None else packing.pack(start), _cycle, "GMRES"
+    if positive:
+        precondition = None if preconditioner is None else on_vectors(preconditioner)
+        correct, method, restart = partial(descent, precondition=precondition), "the search", maxiter
+    limits = tol, restart, maxiter, name, correct, method
+    x, iterations, residual = corrected(on_vectors(operator), packing.pack(b), x0, *limits)
+    if unit < 1 and x.any() and length(x) * unit < np.finfo(x.dtype).tiny:
+        raise ConvergenceError(f"{name}: the solution underflows: multiply the right-hand side, or divide the operator")
+    return packing.unpack(x if unit == 1 else x * unit), iterations, residual
 
 
 def _is_complex_linear(operator, b):
@@ -126,10 +143,11 @@ def _is_complex_linear(operator, b):
     return all(np.allclose(1j * x, y, rtol=0, atol=1e-5 * scale) for x, y in zip(straight, turned, strict=True))
 
 
-def gmres(
-    matvec: Product, b: np.ndarray, x0: np.ndarray | None, tol: float, restart: int, maxiter: int, name: str
-) -> tuple[np.ndarray, int, float]:
-    """Restarted GMRES for ``matvec(x) = b`` on plain vectors.
+def corrected(
+    matvec: Product, b: np.ndarray, x0: np.ndarray | None, tol: float, restart: int, maxiter: int, name: str,
+    correct: Callable[..., np.ndarray], method: str,
+) -> tuple[np.ndarray, int, float]:  # fmt: skip
+    """Solve ``matvec(x) = b`` on plain vectors by corrections for the residual, by restarted GMRES or another `method`.
 
     Returns
     -------
@@ -140,10 +158,10 @@ def gmres(
     ConvergenceError
         If the residual is above `tol`, and above what rounding allows, after `maxiter` calls.
     """
-    size = np.linalg.norm(b)
+    size = length(b)
     if size == 0:
         return np.zeros_like(b), 0, 0.0
-    tol, calls = max(tol, 20 * np.finfo(b.dtype).eps), 0
+    tol, calls, most = max(tol, 20 * np.finfo(b.dtype).eps), 0, b.size if correct is _cycle else maxiter
 
     def product(v):
         nonlocal calls
@@ -152,17 +170,17 @@ def gmres(
 
     x = np.zeros_like(b) if x0 is None else x0
     r = b if x0 is None else b - product(x)
-    error, previous = np.linalg.norm(r) / size, np.inf
+    error, previous = length(r) / size, np.inf
     while error > tol and calls < maxiter and error <= 0.99 * previous:
-        step = _cycle(product, r, tol * size, min(restart, maxiter - calls, b.size))
+        step = correct(product, r, tol * size, min(restart, maxiter - calls, most))
         moved = b - product(x + step)
-        previous, error = error, np.linalg.norm(moved) / size
+        previous, error = error, length(moved) / size
         if error < previous:
             x, r = x + step, moved
     error = min(error, previous)
     if not error < 1e3 * tol:  # what rounding leaves
         raise ConvergenceError(
-            f"{name}: GMRES stopped after {calls} products at a relative residual of {error:.3g} (tol={tol:.3g}): "
+            f"{name}: {method} stopped after {calls} products at a relative residual of {error:.3g} (tol={tol:.3g}): "
             "the operator is singular, not linear or badly conditioned, or needs a larger maxiter or restart"
         )
     return x, calls, float(error)
@@ -170,7 +188,7 @@ def gmres(
 
 def correction(matvec: Product, r: np.ndarray, tol: float, m: int) -> np.ndarray:
     """An approximate solution of ``matvec(x) = r`` from `m` products, or fewer for a relative residual `tol`."""
-    return _cycle(matvec, r, tol * np.linalg.norm(r), m)
+    return _cycle(matvec, r, tol * length(r), m)
 
 
 def _cycle(matvec: Product, r: np.ndarray, target: float, m: int) -> np.ndarray:
@@ -180,25 +198,27 @@ def _cycle(matvec: Product, r: np.ndarray, target: float, m: int) -> np.ndarray:
     is ``|r| / |n|`` for the row n with ``n H = 0`` and ``n[0] = 1``.
     Reference: E. H. Ayachour, J. Comput. Appl. Math. 159, 269 (2003).
     """
-    size = float(np.linalg.norm(r))
+    size = length(r)
     basis, small = like(r).zeros((m + 1, r.size), r.dtype), np.zeros((m + 1, m), r.dtype)
     row = np.ones(m + 1, r.dtype)
-    basis[0] = r / size
+    basis[0], unit = r / size, 1.0
     for k in range(m):
         w, known = matvec(basis[k]), basis[: k + 1]
-        least = np.finfo(r.dtype).eps * float(np.linalg.norm(w))
+        unit = unit_of(length(w), r.dtype) if k == 0 else unit
+        w = w / unit
+        least = np.finfo(r.dtype).eps * length(w)
         for _ in range(2):  # once more, against rounding
             overlaps = (known @ w.conj()).conj()
             w = w - overlaps @ known
             small[: k + 1, k] += overlaps.tolist()
-        length = float(np.linalg.norm(w))
-        if length <= least:  # the space is invariant
+        rest = length(w)
+        if rest <= least:  # the space is invariant
             break
-        small[k + 1, k], basis[k + 1] = length, w / length
-        row[k + 1] = -(row[: k + 1] @ small[: k + 1, k]) / length
-        if size <= target * np.linalg.norm(row[: k + 2]):
+        small[k + 1, k], basis[k + 1] = rest, w / rest
+        row[k + 1] = -(row[: k + 1] @ small[: k + 1, k]) / rest
+        if size <= target * length(row[: k + 2]):
             break
     start = np.zeros(k + 2, r.dtype)
     start[0] = size
     weights = np.linalg.lstsq(small[: k + 2, : k + 1], start, rcond=None)[0]
-    return like(r).asarray(weights) @ known
+    return like(r).asarray(weights) @ known / unit

@@ -14,7 +14,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import like
-from qad.linalg.implicit.eigenpair import Operator, normalised, operator_of, pair
+from qad.linalg.implicit.eigenpair import Operator, in_reach, normalised, operator_of, pair
 from qad.linalg.implicit.eigensearch import lowest, preconditioned
 from qad.linalg.implicit.gmres import Report
 from qad.linalg.support.random import normal
@@ -86,6 +86,7 @@ def lowest_eig(
     >>> print(round(float(energy(0.75)), 12), round(float(qad.grad(energy)(0.75)), 12))
     -1.25 -0.6
     """
+    v0 = in_reach(v0)
     find = _search(method, preconditioner, v0)
     report = Report() if report is None else report
     limits = {"tol": tol, "restart": restart, "maxiter": maxiter}

@@ -12,6 +12,7 @@ import numpy as np
 from qad.core.trees import flatten, unflatten
 from qad.extend import like
 from qad.linalg.implicit.packing import Packing
+from qad.linalg.support.lengths import length, unit_of
 
 if TYPE_CHECKING:
     from qad.typing import Tree
@@ -38,6 +39,7 @@ class Mixing:
     changes: np.ndarray
     steps: np.ndarray
     products: np.ndarray  # of differences of changes
+    unit: float  # of changes, so that their squares neither overflow nor vanish
     last: tuple[np.ndarray, np.ndarray]
 
     def __init__(self, memory: int = 5, worse: float = 3.0):
@@ -56,6 +58,9 @@ class Mixing:
         if size > self.worse * self.least:
             self.forget()
         self.least = min(self.least, size)
+        if not self.count:
+            self.unit = unit_of(length(change), change.dtype)
+        change = change / self.unit
         if not self.count:
             self.changes = like(change).zeros((self.memory, change.size), change.dtype)
             self.steps = like(after).zeros((self.memory, after.size), after.dtype)
@@ -80,7 +85,7 @@ class Mixing:
         packing = Packing(leaves)
         y = packing.pack(leaves)
         change = y - packing.pack(flatten(before)[0])
-        size = float(np.linalg.norm(change)) if size is None else size
+        size = length(change) if size is None else size
         return unflatten(spec, packing.unpack(self.propose(y, change, size)))
 
 

@@ -98,7 +98,7 @@ class SymmetricMPS(SiteTensors, Methods, Readings):
         """``psi @ phi`` is the overlap ``<psi|phi>``: `qad.mps.overlap`."""
         if not isinstance(other, SymmetricMPS):
             return NotImplemented
-        return within_range(*overlap(self, other), "the overlap")
+        return within_range(*overlap(self, other), "the overlap", tiny=False)
 
     def __rmatmul__(self, H: Any) -> SymmetricMPS:
         """``H @ psi`` is the state that an operator makes; its bonds are pairs of a channel and a bond."""

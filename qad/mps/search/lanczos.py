@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.extend import like
+from qad.linalg.support.lengths import length
 
 if TYPE_CHECKING:
     from qad.mps.effective import Apply
@@ -81,7 +82,7 @@ class Krylov:
     def __init__(self, start: np.ndarray, most: int):
         self.most: int = min(most, start.size)
         self.basis: np.ndarray = like(start).empty((self.most + 1, start.size), start.dtype)
-        self.start_norm: float = on_host(np.linalg.norm(start))
+        self.start_norm: float = length(start)
         self.basis[0] = start / self.start_norm
         self.diagonal: list[float] = []
         self.beside: list[float] = []
@@ -110,7 +111,7 @@ class Krylov:
         overlaps = (known @ vector.conj()).conj()  # which copies no basis
         vector = vector - overlaps @ known
         vector -= (known @ vector.conj()).conj() @ known  # once more, against rounding
-        norm, overlap = on_host(np.linalg.norm(vector)), on_host(overlaps[k])
+        norm, overlap = length(vector), on_host(overlaps[k])
         self.diagonal.append(overlap.real)
         self.beside.append(norm)
         self.scale = max(self.scale, abs(overlap), norm)

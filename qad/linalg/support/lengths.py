@@ -1,0 +1,32 @@
+"""Lengths of vectors at any scale: a search has to know whether a residual is small or its squares underflow."""
+
+from __future__ import annotations
+
+from math import frexp
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qad.rules.scales import least_root, length_along
+
+if TYPE_CHECKING:
+    from qad.typing import Array
+
+REACH = 0.25  # the part of the exponents within which squares and their quotients keep their digits
+
+
+def length(x: Array) -> float:
+    """The Euclidean length of a plain array; its entries are scaled before they are squared, where they have to be."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = np.linalg.norm(x.reshape(-1)).tolist()
+    if least_root(x.real.dtype) < found < np.inf or not x.size:
+        return found
+    return length_along(x, tuple(range(x.ndim))).reshape(()).tolist()
+
+
+def unit_of(size: float, dtype: np.dtype) -> float:
+    """A power of two near to `size`, to divide by where its square is out of reach; else 1."""
+    limits = np.finfo(dtype)
+    if not (0 < size < np.inf) or float(limits.max) ** -REACH < size < float(limits.max) ** REACH:
+        return 1.0
+    return 2.0 ** (frexp(size)[1] - 1)
