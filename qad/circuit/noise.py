@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from qad.circuit.builder import Builder
+from qad.circuit.channels import Channel
 from qad.circuit.checks import check_memory
 from qad.circuit.circuit import Circuit
 from qad.circuit.conversions import Views
-from qad.circuit.doubled import both, doubled
+from qad.circuit.doubled import doubled
 from qad.circuit.observables import apply_any, as_observable, hermitian
 from qad.circuit.pauli import PauliSum
 from qad.circuit.steps import Steps
@@ -122,8 +123,7 @@ class NoisyCircuit(Steps):
         check_memory(2 * self.n + self.bits, self.dtype, "a density matrix (trajectories take 2**n entries each)")
         found = Circuit(2 * self.n + self.bits, dtype=self.dtype, engine=self.engine)
         found._chunks, found._size = self._chunks, self._size
-        channels = {o.given for o in self.operations if o.gate.name == "channel"}
-        found.matrices = [both(u) if i in channels else u for i, u in enumerate(self.matrices)]
+        found.matrices = [u.both() if type(u) is Channel else u for u in self.matrices]
         found.operations = list(doubled(self.n, tuple(self.operations)))
         return found
 
