@@ -147,6 +147,7 @@ class Trajectories:
 
         Its derivatives, of any order and in both modes, are unbiased estimates of those of ``tr(rho H)``, by whatever
         the circuit and the observable were made of.
+        Second ones miss outcomes whose probability is zero at the point, such as that of 1 after ``ry(0.0)``.
 
         Notes
         -----
