@@ -156,7 +156,7 @@ def check_norm(norm2: Array) -> Array:
 def check_memory(n: int, dtype: DTypeLike, what: str = "a state", squared: bool = False, copies: int = 1) -> None:
     """Raise before an array of 2**n (or 4**n) entries is allocated that cannot fit."""
     exponent = 2 * n if squared else n
-    needed = copies * np.dtype(dtype).itemsize * 2.0**exponent
+    needed = copies * np.dtype(dtype).itemsize * 2.0 ** min(exponent, 900)
     limit = memory()
     if needed > limit or exponent > 60:
         raise ArgumentError(

@@ -10,14 +10,14 @@ import numpy as np
 from qad.circuit import observables
 from qad.circuit.analysis import program_of
 from qad.circuit.builder import Builder
-from qad.circuit.checks import amplitudes_of, check_bits, check_initial, check_memory, check_norm, check_qubits
+from qad.circuit.checks import amplitudes_of, check_bits, check_initial, check_memory, check_norm
 from qad.circuit.conversions import Views
 from qad.circuit.engines import engine_of
 from qad.circuit.evolution import evolve, evolve_angles
 from qad.circuit.pauli import PauliSum
 from qad.circuit.pauli_apply import energy
 from qad.circuit.pauli_masks import strings_of
-from qad.circuit.sampling import counted, draws
+from qad.circuit.sampling import counted, draws, marginal
 from qad.circuit.small import small_energy
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, memory, value_of
@@ -174,14 +174,7 @@ class Circuit(Builder, Views):
         array([0.5, 0.5])
         """
         state = self.state()
-        p = state.real**2 + state.imag**2
-        if qubits is None:
-            return p
-        qubits = check_qubits(qubits, self.n, "probabilities")
-        lead = p.ndim - self.n
-        p = p.sum(tuple(lead + q for q in range(self.n) if q not in qubits))
-        kept = sorted(qubits)
-        return p.transpose(*range(lead), *(lead + kept.index(q) for q in qubits))
+        return marginal(state.real**2 + state.imag**2, self.n, qubits)
 
     # -- expectation values ----------------------------------------------------------------------
 

@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.circuit.gates import GATES, Gate, constant, given
 from qad.circuit.ir import Operation
-
-if TYPE_CHECKING:
-    from qad.typing import Array
-
-
-def both(kraus: Array) -> Array:
-    """The matrix of a channel on rows and columns."""
-    d = kraus.shape[-1]
-    return np.einsum("kab,kcd->acbd", kraus, kraus.conj()).reshape(d * d, d * d)
 
 
 def on_both(name: str, qubits: int, matrix: np.ndarray) -> Gate:

@@ -9,13 +9,45 @@ import numpy as np
 from qad.circuit.checks import check_memory, check_norm, check_qubits
 from qad.circuit.observables import apply_any
 from qad.core.errors import ArgumentError
+from qad.extend import Tensor, defjvp, defvjp, primitive, stack_of
+from qad.mps.spectral_sums import check_order, entropy_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from qad.circuit.circuit import Circuit
+    from qad.circuit.noise import NoisyCircuit
     from qad.circuit.observables import Observable
     from qad.typing import Array
+
+UNRESOLVED = 1e-14  # eigenvalues of density matrices below it are taken for zero
+
+
+@primitive
+def once(x: Array) -> Array:
+    """The same array, which may be differentiated once."""
+    return x.copy()
+
+
+@primitive
+def last(g: Array, x: Array) -> Array:
+    """A derivative at `x` that is not differentiated again."""
+    return g.copy()
+
+
+def no_second(*args: Any, **kwargs: Any) -> Any:
+    """Refuse the second derivative of an entropy."""
+    raise ArgumentError(
+        "a Schmidt value is zero, and where it leaves zero the second derivative of this entropy is infinite: order=2 "
+        "has one everywhere"
+    )
+
+
+defvjp(last, no_second, no_second)
+defjvp(last, no_second, no_second)
+defvjp(once, lambda g, ans, x: last(g, x))
+defjvp(once, lambda t, ans, x: last(t, x))
 
 
 def overlap(a: Circuit, b: Circuit) -> Array:
@@ -70,12 +102,12 @@ def bracket(a: Circuit, observable: Observable | None, b: Circuit) -> Array:
     return (left.conj() * right).sum(-1).reshape(batch)[()]
 
 
-def reduced_density(circuit: Circuit, qubits: Sequence[int]) -> Array:
+def reduced_density(circuit: Circuit | NoisyCircuit, qubits: Sequence[int]) -> Array:
     """The density matrix (..., 2**k, 2**k) of k qubits, the first of them the most significant.
 
     Parameters
     ----------
-    circuit : Circuit
+    circuit : Circuit or NoisyCircuit
     qubits : sequence of int
 
     Examples
@@ -87,6 +119,13 @@ def reduced_density(circuit: Circuit, qubits: Sequence[int]) -> Array:
     """
     qubits = check_qubits(qubits, circuit.n, "reduced_density")
     check_memory(len(qubits), circuit.dtype, "a density matrix", squared=True)
+    if circuit.noisy:
+        others = [q for q in range(circuit.n) if q not in qubits]
+        axes = [*qubits, *others]
+        rho = circuit.density_matrix().reshape((2,) * (2 * circuit.n))
+        rho = rho.transpose(*axes, *(circuit.n + q for q in axes))
+        size = 2 ** len(qubits)
+        return np.trace(rho.reshape(size, 2 ** len(others), size, 2 ** len(others)), axis1=1, axis2=3)
     rows = split(circuit, qubits)
     return rows @ rows.conj().mT
 
@@ -100,20 +139,26 @@ def split(circuit: Circuit, qubits: Sequence[int]) -> Array:
     return moved.reshape(*state.shape[:lead], 2 ** len(qubits), -1)
 
 
-def entropy(circuit: Circuit, qubits: Sequence[int], order: float = 1) -> Array:
-    """The entanglement entropy between some qubits and the others in the normalised state, in nats.
+def entropy(circuit: Circuit | NoisyCircuit, qubits: Sequence[int], order: float = 1) -> Array:
+    """The entropy of some qubits in the normalised state, in nats: of a pure one, their entanglement with the others.
 
     Parameters
     ----------
-    circuit : Circuit
+    circuit : Circuit or NoisyCircuit
     qubits : sequence of int
     order : real
-        1 is von Neumann's ``-tr rho log rho``, any other positive number Renyi's ``log(tr rho^order) / (1 - order)``.
+        1 is von Neumann's ``-tr rho log rho``, any other number from 1/2 on, infinity included, Renyi's
+        ``log(tr rho^order) / (1 - order)``.
+
+    Raises
+    ------
+    ArgumentError
+        Under a derivative, where an eigenvalue of a noisy circuit's density matrix is zero and the order below 2.
 
     Notes
     -----
-    Computed on the smaller side.  Von Neumann's has no derivative where an eigenvalue of rho leaves zero; such
-    eigenvalues do not contribute.
+    Of a pure state it is computed on the smaller side, from singular values: where one of them is zero, the first
+    derivative is that of the others, and second ones, which are infinite, are refused for orders below 2.
 
     Examples
     --------
@@ -121,18 +166,27 @@ def entropy(circuit: Circuit, qubits: Sequence[int], order: float = 1) -> Array:
     >>> qad.circuit.entropy(qad.Circuit(2).h(0).cx(0, 1), [0]).round(6), np.log(2).round(6)
     (np.float64(0.693147), np.float64(0.693147))
     """
-    if not order > 0:
-        raise ArgumentError(f"the order of an entropy is a positive number, not {order!r}")
+    order = check_order(order)
     qubits = check_qubits(qubits, circuit.n, "entropy")
-    if 2 * len(qubits) > circuit.n:
+    if 2 * len(qubits) > circuit.n and not circuit.noisy:
         qubits = tuple(q for q in range(circuit.n) if q not in qubits)
-    rho = reduced_density(circuit, qubits)
-    rho = rho * (1 / check_norm(rho.trace(axis1=-2, axis2=-1).real))[..., None, None]
-    if order == 2:
-        return -np.log((rho.real**2 + rho.imag**2).sum((-1, -2)))
-    p = np.linalg.eigvalsh(rho)
-    there = p > 1e-14
-    p = np.where(there, p, 1.0)
-    if order == 1:
-        return -(p * np.log(p)).sum(-1)
-    return np.log(np.where(there, p**order, 0.0).sum(-1)) / (1 - order)
+    if circuit.noisy or order == 2:
+        rho = reduced_density(circuit, qubits)
+        rho = rho * (1 / check_norm(rho.trace(axis1=-2, axis2=-1).real))[..., None, None]
+        if order == 2:
+            return -np.log((rho.real**2 + rho.imag**2).sum((-1, -2)))
+        if order < 2 and type(rho) is Tensor and np.linalg.eigvalsh(stack_of(rho)).min() < UNRESOLVED:
+            raise ArgumentError(
+                "an eigenvalue of a density matrix is zero, and where it leaves zero the derivative of this entropy is "
+                "infinite: order=2 has one everywhere, and fewer qubits may have no such eigenvalue"
+            )
+        return entropy_of([rho], order, 1.0)
+    rows = split(circuit, qubits)
+    norm2 = check_norm((rows.real**2 + rows.imag**2).sum((-1, -2)))
+    rows = rows * (1 / np.sqrt(norm2))[..., None, None]
+    hidden = np.linalg.svd(stack_of(rows), compute_uv=False).min() ** 2 < UNRESOLVED
+    rows = once(rows) if type(rows) is Tensor and hidden and order < 2 else rows
+    if rows.ndim == 2:
+        return entropy_of([rows], order, 2.0)
+    batch = rows.shape[:-2]
+    return np.stack([entropy_of([one], order, 2.0) for one in rows.reshape(-1, *rows.shape[-2:])]).reshape(batch)

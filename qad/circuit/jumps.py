@@ -15,11 +15,13 @@ import numpy as np
 
 from qad.circuit import reference
 from qad.circuit.analysis import program_of
+from qad.circuit.channels import Channel, opened
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from qad.circuit.ir import Operation, Program
     from qad.typing import Array
@@ -49,7 +51,13 @@ class Plan(NamedTuple):
 
     def kraus(self, matrices: Sequence[Array]) -> list[Array]:
         """The Kraus matrices (K, d, d) of every site."""
-        return [FIXED[o.gate.name] if o.given is None else matrices[o.given] for o in self.sites]
+        return [FIXED[o.gate.name] if o.given is None else opened(matrices[o.given]) for o in self.sites]
+
+    def channels(self, matrices: Sequence[Any]) -> list[Channel]:
+        """The channel of every site, of weights 1 where no derivative by rates is asked for."""
+        every = [FIXED[o.gate.name] if o.given is None else matrices[o.given] for o in self.sites]
+        recorded = [type(u) is Channel and u.recorded for u in every]
+        return [u if own else Channel(np.ones(len(u)), opened(u)) for u, own in zip(every, recorded, strict=True)]
 
     def bits(self, choices: np.ndarray, count: int) -> np.ndarray:
         """The classical bits (T, count) at the end, from the choices (T, S), -1 where a site was passed over."""

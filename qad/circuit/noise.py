@@ -13,18 +13,23 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from qad.circuit.builder import Builder
-from qad.circuit.checks import check_memory
+from qad.circuit.channels import Channel
+from qad.circuit.checks import check_memory, check_norm
 from qad.circuit.circuit import Circuit
 from qad.circuit.conversions import Views
-from qad.circuit.doubled import both, doubled
+from qad.circuit.doubled import doubled
 from qad.circuit.observables import apply_any, as_observable, hermitian
 from qad.circuit.pauli import PauliSum
+from qad.circuit.sampling import counted, draws, marginal
 from qad.circuit.steps import Steps
 from qad.core.errors import ShapeError
+from qad.extend import value_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Self
+
+    from numpy.typing import NDArray
 
     from qad.circuit.observables import Observable
     from qad.circuit.trajectories import Trajectories
@@ -122,8 +127,7 @@ class NoisyCircuit(Steps):
         check_memory(2 * self.n + self.bits, self.dtype, "a density matrix (trajectories take 2**n entries each)")
         found = Circuit(2 * self.n + self.bits, dtype=self.dtype, engine=self.engine)
         found._chunks, found._size = self._chunks, self._size
-        channels = {o.given for o in self.operations if o.gate.name == "channel"}
-        found.matrices = [both(u) if i in channels else u for i, u in enumerate(self.matrices)]
+        found.matrices = [u.both() if type(u) is Channel else u for u in self.matrices]
         found.operations = list(doubled(self.n, tuple(self.operations)))
         return found
 
@@ -139,9 +143,9 @@ class NoisyCircuit(Steps):
         """The density matrix (2**n, 2**n), qubit 0 most significant, whatever the classical bits are."""
         return self._blocks().sum(-1)
 
-    def probabilities(self) -> Array:
-        """The probabilities of all outcomes, a tensor (2, ..., 2)."""
-        return np.diagonal(self.density_matrix()).real.reshape((2,) * self.n)
+    def probabilities(self, qubits: Sequence[int] | None = None) -> Array:
+        """The probabilities of all outcomes, a tensor (2, ..., 2), or those of some qubits, in the order given."""
+        return marginal(np.diagonal(self.density_matrix()).real.reshape((2,) * self.n), self.n, qubits)
 
     def bit_probabilities(self) -> Array:
         """The probabilities of all values of the classical bits, a tensor (2, ..., 2), bit 0 leftmost."""
@@ -153,6 +157,48 @@ class NoisyCircuit(Steps):
         if isinstance(observable, PauliSum):
             hermitian(observable, self.n)
         return np.trace(apply_any(observable, self.density_matrix().T, self.n)).real
+
+    def variance(self, observable: Observable) -> Array:
+        """The variance ``tr(rho (H - m)^2)`` with ``m = tr(rho H)``, of the normalised density matrix.
+
+        Examples
+        --------
+        >>> import qad
+        >>> qad.circuit.NoisyCircuit(1).channel(qad.circuit.flip(0.1), 0).variance("Z").round(6)
+        np.float64(0.36)
+        """
+        observable, rho = as_observable(observable), self.density_matrix().T
+        if isinstance(observable, PauliSum):
+            hermitian(observable, self.n)
+        rho = rho * (1 / check_norm(np.trace(rho).real))
+        once = apply_any(observable, rho, self.n)
+        once = once - np.trace(once).real * rho
+        return np.trace(apply_any(observable, once, self.n)).real  # of (H - m) rho, m tr((H - m) rho) is 0
+
+    def sample(self, shots: int, seed: Seed = 0) -> NDArray[np.int64]:
+        """Outcomes (shots, n) of measuring all qubits, drawn from the exact distribution; see `Circuit.sample`.
+
+        Where the density matrix does not fit into memory, ``.trajectories(shots).sample()`` draws from pure states.
+
+        Examples
+        --------
+        >>> import qad
+        >>> qad.circuit.NoisyCircuit(2).x(1).channel(qad.circuit.flip(1.0), 0).sample(2)
+        array([[1, 1],
+               [1, 1]])
+        """
+        return draws(np.maximum(value_of(self.probabilities()), 0.0), self.n, shots, seed)
+
+    def counts(self, shots: int, seed: Seed = 0) -> dict[str, int]:
+        """How often each outcome was drawn, a dict from strings of bits; see `Circuit.counts`.
+
+        Examples
+        --------
+        >>> import qad
+        >>> qad.circuit.NoisyCircuit(2).x(1).channel(qad.circuit.flip(1.0), 0).counts(5)
+        {'11': 5}
+        """
+        return counted(self.sample(shots, seed))
 
     def purity(self) -> Array:
         """``tr(rho^2)``."""

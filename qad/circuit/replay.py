@@ -10,10 +10,10 @@ from qad.circuit.circuit import Circuit
 from qad.circuit.gates import given
 from qad.circuit.ir import Operation
 from qad.circuit.jumps import unitaries
-from qad.extend import stop_gradient
+from qad.extend import Tensor, stack_of, stop_gradient
 
 if TYPE_CHECKING:
-    from qad.circuit.jumps import Plan
+    from qad.circuit.channels import Channel
     from qad.circuit.observables import Observable
     from qad.circuit.steps import Steps
     from qad.typing import Array
@@ -21,29 +21,71 @@ if TYPE_CHECKING:
 STORED = 2**28  # bytes of states that a reverse sweep may store at once
 
 
-def replayed_mean(plan: Plan, noisy: Steps, choices: np.ndarray, observable: Observable) -> Array:
-    """The mean over trajectories of these choices (T, S), with the derivatives of `Trajectories.expectation`."""
+def replayed_mean(
+    noisy: Steps, channels: list[Channel], choices: np.ndarray, observable: Observable, drawn: list[Channel] | None
+) -> Array:
+    """The mean over trajectories of these choices (T, S), with the derivatives of `Trajectories.expectation`.
+
+    They were drawn with the channels `drawn`, None for those of the circuit.
+    """
     records, counts = np.unique(choices, axis=0, return_counts=True)
-    kraus = plan.kraus(noisy.matrices)
-    scaled = [unitaries(u) for u in kraus]
-    pathwise = all(u is not None for u in scaled)
+    pathwise = all(unitaries(channel.matrices) is not None for channel in channels)
+    values, norms = sandwiches(noisy, channels, records, observable, pathwise)
+    chances, shots = chances_of(channels, records), len(choices)
+    weights = counts / shots
+    if pathwise and type(chances) is not Tensor:
+        return (weights * values).sum()
+    own = stop_gradient(values / norms)
+    total, norm2 = values * chances, norms * chances
+    odds = stop_gradient(norm2)  # the probabilities by which the records were drawn
+    if drawn is not None:
+        odds = chances_of(drawn, records)
+        odds = odds if pathwise else odds * sandwiches(noisy, drawn, records, None, False)[1]
+        odds = stop_gradient(odds)
+    others = ((shots * weights * own).sum() - own) / max(shots - 1, 1)
+    return (weights * (total - others * (norm2 - stop_gradient(norm2))) / odds).sum()
+
+
+def sandwiches(
+    noisy: Steps, channels: list[Channel], records: np.ndarray, observable: Observable | None, pathwise: bool
+) -> tuple[Array, Array]:
+    """``<psi|H|psi>`` and ``<psi|psi>`` (B,) of the states of records, without the weights of channels."""
+    kraus = [unitaries(c.matrices) if pathwise else c.matrices for c in channels]
     each = noisy.dtype.itemsize * 2**noisy.n * (4 if pathwise else 4 + len(kraus))
-    size = max(1, STORED // each)
-    found = []
+    size, found = max(1, STORED // each), []
+    one = "I" * noisy.n
+    asked = [observable] if pathwise else [one if observable is None else observable, one]
     for first in range(0, len(records), size):
         block = records[first : first + size]
-        circuit = replayed(noisy, block, scaled if pathwise else kraus, pathwise)
-        pair = circuit.expectation([observable] if pathwise else [observable, "I" * noisy.n])
+        pair = replayed(noisy, block, kraus, pathwise).expectation(asked)
         found.append(pair + np.zeros((len(block), 1)))
     values = np.concatenate(found)
-    weights, shots = counts / counts.sum(), len(choices)
-    if pathwise:
-        return (weights * values[:, 0]).sum()
-    total, norm2 = values[:, 0], values[:, 1]
-    drawn = stop_gradient(norm2)  # the probabilities by which the records were drawn
-    own = stop_gradient(total / norm2)
-    others = ((shots * weights * own).sum() - own) / max(shots - 1, 1)
-    return (weights * (total - others * (norm2 - drawn)) / drawn).sum()
+    return values[:, 0], np.ones(len(records)) if pathwise else values[:, 1]
+
+
+def chances_of(channels: list[Channel], records: np.ndarray) -> Array:
+    """The products of the weights of what was taken (B,), as far as they are no part of the matrices."""
+    found = np.ones(len(records))
+    for channel, taken in zip(channels, records.T, strict=True):
+        if type(channel.weights) is Tensor or (channel.weights != 1).any():
+            found = found * np.where(taken >= 0, channel.weights[np.maximum(taken, 0)], 1.0)
+    return found
+
+
+def tilted(channels: list[Channel]) -> list[Channel] | None:
+    """Channels whose rates are no less than one in as many as are differentiated, None if these are such.
+
+    What has no probability has a derivative of it: from such channels its branches are drawn about once in each
+    trajectory, and weighted by the ratio of probabilities.
+    """
+    count = sum(channel.recorded for channel in channels)
+    found = [channel.tilted(1 / (len(channel.rates) * (count + 1))) if channel.recorded else channel.settled()
+             for channel in channels]  # fmt: skip
+    changed = any(
+        channel.recorded and (stack_of(channel.rates) != other.rates).any()
+        for channel, other in zip(channels, found, strict=True)
+    )
+    return found if changed else None
 
 
 def replayed(noisy: Steps, records: np.ndarray, kraus: list[Array], unitary: bool) -> Circuit:

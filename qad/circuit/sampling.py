@@ -7,12 +7,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qad.circuit.checks import check_qubits
 from qad.core.errors import ArgumentError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
-    from qad.typing import Seed
+    from qad.typing import Array, Seed
+
+
+def marginal(p: Array, n: int, qubits: Sequence[int] | None) -> Array:
+    """The probabilities of the outcomes of some qubits from those (..., 2, ..., 2) of all n."""
+    if qubits is None:
+        return p
+    qubits = check_qubits(qubits, n, "probabilities")
+    lead = p.ndim - n
+    p = p.sum(tuple(lead + q for q in range(n) if q not in qubits))
+    kept = sorted(qubits)
+    return p.transpose(*range(lead), *(lead + kept.index(q) for q in qubits))
 
 
 def draws(probabilities: np.ndarray, n: int, shots: int, seed: Seed | None) -> np.ndarray:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from qad.circuit.builder import Builder
+from qad.circuit.channels import Channel
 from qad.circuit.checks import check_qubits, check_stack, check_values
 from qad.circuit.engines import engine_of
 from qad.circuit.gates import given
 from qad.circuit.ir import Operation
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import value_of
+from qad.extend import stack_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -49,8 +50,8 @@ class Steps(Builder):
         other.bits = self.bits
         return other
 
-    def channel(self, kraus: ArrayLike, *qubits: int) -> Self:
-        """Apply the channel ``sum_k K rho K^H`` of Kraus matrices (k, d, d), which may be a Tensor; returns self.
+    def channel(self, kraus: Channel | ArrayLike, *qubits: int) -> Self:
+        """Apply a channel, or ``sum_k K rho K^H`` of Kraus matrices (k, d, d), which may be a Tensor; returns self.
 
         Raises
         ------
@@ -58,18 +59,19 @@ class Steps(Builder):
             If ``sum_k K^H K`` is not 1.
         """
         qubits = check_qubits(qubits, self.n, "channel")
-        kraus = check_stack(kraus, "channel")
+        kraus = kraus if type(kraus) is Channel else check_stack(kraus, "channel")
         d = 2 ** len(qubits)
         if kraus.ndim != 3 or kraus.shape[1:] != (d, d):
             raise ShapeError(f"Kraus matrices on {len(qubits)} qubits have shape (k, {d}, {d}), not {kraus.shape}")
-        values = np.asarray(value_of(kraus))
-        error = np.abs(np.einsum("kab,kac->bc", values.conj(), values) - np.eye(d)).max()
-        if not error < 1e-6:
+        channel = kraus if type(kraus) is Channel else Channel(np.ones(len(kraus)), kraus)
+        values = np.asarray(stack_of(channel.matrices))
+        error = np.abs(np.einsum("...kab,...kac->...bc", values.conj(), values) - np.eye(d)).max()
+        if channel is not kraus and not error < 1e-6:
             raise ArgumentError(
                 f"a channel keeps the trace, but sum K^H K differs from 1 by {error:.1e}: the probabilities of its "
                 "Kraus matrices do not add up"
             )
-        self.matrices.append(kraus)
+        self.matrices.append(channel)
         return self._append(Operation(given(len(qubits), False, "channel"), qubits, given=len(self.matrices) - 1))
 
     def measure(self, qubits: int | Sequence[int], into: int | Sequence[int] | None = None) -> Self:

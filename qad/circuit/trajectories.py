@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.circuit import jumps
+from qad.circuit.channels import Channel
 from qad.circuit.checks import check_memory
 from qad.circuit.engines import engine_of
 from qad.circuit.jumps import plan_of
 from qad.circuit.observables import as_observable, expectation
-from qad.circuit.replay import replayed_mean
+from qad.circuit.replay import replayed_mean, tilted
 from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
-from qad.extend import Tensor, value_of
+from qad.extend import Tensor, stop_gradient, value_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,13 +41,15 @@ class Trajectories:
         Which Kraus matrix was taken at each channel, measurement and reset; -1 where its condition did not hold.
     """
 
-    __slots__ = ("circuit", "bits", "choices", "_states", "_which", "_plan")
+    __slots__ = ("circuit", "bits", "choices", "_states", "_which", "_plan", "_channels", "_tilted")
     circuit: Steps
     bits: NDArray[np.int64]
     choices: NDArray[np.int64]
     _states: np.ndarray  # (G, 2**n), each once
     _which: NDArray[np.int64]  # which of them each trajectory ends in
     _plan: Plan
+    _channels: list[Channel]
+    _tilted: tuple[list[Channel], NDArray[np.int64]] | None
 
     def __init__(self, circuit: Steps, shots: int, seed: Seed = 0):
         if isinstance(shots, bool) or not isinstance(shots, (int, np.integer)) or shots < 1:
@@ -54,22 +57,34 @@ class Trajectories:
         check_memory(circuit.n, circuit.dtype, f"a batch of {shots} states (draw fewer at a time)", copies=int(shots))
         self.circuit = circuit.copy()
         self._plan = plan_of(circuit.n, circuit._size, tuple(circuit.operations))
-        theta, matrices = np.asarray(value_of(circuit.parameters)), [np.asarray(value_of(u)) for u in circuit.matrices]
+        theta, matrices = (
+            np.asarray(value_of(circuit.parameters)),
+            [np.asarray(u.plain if type(u) is Channel else value_of(u)) for u in circuit.matrices],
+        )
         channels = {site.given for site in self._plan.sites}
         if theta.ndim > 1 or any(u.ndim > 2 and i not in channels for i, u in enumerate(matrices)):
             raise ShapeError("trajectories are of one set of parameters: call them for each example of a batch")
         entries = [np.asarray(v) for v in self._plan.program.entries(theta, matrices)]
         kraus = [u.astype(complex, copy=False) for u in self._plan.kraus(matrices)]
-        rng, sites = np.random.default_rng(seed), max(1, len(kraus))
-        parts = [AT_ONCE // sites + 1] * (shots // (AT_ONCE // sites + 1))
-        parts += [shots - sum(parts)] * (sum(parts) < shots)
-        draw = getattr(engine_of(circuit.engine), "draw", jumps.draw)  # the compiled engine has one of its own
-        found = [draw(self._plan, *entries, kraus, rng.random((part, len(kraus))), circuit.dtype) for part in parts]
+        rng = np.random.default_rng(seed)
+        self._states, self._which, self.choices = self._draw(entries, kraus, rng, shots)
+        self.bits = self._plan.bits(self.choices, circuit.bits)
+        self._channels, self._tilted = self._plan.channels(circuit.matrices), None
+        others = tilted(self._channels)
+        if others is not None:  # derivatives by rates take branches that are hardly ever drawn, or never
+            self._tilted = others, self._draw(entries, [c.plain + 0j for c in others], rng.spawn(1)[0], shots)[2]
+
+    def _draw(self, entries, kraus, rng, shots):
+        """Final states (G, 2**n), which of them each trajectory ends in, and its choices (T, S)."""
+        part = AT_ONCE // max(1, len(kraus)) + 1
+        sizes = [part] * (shots // part) + [shots % part] * (shots % part > 0)
+        draw = getattr(engine_of(self.circuit.engine), "draw", jumps.draw)  # the compiled engine has one of its own
+        dtype = self.circuit.dtype
+        found = [draw(self._plan, *entries, kraus, rng.random((size, len(kraus))), dtype) for size in sizes]
         states, which, choices = zip(*found, strict=True)
         begins = np.cumsum([0, *map(len, states[:-1])])
-        self._which = np.concatenate([w + begin for w, begin in zip(which, begins, strict=True)])
-        self._states, self.choices = (x[0] if len(x) == 1 else np.concatenate(x) for x in (states, choices))
-        self.bits = self._plan.bits(self.choices, circuit.bits)
+        which = np.concatenate([w + begin for w, begin in zip(which, begins, strict=True)])
+        return states[0] if len(states) == 1 else np.concatenate(states), which, np.concatenate(choices)
 
     @property
     def states(self) -> np.ndarray:
@@ -79,7 +94,9 @@ class Trajectories:
 
     def _recorded(self, observable: Observable | None = None) -> bool:
         """Whether the circuit or an observable holds recorded numbers."""
-        operands = [*self.circuit._chunks, *self.circuit.matrices]
+        operands = [*self.circuit._chunks]
+        for u in self.circuit.matrices:
+            operands += [u.rates, u.matrices] if type(u) is Channel else [u]
         observable = None if observable is None else as_observable(observable)
         operands += [getattr(observable, name, None) for name in ("coefficients", "matrix")]
         return any(type(x) is Tensor for x in operands)
@@ -130,6 +147,7 @@ class Trajectories:
 
         Its derivatives, of any order and in both modes, are unbiased estimates of those of ``tr(rho H)``, by whatever
         the circuit and the observable were made of.
+        Second ones miss outcomes whose probability is zero at the point, such as that of 1 after ``ry(0.0)``.
 
         Notes
         -----
@@ -152,4 +170,10 @@ class Trajectories:
         """
         if not self._recorded(observable):
             return self.values(observable).mean()
-        return replayed_mean(self._plan, self.circuit, self.choices, as_observable(observable))
+        observable = as_observable(observable)
+        if self._tilted is None:
+            return replayed_mean(self.circuit, self._channels, self.choices, observable, None)
+        drawn, choices = self._tilted
+        found = replayed_mean(self.circuit, self._channels, choices, observable, drawn)
+        value = expectation(self._states, stop_gradient(observable), self.circuit.n, engine_of(self.circuit.engine))
+        return value_of(value)[self._which].mean() + (found - stop_gradient(found))

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["Form", "compare_halves", "prove", "refuse_imaginary"]
 
 TOLERANCE = 1e-8, 1e-3  # of halves, relative, in double and in single precision: what is no form is no small error
+ROUNDING = 100.0  # units of rounding of the sum of absolute values, below which halves that cancel are zero
 NOISE = 100.0  # times the scatter under perturbations by a rounding: an imaginary part that may well be 0
 STEEPEST = 20.0  # powers of two by which a variable is scaled at most, so that long networks stay in range
 FORMS, CONTENTS, MOST = 32, 4, 2**18  # how many proofs are remembered, and the bytes of each
@@ -159,21 +160,26 @@ def _gaussian(rng, shape, dtype):
 def compare_halves(form: Form, values: Sequence[Array]) -> None:
     """Compare the derivative with respect to the bras with the conjugate of that with respect to the kets."""
     out, pullback = vjp(form.network(values), *[values[number] for number in form.chosen])
+    bounds = [np.abs(stack_of(x)) for x in values]  # what cancels to zero leaves rounding of what it was made of
+    most, pulled = vjp(form.network(bounds), *[bounds[number] for number in form.chosen])
     text = f'expression "{form.text}"'
-    for value in np.ravel(stack_of(out)):
-        _compare(value, np.conj(value), f"{text}: the value is not real: it is not its own conjugate")
+    for value, bound in zip(np.ravel(stack_of(out)), np.ravel(most), strict=True):
+        _compare(value, np.conj(value), bound, f"{text}: the value is not real: it is not its own conjugate")
     weights = np.random.default_rng(0).uniform(0.5, 1.5, np.shape(out)).astype(out.dtype)
     gradients = dict(zip(form.chosen, pullback(weights), strict=True))
+    largest = dict(zip(form.chosen, pulled(np.abs(weights).astype(most.dtype)), strict=True))
     for kets, bras in form.groups:
         ket, bra = (sum(gradients[number] for number in side) for side in (kets, bras))
         where = f"operand {bras[0]} (bra) and operand {kets[0]} (ket)"
-        _compare(bra, np.conj(ket), f"{text}: the gradients of {where} are not conjugate to each other")
+        bound = sum(largest[number] for number in (*kets, *bras)).max(initial=0.0)
+        _compare(bra, np.conj(ket), bound, f"{text}: the gradients of {where} are not conjugate to each other")
 
 
-def _compare(one, two, complaint):
+def _compare(one, two, bound, complaint):
     tolerance = TOLERANCE[one.real.dtype.itemsize < 8]
     size, difference = np.abs(two).max(initial=0.0), np.abs(one - two).max(initial=0.0)
-    if not difference <= tolerance * size:
+    rounding = ROUNDING * np.finfo(one.real.dtype).eps * bound
+    if not difference <= tolerance * size + rounding:
         raise CheckError(
             f"einsum(hermitian=True): {complaint}; they differ by {difference:.1e} of {size:.1e}. Is what stands "
             "between bra and ket Hermitian, its legs to both in the same order? Else leave hermitian=False"

@@ -113,3 +113,17 @@ def test_states_of_parameters_on_a_device_are_refused():
         for call in (c.state, lambda c=c: c.expectation("ZZ"), lambda c=c: c.expectation(qad.PauliSum({"ZI": 1.0}))):
             with pytest.raises(ArgumentError, match=r"on the host: c\.network\(H\)"):
                 call()
+
+
+def test_a_network_that_vanishes_for_real_gates_has_a_gradient():
+    """<YIY> of real amplitudes is 0 but for rounding, of which the imaginary part is no smaller than the value."""
+    x = np.random.default_rng(1).normal(size=5)
+
+    def c(t):
+        return qad.Circuit(3).ry(t[:3], range(3)).cx(0, 1).rz(t[3], 1).cx(1, 2).rx(t[4], 2)
+
+    for words in ("YIY", "IYI", "YII", "ZYX"):
+        value, gradient = qad.value_and_grad(lambda t, w=words: c(t).network(w).value())(x)
+        expected = qad.value_and_grad(lambda t, w=words: c(t).expectation(w))(x)
+        np.testing.assert_allclose(value, expected[0], atol=1e-12)
+        np.testing.assert_allclose(gradient, expected[1], atol=1e-12)

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 import qad
-from qad.circuit import NoisyCircuit, amplitude_damping, depolarizing, flip, mixed_unitary
+from qad.circuit import (
+    NoisyCircuit,
+    amplitude_damping,
+    depolarizing,
+    entropy,
+    flip,
+    mixed_unitary,
+    reduced_density,
+)
 from qad.circuit.jumps import plan_of
 from qad.circuit.replay import replayed
 from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
@@ -273,3 +281,58 @@ def test_gradients_of_trajectories_by_an_observable_that_is_an_array():
     found = NoisyCircuit(1).ry(0.3, 0).measure(0).trajectories(20, seed=0)
     slope = qad.grad(lambda a: found.expectation(a * np.diag([1.0, -1.0])))(0.5)
     np.testing.assert_allclose(slope, found.expectation("Z"), atol=1e-12)
+
+
+def test_samples_variances_and_parts_of_noisy_circuits_are_those_of_their_density_matrix():
+    c = circuit(THETA)
+    rho, matrix = c.density_matrix(), H.matrix()
+    p = c.probabilities().ravel()
+    drawn = np.bincount(c.sample(4000, seed=2) @ [4, 2, 1], minlength=8)
+    assert np.all(np.abs(drawn - 4000 * p) < 5 * np.sqrt(4000 * p * (1 - p)))
+    assert c.counts(4000, seed=2) == {f"{k:03b}": m for k, m in enumerate(drawn) if m}
+    np.testing.assert_allclose(c.probabilities([2, 0]), c.probabilities().sum(1).T, atol=1e-15)
+    exact = np.trace(rho @ matrix @ matrix).real - np.trace(rho @ matrix).real ** 2
+    np.testing.assert_allclose([c.variance(H), c.variance(matrix)], exact, atol=1e-12)
+    tensor = rho.reshape((2,) * 6)
+    np.testing.assert_allclose(reduced_density(c, [2, 0]), np.einsum("abcdbf->cafd", tensor).reshape(4, 4), atol=1e-15)
+    for qubits in ([0, 1, 2], [2, 0], [1]):
+        levels = np.linalg.eigvalsh(reduced_density(c, qubits))
+        for order, wanted in ((1, -(levels * np.log(levels)).sum()), (3, np.log((levels**3).sum()) / -2)):
+            np.testing.assert_allclose(entropy(c, qubits, order), wanted, atol=1e-12)
+    qad.check_grads(lambda t: circuit(t).variance(H) + entropy(circuit(t), [0, 2]), (THETA,), order=2)
+
+
+def test_a_noisy_circuit_without_noise_is_a_circuit():
+    plain, noisy = (c.ry(0.4, 0).cx(0, 1).rx(0.3, 2).cz(1, 2) for c in (qad.Circuit(3), NoisyCircuit(3)))
+    for of in (lambda c: c.variance(H), lambda c: c.probabilities([1, 0]), lambda c: reduced_density(c, [2, 1]),
+               lambda c: entropy(c, [0, 2]), lambda c: entropy(c, [1], 2), lambda c: c.counts(50, seed=3)):  # fmt: skip
+        a, b = of(plain), of(noisy)
+        assert a == b if isinstance(a, dict) else np.allclose(a, b, atol=1e-12)
+
+
+def test_the_entropy_of_a_density_matrix_that_noise_begins_to_mix_has_no_derivative():
+    """The slope of ``-p log p`` at 0 is infinite; a finite number would be given without its eigenvalue."""
+
+    def mixed(p, order):
+        return entropy(NoisyCircuit(1).channel(depolarizing(p), 0), [0], order)
+
+    with pytest.raises(ArgumentError, match="order=2"):
+        qad.grad(mixed)(0.0, 1)
+    np.testing.assert_allclose(qad.grad(mixed)(0.0, 2), 8 / 3 / 2, atol=1e-12)
+    assert abs(mixed(0.0, 1)) < 1e-12
+
+
+def test_second_derivatives_of_entanglement_at_product_states_are_refused():
+    """The first is 0; ``-t**2 / 4 log t**2`` has no second at t = 0, where 1/2 was given."""
+
+    def of(t, order=1):
+        return entropy(qad.Circuit(2).ry(t, 0).cx(0, 1), [0], order)
+
+    assert qad.grad(of)(0.0) == 0 and abs(qad.jvp(of, (0.0,), (1.0,))[1]) < 1e-12
+    for second in (qad.hessian(of), qad.grad(qad.grad(of)), lambda t: qad.jvp(qad.grad(of), (t,), (1.0,)),
+                   lambda t: qad.hvp(of, (t,), (1.0,)),
+                   lambda t: qad.jvp(lambda t: qad.jvp(of, (t,), (1.0,))[1], (t,), (1.0,))):  # fmt: skip
+        with pytest.raises(ArgumentError, match="order=2"):
+            second(0.0)
+    np.testing.assert_allclose(qad.hessian(lambda t: of(t, 2))(0.0), 1.0, atol=1e-12)
+    np.testing.assert_allclose(qad.hessian(of)(np.pi / 2), -1.0, atol=1e-12)

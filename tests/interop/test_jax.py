@@ -135,3 +135,13 @@ def test_how_many_outputs_there_are_depends_on_this_call_alone():
 def test_arrays_of_jax_are_converted_among_operands():
     found = qad.einsum("ij,jk->ik", jnp.ones((2, 2)), np.ones((2, 2)))
     assert type(found) is np.ndarray
+
+
+def test_compiled_programs_of_jax_in_qad_in_jax():
+    """The first call may be a compilation: shapes are found while JAX traces, and numbers have to remain numbers."""
+    for f in (lambda x: jnp.sum(jnp.sin(x) ** 2), lambda x: jnp.outer(x, x) @ jnp.outer(x, x)):
+        for transform in (lambda g: g, jax.jacrev, jax.hessian):
+            found = jax.jit(transform(wrap(primitive(f))))(jnp.arange(3.0))
+            np.testing.assert_allclose(found, transform(f)(jnp.arange(3.0)), atol=1e-12)
+    found = jax.lax.map(lambda t: wrap(primitive(jnp.sin))(t), jnp.arange(3.0))
+    np.testing.assert_allclose(found, np.sin(np.arange(3.0)))

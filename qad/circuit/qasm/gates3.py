@@ -11,8 +11,10 @@ from scipy.linalg import schur
 from qad.circuit import reference
 from qad.circuit.analysis import program_of
 from qad.circuit.gates import GATES
+from qad.circuit.qasm.tokens import MOST_STEPS
 from qad.circuit.qasm.values3 import Names, refused, value
 from qad.circuit.steps import Steps
+from qad.core.errors import QasmError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +43,7 @@ def expanded(node: Any, names: Names, qubits: int) -> Steps:
         if kind == "inv":
             part = part.inverse()
         elif kind == "pow":
-            part = power(part, value(argument, names))
+            part = power(node, part, value(argument, names))
         elif number := count(node, argument, names):
             part = controlled(part, number, kind == "negctrl")
     return part
@@ -120,12 +122,14 @@ def defined(node: Any, definition: Any, angles: list[float], names: Names, out: 
     return out
 
 
-def power(part: Steps, exponent: float) -> Steps:
+def power(node: Any, part: Steps, exponent: float) -> Steps:
     """A circuit some times one after the other, or that many times backwards; other powers by its matrix."""
     if exponent == int(exponent):
+        if abs(exponent) * max(1, len(part)) > MOST_STEPS:
+            raise refused(node, f"a power of more than {MOST_STEPS} gates is not written out")
         base, out = part if exponent >= 0 else part.inverse(), Steps(part.n)
         for _ in range(abs(int(exponent))):
-            out = out + base
+            out._extend(base)
         return out
     program = program_of(part.n, part._size, tuple(part.operations))
     columns = np.eye(2**part.n, dtype=complex)[None]
@@ -147,6 +151,8 @@ def controlled(part: Steps, number: int, on_zero: bool) -> Steps:
 
 def applied(out: Builder, part: Steps, qubits: Sequence[int], controls: tuple[int, ...] = ()) -> Builder:
     """Add a small circuit on these qubits."""
+    if len(out) + len(part) > MOST_STEPS:
+        raise QasmError(f"the program unfolds to more than {MOST_STEPS} gates", 1, 1)
     moved = part.copy()
     moved.n = out.n
     moved.operations = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from qad.circuit.qasm.expressions import expression
-from qad.circuit.qasm.tokens import Reader
+from qad.circuit.qasm.tokens import MOST_ELEMENTS, Reader
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +20,7 @@ class Definition(NamedTuple):
     params: tuple[str, ...]
     qubits: tuple[str, ...]
     body: tuple[tuple[Token, list[Expression], tuple[str, ...]], ...]  # name, parameters, names of qubits
+    count: int  # gates of the library that it unfolds to
 
 
 class Operands:
@@ -42,11 +43,12 @@ class Operands:
             raise name.error(f"there is a register {name.text!r} already")
         self.reader.expect("[")
         size = self.reader.expect_kind("int", "the size of a register")
-        if int(size.text) < 1:
-            raise size.error("a register has at least one element")
+        taken = sum(map(len, {**self.registers, **self.bits}.values()))
+        if not 1 <= size.whole() <= MOST_ELEMENTS - taken:
+            raise size.error(f"a register has at least one element, and all have {MOST_ELEMENTS} at most")
         self.reader.expect("]")
         self.reader.expect(";")
-        return name.text, int(size.text)
+        return name.text, size.whole()
 
     def signature(self) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
         """The name of a new gate and the names of its parameters and qubits."""
@@ -97,7 +99,7 @@ class Operands:
         if not self.reader.accept("["):
             return register
         index = self.reader.expect_kind("int", "a number")
-        if int(index.text) >= len(register):
+        if index.whole() >= len(register):
             raise index.error(f"register {token.text!r} has elements 0 to {len(register) - 1}, not {index.text}")
         self.reader.expect("]")
-        return register[int(index.text) : int(index.text) + 1]
+        return register[index.whole() : index.whole() + 1]

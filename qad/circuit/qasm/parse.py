@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qad.circuit.gates import GATES
 from qad.circuit.qasm import definitions
 from qad.circuit.qasm.operands import Definition, Operands
+from qad.circuit.qasm.tokens import MOST_STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,13 +44,14 @@ class Parser(Operands):
     measured: set[int]
     calls: list[Call]
     count: int  # of classical bits
+    steps: int  # gates of the library so far
     noisy: bool
     when: tuple[tuple[int, ...], tuple[int, ...]] | None  # the condition that is being read
 
     def __init__(self, program: str, noisy: bool = False):
         super().__init__(program)
         self.size, self.included, self.measured, self.calls = 0, False, set(), []
-        self.count, self.noisy, self.when = 0, noisy, None
+        self.count, self.steps, self.noisy, self.when = 0, 0, noisy, None
 
     def program(self) -> None:
         """Read all statements."""
@@ -127,11 +129,11 @@ class Parser(Operands):
         self.reader.expect("==")
         value = self.reader.expect_kind("int", "a whole number")
         self.reader.expect(")")
-        if int(value.text) >> len(bits):
+        if value.whole() >> len(bits):
             raise value.error(f"a register of {len(bits)} bits is never {value.text}")
         if self.reader.next.text in ("barrier", "if", *DECLARATIONS):
             raise self.reader.next.error("a condition is followed by a gate, a measurement or a reset")
-        self.when = tuple(bits), tuple(int(value.text) >> i & 1 for i in range(len(bits)))
+        self.when = tuple(bits), tuple(value.whole() >> i & 1 for i in range(len(bits)))
         self.statement()
         self.when = None
 
@@ -154,7 +156,8 @@ class Parser(Operands):
                 self.check_call(token, len(expressions), operands)
                 body.append((token, expressions, operands))
             self.reader.expect(";")
-        self.defined[name] = Definition(params, qubits, tuple(body))
+        count = sum(self.unfolded(token) for token, _, _ in body)
+        self.defined[name] = Definition(params, qubits, tuple(body), count)
 
     def read_opaque(self) -> None:
         """``opaque name(parameters) qubits;`` declares a gate without a matrix, which only its use makes an error."""
@@ -180,7 +183,14 @@ class Parser(Operands):
                     f"a gate after the measurement of qubit {min(reused)}: a circuit measures at its end; "
                     "qad.circuit.NoisyCircuit.from_qasm runs it"
                 )
+            self.steps += self.unfolded(token)
+            if self.steps > MOST_STEPS:
+                raise token.error(f"the program unfolds to more than {MOST_STEPS} gates")
             self.calls.append(Call(token, params, qubits, (), self.when))
+
+    def unfolded(self, token: Token) -> int:
+        """How many gates of the library a gate is."""
+        return self.defined[token.text].count if token.text in self.defined else 1
 
     def find(self, token: Token) -> tuple[int, int]:
         """How many parameters and qubits a gate takes."""
@@ -233,7 +243,15 @@ def parse(program: str, circuit_type: type[Builder]) -> Builder:
 
         return parse3(program, circuit_type)
     parser = Parser(program, circuit_type.noisy)
-    parser.program()
+    try:
+        parser.program()
+        return circuit_of(parser, circuit_type)
+    except RecursionError:
+        raise parser.reader.next.error("an expression or a definition before this is nested too deeply") from None
+
+
+def circuit_of(parser: Parser, circuit_type: type[Builder]) -> Builder:
+    """The circuit of a program that was read."""
     if not parser.size:
         raise parser.reader.next.error("the program declares no qubits: write qreg q[2];")
     circuit = circuit_type(parser.size, bits=parser.count) if parser.noisy else circuit_type(parser.size)

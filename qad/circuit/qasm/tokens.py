@@ -17,6 +17,10 @@ PATTERN = re.compile(
 )
 
 
+MOST_ELEMENTS = 100_000  # of all registers of a kind
+MOST_STEPS = 1_000_000  # gates and statements that a program may unfold to
+
+
 class Token(NamedTuple):
     """A word: its kind ("real", "int", "word", "string", "sign" or "end"), its text, and where it stands."""
 
@@ -28,6 +32,12 @@ class Token(NamedTuple):
     def error(self, message: str) -> QasmError:
         """An exception that points here."""
         return QasmError(message, self.line, self.column)
+
+    def whole(self) -> int:
+        """The whole number that stands here."""
+        if len(self.text) > 18:
+            raise self.error(f"a number of {len(self.text)} digits is too large here")
+        return int(self.text)
 
     def __str__(self) -> str:
         return "the end of the program" if self.kind == "end" else repr(self.text)

@@ -6,6 +6,7 @@ import math
 import operator
 from typing import TYPE_CHECKING
 
+from qad.circuit.qasm.tokens import MOST_ELEMENTS, MOST_STEPS
 from qad.core.errors import QasmError
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 CONSTANTS = {"pi": math.pi, "π": math.pi, "tau": math.tau, "τ": math.tau, "euler": math.e, "ℇ": math.e}
+LONGEST = 256  # bits of whole numbers
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sin": math.sin, "cos": math.cos, "tan": math.tan, "arcsin": math.asin, "arccos": math.acos, "arctan": math.atan,
     "exp": math.exp, "log": math.log, "sqrt": math.sqrt, "floor": math.floor, "ceiling": math.ceil, "mod": math.fmod,
@@ -27,11 +29,18 @@ def divided(a: Any, b: Any) -> Any:
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
+def power(a: Any, b: Any) -> Any:
+    """A power, of whole numbers no longer than a line."""
+    if isinstance(a, int) and isinstance(b, int) and abs(a) > 1 and b * a.bit_length() > LONGEST:
+        raise OverflowError("a whole number is too large")
+    return a**b
+
+
 BINARY: dict[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul, "**": operator.pow, "/": divided,
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "**": power, "/": divided,
     "%": lambda a, b: a - b * divided(a, b) if isinstance(a, int) and isinstance(b, int) else math.fmod(a, b),
     "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
-    "&": operator.and_, "|": operator.or_, "^": operator.xor, "<<": operator.lshift, ">>": operator.rshift,
+    "&": operator.and_, "|": operator.or_, "^": operator.xor, "<<": lambda a, b: a * power(2, b), ">>": operator.rshift,
     "&&": lambda a, b: bool(a) and bool(b), "||": lambda a, b: bool(a) or bool(b),
 }  # fmt: skip
 
@@ -48,12 +57,14 @@ class Names:
     registers: dict[str, dict[str, range | list[int]]]
     numbers: dict[str, Any]
     gates: dict[str, Any]
+    counts: dict[str, int]  # how many gates of the library each of these is
     size: int
     count: int
     physical: int
 
     def __init__(self):
         self.registers = {"qubits": {}, "bits": {}}
+        self.counts = {}
         self.numbers, self.gates, self.size, self.count, self.physical = {}, {}, 0, 0, 0
 
     def declare(self, node: Any, name: str, kind: str, size: Any) -> None:
@@ -64,6 +75,8 @@ class Names:
         if not isinstance(length, int) or length < 1:
             raise refused(node, f"a register has a whole number of elements, one at least, not {length}")
         start = self.size if kind == "qubits" else self.count
+        if start + length > MOST_ELEMENTS:
+            raise refused(node, f"all registers of {kind} have {MOST_ELEMENTS} elements at most")
         self.registers[kind][name] = range(start, start + length)
         if kind == "qubits":
             self.size += length
@@ -79,7 +92,9 @@ class Names:
     def qubits(self, node: Any) -> range | list[int]:
         """The qubits that a name, or a name with an index, stands for."""
         if type(node).__name__ == "Identifier" and node.name.startswith("$"):
-            place = int(node.name[1:])
+            place = int(node.name[1:]) if len(node.name) < 8 else MOST_ELEMENTS
+            if place >= MOST_ELEMENTS:
+                raise refused(node, f"there are {MOST_ELEMENTS} physical qubits at most")
             self.physical = max(self.physical, place + 1)
             return range(place, place + 1)
         return self.elements(node, "qubits")
@@ -117,7 +132,10 @@ class Names:
             if node.start is None or node.end is None or step == 0:
                 raise refused(node, "a range has a first and a last element")
             first, last = value(node.start, self), value(node.end, self)
-            return list(range(first, last + (1 if step > 0 else -1), step))
+            found = range(first, last + (1 if step > 0 else -1), step)
+            if abs(last - first) // abs(step) >= MOST_STEPS:
+                raise refused(node, f"a range has {MOST_STEPS} elements at most")
+            return list(found)
         if kind == "DiscreteSet":
             return [value(one, self) for one in node.values]
         return [value(node, self)]
@@ -148,11 +166,12 @@ def value(node: Any, names: Names, bits: Mapping[int, int] | None = None) -> Any
     """The value of an expression, with these values of the classical bits."""
     try:
         found = evaluated(node, names, bits)
+        finite = not isinstance(found, complex) and math.isfinite(found)
     except (ArithmeticError, ValueError, TypeError) as error:
         if isinstance(error, QasmError):
             raise
         raise refused(node, f"this expression has no value: {error}") from None
-    if isinstance(found, complex) or not math.isfinite(found):
+    if not finite:
         raise refused(node, f"this expression is {found}, no finite real number")
     return found
 

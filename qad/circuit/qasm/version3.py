@@ -10,6 +10,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from qad.circuit.qasm.gates3 import applied, expanded
+from qad.circuit.qasm.tokens import MOST_STEPS
 from qad.circuit.qasm.values3 import Names, refused, value
 from qad.circuit.steps import Steps
 from qad.core.errors import ArgumentError, QasmError
@@ -30,9 +31,19 @@ def parse3(program: str, circuit_type: type[Builder]) -> Builder:
     import openqasm3
 
     try:
-        tree = openqasm3.parse(program)
+        try:
+            tree = openqasm3.parse(program)
+        except ValueError as error:
+            raise QasmError(f"a number of the program cannot be read: {error}", 1, 1) from None
+        return circuit_of(tree, circuit_type)
     except openqasm3.parser.QASM3ParsingError as error:
         raise QasmError(f"this is no OpenQASM 3: {error}", 1, 1) from error
+    except RecursionError:
+        raise QasmError("an expression or a definition of the program is nested too deeply", 1, 1) from None
+
+
+def circuit_of(tree: Any, circuit_type: type[Builder]) -> Builder:
+    """The circuit of the tree of a program."""
     reader = Reader3(circuit_type.noisy)
     for statement in tree.statements:
         reader.statement(statement)
@@ -57,9 +68,10 @@ class Reader3:
     actions: list[Callable[[Steps], Any]]
     noisy: bool
     measured: set[int]
+    steps: int
 
     def __init__(self, noisy: bool):
-        self.names, self.actions, self.noisy, self.measured = Names(), [], noisy, set()
+        self.names, self.actions, self.noisy, self.measured, self.steps = Names(), [], noisy, set(), 0
 
     def statement(self, node: Any) -> None:
         """Read one statement."""
@@ -107,6 +119,8 @@ class Reader3:
         if any(node.name.name == getattr(getattr(inner, "name", None), "name", None) for inner in node.body):
             raise refused(node, f"the gate {node.name.name!r} is defined by itself")
         self.names.gates[node.name.name] = node
+        inside = [getattr(getattr(inner, "name", None), "name", None) for inner in node.body]
+        self.names.counts[node.name.name] = sum(self.names.counts.get(name, 1) for name in inside)
 
     def read_QuantumGate(self, node: Any) -> None:
         self.gate(node, node.qubits)
@@ -128,8 +142,15 @@ class Reader3:
                 raise refused(node, "a qubit is repeated")
             if not self.noisy and self.measured & set(qubits):
                 raise refused(node, "a gate after a measurement: qad.circuit.NoisyCircuit.from_qasm runs it")
+            self.count(node, self.names.counts.get(getattr(getattr(node, "name", None), "name", None), 1))
             part = expanded(node, self.names, len(qubits))
             self.actions.append(lambda c, part=part, qubits=qubits: applied(c, part, qubits))
+
+    def count(self, node: Any, steps: int) -> None:
+        """Raise where a program unfolds to too much."""
+        self.steps += steps
+        if self.steps > MOST_STEPS:
+            raise refused(node, f"the program unfolds to more than {MOST_STEPS} gates and turns of loops")
 
     def read_QuantumMeasurementStatement(self, node: Any) -> None:
         self.measure(node, node.measure.qubit, node.target)
@@ -156,6 +177,7 @@ class Reader3:
     def read_ForInLoop(self, node: Any) -> None:
         """It is written out."""
         for x in self.names.values(node.set_declaration):
+            self.count(node, 1)
             self.names.numbers[node.identifier.name] = x
             for statement in node.block:
                 self.statement(statement)

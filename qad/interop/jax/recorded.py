@@ -67,7 +67,8 @@ def _compiled(*arrays, program):
 @recordable(name="jax")
 def jax_call(*arrays: NDArray[Any], program: Program | Derivative) -> Arrays:
     """What a function of JAX gives for plain arrays."""
-    found = _compiled(*map(np.asarray, arrays), program=program)
+    with jax.ensure_compile_time_eval():  # where JAX traces a program around this one, numbers remain numbers
+        found = _compiled(*map(np.asarray, arrays), program=program)
     program.heard(found)
     return tuple(map(np.asarray, found))
 
