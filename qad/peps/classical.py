@@ -95,9 +95,9 @@ def partition_function(
     column in between. Its derivatives are those of the fixed point, by the implicit function theorem, to every order; a
     tensor whose environment is cut too short has derivatives of the cut environment.
 
-    By default, of the Ising model at any temperature: ``ln Z`` errs by less than 1e-10, its slope by less than 1e-7, its
-    curvature by less than 1e-3 of itself, but for couplings within half a percent of the critical one.  There what
-    `chi` leaves out limits them, to 1e-9, 6e-5 and, for the curvature that diverges, no digit at all.
+    By default, of the Ising model at any temperature: ``ln Z`` errs by less than 1e-10, its slope by less than 1e-7 and
+    its curvature by less than 1e-3 of itself, but within half a percent of the critical coupling.  There `chi` limits
+    them, to 1e-9, to 6e-5, and to no digit of the curvature, which diverges.
 
     References
     ----------

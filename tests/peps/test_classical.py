@@ -41,7 +41,9 @@ def test_the_ordered_phase_with_a_rim_that_chooses(symmetry):
     assert magnetisation == pytest.approx((1 - np.sinh(1.0) ** -4) ** 0.125, abs=1e-10)  # C. N. Yang, 1952
 
 
-@pytest.mark.parametrize("beta", [0.05, 0.2, pytest.param(0.442, marks=pytest.mark.slow), 0.445, 0.46, 0.5, 0.6, 1.0, 2.0])
+@pytest.mark.parametrize(
+    "beta", [0.05, 0.2, pytest.param(0.442, marks=pytest.mark.slow), 0.445, 0.46, 0.5, 0.6, 1.0, 2.0]
+)
 def test_every_temperature_by_default(beta):
     """Below the transition two phases coexist, whose sum has no derivatives: one of them is taken."""
     log_z, energy, heat = classical.thermodynamics(lambda b: partition_function(classical.ising(b)), beta)
