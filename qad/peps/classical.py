@@ -43,7 +43,7 @@ def partition_function(
     method: str = "ctmrg",
     symmetry: str | None = None,
     tol: float = 1e-11,
-    maxiter: int = 2000,
+    maxiter: int = 10000,
     steps: int = 30,
     boundary: ArrayLike | None = None,
     report: Report | None = None,
@@ -65,12 +65,13 @@ def partition_function(
     tol : float
         Of the change of the environment in a step, relative. For "ctmrg".
     maxiter : int
-        Most steps at a fixed number of states. For "ctmrg".
+        Most steps at a fixed number of states, before an error. For "ctmrg".
     steps : int
         For "trg" and "hotrg".
     boundary : array (D,), optional
-        Closes the legs at the rim of the lattice from which the environment grows; default one that prefers nothing.
-        Where phases coexist it chooses one, as derivatives there need. For "ctmrg".
+        Closes the legs at the rim of the lattice from which the environment grows, and chooses a phase. By default it
+        prefers nothing, and where phases coexist one of them is chosen at random, always the same: their energies are
+        equal, their order parameters are not. For "ctmrg".
     report : qad.linalg.Report, optional
         Is filled in by "ctmrg": steps, change, and the linear solves of derivatives.
 
@@ -94,6 +95,10 @@ def partition_function(
     column in between. Its derivatives are those of the fixed point, by the implicit function theorem, to every order; a
     tensor whose environment is cut too short has derivatives of the cut environment.
 
+    By default, of the Ising model at any temperature: ``ln Z`` errs by less than 1e-10, its slope by less than 1e-7 and
+    its curvature by less than 1e-3 of itself, but within half a percent of the critical coupling.  There `chi` limits
+    them, to 1e-9, to 6e-5, and to no digit of the curvature, which diverges.
+
     References
     ----------
     R. J. Baxter, J. Math. Phys. 9, 650 (1968); T. Nishino and K. Okunishi, J. Phys. Soc. Jpn. 65, 891 (1996).
@@ -114,7 +119,9 @@ def partition_function(
         return total + log_of(last) / 2**steps
     moves = classical_general if symmetry is None else classical_c4v
     report = Report() if report is None else report
-    environment = environment_of(tensor, chi, moves, tol, maxiter, report, closing_of(boundary, tensor))
+    symmetric = classical_c4v if symmetry is None and is_c4v(value_of(tensor)) else None
+    closing = closing_of(boundary, tensor)
+    environment = environment_of(tensor, chi, moves, tol, maxiter, report, closing, symmetric)
     return log_of(moves.per_site(environment, tensor))
 
 
@@ -179,12 +186,17 @@ def check_c4v(tensor: np.ndarray, method: str, symmetry: str) -> None:
     """Raise unless the tensor is real and the same under rotations and reflections."""
     if symmetry != "c4v" or method != "ctmrg":
         raise ArgumentError(f'symmetry={symmetry!r} with method={method!r}: write "c4v" or None, with "ctmrg"')
-    small = 1e-12 * np.max(np.abs(tensor))
-    same = tensor.dtype.kind == "f" and len(set(tensor.shape)) == 1
-    if not same or any(np.max(np.abs(tensor - tensor.transpose(p))) > small for p in ((1, 2, 3, 0), (0, 3, 2, 1))):
+    if not is_c4v(tensor):
         raise ArgumentError(
             'the tensor is not real or not the same under all rotations and reflections: leave out symmetry="c4v"'
         )
+
+
+def is_c4v(tensor: np.ndarray) -> bool:
+    """Whether a tensor is real and the same under rotations and reflections."""
+    small = 1e-12 * np.max(np.abs(tensor))
+    same = tensor.dtype.kind == "f" and len(set(tensor.shape)) == 1
+    return same and all(np.max(np.abs(tensor - tensor.transpose(p))) <= small for p in ((1, 2, 3, 0), (0, 3, 2, 1)))
 
 
 def log_of(z: Array) -> Array:

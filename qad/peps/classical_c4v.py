@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.contract import einsum
+from qad.peps import classical_rank
 from qad.peps.classical_rank import boundary, rank_at_gap, turn, unitary
 
 if TYPE_CHECKING:
@@ -106,6 +107,23 @@ def per_site(environment: Environment, tensor: Array) -> Array:
 def symmetric(m: Array) -> Array:
     """The symmetric part of a matrix."""
     return (m + m.mT) / 2
+
+
+def favoured(tensor: np.ndarray) -> np.ndarray:
+    """The tensor in a field that has all symmetries of the lattice, and no other."""
+    field = classical_rank.favoured(tensor)
+    turns = [np.roll((0, 1, 2, 3), n) for n in range(4)]
+    return sum(field.transpose(p) for n in turns for p in (n, n[::-1])) / 8
+
+
+def unfolded(symmetric: Environment) -> Environment:
+    """The environment itself."""
+    return symmetric
+
+
+def edge(environment: Environment) -> np.ndarray:
+    """The edge."""
+    return environment[1]
 
 
 def rank(environment: Environment) -> int:

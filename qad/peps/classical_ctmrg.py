@@ -7,20 +7,27 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from qad.core.errors import ConvergenceError
-from qad.core.trees import tree_map
+from qad.core.trees import flatten, tree_map, unflatten
 from qad.extend import no_grad, value_of
 from qad.linalg.implicit.fixed_point import fixed_point
-from qad.linalg.implicit.gmres import Report
-from qad.linalg.implicit.mixing import Mixing
+from qad.linalg.implicit.gmres import Report, correction
+from qad.linalg.implicit.packing import Packing
+from qad.peps.classical_rank import two_largest
 
 if TYPE_CHECKING:
     from qad.typing import Array, Tree
 
 LEAST, MOST = 8, 400  # steps in which the environment grows
 WINDOW = 0.25  # of chi, in which the cut looks for a gap
-CALM = 1e-3  # change of a step below which steps are mixed
-HISTORY = 8
+CALM = 1e-3  # change of a step below which many are taken at once
+PATIENCE = 5  # leaps without a lesser change
+PACE = 30.0  # how many, at first
+INNER, PRODUCTS = 0.1, 60  # residual of the equation of many steps, and products with the derivative at most
+SPAN = 1e-7  # of differences of steps, relative
+SEVERAL = 3e-3  # how far the two largest eigenvalues of an edge are apart, relative, below which phases may coexist
+DISTINCT = 1e-8  # the same, below which they do, in an environment that has converged
 ADJOINT_TOL = 1e-11
+RESTART = 300  # products of an adjoint solve, as near a transition steps contract slowly
 LOOSER = 100.0  # what a fixed point is confirmed to, in units of what it was iterated to
 
 
@@ -29,6 +36,9 @@ class Moves(Protocol):
 
     def start(self, tensor: np.ndarray, closing: np.ndarray | None = None) -> Tree: ...
     def grown(self, environment: Tree, tensor: np.ndarray, chi: int, window: float = 0.0) -> Tree: ...
+    def favoured(self, tensor: np.ndarray) -> np.ndarray: ...
+    def unfolded(self, symmetric: Tree) -> Tree: ...
+    def edge(self, environment: Tree) -> np.ndarray: ...
     def rank(self, environment: Tree) -> int: ...
     def first(self, environment: Tree, tensor: np.ndarray) -> Tree: ...
     def frame(self, environment: Tree, previous: Tree) -> Tree: ...
@@ -39,12 +49,25 @@ class Moves(Protocol):
 
 
 def environment_of(
-    tensor: Array, chi: int, moves: Moves, tol: float, maxiter: int, report: Report, closing: np.ndarray | None = None
+    tensor: Array,
+    chi: int,
+    moves: Moves,
+    tol: float,
+    maxiter: int,
+    report: Report,
+    closing: np.ndarray | None = None,
+    symmetric: Moves | None = None,
 ) -> Tree:
-    """The fixed point of `moves`, as a function of what `tensor` was recorded from."""
+    """The fixed point of `moves`, as a function of what `tensor` was recorded from.
+
+    Where the tensor as it stands has the symmetries of other moves, these find it, and are quicker.
+    """
     plain = np.ascontiguousarray(value_of(tensor))
     with no_grad():
-        found, reference = converged(plain, grown(plain, chi, moves, closing), moves, tol, maxiter, report)
+        begun = symmetric and begun_by(symmetric, moves, plain, chi, tol, maxiter, closing)
+        if begun is None:
+            begun = begun_from(plain, chi, moves, closing)
+        found, reference = converged(plain, begun, moves, tol, maxiter, report)
 
     def move(environment: Tree, tensor: Array) -> Tree:
         return moves.step(environment, tensor, reference)
@@ -52,26 +75,71 @@ def environment_of(
     def size(change: Tree, environment: Tree) -> float:
         return moves.distance(tree_map(lambda x, y: x - y, environment, change), environment)
 
-    limits = {"tol": LOOSER * tol, "adjoint_tol": ADJOINT_TOL, "norm": size}
+    limits = {"tol": LOOSER * tol, "adjoint_tol": ADJOINT_TOL, "adjoint_restart": RESTART, "norm": size}
     given = Report()
     environment = fixed_point(move, found, tensor, method="given", report=given, **limits)
     report.adjoint = given.adjoint
     return environment
 
 
-def grown(tensor: np.ndarray, chi: int, moves: Moves, closing: np.ndarray | None = None) -> Tree:
+def begun_by(
+    symmetric: Moves, moves: Moves, tensor: np.ndarray, chi: int, tol: float, maxiter: int, closing: np.ndarray | None
+) -> Tree | None:
+    """The fixed point of symmetric moves as an environment of general ones; None if phases break the symmetry."""
+    try:
+        begun = begun_from(tensor, chi, symmetric, closing)
+        found = converged(tensor, begun, symmetric, tol, maxiter, Report())[0]
+    except ConvergenceError:
+        return None
+    environment = moves.unfolded(found)
+    return None if is_several(environment, moves, DISTINCT) else environment
+
+
+def begun_from(tensor: np.ndarray, chi: int, moves: Moves, closing: np.ndarray | None) -> Tree:
+    """An environment to iterate from."""
+    return of_one_phase(tensor, chi, moves) if closing is None else grown(tensor, chi, moves, closing)
+
+
+def is_several(environment: Tree, moves: Moves, gap: float) -> bool:
+    """Whether the environment may be a sum of several phases."""
+    second, first = two_largest(moves.edge(environment))
+    return second > (1 - gap) * first
+
+
+def of_one_phase(tensor: np.ndarray, chi: int, moves: Moves) -> Tree:
+    """An environment that prefers nothing; where that is a sum of phases, which has no derivatives, one of them.
+
+    The shares of phases stay as they are from step to step, so that the sum is no isolated fixed point.  A field that
+    breaks all symmetries of a site chooses one, alike on all sides, and is taken away again.
+    """
+    environment = grown(tensor, chi, moves)
+    if not is_several(environment, moves, SEVERAL):
+        return environment
+    favoured = settled(moves.start(tensor), moves.favoured(tensor), int((1 + WINDOW) * chi), moves)
+    return grown(tensor, chi, moves, environment=favoured)
+
+
+def grown(
+    tensor: np.ndarray, chi: int, moves: Moves, closing: np.ndarray | None = None, environment: Tree | None = None
+) -> Tree:
     """An environment of about `chi` states per bond, cut at a gap, whose value has settled."""
-    environment, last = moves.start(tensor, closing), None
-    most = int((1 + WINDOW) * chi)
+    environment = moves.start(tensor, closing) if environment is None else environment
+    environment = settled(environment, tensor, int((1 + WINDOW) * chi), moves)
+    environment = moves.grown(environment, tensor, chi, WINDOW)
+    for _ in range(LEAST):
+        environment = moves.grown(environment, tensor, moves.rank(environment))
+    return environment
+
+
+def settled(environment: Tree, tensor: np.ndarray, chi: int, moves: Moves) -> Tree:
+    """An environment grown until its value has settled."""
+    last = np.inf
     for n in range(MOST):
-        environment = moves.grown(environment, tensor, most)
+        environment = moves.grown(environment, tensor, chi)
         value = moves.per_site(environment, tensor)
         if n >= LEAST and abs(value - last) < 1e-10 * abs(value):
             break
         last = value
-    environment = moves.grown(environment, tensor, chi, WINDOW)
-    for _ in range(LEAST):
-        environment = moves.grown(environment, tensor, moves.rank(environment))
     return environment
 
 
@@ -80,35 +148,70 @@ def converged(
 ) -> tuple[Tree, Tree]:
     """The fixed point at this number of states, and the reference in whose basis it is one.
 
-    First each step follows the basis of the last.  Once steps are small the basis stays, and steps are mixed.
+    Each step follows the basis of the last.  Once steps are small, many are taken at once: a `leap`, longer the faster
+    steps shrink, and again a shorter one where they have grown (C. T. Kelley and D. E. Keyes, SIAM J. Numer. Anal. 35,
+    508 (1998)).
     """
     for _ in range(LEAST):
         environment = rescaled(moves.step(environment, tensor, moves.first(environment, tensor)))
-    reference, mixing = moves.first(environment, tensor), None
-    for n in range(1, maxiter + 1):
-        if mixing is None:
-            reference = moves.frame(environment, reference)
+    reference, pace, last = moves.first(environment, tensor), PACE, None
+    report.iterations, least, since = 0, np.inf, 0
+    while report.iterations < maxiter:
+        reference = moves.frame(environment, reference)
         new = rescaled(moves.step(environment, tensor, reference))
-        change = moves.distance(environment, new)
-        report.iterations, report.residual = n, float(change)
-        if change <= tol and mixing is not None:
+        change = report.residual = float(moves.distance(environment, new))
+        report.iterations += 1
+        since = 0 if change < least else since + 1
+        least = min(change, least)
+        if change <= tol or (change <= LOOSER * tol and since > PATIENCE):  # what rounding leaves
             check_kept(*moves.loss(new, tensor, reference))
             return new, (reference[0], new)
-        if not np.isfinite(change):
-            break
-        if mixing is None and change < CALM:
-            mixing, reference = Mixing(HISTORY), (reference[0], environment)
-        elif mixing is not None and change > 10 * CALM:
-            mixing = None
-        environment = new if mixing is None else rescaled(mixing.of_trees(environment, new))
+        if last is None and not change < CALM:
+            environment = new
+            if not np.isfinite(change):
+                break
+            continue
+        if last is None or change < 2 * last[0]:
+            faster = 1.0 if last is None else min(3.0, max(1.5 if change < last[0] else 0.7, last[0] / change))
+            pace, last = pace * faster, (change, environment, reference)
+        elif pace > 1:
+            pace, (_, environment, reference) = max(1.0, pace / 3), last
+        environment = leap(environment, tensor, moves, reference, pace, report)
     raise ConvergenceError(
-        f"partition_function: after {n} steps the environment still changes by {change:.3g} (tol={tol:.3g}): near a "
-        "transition raise maxiter or tol, or take another chi; sites that alternate belong into one tensor"
+        f"partition_function: after {report.iterations} steps the environment still changes by {report.residual:.3g} "
+        f"(tol={tol:.3g}): near a transition raise maxiter or tol, or take another chi; sites that alternate belong "
+        "into one tensor"
     )
 
 
+def leap(environment: Tree, tensor: np.ndarray, moves: Moves, reference: Tree, pace: float, report: Report) -> Tree:
+    """About `pace` steps f at once, those of the implicit method of Euler: ``x + (1 + 1 / pace - f')^-1 (f(x) - x)``.
+
+    Directions in which single steps hardly move are taken whole, and those in which they lead nowhere stay bounded.
+    """
+    leaves, spec = flatten(environment)
+    packing = Packing(leaves)
+    x = packing.pack(leaves)
+
+    def stepped(v: np.ndarray) -> np.ndarray:
+        report.iterations += 1
+        return packing.pack(flatten(moves.step(unflatten(spec, packing.unpack(v)), tensor, reference))[0])
+
+    y = stepped(x)
+    width = SPAN * np.linalg.norm(x)
+
+    def product(v: np.ndarray) -> np.ndarray:
+        h = width / np.linalg.norm(v)
+        return (1 + 1 / pace) * v - (stepped(x + h * v) - y) / h
+
+    change = correction(product, y - x, INNER, min(PRODUCTS, x.size))
+    ahead = rescaled(unflatten(spec, packing.unpack(x + change)))
+    report.iterations += 1
+    return rescaled(moves.step(ahead, tensor, reference))
+
+
 def check_kept(left_out: float, least: float) -> None:
-    """Raise where a fixed point keeps other states than the leading ones: mixing may find what plain steps leave."""
+    """Raise where a fixed point keeps other states than the leading ones: leaps may find what single steps leave."""
     if left_out > 100 * least + 1e-6:
         raise ConvergenceError(
             f"partition_function: the environment found leaves out {left_out:.3g} of two quarters where {least:.3g} "

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.contract import einsum
-from qad.peps.classical_rank import boundary, rank_at_gap, turn, unitary
+from qad.peps.classical_rank import boundary, favoured, rank_at_gap, turn, unitary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +29,11 @@ if TYPE_CHECKING:
     Frame = tuple[list[np.ndarray], Environment]
 
 SIDES = range(4)
+
+__all__ = [
+    "absorbed", "distance", "edge", "favoured", "first", "frame", "grown", "loss", "per_site", "rank", "start", "step",
+    "unfolded",
+]  # fmt: skip
 
 
 def start(tensor: np.ndarray, closing: np.ndarray | None = None) -> Environment:
@@ -161,6 +166,17 @@ def matrix(quarter: Array) -> Array:
 def unit(array: np.ndarray) -> np.ndarray:
     """The array with norm one."""
     return array / np.linalg.norm(array)
+
+
+def unfolded(symmetric: tuple[np.ndarray, np.ndarray]) -> Environment:
+    """The environment that has one corner and one edge on all sides."""
+    corner, edge = symmetric
+    return [corner] * 4, [edge] * 4
+
+
+def edge(environment: Environment) -> np.ndarray:
+    """One of the edges."""
+    return environment[1][0]
 
 
 def rank(environment: Environment) -> int:

@@ -7,6 +7,7 @@ import scipy  # loads scipy.sparse.linalg when it is first used
 
 from qad.contract import einsum
 
+FIELD = 0.1  # which chooses a phase, relative
 TINY = 1e-8  # singular values of two quarters, relative: what is left out has a weight of its square
 
 
@@ -31,6 +32,30 @@ def boundary(site: np.ndarray) -> np.ndarray:
         v = row @ v
         v = v / np.linalg.norm(v)
     return v
+
+
+def favoured(tensor: np.ndarray) -> np.ndarray:
+    """The tensor in a field without symmetry, which only changes the weights that there are."""
+    return tensor * (1 + FIELD * np.random.default_rng(0).uniform(-1, 1, tensor.shape))
+
+
+def two_largest(edge: np.ndarray) -> tuple[float, float]:
+    """Magnitudes of the second and the first eigenvalue of a row of an edge and its mirror image."""
+    k = len(edge)
+
+    def transfer(x: np.ndarray) -> np.ndarray:
+        return einsum("apb,ac,cpd->bd", edge.conj(), x.reshape(k, k), edge).ravel()
+
+    if k < 4:
+        values = np.linalg.eigvals(np.array([transfer(x) for x in np.eye(k * k, dtype=edge.dtype)]))
+    else:
+        operator = scipy.sparse.linalg.LinearOperator((k * k, k * k), matvec=transfer, dtype=edge.dtype)
+        start = np.random.default_rng(0).standard_normal(k * k).astype(edge.dtype)
+        try:
+            values = scipy.sparse.linalg.eigs(operator, k=2, v0=start, tol=1e-6, return_eigenvectors=False)
+        except scipy.sparse.linalg.ArpackError:  # levels crowd
+            return 1.0, 1.0
+    return tuple(np.sort(np.append(np.abs(values), 0.0))[-2:])
 
 
 def turn(new: np.ndarray, old: np.ndarray) -> np.ndarray:

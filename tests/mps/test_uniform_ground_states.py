@@ -121,7 +121,7 @@ def test_broken_symmetry_is_said_and_starts_are_grown():
     found = uniform.ground_state(ising(0.5), 4, cell=1, starts=6)
     assert "other states of nearly this energy" in found.message
     grown = uniform.ground_state(ising(0.5), 8, start=found.state)
-    assert grown.state.bonds == (8, 8)
+    assert 4 < grown.state.bond <= 8  # as many as have weight
     assert grown.energy < found.energy
     assert not uniform.ground_state(ising(1.0), 8, cell=1, maxiter=3, starts=1).converged
     with pytest.raises(ArgumentError, match="give a multiple"):
@@ -130,3 +130,12 @@ def test_broken_symmetry_is_said_and_starts_are_grown():
         uniform.ground_state(ising(0.5), method="itebd")
     up = UniformMPS([np.array([1.0, 0.0]).reshape(1, 2, 1)])
     assert uniform.ground_state(UniformOpSum().add(-1.0, "Z", 0), 3, start=up).energy == pytest.approx(-1.0, abs=1e-14)
+
+
+@pytest.mark.parametrize("g, length", [(0.0, 0.0), (20.0, 1 / np.log(20.0))])
+def test_directions_without_weight_carry_no_correlations(g, length):
+    """Their own eigenvalues of the transfer operator are noise: 15 sites for a product state."""
+    H = uniform.ising(g)
+    state = uniform.ground_state(H).state
+    assert uniform.correlation_length(state) == pytest.approx(length, abs=0.02)
+    assert uniform.excitations(H, state, 0.0)[0] == pytest.approx(38.0 if g else 4.0, abs=1e-6)

@@ -66,3 +66,52 @@ def test_what_has_no_derivative_is_refused():
         uniform.ground_energy(uniform.j1j2(1.0, 0.5), 4, 1, starts=1)
     with pytest.raises(ArgumentError, match="UniformOpSum"):
         uniform.ground_energy(np.zeros((2,) * 4))
+
+
+@pytest.mark.parametrize("g", [0.0, 1e-3, 0.1, 0.3, 0.5, 0.8, 1.5, 2.0, 5.0, 20.0])
+def test_bonds_that_have_no_weight_are_left_out(g):
+    """By default, where a state needs fewer directions than its bonds have: value and slope."""
+    loss = lambda g: uniform.ground_energy(uniform.ising(g))  # noqa: E731
+    value, slope = qad.value_and_grad(loss)(g)
+    assert value == pytest.approx(exact(g, 1.0), abs=2e-9)
+    assert slope == pytest.approx(qad.grad(exact)(g, 1.0), abs=5e-8)
+
+
+def aklt(p):
+    """S.S + p (S.S)^2 / 3 of spins 1, solved at p = 1: I. Affleck, T. Kennedy, E. H. Lieb, H. Tasaki 1987."""
+    H, site = UniformOpSum(1, "spin-1"), qad.mps.site("spin-1")
+    for one in ("Sx", "Sy", "Sz"):
+        H = H.add(1.0, one, 0, one, 1)
+        for two in ("Sx", "Sy", "Sz"):
+            both = site.matrix(one) @ site.matrix(two)
+            H = H.add(p / 3, both, 0, both, 1)
+    return H
+
+
+@pytest.mark.parametrize(
+    "model, x, value, slope",
+    [
+        (aklt, 1.0, -2 / 3, 2 / 3),  # all pairs have spin 0 or 1, in shares of 1/3 and 2/3: (S.S)^2 is 4 or 1
+        (lambda p: uniform.j1j2(1.0, p), 0.5, -0.375, 0.0),
+        (lambda p: uniform.j1j2(p, 0.5), 1.0, -0.375, -0.375),
+        (uniform.xxz, -3.0, -0.75, 0.25),
+        (lambda j: uniform.ising(1.0, j), 0.0, -1.0, 0.0),
+    ],
+)
+def test_exact_ground_states_of_small_bonds(model, x, value, slope):
+    found = qad.value_and_grad(lambda x: uniform.ground_energy(model(x)))(x)
+    assert found == (pytest.approx(value, abs=1e-9), pytest.approx(slope, abs=1e-6))
+
+
+def test_second_derivatives_where_bonds_were_cut():
+    """Tails of small weights are cut without harm; where a state has none, new directions open, and are refused."""
+    default = lambda g, j=1.0: uniform.ground_energy(uniform.ising(g, j))  # noqa: E731
+    for g in (0.3, 5.0):
+        assert qad.grad(qad.grad(default))(g) == pytest.approx(qad.grad(qad.grad(exact))(g, 1.0), abs=1e-6)
+    for second in (
+        qad.grad(qad.grad(lambda j: default(1.0, j))),
+        lambda j: qad.jvp(qad.grad(lambda j: default(1.0, j)), (j,), (1.0,)),
+        lambda j: qad.jvp(lambda j: qad.jvp(lambda j: default(1.0, j), (j,), (1.0,))[1], (j,), (1.0,)),
+    ):
+        with pytest.raises(ArgumentError, match="second derivatives"):
+            second(0.0)

@@ -5,7 +5,7 @@ import pytest
 
 import qad
 from qad.peps import classical, partition_function
-from tests.peps.exact import CATALAN, CRITICAL, HARD_SQUARES, onsager, ordered_six_vertex
+from tests.peps.exact import CATALAN, CRITICAL, HARD_SQUARES, onsager, onsager_energy, ordered_six_vertex
 
 ICE = 1.5 * np.log(4 / 3)  # E. H. Lieb, Phys. Rev. Lett. 18, 692 (1967)
 
@@ -39,6 +39,41 @@ def test_the_ordered_phase_with_a_rim_that_chooses(symmetry):
         assert a == pytest.approx(b, abs=error)
     magnetisation = qad.grad(lambda h: partition_function(classical.ising(0.5, h), **how))(0.0)
     assert magnetisation == pytest.approx((1 - np.sinh(1.0) ** -4) ** 0.125, abs=1e-10)  # C. N. Yang, 1952
+
+
+@pytest.mark.parametrize(
+    "beta", [0.05, 0.2, pytest.param(0.442, marks=pytest.mark.slow), 0.445, 0.46, 0.5, 0.6, 1.0, 2.0]
+)
+def test_every_temperature_by_default(beta):
+    """Below the transition two phases coexist, whose sum has no derivatives: one of them is taken."""
+    log_z, energy, heat = classical.thermodynamics(lambda b: partition_function(classical.ising(b)), beta)
+    assert log_z == pytest.approx(onsager(beta), abs=1e-10)
+    assert energy == pytest.approx(onsager_energy(beta), abs=1e-7)
+    step = 1e-4
+    slope = (onsager_energy(beta + step) - onsager_energy(beta - step)) / (2 * step)
+    assert heat == pytest.approx(-(beta**2) * slope, rel=1e-3, abs=1e-6)
+
+
+@pytest.mark.parametrize("symmetry", ["c4v", pytest.param(None, marks=pytest.mark.slow)])
+def test_the_critical_point_by_default(symmetry):
+    """What is left is of the finite chi: the environment itself has settled."""
+    report = qad.linalg.Report()
+    loss = lambda b: partition_function(classical.ising(b), symmetry=symmetry, report=report)  # noqa: E731
+    value, slope = qad.value_and_grad(loss)(CRITICAL)
+    assert value == pytest.approx(onsager(CRITICAL), abs=2e-9)
+    assert slope == pytest.approx(np.sqrt(2), abs=1e-4)
+    assert report.residual < 1e-9
+
+
+def test_one_of_several_colours():
+    """Coexisting phases of Potts and clock models, against differences of the same call."""
+    for model, x in (
+        (lambda b: classical.potts(b, 3), 1.2),
+        (lambda b: classical.clock(b, 4), 1.4),
+    ):
+        value = lambda x, model=model: partition_function(model(x), chi=12)  # noqa: E731
+        difference = (value(x + 1e-4) - value(x - 1e-4)) / 2e-4
+        assert qad.grad(value)(x) == pytest.approx(difference, abs=1e-7)
 
 
 def test_values_of_both_phases_without_a_choice():

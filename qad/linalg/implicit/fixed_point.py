@@ -43,6 +43,7 @@ def fixed_point(
     maxiter: int = 1000,
     history: int = 5,
     adjoint_tol: float = 1e-12,
+    adjoint_restart: int = 60,
     norm: Callable[[Tree, Tree], float] | None = None,
     report: Report | None = None,
 ) -> Tree:
@@ -69,6 +70,8 @@ def fixed_point(
         Earlier steps that Anderson's mixing uses.
     adjoint_tol : float
         Relative tolerance of the linear solves in derivatives.
+    adjoint_restart : int
+        Their products between restarts of GMRES: more where `f` contracts slowly, at the cost of as many vectors.
     norm : callable, optional
         ``norm(change, x)``, what `tol` is compared with in place of ``|change| / |x|``: for solutions in which some
         directions matter less than others. Both are trees of plain arrays.
@@ -119,7 +122,7 @@ def fixed_point(
     def again(residual, start):
         return iterate(lambda x: [a - b for a, b in zip(x, residual(x), strict=True)], start)
 
-    how = {"options": {"tol": adjoint_tol}, "report": report}
+    how = {"options": {"tol": adjoint_tol, "restart": adjoint_restart}, "report": report}
     batch = in_batches(residual_of, x0, again, **how)
     if batch is not None:
         return batch

@@ -39,7 +39,11 @@ def excitations(
     state : UniformMPS or SymmetricUniformMPS
         Its ground state; the cell is a multiple of the Hamiltonian's.
     momentum : float
-        Per site, in radians; in a cell of several sites momenta count modulo ``2 pi / cell``.
+        Per site, in radians.  In a cell of several sites momenta count modulo ``2 pi / cell``, and the branches of all
+        momenta that differ by multiples of it come together: of two sites, those of 0 and pi, so that a magnon at pi
+        is also found at 0.  They are told apart with a state of one site, ``ground_state(h, cell=1)``; an
+        antiferromagnet has one where every second spin is turned, by pi about y: there Sx and Sz of neighbours change
+        their sign, Sy does not, and momenta count from pi for what changes it.
     k : int
         How many.
     other : UniformMPS or SymmetricUniformMPS, optional

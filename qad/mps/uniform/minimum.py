@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, ConvergenceError
-from qad.extend import any_traced, value_and_grad, value_of
+from qad.extend import any_traced, defjvp, defvjp, primitive, value_and_grad, value_of
 from qad.linalg.implicit.fixed_point import fixed_point
 from qad.mps.uniform.canonical import uniform_schmidt_form
 from qad.mps.uniform.measures import energy_from, ordinary
@@ -21,15 +21,21 @@ from qad.mps.uniform.operator import UniformMPO, size_of
 from qad.mps.uniform.opsum import UniformOpSum
 from qad.mps.uniform.search import ground_state
 from qad.mps.uniform.state import UniformMPS
-from qad.mps.uniform.transfer import environments
+from qad.mps.uniform.transfer import check_single, environments
+from qad.mps.uniform.variational import Run
+from qad.mps.uniform.vumps import Mixed
+from qad.optimize.progress import bar_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
+    from typing import Any, NoReturn
 
     from qad.typing import Array, Real
 
 STATIONARY = 1e-6  # gradient of the state that a search found, beside the size of the terms
+LEAST_WEIGHT = 1e-6  # of Schmidt coefficients that are divided by: rounding is, by their squares
+EXACT = 1e-2  # least coefficient of a state that has no tail of small ones
+SHARE, STEPS = 0.05, 500  # of that gradient, and steps, for a state whose bonds were cut
 PRECISION = 1e-8  # of the linear equations of derivatives, relative
 
 
@@ -48,14 +54,16 @@ def ground_energy(h: UniformMPO | UniformOpSum, bond: int = 8, cell: int | None 
     real scalar
         With derivatives of every order.  The first one is the expectation value of what the coupling multiplies (H.
         Hellmann 1937, R. P. Feynman 1939); further ones follow the state by implicit differentiation, as
-        ``x = x - dE/dx`` for the state x.
+        ``x = x - dE/dx`` for the state x.  Directions of weights below 1e-6 are left out.  Where ground states of
+        several slopes meet (a transition of first order), the slope is that of the state found.
 
     Raises
     ------
     ConvergenceError
         If the search does not converge to a small gradient; in a derivative, if another state is as low nearby.
     ArgumentError
-        As `ground_state`; if the state is a sum of several; in a frozen function.
+        As `ground_state`; if the state is a sum of several; in a frozen function; in a second derivative, if the ground
+        state is exactly one of a smaller bond (products, singlets, AKLT): couplings open the others at a branch point.
     BatchError
         Under `qad.vmap`: take the Hamiltonians in a loop.
 
@@ -79,12 +87,68 @@ def ground_energy(h: UniformMPO | UniformOpSum, bond: int = 8, cell: int | None 
     found = ground_state(plain, bond, cell, **search)
     if not found.converged:
         raise ConvergenceError(f"no ground state was found: {found.message}; allow more steps by maxiter=")
-    around = Around(ordinary(found.state))
+    state, exact = of_weight(ordinary(found.state), plain)
+    around = Around(state)
+    if exact:
+        return energy_of_exact(around, H)
     x = fixed_point(
         lambda x: around.downhill(x, H), around.nowhere(), method="given", tol=STATIONARY, adjoint_tol=PRECISION,
         norm=lambda change, x: np.sqrt(sum(np.linalg.norm(y) ** 2 for y in change)) / (size_of(plain) or 1.0),
     )  # fmt: skip
     return around.energy(x, H)
+
+
+def of_weight(state: UniformMPS, H: UniformMPO) -> tuple[UniformMPS, bool]:
+    """The stationary state in the directions of a state that have weight, and whether it needs no others at all.
+
+    Variables have the metric 1, and so are divided by Schmidt coefficients.
+    """
+    check_single(state)
+    before = Mixed.of(state)
+    psi = before.trimmed(LEAST_WEIGHT)
+    if psi is before:
+        return state, False
+    run = Run(H, len(state), bar_for(False, "energy"), STEPS, np.result_type(state.dtype, H.dtype, np.float64))
+    last, converged, how = run.settled_from(psi, SHARE * STATIONARY)
+    if not converged:
+        raise ConvergenceError(f"the state of bonds {psi.dims}, all that have weight, was not found{how}")
+    sizes = [np.linalg.svd(c)[1] for c in last.psi.bonds]
+    return last.psi.state(), min(s[-1] / s[0] for s in sizes) > EXACT
+
+
+def energy_of_exact(around: Around, H: UniformMPO) -> Real:
+    """The energy of a state that needs fewer directions than it may have: others open with couplings, at second order.
+
+    So only first derivatives are those of this state.
+    """
+    tensors = UniformMPO([once(w) for w in H])
+    return once(around.energy(around.nowhere(), tensors))
+
+
+@primitive
+def once(x: Array) -> Array:
+    """`x`, with first derivatives alone."""
+    return x
+
+
+@primitive
+def refused(x: Array) -> Array:
+    """`x`, a derivative that has none itself."""
+    return x
+
+
+def refuse(*_: Any) -> NoReturn:
+    """Say why."""
+    raise ArgumentError(
+        "the ground state needs fewer directions than its bonds may have, and second derivatives open the others at a "
+        "branch point: take differences of first derivatives, or couplings a percent away"
+    )
+
+
+defvjp(once, lambda g, ans, x: refused(g))
+defjvp(once, lambda g, ans, x: refused(g))
+defvjp(refused, refuse)
+defjvp(refused, refuse)
 
 
 class Around:

@@ -33,6 +33,7 @@ PATIENCE = 100  # steps without a new least gradient
 GAIN = 1e-6  # of energies, at which a smaller bond is good enough
 WINDOW = 4  # steps over which the gain is judged
 NOISE = 1e-2  # of the last stage, at the beginning
+DEAD = 1e-7  # Schmidt coefficients beside the largest: rounding, and correlations along them are none of the state
 OTHER = 1e-3  # how far the overlap per site of different states is from 1, at least
 
 
@@ -112,6 +113,9 @@ class Run:
         others = self.others(best, found)
         coarse = self.stirred(self.widest(best.psi, bond), rng)
         last, converged, how = self.settled_from(coarse, SHARE * np.sqrt(tol), tol)
+        slim = last.psi.trimmed(DEAD)
+        if slim is not last.psi:
+            last, converged, how = self.settled_from(slim, SHARE * np.sqrt(tol), tol)
         ended = "converged" if converged else "not converged"
         return last, converged, f"{ended}{how}: the gradient's norm is {last.slope:.1e}{others}"
 

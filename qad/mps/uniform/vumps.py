@@ -97,10 +97,10 @@ class Mixed:
             for apply, x, left in zip(sites, self.centres, self.lefts, strict=True)
         ]
 
-    def trimmed(self) -> Mixed:
+    def trimmed(self, least: float = NOTHING) -> Mixed:
         """The state without directions of no weight, which belong to no environment: or itself, if there are none."""
         parts = [np.linalg.svd(c) for c in self.bonds]
-        kept = [np.count_nonzero(s > NOTHING * s[0]) for _, s, _ in parts]
+        kept = [np.count_nonzero(s > least * s[0]) for _, s, _ in parts]
         if all(k == len(c) for k, c in zip(kept, self.bonds, strict=True)):
             return self
         us = [u[:, :k] for (u, _, _), k in zip(parts, kept, strict=True)]

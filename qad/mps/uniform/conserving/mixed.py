@@ -124,9 +124,9 @@ class SymmetricMixed:
             found.append(float(np.linalg.norm(list(map(outside, left.sectors(), moved)))))
         return found
 
-    def trimmed(self) -> SymmetricMixed:
+    def trimmed(self, least: float = NOTHING) -> SymmetricMixed:
         """The state without directions of no weight, which belong to no environment: or itself, if there are none."""
-        return self.truncated(None, NOTHING)
+        return self.truncated(None, least)
 
     def truncated(self, most: int | None, cutoff: float) -> SymmetricMixed:
         """The state with the largest Schmidt values of every bond, of all sectors together; itself, if that is all."""
