@@ -205,7 +205,7 @@ def recorded(
     else:
         cutoff = min(cutoff_of(method, H, dt), RECORDED_CUTOFF) if cutoff is None else cutoff
         steered = any(type(x) is Tensor for x in made)
-        plan = Plan(kind, len(made), bond, cutoff, not imaginary, steered, reach, ancillas)
+        plan = Plan(kind, len(made), bond, cutoff, steered, reach, ancillas)
         state = recorded_centre(psi, H, imaginary)
     chain, discarded, gained = chain_of if whole else MPS, 0.0, 0.0
     for k in range(0, steps, several):
