@@ -92,6 +92,16 @@ class Plan:
             state, gained = tuple(out), gained + float(more)
         return state, gained, float(truncation.discarded), stored
 
+    def misses(self, made: Sequence[np.ndarray], start: Sequence[np.ndarray]) -> bool:
+        """Whether bonds lack directions that a change may fill: derivatives would be refused."""
+        truncation = Truncation(self.bond, self.cutoff, self.reach, self.ancillas, checked=True)
+        try:
+            for k in range(self.steps):
+                start, _ = self.step(made, start, k, truncation)
+        except ArgumentError:
+            return True
+        return False
+
     def spacing(self, start: State) -> int:
         """At which distance states are stored."""
         largest = sum(t.itemsize * t.shape[1] for t in start) * self.bond**2
@@ -101,7 +111,7 @@ class Plan:
         self, made: Sequence[Array], tensors: Sequence[Array], k: int, truncation: Truncation | None = None
     ) -> tuple[list[Array], Array]:
         """One step, plain or recorded: the tensors, and the logarithm of what the norm gained."""
-        truncation = truncation or Truncation(self.bond, self.cutoff, self.reach, self.ancillas)
+        truncation = truncation or Truncation(self.bond, self.cutoff, self.reach, self.ancillas, checked=True)
         out = self.kind.recorded(made, tensors, truncation, k)
         size = size_of(out[0])
         out[0] = out[0] / size

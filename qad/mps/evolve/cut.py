@@ -184,7 +184,7 @@ def by_values(pair: Array, matrix: Array, truncation: Truncation) -> tuple[Array
     """The halves of a matrix by its singular values."""
     q, c = cut(matrix, rank_of=truncation.rank)
     rank = value_of(q).shape[1]
-    if type(pair) is Tensor and rank < truncation.bond:
+    if truncation.checked and rank < truncation.bond:
         check_reach(value_of(pair), rank, truncation)
     return q, c
 
@@ -219,7 +219,7 @@ def check_reach(pair: np.ndarray, rank: int, truncation: Truncation) -> None:
         a, b = round(np.sqrt(s)), round(np.sqrt(t))
         reach = np.einsum("paqarbsbjk->pqrsjk", reach.reshape(a, a, a, a, b, b, b, b, *reach.shape[4:]))
     size = np.linalg.norm(reach.reshape(int(np.prod(reach.shape[:4])), -1), axis=1).max() / np.linalg.norm(pair)
-    if size > truncation.reach:
+    if size > truncation.reach * (1 + ROUNDED * np.finfo(size.dtype).eps):
         raise ArgumentError(
             "a bond has directions that carry no weight, but that a change of the Hamiltonian, the time or the state "
             f"may fill (to {size:.2g} of the norm): the derivative would miss them. Take it where they are filled (at "

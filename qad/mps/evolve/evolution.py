@@ -21,9 +21,9 @@ from qad.mps.energy import prepared
 from qad.mps.evolve.adjoint import Plan, evolution_of
 from qad.mps.evolve.cut import centred_by_cuts
 from qad.mps.evolve.recorded import GateSteps, TdvpSteps
-from qad.mps.evolve.tdvp import OneSiteTdvp, TwoSiteTdvp
+from qad.mps.evolve.tdvp import MOST_PRODUCTS, OneSiteTdvp, TwoSiteTdvp
 from qad.mps.evolve.tebd import ORDERS, REACH, Gates, Truncation, cutoff_for
-from qad.mps.evolve.whole import advanced, amplitudes_of, chain_of, fits
+from qad.mps.evolve.whole import advanced, amplitudes_of, chain_of, exponentiated, fits
 from qad.mps.hamiltonian import check_hermitian, strength
 from qad.mps.state import MPS
 
@@ -199,17 +199,21 @@ def recorded(
     several, two_sites = steps if callback is None else 1, method == "tdvp2" and len(psi) > 1
     kind = GateSteps(GATES[method], several, len(psi) - 1) if method in GATES else TdvpSteps(two_sites, several)
     made = kind.made_of(H, time / steps * (-1.0 if imaginary else -1j))
-    whole = method in GATES and cutoff is None and not ancillas
-    if whole := whole and fits([t.shape[1] for t in psi], bond, len(kind) * steps // several * (len(psi) - 1)):
-        state = amplitudes_of(psi)
-    else:
+    whole, advance = False, advanced if method in GATES else exponentiated
+    if method != "tdvp" and cutoff is None and not ancillas:
+        vectors = len(psi) if method in GATES else MOST_PRODUCTS
+        whole = fits([t.shape[1] for t in psi], bond, len(kind) * steps // several * vectors)
+    if not whole or method not in GATES:
         cutoff = min(cutoff_of(method, H, dt), RECORDED_CUTOFF) if cutoff is None else cutoff
         steered = any(type(x) is Tensor for x in made)
         plan = Plan(kind, len(made), bond, cutoff, steered, reach, ancillas)
         state = recorded_centre(psi, H, imaginary)
+        whole = whole and plan.misses([value_of(x) for x in made], [value_of(x) for x in state])
+    if whole:
+        state = amplitudes_of(psi)
     chain, discarded, gained = chain_of if whole else MPS, 0.0, 0.0
     for k in range(0, steps, several):
-        state, more, lost = (*advanced(made, state, kind), 0.0) if whole else evolution_of(made, state, plan)
+        state, more, lost = (*advance(made, state, kind), 0.0) if whole else evolution_of(made, state, plan)
         gained, discarded, now = gained + more, discarded + lost, (k + several) * dt
         if callback is not None:
             try:

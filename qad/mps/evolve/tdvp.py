@@ -89,17 +89,16 @@ class OneSiteTdvp(Tdvp):
         last = len(self.tensors) - 1
         for site in range(last):
             self.evolve_site(site)
-            self.pass_right(site, truncation)
+            self.pass_right(site)
         self.evolve_site(last)
         self.evolve_site(last)
         for site in reversed(range(last)):
             self.pass_left(site + 1)
             self.evolve_site(site)
 
-    def pass_right(self, site: int, truncation: Truncation) -> None:
+    def pass_right(self, site: int) -> None:
         """Leave an isometry behind; the bond matrix goes back in time before it joins the next site."""
         self.tensors[site], bond = left_isometry(self.tensors[site])
-        truncation.note(np.abs(bond.diagonal()))
         self.environments.pass_right(site, self.tensors[site])
         bond = self.exponential(self.environments.bond(site, bond.shape), bond, -1)
         self.tensors[site + 1] = np.tensordot(bond, self.tensors[site + 1], 1)
