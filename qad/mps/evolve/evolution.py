@@ -20,6 +20,8 @@ from qad.mps.driven import driven
 from qad.mps.energy import prepared
 from qad.mps.evolve.adjoint import Plan, evolution_of
 from qad.mps.evolve.cut import centred_by_cuts
+from qad.mps.evolve.enrich import Reach, Room
+from qad.mps.evolve.neighbours import of_neighbours
 from qad.mps.evolve.recorded import GateSteps, TdvpSteps
 from qad.mps.evolve.tdvp import MOST_PRODUCTS, OneSiteTdvp, TwoSiteTdvp
 from qad.mps.evolve.tebd import ORDERS, REACH, Gates, Truncation, cutoff_for
@@ -53,6 +55,11 @@ class Evolution:
     time : float
     discarded : float
         Sum of the weights that truncations cut off: an estimate of the error in the squared norm.
+    projection_error : float
+        What the variational principle could not see of `H`, as the norm of an error of the final state: the integral
+        over `time` of ``|H psi - P H psi|``, P the projector on the tangent space of neighbouring pairs ("tdvp2", after
+        the bonds got room for ``H psi``) or of single sites ("tdvp").  In real time a bound up to the order of the
+        steps, in imaginary time an estimate.  0 with gates, and with "tdvp2" where `H` has terms of neighbours only.
     log_norm : real scalar
         Logarithm of the norm that the evolution gave to the state of norm 1: of that of ``exp(-H t) psi`` in imaginary
         time, near 0 in real time.
@@ -62,6 +69,7 @@ class Evolution:
     time: float = field(metadata={"static": True})
     discarded: float = field(metadata={"static": True})
     log_norm: Real = 0.0
+    projection_error: float = field(default=0.0, metadata={"static": True})
 
 
 def evolve(
@@ -165,10 +173,15 @@ def stepped(
     dt = real_time(time) / steps
     cutoff = cutoff_of(method, H, dt) if cutoff is None else cutoff
     tensors = centred(psi, H, imaginary)
-    advance, truncation = stepper(method, H, psi, tensors, -dt if imaginary else -1j * dt, bond, cutoff)
-    now, gained, several = 0.0, 0.0, steps if callback is None else 1
+    factor = -dt if imaginary else -1j * dt
+    advance, truncation, sweep = stepper(method, H, psi, tensors, factor, bond, cutoff)
+    room = room_for(method, H, psi, bond, cutoff, factor)
+    now, gained, several = 0.0, 0.0, steps if callback is None and room is None else 1
     with blas_for(max(bond, psi.bond)):
         for k in range(0, steps, several):
+            if room is not None and (wider := room.before(tensors)):
+                tensors[:] = wider
+                sweep.surround(tensors)
             gained += advance(several)
             now = (k + several) * dt
             if callback is not None:
@@ -176,7 +189,22 @@ def stepped(
                     callback(chain_like(psi, tensors), now)
                 except StopIteration:
                     break
-    return Evolution(chain_like(psi, tensors), now, float(truncation.discarded), gained)
+        missed = 0.0 if room is None else room.total(tensors)
+    return Evolution(chain_like(psi, tensors), now, float(truncation.discarded), gained, missed)
+
+
+def room_for(method: str, H: MPO, psi: Any, bond: int, cutoff: float, factor: complex) -> Room | None:
+    """What gives bonds room for terms beyond neighbours; None where nothing can be missed.
+
+    For states and operators that are recorded, it takes their plain values.
+    """
+    gap = 1 if method == "tdvp" else 2
+    if method in GATES or len(H) <= gap or (gap == 2 and of_neighbours(H)):
+        return None
+    step, cuts = abs(factor) * strength(H.tensors), 2 * (len(H) - 1)
+    least = max(BUDGET * step, cuts * np.sqrt(cutoff)) / (abs(factor) or 1.0)
+    reach = conserving.Reach(conserving.operator_for(psi, H)) if isinstance(psi, SymmetricMPS) else Reach(H)
+    return Room(reach, gap, bond, cutoff, factor, least)
 
 
 def recorded(
@@ -286,8 +314,8 @@ def chain_like(psi: Any, tensors: list[Any]) -> Any:
 
 def stepper(
     method: str, H: MPO, psi: Any, tensors: list[Any], factor: complex, bond: int | None, cutoff: float
-) -> tuple[Callable[[int], float], Any]:
-    """A function that evolves `tensors`, of the kind of `psi`, in place by steps; and what it cuts off.
+) -> tuple[Callable[[int], float], Any, Any]:
+    """A function that evolves `tensors`, of the kind of `psi`, in place by steps; what it cuts off; and its sweep.
 
     The function gives the logarithm of what the norm gained.
     """
@@ -295,8 +323,8 @@ def stepper(
     truncation = (conserving.Truncation if charged else Truncation)(bond, cutoff)
     if method in GATES:
         gates = conserving.gates(H, psi, factor, GATES[method]) if charged else Gates(H, factor, GATES[method])
-        return lambda steps: gates.advance(tensors, truncation, steps), truncation
+        return lambda steps: gates.advance(tensors, truncation, steps), truncation, gates
     one, two = (conserving.OneSite, conserving.TwoSites) if charged else (OneSiteTdvp, TwoSiteTdvp)
     kind = one if method == "tdvp" or len(tensors) == 1 else two
     sweep = kind(conserving.operator_for(psi, H) if charged else H, tensors, factor, np.sqrt(cutoff))
-    return lambda steps: sweep.advance(truncation, steps), truncation
+    return lambda steps: sweep.advance(truncation, steps), truncation, sweep
