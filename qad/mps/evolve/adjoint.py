@@ -24,9 +24,10 @@ from qad.mps.evolve.tebd import Truncation
 from qad.mps.gauge import carry, check_gauge, largest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import TypeAlias
 
+    from qad.mps.evolve.enrich import Room
     from qad.mps.evolve.recorded import GateSteps, TdvpSteps
     from qad.typing import Array
 
@@ -62,6 +63,8 @@ class Plan:
         What a step is made of is differentiated, not only the state.
     reach, ancillas
         As of `Truncation`.
+    room : callable
+        Makes what widens bonds for terms beyond neighbours (`qad.mps.evolve.enrich`), or None.
     """
 
     kind: GateSteps | TdvpSteps
@@ -71,6 +74,7 @@ class Plan:
     steered: bool
     reach: float
     ancillas: bool
+    room: Callable[[], Room | None]
 
     @property
     def steps(self) -> int:
@@ -78,26 +82,31 @@ class Plan:
         return len(self.kind)
 
     def run(
-        self, made: Sequence[np.ndarray], start: State, first: int = 0, last: int | None = None, keep: int = 0
-    ) -> tuple[State, float, float, dict[int, State]]:
-        """The state before step `last`, the logarithm of what the norm gained, what was cut off, and stored states.
+        self, made: Sequence[np.ndarray], start: State, keep: int
+    ) -> tuple[State, float, float, float, dict[int, State]]:
+        """The final state, the logarithm of what the norm gained, what was cut off and missed, and stored states.
 
-        States are stored before every `keep`-th step.
+        States are stored before every `keep`-th step, and before steps for which they were given room.
         """
-        state, truncation, stored, gained = start, Truncation(self.bond, self.cutoff), {}, 0.0
-        for k in range(first, self.steps if last is None else last):
-            if keep and k % keep == 0:
+        state, truncation, room = start, Truncation(self.bond, self.cutoff), self.room()
+        stored, gained = {}, 0.0
+        for k in range(self.steps):
+            wider = None if room is None else room.before(state)
+            state = state if wider is None else tuple(wider)
+            if wider is not None or k % keep == 0:
                 stored[k] = state
-            out, more = self.step(made, state, k, truncation)
-            state, gained = tuple(out), gained + float(more)
-        return state, gained, float(truncation.discarded), stored
+            state, more = self.step(made, state, k, truncation)
+            gained += float(more)
+        missed = 0.0 if room is None else room.total(state)
+        return tuple(state), gained, float(truncation.discarded), missed, stored
 
     def misses(self, made: Sequence[np.ndarray], start: Sequence[np.ndarray]) -> bool:
         """Whether bonds lack directions that a change may fill: derivatives would be refused."""
-        truncation = Truncation(self.bond, self.cutoff, self.reach, self.ancillas, checked=True)
+        room = self.room()
         try:
             for k in range(self.steps):
-                start, _ = self.step(made, start, k, truncation)
+                start = (room and room.before(start)) or start
+                start, _ = self.step(made, start, k)
         except ArgumentError:
             return True
         return False
@@ -120,10 +129,10 @@ class Plan:
 
 @primitive(keeps=True)
 def evolved(*arrays: np.ndarray, plan: Plan) -> tuple[tuple[np.ndarray, ...], dict[int, State]]:
-    """The tensors after all steps, the logarithm of what the norm gained, and what was cut off."""
+    """The tensors after all steps, the logarithm of what the norm gained, and what was cut off and missed."""
     made, start = arrays[: plan.made], arrays[plan.made :]
-    state, gained, lost, stored = plan.run(made, start, keep=plan.spacing(start))
-    return (*state, np.asarray(gained), np.asarray(lost)), stored
+    state, *numbers, stored = plan.run(made, start, plan.spacing(start))
+    return (*state, *map(np.asarray, numbers)), stored
 
 
 def _evolved_vjp(needed, g, ans, *arrays, plan, kept=None):
@@ -131,10 +140,10 @@ def _evolved_vjp(needed, g, ans, *arrays, plan, kept=None):
         raise ArgumentError(FIRST)
     if any_traced(*arrays, *(c for c in g if c is not None)):
         raise ArgumentError(FROZEN)
-    made, start, final = arrays[: plan.made], arrays[plan.made :], ans[:-2]
+    made, start, final = arrays[: plan.made], arrays[plan.made :], ans[:-3]
     if kept is None:
-        kept = plan.run(made, start, keep=plan.spacing(start))[3]
-    *slopes, by_norm, _ = [np.zeros_like(a) if c is None else c.conj() for c, a in zip(g, ans, strict=True)]
+        kept = plan.run(made, start, plan.spacing(start))[-1]
+    *slopes, by_norm, _, _ = [np.zeros_like(a) if c is None else c.conj() for c, a in zip(g, ans, strict=True)]
     check_bonds(final, slopes)
     by_made, by_state = Reverse(plan, made, start, kept).sweep(final, slopes, by_norm)
     found = [*by_made, *by_state]
@@ -163,13 +172,17 @@ class Reverse:
             before = self.before(k)
             if plan.steered:
                 (out, _), pull = vjp(lambda made, state, k=k: plan.step(made, state, k), self.made, before)
-                by_made, slopes = pull((in_basis_of(out, after, slopes), by_norm))
+                by_made, slopes = pull((self.by_out(out, after, slopes), by_norm))
                 total = [a + b for a, b in zip(total, by_made, strict=True)]
             else:
                 (out, _), pull = vjp(lambda state, k=k: plan.step(self.made, state, k), before)
-                (slopes,) = pull((in_basis_of(out, after, slopes), by_norm))
+                (slopes,) = pull((self.by_out(out, after, slopes), by_norm))
             after = before
-        return total, slopes
+        return total, narrowed(slopes, self.start)
+
+    def by_out(self, out: State, after: State, slopes: list[np.ndarray]) -> list[np.ndarray]:
+        """Gradients by what a step ends in, from those by the same state with more room, in other bases maybe."""
+        return in_basis_of(out, narrowed(after, out), narrowed(slopes, out))
 
     def before(self, k: int) -> State:
         """The state before step k."""
@@ -178,8 +191,13 @@ class Reverse:
             state, self.again = self.stored[known], {}
             for j in range(known, k + 1):
                 self.again[j] = state
-                state = self.plan.run(self.made, state, j, j + 1)[0]
+                state = tuple(self.plan.step(self.made, state, j)[0])
         return self.stored[k] if k in self.stored else self.again[k]
+
+
+def narrowed(wide: Sequence[np.ndarray], tensors: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Of a chain that was given room the part that it had before."""
+    return [x[: len(t), :, : t.shape[2]] for x, t in zip(wide, tensors, strict=True)]
 
 
 def in_basis_of(out: Sequence[np.ndarray], after: Sequence[np.ndarray], slopes: list[np.ndarray]) -> list[np.ndarray]:
@@ -216,7 +234,9 @@ def check_bonds(tensors: Sequence[np.ndarray], slopes: Sequence[np.ndarray]) -> 
         check_gauge(rows[0], rows[1], columns[1], columns[0], floor)
 
 
-def evolution_of(made: Sequence[Array], tensors: Sequence[Array], plan: Plan) -> tuple[list[Array], Array, float]:
-    """The tensors after all steps, the logarithm of what the norm gained, and what was cut off."""
-    *state, gained, lost = evolved(*made, *tensors, plan=plan)
-    return state, gained, float(value_of(lost))
+def evolution_of(
+    made: Sequence[Array], tensors: Sequence[Array], plan: Plan
+) -> tuple[list[Array], Array, float, float]:
+    """The tensors after all steps, the logarithm of what the norm gained, and what was cut off and missed."""
+    *state, gained, lost, missed = evolved(*made, *tensors, plan=plan)
+    return state, gained, float(value_of(lost)), float(value_of(missed))

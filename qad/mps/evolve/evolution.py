@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,13 +28,13 @@ from qad.mps.evolve.tdvp import MOST_PRODUCTS, OneSiteTdvp, TwoSiteTdvp
 from qad.mps.evolve.tebd import ORDERS, REACH, Gates, Truncation, cutoff_for
 from qad.mps.evolve.whole import advanced, amplitudes_of, chain_of, exponentiated, fits
 from qad.mps.hamiltonian import check_hermitian, strength
+from qad.mps.operator import MPO
 from qad.mps.state import MPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from qad.mps.operator import MPO
     from qad.mps.opsum import OpSum
     from qad.typing import Array, Real, Scalar
 
@@ -232,23 +233,26 @@ def recorded(
         vectors = len(psi) if method in GATES else MOST_PRODUCTS
         whole = fits([t.shape[1] for t in psi], bond, len(kind) * steps // several * vectors)
     if not whole or method not in GATES:
-        cutoff = min(cutoff_of(method, H, dt), RECORDED_CUTOFF) if cutoff is None else cutoff
+        usual = cutoff_of(method, H, dt) if cutoff is None else cutoff
+        cutoff, plain = min(usual, RECORDED_CUTOFF) if cutoff is None else cutoff, MPO([value_of(w) for w in H])
         steered = any(type(x) is Tensor for x in made)
-        plan = Plan(kind, len(made), bond, cutoff, steered, reach, ancillas)
+        room = partial(room_for, method, plain, psi, bond, usual, -dt if imaginary else -1j * dt)
+        plan = Plan(kind, len(made), bond, cutoff, steered, reach, ancillas, room)
         state = recorded_centre(psi, H, imaginary)
         whole = whole and plan.misses([value_of(x) for x in made], [value_of(x) for x in state])
     if whole:
         state = amplitudes_of(psi)
-    chain, discarded, gained = chain_of if whole else MPS, 0.0, 0.0
+    chain, discarded, missed, gained = chain_of if whole else MPS, 0.0, 0.0, 0.0
     for k in range(0, steps, several):
-        state, more, lost = (*advance(made, state, kind), 0.0) if whole else evolution_of(made, state, plan)
-        gained, discarded, now = gained + more, discarded + lost, (k + several) * dt
+        state, more, *losses = (*advance(made, state, kind), 0.0, 0.0) if whole else evolution_of(made, state, plan)
+        gained, now = gained + more, (k + several) * dt
+        discarded, missed = discarded + losses[0], missed + losses[1]
         if callback is not None:
             try:
                 callback(chain(state), now)
             except StopIteration:
                 break
-    return Evolution(chain(state), now, discarded, gained)
+    return Evolution(chain(state), now, discarded, gained, missed)
 
 
 def check_unstacked(operands: Sequence[Any]) -> None:
