@@ -134,7 +134,7 @@ def evolve(
     Notes
     -----
     A derivative is that of this very evolution, of first order, by a reverse sweep over its steps
-    (`qad.mps.evolve.adjoint`).  As long as they are unitary and cut nothing off, no state is stored.
+    (`qad.mps.evolve.adjoint`).
 
     Gates on a short chain whose every state `bond` holds, without a `cutoff`, act on its amplitudes where something is
     recorded (`qad.mps.evolve.whole`): derivatives are of any order, and none is refused.
