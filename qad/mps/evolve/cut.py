@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     Triple: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
 
-FAINT = 1e-9  # Schmidt values, relative to the largest, by which nothing is divided: see `inverse`
+FAINT = 1e-7  # Schmidt values, relative to the largest, by which nothing is divided: see `faint`
 ROUNDED = 5e3  # times rounding: the same where that is more
 CLEAR = 1e-4  # least diagonal entry of a triangle, relative to its largest, that surely has no faint values
 FIRST = (
