@@ -25,7 +25,7 @@ def driven(
 
     W. Magnus, Commun. Pure Appl. Math. 7, 649 (1954), cut after the first term.
     """
-    steps, discarded, gained, result = site_count(steps, 1, "steps"), 0.0, 0.0, None
+    steps, discarded, missed, gained, result = site_count(steps, 1, "steps"), 0.0, 0.0, 0.0, None
     for k in range(steps):
         middle, now = (k + 0.5) * (time / steps), (k + 1) * (time / steps)
         try:
@@ -36,7 +36,8 @@ def driven(
             ) from None
         result = evolve(psi, operator, time / steps, 1, **options)
         psi, discarded, gained = result.state, discarded + result.discarded, gained + result.log_norm
-        result = replace(result, time=value_of(now), discarded=discarded, log_norm=gained)
+        missed += result.projection_error
+        result = replace(result, time=value_of(now), discarded=discarded, log_norm=gained, projection_error=missed)
         if callback is not None:
             try:
                 callback(psi, result.time)

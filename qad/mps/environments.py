@@ -125,7 +125,31 @@ def edge(dtype: DTypeLike, create: Any = np) -> Array:
     return create.ones((1, 1, 1), dtype)
 
 
-class Environments:
+class Rows:
+    """The sites of an operator as the centre of a chain meets them, with what is known of their bonds."""
+
+    def __init__(self, H: Iterable[np.ndarray], dtype: DTypeLike):
+        self.H: list[np.ndarray] = [w.astype(np.result_type(w.dtype, dtype), copy=False) for w in H]
+        self.sites: list[np.ndarray] = [on_host(w) for w in self.H]
+        mirrored = [w.swapaxes(0, 1) for w in reversed(self.sites)]
+        self.identities: tuple[list[np.ndarray], list[np.ndarray]] = (
+            identities(self.sites),
+            identities(mirrored)[::-1],
+        )
+        self.rows: dict[tuple[int, int], Row] = {}
+
+    def row(self, site: int, size: int) -> Row:
+        """The operators of `size` sites from this one on, with what is known of their bonds."""
+        if (site, size) not in self.rows:
+            (before, after), sites = self.identities, self.sites[site : site + size]
+            sites = sites + [nothing_on(len(before[site + size]))] * (2 - size)
+            half = site + min(size, 1)
+            bonds = before[site], before[half], after[half], after[site + size]
+            self.rows[site, size] = Row(*sites, *bonds)
+        return self.rows[site, size]
+
+
+class Environments(Rows):
     """The environments of every site of an open chain, kept while a centre moves along it.
 
     ``left[i]`` is of the sites before i, ``right[i]`` of the sites after i; those on the far side of the
@@ -134,17 +158,10 @@ class Environments:
     """
 
     def __init__(self, H: Iterable[np.ndarray], tensors: Sequence[np.ndarray], dtype: DTypeLike):
-        self.H: list[np.ndarray] = [w.astype(np.result_type(w.dtype, dtype), copy=False) for w in H]
+        super().__init__(H, dtype)
         n = len(tensors)
         self.left: list[np.ndarray] = [edge(dtype, like(*tensors))] * n
         self.right: list[np.ndarray] = [edge(dtype, like(*tensors))] * n
-        self.sites: list[np.ndarray] = [on_host(w) for w in self.H]
-        mirrored = [w.swapaxes(0, 1) for w in reversed(self.sites)]
-        self.identities: tuple[list[np.ndarray], list[np.ndarray]] = (
-            identities(self.sites),
-            identities(mirrored)[::-1],
-        )
-        self.rows: dict[tuple[int, int], Row] = {}
         for site in reversed(range(1, n)):
             self.pass_left(site, tensors[site])
 
@@ -177,13 +194,3 @@ class Environments:
         """The effective operator of the matrix on the bond right of `site`, both neighbours passed."""
         a, b = shape
         return self.row(site + 1, 0).operator(self.left[site + 1], self.right[site], (a, 1, 1, b))
-
-    def row(self, site: int, size: int) -> Row:
-        """The operators of `size` sites from this one on, with what is known of their bonds."""
-        if (site, size) not in self.rows:
-            (before, after), sites = self.identities, self.sites[site : site + size]
-            sites = sites + [nothing_on(len(before[site + size]))] * (2 - size)
-            half = site + min(size, 1)
-            bonds = before[site], before[half], after[half], after[site + size]
-            self.rows[site, size] = Row(*sites, *bonds)
-        return self.rows[site, size]

@@ -107,25 +107,43 @@ def test_second_derivatives_where_bonds_hold_every_state(imaginary):
     np.testing.assert_allclose(qad.jvp(qad.grad(pulses), (p,), (np.ones(6),))[1], found.sum(1), rtol=0, atol=1e-12)
 
 
-def test_no_state_is_stored_as_long_as_nothing_is_cut(monkeypatch):
-    """Steps back find the states before, for gates and for the variational principle; cuts store them."""
+def test_states_are_stored_at_distances_that_fit_into_memory(monkeypatch):
+    """None is found by a step back, which would divide by what a step forward has just made; some are made again."""
     kept = []
     run = adjoint.Plan.run
 
     def noted(self, *args, **how):
         found = run(self, *args, **how)
-        kept.append(len(found[3]))
+        kept.append(len(found[-1]))
         return found
 
     monkeypatch.setattr(adjoint.Plan, "run", noted)
-    for method in ("tebd", "tdvp"):
-        qad.grad(loss)(P, 0.6, FULL, method, 4, **CUTS)
-    assert kept == [0, 0]
-    whole = qad.grad(loss)(P, 0.6, FULL, "tebd", 4, bond=3)
-    assert kept[2:] == [5]  # rounds of gates
-    monkeypatch.setattr(adjoint, "MEMORY", 2**11)
-    np.testing.assert_allclose(qad.grad(loss)(P, 0.6, FULL, "tebd", 4, bond=3), whole, rtol=0, atol=1e-13)
-    assert kept[3] == 2
+    for method, rounds in (("tebd", 5), ("tdvp", 4), ("tdvp2", 4)):
+        with monkeypatch.context() as patch:
+            whole = qad.grad(loss)(P, 0.6, FULL, method, 4, bond=3, reach=1.0)
+            assert kept == [rounds]
+            patch.setattr(adjoint, "MEMORY", 2**11)
+            np.testing.assert_allclose(
+                qad.grad(loss)(P, 0.6, FULL, method, 4, bond=3, reach=1.0), whole, rtol=0, atol=1e-13
+            )
+            assert 0 < kept[1] < rounds
+        kept.clear()
+
+
+def test_a_state_that_is_found_again_is_the_state_that_was(monkeypatch):
+    """A step that ends elsewhere the second time is an error, not a derivative."""
+    step, seen = adjoint.Plan.step, []
+
+    def wrong(self, made, tensors, k, truncation=None):
+        seen.append(k)
+        out, more = step(self, made, tensors, k, truncation)
+        if seen.count(k) > 1:
+            out[0] = out[0][:, ::-1]
+        return out, more
+
+    monkeypatch.setattr(adjoint.Plan, "step", wrong)
+    with pytest.raises(ArgumentError, match="ended in another state"):
+        qad.grad(loss)(P, 0.6, FULL, "tdvp2", 2, **CUTS)
 
 
 def test_kept_schmidt_values_may_coincide_and_others_not():

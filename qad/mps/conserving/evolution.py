@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from qad.mps.conserving.enrich import Reach
 from qad.mps.conserving.environments import Operator, edges, past_left, past_right
 from qad.mps.conserving.gauge import schmidt_form
 from qad.mps.conserving.inner import total_of
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from qad.mps.operator import MPO
     from qad.typing import Number
 
-__all__ = ["Gates", "OneSite", "Truncation", "TwoSites", "check", "gates", "operator_for", "schmidt_form"]
+__all__ = ["Gates", "OneSite", "Reach", "Truncation", "TwoSites", "check", "gates", "operator_for", "schmidt_form"]
 
 
 def check(psi: Any, H: MPO) -> None:
@@ -111,10 +112,14 @@ class Conserving(Tdvp):
     right: list[SymTensor]
 
     def __init__(self, H: Operator, tensors: list[SymTensor], factor: Number, tol: float):
-        self.operator, self.tensors, self.gained = H, tensors, 0.0
+        self.operator, self.gained = H, 0.0
         self.set_step(factor, tol)
-        n, dtype = len(tensors), np.result_type(*[t.dtype for t in tensors], factor)
-        first, last = edges(total_of(tensors), H.channels.conserved, dtype)
+        self.surround(tensors)
+
+    def surround(self, tensors: list[SymTensor]) -> None:
+        """Go on with another chain, whose centre is at site 0."""
+        self.tensors, n, dtype = tensors, len(tensors), np.result_type(*[t.dtype for t in tensors], self.factor)
+        first, last = edges(total_of(tensors), self.operator.channels.conserved, dtype)
         self.left, self.right = [first] * n, [last] * n
         for site in reversed(range(1, n)):
             self.passed_left(site)

@@ -1,11 +1,12 @@
 """Time evolution as one node of the tape, by a reverse sweep over its steps.
 
 The rule makes every step once more, in recorded operations, and pulls the cotangent back through it; so it needs the
-state before each.  As long as nothing is cut off and the steps are unitary, that state is found by a step back in
-time, and no state is stored.  From the first cut on states are stored, at equal distances.
+state before each.  States are stored, all of them or at equal distances: a step back in time would divide by Schmidt
+values of 1e-12, which a step forward has just made.
 
-A state that was found by a step back has bonds in other bases than the first time.  A cotangent of its tensors follows
-by the overlaps of the two bases: with O of what stands right of bond i in both, ``b_i = O_i^* a_i O_(i+1)^T``.
+A step that is made again has to end in the state of the first time; its bonds may be in other bases.  A cotangent of
+its tensors then follows by the overlaps of the two: with O of what stands right of bond i in both,
+``b_i = O_i^* a_i O_(i+1)^T``.
 """
 
 from __future__ import annotations
@@ -23,26 +24,26 @@ from qad.mps.evolve.tebd import Truncation
 from qad.mps.gauge import carry, check_gauge, largest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import TypeAlias
 
+    from qad.mps.evolve.enrich import Room
     from qad.mps.evolve.recorded import GateSteps, TdvpSteps
     from qad.typing import Array
 
     State: TypeAlias = tuple[np.ndarray, ...]
 
-NOTHING = 1e-24  # a weight that was cut off, and makes no difference to a step back
-FAINT = 1e-5  # the least Schmidt value, relative to the largest, whose vector a step back finds again
 ROUNDING = 1e-4  # slope along a rotation of a bond, relative to the largest slope, that may be rounding
 FROZEN = (
     "the derivative of an evolution cannot be frozen, for the dimensions of its bonds follow from values: leave "
     "qad.freeze out, qad.grad(loss) alone is as quick: its time goes into products of matrices"
 )
 REDONE = (
-    "a cut of the evolution goes through Schmidt values that are equal but for rounding, and kept another number "
-    "of them when it was made again: give another cutoff or bond"
+    "a step of the evolution ended in another state when it was made again: a cut goes through Schmidt values that are "
+    "equal but for rounding: give another cutoff or bond"
 )
 SAME = 1e-10  # difference of the entries of two bases that are one but for rounding
+AGAIN = 1e-8  # by which norm and overlap of a state may differ that is found again
 MEMORY = 2**29  # bytes that stored states may take before some of them are made again
 
 
@@ -58,22 +59,22 @@ class Plan:
         How many of the arrays a step is made of; the tensors of the chain follow, its centre at site 0.
     bond, cutoff
         As of `Truncation`.
-    unitary : bool
-        Real time.
     steered : bool
         What a step is made of is differentiated, not only the state.
     reach, ancillas
         As of `Truncation`.
+    room : callable
+        Makes what widens bonds for terms beyond neighbours (`qad.mps.evolve.enrich`), or None.
     """
 
     kind: GateSteps | TdvpSteps
     made: int
     bond: int
     cutoff: float
-    unitary: bool
     steered: bool
     reach: float
     ancillas: bool
+    room: Callable[[], Room | None]
 
     @property
     def steps(self) -> int:
@@ -81,33 +82,46 @@ class Plan:
         return len(self.kind)
 
     def run(
-        self, made: Sequence[np.ndarray], start: State, first: int = 0, last: int | None = None, keep: int = 0
-    ) -> tuple[State, float, float, dict[int, State]]:
-        """The state before step `last`, the logarithm of what the norm gained, what was cut off, and stored states.
+        self, made: Sequence[np.ndarray], start: State, keep: int
+    ) -> tuple[State, float, float, float, dict[int, State]]:
+        """The final state, the logarithm of what the norm gained, what was cut off and missed, and stored states.
 
-        States are stored before the first step that cuts something off, and before every `keep`-th step after it.
+        States are stored before every `keep`-th step, and before steps for which they were given room.
         """
-        tensors, truncation, stored, gained = list(start), Truncation(self.bond, self.cutoff), {}, 0.0
-        step = self.kind.plain(made, tensors, truncation)
-        for k in range(first, self.steps if last is None else last):
-            before = tuple(tensors)
-            gained += step(k)
-            size = size_of(tensors[0])
-            tensors[0] = tensors[0] / size
-            gained += float(np.log(size))
-            whole = self.unitary and truncation.discarded <= NOTHING and truncation.faintest >= FAINT
-            if keep and not whole and (not stored or (k - min(stored)) % keep == 0):
-                stored[k] = before
-        return tuple(tensors), gained, float(truncation.discarded), stored
+        state, truncation, room = start, Truncation(self.bond, self.cutoff), self.room()
+        stored, gained = {}, 0.0
+        for k in range(self.steps):
+            wider = None if room is None else room.before(state)
+            state = state if wider is None else tuple(wider)
+            if wider is not None or k % keep == 0:
+                stored[k] = state
+            state, more = self.step(made, state, k, truncation)
+            gained += float(more)
+        missed = 0.0 if room is None else room.total(state)
+        return tuple(state), gained, float(truncation.discarded), missed, stored
+
+    def misses(self, made: Sequence[np.ndarray], start: Sequence[np.ndarray]) -> bool:
+        """Whether bonds lack directions that a change may fill: derivatives would be refused."""
+        room = self.room()
+        try:
+            for k in range(self.steps):
+                start = (room and room.before(start)) or start
+                start, _ = self.step(made, start, k)
+        except ArgumentError:
+            return True
+        return False
 
     def spacing(self, start: State) -> int:
         """At which distance states are stored."""
         largest = sum(t.itemsize * t.shape[1] for t in start) * self.bond**2
         return max(1, -(-self.steps * largest // MEMORY))
 
-    def step(self, made: Sequence[Array], tensors: Sequence[Array], k: int) -> tuple[list[Array], Array]:
-        """One step in recorded operations: the tensors, and the logarithm of what the norm gained."""
-        out = self.kind.recorded(made, tensors, Truncation(self.bond, self.cutoff, self.reach, self.ancillas), k)
+    def step(
+        self, made: Sequence[Array], tensors: Sequence[Array], k: int, truncation: Truncation | None = None
+    ) -> tuple[list[Array], Array]:
+        """One step, plain or recorded: the tensors, and the logarithm of what the norm gained."""
+        truncation = truncation or Truncation(self.bond, self.cutoff, self.reach, self.ancillas, checked=True)
+        out = self.kind.recorded(made, tensors, truncation, k)
         size = size_of(out[0])
         out[0] = out[0] / size
         return out, np.log(size)
@@ -115,10 +129,10 @@ class Plan:
 
 @primitive(keeps=True)
 def evolved(*arrays: np.ndarray, plan: Plan) -> tuple[tuple[np.ndarray, ...], dict[int, State]]:
-    """The tensors after all steps, the logarithm of what the norm gained, and what was cut off."""
+    """The tensors after all steps, the logarithm of what the norm gained, and what was cut off and missed."""
     made, start = arrays[: plan.made], arrays[plan.made :]
-    state, gained, lost, stored = plan.run(made, start, keep=plan.spacing(start))
-    return (*state, np.asarray(gained), np.asarray(lost)), stored
+    state, *numbers, stored = plan.run(made, start, plan.spacing(start))
+    return (*state, *map(np.asarray, numbers)), stored
 
 
 def _evolved_vjp(needed, g, ans, *arrays, plan, kept=None):
@@ -126,10 +140,10 @@ def _evolved_vjp(needed, g, ans, *arrays, plan, kept=None):
         raise ArgumentError(FIRST)
     if any_traced(*arrays, *(c for c in g if c is not None)):
         raise ArgumentError(FROZEN)
-    made, start, final = arrays[: plan.made], arrays[plan.made :], ans[:-2]
+    made, start, final = arrays[: plan.made], arrays[plan.made :], ans[:-3]
     if kept is None:
-        kept = plan.run(made, start, keep=plan.spacing(start))[3]
-    *slopes, by_norm, _ = [np.zeros_like(a) if c is None else c.conj() for c, a in zip(g, ans, strict=True)]
+        kept = plan.run(made, start, plan.spacing(start))[-1]
+    *slopes, by_norm, _, _ = [np.zeros_like(a) if c is None else c.conj() for c, a in zip(g, ans, strict=True)]
     check_bonds(final, slopes)
     by_made, by_state = Reverse(plan, made, start, kept).sweep(final, slopes, by_norm)
     found = [*by_made, *by_state]
@@ -147,7 +161,6 @@ class Reverse:
         self.made: State = made
         self.start: State = start
         self.stored: dict[int, State] = stored
-        self.first_cut: int = min(stored, default=plan.steps)
         self.again: dict[int, State] = {}
 
     def sweep(
@@ -156,46 +169,50 @@ class Reverse:
         """Gradients by what a step is made of and by the initial state, from those by the final one and the norm."""
         plan, total = self.plan, [np.zeros_like(x) for x in self.made]
         for k in reversed(range(plan.steps)):
-            before = self.before(k, after)
+            before = self.before(k)
             if plan.steered:
                 (out, _), pull = vjp(lambda made, state, k=k: plan.step(made, state, k), self.made, before)
-                by_made, slopes = pull((in_basis_of(out, after, slopes), by_norm))
+                by_made, slopes = pull((self.by_out(out, after, slopes), by_norm))
                 total = [a + b for a, b in zip(total, by_made, strict=True)]
             else:
                 (out, _), pull = vjp(lambda state, k=k: plan.step(self.made, state, k), before)
-                (slopes,) = pull((in_basis_of(out, after, slopes), by_norm))
-            if k >= self.first_cut and [x.shape for x in out] != [x.shape for x in after]:
-                raise ArgumentError(REDONE)
+                (slopes,) = pull((self.by_out(out, after, slopes), by_norm))
             after = before
-        return total, in_basis_of(self.start, after, slopes)
+        return total, narrowed(slopes, self.start)
 
-    def before(self, k: int, after: State) -> State:
-        """The state before step k, where `after` is the one after it."""
-        if k < self.first_cut:
-            return self.step_back(k, after)
+    def by_out(self, out: State, after: State, slopes: list[np.ndarray]) -> list[np.ndarray]:
+        """Gradients by what a step ends in, from those by the same state with more room, in other bases maybe."""
+        return in_basis_of(out, narrowed(after, out), narrowed(slopes, out))
+
+    def before(self, k: int) -> State:
+        """The state before step k."""
         if k not in self.stored and k not in self.again:
             known = max(j for j in self.stored if j < k)
             state, self.again = self.stored[known], {}
             for j in range(known, k + 1):
                 self.again[j] = state
-                state = self.plan.run(self.made, state, j, j + 1)[0]
+                state = tuple(self.plan.step(self.made, state, j)[0])
         return self.stored[k] if k in self.stored else self.again[k]
 
-    def step_back(self, k: int, after: State) -> State:
-        """The state from which step k leads to `after`."""
-        plan, tensors = self.plan, list(after)
-        plan.kind.back(self.made, tensors, Truncation(plan.bond, NOTHING / 100), k)
-        tensors[0] = tensors[0] / np.linalg.norm(tensors[0])
-        return tuple(tensors)
+
+def narrowed(wide: Sequence[np.ndarray], tensors: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Of a chain that was given room the part that it had before."""
+    return [x[: len(t), :, : t.shape[2]] for x, t in zip(wide, tensors, strict=True)]
 
 
 def in_basis_of(out: Sequence[np.ndarray], after: Sequence[np.ndarray], slopes: list[np.ndarray]) -> list[np.ndarray]:
-    """Gradients by the tensors of a chain as those by the tensors of the same state in other bases of its bonds."""
+    """Gradients by the tensors of a chain as those by the tensors of the same state in other bases of its bonds.
+
+    Raises where it is another state.
+    """
     if all(alike(a, b) for a, b in zip(out, after, strict=True)):
         return list(slopes)
     overlaps = [np.ones((1, 1))]
     for ket, bra in zip(after[:0:-1], out[:0:-1], strict=True):
         overlaps.append(past_right(overlaps[-1], ket, bra))
+    overlap = past_right(overlaps[-1], after[0], out[0])[0, 0]
+    if not max(abs(overlap - 1), abs(np.linalg.norm(out[0]) - 1)) <= AGAIN:
+        raise ArgumentError(REDONE)
     overlaps = [np.ones((1, 1)), *overlaps[::-1]]
     return [
         carry(left.conj(), slope) @ right.T for left, slope, right in zip(overlaps, slopes, overlaps[1:], strict=False)
@@ -217,7 +234,9 @@ def check_bonds(tensors: Sequence[np.ndarray], slopes: Sequence[np.ndarray]) -> 
         check_gauge(rows[0], rows[1], columns[1], columns[0], floor)
 
 
-def evolution_of(made: Sequence[Array], tensors: Sequence[Array], plan: Plan) -> tuple[list[Array], Array, float]:
-    """The tensors after all steps, the logarithm of what the norm gained, and what was cut off."""
-    *state, gained, lost = evolved(*made, *tensors, plan=plan)
-    return state, gained, float(value_of(lost))
+def evolution_of(
+    made: Sequence[Array], tensors: Sequence[Array], plan: Plan
+) -> tuple[list[Array], Array, float, float]:
+    """The tensors after all steps, the logarithm of what the norm gained, and what was cut off and missed."""
+    *state, gained, lost, missed = evolved(*made, *tensors, plan=plan)
+    return state, gained, float(value_of(lost)), float(value_of(missed))

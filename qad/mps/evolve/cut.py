@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
     Triple: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
 
-FAINT = 5e3  # times rounding: Schmidt values below it, relative to the largest, are too faint to divide rounding by
+FAINT = 1e-7  # Schmidt values, relative to the largest, by which nothing is divided: see `faint`
+ROUNDED = 5e3  # times rounding: the same where that is more
 CLEAR = 1e-4  # least diagonal entry of a triangle, relative to its largest, that surely has no faint values
 FIRST = (
     "the derivative of an evolution through cuts is of first order: differentiate it once, or take 'tebd' or 'tebd4' "
@@ -72,7 +73,7 @@ def _cut_vjp(needed, g, ans, a, *, rank_of, kept=None):
     vk, vd = vh[:rank], vh[rank:]
     t = np.where(t**2 > MOST_CUTOFF * (s @ s), t, 0)  # with what weighs nothing the kept ones do not mix
     check_gap(s, t)
-    out, least = q @ gc, (FAINT * np.finfo(s.dtype).eps * s[0]) ** 2
+    out, least = q @ gc, faint(s) ** 2
     if t.size:
         x = (lost.conj().T @ gq + t * (vd @ gc.conj().T)) / (s**2 - t**2 + least)
         out = out + lost @ (s * x) @ vk + (q @ (t * x).conj().T) @ vd
@@ -128,21 +129,22 @@ def _orthonormal_vjp(needed, g, ans, a):
     gq, gc = [np.zeros_like(x) if y is None else y.conj() for y, x in zip(g, ans, strict=True)]
     out = q @ gc
     if len(a) > q.shape[1]:
-        across, sizes = gq - q @ (q.conj().T @ gq), np.abs(c.diagonal())
-        out = out + (over_triangle(across, c) if sizes.min() > CLEAR * sizes.max() else divided(across, c))
+        out = out + over_triangle(gq - q @ (q.conj().T @ gq), c)
     return (out.conj(),)
 
 
 def over_triangle(x: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """``x C^-H`` by an upper triangle, below which stands nothing but rounding."""
-    return solve_upper(c.conj(), x.T).T
-
-
-def divided(x: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """``x C^-H``, where singular values too faint to divide by hold rounding down."""
+    """``x C^-H`` by an upper triangle, below which stands nothing but rounding; without its `faint` values."""
+    sizes = np.abs(c.diagonal())
+    if sizes.min() > CLEAR * sizes.max():
+        return solve_upper(c.conj(), x.T).T
     u, s, vh = np.linalg.svd(c)
-    least = (FAINT * np.finfo(s.dtype).eps * s[0]) ** 2
-    return (x @ u * (s / (s**2 + least))) @ vh
+    return (x @ u * (s / (s**2 + faint(s) ** 2))) @ vh
+
+
+def faint(s: np.ndarray) -> float:
+    """The size of the Schmidt values, largest first, by which nothing is divided."""
+    return s[0] * max(FAINT, ROUNDED * np.finfo(s.dtype).eps)
 
 
 defvjp(orthonormal, shared=_orthonormal_vjp)
@@ -182,7 +184,7 @@ def by_values(pair: Array, matrix: Array, truncation: Truncation) -> tuple[Array
     """The halves of a matrix by its singular values."""
     q, c = cut(matrix, rank_of=truncation.rank)
     rank = value_of(q).shape[1]
-    if type(pair) is Tensor and rank < truncation.bond:
+    if truncation.checked and rank < truncation.bond:
         check_reach(value_of(pair), rank, truncation)
     return q, c
 
@@ -217,7 +219,7 @@ def check_reach(pair: np.ndarray, rank: int, truncation: Truncation) -> None:
         a, b = round(np.sqrt(s)), round(np.sqrt(t))
         reach = np.einsum("paqarbsbjk->pqrsjk", reach.reshape(a, a, a, a, b, b, b, b, *reach.shape[4:]))
     size = np.linalg.norm(reach.reshape(int(np.prod(reach.shape[:4])), -1), axis=1).max() / np.linalg.norm(pair)
-    if size > truncation.reach:
+    if size > truncation.reach * (1 + ROUNDED * np.finfo(size.dtype).eps):
         raise ArgumentError(
             "a bond has directions that carry no weight, but that a change of the Hamiltonian, the time or the state "
             f"may fill (to {size:.2g} of the norm): the derivative would miss them. Take it where they are filled (at "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,18 +22,20 @@ from qad.mps.driven import driven
 from qad.mps.energy import prepared
 from qad.mps.evolve.adjoint import Plan, evolution_of
 from qad.mps.evolve.cut import centred_by_cuts
+from qad.mps.evolve.enrich import Reach, Room
+from qad.mps.evolve.neighbours import of_neighbours
 from qad.mps.evolve.recorded import GateSteps, TdvpSteps
-from qad.mps.evolve.tdvp import OneSiteTdvp, TwoSiteTdvp
+from qad.mps.evolve.tdvp import MOST_PRODUCTS, OneSiteTdvp, TwoSiteTdvp
 from qad.mps.evolve.tebd import ORDERS, REACH, Gates, Truncation, cutoff_for
-from qad.mps.evolve.whole import advanced, amplitudes_of, chain_of, fits
+from qad.mps.evolve.whole import advanced, amplitudes_of, chain_of, exponentiated, fits
 from qad.mps.hamiltonian import check_hermitian, strength
+from qad.mps.operator import MPO
 from qad.mps.state import MPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from qad.mps.operator import MPO
     from qad.mps.opsum import OpSum
     from qad.typing import Array, Real, Scalar
 
@@ -54,6 +57,11 @@ class Evolution:
     time : float
     discarded : float
         Sum of the weights that truncations cut off: an estimate of the error in the squared norm.
+    projection_error : float
+        What the variational principle could not see of `H`, as the norm of an error of the final state: the integral
+        over `time` of ``|H psi - P H psi|``, P the projector on the tangent space of neighbouring pairs ("tdvp2", after
+        the bonds got room for ``H psi``) or of single sites ("tdvp").  In real time a bound up to the order of the
+        steps, in imaginary time an estimate.  0 with gates, and with "tdvp2" where `H` has terms of neighbours only.
     log_norm : real scalar
         Logarithm of the norm that the evolution gave to the state of norm 1: of that of ``exp(-H t) psi`` in imaginary
         time, near 0 in real time.
@@ -63,6 +71,7 @@ class Evolution:
     time: float = field(metadata={"static": True})
     discarded: float = field(metadata={"static": True})
     log_norm: Real = 0.0
+    projection_error: float = field(default=0.0, metadata={"static": True})
 
 
 @keywords_told
@@ -127,7 +136,7 @@ def evolve(
     Notes
     -----
     A derivative is that of this very evolution, of first order, by a reverse sweep over its steps
-    (`qad.mps.evolve.adjoint`).  As long as they are unitary and cut nothing off, no state is stored.
+    (`qad.mps.evolve.adjoint`).
 
     Gates on a short chain whose every state `bond` holds, without a `cutoff`, act on its amplitudes where something is
     recorded (`qad.mps.evolve.whole`): derivatives are of any order, and none is refused.
@@ -167,10 +176,15 @@ def stepped(
     dt = real_time(time) / steps
     cutoff = cutoff_of(method, H, dt) if cutoff is None else cutoff
     tensors = centred(psi, H, imaginary)
-    advance, truncation = stepper(method, H, psi, tensors, -dt if imaginary else -1j * dt, bond, cutoff)
-    now, gained, several = 0.0, 0.0, steps if callback is None else 1
+    factor = -dt if imaginary else -1j * dt
+    advance, truncation, sweep = stepper(method, H, psi, tensors, factor, bond, cutoff)
+    room = room_for(method, H, psi, bond, cutoff, factor)
+    now, gained, several = 0.0, 0.0, steps if callback is None and room is None else 1
     with blas_for(max(bond, psi.bond)):
         for k in range(0, steps, several):
+            if room is not None and (wider := room.before(tensors)):
+                tensors[:] = wider
+                sweep.surround(tensors)
             gained += advance(several)
             now = (k + several) * dt
             if callback is not None:
@@ -178,7 +192,22 @@ def stepped(
                     callback(chain_like(psi, tensors), now)
                 except StopIteration:
                     break
-    return Evolution(chain_like(psi, tensors), now, float(truncation.discarded), gained)
+        missed = 0.0 if room is None else room.total(tensors)
+    return Evolution(chain_like(psi, tensors), now, float(truncation.discarded), gained, missed)
+
+
+def room_for(method: str, H: MPO, psi: Any, bond: int, cutoff: float, factor: complex) -> Room | None:
+    """What gives bonds room for terms beyond neighbours; None where nothing can be missed.
+
+    For states and operators that are recorded, it takes their plain values.
+    """
+    gap = 1 if method == "tdvp" else 2
+    if method in GATES or len(H) <= gap or (gap == 2 and of_neighbours(H)):
+        return None
+    step, cuts = abs(factor) * strength(H.tensors), 2 * (len(H) - 1)
+    least = max(BUDGET * step, cuts * np.sqrt(cutoff)) / (abs(factor) or 1.0)
+    reach = conserving.Reach(conserving.operator_for(psi, H)) if isinstance(psi, SymmetricMPS) else Reach(H)
+    return Room(reach, gap, bond, cutoff, factor, least)
 
 
 def recorded(
@@ -201,24 +230,31 @@ def recorded(
     several, two_sites = steps if callback is None else 1, method == "tdvp2" and len(psi) > 1
     kind = GateSteps(GATES[method], several, len(psi) - 1) if method in GATES else TdvpSteps(two_sites, several)
     made = kind.made_of(H, time / steps * (-1.0 if imaginary else -1j))
-    whole = method in GATES and cutoff is None and not ancillas
-    if whole := whole and fits([t.shape[1] for t in psi], bond, len(kind) * steps // several * (len(psi) - 1)):
-        state = amplitudes_of(psi)
-    else:
-        cutoff = min(cutoff_of(method, H, dt), RECORDED_CUTOFF) if cutoff is None else cutoff
+    whole, advance = False, advanced if method in GATES else exponentiated
+    if method != "tdvp" and cutoff is None and not ancillas:
+        vectors = len(psi) if method in GATES else MOST_PRODUCTS
+        whole = fits([t.shape[1] for t in psi], bond, len(kind) * steps // several * vectors)
+    if not whole or method not in GATES:
+        usual = cutoff_of(method, H, dt) if cutoff is None else cutoff
+        cutoff, plain = min(usual, RECORDED_CUTOFF) if cutoff is None else cutoff, MPO([value_of(w) for w in H])
         steered = any(type(x) is Tensor for x in made)
-        plan = Plan(kind, len(made), bond, cutoff, not imaginary, steered, reach, ancillas)
+        room = partial(room_for, method, plain, psi, bond, usual, -dt if imaginary else -1j * dt)
+        plan = Plan(kind, len(made), bond, cutoff, steered, reach, ancillas, room)
         state = recorded_centre(psi, H, imaginary)
-    chain, discarded, gained = chain_of if whole else MPS, 0.0, 0.0
+        whole = whole and plan.misses([value_of(x) for x in made], [value_of(x) for x in state])
+    if whole:
+        state = amplitudes_of(psi)
+    chain, discarded, missed, gained = chain_of if whole else MPS, 0.0, 0.0, 0.0
     for k in range(0, steps, several):
-        state, more, lost = (*advanced(made, state, kind), 0.0) if whole else evolution_of(made, state, plan)
-        gained, discarded, now = gained + more, discarded + lost, (k + several) * dt
+        state, more, *losses = (*advance(made, state, kind), 0.0, 0.0) if whole else evolution_of(made, state, plan)
+        gained, now = gained + more, (k + several) * dt
+        discarded, missed = discarded + losses[0], missed + losses[1]
         if callback is not None:
             try:
                 callback(chain(state), now)
             except StopIteration:
                 break
-    return Evolution(chain(state), now, discarded, gained)
+    return Evolution(chain(state), now, discarded, gained, missed)
 
 
 def check_unstacked(operands: Sequence[Any]) -> None:
@@ -284,8 +320,8 @@ def chain_like(psi: Any, tensors: list[Any]) -> Any:
 
 def stepper(
     method: str, H: MPO, psi: Any, tensors: list[Any], factor: complex, bond: int | None, cutoff: float
-) -> tuple[Callable[[int], float], Any]:
-    """A function that evolves `tensors`, of the kind of `psi`, in place by steps; and what it cuts off.
+) -> tuple[Callable[[int], float], Any, Any]:
+    """A function that evolves `tensors`, of the kind of `psi`, in place by steps; what it cuts off; and its sweep.
 
     The function gives the logarithm of what the norm gained.
     """
@@ -293,8 +329,8 @@ def stepper(
     truncation = (conserving.Truncation if charged else Truncation)(bond, cutoff)
     if method in GATES:
         gates = conserving.gates(H, psi, factor, GATES[method]) if charged else Gates(H, factor, GATES[method])
-        return lambda steps: gates.advance(tensors, truncation, steps), truncation
+        return lambda steps: gates.advance(tensors, truncation, steps), truncation, gates
     one, two = (conserving.OneSite, conserving.TwoSites) if charged else (OneSiteTdvp, TwoSiteTdvp)
     kind = one if method == "tdvp" or len(tensors) == 1 else two
     sweep = kind(conserving.operator_for(psi, H) if charged else H, tensors, factor, np.sqrt(cutoff))
-    return lambda steps: sweep.advance(truncation, steps), truncation
+    return lambda steps: sweep.advance(truncation, steps), truncation, sweep

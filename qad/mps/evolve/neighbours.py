@@ -97,3 +97,11 @@ def check_complete(
             f"H has terms beyond neighbours (a share of {share:.1e} of its norm): tebd needs neighbours only; 'tdvp' "
             "and 'dmrg2' take any MPO"
         )
+
+
+def of_neighbours(H: MPO) -> bool:
+    """Whether an operator has terms on single sites and neighbours only."""
+    try:
+        return len(neighbour_terms(H)) > 0
+    except ArgumentError:
+        return False

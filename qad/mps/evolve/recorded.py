@@ -10,24 +10,19 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import like, value_of
 from qad.linalg import expm
-from qad.linalg.functions.expm_multiply import MARGIN, schedule, taylor
-from qad.mps.environments import edge, operator_matrix, past_left, past_right
-from qad.mps.evolve.cut import move, split
+from qad.mps.environments import Rows, edge, past_left, past_right
+from qad.mps.evolve.centre import exponential
+from qad.mps.evolve.cut import move, orthonormal, split
 from qad.mps.evolve.neighbours import neighbour_terms
 from qad.mps.evolve.suzuki import rounds
-from qad.mps.evolve.tdvp import TIGHTEST, OneSiteTdvp
-from qad.mps.evolve.tebd import applied, swept
-from qad.mps.gauge import isometric
-from qad.mps.search.lanczos import Krylov
+from qad.mps.evolve.tebd import ROUNDING, applied
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from qad.mps.evolve.tebd import Truncation
     from qad.mps.operator import MPO
     from qad.typing import Array, Scalar
-
-PRODUCTS = 8  # for the norm of an effective operator
 
 
 class GateSteps:
@@ -75,28 +70,8 @@ class GateSteps:
             found.append(gates)
         return found
 
-    def plain(
-        self, made: Sequence[np.ndarray], tensors: list[np.ndarray], truncation: Truncation
-    ) -> Callable[..., float]:
-        """A function that makes a round on plain tensors, in place; it gives the logarithm of a scale left out.
-
-        In the operations that are recorded later: rounding by others turns faint directions, and may keep others.
-        """
-
-        def step(k: int) -> float:
-            tensors[:] = self.recorded(made, tensors, truncation, k)
-            return 0.0
-
-        return step
-
-    def back(self, made: Sequence[np.ndarray], tensors: list[np.ndarray], truncation: Truncation, k: int) -> None:
-        """Undo a round of unitary gates, in place."""
-        inverse = [gate.conj().transpose(2, 3, 0, 1) for gate in made]
-        for gates, to_right in zip(self.layers(inverse, k)[::-1], (True, False), strict=True):
-            swept(gates, tensors, truncation, to_right)
-
     def recorded(self, made: Sequence[Array], tensors: Sequence[Array], truncation: Truncation, k: int) -> list[Array]:
-        """The tensors after a round."""
+        """The tensors after a round, plain or recorded."""
         out = list(tensors)
         for gates, to_right in zip(self.layers(made, k), (True, False), strict=True):
             for site in range(self.bonds) if to_right else reversed(range(self.bonds)):
@@ -113,9 +88,10 @@ class TdvpSteps:
 
     two_sites: bool
     steps: int
+    rows: Rows | None  # of the operator that all steps share
 
     def __init__(self, two_sites: bool, steps: int):
-        self.two_sites, self.steps = two_sites, steps
+        self.two_sites, self.steps, self.rows = two_sites, steps, None
 
     def __len__(self) -> int:
         return self.steps
@@ -124,28 +100,11 @@ class TdvpSteps:
         """The factor, and the operator."""
         return [like(*H).asarray(factor) if not hasattr(factor, "dtype") else factor, *H]
 
-    def plain(
-        self, made: Sequence[np.ndarray], tensors: list[np.ndarray], truncation: Truncation
-    ) -> Callable[..., float]:
-        """A function that evolves plain tensors in place by one step; it gives the logarithm of a scale left out."""
-        if self.two_sites:  # in the same operations, for faint directions of bonds turn with the error of others
-
-            def step(k: int) -> float:
-                tensors[:] = self.recorded(made, tensors, truncation, k)
-                return 0.0
-
-            return step
-        factor = complex(made[0]) if made[0].dtype.kind == "c" else float(made[0])
-        sweep = OneSiteTdvp(made[1:], tensors, factor, TIGHTEST)
-        return lambda k: sweep.advance(truncation, 1)
-
-    def back(self, made: Sequence[np.ndarray], tensors: list[np.ndarray], truncation: Truncation, k: int) -> None:
-        """Undo a step of real time, in place."""
-        self.plain([-made[0], *made[1:]], tensors, truncation)(k)
-
     def recorded(self, made: Sequence[Array], tensors: Sequence[Array], truncation: Truncation, k: int) -> list[Array]:
-        """The tensors after a step."""
-        sweep = RecordedSweep(made, tensors)
+        """The tensors after a step, plain or recorded."""
+        if self.rows is None:
+            self.rows = Rows([value_of(w) for w in made[1:]], np.result_type(*made, *tensors))
+        sweep = RecordedSweep(made, tensors, self.rows)
         if self.two_sites:
             sweep.two_sites(truncation)
         else:
@@ -156,8 +115,9 @@ class TdvpSteps:
 class RecordedSweep:
     """One step of the variational principle, as in `qad.mps.evolve.tdvp`, in recorded operations."""
 
-    def __init__(self, made: Sequence[Array], tensors: Sequence[Array]):
+    def __init__(self, made: Sequence[Array], tensors: Sequence[Array], rows: Rows):
         self.half: Array = made[0] / 2
+        self.rows: Rows = rows
         self.H: Sequence[Array] = made[1:]
         self.tensors: list[Array] = list(tensors)
         n, unit = len(tensors), edge(np.result_type(*{t.dtype for t in tensors}, made[0].dtype), like(*tensors))
@@ -192,7 +152,8 @@ class RecordedSweep:
 
     def after(self, x: Array, first: int, last: int, sign: int) -> Array:
         """A centre of sites `first` to `last` after half a step; none for a bond."""
-        return exponential((self.left[first], *self.H[first : last + 1], self.right[last]), x, sign * self.half)
+        row = self.rows.row(first, last + 1 - first)
+        return exponential(x, sign * self.half, self.left[first], *self.H[first : last + 1], self.right[last], row=row)
 
     def evolve(self, site: int, sign: int) -> None:
         """Only the centre."""
@@ -208,8 +169,9 @@ class RecordedSweep:
     def pass_right(self, site: int) -> None:
         """Leave an isometry behind; the bond matrix goes back in time before it joins the next site."""
         a, s, b = self.tensors[site].shape
-        q, bond = isometric(self.tensors[site].reshape(a * s, b))
-        self.tensors[site] = full(q, min(a * s, b)).reshape(a, s, -1)
+        q, bond = orthonormal(self.tensors[site].reshape(a * s, b))
+        check_full(bond)
+        self.tensors[site] = q.reshape(a, s, -1)
         self.passed(site, True)
         bond = self.after(bond, site + 1, site, -1)
         self.tensors[site + 1] = np.tensordot(bond, self.tensors[site + 1], 1)
@@ -217,47 +179,20 @@ class RecordedSweep:
     def pass_left(self, site: int) -> None:
         """The mirror image."""
         a, s, b = self.tensors[site].shape
-        q, bond = isometric(self.tensors[site].reshape(a, s * b).mT)
-        self.tensors[site] = full(q, min(a, s * b)).mT.reshape(-1, s, b)
+        q, bond = orthonormal(self.tensors[site].reshape(a, s * b).mT)
+        check_full(bond)
+        self.tensors[site] = q.mT.reshape(-1, s, b)
         self.passed(site, False)
         bond = self.after(bond.mT, site, site - 1, -1)
         self.tensors[site - 1] = np.tensordot(self.tensors[site - 1], bond, 1)
 
 
-def exponential(parts: Sequence[Array], x: Array, factor: Array) -> Array:
-    """``exp(factor A) x`` for the effective operator of an environment, the operators of sites, and an environment.
-
-    By Taylor polynomials, of which length and degree follow from the norm of A: derivatives are as good as the value.
-    """
-    value = value_of(x)
-    space = Krylov(np.random.default_rng(0).standard_normal(value.size).astype(value.dtype), PRODUCTS)
-    plain = [value_of(part) for part in parts]
-    while not len(space.diagonal) or not space.full:
-        space.extend(lambda y: effective(plain, y.reshape(value.shape)).reshape(-1))
-    size = np.abs(np.linalg.eigvalsh(space.projected())).max()
-    steps, degree = schedule(abs(complex(value_of(factor))) * MARGIN * size)
-    for _ in range(steps):
-        x = taylor(lambda y: effective(parts, y), x, factor * (1 / steps), degree)
-    return x
-
-
-def effective(parts: Sequence[Array], x: Array) -> Array:
-    """What an effective operator makes of a centre (a, s, ..., b)."""
-    left, *operators, right = parts
-    bra, _, ket = left.shape
-    out, legs = left.reshape(-1, ket) @ x.reshape(ket, -1), []
-    for w in operators:
-        out = operator_matrix(w) @ out.reshape(bra * int(np.prod(legs)), w.shape[0] * w.shape[3], -1)
-        legs.append(w.shape[2])
-    rows = bra * int(np.prod(legs))
-    return (out.reshape(rows, -1) @ right.reshape(len(right), -1).T).reshape(bra, *legs, -1)
-
-
-def full(q: Array, rank: int) -> Array:
-    """The isometry, where it has as many columns as it could; no derivative knows what others would be."""
-    if value_of(q).shape[1] < rank:
+def check_full(bond: Array) -> None:
+    """Raise where the matrix on a bond has zero Schmidt values: no derivative knows what would fill them."""
+    values = np.linalg.svdvals(value_of(bond))
+    rank = np.count_nonzero(values > ROUNDING * max(bond.shape) * np.finfo(values.dtype).eps * values[0])
+    if rank < len(values):
         raise ArgumentError(
-            f"a bond of the state has rank {value_of(q).shape[1]} of {rank}: tdvp of one site would fill the others in "
+            f"a bond of the state has rank {rank} of {len(values)}: tdvp of one site would fill the others in "
             "directions that have no derivative: psi.truncate(cutoff=1e-12)[0] drops them, and 'tdvp2' lets bonds grow"
         )
-    return q

@@ -40,6 +40,7 @@ class Tdvp:
         Error that an exponential may have.
     """
 
+    H: MPO
     tensors: list[Any]  # arrays; symmetric tensors in `qad.mps.conserving.evolution`
     factor: complex
     tol: float
@@ -47,9 +48,14 @@ class Tdvp:
     gained: float  # logarithm of what the norm would have gained so far, were it not kept as it is
 
     def __init__(self, H: MPO, tensors: list[np.ndarray], factor: complex, tol: float):
-        self.tensors, self.gained = tensors, 0.0
+        self.H, self.gained = H, 0.0
         self.set_step(factor, tol)
-        self.environments = Environments(H, tensors, np.result_type(*tensors, factor))
+        self.surround(tensors)
+
+    def surround(self, tensors: list[np.ndarray]) -> None:
+        """Go on with another chain, whose centre is at site 0."""
+        self.tensors = tensors
+        self.environments = Environments(self.H, tensors, np.result_type(*tensors, self.factor))
 
     def set_step(self, factor: complex, tol: float) -> None:
         """Every exponential goes half a step."""
@@ -89,17 +95,16 @@ class OneSiteTdvp(Tdvp):
         last = len(self.tensors) - 1
         for site in range(last):
             self.evolve_site(site)
-            self.pass_right(site, truncation)
+            self.pass_right(site)
         self.evolve_site(last)
         self.evolve_site(last)
         for site in reversed(range(last)):
             self.pass_left(site + 1)
             self.evolve_site(site)
 
-    def pass_right(self, site: int, truncation: Truncation) -> None:
+    def pass_right(self, site: int) -> None:
         """Leave an isometry behind; the bond matrix goes back in time before it joins the next site."""
         self.tensors[site], bond = left_isometry(self.tensors[site])
-        truncation.note(np.abs(bond.diagonal()))
         self.environments.pass_right(site, self.tensors[site])
         bond = self.exponential(self.environments.bond(site, bond.shape), bond, -1)
         self.tensors[site + 1] = np.tensordot(bond, self.tensors[site + 1], 1)

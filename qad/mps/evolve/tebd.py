@@ -133,20 +133,22 @@ class Truncation:
         that would miss them is refused.
     ancillas : bool
         The second factor of every leg is one of an ancilla, on which nothing acts.
+    checked : bool
+        Look for such directions.
     """
 
     bond: int
     cutoff: float
     reach: float
     ancillas: bool
+    checked: bool
     discarded: float
-    faintest: float  # the smallest Schmidt value that any cut kept, relative to its largest
 
-    def __init__(self, bond: int, cutoff: float, reach: float = REACH, ancillas: bool = False):
+    def __init__(self, bond: int, cutoff: float, reach: float = REACH, ancillas: bool = False, checked: bool = False):
         if not 0 <= cutoff < 1:
             raise ArgumentError(f"a cut may discard a weight from 0 to below 1, not cutoff={cutoff!r}")
-        self.bond, self.cutoff, self.reach, self.ancillas = bond, cutoff, reach, ancillas
-        self.discarded, self.faintest = 0.0, 1.0
+        self.bond, self.cutoff, self.reach, self.ancillas, self.checked = bond, cutoff, reach, ancillas, checked
+        self.discarded = 0.0
 
     def split(
         self, pair: np.ndarray, to_right: bool, before: np.ndarray | None = None
@@ -216,13 +218,7 @@ class Truncation:
             kept = top
         if weights[0] and kept < len(values):
             self.discarded += weights[kept] / weights[0]
-        self.note(values[:kept])
         return kept
-
-    def note(self, values: np.ndarray) -> None:
-        """Keep account of the smallest one."""
-        if largest := values.max():
-            self.faintest = min(self.faintest, float(values.min() / largest))
 
 
 def multiplet(values: np.ndarray, kept: int) -> tuple[int, int]:

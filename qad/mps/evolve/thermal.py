@@ -19,7 +19,7 @@ from qad.extend import Tensor, like, value_of
 from qad.mps.chain import site_count
 from qad.mps.checks import operator_of
 from qad.mps.evolve.evolution import GATES, METHODS, Evolution, check_unstacked, cutoff_of, evolve, real_time, recorded
-from qad.mps.evolve.neighbours import neighbour_terms
+from qad.mps.evolve.neighbours import neighbour_terms, of_neighbours
 from qad.mps.evolve.recorded import GateSteps
 from qad.mps.evolve.response import LOOSER, Cooling, log_norm_of, mean_of
 from qad.mps.evolve.tebd import MOST_CUTOFF
@@ -264,14 +264,6 @@ def how(H: MPO, beta: Any, steps: int | None, method: str) -> tuple[int, str]:
     if steps is None:
         steps = max(4, ceil(value / 2 * strength(plain) / (SHORT if method == "tebd4" else STEP)))
     return site_count(steps, 1, "steps"), method
-
-
-def of_neighbours(H: MPO) -> bool:
-    """Whether an operator has terms on single sites and neighbours only."""
-    try:
-        return len(neighbour_terms(H)) > 0
-    except ArgumentError:
-        return False
 
 
 def beside_ancillas(H: MPO) -> MPO:

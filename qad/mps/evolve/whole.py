@@ -1,7 +1,8 @@
-"""Evolution by gates on all amplitudes of a short chain, in operations that the tape differentiates to any order.
+"""Evolution of all amplitudes of a short chain, in operations that the tape differentiates.
 
 Where the bonds of a chain have room for every state, its evolution cuts nothing off; the amplitudes are then evolved by
-the same gates, and no direction of a bond is missing from a derivative.
+the same gates, or by the exponential of the whole operator, to which the variational principle of pairs comes down.
+No direction of a bond is missing from a derivative.
 """
 
 from __future__ import annotations
@@ -13,23 +14,25 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import like, value_of
+from qad.mps.environments import Rows, edge, past_left, past_right
 from qad.mps.evolve.adjoint import MEMORY
+from qad.mps.evolve.centre import exponential
 from qad.mps.evolve.cut import size_of
 from qad.mps.state import MPS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.mps.evolve.recorded import GateSteps
+    from qad.mps.evolve.recorded import GateSteps, TdvpSteps
     from qad.typing import Array
 
 MOST = 2**12  # amplitudes
 
 
-def fits(legs: Sequence[int], bond: int, gates: int) -> bool:
-    """Whether bonds have room for every state of sites of these sizes, and the tape for so many gates on them."""
-    widest = max(min(prod(legs[:site]), prod(legs[site:])) for site in range(1, len(legs)))
-    return widest <= bond and prod(legs) <= MOST and 16 * prod(legs) * gates <= MEMORY
+def fits(legs: Sequence[int], bond: int, vectors: int) -> bool:
+    """Whether bonds have room for every state of sites of these sizes, and the tape for so many of them."""
+    widest = max((min(prod(legs[:site]), prod(legs[site:])) for site in range(1, len(legs))), default=1)
+    return widest <= bond and prod(legs) <= MOST and 16 * prod(legs) * vectors <= MEMORY
 
 
 def amplitudes_of(psi: MPS) -> Array:
@@ -55,17 +58,37 @@ def advanced(made: Sequence[Array], amplitudes: Array, kind: GateSteps) -> tuple
     return amplitudes.reshape(legs), gained
 
 
+def exponentiated(made: Sequence[Array], amplitudes: Array, kind: TdvpSteps) -> tuple[Array, Array]:
+    """The amplitudes after all steps of the whole operator, of norm 1, and the logarithm of what the norm gained."""
+    (factor, *H), legs, gained = made, amplitudes.shape, 0.0
+    middle, bases = around_middle(amplitudes)
+    left = right = edge(amplitudes.dtype, like(amplitudes))
+    for site in range(middle):
+        left = past_left(left, bases[site], operator=H[site])
+    for site in reversed(range(middle + 1, len(legs))):
+        right = past_right(right, bases[site], operator=H[site])
+    row = Rows([value_of(w) for w in H], amplitudes.dtype).row(middle, 1)
+    x = amplitudes.reshape(left.shape[2], legs[middle], right.shape[2])
+    for _ in range(len(kind)):
+        x = exponential(x, factor, left, H[middle], right, row=row)
+        size = size_of(x)
+        x, gained = x / size, gained + np.log(size)
+    return x.reshape(legs), gained
+
+
 def chain_of(amplitudes: Array) -> MPS:
     """A chain of these amplitudes, all in its middle tensor: bonds hold every state, those without weight too."""
-    legs = amplitudes.shape
-    middle = next(site for site in range(len(legs)) if prod(legs[: site + 1]) >= prod(legs[site + 1 :]))
-    unit, left, right = like(amplitudes).eye, prod(legs[:middle]), prod(legs[middle + 1 :])
-    tensors = []
-    for site, leg in enumerate(legs):
-        size = leg * (prod(legs[:site]) if site < middle else prod(legs[site + 1 :]))
-        shape = (-1, leg, size) if site < middle else (size, leg, -1)
-        if site == middle:
-            tensors.append(amplitudes.reshape(left, leg, right))
-        else:
-            tensors.append(unit(size, dtype=amplitudes.dtype).reshape(shape))
+    middle, tensors = around_middle(amplitudes)
+    tensors[middle] = amplitudes.reshape(len(tensors[middle]), amplitudes.shape[middle], -1)
     return MPS(tensors)
+
+
+def around_middle(amplitudes: Array) -> tuple[int, list[Array]]:
+    """The middle site, and bases of every state left and right of it; of the middle what has the same left bond."""
+    legs, unit, tensors = amplitudes.shape, like(amplitudes).eye, []
+    middle = next(site for site in range(len(legs)) if prod(legs[: site + 1]) >= prod(legs[site + 1 :]))
+    for site, leg in enumerate(legs):
+        size = prod(legs[:middle]) if site == middle else leg * prod(legs[:site] if site < middle else legs[site + 1 :])
+        shape = (size, leg, -1) if site > middle else (-1, leg, size)
+        tensors.append(unit(size, dtype=amplitudes.dtype).reshape(shape if site != middle else (size, 1, -1)))
+    return middle, tensors

@@ -59,7 +59,7 @@ def judge(watch: Watch, tol: float, what: str) -> None:
 def evolve_until(H: MPO, watch: Watch, method: str, dt: float, bond: int, tol: float) -> None:
     """Steps of one length until one loses, or leaves less than `tol` to gain, relative, at most that per unit time."""
     tensors = centred(watch.state, H, imaginary=True)
-    advance, _ = stepper(method, H, watch.state, tensors, -dt, bond, cutoff_of(method, H, dt))
+    advance, *_ = stepper(method, H, watch.state, tensors, -dt, bond, cutoff_of(method, H, dt))
     while True:
         advance(1)
         watch.nfev += 1

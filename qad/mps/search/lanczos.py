@@ -46,12 +46,15 @@ def lowest(apply: Apply, start: np.ndarray, tol: float, most: int) -> tuple[floa
             return values[0], space.combine(vectors[:, 0]), 0.0 if space.complete else error
 
 
-def exponential(apply: Apply, start: np.ndarray, factor: complex, tol: float, most: int) -> tuple[np.ndarray, float]:
+def exponential(
+    apply: Apply, start: np.ndarray, factor: complex, tol: float, most: int, parts: list[Any] | None = None
+) -> tuple[np.ndarray, float]:
     """``exp(factor A) start`` for a Hermitian operator A, of which `apply` gives the products; and a logarithm.
 
     It is scaled to the norm of `start`, for with a real `factor` it might overflow or vanish: the logarithm is that of
     what its norm gained.  The Krylov approximation of Y. Saad, SIAM J. Numer. Anal. 29, 209 (1992), with his first
-    error estimate; a step that the space cannot resolve is halved.
+    error estimate; a step that the space cannot resolve is halved.  The `parts` that it takes are put down: of each the
+    space, its share of the step, and the logarithm of what the norm had gained before it.
     """
     done, gained = 0.0, 0.0
     step = 1.0
@@ -70,6 +73,8 @@ def exponential(apply: Apply, start: np.ndarray, factor: complex, tol: float, mo
             step /= 2
             continue
         start = space.combine(weights * space.start_norm)
+        if parts is not None:
+            parts.append((space, step, gained))
         gained += float(np.log(size) + powers.real.max())
         done += step
         step = min(step, 1.0 - done)

@@ -1,0 +1,245 @@
+"""What the variational principle cannot see of a Hamiltonian, and room for it in the bonds.
+
+Let ``L_j`` be the projector on the states that the sites up to j have in a chain, ``D_j = L_(j-1) - L_j`` that on what
+first leaves them at site j, and ``R_k``, ``D_k`` the same from the right.  The tangent space of neighbouring pairs holds
+what leaves the chain at one site or two neighbours; of ``H psi`` it misses
+
+    |H psi|^2 - |P2 H psi|^2 = sum over j, k >= j + 2 of |D_j D_k H psi|^2,
+
+a sum of squares without cancellation, nothing where H has terms of neighbours only; that of single sites misses
+``k >= j + 1`` (`gap`).  The cure is a chain whose bonds hold the directions of ``H psi``, ``H^2 psi`` ... on the right of
+each, with no weight: the state is the same, and its tangent space larger.  M. Yang and S. R. White, PRB 102, 094315
+(2020).
+
+What stands left of a bond is known by its products with random vectors where it has more rows than these.
+N. Halko, P. G. Martinsson and J. A. Tropp, SIAM Review 53, 217 (2011).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from qad.mps.gauge import carry, isometric
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MORE = 8  # random vectors beyond the directions that are wanted
+MEASURING = 40  # random vectors where only a norm is
+ORDER = 3  # powers of H whose directions a bond gets
+LONGEST = 16  # steps between two looks at what is missed
+NOISE = 100.0  # times rounding: directions below it, relative to all of ``H psi``, are none
+
+
+class Reach:
+    """Where an operator leads chains of arrays; those of definite charge in `qad.mps.conserving.enrich`.
+
+    Chains have their centre at site 0, the other tensors are isometries from their left bonds.
+
+    Parameters
+    ----------
+    H : sequence of arrays (left, right, out, in)
+        Of an open chain.
+    """
+
+    def __init__(self, H: Sequence[Any]):
+        self.sites: list[Any] = list(H)
+
+    def enriched(self, tensors: Sequence[Any], bond: int, factor: complex, cutoff: float) -> list[Any]:
+        """The same state with directions of ``H psi, ..., H^3 psi`` in its bonds, of no weight.
+
+        What counts is the weight that the Taylor series of ``exp(factor * H)`` gives to a direction: every bond may
+        lack the weight `cutoff` of each of its terms.  Bonds of dimension `bond` and more stay as they are.
+        """
+        out, ket = list(tensors), list(tensors)
+        for k in range(1, ORDER + 1):
+            before = sizes(out)
+            parts = self.left_parts(ket, bond + MORE)
+            out, ket, _ = self.extended(out, ket, parts, bond, cutoff, abs(factor) / k)
+            if sizes(out) == before:
+                break
+        return out
+
+    def missed(self, tensors: Sequence[Any], gap: int = 2) -> float:
+        """The norm of what the tangent space of pairs misses of ``H psi``, or that of single sites for a `gap` of 1.
+
+        Directions of no weight left of a bond count as none.
+        """
+        return self.extended(tensors, tensors, self.leaving(tensors, gap), 0, 0.0)[2]
+
+    def left_parts(self, ket: Sequence[Any], rows: int) -> list[Any]:
+        """For every bond the left part of ``H ket``, legs (row, operator, ket)."""
+        seen, rng = [self.ends(ket)[0]], np.random.default_rng(0)
+        for site, tensor in enumerate(ket[:-1]):
+            seen.append(self.mixed(self.passed(seen[-1], site, tensor), rows, rng))
+        return seen
+
+    def leaving(self, tensors: Sequence[Any], gap: int) -> list[Any]:
+        """Of the left parts what leaves the chain `gap` sites or more before the one right of the bond, or None."""
+        rng, left = np.random.default_rng(0), self.ends(tensors)[0]
+        basis, seen, fresh = None, [None], None
+        for site, tensor in enumerate(tensors[:-1]):
+            isometry, basis = self.isometry(tensor if basis is None else self.carried(basis, tensor))
+            passed = self.passed(left, site, tensor)
+            left = self.dot(isometry.conj(), passed, ([0, 1], [0, 1]))
+            outside = self.mixed(passed - self.dot(isometry, left, 1), MEASURING, rng)
+            far = self.stacked(seen[-1], fresh) if gap == 2 else seen[-1]
+            far = None if far is None else self.mixed(self.passed(far, site, tensor), MEASURING, rng)
+            seen, fresh = [*seen, far if gap == 2 else self.stacked(far, outside)], outside
+        return seen
+
+    def extended(
+        self, tensors: Sequence[Any], ket: Sequence[Any], seen: Sequence[Any], bond: int, cutoff: float,
+        scale: float = 1.0,
+    ) -> tuple[list[Any], list[Any], float]:  # fmt: skip
+        """The chain with directions of ``scale H ket`` in its bonds, ``scale H ket`` in them, and the norm of the rest.
+
+        It knows of ``H ket`` what the left parts `seen` do.
+        """
+        out, lacked, right, new = list(tensors), 0.0, self.ends(tensors)[1], None
+        for site in reversed(range(len(out))):
+            rows = out[site] if new is None else self.wider(out[site], new)
+            reached = self.dot(self.dot(ket[site], right, ([2], [2])), self.sites[site], ([1, 3], [3, 1]))
+            reached = reached.transpose(2, 0, 3, 1)  # (operator, ket, out, bra)
+            if site == 0:
+                out[0] = rows
+                start = self.dot(self.ends(tensors)[0], reached, ([1, 2], [0, 1])) * scale
+                return out, [start, *out[1:]], float(np.sqrt(lacked))
+            new = None
+            if seen[site] is not None:
+                found = self.dot(seen[site], reached, ([1, 2], [0, 1])) * scale
+                new, rest = self.directions(found, rows, bond, cutoff)
+                lacked += rest
+            out[site] = rows if new is None else self.stacked(rows, new)
+            right = self.dot(out[site].conj(), reached, ([1, 2], [2, 3]))
+        raise AssertionError
+
+    def ends(self, tensors: Sequence[Any]) -> tuple[Any, Any]:
+        """The environments beyond both ends, (bra, operator, ket)."""
+        return np.ones((1, 1, 1)), np.ones((1, 1, 1))
+
+    def dot(self, a: Any, b: Any, axes: Any) -> Any:
+        """`numpy.tensordot`."""
+        return np.tensordot(a, b, axes)
+
+    def passed(self, seen: Any, site: int, tensor: Any) -> Any:
+        """A left part past a site: (row, out, operator, ket)."""
+        return (
+            None
+            if seen is None
+            else self.dot(self.dot(seen, tensor, 1), self.sites[site], ([1, 2], [0, 3])).transpose(0, 3, 2, 1)
+        )
+
+    def isometry(self, centre: Any) -> tuple[Any, Any]:
+        """A centre as an isometry from its right bond, directions of no weight dropped, and the rest."""
+        q, rest = isometric(centre.reshape(-1, centre.shape[2]))
+        return q.reshape(*centre.shape[:2], len(rest)), rest
+
+    def carried(self, basis: Any, tensor: Any) -> Any:
+        """A matrix absorbed from the left."""
+        return carry(basis, tensor)
+
+    def mixed(self, part: Any, rows: int, rng: np.random.Generator) -> Any:
+        """A left part (row, out, operator, ket) as (row, operator, ket)."""
+        row, out, *others = part.shape
+        return fewer(part.reshape(row * out, others[0] * others[1]), rows, rng).reshape(-1, *part.shape[2:])
+
+    def stacked(self, one: Any, two: Any) -> Any:
+        """The rows of both, either of which may be None."""
+        return two if one is None else one if two is None else np.concatenate([one, two])
+
+    def wider(self, tensor: Any, new: Any) -> Any:
+        """A tensor with zeros for the new rows of the next one."""
+        return np.concatenate([tensor, np.zeros((*tensor.shape[:2], len(new)), tensor.dtype)], axis=2)
+
+    def directions(self, found: Any, rows: Any, bond: int, cutoff: float) -> tuple[Any, float]:
+        """Rows for what others (row, out, bra) have beside those of a tensor, and the weight of what is left over."""
+        flat, known = found.reshape(len(found), -1), rows.reshape(len(rows), -1)
+        values, vectors, floor = beside(flat, known)
+        kept, lost = kept_of(values, cutoff, floor, min(bond, known.shape[1]) - len(known))
+        return (vectors[:kept].reshape(-1, *rows.shape[1:]) if kept else None), lost
+
+
+class Room:
+    """Gives a chain room for what a Hamiltonian leads to, step by step, and keeps account of what is missed.
+
+    At the start directions are added; later where more than `least` is missed per time.  As long as that does not
+    happen, or bonds are full, it looks at steps 1, 2, 4, 8 ... further on.
+
+    Parameters
+    ----------
+    reach : Reach
+    gap : int
+        2 for the variational principle of pairs; 1 for that of single sites, which adds nothing.
+    bond, cutoff
+        As of `qad.mps.evolve.tebd.Truncation`.
+    factor : number
+        A step is ``exp(factor * H)``.
+    least : float
+        Norm of what ``H psi`` may lack.
+    """
+
+    error: float  # of the steps up to the last look
+
+    def __init__(self, reach: Reach, gap: int, bond: int, cutoff: float, factor: complex, least: float):
+        self.reach, self.gap, self.bond, self.cutoff = reach, gap, bond, cutoff
+        self.factor, self.least, self.error = factor, least, 0.0
+        self.step, self.looked, self.wait, self.rate, self.made = 0, 0, 1, 0.0, False
+
+    def before(self, tensors: Sequence[Any]) -> list[Any] | None:
+        """To be called before every step; the chain with more room, None where it stays as it is."""
+        self.step += 1
+        if self.step > 1 and self.step - 1 - self.looked < self.wait:
+            return None
+        self.look(tensors)
+        out, start = None, self.step == 1
+        if self.gap == 2 and (start or self.rate > self.least) and min(sizes(tensors)) < self.bond:
+            out = self.reach.enriched(tensors, self.bond, self.factor, self.cutoff)
+            self.made = sizes(out) != sizes(tensors)
+            self.rate = self.reach.missed(out, self.gap) if self.made else self.rate
+        self.wait = 1 if start or self.made else min(2 * self.wait, LONGEST)
+        return out if self.made else None
+
+    def look(self, tensors: Sequence[Any]) -> None:
+        """Put down what the steps since the last look missed: with directions added, what was missed after that."""
+        rate, steps = self.reach.missed(tensors, self.gap), self.step - 1 - self.looked
+        self.error += steps * abs(self.factor) * (self.rate if self.made else (self.rate + rate) / 2)
+        self.rate, self.looked, self.made = rate, self.step - 1, False
+
+    def total(self, tensors: Sequence[Any]) -> float:
+        """What all steps have missed, at the end."""
+        self.step += 1
+        self.look(tensors)
+        return self.error
+
+
+def sizes(tensors: Sequence[Any]) -> list[int]:
+    """The dimensions of the inner bonds."""
+    return [t.shape[0] for t in tensors[1:]]
+
+
+def fewer(rows: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
+    """Rows of the same Gram matrix, no more than columns; where these are more than `most`, so many, in the mean."""
+    if len(rows) > rows.shape[1] <= most:
+        return np.linalg.qr(rows, mode="r")
+    if len(rows) > most:
+        return (rng.standard_normal((most, len(rows))) / np.sqrt(most)).astype(rows.real.dtype) @ rows
+    return rows
+
+
+def beside(found: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """Singular values and orthonormal vectors of rows beside others, and the size of their rounding."""
+    rest = found - (found @ known.conj().T) @ known
+    values, vectors = np.linalg.svd(rest, full_matrices=False)[1:]
+    vectors = vectors - (vectors @ known.conj().T) @ known
+    floor = NOISE * np.finfo(values.dtype).eps * np.linalg.norm(found)
+    return values, np.linalg.qr(vectors.T)[0].T, float(floor)
+
+
+def kept_of(values: np.ndarray, cutoff: float, floor: float, room: int) -> tuple[int, float]:
+    """How many of the descending singular values are kept, and the weight of those that are not, but for rounding."""
+    weights = np.append(np.cumsum(values[::-1] ** 2)[::-1], 0.0)
+    kept = min(np.count_nonzero((weights[:-1] > cutoff) & (values > floor)), max(room, 0))
+    return kept, float(weights[kept])

@@ -1,0 +1,171 @@
+"""Derivatives of `evolve` as it is first called: method and options left at their defaults, any model, any start."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+import qad
+from qad.mps import MPS, OpSum, evolve, heisenberg, ising, j1j2, xxz
+
+METHODS = {"default": {}, "tebd": {"method": "tebd"}, "tebd4": {"method": "tebd4"}, "cut": {"bond": 4}}
+WITH = ["coupling", "time", "start"]
+
+
+def long_range(g, j, n):
+    """Ising couplings that fall off with the third power of the distance, in a field."""
+    H = OpSum(n)
+    for a in range(n):
+        H.add(-g, "X", a)
+        for b in range(a + 1, n):
+            H.add(-j / (b - a) ** 3, "Z", a, "Z", b)
+    return H
+
+
+def ladder(rung, leg, n):
+    """Heisenberg couplings along two legs and on the rungs, site by site."""
+    H = OpSum(n)
+    for name in ("Sx", "Sy", "Sz"):
+        for a in range(n - 2):
+            H.add(leg, name, a, name, a + 2)
+        for a in range(0, n - 1, 2):
+            H.add(rung, name, a, name, a + 1)
+    return H
+
+
+MODELS = {
+    "ising": lambda p, q, n: ising(n, p, j=q),
+    "heisenberg": lambda p, q, n: p * heisenberg(n),
+    "xxz": lambda p, q, n: q * xxz(n, p),
+    "long-range": long_range,
+    "ladder": ladder,
+    "j1j2": lambda p, q, n: j1j2(n, q, p),
+}
+
+
+@cache
+def ground(n):
+    return qad.mps.ground_state(ising(n, 1.3), 16).state
+
+
+STARTS = {
+    "up": lambda n: MPS.product([0] * n),
+    "neel": lambda n: MPS.product([0, 1] * (n // 2)),
+    "tilted": lambda n: MPS.product([np.array([0.9, 0.43589 * np.exp(0.3j * (i % 3))]) for i in range(n)]),
+    "random": lambda n: MPS.random(n, 4, seed=3),
+    "ground": ground,
+}
+
+
+def program(model, start, n, by, imaginary=False, time=0.3, steps=3, **how):
+    """A function of one number, a measurement after an evolution; where it is taken; and the dense one."""
+    psi = STARTS[start](n)
+
+    def operands(x):
+        p, t, tensors = x if by == "coupling" else 0.8, x if by == "time" else time, list(psi)
+        if by == "start":
+            turn = np.cos(x) * np.eye(2) - 1j * np.sin(x) * np.array([[0.0, 1.0], [1.0, 0.0]])
+            tensors[n // 2] = np.einsum("st,atb->asb", turn, tensors[n // 2])
+        return MPS(tensors), MODELS[model](p, 1.1, n), t
+
+    def chain(x):
+        state, H, t = operands(x)
+        return measured(evolve(state, H, t, steps, imaginary=imaginary, **how).state)
+
+    def dense(x):
+        state, H, t = operands(x)
+        H = H.mpo() if isinstance(H, OpSum) else H
+        final = qad.linalg.expm((-t if imaginary else -1j * t) * H.to_dense()) @ state.to_dense().reshape(-1)
+        return measured(MPS.from_dense((final / np.linalg.norm(final)).reshape((2,) * n)))
+
+    return chain, {"coupling": 0.8, "time": time, "start": 0.2}[by], dense
+
+
+def measured(psi):
+    """Of one site, of two neighbours and of two far away."""
+    n, z = len(psi), qad.mps.local_expectations(psi, "Z").real
+    x = qad.mps.correlations(psi, "X", "X").real
+    return z[n // 2] + 0.3 * z[1] + 0.5 * x[n // 2, n // 2 - 1] + 0.2 * x[1, n - 2]
+
+
+def difference(f, x, h=2e-3):
+    """By five points."""
+    sides = {k: f(x + k * h) for k in (-2, -1, 1, 2)}
+    return (8 * (sides[1] - sides[-1]) - (sides[2] - sides[-2])) / (12 * h)
+
+
+def drawn(seed, most):
+    """A random program of at most so many sites."""
+    rng = np.random.default_rng(seed)
+    model, start, by = (str(rng.choice(list(x))) for x in (MODELS, STARTS, WITH))
+    n = int(rng.choice([k for k in (6, 8, 10, 12, 16) if k <= most]))
+    how = str(rng.choice(list(METHODS)))
+    if how.startswith("tebd") and model not in ("ising", "heisenberg", "xxz"):
+        how = "default"
+    return model, start, n, by, bool(rng.random() < 0.25), METHODS[how]
+
+
+def check(model, start, n, by, imaginary=False, how=None, dense=False):
+    chain, x, exact = program(model, start, n, by, imaginary, **(how or {}))
+    value, found = qad.value_and_grad(chain)(x)
+    assert value == pytest.approx(chain(x), abs=1e-6)
+    assert found == pytest.approx(difference(chain, x), abs=1e-6)
+    if dense:
+        assert found == pytest.approx(qad.grad(exact)(x), abs=1e-5)
+
+
+@pytest.mark.parametrize("n, exact", [(8, 0.956858), (10, 0.956896)])
+def test_the_first_gradient_of_a_quench(n, exact):
+    """From a product state, by the default method: it was -350191 for ten spins."""
+
+    def f(j):
+        final = evolve(MPS.product([0] * n), ising(n, 1.0, j=j), 1.0, 10).state
+        return qad.mps.local_expectations(final, "Z")[n // 2].real
+
+    assert qad.grad(f)(1.0) == pytest.approx(exact, abs=2e-6)
+
+
+@pytest.mark.slow
+def test_the_gradient_of_a_quench_of_forty_spins():
+    def f(j):
+        final = evolve(MPS.product([0] * 40), ising(40, 1.0, j=j), 1.0, 20, bond=32).state
+        return qad.mps.local_expectations(final, "Z")[20].real
+
+    assert qad.grad(f)(1.0) == pytest.approx(difference(f, 1.0), abs=1e-6)
+
+
+@pytest.mark.parametrize("by", WITH)
+@pytest.mark.parametrize(
+    "model, start", [("long-range", "up"), ("long-range", "tilted"), ("xxz", "up"), ("ladder", "up")]
+)
+def test_none_is_refused_from_product_states(model, start, by):
+    """Also where the state stays what it is, and bonds have nothing in directions that a change fills."""
+    check(model, start, 6, by, dense=True)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_programs(seed):
+    model, start, n, by, imaginary, how = drawn(seed, 8)
+    check(model, start, n, by, imaginary, how)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 160))
+def test_random_programs_of_more_sites(seed):
+    check(*drawn(seed, 16))
+
+
+def test_the_products_of_a_gradient_are_in_proportion_to_those_of_the_value(monkeypatch):
+    """Of effective operators: as many for each of nine steps as for each of three, and few times the value's."""
+    counted, extend = [], qad.mps.search.lanczos.Krylov.extend
+    monkeypatch.setattr(qad.mps.search.lanczos.Krylov, "extend", lambda *args: (counted.append(0), extend(*args))[1])
+    per_step = []
+    for steps in (3, 9):
+        chain, x, _ = program("long-range", "random", 8, "coupling", time=0.1 * steps, steps=steps, cutoff=1e-20)
+        del counted[:]
+        chain(x)
+        value = len(counted)
+        qad.grad(chain)(x)
+        per_step.append((len(counted) - value) / steps)
+        assert len(counted) - value < 6 * value
+    assert per_step[1] < 1.5 * per_step[0]
