@@ -27,13 +27,13 @@ from qad.mps.evolve.tdvp import OneSiteTdvp, TwoSiteTdvp
 from qad.mps.evolve.tebd import ORDERS, REACH, Gates, Truncation, cutoff_for
 from qad.mps.evolve.whole import advanced, amplitudes_of, chain_of, fits
 from qad.mps.hamiltonian import check_hermitian, strength
+from qad.mps.operator import MPO
 from qad.mps.state import MPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from qad.mps.operator import MPO
     from qad.mps.opsum import OpSum
     from qad.typing import Array, Real, Scalar
 
@@ -179,7 +179,7 @@ def stepped(
     now, gained, several = 0.0, 0.0, steps if callback is None and room is None else 1
     with blas_for(max(bond, psi.bond)):
         for k in range(0, steps, several):
-            if room is not None and (wider := room.before(tensors)):
+            if room is not None and (wider := room.before(tensors, several)):
                 tensors[:] = wider
                 sweep.surround(tensors)
             gained += advance(several)
@@ -224,7 +224,10 @@ def recorded(
     check_operator(psi, H)
     check_hermitian([value_of(w) for w in H])
     dt, now = real_time(value_of(time)) / steps, 0.0
-    several, two_sites = steps if callback is None else 1, method == "tdvp2" and len(psi) > 1
+    plain, factor = H if not recording(H) else MPO([value_of(w) for w in H]), -dt if imaginary else -1j * dt
+    room = room_for(method, plain, psi, bond, cutoff_of(method, H, dt) if cutoff is None else cutoff, factor)
+    several = steps if callback is None and (room is None or room.gap == 1) else 1
+    two_sites = method == "tdvp2" and len(psi) > 1
     kind = GateSteps(GATES[method], several, len(psi) - 1) if method in GATES else TdvpSteps(two_sites, several)
     made = kind.made_of(H, time / steps * (-1.0 if imaginary else -1j))
     whole = method in GATES and cutoff is None and not ancillas
@@ -237,6 +240,8 @@ def recorded(
         state = recorded_centre(psi, H, imaginary)
     chain, discarded, gained = chain_of if whole else MPS, 0.0, 0.0
     for k in range(0, steps, several):
+        if room is not None and (wider := room.before([value_of(t) for t in state], several)):
+            state = with_room(state, wider)
         state, more, lost = (*advanced(made, state, kind), 0.0) if whole else evolution_of(made, state, plan)
         gained, discarded, now = gained + more, discarded + lost, (k + several) * dt
         if callback is not None:
@@ -244,7 +249,25 @@ def recorded(
                 callback(chain(state), now)
             except StopIteration:
                 break
-    return Evolution(chain(state), now, discarded, gained)
+    missed = 0.0 if room is None else room.total([value_of(t) for t in state])
+    return Evolution(chain(state), now, discarded, gained, missed)
+
+
+def with_room(tensors: Sequence[Array], wider: Sequence[np.ndarray]) -> list[Array]:
+    """Recorded tensors with the directions of no weight of `wider`, which stay orthogonal to them as they change."""
+    out = []
+    for tensor, wide in zip(tensors, wider, strict=True):
+        left, phys, right = tensor.shape
+        rows = np.concatenate([tensor, np.zeros((left, phys, wide.shape[2] - right), wide.dtype)], axis=2)
+        known, new = rows.reshape(left, -1), wide[left:].reshape(len(wide) - left, phys * wide.shape[2])
+        new = new - (new @ known.conj().T) @ known
+        out.append(np.concatenate([known, new]).reshape(wide.shape))
+    return out
+
+
+def recording(H: MPO) -> bool:
+    """Whether anything in an operator is recorded."""
+    return any(type(w) is Tensor for w in H)
 
 
 def check_unstacked(operands: Sequence[Any]) -> None:
