@@ -81,10 +81,11 @@ class Reach:
         return self.extended(tensors, tensors, self.leaving(tensors, gap), [0] * len(tensors), 0.0)[2]
 
     def left_parts(self, ket: Sequence[Any], rows: int) -> list[Any]:
-        """For every bond the left part of ``H ket``, legs (row, operator, ket)."""
+        """For every bond the left part of ``H ket``, legs (row, operator, ket), None where it is zero."""
         seen, rng = [self.ends(ket)[0]], np.random.default_rng(0)
         for site, tensor in enumerate(ket[:-1]):
-            seen.append(self.mixed(self.passed(seen[-1], site, tensor), rows, rng))
+            part = None if seen[-1] is None else self.passed(seen[-1], site, tensor)
+            seen.append(None if part is None else self.mixed(part, rows, rng))
         return seen
 
     def leaving(self, tensors: Sequence[Any], gap: int) -> list[Any]:
