@@ -169,7 +169,7 @@ def test_what_is_missed_is_what_the_projector_leaves():
         np.testing.assert_allclose(
             reach.missed(tensors, gap), np.linalg.norm(hv - sum(centres) @ hv + sum(shared) @ hv), rtol=1e-10
         )
-    wide = reach.enriched(tensors, 64, -0.1j, 1e-20)
+    wide = reach.enriched(tensors, 64, 0.1, 1e-20)
     np.testing.assert_allclose(dense_of(MPS(wide)), v, rtol=0, atol=1e-14)
     assert reach.missed(wide) < 1e-12
 

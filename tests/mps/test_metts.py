@@ -14,7 +14,7 @@ def energy_of(H, beta):
     return levels @ weights / weights.sum()
 
 
-@pytest.mark.parametrize(("correlation", "samples"), [(0.0, 20), (0.0, 100), (0.3, 100), (0.6, 400)])
+@pytest.mark.parametrize("correlation, samples", [(0.0, 20), (0.0, 100), (0.3, 100), (0.6, 400)])
 def test_errors_count_correlated_samples(correlation, samples):
     """An autoregressive series of mean 0: the mean over its error is of size 1."""
     ratios = []

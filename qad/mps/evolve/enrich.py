@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 MORE = 8  # random vectors beyond the directions that are wanted
 MEASURING = 40  # random vectors where only a norm is
 ORDER = 3  # powers of H whose directions a bond gets
-LONGEST = 10  # steps between two looks at what is missed
 NOISE = 100.0  # times rounding: directions below it, relative to all of ``H psi``, are none
 
 
@@ -47,17 +46,17 @@ class Reach:
     def __init__(self, H: Sequence[Any]):
         self.sites: list[Any] = list(H)
 
-    def enriched(self, tensors: Sequence[Any], bond: int, factor: complex, cutoff: float) -> list[Any]:
+    def enriched(self, tensors: Sequence[Any], bond: int, dt: float, cutoff: float) -> list[Any]:
         """The same state with directions of ``H psi, ..., H^3 psi`` in its bonds, of no weight.
 
-        What counts is the weight that the Taylor series of ``exp(factor * H)`` gives to a direction: every bond may
+        What counts is the weight that the Taylor series of a step of length dt gives to a direction: every bond may
         lack the weight `cutoff` of each of its terms.  Bonds of dimension `bond` and more stay as they are.
         """
         out, ket, limits = list(tensors), list(tensors), self.limits(tensors, bond)
         for k in range(1, ORDER + 1):
             before = sizes(out)
             parts = self.left_parts(ket, bond + MORE)
-            out, ket, _ = self.extended(out, ket, parts, limits, cutoff, abs(factor) / k)
+            out, ket, _ = self.extended(out, ket, parts, limits, cutoff, dt / k)
             if sizes(out) == before:
                 break
         return out
@@ -172,69 +171,6 @@ class Reach:
         values, vectors, floor = beside(flat, known)
         kept, lost = kept_of(values, cutoff, floor, min(bond, known.shape[1]) - len(known))
         return (vectors[:kept].reshape(-1, *rows.shape[1:]) if kept else None), lost
-
-
-class Room:
-    """Gives a chain room for what a Hamiltonian leads to, step by step, and keeps account of what is missed.
-
-    At the start directions are added; later where more than `least` is missed per time.  As long as that does not
-    happen it looks 4 steps further on, then 10, as it does where bonds are full.
-
-    Parameters
-    ----------
-    reach : Reach
-    gap : int
-        2 for the variational principle of pairs; 1 for that of single sites, which adds nothing.
-    bond, cutoff
-        As of `qad.mps.evolve.tebd.Truncation`.
-    factor : number
-        A step is ``exp(factor * H)``.
-    least : float
-        Norm of what ``H psi`` may lack.
-    """
-
-    error: float  # of the steps up to the last look
-
-    def __init__(self, reach: Reach, gap: int, bond: int, cutoff: float, factor: complex, least: float):
-        self.reach, self.gap, self.bond, self.cutoff = reach, gap, bond, cutoff
-        self.factor, self.least, self.error = factor, least, 0.0
-        self.step, self.looked, self.wait, self.rate, self.made = 0, 0, 1, 0.0, False
-
-    def before(self, tensors: Sequence[Any], steps: int = 1) -> list[Any] | None:
-        """To be called before every step, or some; the chain with more room, None where it stays as it is."""
-        done, self.step = self.step, self.step + steps
-        if done and done - self.looked < self.wait:
-            return None
-        self.look(tensors, done)
-        out, start = None, not done
-        if self.gap == 2 and (start or self.rate > self.least) and self.has_room(tensors):
-            out = self.reach.enriched(tensors, self.bond, self.factor, self.cutoff)
-            self.made = sizes(out) != sizes(tensors)
-            self.rate = self.reach.missed(out, self.gap) if self.made else self.rate
-            self.wait = 1 if self.made else LONGEST
-        elif self.gap == 1 or not self.has_room(tensors):
-            self.wait = LONGEST
-        else:
-            self.wait = min(4 * self.wait, LONGEST)
-        return out if self.made else None
-
-    def has_room(self, tensors: Sequence[Any]) -> bool:
-        """Whether any bond is smaller than it could be."""
-        legs = np.minimum([t.shape[1] for t in tensors], self.bond).astype(float)
-        left, right = np.cumprod(legs)[:-1], np.cumprod(legs[::-1])[-2::-1]
-        most = np.minimum(np.minimum(left, right), self.bond)
-        return bool((np.array(sizes(tensors)) < most).any())
-
-    def look(self, tensors: Sequence[Any], done: int) -> None:
-        """Put down what the steps since the last look missed: with directions added, what was missed after that."""
-        rate, steps = self.reach.missed(tensors, self.gap), done - self.looked
-        self.error += steps * abs(self.factor) * (self.rate if self.made else (self.rate + rate) / 2)
-        self.rate, self.looked, self.made = rate, done, False
-
-    def total(self, tensors: Sequence[Any]) -> float:
-        """What all steps have missed, at the end."""
-        self.look(tensors, self.step)
-        return self.error
 
 
 def sizes(tensors: Sequence[Any]) -> list[int]:

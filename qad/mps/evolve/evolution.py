@@ -10,8 +10,8 @@ import numpy as np
 from qad.core.errors import ArgumentError, BatchError, GradientTypeError
 from qad.core.threads import blas_for
 from qad.core.trees import flatten
-from qad.extend import Tensor, like, stack_of, value_of
-from qad.mps.canonical import schmidt_form
+from qad.extend import Tensor, stack_of, value_of
+from qad.mps.canonical import right_canonical, schmidt_form
 from qad.mps.chain import site_count
 from qad.mps.checks import as_operator, check_operator
 from qad.mps.conserving import evolution as conserving
@@ -20,28 +20,25 @@ from qad.mps.driven import driven
 from qad.mps.energy import prepared
 from qad.mps.evolve.adjoint import Plan, evolution_of
 from qad.mps.evolve.cut import centred_by_cuts
-from qad.mps.evolve.enrich import Reach, Room
-from qad.mps.evolve.neighbours import of_neighbours
 from qad.mps.evolve.recorded import GateSteps, TdvpSteps
+from qad.mps.evolve.room import BUDGET, room_for, with_room
 from qad.mps.evolve.tdvp import OneSiteTdvp, TwoSiteTdvp
 from qad.mps.evolve.tebd import ORDERS, REACH, Gates, Truncation, cutoff_for
 from qad.mps.evolve.whole import advanced, amplitudes_of, chain_of, fits
 from qad.mps.hamiltonian import check_hermitian, strength
-from qad.mps.operator import MPO
 from qad.mps.state import MPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
+    from qad.mps.operator import MPO
     from qad.mps.opsum import OpSum
     from qad.typing import Array, Real, Scalar
 
 GATES = {"tebd": 2, "tebd4": 4}  # and the order of the product formula
 METHODS = (*GATES, "tdvp", "tdvp2")
 RECORDED_CUTOFF = 1e-24  # the least weight that is cut by default where it counts how weights grow
-ISOMETRIC = 100.0  # times rounding: how far an isometry may be from one
-BUDGET = 1e-7  # error of all cuts in unit time where the method has hardly an error of its own
 
 
 @dataclass(frozen=True)
@@ -175,11 +172,11 @@ def stepped(
     tensors = centred(psi, H, imaginary)
     factor = -dt if imaginary else -1j * dt
     advance, truncation, sweep = stepper(method, H, psi, tensors, factor, bond, cutoff)
-    room = room_for(method, H, psi, bond, cutoff, factor)
+    room = room_for(method, H, psi, bond, cutoff, dt)
     now, gained, several = 0.0, 0.0, steps if callback is None and room is None else 1
     with blas_for(max(bond, psi.bond)):
         for k in range(0, steps, several):
-            if room is not None and (wider := room.before(tensors, several)):
+            if room and (wider := room.before(tensors, several)):
                 tensors[:] = wider
                 sweep.surround(tensors)
             gained += advance(several)
@@ -189,22 +186,8 @@ def stepped(
                     callback(chain_like(psi, tensors), now)
                 except StopIteration:
                     break
-        missed = 0.0 if room is None else room.total(tensors)
+        missed = room.total(tensors) if room else 0.0
     return Evolution(chain_like(psi, tensors), now, float(truncation.discarded), gained, missed)
-
-
-def room_for(method: str, H: MPO, psi: Any, bond: int, cutoff: float, factor: complex) -> Room | None:
-    """What gives bonds room for terms beyond neighbours; None where nothing can be missed.
-
-    For states and operators that are recorded, it takes their plain values.
-    """
-    gap = 1 if method == "tdvp" else 2
-    if method in GATES or len(H) <= gap or (gap == 2 and of_neighbours(H)):
-        return None
-    step, cuts = abs(factor) * strength(H.tensors), 2 * (len(H) - 1)
-    least = max(BUDGET * step, cuts * np.sqrt(cutoff)) / (abs(factor) or 1.0)
-    reach = conserving.Reach(conserving.operator_for(psi, H)) if isinstance(psi, SymmetricMPS) else Reach(H)
-    return Room(reach, gap, bond, cutoff, factor, least)
 
 
 def recorded(
@@ -224,23 +207,22 @@ def recorded(
     check_operator(psi, H)
     check_hermitian([value_of(w) for w in H])
     dt, now = real_time(value_of(time)) / steps, 0.0
-    plain, factor = H if not recording(H) else MPO([value_of(w) for w in H]), -dt if imaginary else -1j * dt
-    room = room_for(method, plain, psi, bond, cutoff_of(method, H, dt) if cutoff is None else cutoff, factor)
-    several = steps if callback is None and (room is None or room.gap == 1) else 1
-    two_sites = method == "tdvp2" and len(psi) > 1
+    weight = cutoff_of(method, H, dt) if cutoff is None else cutoff
+    room = room_for(method, H, psi, bond, weight, dt)
+    several, two_sites = 1 if callback or (room and room.gap == 2) else steps, method == "tdvp2" and len(psi) > 1
     kind = GateSteps(GATES[method], several, len(psi) - 1) if method in GATES else TdvpSteps(two_sites, several)
     made = kind.made_of(H, time / steps * (-1.0 if imaginary else -1j))
     whole = method in GATES and cutoff is None and not ancillas
     if whole := whole and fits([t.shape[1] for t in psi], bond, len(kind) * steps // several * (len(psi) - 1)):
         state = amplitudes_of(psi)
     else:
-        cutoff = min(cutoff_of(method, H, dt), RECORDED_CUTOFF) if cutoff is None else cutoff
+        cutoff = min(weight, RECORDED_CUTOFF) if cutoff is None else cutoff
         steered = any(type(x) is Tensor for x in made)
         plan = Plan(kind, len(made), bond, cutoff, not imaginary, steered, reach, ancillas)
         state = recorded_centre(psi, H, imaginary)
     chain, discarded, gained = chain_of if whole else MPS, 0.0, 0.0
     for k in range(0, steps, several):
-        if room is not None and (wider := room.before([value_of(t) for t in state], several)):
+        if room and (wider := room.before([value_of(t) for t in state], several)):
             state = with_room(state, wider)
         state, more, lost = (*advanced(made, state, kind), 0.0) if whole else evolution_of(made, state, plan)
         gained, discarded, now = gained + more, discarded + lost, (k + several) * dt
@@ -249,25 +231,7 @@ def recorded(
                 callback(chain(state), now)
             except StopIteration:
                 break
-    missed = 0.0 if room is None else room.total([value_of(t) for t in state])
-    return Evolution(chain(state), now, discarded, gained, missed)
-
-
-def with_room(tensors: Sequence[Array], wider: Sequence[np.ndarray]) -> list[Array]:
-    """Recorded tensors with the directions of no weight of `wider`, which stay orthogonal to them as they change."""
-    out = []
-    for tensor, wide in zip(tensors, wider, strict=True):
-        left, phys, right = tensor.shape
-        rows = np.concatenate([tensor, np.zeros((left, phys, wide.shape[2] - right), wide.dtype)], axis=2)
-        known, new = rows.reshape(left, -1), wide[left:].reshape(len(wide) - left, phys * wide.shape[2])
-        new = new - (new @ known.conj().T) @ known
-        out.append(np.concatenate([known, new]).reshape(wide.shape))
-    return out
-
-
-def recording(H: MPO) -> bool:
-    """Whether anything in an operator is recorded."""
-    return any(type(w) is Tensor for w in H)
+    return Evolution(chain(state), now, discarded, gained, room.total([value_of(t) for t in state]) if room else 0.0)
 
 
 def check_unstacked(operands: Sequence[Any]) -> None:
@@ -314,16 +278,6 @@ def centred(psi: MPS, H: MPO, imaginary: bool) -> list[np.ndarray]:
     else:  # the state that an evolution returned
         state = [psi[0] / np.linalg.norm(psi[0]), *psi.tensors[1:]]
     return [t.astype(dtype) for t in state]
-
-
-def right_canonical(tensors: Sequence[np.ndarray]) -> bool:
-    """Whether all site tensors but the first are isometries from their left bond, up to rounding."""
-    for tensor in tensors[1:]:
-        rows = tensor.reshape(len(tensor), -1)
-        error = np.abs(rows @ rows.conj().T - like(rows).eye(len(rows), dtype=rows.dtype)).max()
-        if not error <= ISOMETRIC * np.finfo(rows.dtype).eps:
-            return False
-    return bool(np.linalg.norm(tensors[0]) > 0)
 
 
 def chain_like(psi: Any, tensors: list[Any]) -> Any:

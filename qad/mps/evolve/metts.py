@@ -59,9 +59,9 @@ class Metts:
 def standard_error(values: np.ndarray) -> float:
     """Of the mean of successive samples of a reversible chain, which may be correlated; infinite for one.
 
-    With the integrated autocorrelation time ``tau = 1 + 2 sum_t rho_t``, the sum up to the first pair of neighbours that
-    is not positive (C. J. Geyer, Stat. Sci. 7, 473 (1992)), the square of the error is ``tau / n`` times the variance,
-    which around the mean of the samples itself comes out smaller by ``1 - tau / n``.
+    With the integrated autocorrelation time ``tau = 1 + 2 sum_t rho_t``, the sum up to the first pair of neighbours
+    that is not positive (C. J. Geyer, Stat. Sci. 7, 473 (1992)), the square of the error is ``tau / n`` times the
+    variance, which around the mean of the samples itself comes out smaller by ``1 - tau / n``.
     """
     n, rest = len(values), values - values.mean()
     if n < 2 or not rest.any():
