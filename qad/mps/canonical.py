@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import like
 from qad.mps.gauge import carry, left_isometry
 from qad.mps.state import MPS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ISOMETRIC = 100.0  # times rounding: how far an isometry may be from one
 
 
 def schmidt_form(psi: MPS) -> tuple[MPS, list[np.ndarray]]:
@@ -66,3 +73,13 @@ def schmidt_form(psi: MPS) -> tuple[MPS, list[np.ndarray]]:
         weights.append(s)
     tensors[0] = tensors[0] * (carried[0, 0] / abs(carried[0, 0]))
     return MPS(tensors), weights[::-1]
+
+
+def right_canonical(tensors: Sequence[np.ndarray]) -> bool:
+    """Whether all site tensors but the first are isometries from their left bond, up to rounding."""
+    for tensor in tensors[1:]:
+        rows = tensor.reshape(len(tensor), -1)
+        error = np.abs(rows @ rows.conj().T - like(rows).eye(len(rows), dtype=rows.dtype)).max()
+        if not error <= ISOMETRIC * np.finfo(rows.dtype).eps:
+            return False
+    return bool(np.linalg.norm(tensors[0]) > 0)

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import TypeAlias
 
-    from qad.mps.evolve.enrich import Room
     from qad.mps.evolve.recorded import GateSteps, TdvpSteps
+    from qad.mps.evolve.room import Room
     from qad.typing import Array
 
     State: TypeAlias = tuple[np.ndarray, ...]
@@ -64,7 +64,7 @@ class Plan:
     reach, ancillas
         As of `Truncation`.
     room : callable
-        Makes what widens bonds for terms beyond neighbours (`qad.mps.evolve.enrich`), or None.
+        Makes what widens bonds for terms beyond neighbours (`qad.mps.evolve.room`), or None.
     """
 
     kind: GateSteps | TdvpSteps

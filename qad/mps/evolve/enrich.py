@@ -1,14 +1,14 @@
 """What the variational principle cannot see of a Hamiltonian, and room for it in the bonds.
 
-Let ``L_j`` be the projector on the states that the sites up to j have in a chain, ``D_j = L_(j-1) - L_j`` that on what
-first leaves them at site j, and ``R_k``, ``D_k`` the same from the right.  The tangent space of neighbouring pairs holds
-what leaves the chain at one site or two neighbours; of ``H psi`` it misses
+Let ``L_j`` be the projector on the states that the sites up to j have in a chain, ``D_j = L_(j-1) - L_j`` that on
+what first leaves them at site j, and ``R_k``, ``D_k`` the same from the right.  The tangent space of neighbouring pairs
+holds what leaves the chain at one site or two neighbours; of ``H psi`` it misses
 
     |H psi|^2 - |P2 H psi|^2 = sum over j, k >= j + 2 of |D_j D_k H psi|^2,
 
 a sum of squares without cancellation, nothing where H has terms of neighbours only; that of single sites misses
-``k >= j + 1`` (`gap`).  The cure is a chain whose bonds hold the directions of ``H psi``, ``H^2 psi`` ... on the right of
-each, with no weight: the state is the same, and its tangent space larger.  M. Yang and S. R. White, PRB 102, 094315
+``k >= j + 1`` (`gap`).  The cure is a chain whose bonds hold the directions of ``H psi``, ``H^2 psi`` ... on the right
+of each, with no weight: the state is the same, its tangent space larger.  M. Yang and S. R. White, PRB 102, 094315
 (2020).
 
 What stands left of a bond is known by its products with random vectors where it has more rows than these.
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 MORE = 8  # random vectors beyond the directions that are wanted
 MEASURING = 40  # random vectors where only a norm is
 ORDER = 3  # powers of H whose directions a bond gets
-LONGEST = 16  # steps between two looks at what is missed
 NOISE = 100.0  # times rounding: directions below it, relative to all of ``H psi``, are none
 
 
@@ -47,33 +46,45 @@ class Reach:
     def __init__(self, H: Sequence[Any]):
         self.sites: list[Any] = list(H)
 
-    def enriched(self, tensors: Sequence[Any], bond: int, factor: complex, cutoff: float) -> list[Any]:
+    def enriched(self, tensors: Sequence[Any], bond: int, dt: float, cutoff: float) -> list[Any]:
         """The same state with directions of ``H psi, ..., H^3 psi`` in its bonds, of no weight.
 
-        What counts is the weight that the Taylor series of ``exp(factor * H)`` gives to a direction: every bond may
+        What counts is the weight that the Taylor series of a step of length dt gives to a direction: every bond may
         lack the weight `cutoff` of each of its terms.  Bonds of dimension `bond` and more stay as they are.
         """
-        out, ket = list(tensors), list(tensors)
+        out, ket, limits = list(tensors), list(tensors), self.limits(tensors, bond)
         for k in range(1, ORDER + 1):
             before = sizes(out)
             parts = self.left_parts(ket, bond + MORE)
-            out, ket, _ = self.extended(out, ket, parts, bond, cutoff, abs(factor) / k)
+            out, ket, _ = self.extended(out, ket, parts, limits, cutoff, dt / k)
             if sizes(out) == before:
                 break
         return out
+
+    def limits(self, tensors: Sequence[Any], bond: int) -> list[int]:
+        """The largest dimensions of the bonds left of sites: `bond`, or 0 where all states left of it have weight."""
+        found, basis, most = [0], None, 1
+        for tensor in tensors[:-1]:
+            basis, most = (
+                self.isometry(tensor if basis is None else self.carried(basis, tensor))[1],
+                most * tensor.shape[1],
+            )
+            found.append(0 if basis.shape[0] >= most else bond)
+        return found
 
     def missed(self, tensors: Sequence[Any], gap: int = 2) -> float:
         """The norm of what the tangent space of pairs misses of ``H psi``, or that of single sites for a `gap` of 1.
 
         Directions of no weight left of a bond count as none.
         """
-        return self.extended(tensors, tensors, self.leaving(tensors, gap), 0, 0.0)[2]
+        return self.extended(tensors, tensors, self.leaving(tensors, gap), [0] * len(tensors), 0.0)[2]
 
     def left_parts(self, ket: Sequence[Any], rows: int) -> list[Any]:
-        """For every bond the left part of ``H ket``, legs (row, operator, ket)."""
+        """For every bond the left part of ``H ket``, legs (row, operator, ket), None where it is zero."""
         seen, rng = [self.ends(ket)[0]], np.random.default_rng(0)
         for site, tensor in enumerate(ket[:-1]):
-            seen.append(self.mixed(self.passed(seen[-1], site, tensor), rows, rng))
+            part = None if seen[-1] is None else self.passed(seen[-1], site, tensor)
+            seen.append(None if part is None else self.mixed(part, rows, rng))
         return seen
 
     def leaving(self, tensors: Sequence[Any], gap: int) -> list[Any]:
@@ -91,12 +102,12 @@ class Reach:
         return seen
 
     def extended(
-        self, tensors: Sequence[Any], ket: Sequence[Any], seen: Sequence[Any], bond: int, cutoff: float,
+        self, tensors: Sequence[Any], ket: Sequence[Any], seen: Sequence[Any], limits: Sequence[int], cutoff: float,
         scale: float = 1.0,
     ) -> tuple[list[Any], list[Any], float]:  # fmt: skip
         """The chain with directions of ``scale H ket`` in its bonds, ``scale H ket`` in them, and the norm of the rest.
 
-        It knows of ``H ket`` what the left parts `seen` do.
+        It knows of ``H ket`` what the left parts `seen` do; the bond left of each site has its largest dimension.
         """
         out, lacked, right, new = list(tensors), 0.0, self.ends(tensors)[1], None
         for site in reversed(range(len(out))):
@@ -110,7 +121,7 @@ class Reach:
             new = None
             if seen[site] is not None:
                 found = self.dot(seen[site], reached, ([1, 2], [0, 1])) * scale
-                new, rest = self.directions(found, rows, bond, cutoff)
+                new, rest = self.directions(found, rows, limits[site], cutoff)
                 lacked += rest
             out[site] = rows if new is None else self.stacked(rows, new)
             right = self.dot(out[site].conj(), reached, ([1, 2], [2, 3]))
@@ -160,59 +171,6 @@ class Reach:
         values, vectors, floor = beside(flat, known)
         kept, lost = kept_of(values, cutoff, floor, min(bond, known.shape[1]) - len(known))
         return (vectors[:kept].reshape(-1, *rows.shape[1:]) if kept else None), lost
-
-
-class Room:
-    """Gives a chain room for what a Hamiltonian leads to, step by step, and keeps account of what is missed.
-
-    At the start directions are added; later where more than `least` is missed per time.  As long as that does not
-    happen, or bonds are full, it looks at steps 1, 2, 4, 8 ... further on.
-
-    Parameters
-    ----------
-    reach : Reach
-    gap : int
-        2 for the variational principle of pairs; 1 for that of single sites, which adds nothing.
-    bond, cutoff
-        As of `qad.mps.evolve.tebd.Truncation`.
-    factor : number
-        A step is ``exp(factor * H)``.
-    least : float
-        Norm of what ``H psi`` may lack.
-    """
-
-    error: float  # of the steps up to the last look
-
-    def __init__(self, reach: Reach, gap: int, bond: int, cutoff: float, factor: complex, least: float):
-        self.reach, self.gap, self.bond, self.cutoff = reach, gap, bond, cutoff
-        self.factor, self.least, self.error = factor, least, 0.0
-        self.step, self.looked, self.wait, self.rate, self.made = 0, 0, 1, 0.0, False
-
-    def before(self, tensors: Sequence[Any]) -> list[Any] | None:
-        """To be called before every step; the chain with more room, None where it stays as it is."""
-        self.step += 1
-        if self.step > 1 and self.step - 1 - self.looked < self.wait:
-            return None
-        self.look(tensors)
-        out, start = None, self.step == 1
-        if self.gap == 2 and (start or self.rate > self.least) and min(sizes(tensors)) < self.bond:
-            out = self.reach.enriched(tensors, self.bond, self.factor, self.cutoff)
-            self.made = sizes(out) != sizes(tensors)
-            self.rate = self.reach.missed(out, self.gap) if self.made else self.rate
-        self.wait = 1 if start or self.made else min(2 * self.wait, LONGEST)
-        return out if self.made else None
-
-    def look(self, tensors: Sequence[Any]) -> None:
-        """Put down what the steps since the last look missed: with directions added, what was missed after that."""
-        rate, steps = self.reach.missed(tensors, self.gap), self.step - 1 - self.looked
-        self.error += steps * abs(self.factor) * (self.rate if self.made else (self.rate + rate) / 2)
-        self.rate, self.looked, self.made = rate, self.step - 1, False
-
-    def total(self, tensors: Sequence[Any]) -> float:
-        """What all steps have missed, at the end."""
-        self.step += 1
-        self.look(tensors)
-        return self.error
 
 
 def sizes(tensors: Sequence[Any]) -> list[int]:

@@ -12,8 +12,7 @@ from qad.core.errors import ArgumentError, BatchError, GradientTypeError
 from qad.core.keywords import keywords_told
 from qad.core.threads import blas_for
 from qad.core.trees import flatten
-from qad.extend import Tensor, like, stack_of, value_of
-from qad.mps.canonical import schmidt_form
+from qad.extend import Tensor, stack_of, value_of
 from qad.mps.chain import site_count
 from qad.mps.checks import as_operator, check_operator
 from qad.mps.conserving import evolution as conserving
@@ -21,29 +20,26 @@ from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.driven import driven
 from qad.mps.energy import prepared
 from qad.mps.evolve.adjoint import Plan, evolution_of
-from qad.mps.evolve.cut import centred_by_cuts
-from qad.mps.evolve.enrich import Reach, Room
-from qad.mps.evolve.neighbours import of_neighbours
 from qad.mps.evolve.recorded import GateSteps, TdvpSteps
+from qad.mps.evolve.room import BUDGET, room_for
+from qad.mps.evolve.start import centred, recorded_centre
 from qad.mps.evolve.tdvp import MOST_PRODUCTS, OneSiteTdvp, TwoSiteTdvp
 from qad.mps.evolve.tebd import ORDERS, REACH, Gates, Truncation, cutoff_for
 from qad.mps.evolve.whole import advanced, amplitudes_of, chain_of, exponentiated, fits
 from qad.mps.hamiltonian import check_hermitian, strength
-from qad.mps.operator import MPO
 from qad.mps.state import MPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
+    from qad.mps.operator import MPO
     from qad.mps.opsum import OpSum
-    from qad.typing import Array, Real, Scalar
+    from qad.typing import Real, Scalar
 
 GATES = {"tebd": 2, "tebd4": 4}  # and the order of the product formula
 METHODS = (*GATES, "tdvp", "tdvp2")
 RECORDED_CUTOFF = 1e-24  # the least weight that is cut by default where it counts how weights grow
-ISOMETRIC = 100.0  # times rounding: how far an isometry may be from one
-BUDGET = 1e-7  # error of all cuts in unit time where the method has hardly an error of its own
 
 
 @dataclass(frozen=True)
@@ -178,11 +174,11 @@ def stepped(
     tensors = centred(psi, H, imaginary)
     factor = -dt if imaginary else -1j * dt
     advance, truncation, sweep = stepper(method, H, psi, tensors, factor, bond, cutoff)
-    room = room_for(method, H, psi, bond, cutoff, factor)
+    room = room_for(method, H, psi, bond, cutoff, dt)
     now, gained, several = 0.0, 0.0, steps if callback is None and room is None else 1
     with blas_for(max(bond, psi.bond)):
         for k in range(0, steps, several):
-            if room is not None and (wider := room.before(tensors)):
+            if room and (wider := room.before(tensors, several)):
                 tensors[:] = wider
                 sweep.surround(tensors)
             gained += advance(several)
@@ -192,22 +188,8 @@ def stepped(
                     callback(chain_like(psi, tensors), now)
                 except StopIteration:
                     break
-        missed = 0.0 if room is None else room.total(tensors)
+        missed = room.total(tensors) if room else 0.0
     return Evolution(chain_like(psi, tensors), now, float(truncation.discarded), gained, missed)
-
-
-def room_for(method: str, H: MPO, psi: Any, bond: int, cutoff: float, factor: complex) -> Room | None:
-    """What gives bonds room for terms beyond neighbours; None where nothing can be missed.
-
-    For states and operators that are recorded, it takes their plain values.
-    """
-    gap = 1 if method == "tdvp" else 2
-    if method in GATES or len(H) <= gap or (gap == 2 and of_neighbours(H)):
-        return None
-    step, cuts = abs(factor) * strength(H.tensors), 2 * (len(H) - 1)
-    least = max(BUDGET * step, cuts * np.sqrt(cutoff)) / (abs(factor) or 1.0)
-    reach = conserving.Reach(conserving.operator_for(psi, H)) if isinstance(psi, SymmetricMPS) else Reach(H)
-    return Room(reach, gap, bond, cutoff, factor, least)
 
 
 def recorded(
@@ -230,15 +212,14 @@ def recorded(
     several, two_sites = steps if callback is None else 1, method == "tdvp2" and len(psi) > 1
     kind = GateSteps(GATES[method], several, len(psi) - 1) if method in GATES else TdvpSteps(two_sites, several)
     made = kind.made_of(H, time / steps * (-1.0 if imaginary else -1j))
-    whole, advance = False, advanced if method in GATES else exponentiated
-    if method != "tdvp" and cutoff is None and not ancillas:
-        vectors = len(psi) if method in GATES else MOST_PRODUCTS
-        whole = fits([t.shape[1] for t in psi], bond, len(kind) * steps // several * vectors)
+    advance, vectors = (advanced, len(psi)) if method in GATES else (exponentiated, MOST_PRODUCTS)
+    whole = method != "tdvp" and cutoff is None and not ancillas
+    whole = whole and fits([t.shape[1] for t in psi], bond, len(kind) * steps // several * vectors)
     if not whole or method not in GATES:
         usual = cutoff_of(method, H, dt) if cutoff is None else cutoff
-        cutoff, plain = min(usual, RECORDED_CUTOFF) if cutoff is None else cutoff, MPO([value_of(w) for w in H])
+        cutoff = min(usual, RECORDED_CUTOFF) if cutoff is None else cutoff
         steered = any(type(x) is Tensor for x in made)
-        room = partial(room_for, method, plain, psi, bond, usual, -dt if imaginary else -1j * dt)
+        room = partial(room_for, method, H, psi, bond, usual, dt)
         plan = Plan(kind, len(made), bond, cutoff, steered, reach, ancillas, room)
         state = recorded_centre(psi, H, imaginary)
         whole = whole and plan.misses([value_of(x) for x in made], [value_of(x) for x in state])
@@ -265,15 +246,6 @@ def check_unstacked(operands: Sequence[Any]) -> None:
         )
 
 
-def recorded_centre(psi: MPS, H: MPO, imaginary: bool) -> list[Array]:
-    """`centred` of a state that may be recorded."""
-    if not any(type(t) is Tensor for t in psi):
-        return centred(psi, H, imaginary)
-    first, *others = centred_by_cuts(psi.tensors)
-    unit = np.zeros((), np.result_type(psi.dtype, H.dtype, psi.dtype if imaginary else 1j))
-    return [t + unit for t in (first / np.linalg.norm(first), *others)]
-
-
 def real_time(time: Any) -> float:
     """`time` as a finite float."""
     kind = time.dtype.kind if hasattr(time, "dtype") else np.asarray(time).dtype.kind
@@ -289,28 +261,6 @@ def cutoff_of(method: str, H: MPO, dt: float) -> float:
         return cutoff_for(BUDGET * step, cuts)
     order = GATES[method]
     return cutoff_for(step ** (order + 1), cuts * len(ORDERS[order]))
-
-
-def centred(psi: MPS, H: MPO, imaginary: bool) -> list[np.ndarray]:
-    """The site tensors with their centre at site 0 and norm 1, in a dtype in which they can evolve."""
-    dtype = np.result_type(psi.dtype, H.dtype, psi.dtype if imaginary else 1j)
-    if isinstance(psi, SymmetricMPS):
-        state = conserving.schmidt_form(psi.tensors)[0]
-    elif psi.periodic or not right_canonical(psi.tensors):
-        state = schmidt_form(psi)[0]
-    else:  # the state that an evolution returned
-        state = [psi[0] / np.linalg.norm(psi[0]), *psi.tensors[1:]]
-    return [t.astype(dtype) for t in state]
-
-
-def right_canonical(tensors: Sequence[np.ndarray]) -> bool:
-    """Whether all site tensors but the first are isometries from their left bond, up to rounding."""
-    for tensor in tensors[1:]:
-        rows = tensor.reshape(len(tensor), -1)
-        error = np.abs(rows @ rows.conj().T - like(rows).eye(len(rows), dtype=rows.dtype)).max()
-        if not error <= ISOMETRIC * np.finfo(rows.dtype).eps:
-            return False
-    return bool(np.linalg.norm(tensors[0]) > 0)
 
 
 def chain_like(psi: Any, tensors: list[Any]) -> Any:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qad.core.errors import ArgumentError
-from qad.mps.evolve.evolution import centred, chain_like, cutoff_of, stepper
+from qad.mps.evolve.evolution import chain_like, cutoff_of, stepper
+from qad.mps.evolve.start import centred
 from qad.mps.observables import energy
 from qad.mps.search.monitor import Finished
 
