@@ -99,9 +99,9 @@ def ground_state(
     tol : float
         Converged, for every method, when less than `tol` times the largest ``|E|`` is left to gain by a step ("lbfgs":
         20 iterations, "riemannian": 10), by all further ones if gains form a geometric series, and by solving local
-        problems; and when a probe, a sweep of pairs from slightly noisy centres, cut to the same bond, and one of
-        sites, ends lower by no more than ``max(10 tol, 1e-9)``, else the search goes on from there; and when squared
-        overlaps with `excluded` are at most 1e-4.  A loss is no convergence.
+        problems (for these two, the gradient's squared norm is that small); and when a probe, a sweep of pairs from
+        slightly noisy centres, cut to the same bond, and one of sites, ends lower by at most ``max(10 tol, 1e-9)``,
+        else the search goes on from there; and when squared overlaps with `excluded` are at most 1e-4.
     maxiter : int
         Most steps: iterations, or sweeps to the right end and back.
     callback : callable, optional

@@ -126,6 +126,10 @@ class Watch:
         gains = self.gains(steps)
         return is_settled(gains[0], gains[1] if len(gains) > 1 else np.inf, tol)
 
+    def is_flat(self, tol: float) -> bool:
+        """Whether the square of the gradient's norm is small beside the largest energy so far, both in our unit."""
+        return self.gradient_norm**2 <= max(tol, ROUNDING) * np.abs(self.history).max() / self.unit
+
     def converge(self, message: str) -> NoReturn:
         """End the search: a tolerance is reached."""
         self.converged = True
