@@ -239,22 +239,21 @@ def aklt(n: int | Lattice, periodic: bool = False) -> MPO:
 def bilinear_biquadratic(n: int | Lattice, linear: Number, square: Number, periodic: bool) -> MPO:
     """``sum_i linear S . S' + square (S . S')**2`` of spins 1."""
     total = OpSum(ring_or_chain(n, periodic), "spin-1")
-    s = [total.sites[0].operators[name] for name in ("Sx", "Sy", "Sz")]
+    up, z = (total.sites[0].operators[name] for name in ("Sp", "Sz"))
     for i, j in pairs(n, periodic):
         spin_product(total, linear - square / 2, i, j)
-        for q in quadrupoles(*s):
-            total.add(square / 2, q, i, q, j)
+        for q in quadrupoles(up, z):
+            total.add(square / 2, q, i, q.T, j)
         total.add(square * (4 / 3))
     return total.mpo()
 
 
-def quadrupoles(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Iterator[np.ndarray]:
-    """The five symmetric traceless products of spin operators, as large as the spins: ``tr Q**2 = 2``, spin 1."""
-    yield x @ x - y @ y
-    yield (2 * z @ z - x @ x - y @ y) / np.sqrt(3)
-    yield x @ y + y @ x
-    yield y @ z + z @ y
-    yield z @ x + x @ z
+def quadrupoles(up: np.ndarray, z: np.ndarray) -> Iterator[np.ndarray]:
+    """The five real quadrupole operators q of definite charge of spins 1, of which ``Q . Q' = sum_q q q'.T``."""
+    yield (3 * z @ z - 2 * np.eye(len(z))) / np.sqrt(3)
+    for q in (up @ up, up @ z + z @ up):
+        yield q / np.sqrt(2)
+        yield q.T / np.sqrt(2)
 
 
 def spin_product(total: OpSum, coupling: Number, i: int, j: int, anisotropy: Number = 1.0) -> None:

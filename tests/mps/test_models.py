@@ -5,7 +5,7 @@ import pytest
 
 import qad
 from qad.core.errors import ArgumentError, ShapeError
-from qad.mps import aklt, blbq, heisenberg, ising, j1j2, long_range_ising, xxz
+from qad.mps import aklt, blbq, ground_state, heisenberg, ising, j1j2, long_range_ising, xxz
 
 X, Z = np.array([[0.0, 1.0], [1.0, 0.0]]), np.diag([1.0, -1.0])
 Y = np.array([[0.0, -1j], [1j, 0.0]])
@@ -100,6 +100,14 @@ def test_exact_states_of_spin_one_and_of_majumdar_and_ghosh():
 def test_operator_bonds_are_small():
     assert j1j2(9, 1.0, 0.5).bond == 8
     assert blbq(6, 0.3).bond == aklt(6).bond == 10
+
+
+def test_spins_one_conserve_their_magnetisation():
+    """Their quadrupoles were written as real combinations of parts that add opposite charges, and refused."""
+    found = ground_state(aklt(8), conserve="Sz")
+    assert found.energy == pytest.approx(-2 / 3 * 7, abs=1e-9)
+    levels = np.linalg.eigvalsh(blbq(5, 0.3).to_dense())
+    assert ground_state(blbq(5, 0.3), 32, conserve="Sz").energy == pytest.approx(levels[0], abs=1e-8)
     assert heisenberg(6, spin=1).bond == 5
     assert long_range_ising(6, 0.5, 1.0).bond == 3
     assert len({id(t) for t in heisenberg(50)}) == 3  # repeated sites share their tensor

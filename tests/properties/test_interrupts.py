@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import qad
-from qad.mps.search import ground
+from qad.mps.search import converged
 
 H = qad.mps.heisenberg(6)
 TERM = np.einsum("ikjl->ijkl", qad.mps.heisenberg(2).to_dense().reshape(2, 2, 2, 2).transpose(0, 2, 1, 3))
@@ -87,13 +87,13 @@ def test_a_search_that_is_interrupted_keeps_its_best(name, after):
     assert told <= found.history[0] + 1e-12
 
 
-@pytest.mark.parametrize("name", ["combined", "escaped"])
-def test_a_state_that_was_being_checked_is_kept(monkeypatch, name):
+@pytest.mark.parametrize("conserve", [None, "Sz"])
+def test_a_state_that_was_being_checked_is_kept(monkeypatch, conserve):
     def interrupted(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(ground, name, interrupted)
-    found = qad.mps.ground_state(H, bond=8)
+    monkeypatch.setattr(converged, "probed", interrupted)
+    found = qad.mps.ground_state(H, bond=8, conserve=conserve)
     assert found.message == "stopped by the user (Ctrl-C)"
     assert not found.converged
     assert found.energy == pytest.approx(np.linalg.eigvalsh(H.to_dense())[0])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import qad
-from qad.mps.search.escape import beside, lower_beside
+from qad.mps.search.local import beside, lower_beside
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2, 3])

@@ -58,8 +58,8 @@ def random_state(bond: int, conserved: Quantities, sector: object, dtype: DTypeL
 def bond_sectors(conserved: Quantities, total: Charge, bond: int) -> list[dict[Charge, int]]:
     """Charges and dimensions of every bond: no more than either side can fill, shared out in proportion to that."""
     group = conserved.symmetry
-    left = filled(conserved.charges, group.neutral, group.plus, bond)
-    right = filled(conserved.charges[::-1], total, group.minus, bond)[::-1]
+    left = filled(conserved.charges, group.neutral, group.plus)
+    right = filled(conserved.charges[::-1], total, group.minus)[::-1]
     found = []
     for one, two in zip(left, right, strict=True):
         sizes = {charge: min(count, two[charge]) for charge, count in one.items() if charge in two}
@@ -73,16 +73,16 @@ def bond_sectors(conserved: Quantities, total: Charge, bond: int) -> list[dict[C
 
 
 def filled(
-    charges: Sequence[Sequence[Charge]], start: Charge, add: Callable[[Charge, Charge], Charge], most: int
+    charges: Sequence[Sequence[Charge]], start: Charge, add: Callable[[Charge, Charge], Charge]
 ) -> list[dict[Charge, int]]:
-    """How many states each charge has after every site, counted up to `most`."""
+    """How many states each charge has after every site, as whole numbers of any size."""
     found = [{start: 1}]
     for states in charges:
         counts: dict[Charge, int] = {}
         for before, count in found[-1].items():
             for charge in states:
                 after = add(before, charge)
-                counts[after] = min(counts.get(after, 0) + count, most)
+                counts[after] = counts.get(after, 0) + count
         found.append(counts)
     return found
 

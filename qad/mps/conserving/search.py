@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.core.threads import blas_for
-from qad.mps.conserving.escape import escaped
 from qad.mps.conserving.excluded import Excluded
 from qad.mps.conserving.gauge import schmidt_form
 from qad.mps.conserving.growing import Growing
@@ -21,13 +21,14 @@ from qad.mps.conserving.sweeps import OneSite, TwoSites
 from qad.mps.energy import prepared
 from qad.mps.hamiltonian import natural_unit
 from qad.mps.search import imaginary
+from qad.mps.search.checkpoint import Checkpoint
+from qad.mps.search.converged import until_converged
 from qad.mps.search.dmrg import COARSE, MOST_PRODUCTS, begin, one_sweep
 from qad.mps.search.lbfgs import lbfgs
-from qad.mps.search.monitor import Finished, Watch, until_finished
+from qad.mps.search.monitor import Watch
 from qad.mps.search.result import GroundState
 from qad.mps.search.riemannian import riemannian
 from qad.optimize.progress import bar_for
-from qad.optimize.result import BY_USER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,11 +41,6 @@ if TYPE_CHECKING:
 
 SMALL = 8  # bond of a random start of those methods that grow it
 GRADIENTS = ("lbfgs", "riemannian")  # keep their bonds, and start from full ones
-SWEEPS = ("dmrg", "dmrg2")
-RUNS = 12  # times that a method runs at most, from where a superposition of close levels led
-REFUTED, LEAST_REFUTED = 10.0, 1e-9  # in units of tol, and relative: what that must gain
-FINE = {"polishing": 1.0, "mixing": 0.0}  # to go on near the end of a search
-ORTHOGONAL = 1e-4  # largest squared overlap with a state that is excluded
 
 
 def ground_state(
@@ -87,36 +83,14 @@ def ground_state(
 
 
 def search(method: str, H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> None:
-    """Run a method until it, the user or the number of steps ends it; again from a superposition of lower energy."""
-    for _ in range(RUNS):
-        with until_finished(watch):
-            if watch.history and watch.left <= 0:
-                raise Finished("stopped at maxiter iterations")
-            METHODS[method](H, watch, bond, tol, excluded)
-        if not watch.converged:
-            return
-        if (left := excluded.overlap(watch.state.normalized())) > ORTHOGONAL:
-            watch.converged = False
-            watch.message = (
-                f"not converged: the squared overlap with an excluded state is {left:.1e}: give a larger weight than "
-                "the gap, or excluded states that are eigenstates"
-            )
-            return
-        with until_finished(watch):  # the user may end it
-            if method not in SWEEPS or not mixed(H, watch, tol, excluded):
-                return
-        if watch.message == BY_USER:
-            return
-    watch.message = "not converged: again and again two close levels mix: give another start"
+    """Run a method until it has converged, or the user or the number of steps ends it."""
+    operator = operator_for(watch.state, H)
 
+    def sweeps(kind: type[Sweeps]) -> Callable[[SymmetricMPS], Sweeps]:
+        return lambda state: kind(operator, state, watch.state.bond if method in GRADIENTS else bond, excluded)
 
-def mixed(H: MPO, watch: Watch, tol: float, excluded: Excluded) -> bool:
-    """Whether a close level can be mixed in to lower the energy: then that is where the search goes on."""
-    least = max(REFUTED * tol, LEAST_REFUTED)
-    lower = escaped(operator_for(watch.state, H), watch.state, excluded, least)
-    if lower is not None:
-        watch.state, watch.converged, watch.extra = lower, False, watch.extra | FINE
-    return lower is not None
+    run = partial(METHODS[method], H, watch, bond, tol, excluded)
+    until_converged(run, watch, tol, excluded, sweeps(TwoSites), sweeps(OneSite))
 
 
 def two_sites(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> None:
@@ -148,12 +122,12 @@ def finish(sweeps: Sweeps, watch: Watch, tol: float) -> None:
 
 
 def by_lbfgs(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> None:
-    """L-BFGS on all site tensors; the sectors of the bonds stay."""
+    """L-BFGS on all site tensors; probes open sectors."""
     lbfgs(H, watch, bond, tol, excluded, weighted)
 
 
 def by_riemannian(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> None:
-    """L-BFGS on isometric chains; the sectors of the bonds stay."""
+    """L-BFGS on isometric chains; probes open sectors."""
     riemannian(H, watch, bond, tol, excluded, SymmetricChain)
 
 

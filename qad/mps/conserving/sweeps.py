@@ -15,8 +15,7 @@ from qad.mps.conserving.environments import Operator, backwards, edges, onwards
 from qad.mps.conserving.excluded import NONE, Penalty
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.search.dmrg import DISCARDED, FIRST_MIXING, TIGHTEST
-from qad.mps.search.lanczos import lowest
-from qad.mps.search.monitor import ROUNDING
+from qad.mps.search.local import Solving
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.decompositions import qr
 from qad.symmetric.maps import bond_leg, rows_of
@@ -42,7 +41,7 @@ UNMIXED = 1e-5  # less than this is mixed in no more
 EQUAL = 1e-9  # weights nearer than this, relative, are of one multiplet: which of them stay is not left to rounding
 
 
-class Sweeps:
+class Sweeps(Solving):
     """A state with a centre that moves; every step replaces it by the ground state of its effective operator.
 
     Parameters
@@ -56,10 +55,7 @@ class Sweeps:
     """
 
     REMEMBERED: ClassVar[tuple[str, ...]] = ("bond", "tolerance")  # what a checkpoint keeps
-    energy: float
     first_energy: float
-    used: float
-    left_over: float
     discarded: float
 
     def __init__(self, operator: Operator, start: SymmetricMPS, bond: int, excluded: Excluded = NONE):
@@ -112,17 +108,12 @@ class Sweeps:
         self.tolerance = float(np.clip(SHARE * gain, TIGHTEST, self.tolerance))
         return self.energy
 
-    def settled(self, tol: float) -> bool:
-        """Whether the last sweep solved local problems finely enough for the energy to be judged."""
-        return self.left_over <= max(tol, ROUNDING) * abs(self.energy)
-
     def improved(self, site: int, centre: SymTensor) -> SymTensor:
         """The best centre, of the same legs, the first one this site."""
         size = centre.ndim - 2
         apply = self.operator.around(site, size).effective(self.left[site], self.right[site + size - 1], centre)
         centre = centre.resplit(apply.layout.split)
-        _, data, error = lowest(self.penalty.added(apply, site, size), centre.data, self.tolerance, self.products)
-        self.left_over = max(self.left_over, error)
+        data = self.lowest(self.penalty.added(apply, site, size), centre.data)
         return bare(apply.layout, data).resplit(2)
 
 

@@ -13,8 +13,7 @@ import numpy as np
 from qad.extend import like
 from qad.mps.canonical import schmidt_form
 from qad.mps.environments import Environments
-from qad.mps.search.lanczos import lowest
-from qad.mps.search.monitor import ROUNDING
+from qad.mps.search.local import Solving
 from qad.mps.search.penalty import Penalty
 from qad.mps.state import MPS
 
@@ -85,7 +84,7 @@ def run(sweeps: OneSite, watch: Watch, tol: float) -> None:
                 sweeps.products = min(2 * sweeps.products, MOST_PRODUCTS)
 
 
-class Sweeps:
+class Sweeps(Solving):
     """A state with a centre that moves; every step lowers the energy.
 
     Parameters
@@ -98,9 +97,6 @@ class Sweeps:
     excluded : Excluded
         States, and what a squared overlap with them costs.
     """
-
-    used: float
-    left_over: float
 
     REMEMBERED = ("bond", "tolerance")  # what a checkpoint keeps
 
@@ -139,10 +135,6 @@ class Sweeps:
         self.bond = min(2 * self.bond, self.most)
         return self.energy
 
-    def settled(self, tol: float) -> bool:
-        """Whether the last sweep solved local problems finely enough for the energy to be judged."""
-        return self.left_over <= max(tol, ROUNDING) * abs(self.energy)
-
     @property
     def growing(self) -> bool:
         """Whether the next sweep may use larger bonds than the last one."""
@@ -150,10 +142,7 @@ class Sweeps:
 
     def solve(self, apply: Apply, centre: np.ndarray, shape: tuple[int, ...], at: tuple[int, int]) -> np.ndarray:
         """Replace the centre by the ground state of its effective operator."""
-        apply = self.penalty.added(apply, at)
-        self.energy, vector, error = lowest(apply, centre.reshape(-1), self.tolerance, self.products)
-        self.left_over = max(self.left_over, error)
-        return vector.reshape(shape)
+        return self.lowest(self.penalty.added(apply, at), centre.reshape(-1)).reshape(shape)
 
 
 class TwoSites(Sweeps):

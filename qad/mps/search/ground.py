@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,16 +19,15 @@ from qad.mps.energy import prepared
 from qad.mps.hamiltonian import natural_unit
 from qad.mps.observables import energy, overlap, variance
 from qad.mps.search.checkpoint import Checkpoint
-from qad.mps.search.dmrg import one_site, two_sites
-from qad.mps.search.escape import combined, escaped
+from qad.mps.search.converged import until_converged
+from qad.mps.search.dmrg import OneSite, TwoSites, one_site, two_sites
 from qad.mps.search.imaginary import tdvp, tebd
 from qad.mps.search.lbfgs import lbfgs
-from qad.mps.search.monitor import ROUNDING, Finished, Watch, until_finished
+from qad.mps.search.monitor import Watch
 from qad.mps.search.result import GroundState
 from qad.mps.search.riemannian import riemannian
 from qad.mps.state import MPS
 from qad.optimize.progress import bar_for
-from qad.optimize.result import BY_USER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from qad.mps.operator import MPO
     from qad.mps.opsum import OpSum
+    from qad.mps.search.dmrg import Sweeps
     from qad.typing import DTypeLike, FilePath, Function, Progress, Seed
 
 METHODS: dict[str, Function] = {
@@ -47,10 +48,7 @@ METHODS: dict[str, Function] = {
 }
 SMALL_START = ("dmrg", "dmrg2", "tebd", "tdvp")  # these grow their bonds, and start from small ones
 SMALL = 8
-RUNS = 12  # times that a method runs at most, from where a random change or a superposition led
-REFUTED, LEAST_REFUTED = 10.0, 1e-9  # in units of tol, and relative: what a random change must gain
-FINE = {"polishing": 1.0, "mixing": 0.0, "full": 1.0, "tolerance": 1e-8}  # to go on near the end of a search
-ORTHOGONAL = 1e-4  # largest squared overlap with a state that is excluded
+GRADIENTS = ("lbfgs", "riemannian")  # these keep the bonds of their start
 
 
 @keywords_told
@@ -97,14 +95,15 @@ def ground_state(
         Of the random state; default float for a real `H`, else complex, as it must be then.
     conserve : str or sequence of str, optional
         Quantities that `H` conserves, such as "Sz" or ("N", "Sz"): the lowest state of one sector, a `SymmetricMPS`, of
-        which only the blocks are kept.  "dmrg2" and "dmrg" open sectors that bonds lack; "lbfgs" and "riemannian" keep
-        those of the start.
+        which only the blocks are kept.  All methods open sectors that bonds lack.
     sector : int or tuple of int, optional
         The total charges in the sites' whole numbers, 2 Sz for spins; by default 0, or those of `start`.
     tol : float
-        Converged when less than `tol` times the largest ``|E|`` is left to gain: by a step ("lbfgs": 20 iterations,
-        "riemannian": 10), by all further ones if gains form a geometric series, and by a superposition with an earlier
-        state; and when a random change of no site lowers the energy by 10 times as much.  A loss is no convergence.
+        Converged, for every method, when less than `tol` times the largest ``|E|`` is left to gain by a step ("lbfgs":
+        20 iterations, "riemannian": 10), by all further ones if gains form a geometric series, and by solving local
+        problems (for these two, the gradient's squared norm is that small); and when a probe, a sweep of pairs from
+        slightly noisy centres, cut to the same bond, and one of sites, ends lower by at most ``max(10 tol, 1e-9)``,
+        else the search goes on from there; and when squared overlaps with `excluded` are at most 1e-4.
     maxiter : int
         Most steps: iterations, or sweeps to the right end and back.
     callback : callable, optional
@@ -121,8 +120,8 @@ def ground_state(
     Returns
     -------
     GroundState
-        Also after Ctrl-C: the latest state.  `converged` speaks of states of this bond dimension, and of changes as
-        above: a local minimum that only changes of many sites at once leave is not noticed; `variance` tells it.
+        Also after Ctrl-C: the latest state.  `converged` speaks of states of this bond dimension, and of the probe: a
+        local minimum that it does not leave is not noticed; `variance` tells it.
 
     Raises
     ------
@@ -213,7 +212,7 @@ def searched(
         watch = Watch(start, callback, file, bar, maxiter, unit=natural_unit(H.tensors))
         watch.resume()
         scaled = H if watch.unit == 1 else H * (1 / watch.unit)  # a power of 2, so that nothing is rounded
-        search(METHODS[method], scaled, watch, bond, tol, Excluded(excluded, weight, scaled, watch.unit))
+        search(method, scaled, watch, bond, tol, Excluded(excluded, weight, scaled, watch.unit))
     state, _ = schmidt_form(watch.state)
     return GroundState(
         state, float(energy(state, H)), float(variance(state, H)), np.array(watch.history),
@@ -221,46 +220,14 @@ def searched(
     )  # fmt: skip
 
 
-def search(method: Function, H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> None:
-    """Run a method, again as long as a random change of a site refutes that it has converged."""
-    rng = np.random.default_rng(0)
-    for _ in range(RUNS):
-        run(method, H, watch, bond, tol, excluded)
-        if not watch.converged:
-            return
-        with until_finished(watch):  # the user may end what follows, too
-            watch.state = schmidt_form(watch.state)[0]
-            if not refuted(H, watch, tol, excluded, rng, method not in (tdvp, tebd)):
-                return
-        if watch.message == BY_USER:
-            return
-    watch.message = "not converged: again and again a change of the state lowers the energy: give another start"
+def search(method: str, H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> None:
+    """Run a method until it has converged, or the user or the number of steps ends it."""
 
+    def sweeps(kind: type[Sweeps]) -> Callable[[MPS], Sweeps]:
+        return lambda state: kind(H, state, watch.state.bond if method in GRADIENTS else bond, excluded)
 
-def refuted(H: MPO, watch: Watch, tol: float, excluded: Excluded, rng: np.random.Generator, mixing: bool) -> bool:
-    """Whether a state that seemed converged can be lowered, by `mixing` too: then that is where the search goes on."""
-    if (overlap_left := excluded.overlap(watch.state)) > ORTHOGONAL:
-        watch.converged = False
-        watch.message = (
-            f"not converged: the squared overlap with an excluded state is {overlap_left:.1e}: give a larger "
-            "weight than the gap, or excluded states that are eigenstates"
-        )
-        return False
-    lower = combined(H, watch.state, watch.earlier, excluded, max(tol, ROUNDING))
-    watch.extra = {} if lower is None else watch.extra | FINE
-    if lower is None:
-        lower = escaped(H, watch.state, excluded, max(REFUTED * tol, LEAST_REFUTED), rng, mixing)
-    if lower is not None:
-        watch.state, watch.converged = lower, False
-    return lower is not None
-
-
-def run(method: Function, H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> None:
-    """Let a method run until it, the user or the number of steps ends it."""
-    with until_finished(watch):
-        if watch.history and watch.left <= 0:
-            raise Finished("stopped at maxiter iterations")
-        method(H, watch, bond, tol, excluded)
+    run = partial(METHODS[method], H, watch, bond, tol, excluded)
+    until_converged(run, watch, tol, excluded, sweeps(TwoSites), sweeps(OneSite))
 
 
 def start_state(H: MPO, bond: int, seed: Seed, dtype: DTypeLike | None) -> MPS:

@@ -16,7 +16,7 @@ import numpy as np
 
 from qad.mps.canonical import schmidt_form
 from qad.mps.observables import energy
-from qad.mps.search.monitor import Finished, is_settled
+from qad.mps.search.monitor import ROUNDING, Finished, is_settled
 from qad.mps.state import MPS
 from qad.optimize import minimize
 
@@ -48,7 +48,7 @@ def lbfgs(
     while True:
         gain, steps = one_round(loss, watch, min(ROUND, watch.left), *weighted(watch.state, floor))
         gain *= watch.unit / max(np.abs(watch.history).max(), 1e-300)
-        if is_settled(gain, before, tol):
+        if is_settled(gain, before, tol) and (watch.is_flat(tol) or abs(gain) <= ROUNDING):
             watch.converge(f"the last {steps} iterations gained {gain:.1e} of the energy")
         floor, before = float(np.clip(0.3 * np.sqrt(max(gain, 0.0)), *FLOORS)), gain
         watch.extra["floor"] = floor

@@ -64,8 +64,6 @@ class Watch:
         Values that a method needs again after a restart from a checkpoint.
     unit : float
         In which methods tell energies.
-    earlier : MPS
-        The state of a quarter to a half of all steps ago, after step number `noted`.
     """
 
     state: MPS
@@ -80,10 +78,6 @@ class Watch:
     converged: bool = False
     message: str = ""
     unit: float = 1.0
-    noted: int = 1
-
-    def __post_init__(self) -> None:
-        self.earlier: MPS = self.state
 
     def resume(self) -> None:
         """Go on from the checkpoint, if there is one."""
@@ -106,8 +100,6 @@ class Watch:
         """A step ended in this state; raises Finished where it was the last."""
         self.state, energy = state, float(energy) * self.unit
         self.history.append(energy)
-        if len(self.history) >= 2 * self.noted:
-            self.earlier, self.noted = state, len(self.history)
         if self.checkpoint is not None:
             self.checkpoint.write(state, self.history, self.extra)
         note(self.bar, self.history, self.gradient_norm)
@@ -133,6 +125,10 @@ class Watch:
         """Whether the last steps left nothing to gain; what loses is not settled."""
         gains = self.gains(steps)
         return is_settled(gains[0], gains[1] if len(gains) > 1 else np.inf, tol)
+
+    def is_flat(self, tol: float) -> bool:
+        """Whether the square of the gradient's norm is small beside the largest energy so far, both in our unit."""
+        return self.gradient_norm**2 <= max(tol, ROUNDING) * np.abs(self.history).max() / self.unit
 
     def converge(self, message: str) -> NoReturn:
         """End the search: a tolerance is reached."""

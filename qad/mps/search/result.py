@@ -43,7 +43,7 @@ class GroundState:
     gradient_norm : float
         Norm of the gradient in the method's own variables; nan for sweeps, which have none.
     converged : bool
-        Whether a tolerance was reached.
+        Whether it converged, as `ground_state` says under `tol`.
     message : str
         Why the search ended.
     nfev : int

@@ -106,6 +106,15 @@ def test_products_and_bonds():
     assert pickle.loads(pickle.dumps(neel)).sector == 0
 
 
+@pytest.mark.parametrize("bond", [1, 8])
+def test_random_states_have_the_charges_that_most_basis_states_have(bond):
+    """Counts were capped at the bond: all charges seemed alike, and the lowest were taken, of chains half turned."""
+    conserved = MPS.product([0, 1] * 30, conserve="Sz").conserved
+    for site, sizes in enumerate(bond_sectors(conserved, (0,), bond)):
+        assert max(abs(charge) for (charge,) in sizes) <= 8
+        assert abs(sum(charge * size for (charge,), size in sizes.items())) <= sum(sizes.values()), site
+
+
 @pytest.mark.parametrize(
     "call, message",
     [

@@ -47,7 +47,7 @@ def random_word(conserved: Quantities, sector: Charge, rng: np.random.Generator)
         If there are none.
     """
     group = conserved.symmetry
-    counts = filled(conserved.charges[::-1], sector, group.minus, 2**62)[::-1]
+    counts = filled(conserved.charges[::-1], sector, group.minus)[::-1]
     if group.neutral not in counts[0]:
         raise ArgumentError(
             f"no state of a cell of {len(conserved.charges)} sites has {', '.join(conserved.names)} = "

@@ -1,0 +1,113 @@
+"""One meaning of "converged", for all methods and all kinds of states.
+
+1. Local problems are solved, or the gradient is small; 2. the last gain, and the geometric series that it begins, are
+at most the tolerance: that is for a method to say (`qad.mps.search.monitor`).  3. A probe, which may leave the sectors,
+the minimum and the bases of bonds in which a search has ended, ends no lower: one sweep of pairs from slightly noisy
+centres, cut to the bond of the search, then one of sites, and some more while they could still end lower.  4. The state
+is orthogonal to those that are excluded.  Where 3 fails the search goes on from the lower state.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from qad.mps.search.monitor import Finished, until_finished
+from qad.optimize.result import BY_USER
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qad.mps.search.monitor import Watch
+    from qad.mps.search.result import Excluding
+
+RUNS = 12  # times that a method runs at most, from where probes led
+REFUTED, LEAST_REFUTED = 10.0, 1e-9  # in units of tol, and relative: by how much a probe has to end lower
+ORTHOGONAL = 1e-4  # largest squared overlap with a state that is excluded
+NOISE = 1e-3  # norm of what is added to a centre
+PRODUCTS = 20  # of the effective operator, per pair
+SOLVED = 1e-2  # errors at which the local problems of a probe are solved, in units of what refutes
+SITES = 6  # sweeps of sites at most, for a probe that could still end lower
+NEAR = 1e-4  # relative gain of a probe up to which the search goes on near its end; at a second one in any case
+FINE = {"polishing": 1.0, "mixing": 0.0, "full": 1.0, "tolerance": 1e-8}  # how it does that
+
+
+def until_converged(
+    run: Callable[[], None], watch: Watch, tol: float, excluded: Excluding, pairs: Callable[[Any], Any],
+    sites: Callable[[Any], Any],
+) -> None:  # fmt: skip
+    """Run a method until it has converged, or the user or the number of steps ends it.
+
+    ``pairs(state)`` and ``sites(state)`` are sweeps of two sites and of one, which know the largest bond.
+    """
+    for number in range(RUNS):
+        with until_finished(watch):
+            if watch.history and watch.left <= 0:
+                raise Finished("stopped at maxiter iterations")
+            run()
+        if not watch.converged or overlaps(watch, excluded):
+            return
+        with until_finished(watch):  # the user may end it
+            if len(watch.state) == 1 or not refuted(watch, tol, pairs, sites, again=number > 0):
+                return
+        if watch.message == BY_USER:
+            return
+    watch.message = "not converged: again and again a change of the state lowers the energy: give another start"
+
+
+def overlaps(watch: Watch, excluded: Excluding) -> bool:
+    """Whether the state is not orthogonal to those that are excluded: then it has not converged."""
+    overlap = excluded.overlap(watch.state * (1 / watch.state.norm()))
+    if overlap > ORTHOGONAL:
+        watch.converged = False
+        watch.message = (
+            f"not converged: the squared overlap with an excluded state is {overlap:.1e}: give a larger weight than "
+            "the gap, or excluded states that are eigenstates"
+        )
+    return overlap > ORTHOGONAL
+
+
+def refuted(
+    watch: Watch, tol: float, pairs: Callable[[Any], Any], sites: Callable[[Any], Any], *, again: bool = False
+) -> bool:
+    """Whether a probe ends lower than the state that seemed converged: then that is where the search goes on."""
+    scale = max(np.abs(watch.history).max() / watch.unit, 1e-300)
+    least = max(REFUTED * tol, LEAST_REFUTED) * scale
+    here, found = probed(watch.state, pairs, sites, least)
+    if found.energy > here + least:  # a cut without choice: one from larger bonds decides
+        found = probed(watch.state, pairs, sites, least, wider=True)[1]
+    if found.energy >= here - least:
+        return False
+    near = again or here - found.energy <= NEAR * scale
+    watch.state, watch.converged, watch.extra = found.state, False, watch.extra | FINE if near else {}
+    return True
+
+
+def probed(
+    state: Any, pairs: Callable[[Any], Any], sites: Callable[[Any], Any], least: float, *, wider: bool = False
+) -> tuple[float, Any]:
+    """The energy of a state, and the sweeps of sites with which a probe has ended."""
+    noisy = pairs(state)
+    noisy.noise, noisy.rng, noisy.products = NOISE, np.random.default_rng(0), PRODUCTS
+    noisy.closely = 1 + (len(state) - 1) // 2
+    most = noisy.most
+    noisy.most = noisy.bond = most + -(-most // 3) if wider else most
+    noisy.mixing, noisy.tolerance = 0.0, SOLVED * least
+    noisy.sweep()
+    found = sites(noisy.state.truncate(most)[0] if wider else noisy.state)
+    found.mixing, found.tolerance = 0.0, SOLVED * least
+    sweep_down(found, noisy.first_energy, least)
+    return noisy.first_energy, found
+
+
+def sweep_down(sweeps: Any, here: float, least: float) -> None:
+    """Sweep over sites once, and while they may still end lower than an energy by more than `least`."""
+    before = np.inf
+    for _ in range(SITES):
+        start = sweeps.energy
+        gain = start - sweeps.sweep()
+        series = gain * gain / (before - gain) if gain < before < np.inf else np.inf
+        if sweeps.energy < here - least or gain <= least or sweeps.energy - series > here - least:
+            return
+        before = gain
