@@ -21,7 +21,6 @@ from qad.mps.conserving.sweeps import OneSite, TwoSites
 from qad.mps.energy import prepared
 from qad.mps.hamiltonian import natural_unit
 from qad.mps.search import imaginary
-from qad.mps.search.checkpoint import Checkpoint
 from qad.mps.search.converged import until_converged
 from qad.mps.search.dmrg import COARSE, MOST_PRODUCTS, begin, one_sweep
 from qad.mps.search.lbfgs import lbfgs
