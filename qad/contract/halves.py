@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["Form", "compare_halves", "prove", "refuse_imaginary"]
 
 TOLERANCE = 1e-8, 1e-3  # of halves, relative, in double and in single precision: what is no form is no small error
-ROUNDING = 100.0  # units of rounding of the sum of absolute values, below which halves that cancel are zero
-NOISE = 100.0  # times the scatter under perturbations by a rounding: an imaginary part that may well be 0
+NOISE = 100.0  # times the scatter under perturbations by a rounding: a difference that may well be 0
 STEEPEST = 20.0  # powers of two by which a variable is scaled at most, so that long networks stay in range
 FORMS, CONTENTS, MOST = 32, 4, 2**18  # how many proofs are remembered, and the bytes of each
 
@@ -158,28 +157,39 @@ def _gaussian(rng, shape, dtype):
 
 
 def compare_halves(form: Form, values: Sequence[Array]) -> None:
-    """Compare the derivative with respect to the bras with the conjugate of that with respect to the kets."""
-    out, pullback = vjp(form.network(values), *[values[number] for number in form.chosen])
-    bounds = [np.abs(stack_of(x)) for x in values]  # what cancels to zero leaves rounding of what it was made of
-    most, pulled = vjp(form.network(bounds), *[bounds[number] for number in form.chosen])
+    """Compare the derivative with respect to the bras with the conjugate of that with respect to the kets.
+
+    What cancels to zero leaves rounding: differences are also compared with what roundings of the operands change.
+    """
+    rng = np.random.default_rng(1)
+    (out, gradients), (near, around) = _swept(form, values), _swept(form, [_moved(x, rng) for x in values])
     text = f'expression "{form.text}"'
-    for value, bound in zip(np.ravel(stack_of(out)), np.ravel(most), strict=True):
-        _compare(value, np.conj(value), bound, f"{text}: the value is not real: it is not its own conjugate")
-    weights = np.random.default_rng(0).uniform(0.5, 1.5, np.shape(out)).astype(out.dtype)
-    gradients = dict(zip(form.chosen, pullback(weights), strict=True))
-    largest = dict(zip(form.chosen, pulled(np.abs(weights).astype(most.dtype)), strict=True))
+    for value, other in zip(np.ravel(stack_of(out)), np.ravel(stack_of(near)), strict=True):
+        complaint = f"{text}: the value is not real: it is not its own conjugate"
+        _compare(value, np.conj(value), np.abs(value - other), complaint)
     for kets, bras in form.groups:
-        ket, bra = (sum(gradients[number] for number in side) for side in (kets, bras))
+        (ket, bra), (far_ket, far_bra) = [
+            [sum(found[number] for number in side) for side in (kets, bras)] for found in (gradients, around)
+        ]
         where = f"operand {bras[0]} (bra) and operand {kets[0]} (ket)"
-        bound = sum(largest[number] for number in (*kets, *bras)).max(initial=0.0)
-        _compare(bra, np.conj(ket), bound, f"{text}: the gradients of {where} are not conjugate to each other")
+        scatter = max(np.abs(x - y).max(initial=0.0) for x, y in ((ket, far_ket), (bra, far_bra)))
+        _compare(bra, np.conj(ket), scatter, f"{text}: the gradients of {where} are not conjugate to each other")
 
 
-def _compare(one, two, bound, complaint):
+def _swept(form, values):
+    out, pullback = vjp(form.network(values), *[values[number] for number in form.chosen])
+    weights = np.random.default_rng(0).uniform(0.5, 1.5, np.shape(out)).astype(out.dtype)
+    return out, dict(zip(form.chosen, pullback(weights), strict=True))
+
+
+def _moved(x, rng):
+    return x * (1 + np.finfo(x.dtype).eps * rng.standard_normal(x.shape)).astype(x.real.dtype)
+
+
+def _compare(one, two, scatter, complaint):
     tolerance = TOLERANCE[one.real.dtype.itemsize < 8]
     size, difference = np.abs(two).max(initial=0.0), np.abs(one - two).max(initial=0.0)
-    rounding = ROUNDING * np.finfo(one.real.dtype).eps * bound
-    if not difference <= tolerance * size + rounding:
+    if not difference <= tolerance * size + NOISE * scatter:
         raise CheckError(
             f"einsum(hermitian=True): {complaint}; they differ by {difference:.1e} of {size:.1e}. Is what stands "
             "between bra and ket Hermitian, its legs to both in the same order? Else leave hermitian=False"

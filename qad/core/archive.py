@@ -8,6 +8,7 @@ import struct
 import zipfile
 import zlib
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,7 @@ DAMAGED: tuple[type[Exception], ...] = (
     RuntimeError, MemoryError, OverflowError,
 )  # fmt: skip
 
+OURS, NUMBERS = token_hex(16), count()  # drawn at import: a frozen function may compile, and its file is no draw
 FINGERPRINTS = ("operator", "model", "start")  # marks that nobody can read
 
 
@@ -39,7 +41,7 @@ def put(path: FilePath, write: Callable[[BinaryIO], object]) -> None:
     The file beside has a name that no other thread, process or machine chooses, and is gone after a failure.
     """
     path = Path(path)
-    aside = path.with_name(f".{token_hex(16)}.part")
+    aside = path.with_name(f".{OURS}-{os.getpid()}-{next(NUMBERS)}.part")
     try:
         with open(aside, "xb") as file:
             write(file)

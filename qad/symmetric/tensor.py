@@ -11,7 +11,6 @@ import numpy as np
 from qad.contract.operands import as_operand
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import register
-from qad.extend import Tensor
 from qad.linalg.functions.norm import norm
 from qad.linalg.support.lengths import length
 from qad.symmetric.layout import Layout, in_range, layout, named
@@ -200,7 +199,7 @@ class SymTensor(Refusals):
     def norm(self) -> Real:
         """The Frobenius norm."""
         data = as_symmetric(self, "norm").data
-        return norm(data) if type(data) is Tensor else np.finfo(data.dtype).dtype.type(length(data))
+        return np.finfo(data.dtype).dtype.type(length(data)) if type(data) is np.ndarray else norm(data)
 
     def __add__(self, other: SymTensor) -> SymTensor:
         return bare(self.layout, self.data + aligned(self, other, "+"))

@@ -11,6 +11,8 @@ import qad.circuit.chains.sweeps  # which is loaded when it is first used
 from qad.core.define import PRIMITIVES
 from qad.mps import MPS, heisenberg, ising
 from qad.mps.energy import quotient
+from qad.mps.environments import Rows
+from qad.mps.evolve.centre import exponential
 from qad.mps.evolve.cut import centred_by_cuts, guessed
 from qad.mps.sandwich import sandwich
 from tests.cases import normal
@@ -97,6 +99,20 @@ def by_known_rows(t):
     return np.sum(qad.abs2(q @ c @ np.arange(4.0)))
 
 
+PAIR, EDGE = heisenberg(2), np.ones((1, 1, 1))
+START, BRA = np.array([1.0, 2.0, -1.0, 0.5j]), np.array([0.3, 1.0, 1j, 1.0])
+
+
+def exponential_of_a_pair(t):
+    row = Rows(PAIR.tensors, np.dtype(complex)).row(0, 2)
+    y = exponential((START * t[0]).reshape(1, 2, 2, 1), -0.3j * t[1], EDGE, *PAIR, EDGE, row=row)
+    return qad.abs2(np.vdot(BRA, y.reshape(-1)))
+
+
+def exponential_of_its_matrix(t):
+    return qad.abs2(np.vdot(BRA, qad.linalg.expm(-0.3j * t[1] * PAIR.to_dense()) @ (START * t[0])))
+
+
 LOSSES = {  # name of the primitive: a function of two numbers, and the same by a plain formula
     "network": (network, pairs),
     "energy_of": (lambda t: qad.mps.energy(scaled(t), H), lambda t: quotient(scaled(t).tensors, H)),
@@ -115,9 +131,18 @@ LOSSES = {  # name of the primitive: a function of two numbers, and the same by 
     ),
     "log_norm_of": (lambda t: thermal(t).log_partition, lambda t: np.log(np.sum(weights(t)[0]))),
     "mean_of": (lambda t: thermal(t).expectation(FIRST_PAIR), mean_of_weights),
+    "exponential": (exponential_of_a_pair, exponential_of_its_matrix),
     "guessed": (by_known_rows, lambda t: np.sum(qad.abs2(of_rank_two(t) @ np.arange(4.0)))),
 }
-FIRST_ONLY = {"measured", "evolved", "cut", "guessed", "log_norm_of", "mean_of"}  # which refuse higher derivatives
+FIRST_ONLY = {
+    "exponential",
+    "measured",
+    "evolved",
+    "cut",
+    "guessed",
+    "log_norm_of",
+    "mean_of",
+}  # which refuse higher derivatives
 NOT_FROZEN = {
     "evolved",
     "log_norm_of",

@@ -145,7 +145,7 @@ def test_bad_input():
         entanglement_entropy(MPS.random(4, 2, periodic=True))
     with pytest.raises(ArgumentError, match="no row"):
         transfer(psi, 2, 2)
-    with pytest.raises(ArgumentError, match="MPS is needed"):
+    with pytest.raises(ArgumentError, match="a state is needed where an operator"):
         norm2(heisenberg(4))
     with pytest.raises(ArgumentError, match="zero"):
         local_expectations(0.0 * psi, X)

@@ -34,7 +34,7 @@ def test_laplacian():
     """Three hundred sites, where a parabola solves ``-u'' = 1``."""
     laplace = lambda x: 2 * x - np.concatenate([x[1:], [0.0]]) - np.concatenate([[0.0], x[:-1]])
     i = np.arange(1, 301)
-    assert qad.linalg.linear_solve(laplace, np.ones(300)) == pytest.approx(i * (301 - i) / 2, rel=1e-8)
+    assert qad.linalg.linear_solve(laplace, np.ones(300), positive=True) == pytest.approx(i * (301 - i) / 2, rel=1e-8)
 
 
 @pytest.mark.parametrize("scale", [1e-165, 1e-12, 1.0, 1e150])

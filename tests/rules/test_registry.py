@@ -62,6 +62,24 @@ class Seen(Observer):
         return super().apply(p, args, kwargs)
 
 
+def of_noise(p):
+    return qad.circuit.NoisyCircuit(1).ry(0.4, 0).channel(qad.circuit.amplitude_damping(p), 0).expectation("Z")
+
+
+def of_entropy(angle):
+    return qad.circuit.entropy(qad.Circuit(2).ry(angle, 0).cx(0, 1), [0])
+
+
+def of_no_coupling(j):
+    return qad.mps.uniform.ground_energy(qad.mps.uniform.ising(1.0, j))
+
+
+def of_time(t):
+    """A loss of an evolution by tensors, not amplitudes."""
+    final = qad.mps.evolve(qad.mps.MPS.random(4, 4, seed=0), qad.mps.ising(4, 1.0), t, 1, bond=4, cutoff=0.0).state
+    return qad.mps.local_expectations(final, "Z").real.sum()
+
+
 @pytest.fixture(scope="module")
 def of_second_derivatives():
     """Primitives of cases at coinciding values, of searches and small circuits, that only second derivatives meet."""
@@ -76,10 +94,15 @@ def of_second_derivatives():
         "moved": lambda a: np.sum(moved(a, device="cpu")),  # a case would leave the device in the tests of such arrays
         "lowest_eig": lambda a: qad.linalg.lowest_eig(a @ np.diag([1.0, 2.0, 1.0, 1.0]), np.ones(4))[0],
     }
+    first = {of_noise: np.array(0.2), of_entropy: np.array(0.0), of_no_coupling: np.array(0.0), of_time: np.array(0.1)}
     with Seen() as seen:
+        qad.grad(of_time)(0.1)
         for f in kept.values():
             with suppress(qad.errors.ArgumentError):
                 qad.hvp(f, (h,), v)
+        for f, x in first.items():
+            with suppress(qad.errors.ArgumentError):
+                qad.hvp(f, (x,), (np.ones_like(x),))
     return seen.fns
 
 

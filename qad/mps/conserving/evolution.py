@@ -163,7 +163,7 @@ class Conserving(Tdvp):
 class OneSite(Conserving, OneSiteTdvp):
     """Bonds and their sectors stay as they are; norm and energy are conserved."""
 
-    def pass_right(self, site: int, truncation: tebd.Truncation) -> None:
+    def pass_right(self, site: int) -> None:
         """Leave an isometry behind; the bond matrix goes back in time before it joins the next site."""
         self.tensors[site], bond = qr(self.tensors[site], 2)
         self.passed_right(site)

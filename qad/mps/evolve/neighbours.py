@@ -67,9 +67,9 @@ def neighbour_terms(H: MPO) -> list[np.ndarray]:
     return pairs
 
 
-def traced(H: Iterable[np.ndarray]) -> list[np.ndarray]:
+def traced(H: Sequence[np.ndarray]) -> list[np.ndarray]:
     """Per site the normalised trace of everything left of it, a vector on the operator's bond; and that of all."""
-    rows = [np.ones(1)]
+    rows = [like(*H).ones(1)]
     for w in H:
         rows.append(rows[-1] @ np.trace(w, axis1=2, axis2=3) / w.shape[2])
     return rows
@@ -84,7 +84,7 @@ def check_complete(
     H: Sequence[np.ndarray], constant: complex, single: Iterable[np.ndarray], pairs: Iterable[np.ndarray]
 ) -> None:
     """Raise unless the parts account for all of ``tr(H^H H)``."""
-    square = np.ones((1, 1))
+    square = like(*H).ones((1, 1))
     for w in H:
         square = np.einsum("ab,acoi,bdoi->cd", square, w.conj(), w, optimize=True) / w.shape[2]
     parts = abs(constant) ** 2

@@ -87,7 +87,7 @@ def ground_energy(h: UniformMPO | UniformOpSum, bond: int = 8, cell: int | None 
     found = ground_state(plain, bond, cell, **search)
     if not found.converged:
         raise ConvergenceError(f"no ground state was found: {found.message}; allow more steps by maxiter=")
-    state, exact = of_weight(ordinary(found.state), plain)
+    state, exact = of_weight(ordinary(found.state), plain, bond)
     around = Around(state)
     if exact:
         return energy_of_exact(around, H)
@@ -98,8 +98,8 @@ def ground_energy(h: UniformMPO | UniformOpSum, bond: int = 8, cell: int | None 
     return around.energy(x, H)
 
 
-def of_weight(state: UniformMPS, H: UniformMPO) -> tuple[UniformMPS, bool]:
-    """The stationary state in the directions of a state that have weight, and whether it needs no others at all.
+def of_weight(state: UniformMPS, H: UniformMPO, bond: int) -> tuple[UniformMPS, bool]:
+    """The stationary state in the directions that have weight, and whether it needs no others of the `bond` given.
 
     Variables have the metric 1, and so are divided by Schmidt coefficients.
     """
@@ -107,13 +107,18 @@ def of_weight(state: UniformMPS, H: UniformMPO) -> tuple[UniformMPS, bool]:
     before = Mixed.of(state)
     psi = before.trimmed(LEAST_WEIGHT)
     if psi is before:
-        return state, False
+        return state, state.bond < bond and complete(before)
     run = Run(H, len(state), bar_for(False, "energy"), STEPS, np.result_type(state.dtype, H.dtype, np.float64))
     last, converged, how = run.settled_from(psi, SHARE * STATIONARY)
     if not converged:
         raise ConvergenceError(f"the state of bonds {psi.dims}, all that have weight, was not found{how}")
-    sizes = [np.linalg.svd(c)[1] for c in last.psi.bonds]
-    return last.psi.state(), min(s[-1] / s[0] for s in sizes) > EXACT
+    return last.psi.state(), complete(last.psi)
+
+
+def complete(psi: Mixed) -> bool:
+    """Whether the spectra of all bonds end, rather than decay below what was cut."""
+    sizes = [np.linalg.svd(c)[1] for c in psi.bonds]
+    return min(s[-1] / s[0] for s in sizes) > EXACT
 
 
 def energy_of_exact(around: Around, H: UniformMPO) -> Real:
