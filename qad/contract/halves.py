@@ -183,7 +183,11 @@ def _swept(form, values):
 
 
 def _moved(x, rng):
-    return x * (1 + np.finfo(x.dtype).eps * rng.standard_normal(x.shape)).astype(x.real.dtype)
+    return (
+        x
+        if x.dtype.kind in "iub"
+        else x * (1 + np.finfo(x.dtype).eps * rng.standard_normal(x.shape)).astype(x.real.dtype)
+    )
 
 
 def _compare(one, two, scatter, complaint):

@@ -10,7 +10,7 @@ import zlib
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from secrets import token_hex
+from time import time_ns
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,19 +31,32 @@ DAMAGED: tuple[type[Exception], ...] = (
     RuntimeError, MemoryError, OverflowError,
 )  # fmt: skip
 
-OURS, NUMBERS = token_hex(16), count()  # drawn at import: a frozen function may compile, and its file is no draw
+NUMBERS = count()
 FINGERPRINTS = ("operator", "model", "start")  # marks that nobody can read
+
+
+def beside(path: Path) -> tuple[BinaryIO, Path]:
+    """A new file in the folder of `path`, open, and its name.
+
+    The name is no draw of random numbers, which a frozen function that compiles would be refused for: the time makes it
+    one of its own, and a file that exists is never opened.
+    """
+    while True:
+        aside = path.with_name(f".{os.getpid()}-{time_ns():x}-{next(NUMBERS)}.part")
+        try:
+            return open(aside, "xb"), aside
+        except FileExistsError:
+            continue
 
 
 def put(path: FilePath, write: Callable[[BinaryIO], object]) -> None:
     """Let `write` fill a file beside `path`, bring it to the disk, and rename: the file is the old one or the new one.
 
-    The file beside has a name that no other thread, process or machine chooses, and is gone after a failure.
+    The file beside is one that no other thread, process or machine has made, and is gone after a failure.
     """
-    path = Path(path)
-    aside = path.with_name(f".{OURS}-{os.getpid()}-{next(NUMBERS)}.part")
+    file, aside = beside(path := Path(path))
     try:
-        with open(aside, "xb") as file:
+        with file:
             write(file)
             file.flush()
             os.fsync(file.fileno())

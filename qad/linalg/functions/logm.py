@@ -84,7 +84,7 @@ def _of_triangular(factor):
     """
     one, logs, root, halvings = np.eye(len(factor)), np.log(factor.diagonal()), factor, 0
     while np.linalg.norm(root - one, 1) > NEAR:
-        root, halvings = np.triu(scipy.linalg.sqrtm(root)), halvings + 1
+        root, halvings = _root(root), halvings + 1
         if halvings > MOST_ROOTS:
             raise ValueError
     small = root - one
@@ -93,6 +93,18 @@ def _of_triangular(factor):
     found *= 2**halvings
     np.fill_diagonal(found, logs)
     return found
+
+
+def _root(t):
+    """The principal root of an upper triangle, by halves: ``R11 X + X R22 = T12`` gives the corner X of R."""
+    if len(t) == 1:
+        return np.sqrt(t)
+    half, out = len(t) // 2, np.zeros_like(t)
+    out[:half, :half], out[half:, half:] = one, two = _root(t[:half, :half]), _root(t[half:, half:])
+    solve = scipy.linalg.get_lapack_funcs("trsyl", (t,))
+    corner, scale, _ = solve(one, two, t[:half, half:])
+    out[:half, half:] = corner / scale
+    return out
 
 
 defvjp(_log, lambda g, ans, a: frechet(_log, a, g.mT).mT)
