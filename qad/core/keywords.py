@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["keywords_told"]
 
 # what a function here may call it, in the order of likelihood: what others call it
-WORDS = {
+WORDS: dict[tuple[str, ...], str] = {
     ("chi",): "chi_max max_chi env_chi boundary_chi environment_bond",
     ("bond", "max_bond"): "bond bonds chi D chi_max max_bond max_chi bond_dim bond_dims bond_dimension maxdim",
     ("steps",): "dt step tau delta_t time_step timestep n_steps nsteps num_steps",

@@ -29,6 +29,15 @@ class Solver:
     `order` counts the derivatives that are taken of what `f` closes over.
     """
 
+    f: Callable[..., Array]
+    args: tuple[Any, ...]
+    rtol: float
+    atol: float
+    left: int
+    bare: Any
+    size: float | None
+    order: int
+
     def __init__(
         self, f: Callable[..., Array], args: tuple[Any, ...], rtol: float, atol: float, max_steps: int
     ) -> None:

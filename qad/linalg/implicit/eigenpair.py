@@ -67,6 +67,7 @@ class Operator:
     calls: int
     unit: float
     start: list[np.ndarray]
+    image: list[np.ndarray]
     packing: Packing
     on_leaves: Callable[[list[np.ndarray]], list[np.ndarray]]
 

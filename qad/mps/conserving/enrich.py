@@ -20,11 +20,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qad.mps.conserving.environments import Operator
+    from qad.mps.conserving.quantities import Quantities
     from qad.symmetric.tensor import SymTensor
 
 
 class Reach(enrich.Reach):
     """Where an operator leads chains of symmetric tensors, sector by sector; parameters as there, H an `Operator`."""
+
+    conserved: Quantities
 
     def __init__(self, H: Operator):
         super().__init__(H.sites)

@@ -56,6 +56,9 @@ class Sweeps(Solving):
 
     REMEMBERED: ClassVar[tuple[str, ...]] = ("bond", "tolerance")  # what a checkpoint keeps
     first_energy: float
+    energy: float
+    used: float
+    left_over: float
     discarded: float
 
     def __init__(self, operator: Operator, start: SymmetricMPS, bond: int, excluded: Excluded = NONE):

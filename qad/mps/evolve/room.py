@@ -40,7 +40,18 @@ class Room:
         Norm of what ``H psi`` may lack.
     """
 
+    reach: Reach
+    gap: int
+    bond: int
+    cutoff: float
+    dt: float
+    least: float
     error: float  # of the steps up to the last look
+    step: int
+    looked: int
+    wait: int  # steps until the next look
+    rate: float
+    made: bool
 
     def __init__(self, reach: Reach, gap: int, bond: int, cutoff: float, dt: float, least: float):
         self.reach, self.gap, self.bond, self.cutoff = reach, gap, bond, cutoff

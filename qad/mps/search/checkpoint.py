@@ -61,6 +61,9 @@ class Checkpoint:
         Of the excluded states.
     """
 
+    bond: int
+    dtype: np.dtype[Any] | None
+
     def __init__(
         self,
         path: FilePath,

@@ -99,6 +99,8 @@ class Sweeps(Solving):
     """
 
     REMEMBERED = ("bond", "tolerance")  # what a checkpoint keeps
+    used: float
+    left_over: float
 
     def __init__(self, H: MPO, start: MPS, bond: int, excluded: Excluding):
         state, _ = schmidt_form(start)

@@ -37,6 +37,7 @@ class Checkpoint:
     path: Path
     mark: dict[str, object]
     sizes: dict[str, int]
+    dtype: np.dtype[Any]
 
     def __init__(self, path: FilePath, model: Model, bond: int, chi: int, like: PEPS, start: PEPS | None):
         self.path, self.dtype, self.sizes = Path(path), like.dtype, {"bond": bond, "chi": chi}
