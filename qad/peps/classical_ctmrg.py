@@ -24,8 +24,7 @@ PATIENCE = 5  # leaps without a lesser change
 PACE = 30.0  # how many, at first
 INNER, PRODUCTS = 0.1, 60  # residual of the equation of many steps, and products with the derivative at most
 SPAN = 1e-7  # of differences of steps, relative
-SEVERAL = 3e-3  # how far the two largest eigenvalues of an edge are apart, relative, below which phases may coexist
-DISTINCT = 1e-8  # the same, below which they do, in an environment that has converged
+DISTINCT = 1e-8  # how far the two largest eigenvalues of a converged edge are apart, relative, where phases coexist
 ADJOINT_TOL = 1e-11
 RESTART = 300  # products of an adjoint solve, as near a transition steps contract slowly
 LOOSER = 100.0  # what a fixed point is confirmed to, in units of what it was iterated to
@@ -107,14 +106,11 @@ def is_several(environment: Tree, moves: Moves, gap: float) -> bool:
 
 
 def of_one_phase(tensor: np.ndarray, chi: int, moves: Moves) -> Tree:
-    """An environment that prefers nothing; where that is a sum of phases, which has no derivatives, one of them.
+    """An environment that begins in a field that breaks all symmetries of a site, alike on all sides.
 
-    The shares of phases stay as they are from step to step, so that the sum is no isolated fixed point.  A field that
-    breaks all symmetries of a site chooses one, alike on all sides, and is taken away again.
+    Where phases coexist it chooses one: their shares stay as they are from step to step, so that a sum of them is no
+    isolated fixed point and has no derivatives.  Elsewhere the field, which is taken away again, is forgotten.
     """
-    environment = grown(tensor, chi, moves)
-    if not is_several(environment, moves, SEVERAL):
-        return environment
     favoured = settled(moves.start(tensor), moves.favoured(tensor), int((1 + WINDOW) * chi), moves)
     return grown(tensor, chi, moves, environment=favoured)
 
