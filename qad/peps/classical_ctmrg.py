@@ -25,6 +25,7 @@ PACE = 30.0  # how many, at first
 INNER, PRODUCTS = 0.1, 60  # residual of the equation of many steps, and products with the derivative at most
 SPAN = 1e-7  # of differences of steps, relative
 DISTINCT = 1e-8  # how far the two largest eigenvalues of a converged edge are apart, relative, where phases coexist
+FORGOTTEN = 1.5  # how much further they are apart where a field chose a phase
 ADJOINT_TOL = 1e-11
 RESTART = 300  # products of an adjoint solve, as near a transition steps contract slowly
 LOOSER = 100.0  # what a fixed point is confirmed to, in units of what it was iterated to
@@ -91,7 +92,7 @@ def begun_by(
     except ConvergenceError:
         return None
     environment = moves.unfolded(found)
-    return None if is_several(environment, moves, DISTINCT) else environment
+    return None if apart(environment, moves) < DISTINCT else environment
 
 
 def begun_from(tensor: np.ndarray, chi: int, moves: Moves, closing: np.ndarray | None) -> Tree:
@@ -99,20 +100,24 @@ def begun_from(tensor: np.ndarray, chi: int, moves: Moves, closing: np.ndarray |
     return of_one_phase(tensor, chi, moves) if closing is None else grown(tensor, chi, moves, closing)
 
 
-def is_several(environment: Tree, moves: Moves, gap: float) -> bool:
-    """Whether the environment may be a sum of several phases."""
+def apart(environment: Tree, moves: Moves) -> float:
+    """How far the two largest eigenvalues of an edge are apart, relative: next to nothing in a sum of phases."""
     second, first = two_largest(moves.edge(environment))
-    return second > (1 - gap) * first
+    return 1 - second / first
 
 
 def of_one_phase(tensor: np.ndarray, chi: int, moves: Moves) -> Tree:
-    """An environment that begins in a field that breaks all symmetries of a site, alike on all sides.
+    """An environment of a single phase.
 
-    Where phases coexist it chooses one: their shares stay as they are from step to step, so that a sum of them is no
-    isolated fixed point and has no derivatives.  Elsewhere the field, which is taken away again, is forgotten.
+    Where phases coexist, their shares stay as they are from step to step, so that a sum of them is no isolated fixed
+    point and has no derivatives.  An environment that begins in a field, which breaks all symmetries of a site alike
+    on all sides and is taken away again, is then one of them, and its correlations decay faster than in the sum.
+    Elsewhere the field is forgotten but for what was cut meanwhile, and the plain beginning is the better one.
     """
+    plain = grown(tensor, chi, moves)
     favoured = settled(moves.start(tensor), moves.favoured(tensor), int((1 + WINDOW) * chi), moves)
-    return grown(tensor, chi, moves, environment=favoured)
+    favoured = grown(tensor, chi, moves, environment=favoured)
+    return favoured if apart(favoured, moves) > FORGOTTEN * apart(plain, moves) else plain
 
 
 def grown(
