@@ -25,6 +25,7 @@ from qad.mps.search.converged import until_converged
 from qad.mps.search.dmrg import COARSE, MOST_PRODUCTS, begin, one_sweep
 from qad.mps.search.lbfgs import lbfgs
 from qad.mps.search.monitor import Watch
+from qad.mps.search.pieces import moved_by, way_out
 from qad.mps.search.result import GroundState
 from qad.mps.search.riemannian import riemannian
 from qad.optimize.progress import bar_for
@@ -83,13 +84,16 @@ def ground_state(
 
 def search(method: str, H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> None:
     """Run a method until it has converged, or the user or the number of steps ends it."""
-    operator = operator_for(watch.state, H)
 
-    def sweeps(kind: type[Sweeps]) -> Callable[[SymmetricMPS], Sweeps]:
-        return lambda state: kind(operator, state, watch.state.bond if method in GRADIENTS else bond, excluded)
+    def sweeps(kind: type[Sweeps], H: MPO, state: SymmetricMPS) -> Sweeps:
+        most = watch.state.bond if method in GRADIENTS else bond
+        return kind(operator_for(state, H), state, most, excluded)
 
     run = partial(METHODS[method], H, watch, bond, tol, excluded)
-    until_converged(run, watch, tol, excluded, sweeps(TwoSites), sweeps(OneSite))
+    group, conserved = watch.state.conserved.symmetry, watch.state.conserved
+    moves = [moved_by(charges, group.minus) for charges in conserved.charges]
+    anew = way_out(H, moves, partial(group.minus, group.neutral), partial(sweeps, TwoSites))
+    until_converged(run, watch, tol, excluded, partial(sweeps, TwoSites, H), partial(sweeps, OneSite, H), anew)
 
 
 def two_sites(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> None:

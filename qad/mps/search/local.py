@@ -25,7 +25,7 @@ class Solving:
     Attributes
     ----------
     energy : float
-        Of the last local problem, or of the state that a sweep has left.
+        Of the last local problem, or of the state that a sweep has left; terms of the operator are of order 1.
     tolerance, used : float
         Errors of the energy at which local problems are solved, in the next sweep and in the last one.
     products : int
@@ -51,7 +51,7 @@ class Solving:
 
     def settled(self, tol: float) -> bool:
         """Whether the last sweep solved local problems finely enough for the energy to be judged."""
-        return self.left_over <= max(tol, ROUNDING) * abs(self.energy)
+        return self.left_over <= max(tol, ROUNDING) * max(abs(self.energy), 1.0)
 
     def lowest(self, apply: Apply, centre: np.ndarray) -> np.ndarray:
         """The ground state of an effective operator, sought from the centre."""
