@@ -124,6 +124,21 @@ def test_levels_at_zero_energy_converge():
     assert abs(second.energy) < 1e-9
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("conserve", [None, "Sz"])
+@pytest.mark.parametrize("method", ["dmrg2", "dmrg", "riemannian"])
+@pytest.mark.parametrize("scale", [1e-300, 1e150])
+def test_energies_of_any_size(scale, method, conserve):
+    """Squares of terms vanished or overflowed: half an energy, "converged", errors of LAPACK, or refusals."""
+    terms = OpSum(4)
+    for i in range(3):
+        terms = terms.add(scale / 2, "Sp", i, "Sm", i + 1).add(scale / 2, "Sm", i, "Sp", i + 1)
+        terms = terms.add(scale, "Sz", i, "Sz", i + 1)
+    found = ground_state(terms if conserve else scale * heisenberg(4), 8, method, conserve=conserve)
+    assert found.converged and not np.isnan(found.variance)
+    assert found.energy / scale == pytest.approx(-1.6160254037844386, abs=1e-9)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["dmrg2", "dmrg"])
 @pytest.mark.parametrize("seed", range(4))

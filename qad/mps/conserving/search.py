@@ -19,7 +19,8 @@ from qad.mps.conserving.quantities import conserved_by
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.conserving.sweeps import OneSite, TwoSites
 from qad.mps.energy import prepared
-from qad.mps.hamiltonian import natural_unit
+from qad.mps.hamiltonian import of_order_one
+from qad.mps.operator import MPO
 from qad.mps.search import imaginary
 from qad.mps.search.converged import until_converged
 from qad.mps.search.dmrg import COARSE, MOST_PRODUCTS, begin, one_sweep
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
     from qad.mps.conserving.quantities import Names
     from qad.mps.conserving.sweeps import Sweeps
-    from qad.mps.operator import MPO
     from qad.mps.search.checkpoint import Checkpoint
     from qad.typing import DTypeLike, Function, Seed
 
@@ -70,14 +70,15 @@ def ground_state(
     if file is not None:
         file.of_sector(start)
     with blas_for(max(bond, start.bond)), bar_for(progress, "energy") as bar:
-        watch = Watch(start, callback, file, bar, maxiter, unit=natural_unit(H.tensors))
+        tensors, unit = of_order_one(H.tensors)  # by a power of 2, so that nothing is rounded
+        scaled = H if unit == 1 else MPO(tensors)
+        watch = Watch(start, callback, file, bar, maxiter, unit=unit)
         watch.resume()
-        scaled = H if watch.unit == 1 else H * (1 / watch.unit)  # a power of 2, so that nothing is rounded
-        search(method, scaled, watch, bond, tol, excluded_of(excluded, weight, start, H, watch.unit))
+        search(method, scaled, watch, bond, tol, excluded_of(excluded, weight, start, scaled, unit))
     state = SymmetricMPS(schmidt_form(watch.state.tensors)[0], start.conserved)
-    value = float(energy(state, H))
-    spread = float(energy(state, H @ H)) - value**2
-    slope = watch.gradient_norm * watch.unit
+    value = float(energy(state, scaled))
+    spread = (float(energy(state, scaled @ scaled)) - value**2) * unit * unit
+    value, slope = value * unit, watch.gradient_norm * unit
     history = np.array(watch.history)
     return GroundState(state, value, spread, history, slope, watch.converged, watch.message, watch.nfev, method)
 

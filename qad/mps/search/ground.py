@@ -17,8 +17,9 @@ from qad.mps.checks import check_operator, operator_of
 from qad.mps.conserving.search import ground_state as of_charge
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.energy import prepared
-from qad.mps.hamiltonian import natural_unit
+from qad.mps.hamiltonian import of_order_one
 from qad.mps.observables import energy, overlap, variance
+from qad.mps.operator import MPO
 from qad.mps.search.checkpoint import Checkpoint
 from qad.mps.search.converged import until_converged
 from qad.mps.search.dmrg import OneSite, TwoSites, one_site, two_sites
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
-    from qad.mps.operator import MPO
     from qad.mps.opsum import OpSum
     from qad.mps.search.dmrg import Sweeps
     from qad.typing import DTypeLike, FilePath, Function, Progress, Seed
@@ -213,14 +213,15 @@ def searched(
     """What a search over ordinary states finds; see `ground_state`."""
     prepared(H)
     with blas_for(max(bond, start.bond)), bar_for(progress, "energy") as bar:
-        watch = Watch(start, callback, file, bar, maxiter, unit=natural_unit(H.tensors))
+        tensors, unit = of_order_one(H.tensors)  # by a power of 2, so that nothing is rounded
+        scaled = H if unit == 1 else MPO(tensors)
+        watch = Watch(start, callback, file, bar, maxiter, unit=unit)
         watch.resume()
-        scaled = H if watch.unit == 1 else H * (1 / watch.unit)  # a power of 2, so that nothing is rounded
         search(method, scaled, watch, bond, tol, Excluded(excluded, weight, scaled, watch.unit))
     state, _ = schmidt_form(watch.state)
     return GroundState(
-        state, float(energy(state, H)), float(variance(state, H)), np.array(watch.history),
-        watch.gradient_norm * watch.unit, watch.converged, watch.message, watch.nfev, method,
+        state, float(energy(state, scaled)) * unit, float(variance(state, scaled)) * unit * unit,
+        np.array(watch.history), watch.gradient_norm * unit, watch.converged, watch.message, watch.nfev, method,
     )  # fmt: skip
 
 
