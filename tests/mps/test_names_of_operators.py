@@ -35,7 +35,7 @@ def test_charges_tell_what_stands_on_the_sites(conserve):
 
 
 def test_charges_of_spins_are_no_charges_of_electrons():
-    """A t-J chain conserves what counts empty sites as spin up, and a search in such a sector was taken for one of Sz."""
+    """A t-J chain conserves that, too, as empty sites minus electrons of spin down: another sector was searched."""
     H = mps.tj(4, 1.0, 0.5)
     spins = mps.MPS.product([1, 2, 1, 0], phys=3, conserve="Sz")
     electrons = mps.MPS.product([1, 2, 1, 0], phys=3, conserve="Sz", sites="t-J")
