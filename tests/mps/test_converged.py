@@ -115,6 +115,20 @@ def test_degenerate_ground_states_of_pieces(conserve):
     assert [first.energy, second.energy] == pytest.approx([-np.sqrt(2)] * 2, abs=1e-9)
 
 
+def test_close_excited_levels_are_told_apart():
+    """The third level, -3.35772962, was passed over for the fourth, 2.8e-4 above it, whose variance is 1e-12."""
+    H = OpSum(7)
+    for coupling, i in ((0.067, 1), (1.097, 0), (1.0, 3), (-0.078, 5), (-0.118, 2), (1.562, 4)):
+        H = H.add(coupling, "X", i, "Y", i + 1)
+    for i in range(7):
+        H = H.add(0.118, "X", i)
+    exact, found = np.linalg.eigvalsh(H.mpo().to_dense())[:3], []
+    for seed in (49, 71, 40):
+        found.append(ground_state(H, seed=seed, excluded=[f.state for f in found]))
+    assert all(f.converged for f in found)
+    assert [f.energy for f in found] == pytest.approx(exact, abs=1e-8)
+
+
 def test_levels_at_zero_energy_converge():
     """What is left to gain was compared with the energy itself, 1e-32, for 2000 sweeps."""
     H = hops(3, [(0, 1), (1, 2)])

@@ -28,6 +28,7 @@ REFUTED, LEAST_REFUTED = 10.0, 1e-9  # in units of tol, and relative: by how muc
 ORTHOGONAL = 1e-4  # largest squared overlap with a state that is excluded
 NOISE = 1e-3  # norm of what is added to a centre
 PRODUCTS = 20  # of the effective operator, per pair
+FILLED = 32  # bonds that a probe fills where they are smaller, so that bases of short chains are complete
 SOLVED = 1e-2  # errors at which the local problems of a probe are solved, in units of what refutes
 SITES = 6  # sweeps of sites at most, for a probe that could still end lower
 NEAR = 1e-4  # relative gain of a probe up to which the search goes on near its end; at a second one in any case
@@ -96,7 +97,7 @@ def probed(
     """The energy of a state, and the sweeps of sites with which a probe has ended, which tries to end below `here`."""
     noisy = pairs(state)
     noisy.noise, noisy.rng, noisy.products = NOISE, np.random.default_rng(0), PRODUCTS
-    noisy.closely = 1 + (len(state) - 1) // 2
+    noisy.filled, noisy.closely = FILLED, 2 * (len(state) - 1) - (len(state) - 1) // 2  # the middle, on the way back
     most = noisy.most
     noisy.most = noisy.bond = most + -(-most // 3) if wider else most
     noisy.mixing, noisy.tolerance = 0.0, SOLVED * least
