@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from qad.typing import T
 
 HERMITIAN = 1e-6  # |H - H^dagger| / |H| in the Frobenius norm, up to which an operator counts as Hermitian
+EXTREME = 200  # powers of 2 in the size of terms beyond which every site takes its share
 SMALL = 64  # the largest bond for which a table is written
 
 
@@ -118,8 +119,7 @@ def starts_with_identity(tensor: np.ndarray) -> bool:
 def check_hermitian(tensors: Sequence[np.ndarray]) -> None:
     """Raise unless the operator is its own adjoint, by ``|H - H^dagger|**2 = 2 tr H^dagger H - 2 Re tr H H``."""
     square = same = ends(tensors)
-    for tensor in tensors:
-        tensor = tensor.astype(np.result_type(tensor, float), copy=False)
+    for tensor in balanced(tensors)[0]:
         square, same = summed(square, tensor, tensor.conj()), summed(same, tensor, tensor.swapaxes(2, 3))
         size = np.linalg.norm(square)
         square, same = square / (size or 1.0), same / (size or 1.0)
@@ -135,17 +135,47 @@ def check_hermitian(tensors: Sequence[np.ndarray]) -> None:
 
 def strength(tensors: Sequence[np.ndarray]) -> float:
     """The size of the terms of an operator, the root of ``tr H^dagger H / n`` per state, H without its trace."""
+    size, exponent = balanced_strength(tensors)
+    return float(np.ldexp(size, exponent))
+
+
+def balanced_strength(tensors: Sequence[np.ndarray]) -> tuple[float, int]:
+    """`strength` as a number and the exponent of a power of 2 that multiplies it."""
+    tensors, exponent = balanced(tensors)
     square, trace = ends(tensors), like(tensors[0]).eye(tensors[0].shape[0])
     for tensor in tensors:
         square = summed(square, tensor, tensor.conj()) / tensor.shape[2]
         trace = trace @ np.trace(tensor, axis1=2, axis2=3) / tensor.shape[2]
-    return float(np.sqrt(max(closed(square) - abs(np.trace(trace)) ** 2, 0.0) / len(tensors)))
+    return float(np.sqrt(max(closed(square) - abs(np.trace(trace)) ** 2, 0.0) / len(tensors))), exponent
 
 
-def natural_unit(tensors: Sequence[np.ndarray]) -> float:
-    """A power of 8 near the `strength` of an operator, 1 where it has none."""
-    size = strength(tensors)
-    return 8.0 ** round(np.log(size) / np.log(8)) if 0 < size < np.inf else 1.0
+def balanced(tensors: Sequence[np.ndarray]) -> tuple[list[np.ndarray], int]:
+    """An operator, by powers of 2 in another gauge in which no entry is larger than 1, and the power taken out of it.
+
+    So the squares of terms of 1e-300, beside an identity, do not vanish.
+    """
+    found, before = [], like(tensors[0]).zeros(tensors[0].shape[0])
+    for site, tensor in enumerate(tensors):
+        with np.errstate(divide="ignore"):
+            after = (before[:, None] + np.ceil(np.log2(np.abs(tensor).max(axis=(2, 3))))).max(axis=0)
+        if site + 1 == len(tensors):
+            after = np.where(True, after.max(), after)  # the same for all
+        half = (before[:, None] - np.where(np.isfinite(after), after, 0.0))[:, :, None, None] / 2
+        found.append(tensor * np.exp2(np.floor(half)) * np.exp2(np.ceil(half)))
+        before = after  # -inf where no term leads
+    return found, int(before[0]) if np.isfinite(before[0]) else 0
+
+
+def of_order_one(tensors: Sequence[np.ndarray]) -> tuple[list[np.ndarray], float]:
+    """An operator whose terms are of order 1, and the power of 8 that gives the one that it was made of."""
+    size, exponent = balanced_strength(tensors)
+    if not 0 < size < np.inf:
+        return list(tensors), 1.0
+    unit = 8.0 ** int(np.clip(round((np.log2(size) + exponent) / 3), -340, 340))
+    if abs(np.log2(unit)) > EXTREME:
+        tensors, exponent = balanced(tensors)
+        return [tensors[0] * (2.0**exponent / unit), *tensors[1:]], unit
+    return [tensors[0] * (1 / unit), *tensors[1:]], unit
 
 
 def ends(tensors: Sequence[np.ndarray]) -> np.ndarray:

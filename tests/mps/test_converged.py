@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from qad.mps import Lattice, OpSum, ground_state, heisenberg, j1j2
+from qad.mps import Lattice, OpSum, ground_state, heisenberg, ising, j1j2
 from qad.mps.search import converged
+from qad.mps.search.pieces import in_pieces
 
 
 def far_pairs():
@@ -46,6 +47,110 @@ def test_gradients_open_sectors(method):
     found = ground_state(-1.0 * heisenberg(12), 16, method, conserve="Sz", sector=0)
     assert found.converged
     assert found.energy == pytest.approx(-2.75, abs=1e-8)
+
+
+def hops(n, pairs, sites="fermion"):
+    """``-(Cdag_i C_j + Cdag_j C_i)`` of pairs."""
+    H = OpSum(n, sites)
+    for i, j in pairs:
+        H = H.add(-1.0, "Cdag", i, "C", j).add(-1.0, "Cdag", j, "C", i)
+    return H
+
+
+def static_impurities():
+    """Spinless fermions that hop on the even sites, past particles on the odd ones that do not."""
+    H = hops(10, [(i, i + 2) for i in range(0, 8, 2)])
+    for i in range(1, 10, 2):
+        H = H.add(2.0, "N", i, "N", i - 1).add(-0.3 * i, "N", i)
+    return H
+
+
+def test_pieces_are_told_from_operators():
+    rungs = OpSum(6)
+    for i in (0, 2, 4):
+        rungs = rungs.add(0.5, "Sp", i, "Sm", i + 1).add(0.5, "Sm", i, "Sp", i + 1).add(1.0, "Sz", i, "Sz", (i + 3) % 6)
+    fields = OpSum(3).add(1.0, "Z", 0).add(1.0, "Z", 1)
+    interleaved = hops(6, [(0, 2), (2, 4), (1, 3), (3, 5)])
+    for H in (rungs, fields, interleaved, static_impurities(), hops(6, [(i, i + 1) for i in range(4)])):
+        assert in_pieces(H.mpo().tensors)
+    joined = interleaved.add(0.1, "Cdag", 0, "C", 5).add(0.1, "Cdag", 5, "C", 0)
+    for H in (heisenberg(6), j1j2(8, 1.0, 0.3), joined.mpo(), ising(6, 1.0)):
+        assert not in_pieces(H.tensors)
+
+
+def test_nine_fermions_in_pieces():
+    """One share of six particles among two bonds, three levels and two free sites is lowest; 1.0244 was "converged"."""
+    H = hops(9, [(2, 3), (4, 5)]) * 0.5
+    for coupling, *where in ((-1.0, 2, 3), (-0.698, 4, 5), (1.0, 4), (1.05, 5), (0.5, 0), (0.5, 6), (1.0, 2)):
+        H = H.add(coupling, *[x for i in where for x in ("N", i)])
+    found = []
+    for exact in lowest_of(H, 6, 2):
+        found.append(ground_state(H, seed=34, conserve="N", sector=6, excluded=[f.state for f in found]))
+        assert found[-1].converged and found[-1].energy == pytest.approx(exact, abs=1e-8)
+
+
+def lowest_of(H, number, levels):
+    """Levels of a sector of fermions, by diagonalisation."""
+    total = sum(np.indices((2,) * len(H.sites))).reshape(-1)
+    keep = total == number
+    return np.linalg.eigvalsh(H.mpo().to_dense()[np.ix_(keep, keep)])[:levels]
+
+
+@pytest.mark.parametrize("options", [{}, {"conserve": "N", "sector": 6}])
+def test_static_impurities(options):
+    H = static_impurities()
+    exact = lowest_of(H, 6, 1)[0] if options else min(lowest_of(H, number, 1)[0] for number in range(11))
+    found = ground_state(H, 32, **options)
+    assert found.converged and found.energy == pytest.approx(exact, abs=1e-8)
+
+
+@pytest.mark.parametrize("conserve", [None, "N"])
+def test_degenerate_ground_states_of_pieces(conserve):
+    """The last site takes part in no term: each level is there twice, and the second one was missed."""
+    H = hops(4, [(0, 1), (1, 2)])
+    options = {"conserve": "N", "sector": 2} if conserve else {}
+    first = ground_state(H, **options)
+    second = ground_state(H, excluded=[first.state], **options)
+    assert first.converged and second.converged
+    assert [first.energy, second.energy] == pytest.approx([-np.sqrt(2)] * 2, abs=1e-9)
+
+
+def test_close_excited_levels_are_told_apart():
+    """The third level, -3.35772962, was passed over for the fourth, 2.8e-4 above it, whose variance is 1e-12."""
+    H = OpSum(7)
+    for coupling, i in ((0.067, 1), (1.097, 0), (1.0, 3), (-0.078, 5), (-0.118, 2), (1.562, 4)):
+        H = H.add(coupling, "X", i, "Y", i + 1)
+    for i in range(7):
+        H = H.add(0.118, "X", i)
+    exact, found = np.linalg.eigvalsh(H.mpo().to_dense())[:3], []
+    for seed in (49, 71, 40):
+        found.append(ground_state(H, seed=seed, excluded=[f.state for f in found]))
+    assert all(f.converged for f in found)
+    assert [f.energy for f in found] == pytest.approx(exact, abs=1e-8)
+
+
+def test_levels_at_zero_energy_converge():
+    """What is left to gain was compared with the energy itself, 1e-32, for 2000 sweeps."""
+    H = hops(3, [(0, 1), (1, 2)])
+    first = ground_state(H, conserve="N", sector=1)
+    second = ground_state(H, conserve="N", sector=1, excluded=[first.state])
+    assert second.converged and len(second.history) < 20
+    assert abs(second.energy) < 1e-9
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("conserve", [None, "Sz"])
+@pytest.mark.parametrize("method", ["dmrg2", "dmrg", "riemannian"])
+@pytest.mark.parametrize("scale", [1e-300, 1e150])
+def test_energies_of_any_size(scale, method, conserve):
+    """Squares of terms vanished or overflowed: half an energy, "converged", errors of LAPACK, or refusals."""
+    terms = OpSum(4)
+    for i in range(3):
+        terms = terms.add(scale / 2, "Sp", i, "Sm", i + 1).add(scale / 2, "Sm", i, "Sp", i + 1)
+        terms = terms.add(scale, "Sz", i, "Sz", i + 1)
+    found = ground_state(terms if conserve else scale * heisenberg(4), 8, method, conserve=conserve)
+    assert found.converged and not np.isnan(found.variance)
+    assert found.energy / scale == pytest.approx(-1.6160254037844386, abs=1e-9)
 
 
 @pytest.mark.slow

@@ -34,6 +34,22 @@ def test_charges_tell_what_stands_on_the_sites(conserve):
     np.testing.assert_allclose(mps.correlations(found.state, "Cdagup", "Cup"), dense, atol=1e-10)
 
 
+def test_charges_of_spins_are_no_charges_of_electrons():
+    """A t-J chain conserves that, too, as empty sites minus electrons of spin down: another sector was searched."""
+    H = mps.tj(4, 1.0, 0.5)
+    spins = mps.MPS.product([1, 2, 1, 0], phys=3, conserve="Sz")
+    electrons = mps.MPS.product([1, 2, 1, 0], phys=3, conserve="Sz", sites="t-J")
+    for call in (
+        lambda psi: mps.ground_state(H, start=psi),
+        lambda psi: mps.evolve(psi, H, 0.1, 1),
+        lambda psi: mps.energy(psi, H),
+    ):
+        with pytest.raises(ArgumentError, match=r"kind 't-J'.*charges \[2, 0, -2\].*sites='t-J'"):
+            call(spins)
+        call(electrons)
+    assert mps.measure(electrons, "Sz").real == pytest.approx([0.5, -0.5, 0.5, 0.0])
+
+
 def test_states_that_do_not_tell_ask_for_the_kind():
     electrons = mps.MPS.product(["up", "updown", "down"], sites="electron")
     for name in ("N", "Nup", "Sz", "Sx"):  # the spin-3/2 has Sz too, and another one

@@ -40,8 +40,21 @@ def operator_for(psi: SymmetricMPS, H: MPO) -> Operator:
     key = psi.conserved
     found = H.conserving
     if key not in found:
+        check_kinds(psi, H)
         found[key] = Operator(list(H), key)
     return found[key]
+
+
+def check_kinds(psi: SymmetricMPS, H: MPO) -> None:
+    """Raise where an operator says what stands on its sites, and a state counts charges of another kind there."""
+    names = psi.conserved.names
+    for site, (kind, charges) in enumerate(zip(H.sites or (), psi.conserved.charges, strict=False)):
+        if set(names) <= set(kind.charges) and tuple(zip(*(kind.charges[q] for q in names), strict=True)) != charges:
+            raise ArgumentError(
+                f"site {site} of the operator is of kind {kind.name!r}, and the state's basis has the charges "
+                f"{[psi.conserved.symmetry.shown(charge) for charge in charges]} there: give sites={kind.name!r} to "
+                "MPS.product or MPS.random"
+            )
 
 
 def sandwich(bra: SymmetricMPS, operator: Operator, ket: SymmetricMPS) -> tuple[Scalar, float]:

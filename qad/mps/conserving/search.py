@@ -19,12 +19,14 @@ from qad.mps.conserving.quantities import conserved_by
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.conserving.sweeps import OneSite, TwoSites
 from qad.mps.energy import prepared
-from qad.mps.hamiltonian import natural_unit
+from qad.mps.hamiltonian import of_order_one
+from qad.mps.operator import MPO
 from qad.mps.search import imaginary
 from qad.mps.search.converged import until_converged
 from qad.mps.search.dmrg import COARSE, MOST_PRODUCTS, begin, one_sweep
 from qad.mps.search.lbfgs import lbfgs
 from qad.mps.search.monitor import Watch
+from qad.mps.search.pieces import moved_by, way_out
 from qad.mps.search.result import GroundState
 from qad.mps.search.riemannian import riemannian
 from qad.optimize.progress import bar_for
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
 
     from qad.mps.conserving.quantities import Names
     from qad.mps.conserving.sweeps import Sweeps
-    from qad.mps.operator import MPO
     from qad.mps.search.checkpoint import Checkpoint
     from qad.typing import DTypeLike, Function, Seed
 
@@ -69,27 +70,31 @@ def ground_state(
     if file is not None:
         file.of_sector(start)
     with blas_for(max(bond, start.bond)), bar_for(progress, "energy") as bar:
-        watch = Watch(start, callback, file, bar, maxiter, unit=natural_unit(H.tensors))
+        tensors, unit = of_order_one(H.tensors)  # by a power of 2, so that nothing is rounded
+        scaled = H if unit == 1 else MPO(tensors)
+        watch = Watch(start, callback, file, bar, maxiter, unit=unit)
         watch.resume()
-        scaled = H if watch.unit == 1 else H * (1 / watch.unit)  # a power of 2, so that nothing is rounded
-        search(method, scaled, watch, bond, tol, excluded_of(excluded, weight, start, H, watch.unit))
+        search(method, scaled, watch, bond, tol, excluded_of(excluded, weight, start, scaled, unit))
     state = SymmetricMPS(schmidt_form(watch.state.tensors)[0], start.conserved)
-    value = float(energy(state, H))
-    spread = float(energy(state, H @ H)) - value**2
-    slope = watch.gradient_norm * watch.unit
+    value = float(energy(state, scaled))
+    spread = (float(energy(state, scaled @ scaled)) - value**2) * unit * unit
+    value, slope = value * unit, watch.gradient_norm * unit
     history = np.array(watch.history)
     return GroundState(state, value, spread, history, slope, watch.converged, watch.message, watch.nfev, method)
 
 
 def search(method: str, H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> None:
     """Run a method until it has converged, or the user or the number of steps ends it."""
-    operator = operator_for(watch.state, H)
 
-    def sweeps(kind: type[Sweeps]) -> Callable[[SymmetricMPS], Sweeps]:
-        return lambda state: kind(operator, state, watch.state.bond if method in GRADIENTS else bond, excluded)
+    def sweeps(kind: type[Sweeps], H: MPO, state: SymmetricMPS) -> Sweeps:
+        most = watch.state.bond if method in GRADIENTS else bond
+        return kind(operator_for(state, H), state, most, excluded)
 
     run = partial(METHODS[method], H, watch, bond, tol, excluded)
-    until_converged(run, watch, tol, excluded, sweeps(TwoSites), sweeps(OneSite))
+    group, conserved = watch.state.conserved.symmetry, watch.state.conserved
+    moves = [moved_by(charges, group.minus) for charges in conserved.charges]
+    anew = way_out(H, moves, partial(group.minus, group.neutral), partial(sweeps, TwoSites))
+    until_converged(run, watch, tol, excluded, partial(sweeps, TwoSites, H), partial(sweeps, OneSite, H), anew)
 
 
 def two_sites(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> None:

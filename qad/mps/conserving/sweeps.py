@@ -182,6 +182,8 @@ class TwoSites(Sweeps):
         where, pairs = density.layout, [np.linalg.eigh(matrix) for matrix in density.sectors()]
         weights = [values[::-1] for values, _ in pairs]
         kept = kept_weights(weights, self.bond, self.cutoff)
+        if sum(kept) < self.filled:
+            kept = kept_weights(weights, min(self.filled, self.bond), -1.0)
         if not self.mixing:
             old = as_before(weights, kept, [sector.charge for sector in where.sectors], before, self.bond)
             kept = old if self.cutoff > 0 or sum(old) == sum(kept) else kept

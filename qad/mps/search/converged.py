@@ -3,8 +3,9 @@
 1. Local problems are solved, or the gradient is small; 2. the last gain, and the geometric series that it begins, are
 at most the tolerance: that is for a method to say (`qad.mps.search.monitor`).  3. A probe, which may leave the sectors,
 the minimum and the bases of bonds in which a search has ended, ends no lower: one sweep of pairs from slightly noisy
-centres, cut to the bond of the search, then one of sites, and some more while they could still end lower.  4. The state
-is orthogonal to those that are excluded.  Where 3 fails the search goes on from the lower state.
+centres, cut to the bond of the search, then one of sites, and some more while they could still end lower; where the
+Hamiltonian falls in pieces, from another share of charge once more (`qad.mps.search.pieces`).  4. The state is
+orthogonal to those that are excluded.  Where 3 fails the search goes on from the lower state.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ REFUTED, LEAST_REFUTED = 10.0, 1e-9  # in units of tol, and relative: by how muc
 ORTHOGONAL = 1e-4  # largest squared overlap with a state that is excluded
 NOISE = 1e-3  # norm of what is added to a centre
 PRODUCTS = 20  # of the effective operator, per pair
+FILLED = 32  # bonds that a probe fills where they are smaller, so that bases of short chains are complete
 SOLVED = 1e-2  # errors at which the local problems of a probe are solved, in units of what refutes
 SITES = 6  # sweeps of sites at most, for a probe that could still end lower
 NEAR = 1e-4  # relative gain of a probe up to which the search goes on near its end; at a second one in any case
@@ -35,11 +37,12 @@ FINE = {"polishing": 1.0, "mixing": 0.0, "full": 1.0, "tolerance": 1e-8}  # how 
 
 def until_converged(
     run: Callable[[], None], watch: Watch, tol: float, excluded: Excluding, pairs: Callable[[Any], Any],
-    sites: Callable[[Any], Any],
+    sites: Callable[[Any], Any], anew: Callable[[Any], Any] | None = None,
 ) -> None:  # fmt: skip
     """Run a method until it has converged, or the user or the number of steps ends it.
 
-    ``pairs(state)`` and ``sites(state)`` are sweeps of two sites and of one, which know the largest bond.
+    ``pairs(state)`` and ``sites(state)`` are sweeps of two sites and of one, which know the largest bond.  Where
+    ``anew(state)`` is given, which leads to where no sweep does, a second probe begins there.
     """
     for number in range(RUNS):
         with until_finished(watch):
@@ -49,7 +52,7 @@ def until_converged(
         if not watch.converged or overlaps(watch, excluded):
             return
         with until_finished(watch):  # the user may end it
-            if len(watch.state) == 1 or not refuted(watch, tol, pairs, sites, again=number > 0):
+            if len(watch.state) == 1 or not refuted(watch, tol, pairs, sites, anew, again=number > 0):
                 return
         if watch.message == BY_USER:
             return
@@ -69,14 +72,17 @@ def overlaps(watch: Watch, excluded: Excluding) -> bool:
 
 
 def refuted(
-    watch: Watch, tol: float, pairs: Callable[[Any], Any], sites: Callable[[Any], Any], *, again: bool = False
-) -> bool:
+    watch: Watch, tol: float, pairs: Callable[[Any], Any], sites: Callable[[Any], Any],
+    anew: Callable[[Any], Any] | None = None, *, again: bool = False,
+) -> bool:  # fmt: skip
     """Whether a probe ends lower than the state that seemed converged: then that is where the search goes on."""
-    scale = max(np.abs(watch.history).max() / watch.unit, 1e-300)
+    scale = watch.scale / watch.unit
     least = max(REFUTED * tol, LEAST_REFUTED) * scale
     here, found = probed(watch.state, pairs, sites, least)
     if found.energy > here + least:  # a cut without choice: one from larger bonds decides
         found = probed(watch.state, pairs, sites, least, wider=True)[1]
+    if found.energy >= here - least and anew is not None:
+        found = probed(anew(watch.state), pairs, sites, least, here=here)[1]
     if found.energy >= here - least:
         return False
     near = again or here - found.energy <= NEAR * scale
@@ -85,20 +91,22 @@ def refuted(
 
 
 def probed(
-    state: Any, pairs: Callable[[Any], Any], sites: Callable[[Any], Any], least: float, *, wider: bool = False
-) -> tuple[float, Any]:
-    """The energy of a state, and the sweeps of sites with which a probe has ended."""
+    state: Any, pairs: Callable[[Any], Any], sites: Callable[[Any], Any], least: float, *, wider: bool = False,
+    here: float | None = None,
+) -> tuple[float, Any]:  # fmt: skip
+    """The energy of a state, and the sweeps of sites with which a probe has ended, which tries to end below `here`."""
     noisy = pairs(state)
     noisy.noise, noisy.rng, noisy.products = NOISE, np.random.default_rng(0), PRODUCTS
-    noisy.closely = 1 + (len(state) - 1) // 2
+    noisy.filled, noisy.closely = FILLED, 2 * (len(state) - 1) - (len(state) - 1) // 2  # the middle, on the way back
     most = noisy.most
     noisy.most = noisy.bond = most + -(-most // 3) if wider else most
     noisy.mixing, noisy.tolerance = 0.0, SOLVED * least
     noisy.sweep()
     found = sites(noisy.state.truncate(most)[0] if wider else noisy.state)
     found.mixing, found.tolerance = 0.0, SOLVED * least
-    sweep_down(found, noisy.first_energy, least)
-    return noisy.first_energy, found
+    here = noisy.first_energy if here is None else here
+    sweep_down(found, here, least)
+    return here, found
 
 
 def sweep_down(sweeps: Any, here: float, least: float) -> None:

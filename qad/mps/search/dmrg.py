@@ -187,7 +187,7 @@ class TwoSites(Sweeps):
         """An orthonormal basis of the rows' most important directions, as columns."""
         values, vectors = np.linalg.eigh(rows @ rows.conj().T)
         kept = int(np.count_nonzero(np.cumsum(values) > DISCARDED * values.sum()))
-        kept = max(1, min(kept, self.bond, rows.shape[1]))
+        kept = max(1, min(max(kept, self.filled), self.bond, *rows.shape))
         self.discarded = max(self.discarded, 1 - values[-kept:].sum() / values.sum())
         return like(vectors).ascontiguousarray(vectors[:, -kept:])
 

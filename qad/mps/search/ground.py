@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from operator import neg, sub
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,14 +17,16 @@ from qad.mps.checks import check_operator, operator_of
 from qad.mps.conserving.search import ground_state as of_charge
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.energy import prepared
-from qad.mps.hamiltonian import natural_unit
+from qad.mps.hamiltonian import of_order_one
 from qad.mps.observables import energy, overlap, variance
+from qad.mps.operator import MPO
 from qad.mps.search.checkpoint import Checkpoint
 from qad.mps.search.converged import until_converged
 from qad.mps.search.dmrg import OneSite, TwoSites, one_site, two_sites
 from qad.mps.search.imaginary import tdvp, tebd
 from qad.mps.search.lbfgs import lbfgs
 from qad.mps.search.monitor import Watch
+from qad.mps.search.pieces import moved_by, way_out
 from qad.mps.search.result import GroundState
 from qad.mps.search.riemannian import riemannian
 from qad.mps.state import MPS
@@ -33,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
-    from qad.mps.operator import MPO
     from qad.mps.opsum import OpSum
     from qad.mps.search.dmrg import Sweeps
     from qad.typing import DTypeLike, FilePath, Function, Progress, Seed
@@ -99,11 +101,13 @@ def ground_state(
     sector : int or tuple of int, optional
         The total charges in the sites' whole numbers, 2 Sz for spins; by default 0, or those of `start`.
     tol : float
-        Converged, for every method, when less than `tol` times the largest ``|E|`` is left to gain by a step ("lbfgs":
+        Converged, for every method, when less than `tol` times the largest ``|E|`` (or, where levels are near 0, the
+        size of the terms) is left to gain by a step ("lbfgs":
         20 iterations, "riemannian": 10), by all further ones if gains form a geometric series, and by solving local
         problems (for these two, the gradient's squared norm is that small); and when a probe, a sweep of pairs from
         slightly noisy centres, cut to the same bond, and one of sites, ends lower by at most ``max(10 tol, 1e-9)``,
-        else the search goes on from there; and when squared overlaps with `excluded` are at most 1e-4.
+        else the search goes on from there; and when squared overlaps with `excluded` are at most 1e-4.  Of pieces that
+        no term joins, a second probe searches the best share of the charge.
     maxiter : int
         Most steps: iterations, or sweeps to the right end and back.
     callback : callable, optional
@@ -209,25 +213,28 @@ def searched(
     """What a search over ordinary states finds; see `ground_state`."""
     prepared(H)
     with blas_for(max(bond, start.bond)), bar_for(progress, "energy") as bar:
-        watch = Watch(start, callback, file, bar, maxiter, unit=natural_unit(H.tensors))
+        tensors, unit = of_order_one(H.tensors)  # by a power of 2, so that nothing is rounded
+        scaled = H if unit == 1 else MPO(tensors)
+        watch = Watch(start, callback, file, bar, maxiter, unit=unit)
         watch.resume()
-        scaled = H if watch.unit == 1 else H * (1 / watch.unit)  # a power of 2, so that nothing is rounded
         search(method, scaled, watch, bond, tol, Excluded(excluded, weight, scaled, watch.unit))
     state, _ = schmidt_form(watch.state)
     return GroundState(
-        state, float(energy(state, H)), float(variance(state, H)), np.array(watch.history),
-        watch.gradient_norm * watch.unit, watch.converged, watch.message, watch.nfev, method,
+        state, float(energy(state, scaled)) * unit, float(variance(state, scaled)) * unit * unit,
+        np.array(watch.history), watch.gradient_norm * unit, watch.converged, watch.message, watch.nfev, method,
     )  # fmt: skip
 
 
 def search(method: str, H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> None:
     """Run a method until it has converged, or the user or the number of steps ends it."""
 
-    def sweeps(kind: type[Sweeps]) -> Callable[[MPS], Sweeps]:
-        return lambda state: kind(H, state, watch.state.bond if method in GRADIENTS else bond, excluded)
+    def sweeps(kind: type[Sweeps], H: MPO, state: MPS) -> Sweeps:
+        return kind(H, state, watch.state.bond if method in GRADIENTS else bond, excluded)
 
     run = partial(METHODS[method], H, watch, bond, tol, excluded)
-    until_converged(run, watch, tol, excluded, sweeps(TwoSites), sweeps(OneSite))
+    moves = [moved_by([0] * phys, sub) for phys in watch.state.phys]
+    anew = way_out(H, moves, neg, partial(sweeps, TwoSites))
+    until_converged(run, watch, tol, excluded, partial(sweeps, TwoSites, H), partial(sweeps, OneSite, H), anew)
 
 
 def start_state(H: MPO, bond: int, seed: Seed, dtype: DTypeLike | None) -> MPS:

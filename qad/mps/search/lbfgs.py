@@ -47,7 +47,7 @@ def lbfgs(
     floor, before = watch.extra.get("floor", FIRST_FLOOR), np.inf
     while True:
         gain, steps = one_round(loss, watch, min(ROUND, watch.left), *weighted(watch.state, floor))
-        gain *= watch.unit / max(np.abs(watch.history).max(), 1e-300)
+        gain *= watch.unit / watch.scale
         if is_settled(gain, before, tol) and (watch.is_flat(tol) or abs(gain) <= ROUNDING):
             watch.converge(f"the last {steps} iterations gained {gain:.1e} of the energy")
         floor, before = float(np.clip(0.3 * np.sqrt(max(gain, 0.0)), *FLOORS)), gain

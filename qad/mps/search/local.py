@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 BESIDE = 24  # products, for what lies beside a centre
 REFINED = 4  # times as many at most, for a level above by less than CLOSE times what mixes it in
 CLOSE = 100.0
+SMALL, MANY = 4096, 300  # centres that are so small are solved from scratch, by so many products
 
 
 class Solving:
@@ -25,7 +26,7 @@ class Solving:
     Attributes
     ----------
     energy : float
-        Of the last local problem, or of the state that a sweep has left.
+        Of the last local problem, or of the state that a sweep has left; terms of the operator are of order 1.
     tolerance, used : float
         Errors of the energy at which local problems are solved, in the next sweep and in the last one.
     products : int
@@ -38,6 +39,8 @@ class Solving:
         Of the noise.
     closely : int
         Number of the local problem in which close levels are told apart; counted down.
+    filled : int
+        Directions that a bond keeps at least, also of no weight.
     """
 
     energy: float
@@ -48,10 +51,11 @@ class Solving:
     noise: float = 0.0
     rng: np.random.Generator
     closely: int = 0
+    filled: int = 0
 
     def settled(self, tol: float) -> bool:
         """Whether the last sweep solved local problems finely enough for the energy to be judged."""
-        return self.left_over <= max(tol, ROUNDING) * abs(self.energy)
+        return self.left_over <= max(tol, ROUNDING) * max(abs(self.energy), 1.0)
 
     def lowest(self, apply: Apply, centre: np.ndarray) -> np.ndarray:
         """The ground state of an effective operator, sought from the centre."""
@@ -66,10 +70,13 @@ class Solving:
         return vector
 
     def lowest_of_two(self, apply: Apply, centre: np.ndarray, random: np.ndarray) -> np.ndarray:
-        """The lower one of two levels that a centre may be a mixture of."""
+        """The lower one of two levels that a centre may be a mixture of; the lowest of all where that takes no time."""
         start, here = beside(centre, random), on_host(np.vdot(centre, apply(centre))).real
         if np.linalg.norm(start) < 1e-8:
             return centre
+        if centre.size <= SMALL:
+            value, vector, _ = lowest(apply, centre + start, self.tolerance, MANY)
+            return vector if value < here - self.tolerance else centre
         gain, vector = lower_beside(lambda x: apply(x) - here * x, centre, start, self.tolerance)
         return vector if gain < -self.tolerance else centre
 

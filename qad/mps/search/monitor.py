@@ -112,14 +112,18 @@ class Watch:
             raise Finished("stopped at maxiter iterations")
 
     def gained(self, steps: int = 1) -> float:
-        """What the last steps gained, relative to the largest energy so far."""
+        """What the last steps gained, relative to our `scale`."""
         return self.gains(steps)[0]
 
     def gains(self, steps: int) -> list[float]:
-        """What the last steps gained, and as many before them, relative to the largest energy so far."""
-        scale = max(np.abs(self.history).max(), 1e-300)
+        """What the last steps gained, and as many before them, relative to our `scale`."""
         recent = self.history[-1 - 2 * steps :: steps]
-        return [(two - one) / scale for one, two in zip(recent[::-1], recent[-2::-1], strict=False)]
+        return [(two - one) / self.scale for one, two in zip(recent[::-1], recent[-2::-1], strict=False)]
+
+    @property
+    def scale(self) -> float:
+        """What energies are told apart by: the largest one so far, or our unit where all of them nearly vanish."""
+        return max(float(np.abs(self.history).max()), self.unit)
 
     def settled(self, tol: float, steps: int = 1) -> bool:
         """Whether the last steps left nothing to gain; what loses is not settled."""
@@ -127,8 +131,8 @@ class Watch:
         return is_settled(gains[0], gains[1] if len(gains) > 1 else np.inf, tol)
 
     def is_flat(self, tol: float) -> bool:
-        """Whether the square of the gradient's norm is small beside the largest energy so far, both in our unit."""
-        return self.gradient_norm**2 <= max(tol, ROUNDING) * np.abs(self.history).max() / self.unit
+        """Whether the square of the gradient's norm is small beside our `scale`, both in our unit."""
+        return self.gradient_norm**2 <= max(tol, ROUNDING) * self.scale / self.unit
 
     def converge(self, message: str) -> NoReturn:
         """End the search: a tolerance is reached."""

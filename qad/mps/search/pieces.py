@@ -1,0 +1,97 @@
+"""Hamiltonians in pieces between which no term moves charge, and how to share it out among them.
+
+Every piece conserves a number of its own: rungs without legs, static impurities, fields alone.  No sweep moves charge
+between them, so that it stays shared out as the first sweeps had chosen.  So for a while terms are added that move it
+between all neighbours, ever more weakly: quantum annealing (T. Kadowaki and H. Nishimori, PRE 58, 5355 (1998)).
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from qad.mps.operator import MPO
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+STRENGTHS = (1.0, 0.3, 0.1, 0.03, 0.01)  # of what is added, beside terms of order 1
+SMALL = 1e-9  # singular values of conditions on numbers, which are of order 1
+
+
+def in_pieces(tensors: Sequence[np.ndarray]) -> bool:
+    """Whether an open operator conserves a number that is a sum over sites, and to which the first site adds nothing.
+
+    A number gives each basis state of each site a value, and each channel the sum of what its terms have changed so
+    far: linear conditions, one for each entry of a site tensor, solved from left to right.
+    """
+    channels, first = np.zeros((1, 0)), np.zeros((0, 0))  # by the parameters of all numbers that are left
+    for site, w in enumerate(tensors):
+        phys, known = w.shape[2], channels.shape[1]
+        own = np.eye(phys, phys - 1 + known, known - 1)  # the value of basis state 0 is 0
+        own[0] = 0
+        u, v, out, in_ = np.nonzero(w)
+        values = np.pad(channels, ((0, 0), (0, phys - 1)))[u] + own[out] - own[in_]
+        reached, where = np.unique(v, return_index=True)
+        channels = np.zeros((w.shape[1], phys - 1 + known))
+        channels[reached] = values[where]
+        conditions = values - channels[v] if site + 1 < len(tensors) else values
+        free = null_space(conditions[conditions.any(axis=1)])
+        first = (own if site == 0 else np.pad(first, ((0, 0), (0, phys - 1)))) @ free
+        channels = channels @ free
+    return bool(np.linalg.matrix_rank(first, SMALL) < first.shape[1])
+
+
+def null_space(conditions: np.ndarray) -> np.ndarray:
+    """An orthonormal basis of what fulfils linear conditions, one a row, as columns."""
+    values, rows = np.linalg.svd(np.linalg.qr(conditions, mode="r"))[1:]
+    return rows[np.count_nonzero(values > SMALL) :].T
+
+
+def joining(moves: Sequence[dict[Any, np.ndarray]], opposite: Callable[[Any], Any]) -> MPO:
+    """``-sum_i sum_q A_q(i) A_-q(i+1)``, with what adds the charge q to each site."""
+    bonds = [[q for q in one if opposite(q) in two] for one, two in pairwise(moves)]
+    tensors = []
+    for found, arriving, leaving in zip(moves, [[], *bonds], [*bonds, []], strict=True):
+        phys = len(next(iter(found.values())))
+        w = np.zeros((len(arriving) + 2, len(leaving) + 2, phys, phys))
+        w[0, 0] = w[-1, -1] = np.eye(phys)
+        for k, change in enumerate(leaving, 1):
+            w[0, k] = -found[change]
+        for k, change in enumerate(arriving, 1):
+            w[k, -1] = found[opposite(change)]
+        tensors.append(w)
+    return MPO([tensors[0][:1], *tensors[1:-1], tensors[-1][:, -1:]])
+
+
+def moved_by(charges: Sequence[Any], minus: Callable[[Any, Any], Any]) -> dict[Any, np.ndarray]:
+    """What adds each charge to a site of these basis states, all of them alike."""
+    found: dict[Any, np.ndarray] = {}
+    for out, in_ in np.ndindex(len(charges), len(charges)):
+        change = minus(charges[out], charges[in_])
+        found.setdefault(change, np.zeros((len(charges),) * 2))[out, in_] = 1 / len(charges)
+    return found
+
+
+def way_out(
+    H: MPO, moves: Sequence[dict[Any, np.ndarray]], opposite: Callable[[Any], Any], pairs: Callable[[MPO, Any], Any]
+) -> Callable[[Any], Any] | None:
+    """What makes of a state one of another share of charge, or of several; None where terms move charge everywhere.
+
+    ``pairs(H, state)`` are sweeps of two sites, and ``moves``, ``opposite(q)`` as in `joining`.
+    """
+    if len(H) == 1 or not in_pieces(H.tensors):
+        return None
+    moving = joining(moves, opposite)
+
+    def shared_anew(state: Any) -> Any:
+        for strength in STRENGTHS:
+            sweeps = pairs(H + moving * strength, state)
+            sweeps.bond = sweeps.most
+            sweeps.sweep()
+            state = sweeps.state
+        return state
+
+    return shared_anew
