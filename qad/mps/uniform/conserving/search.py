@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +12,7 @@ from qad.core.threads import blas_for
 from qad.mps.uniform.conserving.cell import cell_quantities, counted_from_mean
 from qad.mps.uniform.conserving.growth import at_random, expanded, gaussian
 from qad.mps.uniform.conserving.mixed import SymmetricMixed
+from qad.mps.uniform.conserving.parted import domains
 from qad.mps.uniform.conserving.schur import SymmetricSchur
 from qad.mps.uniform.conserving.state import SymmetricUniformMPS
 from qad.mps.uniform.conserving.transfer import largest_by_charge, largest_two
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from qad.typing import Progress
 
 
+SURE = 1e-10  # differences of energies beside the size of the terms: beyond rounding
 FINE = 1e-4  # gradient, beside the size of the terms, at which weights are compared between sectors
 
 
@@ -90,7 +93,20 @@ def ground_state(
             if run.lowest is None:
                 raise
             return finished(run, run.lowest, dtype, False, BY_USER, np.nan)
-        return finished(run, last.psi, dtype, converged, message, last.slope)
+        return one_phase(finished(run, last.psi, dtype, converged, message, last.slope), H, run.scale)
+
+
+def one_phase(found: UniformGroundState, H: UniformMPO, scale: float) -> UniformGroundState:
+    """What was found, but never as converged where domains of other charges, side by side, are lower."""
+    state = found.state
+    energy, words = domains(H.repeated(len(state)), state.conserved, state.total)
+    if energy > found.energy - SURE * scale:
+        return found
+    message = (
+        f"not converged: domains of {words}, of the same mean charge, have {energy:.9g} per site, which is lower; a "
+        "repeating state of a few bonds cannot hold them: give the sector= of one of them, or leave out conserve="
+    )
+    return replace(found, converged=False, message=message)
 
 
 def finished(
