@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import qad
+from qad.core.errors import ArgumentError
 from qad.peps import classical, partition_function
 from qad.peps.classical_rank import two_largest
 from tests.peps.exact import CATALAN, CRITICAL, HARD_SQUARES, onsager, onsager_energy, ordered_six_vertex
@@ -218,3 +219,18 @@ def test_an_eigenvalue_that_is_there_twice_is_seen():
         if k > 1:
             values = np.sort(np.abs(np.linalg.eigvals(transfer)))
             assert two_largest(one) == pytest.approx(tuple(values[-2:]), rel=1e-9)
+
+
+def test_a_sum_of_phases_that_rotations_exchange_is_refused():
+    """Where "c4v" holds the sum together its derivative is refused for what it is; its value is right."""
+    how = {"chi": 16, "symmetry": "c4v"}
+    assert partition_function(classical.six_vertex(c=3.0), **how) == pytest.approx(ordered_six_vertex(3.0), abs=2e-8)
+    with pytest.raises(ArgumentError, match="sum of phases"):
+        qad.grad(lambda c: partition_function(classical.six_vertex(c=c), **how))(3.0)
+
+
+def test_two_chis_show_how_wrong_the_first_is():
+    """Ice is critical: the difference of two chis is the error of the first one within a factor of 3."""
+    values = [partition_function(classical.six_vertex(), chi) for chi in (8, 16)]
+    error, shown = abs(values[0] - ICE), abs(values[0] - values[1])
+    assert error / 3 < shown < 3 * error
