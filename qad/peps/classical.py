@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
+from qad.core.trees import tree_map
 from qad.extend import jvp, operand, value_and_grad, value_of
 from qad.linalg.implicit.gmres import Report
 from qad.peps import classical_c4v, classical_general
-from qad.peps.classical_ctmrg import environment_of
+from qad.peps.classical_ctmrg import apart, environment_of
 from qad.peps.classical_models import clock, dimers, hard_squares, ising, potts, six_vertex, spins
 from qad.peps.classical_trg import hotrg, trg
 
@@ -25,6 +26,7 @@ __all__ = [
     "thermodynamics",
 ]  # fmt: skip
 
+COEXISTING = 1e-6  # how far the two largest eigenvalues of an edge are apart, relative, in a sum of phases
 METHODS = ("ctmrg", "trg", "hotrg")
 
 
@@ -85,7 +87,8 @@ def partition_function(
     ShapeError
         If the tensor has not four legs of which opposite ones fit.
     ArgumentError
-        If entries are not finite; if a real Z per site is not positive; if "c4v" does not hold.
+        If entries are not finite; if a real Z per site is not positive; if "c4v" does not hold, or for derivatives
+        where coexisting phases break it.
     ConvergenceError
         If the environment does not settle.
 
@@ -97,7 +100,9 @@ def partition_function(
 
     By default, of the Ising model at any temperature: ``ln Z`` errs by less than 1e-10, its slope by less than 1e-7 and
     its curvature by less than 1e-3 of itself, but within half a percent of the critical coupling.  There `chi` limits
-    them, to 1e-9, to 6e-5, and to no digit of the curvature, which diverges.
+    them, to 1e-9, to 6e-5, and to no digit of the curvature, which diverges.  Of any other tensor, how much two values
+    of `chi` differ, say 32 and 48, tells how wrong the first one is: nothing that is returned says it, and `report`
+    tells only how well the environment of this `chi` was found.
 
     References
     ----------
@@ -122,6 +127,8 @@ def partition_function(
     symmetric = classical_c4v if symmetry is None and is_c4v(value_of(tensor)) else None
     closing = closing_of(boundary, tensor)
     environment = environment_of(tensor, chi, moves, tol, maxiter, report, closing, symmetric)
+    if symmetry is not None and value_of(tensor) is not tensor:
+        check_one_phase(tree_map(value_of, environment))
     return log_of(moves.per_site(environment, tensor))
 
 
@@ -189,6 +196,15 @@ def check_c4v(tensor: np.ndarray, method: str, symmetry: str) -> None:
     if not is_c4v(tensor):
         raise ArgumentError(
             'the tensor is not real or not the same under all rotations and reflections: leave out symmetry="c4v"'
+        )
+
+
+def check_one_phase(environment: tuple[np.ndarray, np.ndarray]) -> None:
+    """Raise where a derivative would be that of a sum of phases, which is no isolated environment."""
+    if apart(environment, classical_c4v) < COEXISTING:
+        raise ArgumentError(
+            "the environment is a sum of phases that rotations or reflections turn into each other, and has no "
+            'derivative: leave out symmetry="c4v", and one of them is chosen'
         )
 
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import scipy  # loads scipy.sparse.linalg when it is first used
 
 from qad.contract import einsum
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 FIELD = 0.1  # which chooses a phase, relative
 TINY = 1e-8  # singular values of two quarters, relative: what is left out has a weight of its square
@@ -40,22 +45,41 @@ def favoured(tensor: np.ndarray) -> np.ndarray:
 
 
 def two_largest(edge: np.ndarray) -> tuple[float, float]:
-    """Magnitudes of the second and the first eigenvalue of a row of an edge and its mirror image."""
+    """Magnitudes of the second and the first eigenvalue of a row of an edge and its mirror image.
+
+    The first one is taken out before the second is looked for: of an eigenvalue that is there twice, as in a sum of two
+    phases, powers of the operator on one vector show one.
+    """
     k = len(edge)
 
     def transfer(x: np.ndarray) -> np.ndarray:
         return einsum("apb,ac,cpd->bd", edge.conj(), x.reshape(k, k), edge).ravel()
 
+    def adjoint(x: np.ndarray) -> np.ndarray:
+        return einsum("apb,bd,cpd->ac", edge, x.reshape(k, k), edge.conj()).ravel()
+
+    def without_first(x: np.ndarray) -> np.ndarray:
+        return transfer(x) - right * (first * (left.conj() @ x) / (left.conj() @ right))
+
+    try:
+        first, right = largest(transfer, k, edge.dtype)
+        left = largest(adjoint, k, edge.dtype)[1]
+        second = largest(without_first, k, np.result_type(edge.dtype, right, left))[0]
+    except scipy.sparse.linalg.ArpackError:  # levels crowd
+        return 1.0, 1.0
+    return tuple(sorted((abs(second), abs(first))))
+
+
+def largest(operator: Callable[[np.ndarray], np.ndarray], k: int, dtype: np.dtype) -> tuple[complex, np.ndarray]:
+    """The eigenvalue of largest magnitude of an operator on matrices of size `k`, and its vector."""
     if k < 4:
-        values = np.linalg.eigvals(np.array([transfer(x) for x in np.eye(k * k, dtype=edge.dtype)]))
+        values, vectors = np.linalg.eig(np.array([operator(x) for x in np.eye(k * k, dtype=dtype)]).T)
     else:
-        operator = scipy.sparse.linalg.LinearOperator((k * k, k * k), matvec=transfer, dtype=edge.dtype)
-        start = np.random.default_rng(0).standard_normal(k * k).astype(edge.dtype)
-        try:
-            values = scipy.sparse.linalg.eigs(operator, k=2, v0=start, tol=1e-6, return_eigenvectors=False)
-        except scipy.sparse.linalg.ArpackError:  # levels crowd
-            return 1.0, 1.0
-    return tuple(np.sort(np.append(np.abs(values), 0.0))[-2:])
+        linear = scipy.sparse.linalg.LinearOperator((k * k, k * k), matvec=operator, dtype=dtype)
+        start = np.random.default_rng(0).standard_normal(k * k).astype(dtype)
+        values, vectors = scipy.sparse.linalg.eigs(linear, k=1, v0=start)
+    n = np.argmax(np.abs(values))
+    return values[n], vectors[:, n]
 
 
 def turn(new: np.ndarray, old: np.ndarray) -> np.ndarray:

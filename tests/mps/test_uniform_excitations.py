@@ -7,17 +7,66 @@ from qad.core.errors import ArgumentError
 from qad.mps import uniform
 from qad.mps.uniform import UniformMPS, UniformOpSum
 from qad.mps.uniform.particle import Particle
+from qad.mps.uniform.period import shortest
 
 
-@pytest.mark.parametrize("cell", [1, 2])
-def test_the_ising_chain(cell):
-    """``2 sqrt(1 + g**2 - 2 g cos p)``; a cell of two sites has momenta p and p + pi together."""
+@pytest.mark.parametrize("cell, dtype", [(1, float), (2, float), (3, float), (2, complex), (4, complex)])
+def test_the_ising_chain(cell, dtype):
+    """``2 sqrt(1 + g**2 - 2 g cos p)``: cells do not fold the zone of a state that translations leave as it is."""
     H = uniform.ising(2.0)
-    found = uniform.ground_state(H, 6, cell)
+    found = uniform.ground_state(H, 6, cell, dtype=dtype)
     for p in (0.0, 0.7, np.pi, -2.0):
-        exact = 2 * np.sqrt(5 - 4 * np.cos(p + np.pi * np.arange(cell)))
-        level = uniform.excitations(H, found.state, p, 1)
-        assert level == pytest.approx([exact.min()], abs=1e-8)
+        exact = 2 * np.sqrt(5 - 4 * np.cos(p))
+        assert uniform.excitations(H, found.state, p, 1) == pytest.approx([exact], abs=1e-8)
+
+
+@pytest.mark.parametrize("cell, conserve", [(2, None), (2, "Sz"), (3, None)])
+def test_magnons_of_aklt_in_larger_cells(cell, conserve):
+    """D. P. Arovas, A. Auerbach, F. D. M. Haldane, PRL 60, 531 (1988): ``(10/27) (5 + 3 cos p)``, lowest at pi."""
+    total = UniformOpSum(sites="spin-1")
+    for a in ("Sx", "Sy", "Sz"):
+        total.add(1.0, a, 0, a, 1)
+        for b in ("Sx", "Sy", "Sz"):
+            total.add(1 / 3, a, 0, b, 0, a, 1, b, 1)
+    state = uniform.ground_state(total, 2, cell, conserve=conserve).state
+    assert len(state) == cell
+    for p in (np.pi / 2, np.pi):
+        exact = 10 / 27 * (5 + 3 * np.cos(p))
+        assert uniform.excitations(total, state, p, 3) == pytest.approx([exact] * 3, abs=1e-7)
+
+
+def test_triplets_of_spins_one_half_in_their_cell_of_two():
+    """J. des Cloizeaux and J. J. Pearson 1962, ``pi/2 |sin p|``: the same at p and p + pi, which are one momentum."""
+    H = uniform.heisenberg()
+    state = uniform.ground_state(H, 12, starts=1).state
+    levels = [uniform.excitations(H, state, q)[0] for q in (1.0, 1.0 + np.pi)]
+    assert levels == pytest.approx([np.pi / 2 * np.sin(1.0)] * 2, abs=0.02)
+    assert levels[0] == pytest.approx(levels[1], abs=1e-7)
+
+
+def test_kinks_in_larger_cells():
+    """Both states are taken with the shorter cell, and momenta are those of the whole zone."""
+    H, g = uniform.ising(0.5), 0.5
+    up = uniform.ground_state(H, 6, cell=2, tol=1e-13).state
+    for p in (0.0, np.pi):
+        exact = 2 * np.sqrt(1 + g**2 - 2 * g * np.cos(p))
+        assert uniform.excitations(H, up, p, other=turned(up)) == pytest.approx([exact], abs=1e-8)
+
+
+def test_the_shortest_cell():
+    """Any gauge of a repeated state is folded; states that translations change are left alone."""
+    rng = np.random.default_rng(0)
+    for dtype in (float, complex):
+        one = UniformMPS.random(3, phys=2, cell=2, dtype=dtype, seed=1)
+        turns = [np.linalg.qr(rng.standard_normal((3, 3)))[0] for _ in range(6)]
+        cell = [turns[n] @ np.tensordot(one[n % 2], turns[(n + 1) % 6].T, 1).transpose(1, 0, 2) for n in range(6)]
+        repeated = UniformMPS([x.transpose(1, 0, 2) for x in cell])
+        short = shortest(repeated, 1)
+        assert len(short) == 2
+        assert uniform.fidelity(short, one) == pytest.approx(1.0, abs=1e-12)
+        assert shortest(one, 1) is one
+    neel = UniformMPS([np.eye(2)[n].reshape(1, 2, 1) for n in (0, 1)])
+    assert shortest(neel, 1) is neel
 
 
 @pytest.mark.parametrize("bond, above", [(16, 1e-3), pytest.param(48, 1e-6, marks=pytest.mark.slow)])

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import qad
+from qad.core.errors import ArgumentError
 from qad.peps import classical, partition_function
+from qad.peps.classical_rank import two_largest
 from tests.peps.exact import CATALAN, CRITICAL, HARD_SQUARES, onsager, onsager_energy, ordered_six_vertex
 
 ICE = 1.5 * np.log(4 / 3)  # E. H. Lieb, Phys. Rev. Lett. 18, 692 (1967)
@@ -192,3 +194,43 @@ def test_coarse_graining_of_small_lattices_is_exact(method):
 def test_what_does_not_fit_is_refused(call, message):
     with pytest.raises(qad.QadError, match=message):
         call()
+
+
+@pytest.mark.parametrize("c, chi, close", [(4.0, 32, 1e-12), (4.0, 16, 1e-12), (2.5, 16, 3e-7)])
+def test_derivatives_of_the_ordered_six_vertex_model(c, chi, close):
+    """The sum of both ordered phases is no isolated environment, and has no derivatives: one of them is chosen."""
+    exact = ordered_six_vertex
+    value, slope = qad.value_and_grad(lambda c: partition_function(classical.six_vertex(c=c), chi))(c)
+    assert value == pytest.approx(exact(c), abs=close)
+    assert slope == pytest.approx((exact(c + 1e-5) - exact(c - 1e-5)) / 2e-5, abs=max(100 * close, 1e-9))
+
+
+def test_an_eigenvalue_that_is_there_twice_is_seen():
+    """Of two equal ones powers on a single vector show one: two copies of an edge, in a mixed basis."""
+    rng = np.random.default_rng(3)
+    for k in (1, 2, 5, 12):
+        one, turn = rng.standard_normal((k, 2, k)), np.linalg.qr(rng.standard_normal((2 * k, 2 * k)))[0]
+        both = np.zeros((2 * k, 2, 2 * k))
+        both[:k, :, :k], both[k:, :, k:] = one, one @ np.eye(k)
+        second, first = two_largest(np.einsum("ai,ipj,bj->apb", turn, both, turn))
+        assert second == pytest.approx(first, rel=1e-9)
+        transfer = np.einsum("apb,cpd->acbd", one, one).reshape(k * k, k * k)
+        assert first == pytest.approx(np.abs(np.linalg.eigvals(transfer)).max(), rel=1e-9)
+        if k > 1:
+            values = np.sort(np.abs(np.linalg.eigvals(transfer)))
+            assert two_largest(one) == pytest.approx(tuple(values[-2:]), rel=1e-9)
+
+
+def test_a_sum_of_phases_that_rotations_exchange_is_refused():
+    """Where "c4v" holds the sum together its derivative is refused for what it is; its value is right."""
+    how = {"chi": 16, "symmetry": "c4v"}
+    assert partition_function(classical.six_vertex(c=3.0), **how) == pytest.approx(ordered_six_vertex(3.0), abs=2e-8)
+    with pytest.raises(ArgumentError, match="sum of phases"):
+        qad.grad(lambda c: partition_function(classical.six_vertex(c=c), **how))(3.0)
+
+
+def test_two_chis_show_how_wrong_the_first_is():
+    """Ice is critical: the difference of two chis is the error of the first one within a factor of 3."""
+    values = [partition_function(classical.six_vertex(), chi) for chi in (8, 16)]
+    error, shown = abs(values[0] - ICE), abs(values[0] - values[1])
+    assert error / 3 < shown < 3 * error

@@ -12,6 +12,7 @@ from qad.mps.uniform.measures import check_single, check_term, ordinary
 from qad.mps.uniform.operator import UniformMPO, of_neighbours
 from qad.mps.uniform.opsum import UniformOpSum
 from qad.mps.uniform.particle import Particle
+from qad.mps.uniform.period import shortest
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,11 +40,12 @@ def excitations(
     state : UniformMPS or SymmetricUniformMPS
         Its ground state; the cell is a multiple of the Hamiltonian's.
     momentum : float
-        Per site, in radians.  In a cell of several sites momenta count modulo ``2 pi / cell``, and the branches of all
-        momenta that differ by multiples of it come together: of two sites, those of 0 and pi, so that a magnon at pi
-        is also found at 0.  They are told apart with a state of one site, ``ground_state(h, cell=1)``; an
-        antiferromagnet has one where every second spin is turned, by pi about y: there Sx and Sz of neighbours change
-        their sign, Sy does not, and momenta count from pi for what changes it.
+        Per site, in radians; that of the ground state is 0.  A state that is the same after fewer sites than its cell
+        has is taken with the shorter cell, and every momentum has its own energies.  Where translations change the
+        state, as in a Neel state or in singlets on every second bond, its period of n sites leaves momenta modulo
+        ``2 pi / n``: p and ``p + 2 pi / n`` are one and the same.  For an antiferromagnet they are told apart where
+        every second spin is turned, by pi about y, and the state found with ``cell=1``: Sx and Sz of neighbours change
+        their sign in H then, Sy does not, and momenta count from pi for what changes it.
     k : int
         How many.
     other : UniformMPS or SymmetricUniformMPS, optional
@@ -85,6 +87,9 @@ def excitations(
     if other is not None and len(other) != len(state):
         raise ArgumentError(f"cells of {len(state)} and {len(other)} sites do not join: search for both with one cell=")
     momentum, k = float(real_number(momentum, "momentum")), site_count(k, 1, "k")
-    H = (h if isinstance(h, UniformMPO) else of_neighbours(h)).repeated(len(state))
+    H = h if isinstance(h, UniformMPO) else of_neighbours(h)
     with blas_for(state.bond):
-        return Particle(H, state, momentum * len(state), other).lowest(k)
+        short = [shortest(psi, len(H)) for psi in (state, other) if psi is not None]
+        if len({len(psi) for psi in short}) == 1:
+            state, other = short[0], None if other is None else short[1]
+        return Particle(H.repeated(len(state)), state, momentum * len(state), other).lowest(k)

@@ -17,11 +17,12 @@ import numpy as np
 import scipy
 
 from qad.core.errors import ArgumentError, ConvergenceError
-from qad.mps.environments import past_left, past_right, through_right
+from qad.mps.environments import past_left, past_right
 from qad.mps.uniform.krylov import solution
 from qad.mps.uniform.operator import UniformMPO, size_of
+from qad.mps.uniform.period import DIFFERENT
 from qad.mps.uniform.schur import PRODUCTS, Schur
-from qad.mps.uniform.transfer import largest_two
+from qad.mps.uniform.transfer import largest_two, leading
 from qad.mps.uniform.vumps import Mixed, Vumps
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from qad.mps.uniform.state import UniformMPS
 
 PRECISION = 1e-10  # residuals, beside the scale of the Hamiltonian
-DIFFERENT = 1e-6  # how far the overlap per cell of different states is from 1
 EQUAL = 1e-5  # differences of two ground states, beside the scale: of finite bonds, half of it errors of kinks
 STATIONARY = 1e-4  # gradient of the ground state, beside the scale, above which it is none
 
@@ -249,18 +249,7 @@ def opened(left: np.ndarray, ket: np.ndarray, w: np.ndarray, right: np.ndarray) 
 
 def sign_between(one: UniformMPS, two: UniformMPS) -> complex:
     """The phase of the overlap of two states per cell; raises where they are the same."""
-    shape, dtype = (one.bonds[0], two.bonds[0]), np.result_type(one.dtype, two.dtype)
-    size = shape[0] * shape[1]
-
-    def apply(x):
-        return through_right(x.reshape(shape).astype(dtype, copy=False), two.tensors, one.tensors).reshape(-1)
-
-    if size < 16:
-        values = np.linalg.eigvals(np.array([apply(row) for row in np.eye(size, dtype=dtype)]))
-    else:
-        start = np.random.default_rng(0).standard_normal(size).astype(dtype)
-        operator = scipy.sparse.linalg.LinearOperator((size, size), apply, dtype=dtype)
-        values = scipy.sparse.linalg.eigs(operator, 1, v0=start, return_eigenvectors=False)
+    values, _ = leading(two, one)
     first = values[np.argmax(abs(values))]
     norms = [largest_two(psi)[1] for psi in (one, two)]
     if abs(first) > (1 - DIFFERENT) * np.sqrt(norms[0] * norms[1]):

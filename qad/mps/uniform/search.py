@@ -91,7 +91,8 @@ def ground_state(
         gone on with.
     conserve : str or sequence of str, optional
         Quantities that `h` conserves, "Sz", "N" or both: the search is one among states of definite charge per cell,
-        by "vumps", and its state a `SymmetricUniformMPS`.  Quicker from bond 64 or so on.
+        by "vumps", and its state a `SymmetricUniformMPS`.  Quicker from bond 64 or so on.  Not converged where domains
+        of basis states, of other charges but the same mean, are lower, as below the highest spin of a ferromagnet.
     sector : int or tuple of int, optional
         The charge of a cell, one number for each quantity (2 Sz for spins); by default 0.
 

@@ -97,7 +97,14 @@ def largest_two(psi: UniformMPS, bra: UniformMPS | None = None) -> np.ndarray:
 
     With another state as the bra, those of the mixed one.
     """
-    bra = psi if bra is None else bra
+    return np.sort(np.append(abs(leading(psi, psi if bra is None else bra, 2)[0]), 0.0))[-2:]
+
+
+def leading(psi: UniformMPS, bra: UniformMPS, count: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues of the largest magnitudes of the mixed transfer operator, or all, and the first one's vector.
+
+    The vector has legs (bra, ket), and is a right environment.
+    """
     shape, dtype = (bra.bonds[0], psi.bonds[0]), np.result_type(psi.dtype, bra.dtype, np.float64)
     size = shape[0] * shape[1]
 
@@ -105,9 +112,9 @@ def largest_two(psi: UniformMPS, bra: UniformMPS | None = None) -> np.ndarray:
         return through_right(x.reshape(shape).astype(dtype, copy=False), psi.tensors, bra.tensors).reshape(-1)
 
     if size < 16:
-        values = np.linalg.eigvals(np.array([apply(row) for row in np.eye(size, dtype=dtype)]))
+        values, vectors = np.linalg.eig(np.array([apply(row) for row in np.eye(size, dtype=dtype)]).T)
     else:
         operator = scipy.sparse.linalg.LinearOperator((size, size), apply, dtype=dtype)
         start = np.random.default_rng(0).standard_normal(size).astype(dtype)  # the identity might lack the second
-        values = scipy.sparse.linalg.eigs(operator, 2, v0=start, return_eigenvectors=False)
-    return np.sort(np.append(abs(values), 0.0))[-2:]
+        values, vectors = scipy.sparse.linalg.eigs(operator, count, v0=start)
+    return values, vectors[:, np.argmax(abs(values))].reshape(shape)

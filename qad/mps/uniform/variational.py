@@ -111,13 +111,17 @@ class Run:
         found = [self.grown(start, min(bond, max(JUDGED, start.bond))) for start in starts]
         best = min(found, key=lambda search: search.energy)
         others = self.others(best, found)
-        coarse = self.stirred(self.widest(best.psi, bond), rng)
-        last, converged, how = self.settled_from(coarse, SHARE * np.sqrt(tol), tol)
+        last, converged, how = self.finest(best.psi, bond, tol, rng)
         slim = last.psi.trimmed(DEAD)
         if slim is not last.psi:
             last, converged, how = self.settled_from(slim, SHARE * np.sqrt(tol), tol)
         ended = "converged" if converged else "not converged"
         return last, converged, f"{ended}{how}: the gradient's norm is {last.slope:.1e}{others}"
+
+    def finest(self, psi: Mixed, bond: int, tol: float, rng: np.random.Generator) -> tuple[Vumps, bool, str]:
+        """From a state with small bonds on to the end at the largest, as `settled_from`."""
+        coarse = self.stirred(self.widest(psi, bond), rng)
+        return self.settled_from(coarse, SHARE * np.sqrt(tol), tol)
 
     def widest(self, psi: Mixed, bond: int) -> Mixed:
         """From a state with small bonds one with the largest, coarsely."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +12,7 @@ from qad.core.threads import blas_for
 from qad.mps.uniform.conserving.cell import cell_quantities, counted_from_mean
 from qad.mps.uniform.conserving.growth import at_random, expanded, gaussian
 from qad.mps.uniform.conserving.mixed import SymmetricMixed
+from qad.mps.uniform.conserving.parted import domains
 from qad.mps.uniform.conserving.schur import SymmetricSchur
 from qad.mps.uniform.conserving.state import SymmetricUniformMPS
 from qad.mps.uniform.conserving.transfer import largest_by_charge, largest_two
@@ -18,7 +20,7 @@ from qad.mps.uniform.operator import UniformMPO, check_hermitian, size_of
 from qad.mps.uniform.opsum import UniformOpSum
 from qad.mps.uniform.result import UniformGroundState
 from qad.mps.uniform.transfer import SINGLE
-from qad.mps.uniform.variational import FIRST, NOISE, Run
+from qad.mps.uniform.variational import FIRST, NOISE, SHARE, Run
 from qad.mps.uniform.vumps import LEAST, NOTHING, Vumps
 from qad.optimize.progress import bar_for
 from qad.optimize.result import BY_USER
@@ -29,7 +31,11 @@ if TYPE_CHECKING:
     from qad.mps.conserving.quantities import Charge, Names, Quantities
     from qad.typing import Progress
 
+    Settled = tuple[Vumps, bool, str]  # as Run.settled_from returns it
 
+
+ROOM = 16  # directions beside small bonds, among which sectors are chosen
+SURE = 1e-10  # differences of energies beside the size of the terms: beyond rounding
 FINE = 1e-4  # gradient, beside the size of the terms, at which weights are compared between sectors
 
 
@@ -43,14 +49,33 @@ class SymmetricRun(Run):
         counted = counted_from_mean(conserved, sector)
         self.begin(SymmetricSchur(H, counted, dtype), size_of(H), bar, maxiter)
 
-    def widest(self, psi: SymmetricMixed, bond: int) -> SymmetricMixed:
+    def widest(self, psi: SymmetricMixed, bond: int, room: int | None = None) -> SymmetricMixed:
         """From a state with small bonds one with the largest, whose sectors are those that it keeps of larger ones.
 
         A search does not change the dimensions of sectors, and bonds do not grow first where it is best in the end.
         """
         bond = max(bond, psi.bond)
-        wide = self.grown(psi, bond + -(-bond // 4)).psi
+        wide = self.grown(psi, bond + (room or rooms(bond)[0])).psi
         return self.settled_from(wide, FINE)[0].psi.truncated(bond, NOTHING)
+
+    def finest(self, psi: SymmetricMixed, bond: int, tol: float, rng: np.random.Generator) -> Settled:
+        """As in a plain search, and again from its end, as long as that leads to other sectors that are lower."""
+        found = super().finest(psi, bond, tol, rng)
+        while found[1]:
+            lower = (again for room in rooms(bond) if (again := self.regrown(found[0], bond, room, tol, rng)))
+            further = next(lower, None)
+            if further is None:
+                break
+            found = further
+        return found
+
+    def regrown(self, search: Vumps, bond: int, room: int, tol: float, rng: np.random.Generator) -> Settled | None:
+        """What other sectors of the same bond lead to, where that is lower."""
+        wide = self.widest(search.psi, bond, room)
+        if [c.legs for c in wide.bonds] == [c.legs for c in search.psi.bonds]:
+            return None
+        again = self.settled_from(self.stirred(wide, rng), SHARE * np.sqrt(tol), tol)
+        return again if again[0].energy < search.energy - max(tol, SURE) * self.scale else None
 
     def expanded(self, search: Vumps, bond: int) -> SymmetricMixed:
         """The state of a search with larger bonds, in place of its least quarter, too: that may lie in poor sectors."""
@@ -73,6 +98,11 @@ class SymmetricRun(Run):
         return largest_two(one.rights, two.rights)[1]
 
 
+def rooms(bond: int) -> list[int]:
+    """How many directions beside a bond compete for it."""
+    return sorted({-(-bond // 4), max(-(-bond // 4), min(bond, ROOM))}, reverse=True)
+
+
 def ground_state(
     H: UniformMPO, bond: int, conserved: Quantities, total: Charge, start: SymmetricUniformMPS | None,
     rng: np.random.Generator, dtype: np.dtype, progress: bool, tol: float, maxiter: int, starts: int,
@@ -90,7 +120,20 @@ def ground_state(
             if run.lowest is None:
                 raise
             return finished(run, run.lowest, dtype, False, BY_USER, np.nan)
-        return finished(run, last.psi, dtype, converged, message, last.slope)
+        return one_phase(finished(run, last.psi, dtype, converged, message, last.slope), H, run.scale)
+
+
+def one_phase(found: UniformGroundState, H: UniformMPO, scale: float) -> UniformGroundState:
+    """What was found, but never as converged where domains of other charges, side by side, are lower."""
+    state = found.state
+    energy, words = domains(H.repeated(len(state)), state.conserved, state.total)
+    if energy > found.energy - SURE * scale:
+        return found
+    message = (
+        f"not converged: domains of {words}, of the same mean charge, have {energy:.9g} per site, which is lower; a "
+        "repeating state of a few bonds cannot hold them: give the sector= of one of them, or leave out conserve="
+    )
+    return replace(found, converged=False, message=message)
 
 
 def finished(
