@@ -142,6 +142,22 @@ def strength(tensors: Sequence[np.ndarray]) -> float:
     return float(np.sqrt(max(closed(square) - abs(np.trace(trace)) ** 2, 0.0) / len(tensors)))
 
 
+def touching(tensors: Sequence[np.ndarray]) -> float:
+    """The size of all terms that act on one site, of the site where it is largest.
+
+    That of the terms which do not is the norm of the trace over that site.
+    """
+    rights = [np.ones((1, 1))]
+    for w in tensors[:0:-1]:
+        rights.append(np.einsum("acoi,bdoi,cd->ab", w, w.conj(), rights[-1], optimize=True) / w.shape[2])
+    left, most = np.ones((1, 1)), 0.0
+    for w, right in zip(tensors, reversed(rights), strict=True):
+        whole, trace = np.einsum("ab,acoi,bdoi->cd", left, w, w.conj(), optimize=True) / w.shape[2], w.trace(0, 2, 3)
+        without = np.einsum("ab,ac,bd->cd", left, trace, trace.conj(), optimize=True) / w.shape[2] ** 2
+        most, left = max(most, np.vdot(right.conj(), whole - without).real), whole
+    return float(np.sqrt(max(most, 0.0)))
+
+
 def natural_unit(tensors: Sequence[np.ndarray]) -> float:
     """A power of 8 near the `strength` of an operator, 1 where it has none."""
     size = strength(tensors)

@@ -20,6 +20,7 @@ from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.driven import driven
 from qad.mps.energy import prepared
 from qad.mps.evolve.adjoint import Plan, evolution_of
+from qad.mps.evolve.dual import Course, coursed
 from qad.mps.evolve.recorded import GateSteps, TdvpSteps
 from qad.mps.evolve.room import BUDGET, room_for
 from qad.mps.evolve.start import centred, recorded_centre
@@ -213,21 +214,29 @@ def recorded(
     kind = GateSteps(GATES[method], several, len(psi) - 1) if method in GATES else TdvpSteps(two_sites, several)
     made = kind.made_of(H, time / steps * (-1.0 if imaginary else -1j))
     advance, vectors = (advanced, len(psi)) if method in GATES else (exponentiated, MOST_PRODUCTS)
-    whole = method != "tdvp" and cutoff is None and not ancillas
+    dual, whole = False, method != "tdvp" and cutoff is None and not ancillas
     whole = whole and fits([t.shape[1] for t in psi], bond, len(kind) * steps // several * vectors)
     if not whole or method not in GATES:
         usual = cutoff_of(method, H, dt) if cutoff is None else cutoff
         cutoff = min(usual, RECORDED_CUTOFF) if cutoff is None else cutoff
         steered = any(type(x) is Tensor for x in made)
-        room = partial(room_for, method, H, psi, bond, usual, dt)
+        room = partial(room_for, method, H, psi, bond=bond, cutoff=usual, dt=dt)
         plan = Plan(kind, len(made), bond, cutoff, steered, reach, ancillas, room)
         state = recorded_centre(psi, H, imaginary)
+        dual = not whole and two_sites and not ancillas and room() is not None
+        course = Course(several, bond, usual, usual, room)
         whole = whole and plan.misses([value_of(x) for x in made], [value_of(x) for x in state])
     if whole:
         state = amplitudes_of(psi)
     chain, discarded, missed, gained = chain_of if whole else MPS, 0.0, 0.0, 0.0
     for k in range(0, steps, several):
-        state, more, *losses = (*advance(made, state, kind), 0.0, 0.0) if whole else evolution_of(made, state, plan)
+        if whole:
+            state, more, *losses = (*advance(made, state, kind), 0.0, 0.0)
+        elif dual:
+            *state, more, lost, missing = coursed(*made, *state, course=course)
+            losses = float(value_of(lost)), float(value_of(missing))
+        else:
+            state, more, *losses = evolution_of(made, state, plan)
         gained, now = gained + more, (k + several) * dt
         discarded, missed = discarded + losses[0], missed + losses[1]
         if callback is not None:
