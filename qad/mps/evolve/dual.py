@@ -1,15 +1,16 @@
 """Derivatives of ``exp(F H) psi`` by an adjoint state that has bonds of its own.
 
-F is the factor of all steps, ``-i t`` in real time.  A loss of the final state phi of norm 1 changes by ``Re <x|d phi>``.
-With ``|x(s)> = exp(conj(F) (1 - s) H) |x>``, in units in which the evolution goes from s = 0 to 1::
+F is the factor of all steps, ``-i t`` in real time.  A loss of the final state phi of norm 1 changes by
+``Re <x|d phi>``.  With ``|x(s)> = exp(conj(F) (1 - s) H) |x>``, the evolution going from s = 0 to 1::
 
     by H:  dL = Re F int_0^1 <x(s)| dH |psi(s)> ds     by F:  Re <x|H phi> dF     by psi:  Re <x(0)|d psi>
 
-The adjoint state x is a chain that evolves back as the state evolves forth, truncated at its own weights.  What a change
-does to the state is never asked to fit into its bonds on the way, no cut is differentiated, and nothing is divided by
-Schmidt values but those of the final state, once.  The integral of every step is taken at the points of Gauss and
-Lobatto, between which both chains take steps of their own: the derivative is that of the exponential itself, with the
-errors of shorter steps than the value has.  P. J. Davis and P. Rabinowitz, Methods of Numerical Integration, 2.7.
+The adjoint state x is a chain that evolves back as the state evolves forth, truncated at its own weights.  What a
+change does to the state is never asked to fit into its bonds on the way, no cut is differentiated, and nothing is
+divided by Schmidt values but those of the final state, once.  The integral of every step is taken at the points of
+Gauss and Lobatto, between which both chains take steps of their own: the derivative is that of the exponential itself,
+with the errors of shorter steps than the value has.  P. J. Davis and P. Rabinowitz, Methods of Numerical Integration,
+section 2.7.
 """
 
 from __future__ import annotations
@@ -23,9 +24,10 @@ import numpy as np
 from numpy.polynomial import legendre
 
 from qad.core.errors import ArgumentError
-from qad.extend import Tensor, any_traced, defvjp, primitive, vjp
+from qad.extend import Tensor, any_traced, defvjp, primitive, value_of, vjp
 from qad.mps.environments import edge, past_left
 from qad.mps.evolve.adjoint import FROZEN, MEMORY, check_bonds
+from qad.mps.evolve.changes import changeable, refusal
 from qad.mps.evolve.cut import FIRST
 from qad.mps.evolve.tdvp import TwoSiteTdvp
 from qad.mps.evolve.tebd import Truncation
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
     Chain = list[np.ndarray]
 
 FAINT = 1e-8  # Schmidt values of the final state, relative to the largest, by which nothing is divided
+LOOSE = 1e-12  # weight that a cut of the adjoint state discards
+UNCUT = 1e-11  # weight that a state may lose on its way for the derivative of the exponential to be that of the value
 QUADRATURE = 1e-7  # error of an integral over unit time, of unit vectors
 FAST = 4.0  # highest frequency of a local change, over the size of the terms that touch a site
 POINTS = 12  # at most, of a step
@@ -54,8 +58,8 @@ class Course:
     ----------
     steps, bond, cutoff
         As of `qad.mps.evolve.evolve`.
-    fine : float
-        The `cutoff` under way back.
+    reach : float
+        As of `qad.mps.evolve.tebd.Truncation`.
     room : callable
         Makes what widens bonds for terms beyond neighbours (`qad.mps.evolve.room`), or None.
     """
@@ -63,14 +67,17 @@ class Course:
     steps: int
     bond: int
     cutoff: float
-    fine: float
+    reach: float
     room: Callable[..., Room | None]
 
 
 def ran(
     course: Course, H: Sequence[np.ndarray], factor: complex, start: Sequence[np.ndarray]
 ) -> tuple[Chain, float, float, float]:
-    """The state after all steps, the logarithm of what its norm gained, and what was cut off and missed."""
+    """The state after all steps, the logarithm of what its norm gained, and what was cut off and missed.
+
+    Where changes would leave its bonds, the state has room for them.
+    """
     tensors, truncation, room = list(start), Truncation(course.bond, course.cutoff), course.room()
     sweep, gained, several = TwoSiteTdvp(H, tensors, factor, np.sqrt(course.cutoff)), 0.0, 1 if room else course.steps
     for _ in range(0, course.steps, several):
@@ -78,7 +85,10 @@ def ran(
             tensors[:] = wider
             sweep.surround(tensors)
         gained += sweep.advance(truncation, several)
-    return tensors, gained, truncation.discarded, room.total(tensors) if room else 0.0
+    missed = room.total(tensors) if room else 0.0
+    if refusal(tensors, course):
+        tensors = changeable(tensors, course.bond) or tensors
+    return tensors, gained, truncation.discarded, missed
 
 
 @primitive
@@ -102,6 +112,8 @@ def _coursed_vjp(needed, g, ans, *arrays, course):
         raise ArgumentError(FROZEN)
     *slopes, by_norm, _, _ = [np.zeros_like(a) if c is None else c.conj() for c, a in zip(g, ans, strict=True)]
     check_bonds(ans[:-3], slopes)
+    if error := refusal(ans[:-3], course):
+        raise error
     found = slopes_of(course, arrays, ans[:-3], slopes, float(by_norm.real))
     return tuple(found[i].conj() for i in needed)
 
@@ -112,22 +124,23 @@ defvjp(coursed, shared=_coursed_vjp)
 def slopes_of(
     course: Course, arrays: Sequence[np.ndarray], final: Sequence[np.ndarray], slopes: Chain, by_norm: float
 ) -> Chain:
-    """Gradients by the factor, the operator and the state at the start, from those by the tensors of the final state."""
+    """Gradients by the factor, the operator and the first state, from those by the tensors of the final one."""
     factor, H, start = taken(arrays)
     total = [np.zeros_like(x) for x in arrays]
     forth = Forth(course, H, factor, start)
-    adjoint, size = adjoint_of(final, slopes, by_norm, course.fine)
+    adjoint, size = adjoint_of(final, slopes, by_norm, LOOSE)
     if not size > 0:
         return total
     nodes, weights = lobatto(forth.points)
-    sweep = TwoSiteTdvp(H, adjoint, np.conj(factor), np.sqrt(course.fine))
-    truncation, room, gained = Truncation(2 * course.bond, course.fine), course.room(bond=2 * course.bond), 0.0
+    sweep = TwoSiteTdvp(H, adjoint, np.conj(factor), np.sqrt(LOOSE))
+    wide = {"bond": 2 * course.bond, "cutoff": LOOSE}
+    truncation, room, gained = Truncation(**wide), course.room(**wide), 0.0
     for j, (state, before) in forth.backwards():
         if j < len(nodes) - 1:
             if room and (wider := room.before(adjoint)):
                 adjoint[:] = wider
                 sweep.surround(adjoint)
-            sweep.set_step(np.conj(factor) * (nodes[j + 1] - nodes[j]), np.sqrt(course.fine))
+            sweep.set_step(np.conj(factor) * (nodes[j + 1] - nodes[j]), np.sqrt(LOOSE))
             gained += sweep.advance(truncation, 1)
         weight = weights[j] * size * np.exp(gained + before - forth.gained)
         value, pull = vjp(lambda *sites: element(adjoint, sites, state), *H)  # noqa: B023 (called at once)
@@ -164,8 +177,9 @@ class Forth:
     def piece(self, first: int) -> list[tuple[Chain, float]]:
         """The states of some steps, and the logarithms of their norms."""
         tensors, gained, room = self.begins[first // self.spacing]
-        tensors, self.room, cutoff = list(tensors), copy(room), self.course.fine
-        sweep, truncation = TwoSiteTdvp(self.H, tensors, self.factor, np.sqrt(cutoff)), Truncation(self.course.bond, cutoff)
+        tensors, self.room, cutoff = list(tensors), copy(room), self.course.cutoff
+        sweep = TwoSiteTdvp(self.H, tensors, self.factor, np.sqrt(cutoff))
+        truncation = Truncation(self.course.bond, cutoff)
         found, steps = [(list(tensors), gained)], min(self.spacing, self.course.steps - first)
         for share in np.tile(np.diff(lobatto(self.points)[0]), steps):
             if self.room and (wider := self.room.before(tensors)):
@@ -240,3 +254,11 @@ def inverse(bond: np.ndarray) -> np.ndarray:
     """``C^-H`` of a matrix of Schmidt values, but for the faint ones."""
     u, s, vh = np.linalg.svd(bond, full_matrices=False)
     return (u * (s / (s**2 + (FAINT * s[0]) ** 2))) @ vh
+
+
+def coursed_of(
+    made: Sequence[Array], tensors: Sequence[Array], course: Course
+) -> tuple[list[Array], Array, float, float]:
+    """The tensors after all steps, the logarithm of what the norm gained, and what was cut off and missed."""
+    *state, gained, lost, missed = coursed(*made, *tensors, course=course)
+    return state, gained, float(value_of(lost)), float(value_of(missed))

@@ -20,7 +20,7 @@ from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.driven import driven
 from qad.mps.energy import prepared
 from qad.mps.evolve.adjoint import Plan, evolution_of
-from qad.mps.evolve.dual import Course, coursed
+from qad.mps.evolve.dual import UNCUT, Course, coursed_of
 from qad.mps.evolve.recorded import GateSteps, TdvpSteps
 from qad.mps.evolve.room import BUDGET, room_for
 from qad.mps.evolve.start import centred, recorded_centre
@@ -223,20 +223,20 @@ def recorded(
         room = partial(room_for, method, H, psi, bond=bond, cutoff=usual, dt=dt)
         plan = Plan(kind, len(made), bond, cutoff, steered, reach, ancillas, room)
         state = recorded_centre(psi, H, imaginary)
-        dual = not whole and two_sites and not ancillas and room() is not None
-        course = Course(several, bond, usual, usual, room)
-        whole = whole and plan.misses([value_of(x) for x in made], [value_of(x) for x in state])
+        plain = [value_of(x) for x in made], [value_of(x) for x in state]
+        dual = not whole and two_sites and not ancillas and (room() is not None or plan.misses(*plain, 1))
+        course = Course(several, bond, usual, reach, room)
+        whole = whole and plan.misses(*plain, len(kind))
     if whole:
         state = amplitudes_of(psi)
     chain, discarded, missed, gained = chain_of if whole else MPS, 0.0, 0.0, 0.0
     for k in range(0, steps, several):
-        if whole:
-            state, more, *losses = (*advance(made, state, kind), 0.0, 0.0)
-        elif dual:
-            *state, more, lost, missing = coursed(*made, *state, course=course)
-            losses = float(value_of(lost)), float(value_of(missing))
-        else:
-            state, more, *losses = evolution_of(made, state, plan)
+        found = (*advance(made, state, kind), 0.0, 0.0) if whole else None
+        if dual:
+            found = coursed_of(made, state, course)
+        if found is None or found[2] > UNCUT:
+            found = evolution_of(made, state, plan)
+        state, more, *losses = found
         gained, now = gained + more, (k + several) * dt
         discarded, missed = discarded + losses[0], missed + losses[1]
         if callback is not None:
