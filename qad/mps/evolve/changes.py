@@ -14,26 +14,26 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.mps.evolve.cut import check_reach
-from qad.mps.evolve.tebd import ROUNDING, Truncation
+from qad.mps.evolve.tebd import ROUNDING
 from qad.mps.gauge import carry, left_isometry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.mps.evolve.dual import Course
+    from qad.mps.evolve.tebd import Truncation
 
 FILLED = 1e-9  # of vectors of norm 1: what is smaller is no direction
 
 
-def refusal(tensors: Sequence[np.ndarray], course: Course) -> ArgumentError | None:
+def refusal(tensors: Sequence[np.ndarray], truncation: Truncation) -> ArgumentError | None:
     """An error where a change of two neighbours leaves the bonds of a state, whose centre is at site 0."""
-    truncation, centre = Truncation(course.bond, course.cutoff, course.reach), tensors[0]
+    centre = tensors[0]
     for there in tensors[1:]:
         bond = left_isometry(centre)[1]
         values = np.linalg.svdvals(bond)
         rank = np.count_nonzero(values > ROUNDING * len(values) * np.finfo(values.dtype).eps * values[0])
         try:
-            if rank < course.bond:
+            if rank < truncation.bond:
                 check_reach(np.tensordot(centre, there, 1), rank, truncation, there.reshape(len(there), -1))
         except ArgumentError as error:
             return error

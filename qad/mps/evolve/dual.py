@@ -26,7 +26,7 @@ from numpy.polynomial import legendre
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, any_traced, defvjp, primitive, value_of, vjp
 from qad.mps.environments import edge, past_left
-from qad.mps.evolve.adjoint import FROZEN, MEMORY, check_bonds
+from qad.mps.evolve.adjoint import FROZEN, MEMORY, check_bonds, evolution_of
 from qad.mps.evolve.changes import changeable, refusal
 from qad.mps.evolve.cut import FIRST
 from qad.mps.evolve.tdvp import TwoSiteTdvp
@@ -37,6 +37,7 @@ from qad.mps.hamiltonian import touching
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from qad.mps.evolve.adjoint import Plan
     from qad.mps.evolve.room import Room
     from qad.typing import Array
 
@@ -70,6 +71,10 @@ class Course:
     reach: float
     room: Callable[..., Room | None]
 
+    def truncation(self) -> Truncation:
+        """Of the state."""
+        return Truncation(self.bond, self.cutoff, self.reach)
+
 
 def ran(
     course: Course, H: Sequence[np.ndarray], factor: complex, start: Sequence[np.ndarray]
@@ -78,7 +83,7 @@ def ran(
 
     Where changes would leave its bonds, the state has room for them.
     """
-    tensors, truncation, room = list(start), Truncation(course.bond, course.cutoff), course.room()
+    tensors, truncation, room = list(start), course.truncation(), course.room()
     sweep, gained, several = TwoSiteTdvp(H, tensors, factor, np.sqrt(course.cutoff)), 0.0, 1 if room else course.steps
     for _ in range(0, course.steps, several):
         if room and (wider := room.before(tensors, several)):
@@ -86,7 +91,7 @@ def ran(
             sweep.surround(tensors)
         gained += sweep.advance(truncation, several)
     missed = room.total(tensors) if room else 0.0
-    if refusal(tensors, course):
+    if refusal(tensors, course.truncation()):
         tensors = changeable(tensors, course.bond) or tensors
     return tensors, gained, truncation.discarded, missed
 
@@ -102,7 +107,7 @@ def coursed(*arrays: np.ndarray, course: Course) -> tuple[np.ndarray, ...]:
 def taken(arrays: Sequence[np.ndarray]) -> tuple[complex, Sequence[np.ndarray], Sequence[np.ndarray]]:
     """The factor of a step, the operator and the state at the start."""
     n = len(arrays) // 2
-    return complex(arrays[0]), arrays[1 : n + 1], arrays[n + 1 :]
+    return arrays[0][()], arrays[1 : n + 1], arrays[n + 1 :]
 
 
 def _coursed_vjp(needed, g, ans, *arrays, course):
@@ -112,7 +117,7 @@ def _coursed_vjp(needed, g, ans, *arrays, course):
         raise ArgumentError(FROZEN)
     *slopes, by_norm, _, _ = [np.zeros_like(a) if c is None else c.conj() for c, a in zip(g, ans, strict=True)]
     check_bonds(ans[:-3], slopes)
-    if error := refusal(ans[:-3], course):
+    if error := refusal(ans[:-3], course.truncation()):
         raise error
     found = slopes_of(course, arrays, ans[:-3], slopes, float(by_norm.real))
     return tuple(found[i].conj() for i in needed)
@@ -126,11 +131,11 @@ def slopes_of(
 ) -> Chain:
     """Gradients by the factor, the operator and the first state, from those by the tensors of the final one."""
     factor, H, start = taken(arrays)
-    total = [np.zeros_like(x) for x in arrays]
+    total = [np.zeros(x.shape, np.result_type(x, 1j)) for x in arrays]
     forth = Forth(course, H, factor, start)
     adjoint, size = adjoint_of(final, slopes, by_norm, LOOSE)
     if not size > 0:
-        return total
+        return [np.zeros_like(x) for x in arrays]
     nodes, weights = lobatto(forth.points)
     sweep = TwoSiteTdvp(H, adjoint, np.conj(factor), np.sqrt(LOOSE))
     wide = {"bond": 2 * course.bond, "cutoff": LOOSE}
@@ -149,7 +154,7 @@ def slopes_of(
             sum_ += slope
     pull = vjp(lambda *tensors: element(adjoint, None, tensors), *start)[1]
     total[len(H) + 1 :] = pull(np.asarray(size * np.exp(gained - forth.gained) + 0j))
-    return total
+    return [(t if x.dtype.kind == "c" else t.real).astype(x.dtype) for t, x in zip(total, arrays, strict=True)]
 
 
 def element(bra: Sequence[Array], H: Sequence[Array] | None, ket: Sequence[Array]) -> Array:
@@ -179,7 +184,7 @@ class Forth:
         tensors, gained, room = self.begins[first // self.spacing]
         tensors, self.room, cutoff = list(tensors), copy(room), self.course.cutoff
         sweep = TwoSiteTdvp(self.H, tensors, self.factor, np.sqrt(cutoff))
-        truncation = Truncation(self.course.bond, cutoff)
+        truncation = self.course.truncation()
         found, steps = [(list(tensors), gained)], min(self.spacing, self.course.steps - first)
         for share in np.tile(np.diff(lobatto(self.points)[0]), steps):
             if self.room and (wider := self.room.before(tensors)):
@@ -257,8 +262,13 @@ def inverse(bond: np.ndarray) -> np.ndarray:
 
 
 def coursed_of(
-    made: Sequence[Array], tensors: Sequence[Array], course: Course
+    made: Sequence[Array], tensors: Sequence[Array], course: Course, plan: Plan
 ) -> tuple[list[Array], Array, float, float]:
-    """The tensors after all steps, the logarithm of what the norm gained, and what was cut off and missed."""
+    """The tensors after all steps, the logarithm of what the norm gained, and what was cut off and missed.
+
+    Where so much is cut off that the derivative of the exponential is another, by the reverse sweep of `plan`.
+    """
     *state, gained, lost, missed = coursed(*made, *tensors, course=course)
+    if float(value_of(lost)) > UNCUT:
+        return evolution_of(made, tensors, plan)
     return state, gained, float(value_of(lost)), float(value_of(missed))
