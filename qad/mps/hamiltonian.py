@@ -178,6 +178,22 @@ def of_order_one(tensors: Sequence[np.ndarray]) -> tuple[list[np.ndarray], float
     return [tensors[0] * (1 / unit), *tensors[1:]], unit
 
 
+def touching(tensors: Sequence[np.ndarray]) -> float:
+    """The size of all terms that act on one site, of the site where it is largest.
+
+    That of the terms which do not is the norm of the trace over that site.
+    """
+    rights = [np.ones((1, 1))]
+    for w in tensors[:0:-1]:
+        rights.append(np.einsum("acoi,bdoi,cd->ab", w, w.conj(), rights[-1], optimize=True) / w.shape[2])
+    left, most = np.ones((1, 1)), 0.0
+    for w, right in zip(tensors, reversed(rights), strict=True):
+        whole, trace = np.einsum("ab,acoi,bdoi->cd", left, w, w.conj(), optimize=True) / w.shape[2], w.trace(0, 2, 3)
+        without = np.einsum("ab,ac,bd->cd", left, trace, trace.conj(), optimize=True) / w.shape[2] ** 2
+        most, left = max(most, np.vdot(right.conj(), whole - without).real), whole
+    return float(np.sqrt(max(most, 0.0)))
+
+
 def ends(tensors: Sequence[np.ndarray]) -> np.ndarray:
     """The environment that two layers of an operator begin with, one for each pair of outer bonds."""
     bond = tensors[0].shape[0]

@@ -100,11 +100,11 @@ class Plan:
         missed = 0.0 if room is None else room.total(state)
         return tuple(state), gained, float(truncation.discarded), missed, stored
 
-    def misses(self, made: Sequence[np.ndarray], start: Sequence[np.ndarray]) -> bool:
-        """Whether bonds lack directions that a change may fill: derivatives would be refused."""
+    def misses(self, made: Sequence[np.ndarray], start: Sequence[np.ndarray], steps: int) -> bool:
+        """Whether bonds lack directions that a change may fill in these steps: derivatives would be refused."""
         room = self.room()
         try:
-            for k in range(self.steps):
+            for k in range(steps):
                 start = (room and room.before(start)) or start
                 start, _ = self.step(made, start, k)
         except ArgumentError:

@@ -201,18 +201,20 @@ def move(tensors: list[Array], site: int, to_right: bool) -> None:
         tensors[site] = (here.reshape(-1, here.shape[2]) @ c.mT).reshape(*here.shape[:2], -1)
 
 
-def check_reach(pair: np.ndarray, rank: int, truncation: Truncation) -> None:
+def check_reach(pair: np.ndarray, rank: int, truncation: Truncation, known: np.ndarray | None = None) -> None:
     """Raise where a small change of the pair by an operator on both sites would need directions that are discarded.
 
     They have no weight, so that their cotangent is unknown.  Directions whose weight is merely small are reached by as
-    little: they continue a spectrum that decays.  Operators leave ancillas alone.
+    little: they continue a spectrum that decays.  Operators leave ancillas alone.  Of directions on the right those are
+    at hand that are `known` rows of a bond, by default those with weight.
     """
     left, s, t, right = pair.shape
     rows, columns = left * s, t * right
     if rank >= min(rows, columns):
         return
     u, _, vh = np.linalg.svd(pair.reshape(rows, columns))
-    lost, beyond = u[:, rank:].conj().reshape(left, s, -1), vh[rank:].conj().reshape(-1, t, right)
+    outside = vh[rank:] if known is None else np.linalg.svd(known)[2][len(known) :]
+    lost, beyond = u[:, rank:].conj().reshape(left, s, -1), outside.conj().reshape(-1, t, right)
     half = np.tensordot(lost, pair, (0, 0))  # s' j s t b
     reach = np.tensordot(half, beyond, (4, 2)).transpose(0, 2, 5, 3, 1, 4)  # s' s t' t j k
     if truncation.ancillas:

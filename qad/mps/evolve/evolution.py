@@ -20,6 +20,7 @@ from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.driven import driven
 from qad.mps.energy import prepared
 from qad.mps.evolve.adjoint import Plan, evolution_of
+from qad.mps.evolve.dual import Course, coursed_of
 from qad.mps.evolve.recorded import GateSteps, TdvpSteps
 from qad.mps.evolve.room import BUDGET, room_for
 from qad.mps.evolve.start import centred, recorded_centre
@@ -208,26 +209,12 @@ def recorded(
     check_unstacked((*psi, *H, time))
     check_operator(psi, H)
     check_hermitian([value_of(w) for w in H])
-    dt, now = real_time(value_of(time)) / steps, 0.0
-    several, two_sites = steps if callback is None else 1, method == "tdvp2" and len(psi) > 1
-    kind = GateSteps(GATES[method], several, len(psi) - 1) if method in GATES else TdvpSteps(two_sites, several)
-    made = kind.made_of(H, time / steps * (-1.0 if imaginary else -1j))
-    advance, vectors = (advanced, len(psi)) if method in GATES else (exponentiated, MOST_PRODUCTS)
-    whole = method != "tdvp" and cutoff is None and not ancillas
-    whole = whole and fits([t.shape[1] for t in psi], bond, len(kind) * steps // several * vectors)
-    if not whole or method not in GATES:
-        usual = cutoff_of(method, H, dt) if cutoff is None else cutoff
-        cutoff = min(usual, RECORDED_CUTOFF) if cutoff is None else cutoff
-        steered = any(type(x) is Tensor for x in made)
-        room = partial(room_for, method, H, psi, bond, usual, dt)
-        plan = Plan(kind, len(made), bond, cutoff, steered, reach, ancillas, room)
-        state = recorded_centre(psi, H, imaginary)
-        whole = whole and plan.misses([value_of(x) for x in made], [value_of(x) for x in state])
-    if whole:
-        state = amplitudes_of(psi)
-    chain, discarded, missed, gained = chain_of if whole else MPS, 0.0, 0.0, 0.0
+    dt, several = real_time(value_of(time)) / steps, steps if callback is None else 1
+    factor = time / steps * (-1.0 if imaginary else -1j)
+    state, forth, chain = recorded_course(psi, H, factor, several, steps, method, bond, cutoff, reach, ancillas)
+    now, discarded, missed, gained = 0.0, 0.0, 0.0, 0.0
     for k in range(0, steps, several):
-        state, more, *losses = (*advance(made, state, kind), 0.0, 0.0) if whole else evolution_of(made, state, plan)
+        state, more, *losses = forth(state)
         gained, now = gained + more, (k + several) * dt
         discarded, missed = discarded + losses[0], missed + losses[1]
         if callback is not None:
@@ -236,6 +223,38 @@ def recorded(
             except StopIteration:
                 break
     return Evolution(chain(state), now, discarded, gained, missed)
+
+
+def recorded_course(
+    psi: MPS, H: MPO, factor: Scalar, several: int, steps: int, method: str, bond: int, cutoff: float | None,
+    reach: float, ancillas: bool,
+) -> tuple[Any, Callable[[Any], tuple[Any, Any, float, float]], Callable[[Any], MPS]]:  # fmt: skip
+    """The state to begin with, what takes it several steps further, and what makes a chain of it.
+
+    Of four ways the first that can: all amplitudes with gates; a reverse sweep; all amplitudes where bonds lack what
+    a change fills; and an adjoint chain for terms beyond neighbours, or for such bonds, of a state that is not cut.
+    """
+    two_sites, gates = method == "tdvp2" and len(psi) > 1, method in GATES
+    kind = GateSteps(GATES[method], several, len(psi) - 1) if gates else TdvpSteps(two_sites, several)
+    made = kind.made_of(H, factor)
+    advance, vectors = (advanced, len(psi)) if gates else (exponentiated, MOST_PRODUCTS)
+    whole = method != "tdvp" and cutoff is None and not ancillas
+    whole = whole and fits([t.shape[1] for t in psi], bond, len(kind) * steps // several * vectors)
+    if not (whole and gates):
+        dt = abs(value_of(factor))
+        usual = cutoff_of(method, H, dt) if cutoff is None else cutoff
+        cutoff = min(usual, RECORDED_CUTOFF) if cutoff is None else cutoff
+        steered = any(type(x) is Tensor for x in made)
+        room = partial(room_for, method, H, psi, bond=bond, cutoff=usual, dt=dt)
+        plan = Plan(kind, len(made), bond, cutoff, steered, reach, ancillas, room)
+        state = recorded_centre(psi, H, not np.iscomplexobj(value_of(factor)))
+        plain = [value_of(x) for x in made], [value_of(x) for x in state]
+        if not whole and two_sites and not ancillas and (room() is not None or plan.misses(*plain, 1)):
+            course = Course(several, bond, usual, reach, room)
+            return state, lambda state: coursed_of(made, state, course, plan), MPS
+        if not (whole and plan.misses(*plain, len(kind))):
+            return state, lambda state: evolution_of(made, state, plan), MPS
+    return amplitudes_of(psi), lambda state: (*advance(made, state, kind), 0.0, 0.0), chain_of
 
 
 def check_unstacked(operands: Sequence[Any]) -> None:
