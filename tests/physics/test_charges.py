@@ -43,7 +43,7 @@ def test_evolution_of_definite_charge():
     final = mps.evolve(start.state, mps.xxz(8, 0.3), 0.5, 20).state
     dense = start.state.without_symmetry().to_dense()
     wanted = exact.mean(exact.product(SPINS, "Z", 3, "Z", 4), exact.evolved(h, dense, 0.5))
-    assert mps.correlations(final, "Z", "Z")[3, 4].real == pytest.approx(wanted, abs=1e-3)
+    assert mps.correlations(final, "Z", "Z")[3, 4].real == pytest.approx(wanted, abs=1e-8)
 
 
 def test_densities_of_free_fermions_after_a_quench():
@@ -55,4 +55,4 @@ def test_densities_of_free_fermions_after_a_quench():
     for start in (plain, charged):
         final = mps.evolve(start, total, 0.6, 40).state
         found = np.real(mps.local_expectations(final, "N", sites="fermion"))
-        assert found == pytest.approx(free.densities(single, filling, 0.6), abs=3e-3)
+        assert found == pytest.approx(free.densities(single, filling, 0.6), abs=1e-7)

@@ -33,7 +33,7 @@ def test_minimize_a_chain():
 
 def test_adam():
     found = optimize.adam(lambda x: quotient(x), START / np.linalg.norm(START), 0.03)
-    assert found.fun == pytest.approx(LOW[0], abs=1e-3)
+    assert found.fun == pytest.approx(LOW[0], abs=1e-8)
 
 
 @pytest.mark.parametrize("manifold", [optimize.Stiefel(), optimize.Grassmann()])

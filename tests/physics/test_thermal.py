@@ -28,9 +28,9 @@ def test_thermal_states(name, beta):
     observable = (1.0, "Sz", 0, "Sz", 2)
     wanted = exact.thermal(h, beta, exact.product([kind] * n, *observable[1:]))[1]
     assert np.real(state.expectation(exact.opsum([kind] * n, [observable]))) == pytest.approx(wanted, abs=1e-4)
-    assert qad.grad(lambda b: mps.thermal_state(H, b).log_partition)(beta) == pytest.approx(-energy, abs=1e-3)
+    assert qad.grad(lambda b: mps.thermal_state(H, b).log_partition)(beta) == pytest.approx(-energy, abs=1e-6)
     slope = qad.grad(lambda b: mps.thermal_state(H, b).energy)(beta)
-    assert slope == pytest.approx(energy**2 - square, abs=5e-3)
+    assert slope == pytest.approx(energy**2 - square, abs=1e-6)
 
 
 def test_slopes_by_fields_are_those_of_free_fermions():
@@ -40,7 +40,7 @@ def test_slopes_by_fields_are_those_of_free_fermions():
     assert energy(fields) == pytest.approx(free.ising_thermal_energy(10, beta, fields), abs=1e-4)
     for k in (0, 4):
         moved = lambda x, k=k: free.ising_thermal_energy(10, beta, fields + (x - fields[k]) * np.eye(10)[k])
-        assert found[k] == pytest.approx(exact.difference(moved, fields[k]), abs=1e-3)
+        assert found[k] == pytest.approx(exact.difference(moved, fields[k]), abs=1e-6)
 
 
 @pytest.mark.slow
