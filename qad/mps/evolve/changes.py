@@ -41,8 +41,11 @@ def refusal(tensors: Sequence[np.ndarray], truncation: Truncation) -> ArgumentEr
     return None
 
 
-def changeable(tensors: Sequence[np.ndarray], bond: int) -> list[np.ndarray] | None:
-    """The same state with room for changes of single sites; None where bonds of this dimension have none."""
+def changeable(tensors: Sequence[np.ndarray], bond: int, far: bool = True) -> list[np.ndarray] | None:
+    """The same state with room for changes of single sites; None where bonds of this dimension have none.
+
+    Unless they may be `far`, of the site next to each bond only.
+    """
     out, changed = [], np.zeros((0, 1, 1))  # (change, state of the bond, coordinate in the wider bond)
     for site, tensor in reversed(list(enumerate(tensors))):
         a, s, b = tensor.shape
@@ -52,7 +55,7 @@ def changeable(tensors: Sequence[np.ndarray], bond: int) -> list[np.ndarray] | N
             return [rows, *reversed(out)]
         later = np.einsum("asb,vbc->vasc", tensor, changed)
         here = np.einsum("vts,asc->vatc", np.eye(s * s).reshape(-1, s, s), rows)
-        changes = np.concatenate([later, here]).reshape(-1, rows[0].size)
+        changes = np.concatenate([later[: len(later) * far], here]).reshape(-1, rows[0].size)
         flat = rows.reshape(a, -1)
         beside = changes - (changes @ flat.conj().T) @ flat
         values, vectors = np.linalg.svd(beside, full_matrices=False)[1:]

@@ -92,7 +92,7 @@ def ran(
         gained += sweep.advance(truncation, several)
     missed = room.total(tensors) if room else 0.0
     if refusal(tensors, course.truncation()):
-        tensors = changeable(tensors, course.bond) or tensors
+        tensors = changeable(tensors, course.bond) or changeable(tensors, course.bond, far=False) or tensors
     return tensors, gained, truncation.discarded, missed
 
 
