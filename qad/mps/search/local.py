@@ -71,12 +71,13 @@ class Solving:
 
     def lowest_of_two(self, apply: Apply, centre: np.ndarray, random: np.ndarray) -> np.ndarray:
         """The lower one of two levels that a centre may be a mixture of; the lowest of all where that takes no time."""
-        start, here = beside(centre, random), on_host(np.vdot(centre, apply(centre))).real
-        if np.linalg.norm(start) < 1e-8:
+        if np.linalg.norm(beside(centre, random)) < 1e-8:
             return centre
+        here = on_host(np.vdot(centre, apply(centre))).real
         if centre.size <= SMALL:
-            value, vector, _ = lowest(apply, centre + start, self.tolerance, MANY)
-            return vector if value < here - self.tolerance else centre
+            value, vector, _ = lowest(apply, centre + beside(centre, random), self.tolerance, MANY)
+            centre, here = (vector, value) if value < here - self.tolerance else (centre, here)
+        start = beside(centre, random)
         gain, vector = lower_beside(lambda x: apply(x) - here * x, centre, start, self.tolerance)
         return vector if gain < -self.tolerance else centre
 
