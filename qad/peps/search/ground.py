@@ -74,7 +74,8 @@ def ground_state(
     symmetry : str, optional
         Of the state; see `PEPS`. "c4v" is the quickest by far.
     cell : sequence of str
-        The pattern of the sites.
+        The pattern of the sites. One site holds no order that alternates: an antiferromagnet needs ``["AB", "BA"]``, or
+        its model as `Model.rotated` has it; in a cell too small the search is long, and ends too high.
     progress : bool or tqdm
         Show energy, gain and time, where someone looks: in a terminal or a notebook. Or move the bar that is given.
     checkpoint : str or path, optional
