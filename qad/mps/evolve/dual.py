@@ -59,7 +59,7 @@ class Course:
     ----------
     steps, bond, cutoff
         As of `qad.mps.evolve.evolve`.
-    reach : float
+    reach, ancillas
         As of `qad.mps.evolve.tebd.Truncation`.
     room : callable
         Makes what widens bonds for terms beyond neighbours (`qad.mps.evolve.room`), or None.
@@ -69,11 +69,12 @@ class Course:
     bond: int
     cutoff: float
     reach: float
+    ancillas: bool
     room: Callable[..., Room | None]
 
     def truncation(self) -> Truncation:
         """Of the state."""
-        return Truncation(self.bond, self.cutoff, self.reach)
+        return Truncation(self.bond, self.cutoff, self.reach, self.ancillas)
 
 
 def ran(

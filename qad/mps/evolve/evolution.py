@@ -238,7 +238,7 @@ def recorded_course(
     kind = GateSteps(GATES[method], several, len(psi) - 1) if gates else TdvpSteps(two_sites, several)
     made = kind.made_of(H, factor)
     advance, vectors = (advanced, len(psi)) if gates else (exponentiated, MOST_PRODUCTS)
-    whole = method != "tdvp" and cutoff is None and not ancillas
+    whole = method != "tdvp" and cutoff is None
     whole = whole and fits([t.shape[1] for t in psi], bond, len(kind) * steps // several * vectors)
     if not (whole and gates):
         dt = abs(value_of(factor))
@@ -249,12 +249,13 @@ def recorded_course(
         plan = Plan(kind, len(made), bond, cutoff, steered, reach, ancillas, room)
         state = recorded_centre(psi, H, not np.iscomplexobj(value_of(factor)))
         plain = [value_of(x) for x in made], [value_of(x) for x in state]
-        if not whole and two_sites and not ancillas and (room() is not None or plan.misses(*plain, 1)):
-            course = Course(several, bond, usual, reach, room)
+        if not whole and two_sites and (room() is not None or plan.misses(*plain, 1)):
+            course = Course(several, bond, usual, reach, ancillas, room)
             return state, lambda state: coursed_of(made, state, course, plan), MPS
         if not (whole and plan.misses(*plain, len(kind))):
             return state, lambda state: evolution_of(made, state, plan), MPS
-    return amplitudes_of(psi), lambda state: (*advance(made, state, kind), 0.0, 0.0), chain_of
+    unit = np.zeros((), np.result_type(psi.dtype, H.dtype, value_of(factor)))
+    return amplitudes_of(psi) + unit, lambda state: (*advance(made, state, kind), 0.0, 0.0), chain_of
 
 
 def check_unstacked(operands: Sequence[Any]) -> None:
