@@ -158,3 +158,12 @@ def test_means_of_operators_that_are_not_hermitian_and_that_vanish():
     assert -qad.grad(lambda beta: thermal_state(spins, beta).energy)(0.3) == pytest.approx(heat, abs=1e-6)
     zeros = qad.mps.OpSum(3).add(0.0, "Z", 0, "Z", 1).mpo()
     assert qad.grad(lambda beta: thermal_state(zeros, beta).energy)(0.5) == 0.0
+
+
+@pytest.mark.parametrize("beta", [10.0, 20.0, 40.0])
+def test_the_steps_of_cold_states_grow_as_the_root_of_beta(beta):
+    log_partition, energy, *_ = exact(HEISENBERG, beta)
+    cold = thermal_state(HEISENBERG, beta)
+    assert cold.way.steps <= 1.1 * thermal_state(HEISENBERG, 5.0).way.steps * np.sqrt(beta / 5.0)
+    np.testing.assert_allclose(cold.log_partition, log_partition, rtol=3e-7)
+    np.testing.assert_allclose(cold.energy, energy, rtol=1e-7)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 REACH = 1e-3  # of `evolve`; purifications of symmetric Hamiltonians lack what breaks their symmetries
 STEP, SHORT = 0.05, 0.025  # of one step in imaginary time, over the size of a term; of "tebd4", whose steps cost little
+LONG = 1.0  # imaginary time, over the size of a term, beyond which steps grow longer: as its root
 SERIES, ORDER = 0.1, 4  # length of a series, over the size of all terms together, and its last power
 
 
@@ -160,7 +161,7 @@ def thermal_state(
         Inverse temperature, not negative; may be recorded.
     steps : int, optional
         Into how many equal steps of imaginary time ``beta / 2`` is divided; by default steps of 0.05 over the size of a
-        term, 0.025 for "tebd4", and four at least.
+        term, 0.025 for "tebd4", and four at least; beyond a time of 1 over that size their number grows as its root.
     method : str
         As of `evolve`; "auto" is "tebd4" where `H` holds neighbours only, else "tdvp2".
     bond : int
@@ -262,7 +263,9 @@ def how(H: MPO, beta: Any, steps: int | None, method: str) -> tuple[int, str]:
     if method == "auto":
         method = "tebd4" if of_neighbours(MPO(plain)) else "tdvp2"
     if steps is None:
-        steps = max(4, ceil(value / 2 * strength(plain) / (SHORT if method == "tebd4" else STEP)))
+        time = value / 2 * strength(plain)
+        time = min(time, np.sqrt(LONG * time))  # what is left at low temperature moves slowly
+        steps = max(4, ceil(time / (SHORT if method == "tebd4" else STEP)))
     return site_count(steps, 1, "steps"), method
 
 
