@@ -3,8 +3,8 @@
 The derivative M of a step is exact to the order of the method where its step size is small by what f' does, of which
 the values may know nothing: at rest every step is exact.  So a random cotangent c is carried back from each time that
 is asked for, and a step counts as short enough where ``c M`` and the derivatives by all that is differentiated change
-by no more than `rtol` with the embedded method.  For second orders the same holds of their derivative in a random
-direction.  What is random is always the same.
+by no more than `rtol` with the embedded method, or `atol` times what c has been.  For second orders the same holds of
+their derivative in a random direction.  What is random is always the same.
 """
 
 from __future__ import annotations
@@ -59,11 +59,12 @@ class _Back:
         self.solver, self.order, self.moving = solver, order, moving
         self.tol, self.left = max(solver.rtol + solver.atol, 1e-14), solver.left
         self.rng = np.random.default_rng(0)
-        self.cotangent, self.collected = 0.0, defaultdict(float)
+        self.cotangent, self.seeded, self.collected = 0.0, 0.0, defaultdict(float)
 
     def seed(self, y):
         """A time that is asked for."""
         self.cotangent = self.cotangent + normal(self.rng, y.shape, y.dtype)
+        self.seeded = max(self.seeded, size_of(self.cotangent))
 
     def through(self, t, size, y, pieces):
         """Go back through a step, in pieces that are short enough; they are put behind `pieces`."""
@@ -92,7 +93,7 @@ class _Back:
             error, done = size_of(errors[key]), size_of(change)
             collected[key] = done if key[1] is None else self.collected[key] + done
             allowed = (
-                self.tol * max(collected[key], size)
+                max(self.tol * max(collected[key], size), self.solver.atol * self.seeded)
                 if key[1] is None
                 else max(self.tol * collected[key], self.solver.atol * size / scales[key])
             )

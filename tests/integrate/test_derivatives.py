@@ -155,3 +155,19 @@ def test_a_batch_takes_the_same_steps():
     np.testing.assert_allclose(qad.vmap(qad.grad(lambda a: driven(a, 2.0)))(y), [qad.grad(driven)(0.0, 2.0)] * 3)
     with pytest.raises(BatchError, match="solve_ivp: the times are a batch"):
         qad.vmap(lambda end: solve_ivp(lambda t, y: -y, [0.0, end], 1.0))(y + 1)
+
+
+@pytest.mark.parametrize("rate, y0, end", [(9.26591358, 2.18e-7, 20.0), (9.0, 1.0, 20.0), (100.0, 1.0, 1.0)])
+def test_what_has_decayed_is_not_followed_in_small_steps(rate, y0, end):
+    """The cotangent of a state long ago is nothing: relative to itself it would take 130 times the steps."""
+    calls = [0]
+
+    def f(t, y):
+        calls[0] += 1
+        return -rate * y
+
+    solve_ivp(f, [0.0, end], y0)
+    of_value, calls[0] = calls[0], 0
+    slope = qad.grad(lambda y0: solve_ivp(f, [0.0, end], y0)[-1])(y0)
+    assert calls[0] < 15 * of_value
+    assert abs(slope - np.exp(-rate * end)) < 1e-10
