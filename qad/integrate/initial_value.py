@@ -71,7 +71,7 @@ def solve_ivp(
     -----
     The 5(4) pair of Dormand and Prince (J. Comp. Appl. Math. 6, 19).  It is differentiated by the initial state, the
     parameters and the times, with errors of a step of a derivative, too, of at most `rtol` of it (in a generic
-    direction, to second order), or `atol` where the loss is as large as the state.  That takes a pass back through the
+    direction, to second order), or `atol`, for a loss that is the final state.  That takes a pass back through the
     steps before they are recorded, and smaller ones where the derivative needs them; so a recorded value may differ
     from the plain one, within the tolerances.
     Each step is a `qad.checkpoint`: of a step only the state before it is kept, and it is computed again in the

@@ -162,6 +162,7 @@ def thermal_state(
     steps : int, optional
         Into how many equal steps of imaginary time ``beta / 2`` is divided; by default steps of 0.05 over the size of a
         term, 0.025 for "tebd4", and four at least; beyond a time of 1 over that size their number grows as its root.
+        Then log Z is good to some 1e-7 of itself; an entropy at low temperature, a small difference, asks for more.
     method : str
         As of `evolve`; "auto" is "tebd4" where `H` holds neighbours only, else "tdvp2".
     bond : int
