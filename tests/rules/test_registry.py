@@ -80,6 +80,12 @@ def of_time(t):
     return qad.mps.local_expectations(final, "Z").real.sum()
 
 
+def of_time_beyond_neighbours(t):
+    H = qad.mps.OpSum(4).add(1.0, "X", 0, "X", 2).mpo()
+    final = qad.mps.evolve(qad.mps.MPS.product([0] * 4), H, t, 1, method="tdvp2", cutoff=1e-12).state
+    return qad.mps.local_expectations(final, "Z").real.sum()
+
+
 @pytest.fixture(scope="module")
 def of_second_derivatives():
     """Primitives of cases at coinciding values, of searches and small circuits, that only second derivatives meet."""
@@ -97,6 +103,7 @@ def of_second_derivatives():
     first = {of_noise: np.array(0.2), of_entropy: np.array(0.0), of_no_coupling: np.array(0.0), of_time: np.array(0.1)}
     with Seen() as seen:
         qad.grad(of_time)(0.1)
+        qad.grad(of_time_beyond_neighbours)(0.1)
         for f in kept.values():
             with suppress(qad.errors.ArgumentError):
                 qad.hvp(f, (h,), v)

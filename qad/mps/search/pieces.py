@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.mps.operator import MPO
+from qad.rules.devices import to_device
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -82,7 +83,7 @@ def way_out(
 
     ``pairs(H, state)`` are sweeps of two sites, and ``moves``, ``opposite(q)`` as in `joining`.
     """
-    if len(H) == 1 or not in_pieces(H.tensors):
+    if len(H) == 1 or not in_pieces(to_device(list(H.tensors), "cpu")):
         return None
     moving = joining(moves, opposite)
 
