@@ -170,15 +170,19 @@ class Forth:
     """The state at all points of all steps, found once more; where they are too many, in pieces."""
 
     def __init__(self, course: Course, H: Sequence[np.ndarray], factor: complex, start: Sequence[np.ndarray]):
-        self.course, self.H, self.factor = course, H, factor
+        self.course: Course = course
+        self.H: Sequence[np.ndarray] = H
+        self.factor: complex = factor
         self.points: int = points_for(abs(factor) * FAST * touching(H))
         largest = sum(t.itemsize * t.shape[1] for t in start) * course.bond**2 * (self.points - 1)
         self.spacing: int = max(1, MEMORY // largest)
-        self.begins: list[tuple[Chain, float, Room | None]] = [(list(start), 0.0, course.room())]
+        self.room: Room | None = course.room()
+        self.begins: list[tuple[Chain, float, Room | None]] = [(list(start), 0.0, copy(self.room))]
+        self.last: list[tuple[Chain, float]] = []
         for first in range(0, course.steps, self.spacing):
             self.last = self.piece(first)
             self.begins.append((*self.last[-1], self.room))
-        self.final, self.gained = self.last[-1]
+        self.gained: float = self.last[-1][1]
 
     def piece(self, first: int) -> list[tuple[Chain, float]]:
         """The states of some steps, and the logarithms of their norms."""
