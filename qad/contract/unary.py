@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import defbatch, defvjp, like, primitive
+from qad.extend import defbatch, defvjp_tuned, like, primitive
 from qad.extend.structure import CONTRACTIONS
 
 if TYPE_CHECKING:
@@ -111,9 +111,9 @@ def spread(g: Array, *, recipe: Single) -> Array:
     return recipe.run_back(g)
 
 
-defvjp(reduce, lambda g, ans, a, *, recipe: spread(g, recipe=recipe), linear=True)
+defvjp_tuned(reduce, lambda g, ans, a, *, recipe: spread(g, recipe=recipe), linear=True, shows=True)
 CONTRACTIONS[reduce] = lambda a, *, recipe: (recipe.labels, recipe.out)
-defvjp(spread, lambda g, ans, a, *, recipe: reduce(g, recipe=recipe), linear=True)
+defvjp_tuned(spread, lambda g, ans, a, *, recipe: reduce(g, recipe=recipe), linear=True, shows=True)
 
 
 def _with_batch(recipe, size):

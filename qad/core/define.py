@@ -162,6 +162,7 @@ def defvjp_tuned(
     consumes: bool = False,
     scaled: bool = False,
     sparing: bool = False,
+    shows: bool = False,
     name: str | None = None,
 ) -> None:
     """`defvjp` for rules that are hot: what they promise saves copies, and they may ask more of the backward pass.
@@ -185,6 +186,9 @@ def defvjp_tuned(
         set out, which says how large the loss is, and so what is rounding in `g`.
     sparing : bool
         Memory is short where it is called: of plain arrays that meet Tensors there a digest is kept, and no copy.
+    shows : bool
+        The answer may be a view of the one array that `fn` takes, as NumPy's is: `fn` only moves entries, and may be
+        called with an array of their places.
     name : str, optional
         What users call the function, in messages and pictures; by default its own name.
 
@@ -205,7 +209,7 @@ def defvjp_tuned(
         load_rules_of(fn)  # a rule of one's own comes after the one that it replaces
     p = PRIMITIVES.get(fn) or Primitive(fn, fn.__name__)
     p.vjps, p.shared, p.scaled, p.name = rules, shared, scaled, name or p.name
-    p.consumes, p.adds, p.sparing = consumes, adds, sparing
+    p.consumes, p.adds, p.sparing, p.shows = consumes, adds, sparing, shows
     p.linear, p.elementwise, p.fresh, p.accepts = linear, elementwise, fresh, p.accepts.union(lazy)
     if elementwise:
         spread = tuple(rule and _unbroadcasting(rule, i) for i, rule in enumerate(rules))

@@ -107,8 +107,8 @@ def _size_rule(g: Cotangent, y: Value, z: Value) -> Cotangent:
     return g * (direction(z, y) if z.dtype.kind == "c" else np.sign(z))
 
 
-defvjp_tuned(real_part, lambda g, y, z: g, linear=True, lazy=(One,), name="real")
-defvjp_tuned(imag_part, lambda g, y, z: g * -1j, linear=True, fresh=True, name="imag")
+defvjp_tuned(real_part, lambda g, y, z: g, linear=True, lazy=(One,), shows=True, name="real")
+defvjp_tuned(imag_part, lambda g, y, z: g * -1j, linear=True, fresh=True, shows=True, name="imag")
 defvjp(np.conjugate, lambda g, y, z: g.conj(), linear=True)
 defvjp_tuned(np.absolute, _size_rule, elementwise=True, fresh=True)
 defvjp_tuned(np.fabs, lambda g, y, x: g * np.sign(x), elementwise=True, fresh=True)

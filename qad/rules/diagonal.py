@@ -45,7 +45,7 @@ def _onto(g: Cotangent, y: Value, a: Value, offset: int = 0, axis1: int = 0, axi
     return on_diagonal(g, shape=a.shape, offset=offset, axis1=axis1, axis2=axis2)
 
 
-defvjp_tuned(np.diagonal, _onto, linear=True, fresh=True)
+defvjp_tuned(np.diagonal, _onto, linear=True, fresh=True, shows=True)
 defvjp(
     on_diagonal,
     lambda g, y, d, *, shape, offset, axis1, axis2: np.diagonal(g, offset, axis1, axis2),

@@ -53,6 +53,7 @@ defvjp_tuned(
     linear=True,
     fresh=True,
     adds=_add_entries,
+    shows=True,
 )
 defroot(getitem, None)
 _getitem = quick_with_metadata(getitem)

@@ -62,7 +62,7 @@ def _spread_rule(
 
 
 defvjp_tuned(sum_over, _sum_rule, linear=True, name="sum")
-defvjp_tuned(spread, _spread_rule, linear=True, fresh=True)
+defvjp_tuned(spread, _spread_rule, linear=True, fresh=True, shows=True)
 _sum = quick_with_metadata(sum_over)
 
 

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 # -- turned round ----------------------------------------------------------------------------------
 
-defvjp(np.flip, lambda g, y, m, axis=None: np.flip(g, axis), linear=True)
-defvjp(np.fliplr, lambda g, y, m: np.fliplr(g), linear=True)
-defvjp(np.flipud, lambda g, y, m: np.flipud(g), linear=True)
-defvjp(np.rot90, lambda g, y, m, k=1, axes=(0, 1): np.rot90(g, -k, axes), linear=True)
+defvjp_tuned(np.flip, lambda g, y, m, axis=None: np.flip(g, axis), linear=True, shows=True)
+defvjp_tuned(np.fliplr, lambda g, y, m: np.fliplr(g), linear=True, shows=True)
+defvjp_tuned(np.flipud, lambda g, y, m: np.flipud(g), linear=True, shows=True)
+defvjp_tuned(np.rot90, lambda g, y, m, k=1, axes=(0, 1): np.rot90(g, -k, axes), linear=True, shows=True)
 defvjp_tuned(
     np.roll, lambda g, y, a, shift, axis=None: np.roll(g, np.negative(shift).tolist(), axis), linear=True, fresh=True
 )

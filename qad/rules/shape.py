@@ -15,7 +15,6 @@ from qad.extend import (
     Tensor,
     attach,
     defroot,
-    defvjp,
     defvjp_tuned,
     implements,
     operand,
@@ -61,12 +60,12 @@ def inverse(axes: Sequence[int]) -> tuple[int, ...]:
     return tuple(sorted(range(len(axes)), key=axes.__getitem__))
 
 
-defvjp_tuned(T, lambda g, y, x: g.T, linear=True, name="transpose")
-defvjp_tuned(mT, lambda g, y, x: g.mT, linear=True, name="matrix_transpose")
-defvjp(reshape, lambda g, y, x, shape: g.reshape(x.shape), linear=True)
-defvjp(transpose, lambda g, y, x, axes: g.transpose(inverse(axes)), linear=True)
-defvjp(swapaxes, lambda g, y, x, axis1, axis2: g.swapaxes(axis1, axis2), linear=True)
-defvjp(np.broadcast_to, lambda g, y, x, shape, subok=False: unbroadcast(g, x.shape), linear=True)
+defvjp_tuned(T, lambda g, y, x: g.T, linear=True, shows=True, name="transpose")
+defvjp_tuned(mT, lambda g, y, x: g.mT, linear=True, shows=True, name="matrix_transpose")
+defvjp_tuned(reshape, lambda g, y, x, shape: g.reshape(x.shape), linear=True, shows=True)
+defvjp_tuned(transpose, lambda g, y, x, axes: g.transpose(inverse(axes)), linear=True, shows=True)
+defvjp_tuned(swapaxes, lambda g, y, x, axis1, axis2: g.swapaxes(axis1, axis2), linear=True, shows=True)
+defvjp_tuned(np.broadcast_to, lambda g, y, x, shape, subok=False: unbroadcast(g, x.shape), linear=True, shows=True)
 for _function in (T, mT, reshape, transpose, swapaxes, np.broadcast_to):
     defroot(_function, None)
 BY_LAYOUT.add(reshape)

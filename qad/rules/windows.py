@@ -52,6 +52,7 @@ defvjp_tuned(
     lambda g, y, x, *, sizes, axes: _overlap_add(g, shape=x.shape, sizes=sizes, axes=axes),
     linear=True,
     fresh=True,
+    shows=True,
 )
 defvjp(_overlap_add, lambda h, y, g, *, shape, sizes, axes: _windows(h, sizes=sizes, axes=axes), linear=True)
 defbatch(_windows, lambda batched, x, *, sizes, axes: _windows(x, sizes=sizes, axes=shifted(axes)))

@@ -156,6 +156,22 @@ def test_stale_cotangents_are_noticed():
     assert "shares memory" in stale(node)
 
 
+def shows(node):
+    """Whether the answer of a node is a view of its only array, in NumPy as it stands."""
+    p, args, kwargs = node[1], node[2], node[3] or {}
+    arrays = [a for a in args if isinstance(a, np.ndarray)]
+    if len(arrays) != 1 or type(args[0]) is not np.ndarray:
+        return False
+    ans = p.raw(*args, **kwargs)
+    return isinstance(ans, np.ndarray) and np.may_share_memory(ans, args[0])
+
+
+def test_views_are_declared(recorded):
+    """A linear function of one array whose answer may be a view of it says so."""
+    missing = {node[1].name for _, node in recorded if node[1].linear and not node[1].shows and shows(node)}
+    assert not missing, f"shows=True is missing: {', '.join(sorted(missing))}"
+
+
 def test_every_keyword_of_numpy_is_understood():
     for fn, handler in FUNCTIONS.items():
         if isinstance(fn, tuple) or not getattr(fn, "__module__", "").startswith("numpy"):

@@ -34,7 +34,7 @@ class Primitive:
     __slots__ = (
         "fn", "raw", "name", "vjps", "shared", "scaled", "jvps", "forward", "linear", "elementwise", "fresh", "accepts",
         "broadcasting", "consumes", "batch", "adds", "sparing", "canonical", "root", "carries",
-        "keeps",
+        "keeps", "shows",
     )  # fmt: skip
 
     def __init__(
@@ -61,6 +61,7 @@ class Primitive:
         self.canonical: Any = None  # (x, y) -> what is recorded instead of `fn` of these two, or None
         self.root: Any = None  # (operands) -> the square of the answer, where that is smoother than the answer
         self.keeps: bool = False  # whether `raw` returns a pair (answer, kept), the second for the rules
+        self.shows: bool = False  # whether the answer may be a view of the first operand, whose entries `fn` moves
         self.carries: bool = False  # whether `fn` only moves entries, so that a root of one operand stays one
 
     def __repr__(self) -> str:
