@@ -33,6 +33,7 @@ class Forward(Level):
     """A level whose Tensors carry tangents; it records nothing."""
 
     __slots__ = ()
+    direction = "forward"
 
     def apply(self, p: Primitive, args: Sequence[Value], kwargs: Keywords) -> Answer:
         """Run `p` on the values of the level below, and push the tangents through it."""

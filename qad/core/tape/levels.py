@@ -35,6 +35,7 @@ class Level:
 
     __slots__ = ("number", "open", "quick")
     stops: bool = True  # whether `no_grad` makes constants of what it carries
+    direction: str | None = None  # in which derivatives go here: "backward", "forward", or not at all
 
     def __init__(self, number: int | None = None) -> None:
         self.number: int = fresh() if number is None else number

@@ -31,6 +31,7 @@ class Reverse(Level):
     """
 
     __slots__ = ("seen",)
+    direction = "backward"
 
     def __init__(self) -> None:
         self.open: bool = True

@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import contextmanager
 from functools import wraps
-from typing import TYPE_CHECKING
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from qad.core.attributes import whole
 from qad.core.errors import ArgumentError
 from qad.core.structured import settled
-from qad.core.tape.node import Primitive
+from qad.core.tape.backward import alive
+from qad.core.tape.node import ANSWER, ARGS, ID, LEAF, PARENTS, PRIMITIVE, Primitive, given
 from qad.core.tape.operands import highest
 from qad.core.tape.record import record
-from qad.core.tape.tensor import CONSTANT, Tensor
+from qad.core.tape.tensor import CONSTANT, Tensor, value_of
 from qad.core.transforms.grad import Record
-from qad.core.transforms.jvp import jvp
 from qad.core.transforms.leaves import number, own, zeros_of
-from qad.core.transforms.repeating import Chance, digest, steadily
+from qad.core.transforms.recorded import nodes_below
 from qad.core.transforms.transformed import remade
 from qad.core.transforms.vmap import vmap
 from qad.core.trees import flatten, joined, parted, unflatten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from qad.core.words import Answer, Cotangent, Keywords, Spec, Tangent, Value
+    from qad.core.words import Answer, Cotangent, Keywords, Node, Spec, Value
     from qad.typing import Function, P, R, Tree
 
 CHANGED = (
     "a checkpointed function did not do the same when it was computed again for its gradient: an array that it closes "
-    "over was changed in place, a name was given to something else, or it drew from a generator that is out of reach. "
+    "over was changed in place, a name was given to something else, or it drew from a generator that is no argument. "
     "Pass what changes, and generators, as arguments"
 )
 
@@ -54,13 +55,13 @@ def checkpoint(f: Callable[P, R]) -> Callable[P, R]:
     ------
     ArgumentError
         If what is computed again is not what was computed first: what `f` closes over was changed, in place or by
-        giving the name to something else.
+        giving the name to something else, or `f` drew random numbers from a generator that is no argument.
 
     Notes
     -----
-    Random numbers are drawn again: those of NumPy's and Python's common generators, and of a Generator that `f` holds.
-    Both times the operations and all constants that they meet are digested, which reads the constants at 1 GB/s. A
-    function that closes over a recorded Tensor is recorded as it is, and saves no memory.
+    A `numpy.random.Generator` among the arguments draws the same numbers again. Both times the operations and all
+    constants that they meet are digested, which reads the constants at 1 GB/s. A function that closes over a recorded
+    Tensor is recorded as it is, and saves no memory; so is one in forward mode, which keeps nothing.
 
     Examples
     --------
@@ -75,8 +76,8 @@ def checkpoint(f: Callable[P, R]) -> Callable[P, R]:
         leaves, spec = flatten((args, kwargs))
         level = highest(leaves)
         tied = [i for i, x in enumerate(leaves) if type(x) is Tensor and x.level is level is not CONSTANT]
-        if tied:
-            return _Call(f, args, kwargs, spec, tied).recorded(leaves)
+        if tied and level.direction != "forward":
+            return _Call(f, args, kwargs, leaves, spec, tied).recorded()
         out, out_spec = flatten(f(*args, **kwargs))
         return unflatten(out_spec, [own(number(x)) for x in out])
 
@@ -86,34 +87,57 @@ def checkpoint(f: Callable[P, R]) -> Callable[P, R]:
 class _Call:
     """One call of a checkpointed function `f`, of whose leaves those numbered `tied` are recorded."""
 
-    def __init__(self, f: Function, args: Sequence[Tree], kwargs: Keywords, spec: Spec, tied: Sequence[int]) -> None:
+    def __init__(
+        self, f: Function, args: Sequence[Tree], kwargs: Keywords, leaves: Sequence[Value], spec: Spec,
+        tied: Sequence[int],
+    ) -> None:  # fmt: skip
         self.f, self.args, self.kwargs, self.spec, self.tied = f, args, kwargs, spec, tied
+        self.leaves = tuple(leaves)
+        self.generators = [x.bit_generator for x in leaves if isinstance(x, np.random.Generator)]
+        self.states = self.now()  # of the generators before the first run
         self.out_spec = self.still = None  # the structure of the output, and leaves that are no numbers
         self.first = None  # the digest of what the first run did
-        self.drawing = self.chance = None  # the generators of random numbers before it, and again if it drew from them
 
-    def recorded(self, leaves: Sequence[Value]) -> Tree:
+    def recorded(self) -> Tree:
         """The output, recorded as one operation; step by step where the function closes over a recorded Tensor."""
         p = Primitive(self.value, getattr(self.f, "__name__", "checkpoint"), shared=self.rule)
-        p.batch, p.forward = self.batch, self.push
+        p.batch = self.batch
         try:
-            out = record(p, tuple(leaves))
+            out = record(p, self.leaves)
         except _ClosesOver:
-            with self.drawing.again() if self.drawing is not None else nullcontext():
-                return self.f(*self.args, **self.kwargs)
+            self.draw_from(self.states)
+            return self.f(*self.args, **self.kwargs)
         return unflatten(self.out_spec, joined([own(x) for x in out], self.still))
+
+    def now(self) -> list[Any]:
+        """The states of the generators."""
+        return [generator.state for generator in self.generators]
+
+    def draw_from(self, states: Sequence[Any]) -> None:
+        """Set the states of the generators."""
+        for generator, state in zip(self.generators, states, strict=True):
+            generator.state = state
+
+    @contextmanager
+    def again(self) -> Iterator[None]:
+        """Draw what the first run drew, and leave the generators as they were."""
+        now = self.now()
+        self.draw_from(self.states)
+        try:
+            yield
+        finally:
+            self.draw_from(now)
 
     def value(self, *xs: Value) -> tuple[Value, ...]:
         """The leaves of the output."""
-        self.drawing = Chance(self.f, self.args, self.kwargs)
         made = self.run_on_tape(xs)
-        self.chance, self.first = self.drawing if self.drawing.drawn() else None, digest(made.nodes)
+        self.first = digest(made.nodes)
         return tuple(made.values)
 
     def rule(self, needed: Sequence[int], g: Cotangent, ans: Answer, *xs: Value) -> list[Cotangent]:
         """The cotangents of leaves, for which the function runs again."""
         try:
-            with self.chance.again() if self.chance is not None else nullcontext():
+            with self.again():
                 made = self.run_on_tape(xs)
         except _ClosesOver:
             raise ArgumentError(CHANGED) from None
@@ -123,20 +147,13 @@ class _Call:
         found = dict(zip(self.tied, made.pulled(seeds), strict=True))
         return [np.conj(found[i]) for i in needed]
 
-    def push(self, tangents: Sequence[Tangent], ans: Answer, *xs: Value) -> list[Tangent]:
-        """The tangents of the output, for which the function runs again: forward mode keeps nothing."""
-        given = tuple([xs[i] for i in self.tied]), tuple([tangents[i] for i in self.tied])
-        with self.chance.again() if self.chance is not None else nullcontext():
-            return list(jvp(self.of_tied(xs), *given)[1])
-
     def batch(self, batched: Sequence[bool], *xs: Value) -> tuple[Value, ...]:
         """The leaves of the output for all examples of `qad.vmap`: those of a checkpointed function of all of them."""
         return checkpoint(vmap(self.run, tuple([0 if stacked else None for stacked in batched])))(*xs)
 
     def run_on_tape(self, xs: Sequence[Value]) -> Record:
         """The record of a run in which the leaves that are `tied` are recorded."""
-        with steadily():
-            made = Record(self.of_tied(xs), [xs[i] for i in self.tied], {})
+        made = Record(self.of_tied(xs), [xs[i] for i in self.tied], {})
         check_levels(made.values, xs)
         return made
 
@@ -170,3 +187,48 @@ def check_levels(out: Sequence[Value], xs: Sequence[Value]) -> None:
     """Raise where an output lives on a level that no input does."""
     if highest(out).number > max(highest(xs).number, CONSTANT.number):
         raise _ClosesOver
+
+
+# -- what was recorded -------------------------------------------------------------------------------------------------
+
+
+def digest(roots: Sequence[Node | None]) -> bytes:
+    """The operations below the nodes `roots`, how they hang together, and every constant that they met, bit by bit.
+
+    A gradient depends on nothing else.  None among the roots stands for an output that depends on nothing.
+    """
+    nodes = nodes_below(roots)
+    numbers = {node[ID]: number for number, node in enumerate(nodes)}
+    total = blake2b(digest_size=16)
+    _add(total, tuple([None if node is None else numbers[node[ID]] for node in roots]))
+    for node in nodes:
+        parents = alive(node)[PARENTS]
+        _add(total, (node[PRIMITIVE].name, tuple([None if p is None else numbers[p[ID]] for p in parents])))
+        if node[PRIMITIVE] is LEAF:
+            _add(total, np.shape(value_of(node[ANSWER])))
+            continue
+        for i, x in enumerate(node[ARGS] if type(node[ARGS]) is tuple else (node[ARGS],)):
+            if i >= len(parents) or parents[i] is None:
+                _add(total, x)
+        _add(total, given(node))
+    return total.digest()
+
+
+def _add(total: Any, x: Any) -> None:
+    """Add a constant, of any depth, to a digest; of an object that is no data, its type."""
+    x = value_of(x)
+    if isinstance(x, (np.ndarray, np.generic)):
+        total.update(f"{x.dtype}{x.shape}".encode())
+        total.update(np.ascontiguousarray(x).data if x.dtype.kind in "fciub" else repr(x).encode())
+    elif type(x) is tuple:
+        total.update(f"{len(x)} of".encode())
+        for each in x:
+            _add(total, each)
+    elif type(x) is dict:
+        _add(total, tuple(x.items()))
+    elif type(x) is slice:
+        _add(total, (x.start, x.stop, x.step))
+    elif isinstance(x, (bool, int, float, complex, str, bytes, type(None))):
+        total.update(repr(x).encode())
+    else:
+        total.update(type(x).__name__.encode())

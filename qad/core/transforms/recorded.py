@@ -5,11 +5,9 @@ from __future__ import annotations
 from operator import getitem, itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from qad.core.mutation.changed_arrays import below
 from qad.core.structured import form_of
-from qad.core.tape.forward import Forward
 from qad.core.tape.levels import records
-from qad.core.tape.node import ARGS, ID, LEAF, PARENTS, PICK, PRIMITIVE, given
+from qad.core.tape.node import ARGS, FREED, ID, LEAF, PARENTS, PICK, PRIMITIVE, given
 from qad.core.tape.operands import highest
 from qad.core.tape.reverse import Reverse
 from qad.core.tape.tensor import CONSTANT, Tensor
@@ -18,7 +16,6 @@ from qad.core.transforms.grad import node_of
 from qad.core.transforms.leaves import lift
 from qad.core.trees import flatten, strip
 from qad.core.vmap.batched import Batched
-from qad.core.vmap.rules import Batch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +27,7 @@ if TYPE_CHECKING:
 def recording_level(operands: Any) -> Any:
     """The reverse level that records what happens to these operands now; None where none does."""
     level = highest(operands)
-    return level if type(level) is Reverse and records(level) else None
+    return level if level.direction == "backward" and records(level) else None
 
 
 def directions(x: Any) -> list[str]:
@@ -38,7 +35,7 @@ def directions(x: Any) -> list[str]:
 
     Levels of `qad.vmap` do not count; a Tensor with a structure counts as what it was made of, its `root`.
     """
-    return ["forward" if type(level) is Forward else "backward" for level in levels_of(x)]
+    return [level.direction for level in levels_of(x)]
 
 
 def levels_of(x: Any) -> list[Any]:
@@ -48,7 +45,7 @@ def levels_of(x: Any) -> list[Any]:
         if (form := form_of(x)) is not None:
             x = form.root
         elif type(x) is Tensor:
-            if x.level is not CONSTANT and type(x.level) is not Batch:
+            if x.level.direction is not None:
                 found.append(x.level)
             x = x.value
         else:
@@ -94,13 +91,19 @@ def operations(f: Function, x: Tree) -> Any:
         (None, strip(leaf, CONSTANT)) if node is None else (node[ID], leaf.value)
         for leaf, node in zip(out, nodes, strict=True)
     ]
-    return [leaf.node[ID] for leaf in leaves], list(map(_operation, _below(nodes))), outputs, spec
+    steps = [_operation(node) for node in nodes_below(nodes) if node[PRIMITIVE] is not LEAF]
+    return [leaf.node[ID] for leaf in leaves], steps, outputs, spec
 
 
-def _below(nodes: Sequence[Node | None]) -> list[Node]:
-    """All recorded operations that `nodes` depend on, in the order in which they ran."""
-    found = [node for node in below([(node, None) for node in nodes]) if node[PRIMITIVE] is not LEAF]
-    return sorted(found, key=itemgetter(ID))
+def nodes_below(roots: Sequence[Node | None]) -> list[Node]:
+    """The nodes `roots` and all that they depend on, leaves included, in the order in which they were recorded."""
+    found, waiting = {}, list(roots)
+    while waiting:
+        node = waiting.pop()
+        if node is not None and node[ID] not in found and node[PRIMITIVE] is not FREED:
+            found[node[ID]] = node
+            waiting.extend(node[PARENTS])
+    return sorted(found.values(), key=itemgetter(ID))
 
 
 def _operation(node: Node) -> Operation:
