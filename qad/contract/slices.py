@@ -176,4 +176,4 @@ def _pull_back(needed, g, ans, *arrays, kernel, executor=None):
     return list(parts) if ready is None else [one + two for one, two in zip(ready, parts, strict=True)]
 
 
-defvjp_tuned(sum_slices, shared=_pull_back, fresh=True, sparing=True)
+defvjp_tuned(sum_slices, shared=_pull_back, fresh=True)

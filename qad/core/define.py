@@ -161,7 +161,6 @@ def defvjp_tuned(
     adds: Function | None = None,
     consumes: bool = False,
     scaled: bool = False,
-    sparing: bool = False,
     shows: bool = False,
     name: str | None = None,
 ) -> None:
@@ -184,8 +183,6 @@ def defvjp_tuned(
     scaled : bool
         The shared rule takes a keyword ``end=None`` too: the pair (cotangent, value) from which the backward pass
         set out, which says how large the loss is, and so what is rounding in `g`.
-    sparing : bool
-        Memory is short where it is called: of plain arrays that meet Tensors there a digest is kept, and no copy.
     shows : bool
         The answer may be a view of the one array that `fn` takes, as NumPy's is: `fn` only moves entries, and may be
         called with an array of their places.
@@ -209,7 +206,7 @@ def defvjp_tuned(
         load_rules_of(fn)  # a rule of one's own comes after the one that it replaces
     p = PRIMITIVES.get(fn) or Primitive(fn, fn.__name__)
     p.vjps, p.shared, p.scaled, p.name = rules, shared, scaled, name or p.name
-    p.consumes, p.adds, p.sparing, p.shows = consumes, adds, sparing, shows
+    p.consumes, p.adds, p.shows = consumes, adds, shows
     p.linear, p.elementwise, p.fresh, p.accepts = linear, elementwise, fresh, p.accepts.union(lazy)
     if elementwise:
         spread = tuple(rule and _unbroadcasting(rule, i) for i, rule in enumerate(rules))

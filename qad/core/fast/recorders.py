@@ -16,8 +16,8 @@ from numpy import complex128, float64, matmul, ndarray
 from qad.core.fast.batches import batch_one, batch_product, batch_two
 from qad.core.fast.glances import look_quickly
 from qad.core.fast.pushes import push_one, push_product, push_two
-from qad.core.mutation.changed_arrays import watch
 from qad.core.roots import remembered
+from qad.core.tape.constants import kept
 from qad.core.tape.forward import Forward
 from qad.core.tape.levels import mode, records
 from qad.core.tape.node import NUMPY_SCALARS, PRIMITIVE, next_id
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from qad.core.tape.levels import Level
     from qad.core.tape.node import Primitive
-    from qad.core.words import Answer, Node, Recorder, Value
+    from qad.core.words import Answer, Recorder, Value
     from qad.typing import Function
 
 ARRAYS: frozenset[type] = frozenset((ndarray, Tensor))
@@ -143,8 +143,7 @@ def of_constant(
     """What the recorder of `binary` does for a constant `x` and a Tensor `y`; None where it takes the general road."""
     kind, number, w = type(x), next_id(), y.value
     if kind is ndarray:
-        ans, seen = fn(x, w), level.seen
-        x = watch(level, x, names=2) if seen is None or x is not seen.last or seen.held != x else seen.copy
+        ans, x = fn(x, w), kept(level, x)
         chosen = p if x.shape == w.shape else broadcasting
         return Tensor(ans, [number, chosen, (x, w), None, ans, (None, y.node)], level)
     if kind in NUMBERS:
@@ -161,7 +160,6 @@ def binary(p: Primitive, operator: Recorder | None = None) -> tuple[Recorder, Re
     to Python's `operator`, if there is one.
     """
     # measured: without it x[i] * x[i] takes 2.4 times as long, a polynomial 3.7; without `operator` that takes 1.24;
-    # without a look at the array met last (`seen.last`) products with one array take 1.20
     fn, broadcasting = p.fn, p.broadcasting or p
     scalar = operator or fn
 
@@ -181,8 +179,7 @@ def binary(p: Primitive, operator: Recorder | None = None) -> tuple[Recorder, Re
                         chosen = p if v.shape == w.shape else broadcasting
                     return Tensor(ans, [number, chosen, (v, w), None, ans, (x.node, y.node)], level)
                 if kind is ndarray:
-                    ans, seen = fn(v, y), level.seen
-                    y = watch(level, y) if seen is None or y is not seen.last or seen.held != y else seen.copy
+                    ans, y = fn(v, y), kept(level, y)
                     chosen = p if v.shape == y.shape else broadcasting
                     return Tensor(ans, [number, chosen, (v, y), None, ans, (x.node, None)], level)
                 if kind in NUMBERS:
@@ -202,14 +199,6 @@ def binary(p: Primitive, operator: Recorder | None = None) -> tuple[Recorder, Re
         return record(p, (operand(x), operand(y)))
 
     return recorder, lambda y, x: recorder(x, y)
-
-
-def kept_factors(level: Any, v: Value, w: Value, left: Node | None) -> tuple[Value, Value]:
-    """Two factors as the node of their product may hold them: one of them, the first where `left` is None, is plain."""
-    array, seen = v if left is None else w, level.seen
-    quick = seen is not None and array is seen.last and seen.held == array
-    kept = seen.copy if quick else watch(level, array, names=4)
-    return (kept, w) if left is None else (v, kept)
 
 
 def product(p: Primitive, method: Recorder, otherwise: Recorder, stacks: Primitive | None = None) -> Recorder:
@@ -245,8 +234,10 @@ def product(p: Primitive, method: Recorder, otherwise: Recorder, stacks: Primiti
                     if level.quick or (type(level) is Reverse and records(level)):
                         arrays = q is p and type(v) is ndarray and type(w) is ndarray
                         ans = method(v, w) if arrays else multiplied(v, w, m <= 2 >= n)
-                        if left is None or right is None:
-                            v, w = kept_factors(level, v, w, left)
+                        if left is None:
+                            v = kept(level, v)
+                        elif right is None:
+                            w = kept(level, w)
                         return Tensor(ans, [next_id(), q, (v, w), None, ans, (left, right)], level)
                     if type(level) is Forward and level.open and (mode() is None or records(level)):
                         return push_product(multiplied, x, y, v, w, m <= 2 >= n, level)

@@ -7,17 +7,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from qad.core.tape.levels import Level
     from qad.core.tape.node import Primitive
     from qad.core.words import Answer, Keywords, Value
-
-
-def constant(level: Level, array: Value, names: int = 1, sparing: bool = False) -> Value:
-    """What a node of a reverse level shall hold in the place of a plain `array`, which the caller may change.
-
-    Whoever asks holds the array by so many `names` of its own, and says whether it is `sparing` with memory.
-    """
-    return array
 
 
 def answered(out: Answer, fn: Callable[..., Any], args: Sequence[Value], kwargs: Keywords, cut: bool) -> None:

@@ -33,7 +33,7 @@ class Primitive:
 
     __slots__ = (
         "fn", "raw", "name", "vjps", "shared", "scaled", "jvps", "forward", "linear", "elementwise", "fresh", "accepts",
-        "broadcasting", "consumes", "batch", "adds", "sparing", "canonical", "root", "carries",
+        "broadcasting", "consumes", "batch", "adds", "canonical", "root", "carries",
         "keeps", "shows",
     )  # fmt: skip
 
@@ -57,7 +57,6 @@ class Primitive:
         self.broadcasting: Any = None  # the variant for operands of different shapes
         self.adds: Any = None  # adds the cotangent of its argument to one that waits, see `defvjp`
         self.batch: Any = None  # a batching rule of its own, where `fn` has none
-        self.sparing: bool = False  # whether memory is short where it is called: constants are digested, not copied
         self.canonical: Any = None  # (x, y) -> what is recorded instead of `fn` of these two, or None
         self.root: Any = None  # (operands) -> the square of the answer, where that is smoother than the answer
         self.keeps: bool = False  # whether `raw` returns a pair (answer, kept), the second for the rules

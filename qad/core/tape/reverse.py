@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from qad.core.tape import hooks
+from qad.core.tape.constants import kept
 from qad.core.tape.dispatch import hidden, missing_rule
 from qad.core.tape.levels import QUICK, WATCHING, Level, fresh
 from qad.core.tape.node import NUMPY_SCALARS, PICK, next_id
@@ -12,12 +12,9 @@ from qad.core.tape.operands import PLAIN, PYTHON_NUMBERS, highest, split, varian
 from qad.core.tape.tensor import Tensor, held, rebuild
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from qad.core.words import Value
+    pass
 
 UNCHANGING: frozenset[type] = PYTHON_NUMBERS | NUMPY_SCALARS | {Tensor, type(None), bool, tuple}  # kinds of constants
-MANY = -9  # names by which whoever comes this way may hold an array: too many to tell whether there are others
 _open, _close = QUICK.add, QUICK.discard
 
 
@@ -27,7 +24,7 @@ class Reverse(Level):
     Attributes
     ----------
     seen : dict or None
-        What `qad.core.mutation` has noted of the constants that were met here.
+        The constants that were met here, see `qad.core.tape.constants`.
     """
 
     __slots__ = ("seen",)
@@ -62,32 +59,22 @@ class Reverse(Level):
         return note(p, values, kwargs, ans, parents, self)
 
 
-def note(
-    p: Any, values: Any, kwargs: Any, ans: Any, parents: Any, level: Any, read: Any = None, sparing: bool = False
-) -> Any:
+def note(p: Any, values: Any, kwargs: Any, ans: Any, parents: Any, level: Any, read: Any = None) -> Any:
     """What primitive `p` made, as a Tensor (or several) of an open reverse level, with the node that remembers it.
 
     For plain values, whose nodes on that level are the `parents`, a caller may take this road instead of `record`, and
-    say which constants the rules of `p` will `read`, by their numbers, and whether memory is short.
+    say which constants the rules of `p` will `read`, by their numbers.
     """
     if Tensor in map(type, values):  # of lower levels, which may be written into before the rules read them
         values = tuple([held(v) if parent is None else v for v, parent in zip(values, parents, strict=True)])
     constants = range(len(values)) if read is None else read
     met = [i for i in constants if parents[i] is None and type(values[i]) not in UNCHANGING]
     if met:
-        values = _kept(level, values, met, sparing or p.sparing)
+        values = tuple([kept(level, v) if i in met else v for i, v in enumerate(values)])
     node = [next_id(), p, values, kwargs or None, ans, parents]
     if not isinstance(ans, (tuple, list)):
         return Tensor(ans, node, level)
     return rebuild(ans, [Tensor(a, [next_id(), PICK, i, None, a, (node,)], level) for i, a in enumerate(ans)])
-
-
-def _kept(level: Level, values: Sequence[Value], met: Sequence[int], sparing: bool) -> tuple[Value, ...]:
-    """`values` as a node may hold them: those numbered `met` are the caller's, who may change them."""
-    kept = list(values)
-    for i in met:
-        kept[i] = hooks.constant(level, kept[i], MANY, sparing)
-    return tuple(kept)
 
 
 TAPE = Tensor.TAPE = Reverse()

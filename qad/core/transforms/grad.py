@@ -13,10 +13,9 @@ import numpy as np
 from numpy import ndarray
 
 from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
-from qad.core.foreign import is_foreign, like
-from qad.core.mutation.aliases import copied
-from qad.core.mutation.changed_arrays import check, watch
+from qad.core.foreign import like
 from qad.core.tape import backward
+from qad.core.tape.constants import kept
 from qad.core.tape.cotangents import One
 from qad.core.tape.node import ANSWER
 from qad.core.tape.record import leaked
@@ -167,8 +166,6 @@ def value_and_gradient(
     finally:
         level.close()
     roots = [(node, SEEDS.get(type(value)) or seed_of(value))] if node is not None else []
-    if level.seen is not None and level.seen.digests:
-        check(roots, level.seen)
     del out, node  # so that the sweep frees the graph as it goes
     found = backward.sweep(roots)
     gradients = []
@@ -257,19 +254,16 @@ class Record:
     spec : how these leaves are nested
     """
 
-    __slots__ = ("_lifted", "_seen", "nodes", "values", "spec")
+    __slots__ = ("_lifted", "nodes", "values", "spec")
     spec: Spec
 
     def __init__(self, f: Function, primals: Sequence[Tree], kwargs: Keywords) -> None:
         with Reverse() as level:
             self._lifted = [lift(primal, level, n) for n, primal in enumerate(primals)]
             for x in (x for _, leaves, _ in self._lifted for x in leaves):
-                if type(x.value) is ndarray:
-                    x.value = x.node[ANSWER] = watch(level, x.value)
-                elif is_foreign(x.value):
-                    x.value = x.node[ANSWER] = copied(x.value) if hasattr(x.value, "flags") else x.value.copy()
+                if type(x.value) is not Tensor:
+                    x.value = x.node[ANSWER] = kept(level, x.value)
             out = run(f, [tree for tree, _, _ in self._lifted], kwargs)
-        self._seen = level.seen
         leaves, self.spec = flatten(out)
         self.nodes: list[Any] = [node_of(x, level) for x in leaves]
         self.values: list[Any] = [strip(x, level) for x in leaves]
@@ -277,7 +271,6 @@ class Record:
     def pulled(self, seeds: Sequence[Cotangent]) -> tuple[Tree, ...]:
         """The public gradient of each argument, given the (unconjugated) cotangents of the leaves returned."""
         roots = [(node, seed) for node, seed in zip(self.nodes, seeds, strict=True) if node is not None]
-        check(roots, self._seen)
         found = backward.sweep(roots)
         return tuple(unflatten(s, [to_public(found, x.node) for x in ts]) for _, ts, s in self._lifted)
 

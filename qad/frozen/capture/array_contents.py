@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.mutation.changed_arrays import Private, copied, holds, laid_out
+from qad.core.tape.constants import Private, copy_of, holds
 from qad.frozen.capture.bindings import ARRAYS, Layout
 
 if TYPE_CHECKING:
@@ -91,13 +91,11 @@ class _Lasting:
     """Whether an array that may be gone holds what it did."""
 
     def __init__(self, alive, array):
-        made = copied(array)
-        self.alive, self.layout, self.held = alive, Layout.of(array), made.base
-        self.copy = laid_out(made, array)
+        self.alive, self.layout, self.copy = alive, Layout.of(array), copy_of(array)
 
     def __call__(self):
         array = self.alive()
-        return array is None or (self.layout.fits(array) and holds(array, self.held))
+        return array is None or (self.layout.fits(array) and holds(self.copy, array))
 
 
 def _is_flat(array):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import qad
-from qad.core.errors import ArgumentError
+from qad.core.tape import constants
 
 X = np.linspace(0.1, 1.0, 5000)
 
@@ -250,11 +250,9 @@ def test_masks_indices_and_weights_that_change(name):
 
 def test_read_only_arrays_are_not_copied(monkeypatch):
     """Who makes an array read-only says that it is constant."""
-    from qad.core.mutation import changed_arrays as watch
-
     large = np.ones((100, 100))
     large.flags.writeable = False
-    monkeypatch.setattr(watch, "copied", None)
+    monkeypatch.setattr(constants, "copy_of", None)
     np.testing.assert_allclose(qad.grad(lambda x: np.sum(large.T @ x))(np.ones(100)), 100.0)
 
 
@@ -273,7 +271,6 @@ def test_a_read_only_view_of_an_array_that_can_be_written_into_is_copied():
 
 @pytest.mark.parametrize("limit", ["450kB", "500kB", None])
 def test_networks_that_keep_to_a_memory_limit_notice_changes(limit):
-    """They are cut into slices; where gradients come with the value, nothing is read later.  Constants are digested."""
     constant, x = np.ones((80, 80)), np.ones((80, 80), complex)
 
     def f(x, change):
@@ -283,9 +280,4 @@ def test_networks_that_keep_to_a_memory_limit_notice_changes(limit):
 
     expected = qad.grad(f)(x, 0.0)
     np.testing.assert_allclose(expected, 2 * 80)
-    try:
-        found = qad.grad(f)(x, 1.0)
-    except ArgumentError as error:
-        assert "changed in place after" in str(error)  # noqa: PT017 - either is right
-    else:
-        np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(qad.grad(f)(x, 1.0), expected)
