@@ -5,7 +5,6 @@ import pytest
 
 import qad
 from qad.core.errors import ArgumentError
-from qad.core.mutation import changed_arrays as watch
 from qad.core.mutation import references
 from qad.core.mutation.aliases import root_of
 from qad.core.tape.tensor import Tensor, value_of
@@ -70,14 +69,6 @@ def test_frozen_functions_are_the_plain_ones(program):
         np.testing.assert_allclose(frozen(x), program(x.copy()), rtol=1e-13)
         np.testing.assert_allclose(qad.grad(of_loss)(x), qad.grad(loss(program))(x), rtol=1e-11)
     assert frozen.stats.replays >= 1
-
-
-def test_without_counts_of_references_everything_is_copied_and_the_same(program, monkeypatch):
-    expected = qad.vjp(program, X)[0], qad.grad(loss(program))(X)
-    monkeypatch.setattr(references, "COUNTED", False)
-    monkeypatch.setattr(watch, "KNOWN", -np.inf)
-    np.testing.assert_array_equal(qad.vjp(program, X)[0], expected[0])
-    np.testing.assert_array_equal(qad.grad(loss(program))(X), expected[1])
 
 
 def test_the_case_that_gave_196():

@@ -16,7 +16,7 @@ from qad.core.tape.cotangents import Lazy, prepared
 from qad.core.tape.node import ANSWER, FREED, ID, LEAF, NOTHING, PICK, PRIMITIVE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable
 
     from qad.core.words import Answer, Cotangent, Found, Node, Roots
 
