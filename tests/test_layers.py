@@ -52,6 +52,7 @@ ROOMS = (  # of core, each of which imports only those before it
     "trees",
     "containers",
     "freeze_hook",
+    "families",
     "handlers",
     "define",
     "attach",

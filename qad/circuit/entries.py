@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.circuit.scatter import Indices, scatter
-from qad.extend import Tensor, defvjp_tuned, primitive
+from qad.extend import Tensor, primitive, rule
 from qad.extend.recording import ANSWER, ARGS, PARENTS, PRIMITIVE, PRIMITIVES, note, recording_level
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def taken(x: Any, *, places: Indices) -> Any:
     return x.reshape(-1)[places.indices]
 
 
-defvjp_tuned(
+rule(
     taken, lambda g, ans, x, *, places: scatter(g, indices=places).reshape(x.shape), linear=True, fresh=True
 )  # fmt: skip
 TAKEN = PRIMITIVES[taken]

@@ -19,7 +19,7 @@ import numpy as np
 from qad.circuit import reference
 from qad.circuit.vmap_rule import forward_rule, of_none_too, pullback_rule
 from qad.core.errors import ArgumentError
-from qad.extend import defbatch, defjvp, defvjp, defvjp_tuned, is_foreign, primitive
+from qad.extend import is_foreign, primitive, rule
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -122,12 +122,10 @@ def define(forward: Function, back: Function) -> None:
         found = back(*lifted, after, np.concatenate([above, bra]), program=program, engine=engine)
         return tuple(b[:count] for b in found)
 
-    defvjp_tuned(forward, shared=forward_vjp, consumes=True)
-    defjvp(forward, shared=forward_jvp)
-    defvjp(back, shared=back_vjp)
-    defjvp(back, shared=back_jvp)
-    defbatch(forward, of_none_too(forward_rule(forward)))
-    defbatch(back, of_none_too(pullback_rule(back)))
+    rule(
+        forward, shared=forward_vjp, forward_shared=forward_jvp, batch=of_none_too(forward_rule(forward)), consumes=True
+    )
+    rule(back, shared=back_vjp, forward_shared=back_jvp, batch=of_none_too(pullback_rule(back)))
 
 
 define(evolve, pullback)

@@ -9,7 +9,7 @@ import numpy as np
 from qad.circuit.checks import check_memory, check_norm, check_qubits
 from qad.circuit.observables import apply_any
 from qad.core.errors import ArgumentError
-from qad.extend import Tensor, defjvp, defvjp, primitive, stack_of
+from qad.extend import Tensor, primitive, rule, stack_of
 from qad.mps.spectral_sums import check_order, entropy_of
 
 if TYPE_CHECKING:
@@ -44,10 +44,8 @@ def no_second(*args: Any, **kwargs: Any) -> Any:
     )
 
 
-defvjp(last, no_second, no_second)
-defjvp(last, no_second, no_second)
-defvjp(once, lambda g, ans, x: last(g, x))
-defjvp(once, lambda t, ans, x: last(t, x))
+rule(last, no_second, no_second, forward=(no_second, no_second))
+rule(once, lambda g, ans, x: last(g, x), forward=lambda t, ans, x: last(t, x))
 
 
 def overlap(a: Circuit, b: Circuit) -> Array:

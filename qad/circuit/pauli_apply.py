@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.circuit.vmap_rule import each, of_none_too
-from qad.extend import defbatch, defjvp, defvjp, defvjp_tuned, primitive
+from qad.extend import defvjp, primitive, rule
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -65,12 +65,6 @@ def _transposed(c, strings):
 
 
 defvjp(
-    apply,
-    lambda g, ans, c, psi, *, strings, engine: brackets(g, psi, strings=strings, engine=engine),
-    lambda g, ans, c, psi, *, strings, engine: apply(_transposed(c, strings), g, strings=strings, engine=engine),
-    linear=True,
-)
-defvjp(
     brackets,
     lambda g, ans, a, b, *, strings, engine: apply(g, b, strings=strings, engine=engine),
     lambda g, ans, a, b, *, strings, engine: apply(_transposed(g, strings), a, strings=strings, engine=engine),
@@ -104,11 +98,6 @@ def _slope_psi(h, ans, g, c, psi, *, strings, engine):
     return apply(_transposed(c, strings), (2 * g)[:, None] * h.conj(), strings=strings, engine=engine)
 
 
-defvjp_tuned(slope, _slope_g, _slope_c, _slope_psi, linear=True, fresh=True)
-defvjp_tuned(energy, _energy_c, _energy_psi, fresh=True)
-defjvp(energy, lambda t, ans, c, psi, **given: energy(t, psi, **given), _energy_jvp)
-
-
 # -- under qad.vmap ---------------------------------------------------------------------------------------------------
 
 
@@ -137,6 +126,19 @@ def slope_rule(batched: tuple[bool, ...], g: Array, c: Array, psi: Array, **opti
     return slope(g.reshape(-1), c, psi.reshape(-1, whole[2]), **options).reshape(whole)
 
 
-defbatch(apply, of_none_too(apply_rule))
-defbatch(energy, of_none_too(energy_rule))
-defbatch(slope, of_none_too(slope_rule))
+rule(
+    apply,
+    lambda g, ans, c, psi, *, strings, engine: brackets(g, psi, strings=strings, engine=engine),
+    lambda g, ans, c, psi, *, strings, engine: apply(_transposed(c, strings), g, strings=strings, engine=engine),
+    linear=True,
+    batch=of_none_too(apply_rule),
+)
+rule(slope, _slope_g, _slope_c, _slope_psi, linear=True, batch=of_none_too(slope_rule), fresh=True)
+rule(
+    energy,
+    _energy_c,
+    _energy_psi,
+    forward=(lambda t, ans, c, psi, **given: energy(t, psi, **given), _energy_jvp),
+    batch=of_none_too(energy_rule),
+    fresh=True,
+)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import defvjp_tuned, is_foreign, like, primitive
+from qad.extend import is_foreign, like, primitive, rule
 
 if TYPE_CHECKING:
     from qad.typing import Array, ArrayLike
@@ -59,5 +59,5 @@ def gather(x: Array, *, indices: Indices) -> Array:
     return x[..., indices.indices]
 
 
-defvjp_tuned(scatter, lambda g, ans, x, *, indices: gather(g, indices=indices), linear=True, fresh=True)
-defvjp_tuned(gather, lambda g, ans, x, *, indices: scatter(g, indices=indices), linear=True, fresh=True)
+rule(scatter, lambda g, ans, x, *, indices: gather(g, indices=indices), linear=True, fresh=True)
+rule(gather, lambda g, ans, x, *, indices: scatter(g, indices=indices), linear=True, fresh=True)

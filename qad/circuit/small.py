@@ -14,7 +14,7 @@ import numpy as np
 from qad.circuit.evolution import dual, evolve_angles, on_host, pullback_angles, serving
 from qad.circuit.pauli_apply import energy, slope
 from qad.circuit.vmap_rule import of_none_too
-from qad.extend import One, defbatch, defjvp, defvjp, defvjp_tuned, jvp, primitive, vjp
+from qad.extend import One, jvp, primitive, rule, vjp
 
 if TYPE_CHECKING:
     from typing import Any
@@ -96,17 +96,6 @@ def _curvatures_again(g, ans, theta, directions, *, problem):
     return curvatures(theta, g, problem=problem)  # linear in the directions, and symmetric
 
 
-defvjp_tuned(
-    energy_of_angles, lambda g, ans, theta, *, problem: g * slopes_of_angles(theta, problem=problem),
-    fresh=True, lazy=(One,),
-)  # fmt: skip
-defjvp(energy_of_angles, lambda t, ans, theta, *, problem: (slopes_of_angles(theta, problem=problem) * t).sum())
-defvjp(slopes_of_angles, lambda g, ans, theta, *, problem: curvature(theta, g, problem))
-defjvp(slopes_of_angles, lambda t, ans, theta, *, problem: curvature(theta, t, problem))
-defvjp(curvatures, _curvatures_theta, _curvatures_again)
-defjvp(curvatures, _curvatures_along, _curvatures_again)
-
-
 # -- under qad.vmap ---------------------------------------------------------------------------------------------------
 
 
@@ -138,6 +127,24 @@ def curvatures_rule(batched: tuple[bool, ...], theta: Array, directions: Array, 
     return in_steps(theta, directions, problem).reshape(examples, *shape)
 
 
-defbatch(energy_of_angles, of_none_too(energy_rule))
-defbatch(slopes_of_angles, of_none_too(slopes_rule))
-defbatch(curvatures, of_none_too(curvatures_rule))
+rule(
+    energy_of_angles,
+    lambda g, ans, theta, *, problem: g * slopes_of_angles(theta, problem=problem),
+    forward=lambda t, ans, theta, *, problem: (slopes_of_angles(theta, problem=problem) * t).sum(),
+    batch=of_none_too(energy_rule),
+    fresh=True,
+    lazy=(One,),
+)
+rule(
+    slopes_of_angles,
+    lambda g, ans, theta, *, problem: curvature(theta, g, problem),
+    forward=lambda t, ans, theta, *, problem: curvature(theta, t, problem),
+    batch=of_none_too(slopes_rule),
+)
+rule(
+    curvatures,
+    _curvatures_theta,
+    _curvatures_again,
+    forward=(_curvatures_along, _curvatures_again),
+    batch=of_none_too(curvatures_rule),
+)

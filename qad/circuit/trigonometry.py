@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.circuit.scatter import Indices, scatter
-from qad.extend import defjvp, defvjp_tuned, like, primitive
+from qad.extend import like, primitive, rule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,5 +105,4 @@ def _jvp(t, ans, theta, *, polynomials):
     return tangents[None] * entries(theta, polynomials=polynomials.derivative)
 
 
-defvjp_tuned(entries, _vjp, fresh=True)
-defjvp(entries, _jvp)
+rule(entries, _vjp, forward=_jvp, fresh=True)

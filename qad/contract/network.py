@@ -15,7 +15,7 @@ from qad.contract.execute import execution
 from qad.contract.pair import contract
 from qad.contract.unary import reduce, spread
 from qad.core.errors import GradientTypeError
-from qad.extend import ARRAY_TYPES, Tensor, defvjp_tuned, like, primitive
+from qad.extend import ARRAY_TYPES, Tensor, like, primitive, rule
 from qad.extend.memory import look_at_all
 from qad.extend.recording import PRIMITIVES, Reverse, highest, note, records, split
 
@@ -114,7 +114,7 @@ def _operand_cotangents(plan, found, needed):
     return [found[number] for number in needed]
 
 
-defvjp_tuned(network, shared=_cotangents, fresh=True)
+rule(network, shared=_cotangents, fresh=True)
 
 
 def with_cotangents(

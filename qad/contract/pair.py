@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from qad.contract.lower import canonical, lowered
 from qad.contract.small_matmul import multiply
-from qad.extend import defbatch, defvjp, primitive
+from qad.extend import primitive, rule
 from qad.extend.structure import CONTRACTIONS
 
 if TYPE_CHECKING:
@@ -114,14 +114,6 @@ def contract(a: Array, b: Array, *, recipe: Pair) -> Array:
     return recipe.run(a, b)
 
 
-defvjp(
-    contract,
-    lambda g, ans, a, b, *, recipe: contract(g, b, recipe=recipe.left),
-    lambda g, ans, a, b, *, recipe: contract(a, g, recipe=recipe.right),
-    linear=True,
-)
-
-
 def outcome(left: Iterable[int], right: Iterable[int], out: Iterable[int]) -> tuple[set[int], set[int]]:
     """The labels that two operands share: those of the result, which are a batch, and those that are summed."""
     both = set(left).intersection(right)
@@ -138,5 +130,11 @@ def _batch(batched, a, b, *, recipe):
     return contract(a, b, recipe=pair(labels, shapes))
 
 
-defbatch(contract, _batch)
+rule(
+    contract,
+    lambda g, ans, a, b, *, recipe: contract(g, b, recipe=recipe.left),
+    lambda g, ans, a, b, *, recipe: contract(a, g, recipe=recipe.right),
+    linear=True,
+    batch=_batch,
+)
 CONTRACTIONS[contract] = lambda a, b, *, recipe: recipe.labels

@@ -17,7 +17,7 @@ import numpy as np
 from qad.contract.crew import in_order
 from qad.contract.network import with_cotangents
 from qad.contract.operands import recorded
-from qad.extend import defvjp_tuned, like, primitive, vjp
+from qad.extend import like, primitive, rule, vjp
 from qad.extend.memory import ready
 from qad.extend.recording import recording_level
 
@@ -176,4 +176,4 @@ def _pull_back(needed, g, ans, *arrays, kernel, executor=None):
     return list(parts) if ready is None else [one + two for one, two in zip(ready, parts, strict=True)]
 
 
-defvjp_tuned(sum_slices, shared=_pull_back, fresh=True)
+rule(sum_slices, shared=_pull_back, fresh=True)

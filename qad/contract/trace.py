@@ -12,7 +12,7 @@ from qad.contract.operands import as_operand, recorded
 from qad.contract.others import contractor_of
 from qad.contract.planner import find_plan
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import One, defbatch, defvjp_tuned, primitive, quick, quick_product, stacks
+from qad.extend import One, core, primitive, quick, quick_product, rule
 from qad.rules.diagonal import matrix_trace
 from qad.rules.structured_cotangents import ScaledIdentity
 
@@ -75,7 +75,7 @@ def ring_trace(a: Array) -> Array:
     return matrix_trace(a)
 
 
-defvjp_tuned(ring_trace, lambda g, ans, a: ScaledIdentity(g, a.shape), linear=True, fresh=True, lazy=(One,))
+rule(ring_trace, lambda g, ans, a: ScaledIdentity(g, a.shape), linear=True, batch=core(2), fresh=True, lazy=(One,))
 
 
 @primitive
@@ -87,8 +87,14 @@ def trace_product(a: Array, b: Array) -> Array:
     return a.ravel().dot(turned.ravel())
 
 
-defvjp_tuned(
-    trace_product, lambda g, ans, a, b: g * b.T, lambda g, ans, a, b: g * a.T, linear=True, fresh=True, lazy=(One,)
+rule(
+    trace_product,
+    lambda g, ans, a, b: g * b.T,
+    lambda g, ans, a, b: g * a.T,
+    linear=True,
+    batch=lambda batched, a, b: _ring([a, b]),
+    fresh=True,
+    lazy=(One,),
 )
 
 
@@ -97,8 +103,6 @@ def _any_two(a, b):
     return trace_product(a, b) if a.ndim == b.ndim == 2 else _ring([a, b])
 
 
-defbatch(ring_trace, stacks(ring_trace, 2))
-defbatch(trace_product, lambda batched, a, b: _ring([a, b]))
 _quick_trace = quick(ring_trace)
 _quick_product = quick_product(trace_product, trace_product.__wrapped__, _any_two)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import defbatch, defvjp_tuned, like, primitive
+from qad.extend import like, primitive, rule
 from qad.extend.structure import CONTRACTIONS
 
 if TYPE_CHECKING:
@@ -99,6 +99,11 @@ def single(labels: tuple[int, ...], out: tuple[int, ...], shape: tuple[int, ...]
     return Single(labels, out, shape)
 
 
+def _with_batch(recipe, size):
+    label = 1 + max(recipe.labels, default=-1)
+    return single((label, *recipe.labels), (label, *recipe.out), (size, *recipe.shape))
+
+
 @primitive
 def reduce(a: Array, *, recipe: Single) -> Array:
     """Take one operand to its output term as a `Single` says."""
@@ -111,15 +116,18 @@ def spread(g: Array, *, recipe: Single) -> Array:
     return recipe.run_back(g)
 
 
-defvjp_tuned(reduce, lambda g, ans, a, *, recipe: spread(g, recipe=recipe), linear=True, shows=True)
+rule(
+    reduce,
+    lambda g, ans, a, *, recipe: spread(g, recipe=recipe),
+    linear=True,
+    batch=lambda batched, a, *, recipe: reduce(a, recipe=_with_batch(recipe, len(a))),
+    shows=True,
+)
 CONTRACTIONS[reduce] = lambda a, *, recipe: (recipe.labels, recipe.out)
-defvjp_tuned(spread, lambda g, ans, a, *, recipe: reduce(g, recipe=recipe), linear=True, shows=True)
-
-
-def _with_batch(recipe, size):
-    label = 1 + max(recipe.labels, default=-1)
-    return single((label, *recipe.labels), (label, *recipe.out), (size, *recipe.shape))
-
-
-defbatch(reduce, lambda batched, a, *, recipe: reduce(a, recipe=_with_batch(recipe, len(a))))
-defbatch(spread, lambda batched, g, *, recipe: spread(g, recipe=_with_batch(recipe, len(g))))
+rule(
+    spread,
+    lambda g, ans, a, *, recipe: reduce(g, recipe=recipe),
+    linear=True,
+    batch=lambda batched, g, *, recipe: spread(g, recipe=_with_batch(recipe, len(g))),
+    shows=True,
+)

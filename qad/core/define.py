@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from functools import partial, wraps
+from itertools import count
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qad.core.families import defbatch
 from qad.core.freeze_hook import RECORDINGS, as_step
 from qad.core.guests import refuse_devices
 from qad.core.handlers import install
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, overload
 
+    from qad.core.families import Kind
     from qad.core.words import Rule
     from qad.typing import Function, P, R
 
@@ -137,7 +140,7 @@ def defvjp(
 
     See Also
     --------
-    defvjp_tuned : for rules that are called so often, or on such arrays, that they promise or ask for more.
+    rule : which also takes what forward mode and `qad.vmap` do, and promises that save time or memory.
 
     Examples
     --------
@@ -146,30 +149,40 @@ def defvjp(
     >>> from qad.extend import defvjp
     >>> defvjp(np.i0, lambda g, ans, x: g * i1(x), elementwise=True)
     """
-    defvjp_tuned(fn, *rules, argnums=argnums, shared=shared, linear=linear, elementwise=elementwise)
+    rule(fn, *rules, argnums=argnums, shared=shared, linear=linear, elementwise=elementwise)
 
 
-def defvjp_tuned(
+def rule(
     fn: Function,
-    *rules: Function | None,
+    *cotangents: Rule | None,
     argnums: Sequence[int] | None = None,
-    shared: Function | None = None,
+    shared: Rule | None = None,
+    forward: Rule | Sequence[Rule | None] = (),
+    forward_shared: Rule | None = None,
     linear: bool = False,
     elementwise: bool = False,
+    batch: Rule | Kind | None = None,
+    shows: bool = False,
     fresh: bool = False,
     lazy: tuple[type, ...] = (),
     adds: Function | None = None,
     consumes: bool = False,
     scaled: bool = False,
-    shows: bool = False,
     name: str | None = None,
 ) -> None:
-    """`defvjp` for rules that are hot: what they promise saves copies, and they may ask more of the backward pass.
+    """All that qad knows of a function: `defvjp`, `defjvp` and `defbatch` in one, and what saves time or memory.
 
     Parameters
     ----------
-    fn, *rules, argnums, shared, linear, elementwise
+    fn, *cotangents, argnums, shared, linear, elementwise
         As in `defvjp`.
+    forward, forward_shared : callable or tuple of them
+        The rules of `defjvp`: of the only argument, or one per argument; and the one for all arguments.
+    batch : callable or kind
+        What `defbatch` takes; elementwise functions need none.
+    shows : bool
+        The answer may be a view of the one array that `fn` takes, as NumPy's is: `fn` only moves entries, and may be
+        called with an array of their places.
     fresh : bool
         The rules always return newly allocated arrays, so that they may be given away, and added to, without a copy.
     lazy : tuple of type
@@ -183,9 +196,6 @@ def defvjp_tuned(
     scaled : bool
         The shared rule takes a keyword ``end=None`` too: the pair (cotangent, value) from which the backward pass
         set out, which says how large the loss is, and so what is rounding in `g`.
-    shows : bool
-        The answer may be a view of the one array that `fn` takes, as NumPy's is: `fn` only moves entries, and may be
-        called with an array of their places.
     name : str, optional
         What users call the function, in messages and pictures; by default its own name.
 
@@ -193,28 +203,39 @@ def defvjp_tuned(
     --------
     >>> import numpy as np, qad
     >>> @qad.extend.primitive
-    ... def cube(x):
-    ...     return x**3
-    >>> qad.extend.defvjp_tuned(cube, lambda g, ans, x: g * 3 * x**2, fresh=True)
-    >>> qad.grad(lambda x: cube(x).sum())(np.array([2.0]))
-    array([12.])
+    ... def scaled(x, s):
+    ...     return x * s
+    >>> qad.extend.rule(
+    ...     scaled,
+    ...     lambda g, ans, x, s: g * s,
+    ...     lambda g, ans, x, s: np.sum(g * x, axis=-1, keepdims=True),
+    ...     linear=True,
+    ...     fresh=True,
+    ...     batch=qad.extend.core(1, 1),
+    ... )
+    >>> qad.vmap(qad.grad(lambda x: scaled(x, np.array([3.0])).sum()))(np.ones((2, 1)))
+    array([[3.],
+           [3.]])
     """
     if argnums is not None:
-        table = dict(zip(argnums, rules, strict=True))
-        rules = tuple(table.get(i) for i in range(max(argnums) + 1))
+        table = dict(zip(argnums, cotangents, strict=True))
+        cotangents = tuple(table.get(i) for i in range(max(argnums) + 1))
     if isinstance(fn, np.ufunc):
         load_rules_of(fn)  # a rule of one's own comes after the one that it replaces
     p = PRIMITIVES.get(fn) or Primitive(fn, fn.__name__)
-    p.vjps, p.shared, p.scaled, p.name = rules, shared, scaled, name or p.name
+    p.vjps, p.shared, p.scaled, p.name = cotangents, shared, scaled, name or p.name
     p.consumes, p.adds, p.shows = consumes, adds, shows
     p.linear, p.elementwise, p.fresh, p.accepts = linear, elementwise, fresh, p.accepts.union(lazy)
     if elementwise:
-        spread = tuple(rule and _unbroadcasting(rule, i) for i, rule in enumerate(rules))
         p.broadcasting = p.broadcasting or Primitive(fn, p.name)  # recorders hold on to it
-        p.broadcasting.vjps, p.broadcasting.fresh = spread, fresh
+        p.broadcasting.vjps, p.broadcasting.fresh = tuple(map(_unbroadcasting, cotangents, count())), fresh
     if fn not in PRIMITIVES:
         PRIMITIVES[fn] = p
         install(fn, p)
+    if forward or forward_shared:
+        p.jvps, p.forward = (forward,) if callable(forward) else forward, forward_shared
+    if batch is not None:
+        defbatch(fn, batch)
 
 
 def defjvp(fn: Function, *rules: Function | None, shared: Function | None = None) -> None:
@@ -271,11 +292,11 @@ def defcanonical(fn: Function, rule: Function) -> None:
     PRIMITIVES[fn].canonical = rule
 
 
-def _unbroadcasting(rule: Rule, i: int) -> Rule:
+def _unbroadcasting(rule: Rule | None, i: int) -> Rule | None:
     def spread(g, ans, *args, **kwargs):
         return unbroadcast(rule(g, ans, *args, **kwargs), args[i].shape)
 
-    return spread
+    return spread if rule else None
 
 
 def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qad.core.families import defbatch
 from qad.core.guests import brought
 from qad.core.tape import hooks, recorders
 from qad.core.tape.dispatch import FUNCTIONS, LATE, UFUNCS, refuse_out
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
+    from qad.core.families import Kind
     from qad.core.tape.node import Primitive
-    from qad.core.words import Keywords, Value
+    from qad.core.words import Keywords, Rule, Value
     from qad.typing import F, Function
 
 
@@ -92,8 +94,10 @@ def implements(fn: Function | tuple[Function | None, str]) -> Callable[[F], F]:
     return install
 
 
-def passes_through(*functions: Function) -> None:
+def passes_through(*functions: Function, batch: Rule | Kind | None = None) -> None:
     """Declare functions without derivative: they run on the bare values and return plain arrays.
+
+    `batch` is what they do to a batch of examples, as `defbatch` takes it.
 
     Examples
     --------
@@ -109,6 +113,8 @@ def passes_through(*functions: Function) -> None:
 
         handler.passes = True
         implements(fn)(handler)
+        if batch is not None:
+            defbatch(fn, batch)
 
 
 def has_no_derivative(ufunc: np.ufunc) -> bool:

@@ -16,10 +16,11 @@ from qad.core.define import (
     defjvp,
     defroot,
     defvjp,
-    defvjp_tuned,
     primitive,
+    rule,
     unbroadcast,
 )
+from qad.core.families import AXIS, ENTRIES, SHAPE, core, defbatch, shifted, spread_out
 from qad.core.foreign import as_array, is_foreign, like
 from qad.core.freeze_hook import any_traced, opaque
 from qad.core.handlers import implements, passes_through, rules_of
@@ -37,14 +38,13 @@ from qad.core.transforms.jvp import hvp, jvp
 from qad.core.transforms.torch_style import stop_gradient
 from qad.core.transforms.vmap import vmap
 from qad.core.vmap.batched import on_stack, stack_of
-from qad.core.vmap.families import shifted, spread_out, stacks
-from qad.core.vmap.rules import defbatch, each_alone
+from qad.core.vmap.rules import each_alone
 
 __all__ = [
-    "ARRAY_TYPES", "Lazy", "One", "Tensor", "any_traced", "as_array", "attach", "attach_operator", "defbatch",
-    "defcanonical", "defjvp", "defroot", "defvjp", "defvjp_tuned", "each_alone", "hvp", "implements", "is_foreign",
-    "jvp", "lies_as", "like", "no_grad", "on_stack", "opaque", "operand", "operand_of", "passes_through",
-    "primitive", "quick", "quick_product", "quick_with_metadata", "refuse_out", "rules_of", "same_root", "shifted",
-    "spread_out", "square_of_root", "stack_of", "stacks", "stop_gradient", "unbroadcast", "unrecorded",
+    "ARRAY_TYPES", "AXIS", "ENTRIES", "Lazy", "One", "SHAPE", "Tensor", "any_traced", "as_array", "attach",
+    "attach_operator", "core", "defbatch", "defcanonical", "defjvp", "defroot", "defvjp", "each_alone", "hvp",
+    "implements", "is_foreign", "jvp", "lies_as", "like", "no_grad", "on_stack", "opaque", "operand", "operand_of",
+    "passes_through", "primitive", "quick", "quick_product", "quick_with_metadata", "refuse_out", "rule", "rules_of",
+    "same_root", "shifted", "spread_out", "square_of_root", "stack_of", "stop_gradient", "unbroadcast", "unrecorded",
     "value_and_grad", "value_of", "vjp", "vmap",
 ]  # fmt: skip

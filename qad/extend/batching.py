@@ -3,12 +3,12 @@
 `qad.extend.defbatch` says what a batching rule is.
 """
 
+from qad.core.families import aligned, of_outlines
 from qad.core.vmap.batched import enclosed, examples, is_batched, outline
-from qad.core.vmap.families import aligned, over, same
 from qad.core.vmap.layouts import ENTRYWISE, GIVES_C, KEEPS_C, SHOWS_OR_C
 from qad.core.vmap.rules import under_vmap
 
 __all__ = [
-    "ENTRYWISE", "GIVES_C", "KEEPS_C", "SHOWS_OR_C", "aligned", "enclosed", "examples", "is_batched", "outline", "over",
-    "same", "under_vmap",
+    "ENTRYWISE", "GIVES_C", "KEEPS_C", "SHOWS_OR_C", "aligned", "enclosed", "examples", "is_batched", "of_outlines",
+    "outline", "under_vmap",
 ]  # fmt: skip

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import Tensor, defvjp_tuned, each_alone, like, primitive, stack_of, value_of
+from qad.extend import Tensor, each_alone, like, primitive, rule, stack_of, value_of
 from qad.linalg import norm, split
 from qad.linalg.support.degeneracy import rounding
 from qad.mps.reached import check_reached, dropped_weightless, orders_of, rank
@@ -79,7 +79,7 @@ def largest(x: np.ndarray | None) -> float:
     return 0.0 if x is None else np.abs(x).max(initial=0.0)
 
 
-defvjp_tuned(isometric, shared=each_alone(_isometric_vjp), scaled=True)  # ranks differ between examples
+rule(isometric, shared=each_alone(_isometric_vjp), scaled=True)  # ranks differ between examples
 
 
 def orthogonal_from_left(

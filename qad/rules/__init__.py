@@ -12,6 +12,8 @@ from qad.rules import (
     grids,
     index,
     join,
+    layouts,
+    logsumexp,
     nans,
     no_derivative,
     operators,
@@ -35,8 +37,7 @@ from qad.rules import (
     sparse,
     statistics,
     ufuncs,
-    vmap_index,
-    vmap_table,
+    vectors,
     windows,
     write,
 )

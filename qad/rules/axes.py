@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -49,3 +50,8 @@ def of_nothing(a: Value, axis: Axes, keepdims: bool, value: Value) -> Value | No
         return None
     shape = tuple([1 if i in axes else n for i, n in enumerate(a.shape) if keepdims or i not in axes])
     return like(a).zeros(shape, a.dtype) + np.astype(as_array(value), a.dtype)
+
+
+def rows_of(x: Value) -> Value:
+    """Every example of a batch as a vector."""
+    return x.reshape((len(x), prod(x.shape[1:])))

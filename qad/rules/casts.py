@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, GradientTypeError
-from qad.extend import attach, defvjp, defvjp_tuned, implements, on_stack, primitive, quick_with_metadata
+from qad.extend import ENTRIES, attach, implements, on_stack, primitive, quick_with_metadata, rule
 from qad.extend.memory import as_array, is_number
 
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ def _cast_rule(g: Cotangent, y: Value, x: Value, dtype: DTypeLike) -> Cotangent:
     return (g.real if x.dtype.kind == "f" else g).astype(x.dtype)
 
 
-defvjp_tuned(cast, _cast_rule, linear=True, fresh=True, name="astype")
+rule(cast, _cast_rule, linear=True, batch=ENTRIES, fresh=True, name="astype")
 _cast = quick_with_metadata(cast)
-defvjp(np.copy, lambda g, y, x, order="K": g, linear=True)
+rule(np.copy, lambda g, y, x, order="K": g, linear=True, batch=ENTRIES)
 
 
 @implements(np.astype)
@@ -76,7 +76,7 @@ def _replace_rule(
     return g.real * np.isfinite(z.real) + 1j * (g.imag * np.isfinite(z.imag))
 
 
-defvjp_tuned(replace_nonfinite, _replace_rule, fresh=True)
+rule(replace_nonfinite, _replace_rule, batch=ENTRIES, fresh=True)
 
 
 @implements(np.nan_to_num)

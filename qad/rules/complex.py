@@ -12,17 +12,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.extend import (
+    ENTRIES,
     One,
     Tensor,
     attach,
     defcanonical,
-    defjvp,
     defroot,
-    defvjp,
-    defvjp_tuned,
     implements,
     primitive,
     quick,
+    rule,
     same_root,
     square_of_root,
     stack_of,
@@ -42,7 +41,7 @@ def square_of_size(z: Value) -> Value:
     return np.multiply(z, np.conjugate(z)).real
 
 
-defvjp_tuned(square_of_size, lambda g, y, z: g * (2 * z.conj()), elementwise=True, fresh=True)
+rule(square_of_size, lambda g, y, z: g * (2 * z.conj()), elementwise=True, fresh=True)
 _abs2 = quick(square_of_size)
 
 
@@ -98,8 +97,7 @@ def _turned(g: Cotangent, u: Value, z: Value, r: Value) -> Cotangent:
     return -1j * u * (g * u).imag / nonzero(r)
 
 
-defvjp_tuned(direction, _turned, zero, fresh=True)
-defjvp(direction, _turned, zero)
+rule(direction, _turned, zero, forward=(_turned, zero), batch=ENTRIES, fresh=True)
 
 
 def _size_rule(g: Cotangent, y: Value, z: Value) -> Cotangent:
@@ -107,11 +105,11 @@ def _size_rule(g: Cotangent, y: Value, z: Value) -> Cotangent:
     return g * (direction(z, y) if z.dtype.kind == "c" else np.sign(z))
 
 
-defvjp_tuned(real_part, lambda g, y, z: g, linear=True, lazy=(One,), shows=True, name="real")
-defvjp_tuned(imag_part, lambda g, y, z: g * -1j, linear=True, fresh=True, shows=True, name="imag")
-defvjp(np.conjugate, lambda g, y, z: g.conj(), linear=True)
-defvjp_tuned(np.absolute, _size_rule, elementwise=True, fresh=True)
-defvjp_tuned(np.fabs, lambda g, y, x: g * np.sign(x), elementwise=True, fresh=True)
+rule(real_part, lambda g, y, z: g, linear=True, batch=ENTRIES, shows=True, lazy=(One,), name="real")
+rule(imag_part, lambda g, y, z: g * -1j, linear=True, batch=ENTRIES, shows=True, fresh=True, name="imag")
+rule(np.conjugate, lambda g, y, z: g.conj(), linear=True, batch=ENTRIES)
+rule(np.absolute, _size_rule, elementwise=True, fresh=True)
+rule(np.fabs, lambda g, y, x: g * np.sign(x), elementwise=True, fresh=True)
 
 
 def _absolute_squared(x: Value) -> Value:
@@ -143,9 +141,8 @@ def _sign_forward(t: Tangent, y: Value, z: Value) -> Tangent:
     return 1j * y * (y.conj() * t).imag / nonzero(np.absolute(z))
 
 
-defvjp_tuned(np.angle, _angle_rule, elementwise=True, fresh=True)
-defvjp_tuned(np.sign, _sign_rule, fresh=True)
-defjvp(np.sign, _sign_forward)
+rule(np.angle, _angle_rule, elementwise=True, fresh=True)
+rule(np.sign, _sign_rule, forward=_sign_forward, batch=ENTRIES, fresh=True)
 
 _real, _imag, _conj = quick(real_part), quick(imag_part), quick(np.conjugate)
 _sign, _absolute = quick(np.sign), quick(np.absolute)

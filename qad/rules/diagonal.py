@@ -13,20 +13,23 @@ from qad.extend import (
     One,
     Tensor,
     attach,
-    defvjp,
-    defvjp_tuned,
+    core,
     implements,
     is_foreign,
     like,
     primitive,
     quick,
     refuse_out,
+    rule,
+    shifted,
     unbroadcast,
 )
 from qad.rules.structured_cotangents import ScaledIdentity
 
 if TYPE_CHECKING:
-    from qad.typing import Cotangent, DTypeLike, Value
+    from collections.abc import Sequence
+
+    from qad.typing import Cotangent, DTypeLike, Function, Rule, Value
 
 # -- diagonals -------------------------------------------------------------------------------------
 
@@ -45,11 +48,24 @@ def _onto(g: Cotangent, y: Value, a: Value, offset: int = 0, axis1: int = 0, axi
     return on_diagonal(g, shape=a.shape, offset=offset, axis1=axis1, axis2=axis2)
 
 
-defvjp_tuned(np.diagonal, _onto, linear=True, fresh=True, shows=True)
-defvjp(
+def _diagonal(batched: Sequence[bool], x: Value, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Value:
+    return np.diagonal(x, offset, shifted(axis1, x.ndim), shifted(axis2, x.ndim))
+
+
+def _on_diagonal(
+    batched: Sequence[bool], d: Value, *, shape: tuple[int, ...], offset: int, axis1: int, axis2: int
+) -> Value:
+    n = len(shape) + 1
+    place = {"axis1": shifted(axis1, n), "axis2": shifted(axis2, n)}
+    return on_diagonal(d, shape=(len(d), *shape), offset=offset, **place)
+
+
+rule(np.diagonal, _onto, linear=True, batch=_diagonal, shows=True, fresh=True)
+rule(
     on_diagonal,
     lambda g, y, d, *, shape, offset, axis1, axis2: np.diagonal(g, offset, axis1, axis2),
     linear=True,
+    batch=_on_diagonal,
 )
 
 
@@ -77,9 +93,22 @@ attach("diagonal", lambda x, offset=0, axis1=0, axis2=1: np.diagonal(x, offset, 
 
 # -- triangles -------------------------------------------------------------------------------------
 
-# a vector becomes the rows of a matrix first
-defvjp_tuned(np.tril, lambda g, y, m, k=0: unbroadcast(np.tril(g, k), m.shape), linear=True, fresh=True)
-defvjp_tuned(np.triu, lambda g, y, m, k=0: unbroadcast(np.triu(g, k), m.shape), linear=True, fresh=True)
+
+def _within(fn: Function) -> Rule:
+    return lambda g, y, m, k=0: unbroadcast(fn(g, k), m.shape)
+
+
+def _rows_of_each(fn: Function) -> Function:
+    """A vector becomes the rows of a matrix."""
+
+    def rule(batched, x, k=0):
+        return fn(np.broadcast_to(x[:, None], (len(x), x.shape[1], x.shape[1])) if x.ndim == 2 else x, k)
+
+    return rule
+
+
+for _triangle in (np.tril, np.triu):  # a vector becomes the rows of a matrix first
+    rule(_triangle, _within(_triangle), linear=True, batch=_rows_of_each(_triangle), fresh=True)
 
 # -- traces ----------------------------------------------------------------------------------------
 
@@ -106,7 +135,7 @@ def _identity(g: Cotangent, y: Value, x: Value) -> Cotangent:
     return g[..., None, None] * like(g).eye(*shape[-2:], dtype=bool)
 
 
-defvjp_tuned(matrix_trace, _identity, linear=True, fresh=True, lazy=(One,), name="trace")
+rule(matrix_trace, _identity, linear=True, batch=core(2), fresh=True, lazy=(One,), name="trace")
 _trace = quick(matrix_trace)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import GradientTypeError
-from qad.extend import defvjp_tuned, implements, value_of
+from qad.extend import implements, rule, shifted, value_of
 from qad.rules.constants import DEGREE, LN2, LN10, RADIAN
 from qad.rules.slopes import (
     cosine,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 def table(fn: Function, *rules: Rule | None, fresh: bool = True) -> None:
     """One line: an elementwise function and the rule of each argument."""
-    defvjp_tuned(fn, *rules, elementwise=True, fresh=fresh)
+    rule(fn, *rules, elementwise=True, fresh=fresh)
 
 
 def zero(g: Cotangent, y: Value, *args: Value) -> Cotangent:
@@ -150,7 +150,12 @@ table(np.fmin, chosen("fmin", 0), chosen("fmin", 1))
 table(np.copysign, lambda g, y, x, s: g * np.sign(x) * np.copysign(1.0, s), zero)
 table(np.heaviside, zero, lambda g, y, x, h: g * (x == 0))
 table(np.nextafter, lambda g, y, x, towards: g, zero, fresh=False)
-table(np.unwrap, lambda g, y, x, *options, **more: g, fresh=False)  # whole turns are added, in steps
+rule(
+    np.unwrap,
+    lambda g, y, p, *options, **more: g,  # whole turns are added, in steps
+    elementwise=True,
+    batch=lambda batched, p, discont=None, axis=-1, **more: np.unwrap(p, discont, shifted(axis, p.ndim), **more),
+)
 
 
 @implements(np.divmod)

@@ -45,7 +45,7 @@ from numpy import astype, copy, e, fft, inf, nan, newaxis, pi
 
 from qad.rules import series as polynomial
 from qad.rules.complex import abs2
-from qad.rules.reduce import logsumexp
+from qad.rules.logsumexp import logsumexp
 
 __all__ = [
     "abs", "abs2", "absolute", "acos", "acosh", "add", "all", "allclose", "amax", "amin", "angle", "any",

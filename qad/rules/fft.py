@@ -13,7 +13,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from qad.core.errors import ArgumentError
-from qad.extend import defvjp, implements, like, primitive, refuse_out
+from qad.extend import AXIS, implements, like, primitive, refuse_out, rule
 from qad.rules.axes import axes_of
 
 if TYPE_CHECKING:
@@ -77,10 +77,10 @@ def _irfft_rule(g: Cotangent, y: Value, x: Value, n: int, axis: int, norm: str |
     return fit(c, x.shape[axis], axis)
 
 
-defvjp(fft_along, _symmetric(fft_along), linear=True)
-defvjp(ifft_along, _symmetric(ifft_along), linear=True)
-defvjp(rfft_along, _rfft_rule, linear=True)
-defvjp(irfft_along, _irfft_rule, linear=True)
+rule(fft_along, _symmetric(fft_along), linear=True, batch=AXIS)
+rule(ifft_along, _symmetric(ifft_along), linear=True, batch=AXIS)
+rule(rfft_along, _rfft_rule, linear=True, batch=AXIS)
+rule(irfft_along, _irfft_rule, linear=True, batch=AXIS)
 
 
 # -- NumPy's names -------------------------------------------------------------------------------------------

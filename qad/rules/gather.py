@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import BatchError
-from qad.extend import Tensor, as_array, defbatch, defjvp, defvjp, defvjp_tuned, like, primitive, unbroadcast
+from qad.extend import Tensor, as_array, like, primitive, rule, unbroadcast
 from qad.extend.batching import outline
 from qad.extend.memory import ELSEWHERE, accumulate
 from qad.rules.structured_cotangents import scatter
@@ -58,13 +58,6 @@ def gathered_back(
 def _back(g: Cotangent, y: Value, x: Value, *arrays: Value, pattern: tuple[Index, ...]) -> Cotangent:
     return gathered_back(g, *arrays, pattern=pattern, shape=x.shape, dtype=x.dtype)
 
-
-defvjp_tuned(gather, _back, linear=True, fresh=True)
-defvjp(
-    gathered_back,
-    lambda g, y, x, *arrays, pattern, shape, dtype: gather(g, *arrays, pattern=pattern),
-    linear=True,
-)
 
 # -- writing -----------------------------------------------------------------------------------------------------------
 
@@ -124,8 +117,6 @@ def _placed_forward(
 
 
 ELSEWHERE["put_item"] = put_item
-defvjp(placed_at, shared=_placed_back)
-defjvp(placed_at, shared=_placed_forward)
 
 # -- a batch of indices ------------------------------------------------------------------------------------------------
 
@@ -188,8 +179,13 @@ def _added(g: Value, index: Index, shape: tuple[int, ...], dtype: DTypeLike) -> 
     return gathered_back(g, *arrays, pattern=pattern, shape=shape, dtype=dtype)
 
 
-defbatch(gather, _gather)
-defbatch(gathered_back, _gathered_back)
+rule(gather, _back, linear=True, batch=_gather, fresh=True)
+rule(
+    gathered_back,
+    lambda g, y, x, *arrays, pattern, shape, dtype: gather(g, *arrays, pattern=pattern),
+    linear=True,
+    batch=_gathered_back,
+)
 
 
 def _placed_at(
@@ -210,4 +206,4 @@ def _placed_at(
     return placed_at(x, v, *(i for i in index if type(i) is Tensor), pattern=pattern, add=add)
 
 
-defbatch(placed_at, _placed_at)
+rule(placed_at, shared=_placed_back, forward_shared=_placed_forward, batch=_placed_at)

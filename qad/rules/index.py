@@ -11,25 +11,25 @@ from numpy.lib.array_utils import normalize_axis_index
 from qad.core.errors import ArgumentError
 from qad.extend import (
     ARRAY_TYPES,
+    ENTRIES,
     Tensor,
     as_array,
     attach,
-    defjvp,
     defroot,
-    defvjp_tuned,
     implements,
     lies_as,
     operand,
     primitive,
     quick_with_metadata,
     refuse_out,
+    rule,
     unbroadcast,
     unrecorded,
     value_of,
 )
 from qad.extend.memory import FIXED, is_copied, read, read_each, snapshot
 from qad.rules.gather import item_at
-from qad.rules.structured_cotangents import Scatter, may_repeat
+from qad.rules.structured_cotangents import Scatter, behind, may_repeat, within
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,13 +47,21 @@ def _add_entries(total: Value, g: Cotangent, x: Value, index: Index) -> bool:
     return True
 
 
-defvjp_tuned(
+def _item_of_each(batched: Sequence[bool], x: Value, index: Index) -> Value:
+    if type(index) is np.ndarray is type(x) and index.ndim and index.dtype.kind in "iu":
+        return np.take(x, index, 1)
+    before = behind(index)
+    return np.moveaxis(x[within(index)], before, 0) if before else x[within(index)]
+
+
+rule(
     getitem,
     lambda g, y, x, index: Scatter(x.shape, x.dtype, [(index, g)]),
     linear=True,
+    batch=_item_of_each,
+    shows=True,
     fresh=True,
     adds=_add_entries,
-    shows=True,
 )
 defroot(getitem, None)
 _getitem = quick_with_metadata(getitem)
@@ -187,18 +195,16 @@ def chosen(x: Value, y: Value, condition: Value) -> Value:
     return np.where(condition, x, y)
 
 
-defvjp_tuned(
+rule(
     chosen,
     lambda g, ans, x, y, condition: unbroadcast(np.where(condition, g, 0), x.shape),
     lambda g, ans, x, y, condition: unbroadcast(np.where(condition, 0, g), y.shape),
+    forward=(  # NaN, as the cotangent, where 0 meets an infinite slope
+        lambda t, ans, x, y, condition: t * np.where(condition, True, False),
+        lambda t, ans, x, y, condition: t * np.where(condition, False, True),
+    ),
+    batch=ENTRIES,
     fresh=True,
-)
-defjvp(
-    chosen,
-    lambda t, ans, x, y, condition: (
-        t * np.where(condition, True, False)
-    ),  # and so NaN where the cotangent 0 meets an infinite slope, too
-    lambda t, ans, x, y, condition: t * np.where(condition, False, True),
 )
 
 

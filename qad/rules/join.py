@@ -9,7 +9,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import defjvp, defvjp, implements, operand, primitive, refuse_out, value_of
+from qad.extend import implements, operand, primitive, refuse_out, rule, shifted, spread_out, value_of
 from qad.rules.index import along
 
 if TYPE_CHECKING:
@@ -47,10 +47,23 @@ def _together(join: Function) -> Rule:
     return rule
 
 
-defvjp(joined, shared=_pieces)
-defjvp(joined, shared=_together(joined))
-defvjp(stacked, shared=lambda needed, g, y, *arrays, axis: [g[along(axis, i, g.ndim)] for i in needed])
-defjvp(stacked, shared=_together(stacked))
+def _joining(join: Function, more: int) -> Function:
+    """The rule of a function that joins arrays, of which the result has `more` axes; each example lies by itself."""
+
+    def rule(batched, *xs, axis):
+        xs = [x if b else x.copy() for b, x in zip(batched, spread_out(batched, xs), strict=True)]
+        return join(*xs, axis=shifted(axis, xs[0].ndim + more))
+
+    return rule
+
+
+rule(joined, shared=_pieces, forward_shared=_together(joined), batch=_joining(joined, 0))
+rule(
+    stacked,
+    shared=lambda needed, g, y, *arrays, axis: [g[along(axis, i, g.ndim)] for i in needed],
+    forward_shared=_together(stacked),
+    batch=_joining(stacked, 1),
+)
 
 
 def plain_only(function: str, out: object, dtype: DTypeLike | None, casting: str) -> None:

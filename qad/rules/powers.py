@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import Tensor, attach, defvjp_tuned, implements, quick, square_of_root, unrecorded
+from qad.extend import Tensor, attach, implements, quick, rule, square_of_root, unrecorded
 from qad.rules.complex import square
 
 if TYPE_CHECKING:
@@ -53,8 +53,8 @@ def _raised(x: Value, p: Value) -> Value:
     return np.sqrt(x) if type(p) in (float, np.float64) and p == 0.5 else x**p
 
 
-defvjp_tuned(np.power, base_rule(_raised), _exponent_rule, elementwise=True, fresh=True)
-defvjp_tuned(np.float_power, base_rule(np.float_power), _exponent_rule, elementwise=True, fresh=True)
+rule(np.power, base_rule(_raised), _exponent_rule, elementwise=True, fresh=True)
+rule(np.float_power, base_rule(np.float_power), _exponent_rule, elementwise=True, fresh=True)
 
 _general = quick(np.power, operator=operator.pow)
 _quick = {2: square, 0.5: quick(np.sqrt)}

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ArgumentError, ShapeError
+from qad.core.errors import ShapeError
 from qad.extend import (
     Tensor,
     attach,
     defcanonical,
-    defvjp_tuned,
     implements,
     lies_as,
     operand,
@@ -20,13 +19,18 @@ from qad.extend import (
     quick,
     quick_product,
     refuse_out,
+    rule,
     square_of_root,
     unbroadcast,
 )
+from qad.extend.batching import aligned
+from qad.rules.axes import rows_of
 from qad.rules.sparse import is_sparse, sparse_product
 from qad.rules.structured_cotangents import ScaledIdentity
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from qad.typing import Cotangent, Function, Value
 
 
@@ -53,7 +57,23 @@ def _matrix_right(g: Cotangent, y: Value, a: Value, b: Value) -> Cotangent:
     return g.factor * a.T if type(g) is ScaledIdentity else np.dot(a.T, g)
 
 
-defvjp_tuned(matrix_product, _matrix_left, _matrix_right, linear=True, fresh=True, lazy=(ScaledIdentity,))
+def _matrix_of_each(batched: Sequence[bool], a: Value, b: Value) -> Value:
+    """A stack times one matrix is one product."""
+    if batched[1]:
+        return np.matmul(a, b)
+    rows = a.shape[0] * a.shape[1]
+    return np.matmul(a.reshape((rows, a.shape[2])), b).reshape((*a.shape[:2], b.shape[1]))
+
+
+rule(
+    matrix_product,
+    _matrix_left,
+    _matrix_right,
+    linear=True,
+    batch=_matrix_of_each,
+    fresh=True,
+    lazy=(ScaledIdentity,),
+)
 
 # -- stacks of matrices, and vectors ---------------------------------------------------------------
 
@@ -85,7 +105,28 @@ def _stack_right(g: Cotangent, y: Value, a: Value, b: Value) -> Cotangent:
     return unbroadcast(a.mT @ g, b.shape)
 
 
-defvjp_tuned(stack_product, _stack_left, _stack_right, linear=True, fresh=True, lazy=(ScaledIdentity,))
+def _stack_of_each(batched: Sequence[bool], a: Value, b: Value) -> Value:
+    row, column = a.ndim == 1 + batched[0], b.ndim == 1 + batched[1]
+    if row and column and not batched[0]:
+        return np.matmul(b, a)
+    if column and not batched[0] and a.ndim == 2:
+        return np.matmul(b, a.T)
+    if not batched[1] and (column or (row and b.ndim == 2)):
+        return np.matmul(a, b)
+    y = np.matmul(*aligned(batched, (a[..., None, :] if row else a, b[..., None] if column else b), (2, 2)))
+    y = y[..., 0] if column else y
+    return y if not row else y[..., 0] if column else y[..., 0, :]
+
+
+rule(
+    stack_product,
+    _stack_left,
+    _stack_right,
+    linear=True,
+    batch=_stack_of_each,
+    fresh=True,
+    lazy=(ScaledIdentity,),
+)
 
 
 def _squared_length(x: Value, y: Value) -> Value | None:
@@ -163,7 +204,15 @@ def _vdot_right(g: Cotangent, y: Value, a: Value, b: Value) -> Cotangent:
     return (g * a.conj()).reshape(b.shape)
 
 
-defvjp_tuned(np.vdot, _vdot_left, _vdot_right, linear=True, fresh=True)
+def _vdot_of_each(batched: Sequence[bool], a: Value, b: Value) -> Value:
+    """The conjugate of the first, which may be one for all, times the second."""
+    a, b = (rows_of(x) if stacked else x.reshape(-1) for stacked, x in zip(batched, (a, b), strict=True))
+    if not all(batched):
+        return np.matmul(a.conj(), b) if batched[0] else np.matmul(b, a.conj())
+    return np.matmul(a.conj()[:, None, :], b[:, :, None])[:, 0, 0]
+
+
+rule(np.vdot, _vdot_left, _vdot_right, linear=True, batch=_vdot_of_each, fresh=True)
 _vdot = quick(np.vdot)
 
 
@@ -182,7 +231,12 @@ def _outer_right(g: Cotangent, y: Value, a: Value, b: Value) -> Cotangent:
     return (a.reshape(-1) @ g).reshape(b.shape)
 
 
-defvjp_tuned(np.outer, _outer_left, _outer_right, linear=True, fresh=True)
+def _outer_of_each(batched: Sequence[bool], a: Value, b: Value) -> Value:
+    a, b = (rows_of(x) if stacked else x.reshape(-1) for stacked, x in zip(batched, (a, b), strict=True))
+    return a[..., :, None] * b[..., None, :]
+
+
+rule(np.outer, _outer_left, _outer_right, linear=True, batch=_outer_of_each, fresh=True)
 _outer = quick(np.outer)
 
 
@@ -203,58 +257,3 @@ def kron(a: Value, b: Value) -> Value:
     spread = np.reshape(a, [m for pair in zip(p, (1,) * n, strict=True) for m in pair])
     tiles = np.reshape(b, [m for pair in zip((1,) * n, q, strict=True) for m in pair])
     return (spread * tiles).reshape([m * k for m, k in zip(p, q, strict=True)])
-
-
-# -- vectors along the last axis -------------------------------------------------------------------
-
-
-@implements(np.vecdot)
-def vecdot(x1: Value, x2: Value) -> Value:
-    return matmul(array(x1).conj()[..., None, :], array(x2)[..., None])[..., 0, 0]
-
-
-@implements(np.linalg.vecdot)
-def linalg_vecdot(x1: Value, x2: Value, /, *, axis: int = -1) -> Value:
-    return vecdot(np.moveaxis(x1, axis, -1), np.moveaxis(x2, axis, -1))
-
-
-def matvec(x1: Value, x2: Value) -> Value:
-    return matmul(array(x1), array(x2)[..., None])[..., 0]
-
-
-def vecmat(x1: Value, x2: Value) -> Value:
-    return matmul(array(x1).conj()[..., None, :], array(x2))[..., 0, :]
-
-
-if hasattr(np, "matvec"):  # NumPy 2.2
-    implements(np.matvec)(matvec)
-    implements(np.vecmat)(vecmat)
-
-
-@primitive(name="cross")
-def cross_product(a: Value, b: Value) -> Value:
-    """The vector product along the last axis, of length 3."""
-    return np.cross(a, b)
-
-
-defvjp_tuned(
-    cross_product,
-    lambda g, y, a, b: unbroadcast(cross_product(b, g), a.shape),
-    lambda g, y, a, b: unbroadcast(cross_product(g, a), b.shape),
-    linear=True,
-    fresh=True,
-)
-
-
-@implements(np.cross)
-def cross(a: Value, b: Value, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Value:
-    if axis is not None:
-        axisa = axisb = axisc = axis
-    a, b = np.moveaxis(array(a), axisa, -1), np.moveaxis(array(b), axisb, -1)
-    if a.shape[-1] != 3 or b.shape[-1] != 3:
-        raise ArgumentError(f"np.cross of Tensors takes vectors of length 3, not of shapes {a.shape} and {b.shape}")
-    c = cross_product(a, b)
-    return np.moveaxis(c, -1, axisc)
-
-
-implements(np.linalg.cross)(lambda x1, x2, /, *, axis=-1: cross(x1, x2, axis=axis))

@@ -1,4 +1,4 @@
-"""Reductions: sum, mean, var, std, logsumexp, and what follows from them.
+"""Reductions: sum, mean, var, std, and what follows from them.
 
 A reduction is a small primitive of ``axis`` and ``keepdims``; the handlers of NumPy's signatures bring everything
 else (``dtype``, ``where``, ``initial``) to these by functions that have rules of their own.
@@ -6,20 +6,22 @@ else (``dtype``, ``where``, ``initial``) to these by functions that have rules o
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.extend import (
+    AXIS,
     Tensor,
-    as_array,
     attach,
-    defjvp,
-    defvjp_tuned,
     implements,
+    like,
     primitive,
     quick_with_metadata,
     refuse_out,
+    rule,
+    shifted,
     stack_of,
     unrecorded,
 )
@@ -29,7 +31,11 @@ from qad.rules.elementwise import nonzero
 from qad.rules.scales import are_ordinary, rounding, scale_along
 
 if TYPE_CHECKING:
-    from qad.typing import Array, ArrayLike, Axes, Cotangent, DTypeLike, Tangent, Value
+    from collections.abc import Sequence
+
+    from qad.typing import Axes, Cotangent, DTypeLike, Tangent, Value
+
+LARGE, SHORT = 1 << 12, 8  # entries of an array, and of its rows
 
 
 # -- sum and its adjoint -------------------------------------------------------------------------------------
@@ -61,8 +67,40 @@ def _spread_rule(
     return g.sum(axis, keepdims=keepdims)
 
 
-defvjp_tuned(sum_over, _sum_rule, linear=True, name="sum")
-defvjp_tuned(spread, _spread_rule, linear=True, fresh=True, shows=True)
+def _sum_of_each(batched: Sequence[bool], x: Value, axis: Axes = None, keepdims: bool = False) -> Value:
+    """Sums of short rows are products with ones, which take a tenth of the time of NumPy's reduction."""
+    axes = shifted(axis, x.ndim)
+    place = axes if type(axes) is int else axes[0] if len(axes) == 1 else 0
+    if not place or type(x) is Tensor or x.dtype.kind not in "fc" or not x.size:
+        return sum_over(x, axes, keepdims)
+    before, n, after = x.shape[:place], x.shape[place], x.shape[place + 1 :]
+    if after:
+        sums = np.matmul(like(x).ones((1, n), x.dtype), x.reshape((prod(before), n, prod(after))))
+    else:
+        sums = x.reshape((prod(before), n)) @ like(x).ones(n, x.dtype)
+    return sums.reshape(before + ((1,) if keepdims else ()) + after)
+
+
+def _spread_each(
+    batched: Sequence[bool], g: Value, shape: tuple[int, ...], axis: Axes = None, keepdims: bool = False
+) -> Value:
+    return in_full(spread(g, shape=(len(g), *shape), axis=shifted(axis, len(shape) + 1), keepdims=keepdims))
+
+
+def in_full(x: Value) -> Value:
+    """Many short rows, each of one repeated entry, written out: NumPy multiplies such views five times slower."""
+    if type(x) is not np.ndarray or x.size < LARGE or not 1 < x.shape[-1] <= SHORT:
+        return x
+    if x.strides[-1] or not x.strides[-2]:
+        return x
+    y = np.empty(x.shape, x.dtype)
+    for k in range(x.shape[-1]):
+        y[..., k] = x[..., 0]
+    return y
+
+
+rule(sum_over, _sum_rule, linear=True, batch=_sum_of_each, name="sum")
+rule(spread, _spread_rule, linear=True, batch=_spread_each, shows=True, fresh=True)
 _sum = quick_with_metadata(sum_over)
 
 
@@ -175,10 +213,8 @@ def _std_forward(t: Tangent, y: Value, x: Value, axis: Axes = None, ddof: float 
     return np.sum(_direction(y, x, axis, keepdims) * t, axis=axis, keepdims=keepdims) / n
 
 
-defvjp_tuned(var_over, _var_rule, fresh=True, name="var")
-defvjp_tuned(std_over, _std_rule, fresh=True, name="std")
-defjvp(var_over, _var_forward)
-defjvp(std_over, _std_forward)
+rule(var_over, _var_rule, forward=_var_forward, batch=AXIS, fresh=True, name="var")
+rule(std_over, _std_rule, forward=_std_forward, batch=AXIS, fresh=True, name="std")
 _var, _std = quick_with_metadata(var_over), quick_with_metadata(std_over)
 
 
@@ -211,83 +247,6 @@ def std(
     a = inexact(a, dtype, "np.std")
     return _std(a, axis, ddof or correction, keepdims)
 
-
-# -- logsumexp -----------------------------------------------------------------------------------------------
-@primitive
-def logsumexp(x: ArrayLike, axis: Axes = None, keepdims: bool = False) -> Array:
-    """Logarithm of a sum of exponentials, without overflow.
-
-    Parameters
-    ----------
-    x : array_like
-        Real or complex, of any shape.
-    axis : int or tuple of int, optional
-        The axes to sum over; all of them by default.
-    keepdims : bool
-        Whether the reduced axes stay, of size 1.
-
-    Returns
-    -------
-    ndarray or scalar
-        ``m + log(sum(exp(x - m)))`` with m the largest real part: of the dtype of `x`, and on the principal
-        branch of the logarithm up to the imaginary part of m, which is 0. It is -inf for an empty sum of
-        zeros (all x = -inf).
-
-    Examples
-    --------
-    >>> import numpy as np, qad
-    >>> float(qad.logsumexp(np.array([1000.0, 1000.0])))
-    1000.6931471805599
-    """
-    x = as_array(x)
-    m = largest_real(x, axis)
-    with np.errstate(divide="ignore"):
-        y = np.log(np.exp(x - m).sum(axis=axis, keepdims=True)) + m
-    return y if keepdims else y.reshape([n for i, n in enumerate(x.shape) if i not in axes_of(axis, x.ndim)])[()]
-
-
-@primitive(name="softmax")
-def softmax_over(x: Value, axis: Axes = None) -> Value:
-    """``exp(x) / sum(exp(x))``, which is ``exp(x - logsumexp(x))`` without cancellation; 0 where all x are -inf."""
-    m = largest_real(x, axis)
-    e = np.exp(x - m)
-    return e / nonzero(e.sum(axis=axis, keepdims=True))
-
-
-def largest_real(x: Value, axis: Axes) -> Value:
-    """The largest real part, 0 where that is infinite, or that of nothing."""
-    if not x.size:
-        return x.real.sum(axis=axis, keepdims=True)
-    m = x.real.max(axis=axis, keepdims=True)
-    finite = np.isfinite(m)
-    return m if type(finite) is np.ndarray and finite.all() else np.where(finite, m, 0)
-
-
-def softmax_rule(g: Cotangent, p: Value, x: Value, axis: Axes = None) -> Cotangent:
-    """``p (g - sum(p g))``, with `g` counted from where p is largest: ``1 - p`` would lose its digits there."""
-    if not x.size:
-        return g * p
-    size = np.absolute(unrecorded(p))
-    first = size == np.max(size, axis=axis, keepdims=True)
-    d = g - np.sum(g * first, axis=axis, keepdims=True) / np.sum(first, axis=axis, keepdims=True)
-    return p * (d - np.sum(p * d, axis=axis, keepdims=True))
-
-
-defvjp_tuned(softmax_over, softmax_rule, fresh=True)
-defjvp(softmax_over, softmax_rule)
-
-
-def _logsumexp_rule(g: Cotangent, y: Value, x: Value, axis: Axes = None, keepdims: bool = False) -> Cotangent:
-    """The softmax."""
-    return spread(g, shape=x.shape, axis=axis, keepdims=keepdims) * softmax_over(x, axis=axis)
-
-
-def _logsumexp_forward(t: Tangent, y: Value, x: Value, axis: Axes = None, keepdims: bool = False) -> Tangent:
-    return np.sum(t * softmax_over(x, axis=axis), axis=axis, keepdims=keepdims)
-
-
-defvjp_tuned(logsumexp, _logsumexp_rule, fresh=True)
-defjvp(logsumexp, _logsumexp_forward)
 
 attach("sum", sum)
 attach("mean", mean)

@@ -7,35 +7,41 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from qad.extend import (
-    Tensor,
-    as_array,
-    attach,
-    defjvp,
-    defvjp,
-    defvjp_tuned,
-    implements,
-    like,
-    operand,
-    primitive,
-    value_of,
-)
+from qad.extend import AXIS, Tensor, as_array, attach, implements, like, operand, primitive, rule, shifted, value_of
 from qad.extend.memory import snapshot
+from qad.rules.axes import rows_of
 from qad.rules.index import take
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.typing import Cotangent, Value
+    from qad.typing import Axes, Axis, Cotangent, Value
 
 # -- turned round ----------------------------------------------------------------------------------
 
-defvjp_tuned(np.flip, lambda g, y, m, axis=None: np.flip(g, axis), linear=True, shows=True)
-defvjp_tuned(np.fliplr, lambda g, y, m: np.fliplr(g), linear=True, shows=True)
-defvjp_tuned(np.flipud, lambda g, y, m: np.flipud(g), linear=True, shows=True)
-defvjp_tuned(np.rot90, lambda g, y, m, k=1, axes=(0, 1): np.rot90(g, -k, axes), linear=True, shows=True)
-defvjp_tuned(
-    np.roll, lambda g, y, a, shift, axis=None: np.roll(g, np.negative(shift).tolist(), axis), linear=True, fresh=True
+
+def _roll_each(batched: Sequence[bool], x: Value, shift: Axis, axis: Axes = None) -> Value:
+    if axis is None:
+        return np.roll(rows_of(x), shift, 1).reshape(x.shape)
+    return np.roll(x, shift, shifted(axis, x.ndim))
+
+
+rule(np.flip, lambda g, y, m, axis=None: np.flip(g, axis), linear=True, batch=AXIS, shows=True)
+rule(np.fliplr, lambda g, y, m: np.fliplr(g), linear=True, batch=lambda batched, m: np.flip(m, 2), shows=True)
+rule(np.flipud, lambda g, y, m: np.flipud(g), linear=True, batch=lambda batched, m: np.flip(m, 1), shows=True)
+rule(
+    np.rot90,
+    lambda g, y, m, k=1, axes=(0, 1): np.rot90(g, -k, axes),
+    linear=True,
+    batch=lambda batched, m, k=1, axes=(0, 1): np.rot90(m, k, shifted(axes, m.ndim)),
+    shows=True,
+)
+rule(
+    np.roll,
+    lambda g, y, a, shift, axis=None: np.roll(g, np.negative(shift).tolist(), axis),
+    linear=True,
+    batch=_roll_each,
+    fresh=True,
 )
 
 # -- repeated --------------------------------------------------------------------------------------
@@ -49,7 +55,13 @@ def _untile(g: Cotangent, y: Value, A: Value, reps: Value) -> Cotangent:
     return g.reshape(pairs).sum(axis=tuple(range(0, 2 * y.ndim, 2))).reshape(A.shape)
 
 
-defvjp_tuned(np.tile, _untile, linear=True, fresh=True)
+def _tile_each(batched: Sequence[bool], x: Value, reps: Value) -> Value:
+    reps = tuple(reps) if np.iterable(reps) else (reps,)
+    reps = (1,) * (x.ndim - 1 - len(reps)) + reps
+    return np.tile(x.reshape((len(x),) + (1,) * (len(reps) + 1 - x.ndim) + x.shape[1:]), (1, *reps))
+
+
+rule(np.tile, _untile, linear=True, batch=_tile_each, fresh=True)
 
 
 @implements(np.repeat)
@@ -80,7 +92,11 @@ def _cut(g: Cotangent, y: Value, x: Value, *, widths: Sequence[tuple[int, int]],
     return g[tuple(slice(before, before + n) for (before, _), n in zip(widths, x.shape, strict=True))]
 
 
-defvjp(pad_with, _cut)
-defjvp(pad_with, lambda t, y, x, *, widths, value: np.pad(t, widths))
+def _pad_each(batched: Sequence[bool], x: Value, *, widths: Sequence[tuple[int, int]], value: Value) -> Value:
+    value = value if np.ndim(value) < 2 else np.concatenate([np.zeros((1, 2)), np.broadcast_to(value, (x.ndim - 1, 2))])
+    return pad_with(x, widths=((0, 0), *widths), value=value)
+
+
+rule(pad_with, _cut, forward=lambda t, y, x, *, widths, value: np.pad(t, widths), batch=_pad_each)
 
 attach("repeat", repeat)

@@ -14,15 +14,14 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from qad.core.errors import ArgumentError
 from qad.extend import (
+    AXIS,
     attach,
-    defjvp,
-    defvjp,
-    defvjp_tuned,
     implements,
     lies_as,
     operand,
     primitive,
     refuse_out,
+    rule,
     stack_of,
     unrecorded,
     value_of,
@@ -114,11 +113,9 @@ def _cumsum_rule(g: Cotangent, y: Value, x: Value, axis: int) -> Cotangent:
     return np.flip(cumsum_over(np.flip(g, axis), axis=axis), axis)
 
 
-defvjp(cumsum_over, _cumsum_rule, linear=True)
-defvjp_tuned(cumprod_over, _cumprod_rule, fresh=True)
-defvjp_tuned(prod_over, _prod_rule, fresh=True)
-defjvp(prod_over, _prod_forward)
-defjvp(cumprod_over, _cumprod_forward)
+rule(cumsum_over, _cumsum_rule, linear=True, batch=AXIS)
+rule(cumprod_over, _cumprod_rule, forward=_cumprod_forward, batch=AXIS, fresh=True)
+rule(prod_over, _prod_rule, forward=_prod_forward, batch=AXIS, fresh=True)
 
 
 @implements(np.prod)

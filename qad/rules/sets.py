@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from qad.extend import defvjp_tuned, implements, operand, primitive, value_of
+from qad.extend import implements, operand, primitive, rule, value_of
 
 if TYPE_CHECKING:
     from qad.typing import Value
@@ -18,7 +18,7 @@ def representatives(x: Value, *, first: Value, inverse: Value, counts: Value) ->
     return x[first]
 
 
-defvjp_tuned(
+rule(
     representatives,
     lambda g, y, x, *, first, inverse, counts: (g / counts)[inverse],
     fresh=True,

@@ -12,14 +12,18 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import (
+    SHAPE,
     Tensor,
     attach,
+    core,
+    defbatch,
     defroot,
-    defvjp_tuned,
     implements,
     operand,
     quick,
     quick_with_metadata,
+    rule,
+    shifted,
     stack_of,
     unbroadcast,
     value_of,
@@ -60,12 +64,49 @@ def inverse(axes: Sequence[int]) -> tuple[int, ...]:
     return tuple(sorted(range(len(axes)), key=axes.__getitem__))
 
 
-defvjp_tuned(T, lambda g, y, x: g.T, linear=True, shows=True, name="transpose")
-defvjp_tuned(mT, lambda g, y, x: g.mT, linear=True, shows=True, name="matrix_transpose")
-defvjp_tuned(reshape, lambda g, y, x, shape: g.reshape(x.shape), linear=True, shows=True)
-defvjp_tuned(transpose, lambda g, y, x, axes: g.transpose(inverse(axes)), linear=True, shows=True)
-defvjp_tuned(swapaxes, lambda g, y, x, axis1, axis2: g.swapaxes(axis1, axis2), linear=True, shows=True)
-defvjp_tuned(np.broadcast_to, lambda g, y, x, shape, subok=False: unbroadcast(g, x.shape), linear=True, shows=True)
+def _reshape_each(batched: Sequence[bool], x: Value, shape: Shape) -> Value:
+    shape = tuple(shape) if np.iterable(shape) else (shape,)
+    if not len(x):  # of no examples, a length of -1 follows from the shape of one
+        shape = np.broadcast_to(False, x.shape[1:]).reshape(shape).shape
+    return x.reshape((len(x), *shape))
+
+
+def _broadcast_to(batched: Sequence[bool], x: Value, shape: Shape, subok: bool = False) -> Value:
+    shape = tuple(shape) if np.iterable(shape) else (shape,)
+    return np.broadcast_to(x.reshape((len(x),) + (1,) * (len(shape) + 1 - x.ndim) + x.shape[1:]), (len(x), *shape))
+
+
+rule(
+    T,
+    lambda g, y, x: g.T,
+    linear=True,
+    batch=lambda batched, x: x.transpose((0, *range(x.ndim - 1, 0, -1))),
+    shows=True,
+    name="transpose",
+)
+rule(mT, lambda g, y, x: g.mT, linear=True, batch=core(2), shows=True, name="matrix_transpose")
+rule(reshape, lambda g, y, x, shape: g.reshape(x.shape), linear=True, batch=_reshape_each, shows=True)
+rule(
+    transpose,
+    lambda g, y, x, axes: g.transpose(inverse(axes)),
+    linear=True,
+    batch=lambda batched, x, axes: x.transpose((0, *shifted(axes, x.ndim))),
+    shows=True,
+)
+rule(
+    swapaxes,
+    lambda g, y, x, one, two: g.swapaxes(one, two),
+    linear=True,
+    batch=lambda batched, x, one, two: x.swapaxes(shifted(one, x.ndim), shifted(two, x.ndim)),
+    shows=True,
+)
+rule(
+    np.broadcast_to,
+    lambda g, y, x, shape, subok=False: unbroadcast(g, x.shape),
+    linear=True,
+    batch=_broadcast_to,
+    shows=True,
+)
 for _function in (T, mT, reshape, transpose, swapaxes, np.broadcast_to):
     defroot(_function, None)
 BY_LAYOUT.add(reshape)
@@ -164,6 +205,9 @@ def broadcast_arrays(*args: Value, subok: bool = False) -> tuple[Value, ...]:
     shape = np.broadcast_shapes(*(np.shape(value_of(a)) for a in arrays))
     return tuple([as_array(a) if np.shape(value_of(a)) == shape else np.broadcast_to(a, shape) for a in arrays])
 
+
+for _function in (np.squeeze, np.expand_dims, np.atleast_1d, np.atleast_2d, np.atleast_3d):
+    defbatch(_function, SHAPE)
 
 # -- permutations of axes --------------------------------------------------------------------------
 

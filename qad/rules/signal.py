@@ -8,10 +8,12 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import defvjp, implements, lies_as, like, operand, primitive, unrecorded
+from qad.extend import implements, lies_as, like, operand, primitive, rule, unrecorded
 from qad.rules.index import take
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from qad.typing import Axes, Cotangent, Value
 
 # -- convolutions --------------------------------------------------------------------------------------------
@@ -29,12 +31,18 @@ def _back(g: Cotangent, other: Value) -> Cotangent:
     return np.convolve(g, np.flip(other))[n : len(g)]
 
 
-defvjp(
-    convolved,
-    lambda g, y, a, v: _back(g, v),
-    lambda g, y, a, v: _back(g, a),
-    linear=True,
-)
+def _convolved_each(batched: Sequence[bool], a: Value, v: Value) -> Value:
+    """The product of the shorter one and a matrix, whose rows are the longer one, each shifted one column further."""
+    if a.shape[-1] > v.shape[-1]:
+        batched, a, v = batched[::-1], v, a
+    n, m = a.shape[-1], v.shape[-1]
+    before = v.shape[:-1]
+    rows = np.pad(np.broadcast_to(v[..., None, :], (*before, n, m)), [(0, 0)] * len(before) + [(0, 0), (0, n)])
+    moved = rows.reshape((*before, n * (m + n)))[..., : n * (m + n - 1)].reshape((*before, n, m + n - 1))
+    return np.matmul(a[:, None, :], moved)[:, 0] if all(batched) else np.matmul(a, moved)
+
+
+rule(convolved, lambda g, y, a, v: _back(g, v), lambda g, y, a, v: _back(g, a), linear=True, batch=_convolved_each)
 
 
 @implements(np.convolve)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import defvjp_tuned, primitive
+from qad.extend import primitive, rule
 from qad.rules.constants import PI
 
 if TYPE_CHECKING:
@@ -49,13 +49,13 @@ def _series(x: Value, order: int) -> Value:
     return total * x if order % 2 else total
 
 
-defvjp_tuned(
+rule(
     sinc_derivative,
     lambda g, y, x, order: g * sinc_derivative(x, order=order + 1),
     elementwise=True,
     fresh=True,
 )
-defvjp_tuned(np.sinc, lambda g, y, x: g * sinc_derivative(x, order=1), elementwise=True, fresh=True)
+rule(np.sinc, lambda g, y, x: g * sinc_derivative(x, order=1), elementwise=True, fresh=True)
 
 
 def _i0_rule(g: Cotangent, y: Value, x: Value) -> Cotangent:
@@ -64,4 +64,4 @@ def _i0_rule(g: Cotangent, y: Value, x: Value) -> Cotangent:
     return g * special.i1(x)
 
 
-defvjp_tuned(np.i0, _i0_rule, elementwise=True, fresh=True)
+rule(np.i0, _i0_rule, elementwise=True, fresh=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import Tensor, defvjp_tuned, primitive, quick_with_metadata, unrecorded
+from qad.extend import Tensor, primitive, quick_with_metadata, rule, unrecorded
 
 if TYPE_CHECKING:
     from qad.typing import Cotangent, Rule, Value
@@ -144,7 +144,7 @@ for _function, _rule in (
     (root_beyond, lambda g, y, x: g * (x / y)),
     (logistic, lambda g, y, x: g * (y * logistic(-x))),
 ):
-    defvjp_tuned(_function, _rule, elementwise=True, fresh=True)
+    rule(_function, _rule, elementwise=True, fresh=True)
 
 
 def _turn_of_tanh(g: Cotangent, ans: Value, x: Value, y: Value) -> Cotangent:
@@ -152,7 +152,7 @@ def _turn_of_tanh(g: Cotangent, ans: Value, x: Value, y: Value) -> Cotangent:
     return g * -(half + half)
 
 
-defvjp_tuned(slope_of_tanh, _turn_of_tanh, None, elementwise=True, fresh=True)
+rule(slope_of_tanh, _turn_of_tanh, None, elementwise=True, fresh=True)
 _slope_of_tanh = quick_with_metadata(slope_of_tanh)
 
 
@@ -164,5 +164,5 @@ def tanh_slope(g: Cotangent, y: Value, x: Value) -> Cotangent:
     return g * (_slope_of_tanh if type(x) is Tensor is not type(y) else slope_of_tanh)(x, y)
 
 
-defvjp_tuned(cosine, _turn(1), _turn(-1), elementwise=True, fresh=True)
-defvjp_tuned(per_square, _turn_per_size(True), _turn_per_size(False), elementwise=True, fresh=True)
+rule(cosine, _turn(1), _turn(-1), elementwise=True, fresh=True)
+rule(per_square, _turn_per_size(True), _turn_per_size(False), elementwise=True, fresh=True)

@@ -11,14 +11,15 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import (
+    AXIS,
     attach,
-    defjvp,
-    defvjp_tuned,
     implements,
     lies_as,
     primitive,
     quick_with_metadata,
     refuse_out,
+    rule,
+    spread_out,
     stack_of,
     unrecorded,
     value_of,
@@ -28,6 +29,8 @@ from qad.rules.elementwise import refuse_complex
 from qad.rules.reduce import spread
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from qad.typing import Axes, Cotangent, DTypeLike, Function, Rule, Tangent, Value
 
 
@@ -63,10 +66,8 @@ def _extreme_forward(name: str) -> Rule:
     return rule
 
 
-defvjp_tuned(max_over, _extreme_rule("max"), fresh=True, name="max")
-defvjp_tuned(min_over, _extreme_rule("min"), fresh=True, name="min")
-defjvp(max_over, _extreme_forward("max"))
-defjvp(min_over, _extreme_forward("min"))
+rule(max_over, _extreme_rule("max"), forward=_extreme_forward("max"), batch=AXIS, fresh=True, name="max")
+rule(min_over, _extreme_rule("min"), forward=_extreme_forward("min"), batch=AXIS, fresh=True, name="min")
 
 
 def _extreme(over: Function, pick: np.ufunc, name: str) -> Function:
@@ -112,7 +113,14 @@ def share_ties(g: Value, groups: Value) -> Value:
     return (sums / numbers)[groups].astype(g.dtype)
 
 
-defvjp_tuned(share_ties, lambda g, y, x, groups: share_ties(g, groups), linear=True, fresh=True)
+def _share_ties(batched: Sequence[bool], g: Value, groups: Value) -> Value:
+    """Groups of different examples are numbered differently."""
+    g, groups = spread_out((*batched, False)[:2], (g, groups))
+    first = np.arange(len(groups)).reshape((-1,) + (1,) * (groups.ndim - 1))
+    return share_ties(g, groups + first * (groups.max(initial=0) + 1))
+
+
+rule(share_ties, lambda g, y, x, groups: share_ties(g, groups), linear=True, batch=_share_ties, fresh=True)
 
 
 def _shared(g: Cotangent, y: Value, axis: int) -> Cotangent:
@@ -136,8 +144,7 @@ def _sort_forward(t: Tangent, y: Value, x: Value, axis: int) -> Tangent:
     return _shared(np.take_along_axis(t, np.argsort(x, axis=axis), axis=axis), y, axis)
 
 
-defvjp_tuned(sort_along, _sort_rule, fresh=True)
-defjvp(sort_along, _sort_forward)
+rule(sort_along, _sort_rule, forward=_sort_forward, batch=AXIS, fresh=True)
 
 
 @implements(np.sort)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import Tensor, defvjp_tuned, primitive
+from qad.extend import Tensor, primitive, rule
 
 if TYPE_CHECKING:
     from typing import Any
@@ -32,7 +32,7 @@ def sparse_times(x: Value, *, matrix: Any) -> Value:
     return matrix @ x
 
 
-defvjp_tuned(
+rule(
     sparse_times,
     lambda g, y, x, *, matrix: sparse_times(g, matrix=matrix.T),
     linear=True,

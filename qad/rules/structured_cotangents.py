@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ShapeError
-from qad.extend import ARRAY_TYPES, Lazy, One, Tensor, defjvp, defvjp, is_foreign, like, primitive, value_of
+from qad.extend import ARRAY_TYPES, Lazy, One, Tensor, is_foreign, like, primitive, rule, spread_out, value_of
 from qad.extend.memory import Written, moved
 
 if TYPE_CHECKING:
@@ -184,8 +184,33 @@ def _scatter_forward(
     return scatter(*[tangents[i] for i in moving], indices=indices, shape=shape, dtype=dtype)
 
 
-defvjp(scatter, shared=_gather)
-defjvp(scatter, shared=_scatter_forward)
+def behind(index: Index) -> int:
+    """The number of axes that NumPy puts before those of slices in ``x[index]``: not 0 where arrays stand apart."""
+    parts = index if type(index) is tuple else (index,)
+    if not any(isinstance(i, np.ndarray) for i in parts):
+        return 0
+    kinds = [np.ndim(i) if isinstance(i, (np.ndarray, np.generic, int)) else None for i in parts]
+    arrays = [n for n, kind in enumerate(kinds) if kind is not None]
+    if arrays[-1] - arrays[0] < len(arrays):
+        return 0
+    return max(1 if parts[n].dtype == bool else kinds[n] for n in arrays if isinstance(parts[n], np.ndarray))
+
+
+def within(index: Index) -> tuple[Index, ...]:
+    """`index` behind the axis of the batch."""
+    return (slice(None), *index) if type(index) is tuple else (slice(None), index)
+
+
+def _scatter_each(
+    batched: Sequence[bool], *parts: Value, indices: Sequence[Index], shape: tuple[int, ...], dtype: DTypeLike
+) -> Value:
+    wholes = spread_out(batched, parts)
+    shape = (len(wholes[0]), *shape)
+    wholes = [np.moveaxis(p, 0, n) if (n := behind(i)) else p for p, i in zip(wholes, indices, strict=True)]
+    return scatter(*wholes, indices=tuple(map(within, indices)), shape=shape, dtype=dtype)
+
+
+rule(scatter, shared=_gather, forward_shared=_scatter_forward, batch=_scatter_each)
 
 
 def may_repeat(index: Index) -> bool:

@@ -15,7 +15,7 @@ from qad.extend import Tensor, as_array, implements, lies_as, like, operand, ref
 from qad.extend.memory import elementwise, relaid
 from qad.extend.recording import has_no_derivative
 from qad.rules.axes import axes_of, of_nothing
-from qad.rules.reduce import logsumexp
+from qad.rules.logsumexp import logsumexp
 from qad.rules.scan import cumprod, cumsum
 from qad.rules.structured_cotangents import scatter
 

@@ -9,20 +9,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 from numpy.lib.stride_tricks import sliding_window_view
 
 from qad.core.errors import ArgumentError
-from qad.extend import (
-    Tensor,
-    as_array,
-    defbatch,
-    defvjp,
-    defvjp_tuned,
-    implements,
-    like,
-    operand,
-    primitive,
-    stack_of,
-    unrecorded,
-    value_of,
-)
+from qad.extend import Tensor, as_array, implements, like, operand, primitive, rule, stack_of, unrecorded, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,18 +34,19 @@ def _overlap_add(g: Value, *, shape: tuple[int, ...], sizes: tuple[int, ...], ax
     return g
 
 
-defvjp_tuned(
+rule(
     _windows,
     lambda g, y, x, *, sizes, axes: _overlap_add(g, shape=x.shape, sizes=sizes, axes=axes),
     linear=True,
-    fresh=True,
+    batch=lambda batched, x, *, sizes, axes: _windows(x, sizes=sizes, axes=shifted(axes)),
     shows=True,
+    fresh=True,
 )
-defvjp(_overlap_add, lambda h, y, g, *, shape, sizes, axes: _windows(h, sizes=sizes, axes=axes), linear=True)
-defbatch(_windows, lambda batched, x, *, sizes, axes: _windows(x, sizes=sizes, axes=shifted(axes)))
-defbatch(
+rule(
     _overlap_add,
-    lambda batched, g, *, shape, sizes, axes: _overlap_add(
+    lambda h, y, g, *, shape, sizes, axes: _windows(h, sizes=sizes, axes=axes),
+    linear=True,
+    batch=lambda batched, g, *, shape, sizes, axes: _overlap_add(
         g, shape=(g.shape[0], *shape), sizes=sizes, axes=shifted(axes)
     ),
 )

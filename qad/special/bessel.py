@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import defvjp_tuned, primitive
+from qad.extend import primitive, rule
 from qad.rules.elementwise import table
 from qad.special import scipys as special
 
@@ -76,4 +76,4 @@ def _airy_rule(needed: Sequence[int], g: Sequence[Cotangent | None], y: tuple[Va
     return [total]
 
 
-defvjp_tuned(special.airy, shared=_airy_rule, fresh=True)
+rule(special.airy, shared=_airy_rule, fresh=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import defvjp_tuned, primitive
+from qad.extend import primitive, rule
 from qad.rules.elementwise import table
 from qad.special import scipys as special
 from qad.special.faddeeva import dawsn_derivative, erfcx_derivative, gauss
@@ -57,4 +57,4 @@ def _inverse_mills_rule(g: Cotangent, m: Value, x: Value) -> Cotangent:
     return g * np.where(plain, left, -m * (m + x))
 
 
-defvjp_tuned(inverse_mills, _inverse_mills_rule, elementwise=True, fresh=True)
+rule(inverse_mills, _inverse_mills_rule, elementwise=True, fresh=True)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import defjvp, defvjp_tuned, operand, primitive, value_of
-from qad.rules import reduce
+from qad.extend import operand, primitive, rule, value_of
+from qad.rules import logsumexp as sums
 from qad.rules.axes import axes_of
 from qad.rules.constants import LN2, LN10
 from qad.rules.elementwise import cbrt_slope, nonzero, table
@@ -62,9 +62,9 @@ for _function, _rule in (
     (exp_per, lambda g, y, x: g * (y * ((x - 1) / x))),
     (per_spread, lambda g, y, p: g * (y * y * (2 * p - 1))),
 ):
-    defvjp_tuned(_function, _rule, elementwise=True, fresh=True)
-defvjp_tuned(log_ratio, lambda g, y, p, q: g / p, lambda g, y, p, q: -g / q, elementwise=True, fresh=True)
-defvjp_tuned(
+    rule(_function, _rule, elementwise=True, fresh=True)
+rule(log_ratio, lambda g, y, p, q: g / p, lambda g, y, p, q: -g / q, elementwise=True, fresh=True)
+rule(
     expn_derivative,
     None,
     lambda g, y, n, x, order: g * expn_derivative(n, x, order=order + 1),
@@ -112,7 +112,7 @@ def exprel_derivative(x: Value, *, order: int) -> Value:
     return np.where(small, series, y).astype(x.dtype)[()]
 
 
-defvjp_tuned(
+rule(
     exprel_derivative,
     lambda g, y, x, order: g * exprel_derivative(x, order=order + 1),
     elementwise=True,
@@ -158,7 +158,7 @@ def lambertw_branch(z: Value, *, k: int) -> Value:
     return special.lambertw(z, k)
 
 
-defvjp_tuned(
+rule(
     lambertw_branch,
     lambda g, y, z, k: g / (np.exp(y) * (1 + y)),
     elementwise=True,
@@ -224,9 +224,9 @@ def logsumexp(a: ArrayLike, axis: Axes = None, b: ArrayLike | None = None, keepd
     1001.3862943611199
     """
     if b is None:
-        return reduce.logsumexp(operand(a), axis=axis, keepdims=keepdims)
+        return sums.logsumexp(operand(a), axis=axis, keepdims=keepdims)
     a, b = np.broadcast_arrays(operand(a), operand(b))
-    m = reduce.largest_real(value_of(a), axis)
+    m = sums.largest_real(value_of(a), axis)
     y = np.log(np.sum(b * np.exp(a - m), axis=axis, keepdims=True)) + m
     return y if keepdims else np.squeeze(y, axes_of(axis, a.ndim))
 
@@ -275,7 +275,7 @@ def log_softmax(x: ArrayLike, axis: Axes = None) -> Array:
     array([-0.69314718, -0.69314718])
     """
     x = _several(x)
-    return x - reduce.logsumexp(x, axis=axis, keepdims=True)
+    return x - sums.logsumexp(x, axis=axis, keepdims=True)
 
 
 def _several(x: ArrayLike) -> Value:
@@ -287,9 +287,8 @@ def _several(x: ArrayLike) -> Value:
 
 @primitive(name="softmax")
 def _softmax(x: Value, axis: Axes = None) -> Value:
-    e = np.exp(x - reduce.largest_real(x, axis))
+    e = np.exp(x - sums.largest_real(x, axis))
     return e / e.sum(axis=axis, keepdims=True)
 
 
-defvjp_tuned(_softmax, reduce.softmax_rule, fresh=True)
-defjvp(_softmax, reduce.softmax_rule)
+rule(_softmax, sums.softmax_rule, forward=sums.softmax_rule, fresh=True)

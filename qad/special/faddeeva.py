@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import defvjp_tuned, primitive
+from qad.extend import primitive, rule
 from qad.special import scipys as special
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def gauss(x: Value) -> Value:
         return np.where(turn == 0, size, size * np.exp(1j * turn)).astype(x.dtype)[()]
 
 
-defvjp_tuned(gauss, lambda g, y, x: g * (-2 * x * y), elementwise=True, fresh=True)
+rule(gauss, lambda g, y, x: g * (-2 * x * y), elementwise=True, fresh=True)
 
 
 @primitive(name="erfcx")
@@ -110,7 +110,7 @@ def _dawsn_far(z: Value, order: int) -> Value:
 
 
 for _derivative in (erfcx_derivative, dawsn_derivative):
-    defvjp_tuned(
+    rule(
         _derivative,
         lambda g, y, x, order, _of=_derivative: g * _of(x, order=order + 1),
         elementwise=True,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import as_array, defvjp_tuned, primitive, unrecorded, value_of
+from qad.extend import as_array, primitive, rule, unrecorded, value_of
 from qad.rules.elementwise import table
 from qad.special import scipys as special
 
@@ -74,7 +74,7 @@ def _beside_poles(x: Value, y: Value) -> Value:
     return np.where(beside, special.digamma(1 - at) - pi / np.tan(pi * (at - np.rint(at))), y).astype(x.dtype)[()]
 
 
-defvjp_tuned(
+rule(
     polygamma_of,
     lambda g, y, x, order: g * polygamma_of(x, order=order + 1),
     elementwise=True,
@@ -166,7 +166,7 @@ def polygamma_gap(a: Value, b: Value, *, order: int) -> Value:
     return (y - np.where(near, (-1) ** order * factorial(order) * (b * v) * u * poles, 0))[()]
 
 
-defvjp_tuned(
+rule(
     polygamma_gap,
     lambda g, y, a, b, order: g * polygamma_gap(a, b, order=order + 1),
     lambda g, y, a, b, order: -g * polygamma_of(a + b, order=order + 1),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import defbatch, defvjp, is_foreign, primitive, spread_out
+from qad.extend import core, is_foreign, primitive, rule
 from qad.symmetric.kernels import multiplied
 
 if TYPE_CHECKING:
@@ -137,5 +137,10 @@ def _right(g: Any, ans: Any, x: Any, y: Any, *, plan: Gemms) -> Any:
     return gemms(g, x, plan=plan.right) if plan.turned[1] else gemms(x, g, plan=plan.right)
 
 
-defvjp(gemms, _left, _right, linear=True)
-defbatch(gemms, lambda batched, x, y, *, plan: gemms(*spread_out(batched, (x, y)), plan=plan))
+rule(
+    gemms,
+    _left,
+    _right,
+    linear=True,
+    batch=core(1, 1),
+)

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import defbatch, defvjp, is_foreign, like, primitive
-from qad.extend.batching import same
+from qad.extend import core, is_foreign, like, primitive, rule
 from qad.symmetric.kernels import View, compiled_rows, copied
 from qad.symmetric.signs import reordered
 
@@ -156,8 +155,7 @@ def move(x: Array, *, table: Move) -> Array:
     return out
 
 
-defvjp(move, lambda g, ans, x, *, table: move(g, table=table.inverse), linear=True)
-defbatch(move, same(move))
+rule(move, lambda g, ans, x, *, table: move(g, table=table.inverse), linear=True, batch=core(1))
 
 
 # -- tables ------------------------------------------------------------------------------------------------------------

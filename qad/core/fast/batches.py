@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
+from qad.core.families import BATCHING
 from qad.core.tape.operands import NUMBERS
 from qad.core.tape.tensor import Tensor
 from qad.core.vmap.batched import Batched
 from qad.core.vmap.layouts import layout_of
-from qad.core.vmap.rules import BATCHING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
+from qad.core.families import BATCHING
 from qad.core.fast.frames import UNFRAMED, framed, push_frames, through
 from qad.core.tape.forward import summed, transpose
 from qad.core.tape.forward import tangent_of as plain_tangent_of
@@ -13,7 +14,7 @@ from qad.core.tape.levels import mode, plain, records
 from qad.core.tape.operands import NUMBERS
 from qad.core.tape.tensor import Tensor
 from qad.core.vmap.batched import Batched
-from qad.core.vmap.rules import BATCHING, Batch
+from qad.core.vmap.rules import Batch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

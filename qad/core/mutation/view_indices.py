@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.core.define import defjvp, defvjp, primitive, unbroadcast
+from qad.core.define import primitive, rule, unbroadcast
 from qad.core.errors import ArgumentError
+from qad.core.families import ENTRIES
 from qad.core.foreign import like
 from qad.core.mutation.aliases import lies_in, root_of, shadow, unsure
 from qad.core.mutation.indices import composed, has_tensors
 from qad.core.mutation.writing import get
 from qad.core.tape.tensor import Tensor
-from qad.core.vmap.families import pointwise
-from qad.core.vmap.rules import defbatch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -135,10 +134,10 @@ def _exchanged_forward(tangents: Sequence[Tangent], ans: Value, z: Value, y: Val
     return exchanged(t, 0.0 if s is None else s, imag=imag)
 
 
-defvjp(
+rule(
     exchanged,
     lambda g, ans, z, y, *, imag: unbroadcast(g.real + 0j if imag else g.imag * 1j, np.shape(z)),
     lambda g, ans, z, y, *, imag: unbroadcast(-g.imag if imag else g.real, np.shape(y)),
+    forward_shared=_exchanged_forward,
+    batch=ENTRIES,
 )
-defjvp(exchanged, shared=_exchanged_forward)
-defbatch(exchanged, pointwise(exchanged))

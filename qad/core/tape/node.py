@@ -29,7 +29,7 @@ ARRAY_TYPES: frozenset[type] = NUMPY_SCALARS | {np.ndarray}
 
 
 class Primitive:
-    """A function with its derivative rules; `qad.extend.defvjp` and `qad.extend.defvjp_tuned` explain the fields."""
+    """A function with its derivative rules; `qad.extend.rule` explains the fields."""
 
     __slots__ = (
         "fn", "raw", "name", "vjps", "shared", "scaled", "jvps", "forward", "linear", "elementwise", "fresh", "accepts",

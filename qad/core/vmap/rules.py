@@ -1,4 +1,4 @@
-"""Rules of `qad.vmap`: a function on stacks of examples, and the ways to apply and to define one.
+"""Rules of `qad.vmap`: a function on stacks of examples, and the ways to apply one (`qad.core.families` defines them).
 
 A rule computes what the function gives for every example, in NumPy's functions on the values of the level below;
 so it is recorded there, and derivatives of a batch need no rules of their own.  Elementwise functions have one by
@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.core.errors import BatchError
+from qad.core.families import ASKING, BATCHING, pointwise
 from qad.core.roots import remembered
 from qad.core.tape.levels import Level, fresh, unrecorded
 from qad.core.tape.operands import HANDLES, PLAIN
 from qad.core.tape.tensor import CONSTANT, Tensor, rebuild
 from qad.core.vmap.batched import Batched, enclosed, outline
-from qad.core.vmap.families import pointwise
 from qad.core.vmap.layouts import layout_of
 
 if TYPE_CHECKING:
@@ -30,41 +30,6 @@ if TYPE_CHECKING:
 
 NUMBER = attrgetter("number")
 OPEN: set[Level] = set()  # the open levels of this kind, of all threads
-BATCHING: dict[Any, Rule] = {}  # NumPy function or wrapped primitive -> rule
-
-# functions of shape and dtype only
-ASKING: frozenset[Any] = frozenset((
-    np.shape, np.ndim, np.size, np.iscomplexobj, np.isrealobj, np.result_type, np.can_cast, np.min_scalar_type,
-    np.common_type, np.zeros_like, np.ones_like, np.empty_like, np.zeros, np.ones, np.empty, np.eye, np.identity,
-    np.tri, np.full, np.full_like,
-))  # fmt: skip
-
-
-def defbatch(fn: Function, rule: Function) -> None:
-    """Define what a function does to a batch of examples under `qad.vmap`.
-
-    Without a rule the function is called once per example, unless it is flagged elementwise.
-
-    Parameters
-    ----------
-    fn : callable
-        A NumPy function, or what `primitive` returned.
-    rule : callable
-        ``rule(batched, *args, **kwargs)`` returns the answer (or a tuple of answers) of every example, stacked along
-        a new first axis; `batched` says of each positional argument whether its first axis is that of the batch.
-
-    Examples
-    --------
-    >>> import numpy as np, qad
-    >>> @qad.extend.primitive
-    ... def total(x):
-    ...     return np.sum(x)
-    >>> qad.extend.defvjp(total, lambda g, ans, x: g * np.ones(x.shape))
-    >>> qad.extend.defbatch(total, lambda batched, x: np.sum(x, axis=tuple(range(1, x.ndim))))
-    >>> qad.vmap(total)(np.ones((2, 3)))
-    array([3., 3.])
-    """
-    BATCHING[fn] = rule
 
 
 # -- applying a rule ---------------------------------------------------------------------------------------------------

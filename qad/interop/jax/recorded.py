@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import jax
 import numpy as np
 
-from qad.extend import defjvp, defvjp
 from qad.extend import primitive as recordable
+from qad.extend import rule
 from qad.interop.arguments import Derivative, Program
 
 if TYPE_CHECKING:
@@ -84,5 +84,4 @@ def _jvp(tangents, ans, *arrays, program):
     return jax_call(*arrays, *(tangents[i] for i in by), program=Derivative(jax, program, by, True))
 
 
-defvjp(jax_call, shared=_vjp)
-defjvp(jax_call, shared=_jvp)
+rule(jax_call, shared=_vjp, forward_shared=_jvp)

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 
 from qad.core.errors import ArgumentError
-from qad.extend import defjvp, defvjp
 from qad.extend import primitive as recordable
+from qad.extend import rule
 from qad.interop.arguments import Derivative, Program
 
 if TYPE_CHECKING:
@@ -92,5 +92,4 @@ def _jvp(tangents, ans, *arrays, program):
     return _torch_call(*arrays, *(tangents[i] for i in by), program=derivative)
 
 
-defvjp(_torch_call, shared=_vjp)
-defjvp(_torch_call, shared=_jvp)
+rule(_torch_call, shared=_vjp, forward_shared=_jvp)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import Tensor, defbatch, defjvp, defvjp_tuned, implements, like, primitive, stack_of, stacks
+from qad.extend import Tensor, core, implements, like, primitive, rule, stack_of
 from qad.extend.memory import snapshot
 from qad.linalg.equations.triangular import solve_lower
 from qad.linalg.support.check import batch_entry, require_hermitian, square
@@ -91,6 +91,4 @@ def _phi(x):
     return np.tril(x, -1) + x.real * (0.5 * like(x).eye(x.shape[-1]))
 
 
-defvjp_tuned(lower, _lower_vjp, fresh=True)
-defjvp(lower, _lower_jvp)
-defbatch(lower, stacks(lower, 2))
+rule(lower, _lower_vjp, forward=_lower_jvp, batch=core(2), fresh=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import defbatch, defjvp, defvjp_tuned, implements, like, primitive, stack_of, stacks
+from qad.extend import core, implements, like, primitive, rule, stack_of
 from qad.linalg.support.check import square
 from qad.linalg.support.degeneracy import (
     check_blocks,
@@ -243,6 +243,4 @@ def _check(w, gw, gv, lengths, floor):
     return max_of(scale, floor / noise(w.dtype, w.shape[-1]))
 
 
-defvjp_tuned(_eig, shared=_eig_vjp, scaled=True)
-defjvp(_eig, shared=_eig_jvp)
-defbatch(_eig, stacks(_eig, 2))
+rule(_eig, shared=_eig_vjp, forward_shared=_eig_jvp, batch=core(2), scaled=True)

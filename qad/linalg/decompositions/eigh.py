@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import defbatch, defjvp, defvjp_tuned, implements, like, primitive, stack_of, stacks
+from qad.extend import core, implements, like, primitive, rule, stack_of
 from qad.linalg.factored.factors import factors
 from qad.linalg.support.check import require_hermitian, square
 from qad.linalg.support.clusters import (
@@ -217,9 +217,5 @@ def _check(w, gw, gv, inner, degenerate, end):
     return scale
 
 
-defvjp_tuned(_eigh, shared=_eigh_vjp, scaled=True)
-defjvp(_eigh, shared=_eigh_jvp)
-defbatch(_eigh, stacks(_eigh, 2))
-defvjp_tuned(_in_clusters, shared=_eigh_vjp, scaled=True)
-defjvp(_in_clusters, shared=_eigh_jvp)
-defbatch(_in_clusters, stacks(_in_clusters, 2))
+rule(_eigh, shared=_eigh_vjp, forward_shared=_eigh_jvp, batch=core(2), scaled=True)
+rule(_in_clusters, shared=_eigh_vjp, forward_shared=_eigh_jvp, batch=core(2), scaled=True)

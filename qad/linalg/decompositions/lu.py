@@ -14,7 +14,7 @@ import numpy as np
 import scipy  # loads scipy.linalg when it is first used
 
 from qad.core.errors import ArgumentError
-from qad.extend import defbatch, defvjp, on_stack, opaque, primitive, stack_of, stacks
+from qad.extend import core, on_stack, opaque, primitive, rule, stack_of
 from qad.extend.recording import directions
 from qad.linalg.equations.triangular import solve_lower, solve_upper
 from qad.linalg.support.check import matrices
@@ -118,5 +118,4 @@ def _check_growth(low, up, gl, gu, inner, levels):
     check_growth(stack_of(up), up.shape[-2] - 1, levels, "lu", sizes)
 
 
-defvjp(_factors, shared=_factors_vjp)
-defbatch(_factors, stacks(_factors, 2))
+rule(_factors, shared=_factors_vjp, batch=core(2))

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import defbatch, defjvp, defvjp_tuned, implements, like, primitive, stack_of, stacks
+from qad.extend import core, implements, like, primitive, rule, stack_of
 from qad.linalg.equations.triangular import solve_lower, solve_upper
 from qad.linalg.support.check import batch_entry, matrices
 from qad.linalg.support.degeneracy import max_of, rounding
@@ -232,8 +232,5 @@ def _check_rank(r):
         )
 
 
-defvjp_tuned(reduced, shared=_reduced_vjp, fresh=True)
-defvjp_tuned(complete, shared=_complete_vjp, scaled=True)
-defjvp(reduced, shared=_reduced_jvp)
-defbatch(reduced, stacks(reduced, 2))
-defbatch(complete, stacks(complete, 2))
+rule(reduced, shared=_reduced_vjp, forward_shared=_reduced_jvp, batch=core(2), fresh=True)
+rule(complete, shared=_complete_vjp, batch=core(2), scaled=True)

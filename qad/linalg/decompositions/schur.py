@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy  # loads scipy.linalg when it is first used
 
-from qad.extend import defbatch, defvjp, defvjp_tuned, like, primitive, stack_of, stacks
+from qad.extend import core, like, primitive, rule, stack_of
 from qad.linalg.support.check import square
 from qad.linalg.support.degeneracy import check_phases, magnitude, max_of, noise, refuse, rounding, same_block
 from qad.linalg.support.derivative_order import orders
@@ -129,8 +129,7 @@ def _of_both(x):
     return x[..., :, None] + x[..., None, :]
 
 
-defvjp_tuned(_schur, shared=_schur_vjp, scaled=True)
-defbatch(_schur, stacks(_schur, 2))
+rule(_schur, shared=_schur_vjp, batch=core(2), scaled=True)
 
 
 @primitive
@@ -199,5 +198,4 @@ def _sylvester_vjp(needed, g, x, t, r, *, scale=None, order=1, transposed=False)
     return out
 
 
-defvjp(lower_sylvester, shared=_sylvester_vjp)
-defbatch(lower_sylvester, stacks(lower_sylvester, 2, 2))
+rule(lower_sylvester, shared=_sylvester_vjp, batch=core(2, 2))

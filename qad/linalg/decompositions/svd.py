@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import defbatch, defjvp, defvjp_tuned, implements, primitive, stack_of, stacks
+from qad.extend import core, implements, primitive, rule, stack_of
 from qad.linalg.decompositions.svd_rules import full_vjp, thin_jvp, thin_vjp
 from qad.linalg.factored.factors import factors
 from qad.linalg.support.check import matrices
@@ -204,11 +204,6 @@ def _full(a, *, degenerate="raise", levels=1):
     return SVDResult(u, marked(s), vh)
 
 
-defvjp_tuned(thin, shared=thin_vjp, scaled=True)
-defvjp_tuned(_full, shared=full_vjp, scaled=True)
-defjvp(thin, shared=thin_jvp)
-defvjp_tuned(_in_clusters, shared=thin_vjp, scaled=True)
-defjvp(_in_clusters, shared=partial(thin_jvp, levels=2))
-defbatch(thin, stacks(thin, 2))
-defbatch(_in_clusters, stacks(_in_clusters, 2))
-defbatch(_full, stacks(_full, 2))
+rule(thin, shared=thin_vjp, forward_shared=thin_jvp, batch=core(2), scaled=True)
+rule(_full, shared=full_vjp, batch=core(2), scaled=True)
+rule(_in_clusters, shared=thin_vjp, forward_shared=partial(thin_jvp, levels=2), batch=core(2), scaled=True)

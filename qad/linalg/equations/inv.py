@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import defbatch, defjvp, defvjp_tuned, implements, primitive, stacks
+from qad.extend import core, implements, primitive, rule
 from qad.linalg.support.check import solvable, square
 
 if TYPE_CHECKING:
@@ -56,6 +56,4 @@ def _inv_vjp(g, ans, a):
     return -(y @ g @ y)
 
 
-defvjp_tuned(_inv, _inv_vjp, fresh=True)
-defjvp(_inv, lambda t, ans, a: -(ans @ t @ ans))
-defbatch(_inv, stacks(_inv, 2))
+rule(_inv, _inv_vjp, forward=lambda t, ans, a: -(ans @ t @ ans), batch=core(2), fresh=True)

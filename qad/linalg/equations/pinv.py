@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import defbatch, defvjp_tuned, implements, primitive, stack_of, stacks, value_of
+from qad.extend import core, implements, primitive, rule, stack_of, value_of
 from qad.linalg.support.check import largest_entry, matrices
 from qad.linalg.support.conditioned import check_condition
 from qad.linalg.support.derivative_order import orders
@@ -116,5 +116,4 @@ def _rank(a):
     return np.linalg.matrix_rank(stack_of(a)).min() if a.size else np.inf
 
 
-defvjp_tuned(_pinv, _pinv_vjp, fresh=True)
-defbatch(_pinv, stacks(_pinv, 2))
+rule(_pinv, _pinv_vjp, batch=core(2), fresh=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import defbatch, defjvp, defvjp, implements, operand, primitive, stacks, unbroadcast, value_of
+from qad.extend import core, implements, operand, primitive, rule, unbroadcast, value_of
 from qad.linalg.support.check import rows_fit, solvable, square
 
 if TYPE_CHECKING:
@@ -80,17 +80,13 @@ def _solve_jvp(tangents, ans, a, b):
     return np.linalg.solve(a, moved if tb is None else tb[..., None] + moved)[..., 0]
 
 
-defvjp(_solve, shared=_solve_vjp)
-defjvp(_solve, shared=_solve_jvp)
-
-
 def _batch(batched, a, b):
     """Vectors are columns; those of one matrix go into one system."""
     if b.ndim - batched[1] > 1:
-        return stacks(_solve, 2, 2)(batched, a, b)
+        return core(2, 2).of(_solve)(batched, a, b)
     if not batched[0] and a.ndim == 2:
         return _solve(a, b.T).T
     return _solve(a, b[:, None, ..., None] if a.ndim > 3 else b[..., None])[..., 0]
 
 
-defbatch(_solve, _batch)
+rule(_solve, shared=_solve_vjp, forward_shared=_solve_jvp, batch=_batch)

@@ -8,7 +8,7 @@ import numpy as np
 import scipy  # loads scipy.linalg when it is first used
 
 from qad.core.errors import ArgumentError
-from qad.extend import defbatch, defjvp, defvjp, like, operand, primitive, stacks, unbroadcast, value_of
+from qad.extend import core, like, operand, primitive, rule, unbroadcast, value_of
 from qad.linalg.support.check import rows_fit, square
 
 if TYPE_CHECKING:
@@ -93,9 +93,15 @@ def _rule(other, triangle):
     return vjp
 
 
-defvjp(solve_upper, shared=_rule(solve_lower, np.triu))
-defvjp(solve_lower, shared=_rule(solve_upper, np.tril))
-defjvp(solve_upper, lambda t, x, r, b: -solve_upper(r, np.triu(t) @ x), lambda t, x, r, b: solve_upper(r, t))
-defjvp(solve_lower, lambda t, x, r, b: -solve_lower(r, np.tril(t) @ x), lambda t, x, r, b: solve_lower(r, t))
-defbatch(solve_upper, stacks(solve_upper, 2, 2))
-defbatch(solve_lower, stacks(solve_lower, 2, 2))
+rule(
+    solve_upper,
+    shared=_rule(solve_lower, np.triu),
+    forward=(lambda t, x, r, b: -solve_upper(r, np.triu(t) @ x), lambda t, x, r, b: solve_upper(r, t)),
+    batch=core(2, 2),
+)
+rule(
+    solve_lower,
+    shared=_rule(solve_upper, np.tril),
+    forward=(lambda t, x, r, b: -solve_lower(r, np.tril(t) @ x), lambda t, x, r, b: solve_lower(r, t)),
+    batch=core(2, 2),
+)

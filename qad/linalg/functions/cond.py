@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import defbatch, defjvp, defvjp, implements, passes_through, primitive, stack_of, stacks, unrecorded
+from qad.extend import core, implements, passes_through, primitive, rule, stack_of, unrecorded
 from qad.linalg.functions.norm import norm
 from qad.linalg.support.check import batch_entry, matrices
 
@@ -84,17 +84,13 @@ def _by_divisor(g, x, y):
     return -g * (x / y) / y
 
 
-defvjp(
+rule(
     _quotient,
     lambda g, ans, x, y: g / _divisor(g, x, y),
     lambda g, ans, x, y: _by_divisor(g, x, _divisor(g, x, y)),
+    forward=(lambda t, ans, x, y: t / _divisor(1.0, x, y), lambda t, ans, x, y: _by_divisor(t, x, _divisor(1.0, x, y))),
+    batch=core(0, 0),
 )
-defjvp(
-    _quotient,
-    lambda t, ans, x, y: t / _divisor(1.0, x, y),
-    lambda t, ans, x, y: _by_divisor(t, x, _divisor(1.0, x, y)),
-)
-defbatch(_quotient, stacks(_quotient, 0, 0))
 
 passes_through(np.linalg.matrix_rank)
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import defbatch, defjvp, defvjp_tuned, implements, like, primitive, stack_of, stacks
+from qad.extend import core, implements, like, primitive, rule, stack_of
 from qad.linalg.support.check import square
 
 if TYPE_CHECKING:
@@ -137,11 +137,18 @@ def _trace(x):
     return np.trace(x, axis1=-2, axis2=-1)[..., None, None]
 
 
-defvjp_tuned(_det, lambda g, ans, a: g[..., None, None] * cofactors(a), fresh=True)
-defjvp(_det, lambda t, ans, a: (cofactors(a) * t).sum(axis=(-2, -1)))
-defvjp_tuned(cofactors, lambda g, ans, a: cofactors_derivative(g, a), fresh=True)
-defjvp(cofactors, lambda t, ans, a: cofactors_derivative(t, a))
-defvjp_tuned(cofactors_derivative, lambda g, ans, e, a: cofactors_derivative(g, a), _third, fresh=True)
-defbatch(_det, stacks(_det, 2))
-defbatch(cofactors, stacks(cofactors, 2))
-defbatch(cofactors_derivative, stacks(cofactors_derivative, 2, 2))
+rule(
+    _det,
+    lambda g, ans, a: g[..., None, None] * cofactors(a),
+    forward=lambda t, ans, a: (cofactors(a) * t).sum(axis=(-2, -1)),
+    batch=core(2),
+    fresh=True,
+)
+rule(
+    cofactors,
+    lambda g, ans, a: cofactors_derivative(g, a),
+    forward=lambda t, ans, a: cofactors_derivative(t, a),
+    batch=core(2),
+    fresh=True,
+)
+rule(cofactors_derivative, lambda g, ans, e, a: cofactors_derivative(g, a), _third, batch=core(2, 2), fresh=True)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import defbatch, like, primitive, stacks
+from qad.extend import core, defbatch, like, primitive
 from qad.linalg.functions.frechet import differentiable
 from qad.linalg.support.check import square
 
@@ -187,5 +187,5 @@ def _finite(r, a):
     return r
 
 
-defbatch(_expm, stacks(_expm, 2))
-defbatch(expm_frechet, stacks(expm_frechet, 2, 2))
+defbatch(_expm, core(2))
+defbatch(expm_frechet, core(2, 2))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import defjvp, defvjp, like
+from qad.extend import like, rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,10 +33,13 @@ def differentiable(function: Callable[..., Any], frechet: Callable[..., Any]) ->
         doubled = _blocks(a, e, zero, a)
         return frechet(doubled, _blocks(b, zero, zero, b))[..., :n, n:]
 
-    defvjp(function, lambda g, ans, a: frechet(a.mT, g))
-    defjvp(function, lambda t, ans, a: frechet(a, t))
-    defvjp(frechet, lambda g, ans, a, e: along(a.mT, e.mT, g), lambda g, ans, a, e: frechet(a.mT, g))
-    defjvp(frechet, lambda t, ans, a, e: along(a, t, e), lambda t, ans, a, e: frechet(a, t))
+    rule(function, lambda g, ans, a: frechet(a.mT, g), forward=lambda t, ans, a: frechet(a, t))
+    rule(
+        frechet,
+        lambda g, ans, a, e: along(a.mT, e.mT, g),
+        lambda g, ans, a, e: frechet(a.mT, g),
+        forward=(lambda t, ans, a, e: along(a, t, e), lambda t, ans, a, e: frechet(a, t)),
+    )
 
 
 def _blocks(a, b, c, d):

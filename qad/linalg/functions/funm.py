@@ -17,7 +17,7 @@ import numpy as np
 import scipy  # loads scipy.linalg when it is first used
 
 from qad.core.errors import ArgumentError
-from qad.extend import defbatch, defjvp, defvjp, primitive, stacks
+from qad.extend import core, defbatch, defvjp, primitive, rule
 from qad.linalg.functions.divided_differences import first_differences, no_third, second_derivative
 from qad.linalg.functions.elementwise import Function
 from qad.linalg.functions.rounded_zeros import known_at_zero
@@ -104,12 +104,12 @@ def _narrow(out, a):
     return out.astype(np.result_type(a.real.dtype, np.complex64), copy=False)
 
 
-defvjp(_funm, lambda g, ans, a, *, f: _along(g.mT, a, f=f).mT)
-defjvp(_funm, lambda t, ans, a, *, f: _along(t, a, f=f))
-defvjp(
+rule(_funm, lambda g, ans, a, *, f: _along(g.mT, a, f=f).mT, forward=lambda t, ans, a, *, f: _along(t, a, f=f))
+rule(
     _along,
     lambda g, ans, e, a, *, f: _along(g.mT, a, f=f).mT,
     lambda g, ans, e, a, *, f: _along_two(g.mT, e, a, f=f).mT,
+    forward=(lambda t, ans, e, a, *, f: _along(t, a, f=f), lambda t, ans, e, a, *, f: _along_two(t, e, a, f=f)),
 )
 defvjp(
     _along_two,
@@ -117,7 +117,6 @@ defvjp(
     lambda g, ans, e, d, a, *, f: _along_two(e, g.mT, a, f=f).mT,
     no_third("funm"),
 )
-defjvp(_along, lambda t, ans, e, a, *, f: _along(t, a, f=f), lambda t, ans, e, a, *, f: _along_two(t, e, a, f=f))
 
 
 def _diagonalised(a, order):
@@ -148,6 +147,6 @@ def _condition(v):
     return np.linalg.cond(v) if v.size else np.ones(1)
 
 
-defbatch(_funm, stacks(_funm, 2))
-defbatch(_along, stacks(_along, 2, 2))
-defbatch(_along_two, stacks(_along_two, 2, 2, 2))
+defbatch(_funm, core(2))
+defbatch(_along, core(2, 2))
+defbatch(_along_two, core(2, 2, 2))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qad.extend import defbatch, defjvp, defvjp, primitive, stack_of, stacks
+from qad.extend import core, primitive, rule, stack_of
 from qad.linalg.functions.divided_differences import first_differences, no_third, second_derivative, zero
 from qad.linalg.functions.elementwise import Function
 from qad.linalg.functions.rounded_zeros import known_at_zero
@@ -98,28 +98,25 @@ def _funm_jvp(t, ans, a, *, f):
     return _along(hermitian(t), a, w, v, f=f), w * 0.0, v * 0.0
 
 
-defvjp(_funm, shared=_funm_vjp)
-defjvp(_funm, _funm_jvp)
-defvjp(
+rule(_funm, shared=_funm_vjp, forward=_funm_jvp, batch=core(2))
+rule(
     _along,
     lambda g, ans, e, a, w, v, *, f: _along(g.mT, a, w, v, f=f).mT,
     lambda g, ans, e, a, w, v, *, f: hermitian(_along_two(e, g.mT, a, w, v, f=f).mT),
     zero(4),
     zero(5),
+    forward=(
+        lambda t, ans, e, a, w, v, *, f: _along(t, a, w, v, f=f),
+        lambda t, ans, e, a, w, v, *, f: _along_two(e, hermitian(t), a, w, v, f=f),
+        zero(1),
+        zero(1),
+    ),
+    batch=core(2, 2, 1, 2),
 )
-defjvp(
-    _along,
-    lambda t, ans, e, a, w, v, *, f: _along(t, a, w, v, f=f),
-    lambda t, ans, e, a, w, v, *, f: _along_two(e, hermitian(t), a, w, v, f=f),
-    zero(1),
-    zero(1),
-)
-defvjp(
+rule(
     _along_two,
     lambda g, ans, e, d, a, w, v, *, f: _along_two(g.mT, d, a, w, v, f=f).mT,
     lambda g, ans, e, d, a, w, v, *, f: _along_two(e, g.mT, a, w, v, f=f).mT,
     *3 * (no_third("funm_herm"),),
+    batch=core(2, 2, 2, 1, 2),
 )
-defbatch(_funm, stacks(_funm, 2))
-defbatch(_along, stacks(_along, 2, 2, 1, 2))
-defbatch(_along_two, stacks(_along_two, 2, 2, 2, 1, 2))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import defbatch, defjvp, defvjp, like, primitive, stacks
+from qad.extend import core, like, primitive, rule
 from qad.linalg.functions.cancelled_terms import matters_at_zero, steady_values
 from qad.linalg.functions.divided_differences import differences_and_values, no_third, second_derivative, zero
 from qad.linalg.functions.elementwise import Function
@@ -199,26 +199,23 @@ def _funm_jvp(t, ans, a, *, f):
     return _along(t, a, u, s, vh, f=f), u * 0.0, s * 0.0, vh * 0.0
 
 
-defvjp(_funm, shared=_funm_vjp)
-defjvp(_funm, _funm_jvp)
-defvjp(
+rule(_funm, shared=_funm_vjp, forward=_funm_jvp, batch=core(2))
+rule(
     _along,
     lambda g, ans, e, a, u, s, vh, *, f: _along(g.conj(), a, u, s, vh, f=f).conj(),
     lambda g, ans, e, a, u, s, vh, *, f: _along_two(e, g.conj(), a, u, s, vh, f=f).conj(),
     *(zero(4), zero(5), zero(6)),
+    forward=(
+        lambda t, ans, e, a, u, s, vh, *, f: _along(t, a, u, s, vh, f=f),
+        lambda t, ans, e, a, u, s, vh, *, f: _along_two(e, t, a, u, s, vh, f=f),
+        *(zero(1), zero(1), zero(1)),
+    ),
+    batch=core(2, 2, 2, 1, 2),
 )
-defjvp(
-    _along,
-    lambda t, ans, e, a, u, s, vh, *, f: _along(t, a, u, s, vh, f=f),
-    lambda t, ans, e, a, u, s, vh, *, f: _along_two(e, t, a, u, s, vh, f=f),
-    *(zero(1), zero(1), zero(1)),
-)
-defvjp(
+rule(
     _along_two,
     lambda g, ans, e, d, a, u, s, vh, *, f: _along_two(g.conj(), d, a, u, s, vh, f=f).conj(),
     lambda g, ans, e, d, a, u, s, vh, *, f: _along_two(e, g.conj(), a, u, s, vh, f=f).conj(),
     *4 * (no_third("funm_svd"),),
+    batch=core(2, 2, 2, 2, 1, 2),
 )
-defbatch(_funm, stacks(_funm, 2))
-defbatch(_along, stacks(_along, 2, 2, 2, 1, 2))
-defbatch(_along_two, stacks(_along_two, 2, 2, 2, 2, 1, 2))

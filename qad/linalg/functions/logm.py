@@ -8,7 +8,7 @@ import numpy as np
 import scipy  # loads scipy.linalg when it is first used
 
 from qad.core.errors import ArgumentError
-from qad.extend import defbatch, defjvp, defvjp, primitive, stack_of, stacks
+from qad.extend import core, primitive, rule, stack_of
 from qad.linalg.functions.block_matrix import each, frechet
 from qad.linalg.functions.sqrtm import off_the_cut
 from qad.linalg.support.check import square
@@ -107,6 +107,4 @@ def _root(t):
     return out
 
 
-defvjp(_log, lambda g, ans, a: frechet(_log, a, g.mT).mT)
-defjvp(_log, lambda t, ans, a: frechet(_log, a, t))
-defbatch(_log, stacks(_log, 2))
+rule(_log, lambda g, ans, a: frechet(_log, a, g.mT).mT, forward=lambda t, ans, a: frechet(_log, a, t), batch=core(2))

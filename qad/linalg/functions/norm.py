@@ -12,19 +12,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from qad.core.errors import ArgumentError
-from qad.extend import (
-    defbatch,
-    defjvp,
-    defroot,
-    defvjp,
-    defvjp_tuned,
-    implements,
-    primitive,
-    shifted,
-    stack_of,
-    stacks,
-    unrecorded,
-)  # fmt: skip
+from qad.extend import AXIS, core, defroot, implements, primitive, rule, stack_of, unrecorded
 from qad.linalg.decompositions.svd import factored, thin
 from qad.linalg.support.check import finite
 from qad.linalg.support.derivative_order import orders
@@ -215,8 +203,13 @@ def _extreme(s, *, index):
     return s[..., index].copy()
 
 
-defvjp_tuned(_extreme, lambda g, ans, s, *, index: g[..., None] * shares(s, index), fresh=True)
-defjvp(_extreme, lambda t, ans, s, *, index: (t * shares(s, index)).sum(-1))
+rule(
+    _extreme,
+    lambda g, ans, s, *, index: g[..., None] * shares(s, index),
+    forward=lambda t, ans, s, *, index: (t * shares(s, index)).sum(-1),
+    batch=core(1),
+    fresh=True,
+)
 
 
 def _euclidean(x, axes):
@@ -258,10 +251,20 @@ def _direction_n(g, ans, x, n):
 
 
 defroot(_length, lambda x, *, axis: np.sum(abs2(x), axis=axis, keepdims=True))
-defvjp_tuned(_length, lambda g, n, x, *, axis: g * _direction(x, n), fresh=True)
-defvjp(_direction, _direction_x, _direction_n)
-defjvp(_length, lambda t, n, x, *, axis: (_direction(x, n) * t).real.sum(axis=axis, keepdims=True))
-defjvp(_direction, _direction_x, lambda t, ans, x, n: -ans * (t / n))
+rule(
+    _length,
+    lambda g, n, x, *, axis: g * _direction(x, n),
+    forward=lambda t, n, x, *, axis: (_direction(x, n) * t).real.sum(axis=axis, keepdims=True),
+    batch=AXIS,
+    fresh=True,
+)
+rule(
+    _direction,
+    _direction_x,
+    _direction_n,
+    forward=(_direction_x, lambda t, ans, x, n: -ans * (t / n)),
+    batch=core(0, 0),
+)
 
 
 @primitive(name="norm")
@@ -286,9 +289,4 @@ def _p_norm_forward(t, n, x, *, p, axis):
     return (_p_norm_vjp(1.0, n, x, p=p, axis=axis) * t).real.sum(axis=axis, keepdims=True)
 
 
-defvjp_tuned(_p_norm, _p_norm_vjp, fresh=True)
-defjvp(_p_norm, _p_norm_forward)
-defbatch(_extreme, stacks(_extreme, 1))
-defbatch(_direction, stacks(_direction, 0, 0))
-defbatch(_length, lambda batched, x, *, axis: _length(x, axis=shifted(axis, x.ndim)))
-defbatch(_p_norm, lambda batched, x, *, p, axis: _p_norm(x, p=p, axis=shifted(axis, x.ndim)))
+rule(_p_norm, _p_norm_vjp, forward=_p_norm_forward, batch=AXIS, fresh=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import defbatch, defjvp, defvjp_tuned, implements, primitive, stack_of, stacks
+from qad.extend import core, implements, primitive, rule, stack_of
 from qad.linalg.support.check import square
 
 if TYPE_CHECKING:
@@ -79,6 +79,4 @@ def _check_regular(sign):
         raise ArgumentError("slogdet: the matrix is singular, where the logarithm has no derivative; det(A) has one")
 
 
-defvjp_tuned(_slogdet, shared=_slogdet_vjp, fresh=True)
-defjvp(_slogdet, shared=_slogdet_jvp)
-defbatch(_slogdet, stacks(_slogdet, 2))
+rule(_slogdet, shared=_slogdet_vjp, forward_shared=_slogdet_jvp, batch=core(2), fresh=True)

@@ -8,7 +8,7 @@ import numpy as np
 import scipy  # loads scipy.linalg when it is first used
 
 from qad.core.errors import ArgumentError
-from qad.extend import defbatch, defjvp, defvjp, primitive, spread_out, stack_of, stacks
+from qad.extend import core, primitive, rule, stack_of
 from qad.linalg.functions.block_matrix import each
 from qad.linalg.support.check import batch_entry, square
 
@@ -87,14 +87,14 @@ def _sylvester_vjp(needed, g, x, a, b, q):
     return [rules[i]() for i in needed]
 
 
-defvjp(_root, lambda g, x, a: sylvester(x.mT, x.mT, g))
-defjvp(_root, lambda t, x, a: sylvester(x, x, t))
-defvjp(sylvester, shared=_sylvester_vjp)
-defjvp(
+rule(_root, lambda g, x, a: sylvester(x.mT, x.mT, g), forward=lambda t, x, a: sylvester(x, x, t), batch=core(2))
+rule(
     sylvester,
-    lambda t, x, a, b, q: -sylvester(a, b, t @ x),
-    lambda t, x, a, b, q: -sylvester(a, b, x @ t),
-    lambda t, x, a, b, q: sylvester(a, b, t),
+    shared=_sylvester_vjp,
+    forward=(
+        lambda t, x, a, b, q: -sylvester(a, b, t @ x),
+        lambda t, x, a, b, q: -sylvester(a, b, x @ t),
+        lambda t, x, a, b, q: sylvester(a, b, t),
+    ),
+    batch=core(2, 2, 2),
 )
-defbatch(_root, stacks(_root, 2))
-defbatch(sylvester, lambda batched, *abq: sylvester(*spread_out(batched, abq)))

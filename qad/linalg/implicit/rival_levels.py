@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, ConvergenceError
-from qad.extend import defjvp, defvjp, like, primitive
+from qad.extend import like, primitive, rule
 from qad.linalg.implicit.eigensearch import dominant
 from qad.linalg.support.derivative_order import orders
 from qad.linalg.support.random import normal
@@ -164,5 +164,4 @@ def _rule(g, ans, x, *, distance, first, later, name):
     return g
 
 
-defvjp(isolated, _rule)
-defjvp(isolated, _rule)
+rule(isolated, _rule, forward=_rule)

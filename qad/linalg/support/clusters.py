@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import defbatch, defjvp, like, primitive, stack_of, stacks
+from qad.extend import core, defbatch, defjvp, like, primitive, stack_of
 from qad.linalg.support.degeneracy import far_apart, noise, refuse, same_block, vanishing, width
 from qad.linalg.support.derivative_order import orders
 from qad.linalg.support.gap_quotients import SPARE, TIGHT, columns_of, over_gaps, pairs, relative, where_moved
@@ -134,5 +134,5 @@ def _check_moving(t, ans, x, **how):
 
 defjvp(_still, _moving)
 defjvp(check_left_alone, _check_moving)
-defbatch(_still, stacks(_still, 2))
-defbatch(check_left_alone, stacks(check_left_alone, 2))
+defbatch(_still, core(2))
+defbatch(check_left_alone, core(2))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import defbatch, defjvp, defvjp_tuned, like, primitive, stack_of, stacks
+from qad.extend import core, like, primitive, rule, stack_of
 from qad.linalg.support.degeneracy import NEAR, far_apart, max_of, noise, refuse, same_block, vanishing
 from qad.linalg.support.derivative_order import orders
 from qad.linalg.support.hermitian_parts import hermitian, skew
@@ -228,6 +228,4 @@ def _s_moved(
     return -_over_gaps(ans * dt, s, kind=kind, part="all", weight=None, **how)
 
 
-defvjp_tuned(_over_gaps, _for_x, _for_s, fresh=True)
-defjvp(_over_gaps, _x_moved, _s_moved)
-defbatch(_over_gaps, stacks(_over_gaps, 2, 1))
+rule(_over_gaps, _for_x, _for_s, forward=(_x_moved, _s_moved), batch=core(2, 1), fresh=True)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import defbatch, defvjp, primitive, stack_of, stacks
+from qad.extend import core, primitive, rule, stack_of
 from qad.linalg.support.check import batch_entry
 from qad.linalg.support.degeneracy import complain, constant_scale, far_apart, noise, refuse, vanishing
 from qad.linalg.support.derivative_order import orders
@@ -151,5 +151,4 @@ def at_kinks_vjp(
     return at_kinks(g, s, kinks=kinks, degenerate=degenerate)
 
 
-defvjp(at_kinks, at_kinks_vjp, lambda g, ans, gs, s, *, kinks, degenerate, floor=0.0: s * 0.0)
-defbatch(at_kinks, stacks(at_kinks, 1, 1))
+rule(at_kinks, at_kinks_vjp, lambda g, ans, gs, s, *, kinks, degenerate, floor=0.0: s * 0.0, batch=core(1, 1))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import defbatch, defjvp, defvjp, primitive, stacks
+from qad.extend import core, primitive, rule
 from qad.linalg.support.check import batch_entry, largest_entry
 from qad.linalg.support.degeneracy import noise
 
@@ -84,9 +84,16 @@ def _direction(g, ans, e, a, *, is_direction):
     return _passed(g.conj(), a, is_direction=True).conj()
 
 
-defvjp(followed, lambda g, ans, a: _passed(g.conj(), a, is_direction=False).conj())
-defjvp(followed, lambda t, ans, a: _passed(t, a, is_direction=True))
-defvjp(_passed, _direction, _zero)
-defjvp(_passed, lambda t, ans, e, a, *, is_direction: t, lambda t, ans, e, a, *, is_direction: e * 0.0)
-defbatch(followed, stacks(followed, 2))
-defbatch(_passed, stacks(_passed, 2, 2))
+rule(
+    followed,
+    lambda g, ans, a: _passed(g.conj(), a, is_direction=False).conj(),
+    forward=lambda t, ans, a: _passed(t, a, is_direction=True),
+    batch=core(2),
+)
+rule(
+    _passed,
+    _direction,
+    _zero,
+    forward=(lambda t, ans, e, a, *, is_direction: t, lambda t, ans, e, a, *, is_direction: e * 0.0),
+    batch=core(2, 2),
+)

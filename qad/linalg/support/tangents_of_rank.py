@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import defbatch, defjvp, defvjp, primitive, stacks
+from qad.extend import core, primitive, rule
 from qad.linalg.support.check import batch_entry, largest_entry
 from qad.linalg.support.degeneracy import noise
 
@@ -53,13 +53,19 @@ def _direction(g, ans, e, a, *, is_direction):
     return _tangent(g.conj(), a, is_direction=True).conj()
 
 
-defvjp(on_rank, lambda g, ans, a: _tangent(g.conj(), a, is_direction=False).conj())
-defjvp(on_rank, lambda t, ans, a: _tangent(t, a, is_direction=True))
-defvjp(_tangent, _direction, lambda g, ans, e, a, *, is_direction: a * 0.0)
-defjvp(
-    _tangent,
-    lambda t, ans, e, a, *, is_direction: _tangent(t, a, is_direction=False),
-    lambda t, ans, e, a, *, is_direction: e * 0.0,
+rule(
+    on_rank,
+    lambda g, ans, a: _tangent(g.conj(), a, is_direction=False).conj(),
+    forward=lambda t, ans, a: _tangent(t, a, is_direction=True),
+    batch=core(2),
 )
-defbatch(on_rank, stacks(on_rank, 2))
-defbatch(_tangent, stacks(_tangent, 2, 2))
+rule(
+    _tangent,
+    _direction,
+    lambda g, ans, e, a, *, is_direction: a * 0.0,
+    forward=(
+        lambda t, ans, e, a, *, is_direction: _tangent(t, a, is_direction=False),
+        lambda t, ans, e, a, *, is_direction: e * 0.0,
+    ),
+    batch=core(2, 2),
+)

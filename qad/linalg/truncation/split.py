@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import defbatch, defvjp_tuned, like, quick_with_metadata, stack_of, stacks, unrecorded
+from qad.extend import core, defbatch, like, quick_with_metadata, rule, stack_of, unrecorded
 from qad.linalg.support.check import matrices
 from qad.linalg.support.degeneracy import magnitude, rounding
 from qad.linalg.support.derivative_order import orders
@@ -123,6 +123,6 @@ def _check(needed, g, ans, pair, rows, *, end=None):
     return (g,)
 
 
-defvjp_tuned(_tie, shared=_check, scaled=True)
+rule(_tie, shared=_check, scaled=True)
 _tied = quick_with_metadata(_tie)
-defbatch(_tie, stacks(_tie, 2))
+defbatch(_tie, core(2))

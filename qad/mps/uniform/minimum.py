@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, ConvergenceError
-from qad.extend import any_traced, defjvp, defvjp, primitive, value_and_grad, value_of
+from qad.extend import any_traced, primitive, rule, value_and_grad, value_of
 from qad.linalg.implicit.fixed_point import fixed_point
 from qad.mps.uniform.canonical import uniform_schmidt_form
 from qad.mps.uniform.measures import energy_from, ordinary
@@ -150,10 +150,8 @@ def refuse(*_: Any) -> NoReturn:
     )
 
 
-defvjp(once, lambda g, ans, x: refused(g))
-defjvp(once, lambda g, ans, x: refused(g))
-defvjp(refused, refuse)
-defjvp(refused, refuse)
+rule(once, lambda g, ans, x: refused(g), forward=lambda g, ans, x: refused(g))
+rule(refused, refuse, forward=refuse)
 
 
 class Around:
