@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.attributes import with_rest
+from qad.core.attributes import Rest
 from qad.core.errors import ArgumentError, GradientTypeError
 from qad.core.tape.tensor import value_of
 from qad.core.trees import register, tree_map
@@ -23,7 +23,8 @@ def register_container(cls: type[T], *fields: str) -> type[T]:
     ----------
     cls : type
     *fields : str
-        The attributes that hold arrays, or containers of them. All other attributes are taken over as they are.
+        The attributes that hold arrays, or containers of them: the container is these fields. All other attributes are
+        taken over as they are, and have no derivative: a function that returns such an object computes fields alone.
 
     Returns
     -------
@@ -52,13 +53,10 @@ def register_container(cls: type[T], *fields: str) -> type[T]:
         raise ArgumentError('name the attributes that hold arrays: qad.register_container(Layer, "weights", "bias")')
 
     def children(obj):
-        return with_rest(obj, fields, tuple([getattr(obj, name) for name in fields]))[:2]
-
-    def rebuild(rest, subtrees):
-        return rest.rebuilt(object.__new__(cls), subtrees)
+        return tuple([getattr(obj, name) for name in fields]), Rest(obj, fields)
 
     try:
-        register(cls, children, rebuild)
+        register(cls, children, Rest.rebuilt)
     except ValueError as error:
         raise ArgumentError(f"{cls.__name__} is a container already: register it once, beside its class") from error
     return cls

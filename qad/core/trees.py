@@ -1,13 +1,13 @@
 """Pytrees: nested containers of arrays, through optree.
 
-Dataclasses register themselves the first time they are met; fields marked
-``field(metadata={"static": True})`` are structure, not leaves, and what an object holds besides its fields comes along.
+A registered class or a dataclass is its fields, and a namedtuple its entries.  Dataclasses register themselves the
+first time they are met; fields marked ``field(metadata={"static": True})`` are structure, not leaves.  What else an
+object of a class holds comes along as it is, and has no derivative: what stands there must not be recorded.
 """
 
 from __future__ import annotations
 
 import re
-import warnings
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import optree
 
-from qad.core.attributes import NAMESPACE, with_rest
+from qad.core.attributes import NAMESPACE, Rest
 from qad.core.errors import ArgumentError, GradientTypeError
 from qad.core.guests import brought
 from qad.core.tape.operands import check_arithmetic
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from qad.typing import Function, Tree
 
 _LEAVES = (np.ndarray, Tensor, float, complex)
-_USUAL = (list, tuple, dict)  # whose entries are leaves if there is no other node
-_PLAIN = frozenset((*_LEAVES, int, bool, str, type(None), np.float64, np.complex128))
-_NAMEDTUPLES: set[type] = set()  # that are registered, because their objects have a dict
 LEAF: Spec = optree.treespec_leaf(namespace=NAMESPACE)
 
 
@@ -41,38 +38,10 @@ def flatten(tree: Tree) -> tuple[list[Any], Spec]:
         return [tree], LEAF
     leaves, spec = optree.tree_flatten(tree, namespace=NAMESPACE)
     strangers = {cls for cls in set(map(type, leaves)) if is_dataclass(cls)}
-    if type(tree) not in _USUAL or spec.num_nodes > len(leaves) + 1:
-        _add_namedtuples((tree,), strangers)
     for cls in strangers:
         with suppress(ValueError):  # another thread was first
-            (register_dataclass if is_dataclass(cls) else _register_namedtuple)(cls)
+            register_dataclass(cls)
     return flatten(tree) if strangers else (leaves, spec)
-
-
-def _add_namedtuples(trees, found):
-    """Add classes of namedtuples in these trees whose objects have a dict: optree knows of their entries only."""
-    for tree in trees:
-        kind = type(tree)
-        if kind in _PLAIN:
-            continue
-        if kind is tuple or kind is list:
-            below = tree
-        elif kind is dict:
-            below = tree.values()
-        else:
-            if kind not in _NAMEDTUPLES and kind.__dictoffset__ and optree.is_namedtuple_class(kind):
-                found.add(kind)
-            below = _children(tree)
-        if below and not _PLAIN.issuperset(map(type, below)):
-            _add_namedtuples(below, found)
-
-
-def _children(tree):
-    if hasattr(type(tree), "__dataclass_fields__"):
-        return [getattr(tree, name, None) for name in type(tree).__dataclass_fields__]
-    if optree.tree_is_leaf(tree, namespace=NAMESPACE):
-        return ()
-    return optree.tree_flatten_one_level(tree, namespace=NAMESPACE)[0]
 
 
 def unflatten(spec: Spec, leaves: Sequence[Any]) -> Tree:
@@ -132,30 +101,10 @@ def register_dataclass(cls: type) -> None:
     static = frozenset(f.name for f in fields(cls) if f.metadata.get("static"))
 
     def children(obj):
-        there = dynamic
-        try:
-            values = tuple([getattr(obj, name) for name in dynamic])
-        except AttributeError:  # a field that ``__init__`` does not set
-            there = tuple([name for name in dynamic if hasattr(obj, name)])
-            values = tuple([getattr(obj, name) for name in there])
-        return with_rest(obj, there, values, static)
+        there = tuple([name for name in dynamic if hasattr(obj, name)])  # ``__init__`` need not set all of them
+        return tuple([getattr(obj, name) for name in there]), Rest(obj, there, static), there
 
-    register(cls, children, lambda rest, subtrees: rest.rebuilt(object.__new__(cls), subtrees))
-
-
-def _register_namedtuple(cls):
-    """Make a namedtuple a pytree that keeps what its objects hold beside the entries."""
-    count = len(cls._fields)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of optree, which would take the entries only
-        optree.register_pytree_node(
-            cls,
-            lambda obj: with_rest(obj, (), tuple(obj), frozenset())[:2],
-            lambda rest, subtrees: rest.rebuilt(tuple.__new__(cls, subtrees[:count]), subtrees[count:]),
-            path_entry_type=optree.NamedTupleEntry,
-            namespace=NAMESPACE,
-        )
-    _NAMEDTUPLES.add(cls)
+    register(cls, children, Rest.rebuilt)
 
 
 def parted(leaves: Sequence[Any]) -> tuple[list[Any], list[tuple[Any] | None]]:

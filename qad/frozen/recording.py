@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from qad.core.attributes import whole
 from qad.core.errors import ArgumentError, QadError
 from qad.core.tape.tensor import Tensor
 from qad.core.transforms.arguments import run as call
@@ -85,8 +84,7 @@ def _run(f, signature, values, recorder, random_guard, captured):
             given = _content(args, kwargs)
             out = call(f, args, {**kwargs, **dict(signature.static)})
             _unchanged(given, _content(args, kwargs), recorder)
-            with whole():
-                leaves, spec = flatten(out)
+            leaves, spec = flatten(out)
             tensors = {i for i, x in enumerate(leaves) if type(x) is Tensor}
             leaves = [plain(x, recorder) for x in leaves]
     except Exception as error:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.core.attributes import whole
 from qad.core.errors import ArgumentError
 from qad.core.tape.tensor import Tensor, value_of
 from qad.core.transforms.leaves import own
@@ -54,15 +53,13 @@ def owned(x: Any) -> Any:
 
 def with_own_arrays(out: Any) -> Any:
     """The result of a plain call, its arrays copied, recorded ones too: they may be arguments, captured, or one."""
-    with whole():
-        leaves, spec = flatten(out)
+    leaves, spec = flatten(out)
     return unflatten(spec, [own(x) for x in leaves])
 
 
 def numbers_of(out: Any) -> tuple[list[Any], Any, list[tuple[Any] | None]]:
     """The leaves of a result that can have gradients, the structure of all, and the others in their places."""
-    with whole():
-        leaves, spec = flatten(out)
+    leaves, spec = flatten(out)
     numbers, still = parted(leaves)
     return numbers, spec, still
 

@@ -3,13 +3,13 @@
 import copy
 import pickle
 from collections import OrderedDict, namedtuple
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 
 import numpy as np
 import pytest
 
 import qad
-from qad.core.errors import ArgumentError, GradientTypeError, RecordedTensorError
+from qad.core.errors import ArgumentError, GradientTypeError, LeakedTensorError, RecordedTensorError
 
 
 @dataclass
@@ -98,6 +98,138 @@ def test_updates():
     with pytest.raises(ArgumentError, match="different structure"):
         qad.apply_updates([1.0], (1.0,))
     np.testing.assert_array_equal(qad.grad(lambda p: qad.apply_updates(p, [2.0])[0] ** 2)([3.0])[0], 10)
+
+
+# -- what is no field ----------------------------------------------------------------------------------------------
+
+X = np.array([0.3, 0.7, 1.1])
+
+
+@dataclass
+class Params:
+    w: np.ndarray
+    scale = 1.0  # without annotation, so that it is no field
+
+
+@dataclass(frozen=True)
+class Fixed:
+    w: np.ndarray
+    scale = 1.0
+
+
+@dataclass
+class Computed:
+    w: np.ndarray
+    label: str = field(default="c", metadata={"static": True})
+    later: np.ndarray = field(init=False)
+    factor: InitVar[float] = 2.0
+
+    def __post_init__(self, factor):
+        self.scale = factor * self.w.shape[0]
+
+
+@dataclass(slots=True)
+class InSlots:
+    w: np.ndarray
+
+
+class SlotMore(InSlots):
+    __slots__ = ("scale",)
+
+
+class Registered:
+    def __init__(self, w):
+        self.w = w
+
+
+qad.register_container(Registered, "w")
+
+
+def more(cls, *args):
+    made = cls(*args)
+    object.__setattr__(made, "scale", 5.0)
+    return made
+
+
+OBJECTS = {
+    "dataclass": lambda: more(Params, X),
+    "frozen": lambda: more(Fixed, X),
+    "post init": lambda: Computed(X),
+    "slots": lambda: more(SlotMore, X),
+    "registered": lambda: more(Registered, X),
+}
+
+
+@pytest.mark.parametrize("case", OBJECTS)
+def test_what_is_no_field_comes_along(case):
+    p = OBJECTS[case]()
+
+    def f(p):
+        return p.scale * np.sum(p.w**2)
+
+    value, slope = f(p), 2 * f(p) / np.sum(X**2) * X
+    found, g = qad.value_and_grad(f)(p)
+    np.testing.assert_allclose([found, *g.w], [value, *slope])
+    assert type(g) is type(p)
+    assert g.scale == p.scale
+    primal, tangent = qad.jvp(f, (p,), (g,))
+    np.testing.assert_allclose([primal, tangent], [value, slope @ slope])
+    np.testing.assert_allclose(qad.hvp(f, (p,), (g,))[0].w, slope / X * slope)
+    assert qad.tree_map(lambda x: 2 * x, p).scale == p.scale
+    np.testing.assert_allclose(qad.vmap(lambda p: p.scale * p.w)(p), p.scale * X)
+
+
+def test_fields_that_are_not_set_yet():
+    c = Computed(X)
+    assert not hasattr(qad.grad(lambda c: np.sum(c.w))(c), "later")
+    c.later = X
+    g = qad.grad(lambda c: np.sum(c.w * c.later))(c)
+    np.testing.assert_array_equal([g.w, g.later], [X, X])
+    assert g.label == "c"
+
+
+def test_a_path_names_fields_and_entries():
+    with pytest.raises(GradientTypeError, match=r"\.b has type int"):
+        qad.grad(lambda p: np.sum(p.a))(Pair(X, 1))
+    c = Computed(X)
+    c.later = 1
+    with pytest.raises(GradientTypeError, match=r"\.later has type int"):
+        qad.grad(lambda c: np.sum(c.w))(c)
+
+
+@pytest.mark.parametrize("cls", [Params, Registered])
+def test_trees_of_one_structure_may_hold_different_things(cls):
+    p, q = more(cls, X), more(cls, X)
+    q.scale = 1.0
+    assert qad.tree_map(np.add, p, q).scale == 5.0
+    assert qad.tree_map(np.add, q, p).scale == 1.0
+    np.testing.assert_allclose(qad.jvp(lambda p: p.scale * np.sum(p.w), (p,), (q,))[1], 5 * np.sum(X))
+
+
+def test_static_fields_are_compared():
+    p, q = Computed(X), Computed(X)
+    q.label = "other"
+    with pytest.raises(ArgumentError, match="different structure.*'c'.*'other'"):
+        qad.tree_map(np.add, p, q)
+    p.label, q.label = np.eye(2), np.eye(2)
+    np.testing.assert_array_equal(qad.tree_map(np.add, p, q).w, 2 * X)
+
+
+def test_what_is_computed_stands_in_fields():
+    """An attribute that is no field is not handed out by a transform."""
+
+    def f(w):
+        made = Params(2 * w)
+        made.norm = np.sum(w**2)
+        return made
+
+    made, slope = qad.jvp(f, (X,), (X,))
+    np.testing.assert_array_equal([made.w, slope.w], [2 * X, 2 * X])
+    with pytest.raises(LeakedTensorError, match="attribute"):
+        made.norm + 1.0
+
+
+# -- copies and pickles --------------------------------------------------------------------------------------------
 
 
 COPIES = {

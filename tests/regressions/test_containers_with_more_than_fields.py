@@ -1,7 +1,6 @@
-"""Dataclasses, namedtuples and registered classes whose objects hold more than their fields."""
+"""Frozen functions of dataclasses and registered classes whose objects hold more than their fields."""
 
-from collections import namedtuple
-from dataclasses import InitVar, dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -195,75 +194,10 @@ class Params:
     scale = 1.0  # without annotation, so that it is no field
 
 
-@dataclass(frozen=True)
-class Fixed:
-    w: np.ndarray
-    scale = 1.0
-
-
-@dataclass
-class Computed:
-    w: np.ndarray
-    label: str = field(default="c", metadata={"static": True})
-    later: np.ndarray = field(init=False)
-    factor: InitVar[float] = 2.0
-
-    def __post_init__(self, factor):
-        self.scale = factor * self.w.shape[0]
-
-
-@dataclass(slots=True)
-class InSlots:
-    w: np.ndarray
-
-
-class SlotMore(InSlots):
-    __slots__ = ("scale",)
-
-
-class Pair(namedtuple("Pair", "w v")):
-    pass
-
-
 def more(cls, *args):
     made = cls(*args)
     object.__setattr__(made, "scale", 5.0)
     return made
-
-
-OBJECTS = {
-    "dataclass": lambda: more(Params, X),
-    "frozen": lambda: more(Fixed, X),
-    "post init": lambda: Computed(X),
-    "slots": lambda: more(SlotMore, X),
-    "namedtuple": lambda: more(Pair, X, X + 1),
-    "namedtuple below": lambda: more(Pair, X, [more(Pair, X, X)]),
-}
-
-
-@pytest.mark.parametrize("case", OBJECTS)
-def test_what_is_no_field_comes_along(case):
-    p = OBJECTS[case]()
-
-    def f(p):
-        return p.scale * np.sum(p.w**2) * (p.v[0].scale if case == "namedtuple below" else 1.0)
-
-    value, slope = f(p), 2 * f(p) / np.sum(X**2) * X
-    frozen = qad.freeze(f)
-    for _ in range(2):
-        np.testing.assert_allclose(frozen(p), value)
-    found, g = qad.value_and_grad(f)(p)
-    np.testing.assert_allclose([found, *g.w], [value, *slope])
-    assert type(g) is type(p)
-    assert g.scale == p.scale
-    np.testing.assert_allclose(qad.grad(frozen)(p).w, slope)
-    primal, tangent = qad.jvp(f, (p,), (g,))
-    np.testing.assert_allclose([primal, tangent], [value, slope @ slope])
-    np.testing.assert_allclose(qad.hvp(f, (p,), (g,))[0].w, slope / X * slope)
-    assert qad.tree_map(lambda x: 2 * x, p).scale == p.scale
-    np.testing.assert_allclose(qad.vmap(lambda p: p.scale * p.w)(p), p.scale * X)
-    object.__setattr__(p, "scale", 7.0)
-    np.testing.assert_allclose([frozen(p), *qad.grad(frozen)(p).w], [f(p), *(slope * f(p) / value)])
 
 
 def test_cached_values_written_in_place():
@@ -285,66 +219,6 @@ def test_cached_values_written_in_place():
         np.testing.assert_allclose(found, np.sum(X[1:]))
 
 
-def test_fields_that_are_not_set_yet():
-    c = Computed(X)
-    assert not hasattr(qad.grad(lambda c: np.sum(c.w))(c), "later")
-    c.later = X
-    g = qad.grad(lambda c: np.sum(c.w * c.later))(c)
-    np.testing.assert_array_equal([g.w, g.later], [X, X])
-    assert g.label == "c"
-
-
-def test_a_path_names_fields_and_entries():
-    with pytest.raises(qad.errors.GradientTypeError, match=r"\.v has type int"):
-        qad.grad(lambda p: np.sum(p.w))(more(Pair, X, 1))
-    c = Computed(X)
-    c.later = 1
-    with pytest.raises(qad.errors.GradientTypeError, match=r"\.later has type int"):
-        qad.grad(lambda c: np.sum(c.w))(c)
-
-
-def test_trees_of_one_structure_may_hold_different_things():
-    p, q = Params(X), more(Params, X)
-    assert qad.tree_map(np.add, p, q).scale == 1.0
-    assert qad.tree_map(np.add, q, p).scale == 5.0
-    np.testing.assert_allclose(qad.jvp(lambda p: p.scale * np.sum(p.w), (q,), (p,))[1], 5 * np.sum(X))
-
-
-def test_the_order_of_attributes():
-    p = Params(X)
-    del p.w
-    p.scale = 2.0
-    p.w = X
-
-    def f(p):
-        return np.sum(p.w) * (2.0 if list(vars(p)) == ["scale", "w"] else 1.0)
-
-    np.testing.assert_allclose([f(p), qad.freeze(f)(p), qad.value_and_grad(f)(p)[0]], 2 * np.sum(X))
-
-
-@dataclass
-class Normed:
-    w: np.ndarray
-
-    def __post_init__(self):
-        self.norm = 2 * np.sum(self.w**2)
-        self.parts = [self.w + 1]
-
-
-@pytest.mark.parametrize("wrap", [lambda f: f, qad.freeze, qad.checkpoint])
-def test_results_whose_attributes_are_computed(wrap):
-    f = wrap(lambda p: Normed(2 * p.w))
-    for x in (X, X + 1, X):
-        made = f(Normed(x))
-        np.testing.assert_allclose([made.norm, *made.parts[0]], [8 * np.sum(x**2), *(2 * x + 1)])
-        np.testing.assert_allclose(qad.grad(lambda w: f(Normed(w)).norm)(x), 16 * x)
-        value, tangent = qad.jvp(f, (Normed(x),), (Normed(X),))
-        np.testing.assert_allclose([value.norm, tangent.norm], [8 * np.sum(x**2), 16 * np.sum(x * X)])
-        np.testing.assert_allclose(qad.vmap(lambda w: f(Normed(w)))(np.stack([x, x])).norm, [made.norm, made.norm])
-        aux = qad.value_and_grad(lambda w: (np.sum(w), f(Normed(w))), has_aux=True)(x)[0][1]
-        np.testing.assert_allclose(aux.norm, made.norm)
-
-
 def test_a_function_that_changes_an_attribute_of_its_argument():
     def f(p):
         p.scale = 3.0
@@ -352,38 +226,3 @@ def test_a_function_that_changes_an_attribute_of_its_argument():
 
     with pytest.raises(qad.errors.ArgumentError, match="or an attribute of one"):
         qad.freeze(f)(more(Params, X))
-
-
-@pytest.mark.parametrize("wrap", [qad.checkpoint, qad.freeze])
-@pytest.mark.parametrize("still", [3, True, "text", None, len])
-def test_outputs_that_are_no_arrays(wrap, still):
-    f = wrap(lambda x: (x**2, still, [still, 2 * x]))
-    assert f(X)[1] is still
-
-    def loss(x):
-        return (np.sum(f(x)[0] * f(x)[2][1]), f(x)[2][0])
-
-    (value, aux), g = qad.value_and_grad(loss, has_aux=True)(X)
-    np.testing.assert_allclose([value, *g], [2 * np.sum(X**3), *(6 * X**2)])
-    assert aux is still
-    np.testing.assert_allclose(qad.hvp(lambda x: loss(x)[0], (X,), (X,))[0], 12 * X**2)
-    np.testing.assert_allclose(qad.jvp(lambda x: loss(x)[0], (X,), (X,))[1], 6 * np.sum(X**3))
-    np.testing.assert_allclose(qad.vmap(lambda x: f(x)[0])(np.stack([X, X])), [X**2, X**2])
-    np.testing.assert_allclose(qad.grad(lambda x: np.sum(qad.vmap(lambda x: f(x)[0])(x)))(np.stack([X])), [2 * X])
-    only = wrap(lambda x: still)
-    np.testing.assert_allclose(qad.grad(lambda x: np.sum(x) if only(x) is still else 0 * np.sum(x))(X), 1.0)
-
-
-def test_objects_that_lead_to_themselves():
-    def f(p):
-        q, other = Params(2 * p.w), Params(3 * p.w)
-        q.me, q.list, q.other, other.friend, q.inner = q, [q], other, q, Params(5 * p.w)
-        return q
-
-    for wrapped in (qad.freeze(f), qad.checkpoint(f), qad.vmap(f), f):
-        np.testing.assert_array_equal(wrapped(Params(X)).w, 2 * X)
-        np.testing.assert_array_equal(wrapped(Params(X + 1)).inner.w, 5 * (X + 1))
-    p = Params(X)
-    p.me, p.list = p, [p]
-    frozen = qad.freeze(lambda p: np.sum(p.w))
-    np.testing.assert_allclose([frozen(p), frozen(p), *qad.grad(frozen)(p).w], [np.sum(X), np.sum(X), 1, 1, 1])

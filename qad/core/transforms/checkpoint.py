@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.core.attributes import whole
 from qad.core.errors import ArgumentError
 from qad.core.structured import settled
 from qad.core.tape.backward import alive
@@ -172,8 +171,7 @@ class _Call:
         """The leaves of the output, step by step."""
         args, kwargs = unflatten(self.spec, xs)
         out = self.f(*args, **kwargs)
-        with whole():
-            out, self.out_spec = flatten(out)
+        out, self.out_spec = flatten(out)
         out, self.still = parted(list(map(settled, out)))
         check_levels(out, xs)
         return tuple(map(number, out))

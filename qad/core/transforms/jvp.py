@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.core.attributes import whole
 from qad.core.errors import ArgumentError
 from qad.core.mutation.aliases import argument
 from qad.core.tape.forward import Forward
@@ -67,8 +66,7 @@ def jvp(f: Callable[..., R], primals: Sequence[Tree], tangents: Sequence[Tree], 
             return out.value, out.tangent
         value = owned(out, level, duals)
         return value, _handed_out(out.tangent, number(value))
-    with whole():
-        leaves, spec = flatten(out)
+    leaves, spec = flatten(out)
     tangents = [tangent_out(x, level) for x in leaves]
     values = owned_leaves(leaves, level, duals)
     moved = [_handed_out(t, number(value)) for t, value in zip(tangents, values, strict=True)]

@@ -12,7 +12,6 @@ import numpy as np
 from numpy import array, conjugate, ndarray
 
 from qad.core import malloc as memory
-from qad.core.attributes import whole
 from qad.core.errors import ShapeError
 from qad.core.foreign import is_foreign
 from qad.core.guests import brought
@@ -146,8 +145,7 @@ def owned(tree: Tree, level: Level, lifted: Sequence[tuple[Any, Any]] = ()) -> T
     """
     if type(tree) is Tensor and tree.level is level and type(tree.value) is not ndarray:
         return own(tree.value)  # a scalar or, where transforms nest, another Tensor
-    with whole():
-        leaves, spec = flatten(tree)
+    leaves, spec = flatten(tree)
     return unflatten(spec, owned_leaves(leaves, level, lifted))
 
 

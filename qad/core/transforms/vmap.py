@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import optree
 
-from qad.core.attributes import NAMESPACE, whole
+from qad.core.attributes import NAMESPACE
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.foreign import as_array
 from qad.core.mutation.aliases import argument
@@ -82,9 +82,8 @@ def vmap(f: Callable[P, Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[P
             size = _size(leaves, entries, args)
             call = [x if a is None else _example(x, a, level) for x, a in zip(leaves, entries, strict=True)]
             out = run(f, unflatten(spec, call), kwargs)
-        with whole():
-            results, spec = flatten(out)
-            axes = _spread_axes(out_axes, out, "out_axes")
+        results, spec = flatten(out)
+        axes = _spread_axes(out_axes, out, "out_axes")
         known = {id(x) for x in leaves}
         return unflatten(spec, [_handed_out(x, a, size, level, known) for x, a in zip(results, axes, strict=True)])
 

@@ -3,6 +3,7 @@
 import tracemalloc
 
 import numpy as np
+import pytest
 
 import qad
 
@@ -71,3 +72,25 @@ def test_keyword_arguments_are_arguments():
     x, w = np.array([0.5, 1.0]), np.array([2.0, 3.0])
     g = qad.grad(lambda w: layer(x, w=w, power=2).sum())(w)
     np.testing.assert_allclose(g, np.sin(2 * x * w) * x)
+
+
+X = np.array([0.3, 0.7, 1.1])
+
+
+@pytest.mark.parametrize("still", [3, True, "text", None, len])
+def test_outputs_that_are_no_arrays(still):
+    f = qad.checkpoint(lambda x: (x**2, still, [still, 2 * x]))
+    assert f(X)[1] is still
+
+    def loss(x):
+        return (np.sum(f(x)[0] * f(x)[2][1]), f(x)[2][0])
+
+    (value, aux), g = qad.value_and_grad(loss, has_aux=True)(X)
+    np.testing.assert_allclose([value, *g], [2 * np.sum(X**3), *(6 * X**2)])
+    assert aux is still
+    np.testing.assert_allclose(qad.hvp(lambda x: loss(x)[0], (X,), (X,))[0], 12 * X**2)
+    np.testing.assert_allclose(qad.jvp(lambda x: loss(x)[0], (X,), (X,))[1], 6 * np.sum(X**3))
+    np.testing.assert_allclose(qad.vmap(lambda x: f(x)[0])(np.stack([X, X])), [X**2, X**2])
+    np.testing.assert_allclose(qad.grad(lambda x: np.sum(qad.vmap(lambda x: f(x)[0])(x)))(np.stack([X])), [2 * X])
+    only = qad.checkpoint(lambda x: still)
+    np.testing.assert_allclose(qad.grad(lambda x: np.sum(x) if only(x) is still else 0 * np.sum(x))(X), 1.0)

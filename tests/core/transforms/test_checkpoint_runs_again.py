@@ -1,4 +1,4 @@
-"""`checkpoint` computes again what it computed first, generators among its arguments included, or says that it cannot."""
+"""`checkpoint` computes again what it computed first, generators among its arguments too, or says that it cannot."""
 
 import gc
 import random
