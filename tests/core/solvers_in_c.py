@@ -49,7 +49,7 @@ TRANSFORMS = {
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_inside_of_transforms_the_error_is_ours(solver, transform):
     for function in FUNCTIONS.values():
-        with pytest.raises(RecordedTensorError, match=rf"by scipy\.\w+\.{solver}, .*{COUNTERPART[solver]}"):
+        with pytest.raises(RecordedTensorError, match=rf"by scipy\.\w+, .*{COUNTERPART[solver]}"):
             TRANSFORMS[transform](lambda a, function=function: SOLVERS[solver](lambda x: function(x, a)))
 
 

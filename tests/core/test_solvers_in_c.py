@@ -1,4 +1,4 @@
-"""The tests of `tests/regressions/solvers_in_c.py`, in a process of their own.
+"""The tests of `tests/core/solvers_in_c.py`, in a process of their own.
 
 SciPy's C code goes on for a while after our error is set, and whether Python notices that depends on what the process
 has done before: after thousands of other tests SciPy's own complaint, that signs do not differ, has been seen in the
