@@ -57,10 +57,10 @@ def tr(*factors: ArrayLike) -> Array:
     array([[2., 6.],
            [4., 8.]])
     """
-    if (kind := contractor_of(factors)) is not None:
-        return kind.network(factors, tuple([(i, (i + 1) % len(factors)) for i in range(len(factors))]), ())
     if len(factors) == 2:
         return _quick_product(*factors)
+    if (kind := contractor_of(factors)) is not None:
+        return _of_kind(kind, factors)
     if len(factors) == 1:
         return _quick_trace(as_operand(factors[0]))
     return _ring(list(map(as_operand, factors)))
@@ -98,7 +98,14 @@ rule(
 )
 
 
+def _of_kind(kind, factors):
+    """The trace of a product of tensors of another kind."""
+    return kind.network(factors, tuple([(i, (i + 1) % len(factors)) for i in range(len(factors))]), ())
+
+
 def _any_two(a, b):
+    if (kind := contractor_of((a, b))) is not None:
+        return _of_kind(kind, (a, b))
     a, b = as_operand(a), as_operand(b)
     return trace_product(a, b) if a.ndim == b.ndim == 2 else _ring([a, b])
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.core.mutation.aliases import c_ordered
 from qad.core.tape.tensor import CONSTANT
 from qad.core.transforms.arguments import check_argnums, numbers_of
 from qad.core.transforms.grad import gradient_by
@@ -117,7 +116,7 @@ def hessian(f: Callable[P, Any], argnums: int | tuple[int, ...] = 0) -> Callable
 
         rows = pushed(slope, x, basis(x.shape, x.dtype))
         if x.dtype.kind != "c":
-            return c_ordered(rows.reshape(x.shape + x.shape))
+            return rows.reshape(x.shape + x.shape)
         return ComplexHessian(*_wirtinger(*rows.reshape((2, *x.shape, *x.shape))))
 
     return remade(second, hessian, f, argnums)
@@ -125,7 +124,7 @@ def hessian(f: Callable[P, Any], argnums: int | tuple[int, ...] = 0) -> Callable
 
 def _wirtinger(along_x: Value, along_y: Value) -> tuple[Value, Value]:
     """``zz`` and ``zzbar`` from the derivatives of the gradient along the real and the imaginary axes."""
-    return c_ordered(0.25 * np.conj(along_x + 1j * along_y)), c_ordered(0.25 * (along_x - 1j * along_y))
+    return 0.25 * np.conj(along_x + 1j * along_y), 0.25 * (along_x - 1j * along_y)
 
 
 def _leaf(x: Any, where: object) -> Value:
@@ -158,9 +157,7 @@ def _blocks(gradients: Function, numbers: Sequence[int], several: bool, args: Se
 
     rows = [zip(row(k, x), xs, strict=True) for k, x in enumerate(xs)]
     if all(x.dtype.kind != "c" for x in xs):
-        shaped = [
-            [c_ordered(part.reshape(x.shape + y.shape)) for part, y in row] for row, x in zip(rows, xs, strict=True)
-        ]
+        shaped = [[part.reshape(x.shape + y.shape) for part, y in row] for row, x in zip(rows, xs, strict=True)]
         return _squared(shaped, specs, several)
     pairs = [[_pair(part, x, y) for part, y in row] for row, x in zip(rows, xs, strict=True)]
     zz, zzbar = ([[pair[i] for pair in row] for row in pairs] for i in (0, 1))
@@ -170,7 +167,7 @@ def _blocks(gradients: Function, numbers: Sequence[int], several: bool, args: Se
 def _pair(part: Value, x: Value, y: Value) -> list[Value]:
     """``zz`` and ``zzbar`` of two arrays, from the derivatives of the gradient by `y` along the axes of `x`."""
     along_y = part[x.size :] if x.dtype.kind == "c" else np.zeros_like(part)
-    return [c_ordered(block.reshape(x.shape + y.shape)) for block in _wirtinger(part[: x.size], along_y)]
+    return [block.reshape(x.shape + y.shape) for block in _wirtinger(part[: x.size], along_y)]
 
 
 def _squared(rows: Sequence[Sequence[Value]], specs: Sequence[Spec], several: bool) -> Tree:

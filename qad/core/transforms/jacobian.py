@@ -15,7 +15,7 @@ import numpy as np
 from qad.core import malloc as memory
 from qad.core.errors import BatchError
 from qad.core.foreign import like
-from qad.core.mutation.aliases import argument, c_ordered
+from qad.core.mutation.aliases import argument
 from qad.core.tape import backward
 from qad.core.tape.backward import arrived
 from qad.core.tape.forward import Forward
@@ -92,7 +92,7 @@ class Table:
         """``function(entry)`` of each, nested like the output and, inside of that, like the arguments."""
         return unflatten(
             self.out,
-            [nested([function(_ordered(pair)) for pair in row], self.specs, self.several) for row in self.rows],
+            [nested([function(pair) for pair in row], self.specs, self.several) for row in self.rows],
         )
 
     def by_argument(self) -> list[Table]:
@@ -166,11 +166,6 @@ def _swept(node: Node, seeds: Value, xs: Sequence[Tensor]) -> Sequence[Value]:
         except BatchError:  # a rule asks for numbers: it gets them one by one
             pass
     return _joined([[c for c, _ in _cotangents(node, seed, xs)] for seed in seeds], np.stack)
-
-
-def _ordered(pair: Pair) -> Pair:
-    """Both derivatives in C order, as all that transforms hand out."""
-    return tuple([None if x is None else c_ordered(x) for x in pair])
 
 
 def _joined(parts: Sequence[Sequence[Value]], join: Function) -> Sequence[Value]:

@@ -15,7 +15,7 @@ from qad.core import malloc as memory
 from qad.core.errors import ShapeError
 from qad.core.foreign import is_foreign
 from qad.core.guests import brought
-from qad.core.mutation.aliases import c_ordered, snapshot
+from qad.core.mutation.aliases import snapshot
 from qad.core.tape.backward import arrived
 from qad.core.tape.node import ANSWER, ID, LEAF, next_id
 from qad.core.tape.tensor import CONSTANT, Tensor, handle_of, value_of
@@ -85,13 +85,11 @@ def to_public(found: Found, leaf: Node) -> Value:
     if type(g) is type(value) is ndarray and g.dtype is dtype and g.shape == value.shape:  # the common case, quickly
         if memory.waiting and g.nbytes >= memory.LARGE:
             memory.ready(g.nbytes)
-        turned = dtype.kind == "c"
-        if not (owned and g.base is None and g.flags.c_contiguous):
-            if turned and g.flags.c_contiguous:
-                g = conjugate(g)
-                return g if type(g) is ndarray else array(g)  # the conjugate of an array without axes is a scalar
-            g = g.copy()  # in C order, which takes longer together with the conjugation
-        return conjugate(g, g) if turned else g
+        own = owned and g.base is None
+        if dtype.kind != "c":
+            return g if own else g.copy("K")
+        g = conjugate(g, g) if own else conjugate(g)
+        return g if type(g) is ndarray else array(g)  # the conjugate of an array without axes is a scalar
     return publish(*arrived(found, leaf), value)
 
 
@@ -113,17 +111,16 @@ def publish(g: Cotangent, owned: bool, value: Value) -> Value:
     if g.dtype is not value.dtype and g.dtype != value.dtype:
         g, owned = g.astype(value.dtype), True
     plain = type(g) is np.ndarray
-    owned = owned and plain and g.base is None and g.flags.c_contiguous
+    owned = owned and plain and g.base is None
     if value.dtype.kind == "c":
-        g, owned = np.conjugate(g, out=g) if owned else np.conjugate(g, order="C") if plain else g.conj(), True
+        g, owned = np.conjugate(g, out=g) if owned else g.conj(), True
     if plain:
-        g = np.asarray(g) if owned else g.copy()  # the conjugate of an array without axes is a scalar
+        g = np.asarray(g) if owned else g.copy("K")  # the conjugate of an array without axes is a scalar
         return alike(g if type(value) is ndarray or not isinstance(value, np.generic) else g[()], value)
     if type(value) is np.ndarray and type(g) is not Tensor:
-        return np.array(g, order="C")
+        return np.array(g)
     if is_foreign(g):
         return g if owned else g.copy()
-    g = c_ordered(g) if g.ndim > 1 else g
     return alike(g, value) if g.shape or type(g) is not Tensor else of_the_kind(g, value_of(value))
 
 
@@ -158,7 +155,6 @@ def owned_leaves(leaves: Sequence[Any], level: Level, lifted: Sequence[tuple[Any
             if known is None:
                 known = {id(y.value) for leaf, _ in lifted for y in ([leaf] if type(leaf) is Tensor else leaf)}
             new = type(x) is Tensor and x.level is level and value.base is None and value.flags.writeable
-            new = new and value.flags.c_contiguous  # what a transform hands out is in C order, in whatever it is nested
             value = value if new and id(value) not in known else value.copy()
             known.add(id(value))
         else:
