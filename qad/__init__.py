@@ -30,6 +30,11 @@ NumPy             sin, sum, reshape, ...: NumPy's own functions, which take Tens
 from importlib import import_module as _load
 from typing import TYPE_CHECKING as _FOR_EDITORS
 
+from numpy import e, fft, inf, nan, newaxis, pi
+
+if _FOR_EDITORS:
+    from numpy import *  # of which qad offers what Tensors may be given to
+
 from qad import extend, linalg
 from qad import rules as _rules  # gives NumPy's functions and Tensor their derivatives
 from qad.contract.einsum import einsum, tensordot
@@ -58,11 +63,13 @@ from qad.frozen.freeze import freeze
 from qad.linalg.implicit.fixed_point import fixed_point
 from qad.rules import building as _building
 from qad.rules import creation as _creation
-from qad.rules import exports as _names
+from qad.rules import series as polynomial
 from qad.rules.building import *
+from qad.rules.complex import abs2
 from qad.rules.creation import *
 from qad.rules.devices import to_device
-from qad.rules.exports import *
+from qad.rules.exports import exported as _exported
+from qad.rules.logsumexp import logsumexp
 from qad.rules.sparse import sparse
 from qad.testing import check_grads
 
@@ -82,6 +89,9 @@ _LATE = {  # what is loaded when it is first touched, and whence: a program that
     "warm_up": "qad.circuit.warming",
 }  # fmt: skip
 
+_NUMPYS = {name: function for name, function in _exported().items() if name not in globals()}
+globals().update(_NUMPYS)
+
 __all__ = [
     # transforms
     "grad", "value_and_grad", "vjp", "jvp", "hvp", "wirtinger", "jacobian", "hessian", "checkpoint", "stop_gradient",
@@ -99,7 +109,8 @@ __all__ = [
     # parts, settings, checks, errors
     "QadError", "check_grads", "config", "errors", "extend", "linalg",
     # parts that come when they are first touched, and all of NumPy's
-    *_LATE, *_building.__all__, *_creation.__all__, *_names.__all__,
+    *_LATE, *_building.__all__, *_creation.__all__, *_NUMPYS,
+    "abs2", "e", "fft", "inf", "logsumexp", "nan", "newaxis", "pi", "polynomial",
 ]  # fmt: skip
 
 

@@ -117,6 +117,11 @@ def passes_through(*functions: Function, batch: Rule | Kind | None = None) -> No
             defbatch(fn, batch)
 
 
+def takes_tensors(fn: Function) -> bool:
+    """Whether a function or ufunc of NumPy may be given Tensors: it has a rule, a handler, or passes through."""
+    return getattr(fn, "__hash__", None) is not None and (fn in UFUNCS or fn in FUNCTIONS)
+
+
 def has_no_derivative(ufunc: np.ufunc) -> bool:
     """Whether `passes_through` has declared it so."""
     return getattr(UFUNCS[ufunc], "passes", False)
