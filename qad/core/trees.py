@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from qad.typing import Function, Tree
 
 _LEAVES = (np.ndarray, Tensor, float, complex)
+_ARRAYS = frozenset((np.ndarray, Tensor))
 LEAF: Spec = optree.treespec_leaf(namespace=NAMESPACE)
 
 
@@ -36,17 +38,27 @@ def flatten(tree: Tree) -> tuple[list[Any], Spec]:
     """Leaves of `tree` and the spec that rebuilds it."""
     if type(tree) in _LEAVES:
         return [tree], LEAF
+    if type(tree) is list and _ARRAYS.issuperset(map(type, tree)):  # a common case, quickly
+        return tree[:], _list_spec(len(tree))
     leaves, spec = optree.tree_flatten(tree, namespace=NAMESPACE)
-    strangers = {cls for cls in set(map(type, leaves)) if is_dataclass(cls)}
+    strangers = [cls for cls in set(map(type, leaves)) if hasattr(cls, "__dataclass_fields__")]
     for cls in strangers:
         with suppress(ValueError):  # another thread was first
             register_dataclass(cls)
     return flatten(tree) if strangers else (leaves, spec)
 
 
+@cache
+def _list_spec(n: int) -> Spec:
+    """The spec of a list of `n` leaves."""
+    return optree.tree_structure([0] * n, namespace=NAMESPACE)
+
+
 def unflatten(spec: Spec, leaves: Sequence[Any]) -> Tree:
     """The tree of this `spec` with these `leaves`."""
-    return leaves[0] if spec is LEAF else optree.tree_unflatten(spec, leaves)
+    if spec is LEAF:
+        return leaves[0]
+    return list(leaves) if spec is _list_spec(len(leaves)) else spec.unflatten(leaves)
 
 
 def tree_map(function: Function, tree: Tree, *rest: Tree) -> Any:

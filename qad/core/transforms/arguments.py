@@ -14,22 +14,25 @@ from qad.core.tape.tensor import Tensor, value_of
 from qad.core.trees import flatten, unflatten
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from qad.core.words import Keywords, Value
     from qad.typing import Function, Tree
 
 
 def numbers_of(argnums: int | tuple[int, ...]) -> tuple[int, ...]:
-    """`argnums` as a tuple; raises where it is neither an integer nor a tuple of them."""
+    """`argnums` as a tuple; raises where it is neither an integer nor a tuple of different ones."""
     numbers = argnums if isinstance(argnums, tuple) else (argnums,)
     try:
-        return tuple(map(index, numbers))
+        numbers = tuple(map(index, numbers))
     except TypeError:
         raise ArgumentError(f"argnums is an integer or a tuple of integers, not {argnums!r}") from None
+    if len(set(numbers)) < len(numbers):
+        raise named_twice(numbers)
+    return numbers
 
 
-def check_argnums(numbers: Sequence[int], args: Sequence[Any]) -> None:
+def check_argnums(numbers: Collection[int], args: Sequence[Any]) -> None:
     """Raise unless `numbers` name different ones of `args`."""
     count = len(args)
     for n in numbers:
@@ -39,7 +42,11 @@ def check_argnums(numbers: Sequence[int], args: Sequence[Any]) -> None:
                 "passed by position"
             )
     if len({n % count for n in numbers}) < len(numbers):
-        raise ArgumentError(f"argnums={numbers} names an argument twice: give each once")
+        raise named_twice(numbers)
+
+
+def named_twice(numbers: Collection[int]) -> ArgumentError:
+    return ArgumentError(f"argnums={numbers} names an argument twice: give each once")
 
 
 def check_pair(out: object) -> None:

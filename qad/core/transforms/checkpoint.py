@@ -16,8 +16,8 @@ from qad.core.tape.node import ANSWER, ARGS, ID, LEAF, PARENTS, PRIMITIVE, Primi
 from qad.core.tape.operands import highest
 from qad.core.tape.record import record
 from qad.core.tape.tensor import CONSTANT, Tensor, value_of
-from qad.core.transforms.grad import Record
 from qad.core.transforms.leaves import number, own, zeros_of
+from qad.core.transforms.linearized import Linearized
 from qad.core.transforms.recorded import nodes_below
 from qad.core.transforms.transformed import remade
 from qad.core.transforms.vmap import vmap
@@ -129,32 +129,33 @@ class _Call:
 
     def value(self, *xs: Value) -> tuple[Value, ...]:
         """The leaves of the output."""
-        made = self.run_on_tape(xs)
-        self.first = digest(made.nodes)
-        return tuple(made.values)
+        _, nodes, values = self.run_on_tape(xs)
+        self.first = digest(nodes)
+        return tuple(values)
 
     def rule(self, needed: Sequence[int], g: Cotangent, ans: Answer, *xs: Value) -> list[Cotangent]:
         """The cotangents of leaves, for which the function runs again."""
         try:
             with self.again():
-                made = self.run_on_tape(xs)
+                made, nodes, _ = self.run_on_tape(xs)
         except _ClosesOver:
             raise ArgumentError(CHANGED) from None
-        if digest(made.nodes) != self.first:
+        if digest(nodes) != self.first:
             raise ArgumentError(CHANGED)
         seeds = [zeros_of(a) if part is None else part for part, a in zip(g, ans, strict=True)]
-        found = dict(zip(self.tied, made.pulled(seeds), strict=True))
+        found = dict(zip(self.tied, made.pulled(nodes, seeds), strict=True))
         return [np.conj(found[i]) for i in needed]
 
     def batch(self, batched: Sequence[bool], *xs: Value) -> tuple[Value, ...]:
         """The leaves of the output for all examples of `qad.vmap`: those of a checkpointed function of all of them."""
         return checkpoint(vmap(self.run, tuple([0 if stacked else None for stacked in batched])))(*xs)
 
-    def run_on_tape(self, xs: Sequence[Value]) -> Record:
-        """The record of a run in which the leaves that are `tied` are recorded."""
-        made = Record(self.of_tied(xs), [xs[i] for i in self.tied], {})
-        check_levels(made.values, xs)
-        return made
+    def run_on_tape(self, xs: Sequence[Value]) -> tuple[Linearized, list[Node | None], list[Value]]:
+        """A run in which the leaves that are `tied` are recorded, and the nodes and values of the output."""
+        made = Linearized(self.of_tied(xs), [xs[i] for i in self.tied], range(len(self.tied)), {})
+        nodes, values, _ = made.leaves()
+        check_levels(values, xs)
+        return made, nodes, values
 
     def of_tied(self, xs: Sequence[Value]) -> Callable[..., tuple[Value, ...]]:
         """The leaves of the output as a function of the leaves that are `tied`."""

@@ -19,11 +19,9 @@ from qad.core.mutation.aliases import argument
 from qad.core.tape import backward
 from qad.core.tape.backward import arrived
 from qad.core.tape.forward import Forward
-from qad.core.tape.reverse import Reverse
 from qad.core.tape.tensor import Tensor, value_of
-from qad.core.transforms.arguments import check_argnums, numbers_of, output_dtype, run
-from qad.core.transforms.grad import node_of, tangent_out
-from qad.core.transforms.leaves import lift
+from qad.core.transforms.arguments import numbers_of, output_dtype, run
+from qad.core.transforms.linearized import Linearized, tangent_out
 from qad.core.trees import LEAF, flatten, strip, unflatten
 from qad.core.vmap.batched import GIVEN, Batched
 from qad.core.vmap.rules import Batch
@@ -54,24 +52,16 @@ def derivatives(
         arguments: the Wirtinger derivatives; for a real argument its derivative, and None.
     """
     numbers = numbers_of(argnums)
-    check_argnums(numbers, args)
-    call = list(args)
-    with Reverse() as level:
-        lifted = {n: lift(call[n], level, n) for n in numbers}
-        for n, (tree, _, _) in lifted.items():
-            call[n] = tree
-        out = run(f, call, kwargs)
-    leaves, spec = flatten(out)
-    nodes, values = [node_of(y, level) for y in leaves], [strip(y, level) for y in leaves]
-    dtypes = [output_dtype(value, name) for value in values] or [output_dtype(out, name)]
-    xs = [x for _, leaves, _ in lifted.values() for x in leaves]
+    made = Linearized(f, args, numbers, kwargs)
+    nodes, values, spec = made.leaves()
+    dtypes = [output_dtype(value, name) for value in values] or [output_dtype(made.out, name)]
+    xs = [x for leaves, _ in made.given for x in leaves]
     rows = sum(reals(np.shape(value), dtype) for value, dtype in zip(values, dtypes, strict=True))
     if rows > 2 * sum(reals(x.shape, x.dtype) for x in xs) and any(node is not None for node in nodes):
-        table = by_columns(f, args, kwargs, lifted, values, dtypes)
+        table = by_columns(f, args, kwargs, dict(zip(numbers, made.given, strict=True)), values, dtypes)
     else:
         table = [by_rows(node, np.shape(v), t, xs) for node, v, t in zip(nodes, values, dtypes, strict=True)]
-    specs = [spec for _, _, spec in lifted.values()]
-    return unflatten(spec, values), Table(table, spec, specs, isinstance(argnums, tuple))
+    return unflatten(spec, values), Table(table, spec, [given for _, given in made.given], isinstance(argnums, tuple))
 
 
 def reals(shape: Sequence[int], dtype: np.dtype[Any]) -> int:
@@ -207,7 +197,7 @@ def by_columns(
     f: Function,
     args: Sequence[Tree],
     kwargs: Keywords,
-    lifted: dict[int, tuple[Tree, list[Tensor], Spec]],
+    given: dict[int, tuple[list[Tensor], Spec]],
     values: Sequence[Value],
     dtypes: Sequence[np.dtype[Any]],
 ) -> list[list[Pair]]:
@@ -215,7 +205,7 @@ def by_columns(
     flat = len(values) > 1
     ends = np.cumsum([np.size(value_of(value)) for value in values])
     columns = []
-    for n, (_, leaves, spec) in lifted.items():
+    for n, (leaves, spec) in given.items():
         for i, x in enumerate(leaves):
 
             def moving(x, n=n, i=i, leaves=leaves, spec=spec):

@@ -12,8 +12,9 @@ from qad.core.tape.forward import Forward
 from qad.core.tape.node import NUMPY_SCALARS
 from qad.core.tape.tensor import CONSTANT, FIXED, Tensor
 from qad.core.transforms.arguments import run
-from qad.core.transforms.grad import gradient_by, tangent_out, vjp
+from qad.core.transforms.grad import gradient_by, vjp
 from qad.core.transforms.leaves import alike, number, own, owned, owned_leaves, zeros_of
+from qad.core.transforms.linearized import tangent_out
 from qad.core.transforms.seeds import match
 from qad.core.trees import check_leaf, flatten, leaf_path, nesting, strip, tree_map, unflatten
 
@@ -86,7 +87,7 @@ def _handed_out(t: Tangent, value: Value) -> Tangent:
     return alike(t[()], value)
 
 
-def _dual(primal: Tree, tangent: Tree, level: Level, name: Any) -> tuple[Any, Tree]:
+def _dual(primal: Tree, tangent: Tree, level: Level, name: Any) -> tuple[list[Tensor], Tree]:
     """The leaves of `primal`, each with its tangent, and the tree of them."""
     if (
         type(primal) is type(tangent) is np.ndarray
@@ -96,7 +97,7 @@ def _dual(primal: Tree, tangent: Tree, level: Level, name: Any) -> tuple[Any, Tr
     ):  # the common case, quickly
         dual = Tensor(primal, None, level, tangent)
         dual.buffer = FIXED
-        return dual, dual
+        return [dual], dual
     leaves, spec = flatten(primal)
     moves, given = flatten(tangent)
     if given != spec:

@@ -5,7 +5,6 @@ Public gradients are ``dL/dx + i dL/dy = 2 dL/d(conj z)``; the conjugate of the 
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,25 +21,24 @@ from qad.core.tape.tensor import CONSTANT, Tensor, handle_of, value_of
 from qad.core.trees import check_leaf, flatten, leaf_path, strip, unflatten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
     from qad.core.tape.levels import Level
     from qad.core.words import Cotangent, Found, Node, Spec, Value
     from qad.typing import Tree
 
-KINDS: frozenset[str] = frozenset("fc")  # of dtypes that have a gradient
-
 
 def lift(tree: Tree, level: Level, name: str | int) -> tuple[Tree, list[Tensor], Spec]:
     """`tree` with each leaf recorded on `level`, its leaves as Tensors, and its spec."""
     leaves, spec = flatten(tree)
+    lifted = []
     for i, value in enumerate(leaves):
         if type(value) is not ndarray or value.dtype.kind not in "fc":
             value = strip(value, CONSTANT)
             check_leaf(value, lambda i=i: f"{name}{leaf_path(tree, i)}")
-            leaves[i] = number(value)
-    lifted = [Tensor(value, [next_id(), LEAF, None, None, value, ()], level) for value in leaves]
+            value = number(value)
+        lifted.append(Tensor(value, [next_id(), LEAF, None, None, value, ()], level))
     return unflatten(spec, lifted), lifted, spec
 
 
@@ -52,27 +50,6 @@ def number(x: Value) -> Value:
         return np.asarray(x)[()]
     x = brought(x)
     return x.__qad_number__() if hasattr(x, "__qad_number__") else x
-
-
-def with_leaves(args: Sequence[Tree], numbers: Iterable[int], level: Level) -> tuple[list[Tree], list[tuple[Any, Any]]]:
-    """The arguments of a call, those of these `numbers` made leaves; and the leaves, with what rebuilds their tree.
-
-    An array stands for itself, with None, and a list of arrays is rebuilt by `list`: the common cases, quickly.
-    """
-    call, lifted = list(args), []
-    for n in numbers:
-        tree = args[n]
-        if (type(tree) is ndarray or (type(tree) is Tensor and tree.level is not CONSTANT)) and tree.dtype.kind in "fc":
-            leaves = call[n] = Tensor(tree, [next_id(), LEAF, None, None, tree, ()], level)
-            rebuild = None
-        elif type(tree) is list and set(map(type, tree)) == {ndarray} and {x.dtype.kind for x in tree} <= KINDS:
-            leaves = call[n] = [Tensor(x, [next_id(), LEAF, None, None, x, ()], level) for x in tree]
-            rebuild = list
-        else:
-            call[n], leaves, spec = lift(tree, level, n)
-            rebuild = partial(unflatten, spec)
-        lifted.append((leaves, rebuild))
-    return call, lifted
 
 
 def to_public(found: Found, leaf: Node) -> Value:
@@ -134,26 +111,26 @@ def of_the_kind(g: Value, bare: Value) -> Value:
     return g[()] if type(g) is ndarray and isinstance(bare, np.generic) else g
 
 
-def owned(tree: Tree, level: Level, lifted: Sequence[tuple[Any, Any]] = ()) -> Tree:
+def owned(tree: Tree, level: Level, given: Sequence[tuple[Sequence[Tensor], Any]] = ()) -> Tree:
     """`tree` as a transform hands it out: without Tensors of `level`, its arrays in memory that nobody else holds.
 
-    What was computed on the level is new, unless it is a view or one of the arguments, which are `lifted`; what was not
-    may belong to anybody.
+    What was computed on the level is new, unless it is a view or one of the arguments, whose leaves are `given`; what
+    was not may belong to anybody.
     """
     if type(tree) is Tensor and tree.level is level and type(tree.value) is not ndarray:
         return own(tree.value)  # a scalar or, where transforms nest, another Tensor
     leaves, spec = flatten(tree)
-    return unflatten(spec, owned_leaves(leaves, level, lifted))
+    return unflatten(spec, owned_leaves(leaves, level, given))
 
 
-def owned_leaves(leaves: Sequence[Any], level: Level, lifted: Sequence[tuple[Any, Any]]) -> list[Any]:
+def owned_leaves(leaves: Sequence[Any], level: Level, given: Sequence[tuple[Sequence[Tensor], Any]]) -> list[Any]:
     """`owned` of the leaves of a tree."""
     known, values = None, []
     for x in leaves:
         value = strip(x, level)
         if type(value) is ndarray:
             if known is None:
-                known = {id(y.value) for leaf, _ in lifted for y in ([leaf] if type(leaf) is Tensor else leaf)}
+                known = {id(y.value) for leaves_given, _ in given for y in leaves_given}
             new = type(x) is Tensor and x.level is level and value.base is None and value.flags.writeable
             value = value if new and id(value) not in known else value.copy()
             known.add(id(value))

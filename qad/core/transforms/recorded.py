@@ -9,12 +9,9 @@ from qad.core.structured import form_of
 from qad.core.tape.levels import records
 from qad.core.tape.node import ARGS, FREED, ID, LEAF, PARENTS, PICK, PRIMITIVE, given
 from qad.core.tape.operands import highest
-from qad.core.tape.reverse import Reverse
 from qad.core.tape.tensor import CONSTANT, Tensor
-from qad.core.transforms.arguments import run
-from qad.core.transforms.grad import node_of
-from qad.core.transforms.leaves import lift
-from qad.core.trees import flatten, strip
+from qad.core.transforms.linearized import Linearized
+from qad.core.trees import strip
 from qad.core.vmap.batched import Batched
 
 if TYPE_CHECKING:
@@ -83,16 +80,14 @@ def operations(f: Function, x: Tree) -> Any:
     spec
         The structure of the output.
     """
-    with Reverse() as level:
-        lifted, leaves, _ = lift(x, level, "x")
-        out, spec = flatten(run(f, [lifted], {}))
-    nodes = [node_of(leaf, level) for leaf in out]
+    made = Linearized(f, [x], (0,), {})
+    nodes, values, spec = made.leaves()
     outputs = [
-        (None, strip(leaf, CONSTANT)) if node is None else (node[ID], leaf.value)
-        for leaf, node in zip(out, nodes, strict=True)
+        (None, strip(value, CONSTANT)) if node is None else (node[ID], value)
+        for value, node in zip(values, nodes, strict=True)
     ]
     steps = [_operation(node) for node in nodes_below(nodes) if node[PRIMITIVE] is not LEAF]
-    return [leaf.node[ID] for leaf in leaves], steps, outputs, spec
+    return [leaf.node[ID] for leaf in made.given[0][0]], steps, outputs, spec
 
 
 def nodes_below(roots: Sequence[Node | None]) -> list[Node]:

@@ -15,8 +15,8 @@ from qad.core.tape.levels import unrecorded
 from qad.core.tape.node import GRAD, leaf
 from qad.core.tape.reverse import TAPE
 from qad.core.tape.tensor import Tensor, read_only, value_of
-from qad.core.transforms.grad import SEEDS, scalar_loss, seed_of
 from qad.core.transforms.leaves import to_public
+from qad.core.transforms.linearized import SEEDS, scalar_roots
 from qad.core.transforms.seeds import match
 from qad.core.trees import check_arithmetic, tree_map
 
@@ -99,12 +99,10 @@ def backward(x: Tensor, gradient: ArrayLike | None = None, retain_graph: bool = 
         )
     if gradient is None:
         seed = SEEDS.get(type(x.value))
-        if seed is None:
-            scalar_loss(x, TAPE, "backward()")
-            seed = seed_of(x)
+        roots = scalar_roots(x, TAPE, "backward()")[0] if seed is None else [(x.node, seed)]
     else:
-        seed = np.conj(match(gradient, x.value, "gradient"))
-    found = sweeping.sweep([(x.node, seed)], free=not retain_graph)
+        roots = [(x.node, np.conj(match(gradient, x.value, "gradient")))]
+    found = sweeping.sweep(roots, free=not retain_graph)
     for _, _, node in found.values():
         g = to_public(found, node)
         node[GRAD] = g if node[GRAD] is None else node[GRAD] + g

@@ -1,0 +1,168 @@
+"""One run of a function whose arguments are recorded: what `grad`, `vjp`, `jacobian` and `checkpoint` begin with."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy import ndarray
+
+from qad.core.errors import GradientTypeError, ShapeError
+from qad.core.foreign import like
+from qad.core.tape import backward
+from qad.core.tape.cotangents import One
+from qad.core.tape.node import leaf
+from qad.core.tape.record import leaked
+from qad.core.tape.reverse import Reverse
+from qad.core.tape.tensor import CONSTANT, Tensor, value_of
+from qad.core.transforms.arguments import (
+    WRAPPERS,
+    check_argnums,
+    check_pair,
+    output_dtype,
+    raise_ours,
+    without_structure,
+)
+from qad.core.transforms.leaves import lift, to_public
+from qad.core.trees import LEAF, flatten, strip, unflatten
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from qad.core.tape.levels import Level
+    from qad.core.words import Cotangent, Found, Keywords, Node, Roots, Spec, Tangent, Value
+    from qad.typing import Function, Tree
+
+# a scalar loss of these types needs no look
+SEEDS: dict[type, One] = {kind: One(np.dtype(kind)) for kind in (np.float64, np.float32)}
+one: Callable[[Any], One] = cache(One)  # the cotangent of any other scalar loss, by its dtype
+
+
+class Linearized:
+    """A run of a function whose arguments of some `numbers` are recorded, on a level that is closed again.
+
+    Attributes
+    ----------
+    level : Level
+    given : list of (list of Tensor, spec)
+        The leaves of each of these arguments, and how they are nested.
+    out : what the function returned; of a pair, with `has_aux`, the first entry, and `aux` is the second
+    """
+
+    __slots__ = ("level", "given", "out", "aux")
+    out: Any
+    aux: Any
+
+    def __init__(
+        self, f: Function, args: Sequence[Tree], numbers: Iterable[int], kwargs: Keywords, has_aux: bool = False
+    ) -> None:
+        level = self.level = Reverse()
+        try:
+            call, self.given = recorded(args, numbers, level)
+            out = f(*call, **kwargs)
+            self.out = out if type(out) is Tensor and out.level is level else without_structure(out)
+        except WRAPPERS as error:
+            raise_ours(error)
+            raise
+        finally:
+            level.close()
+        if has_aux:
+            check_pair(self.out)
+            self.out, self.aux = self.out
+
+    def scalar(self, name: str) -> tuple[Roots, Value]:
+        """Where the sweep begins, and the value, of a loss; errors tell the `name` of the transform.
+
+        The run forgets its output, so that the sweep frees the graph as it goes.
+        """
+        out, level, self.out = self.out, self.level, None
+        if type(out) is Tensor and out.level is level and (seed := SEEDS.get(type(out.value))) is not None:
+            return [(out.node, seed)], out.value
+        return scalar_roots(out, level, name)
+
+    def leaves(self) -> tuple[list[Node | None], list[Value], Spec]:
+        """The nodes and values of all leaves of the output; a node is None where that depends on no argument."""
+        leaves, spec = flatten(self.out)
+        return [node_of(x, self.level) for x in leaves], [strip(x, self.level) for x in leaves], spec
+
+    def public(self, found: Found) -> tuple[Tree, ...]:
+        """The gradients by the arguments, of what a sweep found."""
+        gradients = []
+        for leaves, spec in self.given:
+            if spec is LEAF:  # the common case, quickly
+                gradients.append(to_public(found, leaves[0].node))
+            else:
+                gradients.append(unflatten(spec, [to_public(found, x.node) for x in leaves]))
+        return tuple(gradients)
+
+    def pulled(self, nodes: Sequence[Node | None], seeds: Sequence[Cotangent]) -> tuple[Tree, ...]:
+        """The gradients by the arguments, given the (unconjugated) cotangents of the leaves of the output."""
+        roots = [(node, seed) for node, seed in zip(nodes, seeds, strict=True) if node is not None]
+        return self.public(backward.sweep(roots))
+
+
+def recorded(
+    args: Sequence[Tree], numbers: Iterable[int], level: Level
+) -> tuple[list[Tree], list[tuple[list[Tensor], Spec]]]:
+    """The arguments of a call, those of these `numbers` recorded on `level`; and the leaves and the spec of each."""
+    call, given = list(args), []
+    for n in numbers:
+        if not 0 <= n < len(args):
+            check_argnums(numbers, args)
+        tree = args[n]
+        plain = type(tree) is ndarray or (type(tree) is Tensor and tree.level is not CONSTANT)
+        if plain and tree.dtype.kind in "fc":  # the common case, quickly
+            call[n] = x = Tensor(tree, leaf(tree), level)
+            given.append(([x], LEAF))
+        else:
+            call[n], leaves, spec = lift(tree, level, n)
+            given.append((leaves, spec))
+    return call, given
+
+
+def scalar_roots(out: Value, level: Level, name: str) -> tuple[Roots, Value]:
+    """Where the sweep begins from the output of a function to be differentiated, and its value; it is a real scalar."""
+    inner = out.value if type(out) is Tensor and out.level is level else None
+    if type(inner) is Tensor and inner.shape == () and inner.dtype.kind == "f":  # where transforms nest, quickly
+        return [(out.node, seed_of(inner))], inner
+    node, value = node_of(out, level), strip(out, level)
+    dtype = output_dtype(value, name)
+    shape = np.shape(value_of(value))
+    if node is not None and not hasattr(value, "dtype"):
+        raise GradientTypeError("an object array was among the operands: write array.astype(float) or astype(complex)")
+    if dtype.kind == "c":
+        raise GradientTypeError(
+            f"{name} needs a real output, but got {dtype}. For the derivatives of a complex output use qad.wirtinger, "
+            "qad.vjp or qad.jacobian; for a real loss return out.real or qad.abs2(out)"
+        )
+    if shape != ():
+        raise ShapeError(
+            f"{name} needs a scalar output, but got shape {shape}: return out.sum(), or use qad.vjp or qad.jacobian"
+        )
+    roots = [] if node is None else [(node, seed_of(value))]
+    return roots, value.copy() if type(value) is ndarray else value
+
+
+def seed_of(value: Value) -> Cotangent:
+    """The cotangent of a scalar loss: 1, of the kind of its `value`."""
+    create = like(value)
+    return one(value.dtype) if create is np else create.ones((), value.dtype)
+
+
+def node_of(x: Any, level: Level) -> Node | None:
+    """The node of an output of a transform on `level`, or None where it does not depend on the arguments."""
+    return x.node if _is_on(x, level) else None
+
+
+def tangent_out(x: Any, level: Level) -> Tangent:
+    """The tangent of an output of a transform on `level`, or None where it does not depend on the arguments."""
+    return x.tangent if _is_on(x, level) else None
+
+
+def _is_on(x: Any, level: Level) -> bool:
+    if type(x) is not Tensor:
+        return False
+    if not x.level.open and x.level is not level:
+        raise leaked("the output of a transform")
+    return x.level is level
