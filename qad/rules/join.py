@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from qad.core.errors import ArgumentError, ShapeError
+from qad.core.errors import ArgumentError
 from qad.extend import implements, operand, primitive, refuse_out, rule, shifted, spread_out, value_of
 from qad.rules.index import along
 
@@ -94,22 +94,6 @@ def stack(
     return stacked(*map(operand, arrays), axis=axis)
 
 
-@implements(np.hstack)
-def hstack(tup: Sequence[Value], *, dtype: DTypeLike | None = None, casting: str = "same_kind") -> Value:
-    arrays = [np.atleast_1d(operand(a)) for a in tup]
-    return concatenate(arrays, 0 if arrays[0].ndim == 1 else 1, dtype=dtype, casting=casting)
-
-
-@implements(np.vstack)
-def vstack(tup: Sequence[Value], *, dtype: DTypeLike | None = None, casting: str = "same_kind") -> Value:
-    return concatenate([np.atleast_2d(operand(a)) for a in tup], 0, dtype=dtype, casting=casting)
-
-
-@implements(np.dstack)
-def dstack(tup: Sequence[Value]) -> Value:
-    return concatenate([np.atleast_3d(operand(a)) for a in tup], 2)
-
-
 @implements(np.column_stack)
 def column_stack(tup: Sequence[Value]) -> Value:
     arrays = [operand(a) for a in tup]
@@ -164,19 +148,8 @@ split: Function = implements(np.split)(_cutting(np.split))
 array_split: Function = implements(np.array_split)(_cutting(np.array_split))
 
 
-def _cutting_along(function: Function, axis: int, least: int) -> Function:
-    """A handler for `split` along one axis; `least` is the number of axes that NumPy asks for."""
-
-    def handler(ary, indices_or_sections):
-        if ary.ndim < least:
-            raise ShapeError(f"np.{function.__name__} works on {least} or more axes, not on shape {ary.shape}")
-        return split(ary, indices_or_sections, min(axis, ary.ndim - 1))
-
-    return handler
-
-
-for _function, _axis, _least in ((np.hsplit, 1, 1), (np.vsplit, 0, 2), (np.dsplit, 2, 3)):
-    implements(_function)(_cutting_along(_function, _axis, _least))
+for _function in (np.hstack, np.vstack, np.dstack, np.hsplit, np.vsplit, np.dsplit):
+    implements(_function)(_function.__wrapped__)  # NumPy writes them in functions that have handlers
 
 
 def unstack(x: Value, /, *, axis: int = 0) -> tuple[Value, ...]:

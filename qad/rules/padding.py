@@ -25,10 +25,10 @@ KEYWORDS = {"constant": "constant_values", "linear_ramp": "end_values", **dict.f
 @implements(np.pad)
 @lies_as(lambda array, pad_width, *args, **kwargs: np.pad(array, pad_width))
 def pad(array: Value, pad_width: Value, mode: str | Function = "constant", **kwargs: Any) -> Value:
-    """``np.pad``; what mode "empty" leaves to chance is 0, and a function as `mode` writes into recorded vectors."""
-    x, widths = operand(array), _pairs(value_of(pad_width), array.ndim, "pad_width")
+    """``np.pad``; what mode "empty" leaves to chance is 0."""
     if callable(mode):
-        return _by_function(x, widths, mode, kwargs)
+        raise ArgumentError("np.pad of a Tensor with a function as its mode: write np.concatenate of the parts")
+    x, widths = operand(array), _pairs(value_of(pad_width), array.ndim, "pad_width")
     known = {KEYWORDS.get(mode)} | ({"reflect_type"} if mode in ("reflect", "symmetric") else set())
     if mode not in (*KEYWORDS, *COPYING, "empty") or set(kwargs) - known:
         raise ArgumentError(f"np.pad knows no mode {mode!r} with {', '.join(kwargs) or 'no keywords'}")
@@ -125,17 +125,3 @@ def _odd(x: Value, axis: int, width: tuple[int, int], mode: Any) -> list[Value]:
         a, b, c = (_column(f[part], x, axis) for f in factors)
         borders.append(a * np.take(x, places[part], axis) + b * first + c * last)
     return borders
-
-
-def _by_function(x: Value, widths: Sequence[tuple[int, int]], function: Function, kwargs: dict[str, Any]) -> Value:
-    """NumPy's way: zeros around, and the function writes into every vector along each axis in turn."""
-    x = pad_with(x, widths=widths, value=0)
-    for axis, width in enumerate(widths):
-        rows = np.moveaxis(x, axis, -1)
-        vectors = []
-        for place in np.ndindex(rows.shape[:-1]):
-            vector = rows[place] * 1
-            function(vector, width, axis, kwargs)
-            vectors.append(vector)
-        x = np.moveaxis(np.stack(vectors).reshape(rows.shape), -1, axis)
-    return x

@@ -118,14 +118,6 @@ def sum(
     return narrowed(y if initial is None else y + initial, dtype)
 
 
-@implements((np.add, "reduce"))
-def _add_reduce(
-    x: Value, axis: Axes = 0, dtype: DTypeLike | None = None, out: object = None, keepdims: bool = False,
-    initial: Value = None, where: Value = True,
-) -> Value:  # fmt: skip
-    return sum(x, axis, dtype, out, keepdims, initial, where)
-
-
 # -- mean, variance, deviation -------------------------------------------------------------------------------
 @implements(np.mean)
 def mean(

@@ -38,9 +38,6 @@ for _function, _reason in REFUSED.items():
     implements(_function)(refusing(f"np.{_function.__name__}", _reason))
 
 for _name, _reason in {
-    "sort": "x.sort() sorts in place: write y = np.sort(x)",
-    "partition": "x.partition() works in place: write y = np.partition(x, kth)",
-    "resize": "x.resize() works in place: write y = np.resize(x, shape)",
     "byteswap": "x.byteswap() is about memory: write x.numpy().byteswap()",
     "setfield": "x.setfield() writes into memory of another dtype: write x[...] = value",
     "getfield": "x.getfield() reads memory as another dtype: write x.real, x.imag or x.astype(dtype)",

@@ -138,14 +138,6 @@ def prod(
     return narrowed(y if initial is None else y * initial, dtype)
 
 
-@implements((np.multiply, "reduce"))
-def _multiply_reduce(
-    x: Value, axis: Axes = 0, dtype: DTypeLike | None = None, out: object = None, keepdims: bool = False,
-    initial: Value = None, where: Value = True,
-) -> Value:  # fmt: skip
-    return prod(x, axis, dtype, out, keepdims, initial, where)
-
-
 def _cumulative(over: Function, name: str) -> Function:
     """A handler of the signature of ``np.cumsum``: without an axis the array is flattened."""
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.extend import implements, operand, primitive, rule, value_of
 
 if TYPE_CHECKING:
-    from qad.typing import Value
+    from qad.typing import Function, Value
 
 
 @primitive(name="unique")
@@ -52,49 +52,21 @@ def unique(
     return chosen[0] if len(chosen) == 1 else chosen
 
 
-class UniqueAll(NamedTuple):
-    """The values, where each stands first, which of them every entry is, and how often each occurs."""
+def _tuple_of(function: Function, *places: int) -> Function:
+    """A handler of the array API's functions, each of which gives a named tuple of some of what `_unique` finds."""
+    kind = type(function(np.zeros(1)))
 
-    values: Value
-    indices: Value
-    inverse_indices: Value
-    counts: Value
+    def handler(x):
+        found = _unique(x, False)
+        return kind(*[found[i] for i in places])
 
-
-class UniqueCounts(NamedTuple):
-    """The values, and how often each occurs."""
-
-    values: Value
-    counts: Value
+    return handler
 
 
-class UniqueInverse(NamedTuple):
-    """The values, and which of them every entry is."""
-
-    values: Value
-    inverse_indices: Value
-
-
-@implements(np.unique_all)
-def unique_all(x: Value) -> UniqueAll:
-    return UniqueAll(*_unique(x, False))
-
-
-@implements(np.unique_counts)
-def unique_counts(x: Value) -> UniqueCounts:
-    values, _, _, counts = _unique(x, False)
-    return UniqueCounts(values, counts)
-
-
-@implements(np.unique_inverse)
-def unique_inverse(x: Value) -> UniqueInverse:
-    values, _, inverse, _ = _unique(x, False)
-    return UniqueInverse(values, inverse)
-
-
-@implements(np.unique_values)
-def unique_values(x: Value) -> Value:
-    return _unique(x, False)[0]
+implements(np.unique_all)(_tuple_of(np.unique_all, 0, 1, 2, 3))
+implements(np.unique_counts)(_tuple_of(np.unique_counts, 0, 3))
+implements(np.unique_inverse)(_tuple_of(np.unique_inverse, 0, 2))
+implements(np.unique_values)(lambda x: _unique(x, False)[0])
 
 
 @implements(np.union1d)

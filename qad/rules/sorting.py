@@ -31,7 +31,7 @@ from qad.rules.reduce import spread
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.typing import Axes, Cotangent, DTypeLike, Function, Rule, Tangent, Value
+    from qad.typing import Axes, Cotangent, Function, Rule, Tangent, Value
 
 
 def max_over(x: Value, axis: Axes = None, keepdims: bool = False) -> Value:
@@ -44,11 +44,16 @@ def min_over(x: Value, axis: Axes = None, keepdims: bool = False) -> Value:
     return np.minimum.reduce(x, axis=axis, keepdims=keepdims)
 
 
+def _attained(x: Value, y: Value, axis: Axes, keepdims: bool, name: str) -> tuple[Value, Value]:
+    """Where `x` attains the extreme `y`, and how many entries do."""
+    refuse_complex(x, name)
+    attained = x == spread(y, shape=x.shape, axis=axis, keepdims=keepdims)
+    return attained, np.sum(attained, axis=axis, keepdims=keepdims, dtype=x.dtype)
+
+
 def _extreme_rule(name: str) -> Rule:
     def rule(g, y, x, axis=None, keepdims=False):
-        refuse_complex(x, name)
-        attained = x == spread(y, shape=x.shape, axis=axis, keepdims=keepdims)
-        shares = np.sum(attained, axis=axis, keepdims=keepdims, dtype=x.dtype)
+        attained, shares = _attained(x, y, axis, keepdims, name)
         return spread(g / shares, shape=x.shape, axis=axis, keepdims=keepdims) * attained
 
     return rule
@@ -58,9 +63,7 @@ def _extreme_forward(name: str) -> Rule:
     """The mean of the tangents of the entries that attain the extreme."""
 
     def rule(t, y, x, axis=None, keepdims=False):
-        refuse_complex(x, name)
-        attained = x == spread(y, shape=x.shape, axis=axis, keepdims=keepdims)
-        shares = np.sum(attained, axis=axis, keepdims=keepdims, dtype=x.dtype)
+        attained, shares = _attained(x, y, axis, keepdims, name)
         return np.sum(t * attained, axis=axis, keepdims=keepdims) / shares
 
     return rule
@@ -177,22 +180,6 @@ def clip(
     low, high = min if a_min is None else a_min, max if a_max is None else a_max
     a = a if low is None else np.maximum(a, low)
     return a if high is None else np.minimum(a, high)
-
-
-@implements((np.maximum, "reduce"))
-def _maximum_reduce(
-    x: Value, axis: Axes = 0, dtype: DTypeLike | None = None, out: object = None, keepdims: bool = False,
-    initial: Value = None, where: Value = True,
-) -> Value:  # fmt: skip
-    return max(x, axis, out, keepdims, initial, where)
-
-
-@implements((np.minimum, "reduce"))
-def _minimum_reduce(
-    x: Value, axis: Axes = 0, dtype: DTypeLike | None = None, out: object = None, keepdims: bool = False,
-    initial: Value = None, where: Value = True,
-) -> Value:  # fmt: skip
-    return min(x, axis, out, keepdims, initial, where)
 
 
 attach("max", max)

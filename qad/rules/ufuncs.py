@@ -16,7 +16,9 @@ from qad.extend.memory import elementwise, relaid
 from qad.extend.recording import has_no_derivative
 from qad.rules.axes import axes_of, of_nothing
 from qad.rules.logsumexp import logsumexp
-from qad.rules.scan import cumprod, cumsum
+from qad.rules.reduce import sum
+from qad.rules.scan import cumprod, cumsum, prod
+from qad.rules.sorting import max, min
 from qad.rules.structured_cotangents import scatter
 
 if TYPE_CHECKING:
@@ -146,6 +148,20 @@ def _by_numpy(method: str) -> Function:
     return lambda ufunc, *args, **kwargs: getattr(ufunc, method)(*args, **kwargs)
 
 
+def _along_first(function: Function) -> Function:
+    """The method ``reduce`` of the ufunc that `function` folds with; its axis is the first one by default."""
+    return lambda x, axis=0, *more, **options: function(x, axis, *more, **options)
+
+
+def _of_order(function: Function) -> Function:
+    """The same for extremes, whose functions take no dtype."""
+    return lambda x, axis=0, dtype=None, *more, **options: function(x, axis, *more, **options)
+
+
+implements((np.add, "reduce"))(_along_first(sum))
+implements((np.multiply, "reduce"))(_along_first(prod))
+implements((np.maximum, "reduce"))(_of_order(max))
+implements((np.minimum, "reduce"))(_of_order(min))
 implements((None, "__call__"))(__call__)
 for _method in (outer, reduce, accumulate, reduceat):
     implements((None, _method.__name__))(passing(lies_as(_by_numpy(_method.__name__))(_method)))
