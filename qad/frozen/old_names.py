@@ -26,7 +26,7 @@ MOVED = {  # modules of primitives, which stored programs name: before -> now
     "qad.linalg.pinv": "qad.linalg.equations.pinv",
     "qad.linalg.qr": "qad.linalg.decompositions.qr",
     "qad.linalg.quotients": "qad.linalg.support.gap_quotients",
-    "qad.linalg.rivals": "qad.linalg.implicit.rival_levels",
+    "qad.linalg.rivals": "qad.linalg.krylov.rival_levels",
     "qad.linalg.schur": "qad.linalg.decompositions.schur",
     "qad.linalg.slogdet": "qad.linalg.functions.slogdet",
     "qad.linalg.solve": "qad.linalg.equations.solve",

@@ -30,10 +30,10 @@ from qad.linalg.functions.norm import matrix_norm, norm, vector_norm
 from qad.linalg.functions.products import cross, kron, matrix_power, multi_dot
 from qad.linalg.functions.slogdet import slogdet
 from qad.linalg.functions.sqrtm import sqrtm
-from qad.linalg.implicit.dominant import dominant_eig
-from qad.linalg.implicit.gmres import Report
-from qad.linalg.implicit.lowest import lowest_eig
 from qad.linalg.implicit.root import linear_solve
+from qad.linalg.krylov.dominant import dominant_eig
+from qad.linalg.krylov.gmres import Report
+from qad.linalg.krylov.lowest import lowest_eig
 from qad.linalg.truncation.split import split
 from qad.linalg.truncation.truncated import truncated_eigh, truncated_svd
 

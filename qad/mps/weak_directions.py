@@ -12,7 +12,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, like, stack_of, value_of
-from qad.linalg.support.gap_quotients import SPARE
+from qad.linalg.support import tolerances
 from qad.linalg.truncation.truncation_rank import lost_in_split, rank_of
 from qad.mps.reached import orders_of
 
@@ -32,14 +32,14 @@ def too_weak(carried: Array, rows: int) -> bool:
     if type(carried) is not Tensor or order < 2 or carried.shape[0] >= rows:
         return False
     s = np.linalg.svdvals(stack_of(value_of(carried)))
-    return bool((SPARE * np.finfo(s.dtype).eps ** 0.75 * s[..., 0] ** (order - 1) > s[..., -1] ** (order - 1)).any())
+    return bool((tolerances.lost(s.dtype) * s[..., 0] ** (order - 1) > s[..., -1] ** (order - 1)).any())
 
 
 def divides_by_little(matrix: Array, max_bond: int | None, cutoff: float) -> bool:
     """Whether `split` drops nothing of a matrix, but divides by too small a singular value of it."""
     s = np.linalg.svdvals(stack_of(value_of(matrix)))
-    eps, size, order = np.finfo(s.dtype).eps, s.shape[-1], orders_of([matrix])
-    nonzero = int((s > 10 * max(matrix.shape) * eps * s[..., :1]).sum(axis=-1).min(initial=size))
+    size, order = s.shape[-1], orders_of([matrix])
+    nonzero = int((s > tolerances.zero(s.dtype, max(matrix.shape)) * s[..., :1]).sum(axis=-1).min(initial=size))
     if size == 0 or nonzero < size or (max_bond is not None and max_bond < size):
         return False
     return rank_of(s, size, cutoff, True, "cut") == size and lost_in_split(s, size, matrix.shape, order)

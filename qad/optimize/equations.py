@@ -10,8 +10,8 @@ import scipy.optimize
 from qad.core.errors import ConvergenceError, GradientTypeError, ShapeError
 from qad.core.trees import flatten, unflatten
 from qad.extend import Tensor, jvp, value_of
-from qad.linalg.implicit.gmres import plain_leaves
 from qad.linalg.implicit.root import attach, in_batches
+from qad.linalg.krylov.gmres import plain_leaves
 from qad.optimize.packing import Parameters
 from qad.optimize.result import BY_USER, OptimizeResult
 

@@ -9,7 +9,7 @@ import numpy as np
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import tree_map
 from qad.extend import jvp, operand, value_and_grad, value_of
-from qad.linalg.implicit.gmres import Report
+from qad.linalg.krylov.gmres import Report
 from qad.peps import classical_c4v, classical_general
 from qad.peps.classical_ctmrg import apart, environment_of
 from qad.peps.classical_models import clock, dimers, hard_squares, ising, potts, six_vertex, spins

@@ -10,8 +10,8 @@ from qad.core.errors import ConvergenceError
 from qad.core.trees import flatten, tree_map, unflatten
 from qad.extend import no_grad, value_of
 from qad.linalg.implicit.fixed_point import fixed_point
-from qad.linalg.implicit.gmres import Report, correction
 from qad.linalg.implicit.packing import Packing
+from qad.linalg.krylov.gmres import Report, correction
 from qad.peps.classical_rank import two_largest
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ def seconds(loss, a, e):
     return [mode(loss, a, e) for mode in MODES]
 
 
-@pytest.mark.parametrize("small", [1e-3, 1e-6, 1e-8, 1e-9, 1e-11])
+@pytest.mark.parametrize("small", [1e-3, 1e-6, 1e-8, 1e-9, 1e-10])
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_square_matrices(name, small):
     """``U f(S) V^H`` is smooth in a real square matrix where one value is small, whatever f(0)."""

@@ -29,71 +29,25 @@ second = pytest.mark.parametrize("second", SECOND.values(), ids=SECOND)
 
 @second
 @pytest.mark.parametrize("shape", [(3, 3), (4, 3), (3, 5)], ids=str)
-def test_the_nuclear_norm_has_second_derivatives_along_matrices_of_one_rank(second, shape):
+def test_the_nuclear_norm_has_one_derivative_at_lower_rank_and_no_second(second, shape):
     a = np.zeros(shape)
-    a[0, 0], e = 1.0, np.zeros(shape)
-    e[:3, 0] = 1.0, 2.0, 3.0  # only the first column is not zero: its length is the norm
-    found = second(nuclear, a, e)
-    exact = np.zeros(shape)
-    exact[1:3, 0] = 2.0, 3.0
-    np.testing.assert_allclose(found, exact if np.ndim(found) else 13.0, atol=1e-14)
-
-
-@second
-@pytest.mark.parametrize(
-    "e",
-    [
-        np.ones((3, 3)),  # fills the null space at once
-        np.array([[0.0, 1, 0], [1, 0, 0], [0, 0, 0]]),  # at second order: the norm along it is sqrt(1 + 4 t^2)
-        np.outer([1.0, 2, 3], [1.0, 2, 0]),
-    ],
-    ids=["first order", "second order", "a product"],
-)
-def test_the_nuclear_norm_has_no_second_derivative_where_the_rank_changes(second, e):
-    a = np.diag([1.0, 0, 0])
-    assert np.isfinite(qad.jvp(nuclear, (a,), (e,))[1])
-    with pytest.raises(qad.QadError, match="rank"):
+    a[0, 0], e = 1.0, np.ones(shape)
+    expected = a.copy()  # the subgradient that is zero in the null spaces
+    np.testing.assert_allclose(qad.grad(nuclear)(a), expected, atol=1e-14)
+    assert qad.jvp(nuclear, (a,), (e,))[1] == pytest.approx(1.0)
+    with pytest.raises(qad.QadError, match="order 2"):
         second(nuclear, a, e)
 
 
-@second
-def test_a_singular_matrix_does_not_spoil_the_others_of_a_stack(second):
-    e, x = rng.standard_normal((2, 2, 3, 3))
-    a = np.stack([np.diag([1.0, 0, 0]), np.diag([3.0, 2, 1])])
-    e[0] = 0.0
-    found = second(lambda a: np.linalg.norm(a, "nuc", axis=(1, 2)).sum(), a, e)
-    alone = second(nuclear, a[1], e[1])
-    np.testing.assert_allclose(found[1] if np.ndim(found) else found, alone, atol=1e-12)
-    with pytest.raises(qad.QadError, match=r"batch entry \(0,\)"):
-        second(lambda a: np.linalg.norm(a, "nuc", axis=(1, 2)).sum(), a, x)
-
-
-def test_second_derivatives_of_nuclear_norms_in_batches():
-    a, e = np.stack([np.diag([1.0, 0]), np.diag([2.0, 0])]), np.array([[0.3, 1.0], [0.0, 0.0]])
-    found = qad.vmap(lambda a: qad.jvp(qad.grad(nuclear), (a,), (e,))[1])(a)
-    np.testing.assert_allclose(found, [[[0, 1], [0, 0]], [[0, 0.5], [0, 0]]], atol=1e-14)
-    with pytest.raises(qad.QadError, match="rank"):
-        qad.hessian(nuclear)(a[0])
-
-
-@second
-@pytest.mark.parametrize("size", [(6, 5, 2), (5, 5, 4), (4, 7, 3)], ids=str)
-def test_second_derivatives_of_nuclear_norms_of_products_of_thin_factors(second, size):
-    m, n, r = size
-    b, d = rng.standard_normal((2, m, r)) + 1j * rng.standard_normal((2, m, r))
-    c = rng.standard_normal((r, n)) + 1j * rng.standard_normal((r, n))
-    triangle = np.linalg.qr(c.mT).R
-    thin, along = b @ triangle.mT, d @ triangle.mT  # has the same values, none of them zero
-    exact = qad.jvp(lambda x: qad.jvp(nuclear, (x,), (along,))[1], (thin,), (along,))[1]
-
-    def real(a):  # so that one test suits all modes
-        return nuclear(a[0] + 1j * a[1])
-
-    a, e = b @ c, d @ c
-    a, e = np.stack([a.real, a.imag]), np.stack([e.real, e.imag])
-    found = second(real, a, e)
-    found = np.sum(found * e) if np.ndim(found) else found
-    np.testing.assert_allclose(found, exact, rtol=1e-9)
+@pytest.mark.parametrize("small", [7e-15, 1e-13, 1e-11])
+def test_the_nuclear_norm_of_a_value_that_is_nearly_zero_has_no_derivative(small):
+    """It counted as zero: 0.6 were missing of the gradient."""
+    for a in (np.diag([1.0, small]), np.diag([1.0, small, 0.0]), np.diag([1.0, 0.5, 0.2, small])[:, ::-1]):
+        for derivative in (lambda a: qad.grad(nuclear)(a), lambda a: qad.jvp(nuclear, (a,), (np.ones_like(a),))):
+            with pytest.raises(qad.QadError, match="zero"):
+                derivative(a)
+    right = qad.grad(nuclear)(np.diag([1.0, 1e-9]))
+    np.testing.assert_allclose(right, np.eye(2), atol=1e-6)
 
 
 # -- products by hand of a square matrix with a single zero ------------------------------------------------------------
@@ -216,9 +170,9 @@ def test_the_smallest_of_small_values_has_its_own_derivative():
 @pytest.mark.parametrize("f", [smallest, np.linalg.cond])
 @pytest.mark.parametrize("values", [[1.0, 1e-11, 9e-12], [1.0, 1e-9, 1e-9 + 1e-12]], ids=str)
 def test_smallest_values_whose_vectors_are_not_known_are_refused(f, values):
-    with pytest.raises(qad.QadError, match="less than four digits"):
+    with pytest.raises(qad.QadError, match="less than four digits|zero|singular"):
         qad.grad(f)(np.diag(values))
-    with pytest.raises(qad.QadError, match="less than four digits"):
+    with pytest.raises(qad.QadError, match="less than four digits|zero|singular"):
         qad.jvp(f, (np.diag(values),), (np.eye(3),))
 
 

@@ -10,8 +10,8 @@ from scipy.sparse.linalg import gmres as scipy_gmres
 
 from qad.core.errors import ArgumentError, ConvergenceError
 from qad.extend import Tensor, no_grad, value_of
-from qad.linalg.implicit.gmres import solve
 from qad.linalg.implicit.root import attach, linear_solve
+from qad.linalg.krylov.gmres import solve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,6 +14,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import core, implements, like, primitive, rule, stack_of
+from qad.linalg.support import tolerances
 from qad.linalg.support.check import square
 from qad.linalg.support.degeneracy import (
     check_blocks,
@@ -23,13 +24,12 @@ from qad.linalg.support.degeneracy import (
     far_apart,
     magnitude,
     max_of,
-    noise,
     refuse,
     rounding,
     same_block,
 )
 from qad.linalg.support.derivative_order import orders
-from qad.linalg.support.gap_quotients import SPARE, columns_of, over_gaps, pairs, relative
+from qad.linalg.support.gap_quotients import columns_of, over_gaps, pairs, relative
 from qad.linalg.support.hermitian_parts import diagonal_of
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def conditions(w: np.ndarray, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray,
     times that: so gaps are divided by its square, see `_squared`.
     """
     size, largest = np.abs(a).max(axis=(-2, -1), initial=0.0), np.abs(w).max(axis=-1, initial=0.0)
-    floor = np.maximum(np.finfo(w.dtype).eps * size, np.finfo(w.dtype).tiny)
+    floor = np.maximum(tolerances.unit(w.dtype) * size, tolerances.tiny(w.dtype))
     norm = np.maximum(size / np.maximum(largest, floor), 1.0)[..., None]
     inverse = _inverse(v)
     with np.errstate(over="ignore"):
@@ -199,7 +199,7 @@ def _inverse(v):
 
 def _squared(condition):
     """What gaps are divided by, some ``condition**2``; one if the vectors are orthogonal."""
-    return None if condition is None else (SPARE * (condition[0] ** 2 - 1) + 1) * condition[1]
+    return None if condition is None else (tolerances.SUMS * (condition[0] ** 2 - 1) + 1) * condition[1]
 
 
 def _check_conditions(w, condition, gw, found, levels, degenerate):
@@ -207,13 +207,13 @@ def _check_conditions(w, condition, gw, found, levels, degenerate):
 
     And a sum of terms ``gw_i condition_i`` of which so many digits cancel that those of `found` are lost.
     """
-    (condition, norm), eps = condition, np.finfo(w.dtype).eps
+    (condition, norm), least, half = condition, tolerances.lost(w.dtype), tolerances.half(w.dtype)
     differ, gap = np.abs(gw[..., None, :] - gw[..., :, None]), relative(w[..., None, :] - w[..., :, None], w)
     both = pairs(condition * norm, gap)
-    lost = (gap / both) ** levels <= SPARE * eps**0.75
-    bad = lost & (both > eps**-0.125) & (differ > np.sqrt(eps) * np.abs(gw).max(initial=0.0))
+    lost = (gap / both) ** levels <= least
+    bad = lost & (both**2 > 1 / tolerances.quarter(w.dtype)) & (differ > half * np.abs(gw).max(initial=0.0))
     refuse(np.where(bad, differ, 0.0), w, "eig", 0.0, degenerate, order=levels)
-    terms = (SPARE * eps**0.75 * condition * np.abs(gw))[..., None, :]
+    terms = (least * condition * np.abs(gw))[..., None, :]
     refuse(terms, w, "eig", np.abs(found).max(axis=(-2, -1)), degenerate, tolerance=1.0)
 
 
@@ -240,7 +240,7 @@ def _check(w, gw, gv, lengths, floor):
         scale = max_of(scale, np.abs(stack_of(gw) * w).max(axis=-1, initial=0.0))
     if lengths.dtype.kind == "c":
         check_phases(stack_of(lengths).imag, w, "eig", scale, floor)
-    return max_of(scale, floor / noise(w.dtype, w.shape[-1]))
+    return max_of(scale, floor / tolerances.noise(w.dtype, w.shape[-1]))
 
 
 rule(_eig, shared=_eig_vjp, forward_shared=_eig_jvp, batch=core(2), scaled=True)

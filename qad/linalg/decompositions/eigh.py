@@ -16,6 +16,7 @@ import numpy as np
 
 from qad.extend import core, implements, like, primitive, rule, stack_of
 from qad.linalg.factored.factors import factors
+from qad.linalg.support import tolerances
 from qad.linalg.support.check import require_hermitian, square
 from qad.linalg.support.clusters import (
     bent,
@@ -35,7 +36,6 @@ from qad.linalg.support.degeneracy import (
     check_split,
     magnitude,
     max_of,
-    noise,
     rounding,
 )
 from qad.linalg.support.derivative_order import is_pushed_gradient, orders
@@ -210,7 +210,7 @@ def _check(w, gw, gv, inner, degenerate, end):
         scale = max_of(scale, np.abs(stack_of(gw) * w).max(axis=-1, initial=0.0))
     if inner.dtype.kind == "c":
         check_phases(diagonal_of(stack_of(inner)).imag, w, "eigh", scale, floor)
-    scale = max_of(scale, floor / noise(w.dtype, w.shape[-1]))
+    scale = max_of(scale, floor / tolerances.noise(w.dtype, w.shape[-1]))
     check_alike(w, (gv,), "eigh", scale, degenerate)
     product = skew(inner) if where_moved(gw) is None else inner
     check_blocks(w, (product,), gw, "eigh", scale, degenerate, floor)

@@ -17,10 +17,10 @@ from qad.core.errors import ArgumentError
 from qad.extend import core, on_stack, opaque, primitive, rule, stack_of
 from qad.extend.recording import directions
 from qad.linalg.equations.triangular import solve_lower, solve_upper
+from qad.linalg.support import tolerances
 from qad.linalg.support.check import matrices
-from qad.linalg.support.degeneracy import max_of
+from qad.linalg.support.conditioned import check_triangle
 from qad.linalg.support.derivative_order import is_pushed_gradient, orders
-from qad.linalg.support.factor_conditions import check_growth, top
 
 if TYPE_CHECKING:
     from qad.typing import Array, ArrayLike
@@ -44,7 +44,7 @@ def lu(a: ArrayLike) -> tuple[Array, Array, Array]:
     ArgumentError
         If an entry is not finite.
         In the backward pass or in forward mode, if the leading k x k block of ``p.T @ a`` is singular, or so
-        nearly that rounding would be more than 1e-4 of the derivative (see ``factor_conditions.py``).
+        nearly that rounding would be more than 1e-4 of the derivative (see ``conditioned.py``).
 
     Examples
     --------
@@ -60,7 +60,7 @@ def lu(a: ArrayLike) -> tuple[Array, Array, Array]:
     a, k = p.mT @ a, min(a.shape[-2:])
     tall = a.shape[-2] > k
     if (tall and orders(a) > 1) or ("forward" in directions(a) and not is_pushed_gradient(a)):
-        check_growth(stack_of(up), k if tall else k - 1, orders(a), "lu")  # no cotangent shows what matters
+        check_triangle(stack_of(up), k if tall else k - 1, orders(a), "lu")  # no cotangent shows what matters
     low, up = _factors(a[..., :k, :], levels=orders(a))
     if tall:
         low = np.concatenate([low, solve_lower(up.mT, a[..., k:, :].mT).mT], axis=-2)
@@ -89,7 +89,7 @@ def _factors_vjp(needed, g, ans, a, *, levels=1):
     gl, gu = g
     low, up = ans
     size = np.abs(np.diagonal(stack_of(up), axis1=-2, axis2=-1))
-    if (size <= 10 * a.shape[-2] * np.finfo(size.dtype).eps * size.max(axis=-1, initial=0.0)[..., None]).any():
+    if (size <= tolerances.zero(size.dtype, a.shape[-2]) * size.max(axis=-1, initial=0.0)[..., None]).any():
         raise ArgumentError(f"lu: a matrix is singular (a pivot is {size.min():.3g}): its factors have no derivative")
     gu = None if gu is None else np.triu(gu)
     part = max(a.shape[-2] - 1, 0)
@@ -99,23 +99,10 @@ def _factors_vjp(needed, g, ans, a, *, levels=1):
     if gu is not None:
         slope = slope - gu @ up.mT
     slope = np.tril(slope, -1)[..., :, :part]
+    check_triangle(stack_of(up), part, levels, "lu")
     inner = solve_upper(up[..., :part, :part], slope.mT).mT
-    _check_growth(low, up, gl, gu, inner, levels)
     moved = np.concatenate([inner, 0.0 * a[..., :, part:]], axis=-1)
     return (solve_upper(low.mT, moved if gu is None else moved + gu),)
-
-
-def _check_growth(low, up, gl, gu, inner, levels):
-    """Raise where too little of what U's inverse makes is left: see `check_growth`."""
-
-    def sizes(inverse):
-        gl1, gu1, low1, up1 = (None if x is None else np.abs(stack_of(x)) for x in (gl, gu, low, up))
-        terms = (0.0 if gl1 is None else low1.mT @ gl1) + (0.0 if gu1 is None else gu1 @ up1.mT)
-        terms = np.tril(terms, -1)[..., :, : inverse.shape[-1]]
-        found = max_of(top(stack_of(inner)), 0.0 if gu1 is None else top(gu1))
-        return top(terms), top(terms @ inverse.mT), found
-
-    check_growth(stack_of(up), up.shape[-2] - 1, levels, "lu", sizes)
 
 
 rule(_factors, shared=_factors_vjp, batch=core(2))

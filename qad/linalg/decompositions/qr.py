@@ -22,10 +22,11 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import core, implements, like, primitive, rule, stack_of
 from qad.linalg.equations.triangular import solve_lower, solve_upper
+from qad.linalg.support import tolerances
 from qad.linalg.support.check import batch_entry, matrices
-from qad.linalg.support.degeneracy import max_of, rounding
+from qad.linalg.support.conditioned import check_triangle
+from qad.linalg.support.degeneracy import rounding
 from qad.linalg.support.derivative_order import orders
-from qad.linalg.support.factor_conditions import check_growth, top
 from qad.linalg.support.full_basis import folded
 from qad.linalg.support.hermitian_parts import adjoint
 
@@ -60,7 +61,7 @@ def qr(a: ArrayLike, mode: str = "reduced") -> Any:
     ArgumentError
         If an entry is not finite;
         for another mode on a Tensor; in the backward pass or in forward mode, if `a` is rank-deficient, or so nearly
-        that rounding would be more than 1e-4 of the derivative (see ``factor_conditions.py``); in the
+        that rounding would be more than 1e-4 of the derivative (see ``conditioned.py``); in the
         backward pass, if the loss depends on the choice of the columns of Q beyond the n-th. (Their
         tangents, in forward mode, have no component among themselves.)
 
@@ -129,16 +130,8 @@ def _square(gq, gr, q, r, levels):
     slope = turn - turn.conj().mT
     slope = np.tril(slope, -1) + slope * (0.5 * unit)
     if part:
+        check_triangle(stack_of(r), part, levels, "qr")
         inner = solve_upper(r[..., :part, :part], slope[..., :, :part].mT).mT
-
-        def sizes(inverse):
-            gq1, gr1, q1, r1 = (None if x is None else np.abs(stack_of(x)) for x in (gq, gr, q, r))
-            terms = (0.0 if gq1 is None else q1.mT @ gq1) + (0.0 if gr1 is None else gr1 @ r1.mT)
-            terms = terms + terms.mT
-            found = max_of(top(stack_of(inner)), 0.0 if gr1 is None else top(gr1))
-            return top(terms), top(terms[..., :, :part] @ inverse.mT), found
-
-        check_growth(stack_of(r), part, levels, "qr", sizes)
         if r.shape[-1] > part:
             inner = np.concatenate([inner, 0.0 * r[..., :, part:]], axis=-1)
         moved = moved + inner
@@ -167,7 +160,7 @@ def _reduced_jvp(tangents, ans, a, *, levels=1):
     r1 = r[..., :, :k]
     _check_rank(stack_of(r1))
     part = k if a.shape[-2] > k else _part(r)
-    _check_forward(stack_of(t), stack_of(r), part, orders(a) + 1)
+    check_triangle(stack_of(r), part, orders(a) + 1, "qr")
     if a.shape[-2] > k:
         x = solve_lower(r1.mT, t.mT).mT
         p = adjoint(q) @ x
@@ -184,19 +177,6 @@ def _reduced_jvp(tangents, ans, a, *, levels=1):
     return q @ w, np.concatenate([square, dr[..., :, k:]], axis=-1)
 
 
-def _check_forward(t, r, part, order):
-    """Raise where R's inverse makes so much of the tangents `t` that its rounding is too much; see `check_growth`.
-
-    What a loss makes of dQ and dR may cancel down to the size of the tangents.
-    """
-
-    def sizes(inverse):
-        moved = np.abs(t[..., :, :part])
-        return top(moved), top(moved @ inverse), 0.0
-
-    check_growth(r, part, order, "qr", sizes)
-
-
 def _tall(gq, gr, q, r, levels):
     """The rule for more rows than columns."""
     if gr is None:
@@ -206,23 +186,15 @@ def _tall(gq, gr, q, r, levels):
     strict = np.triu(x, 1)
     y = strict + strict.conj().mT + x.real * like(q).eye(q.shape[-1])
     inner = q.conj() @ y
-    found = solve_upper(r, (inner if gq is None else gq + inner).mT).mT
-
-    def sizes(inverse):
-        gq1, gr1, q1, r1 = (None if x is None else np.abs(stack_of(x)) for x in (gq, gr, q, r))
-        terms = np.triu((0.0 if gq1 is None else q1.mT @ gq1) + (0.0 if gr1 is None else gr1 @ r1.mT))
-        terms = q1 @ (terms + terms.mT) + (0.0 if gq1 is None else gq1)
-        return top(terms), top(terms @ inverse.mT), top(stack_of(found))
-
-    check_growth(stack_of(r), r.shape[-1], levels, "qr", sizes)
-    return found
+    check_triangle(stack_of(r), r.shape[-1], levels, "qr")
+    return solve_upper(r, (inner if gq is None else gq + inner).mT).mT
 
 
 def _check_rank(r):
     """Raise where a diagonal entry of R is zero to rounding."""
     size = np.abs(np.diagonal(r, axis1=-2, axis2=-1))
     largest = np.abs(r).max(axis=(-2, -1), initial=0.0)
-    bad = np.argwhere(size <= 10 * r.shape[-1] * np.finfo(r.dtype).eps * largest[..., None])
+    bad = np.argwhere(size <= tolerances.zero(r.dtype, r.shape[-1]) * largest[..., None])
     if len(bad):
         *batch, i = map(int, bad[0])
         here = batch_entry(batch)

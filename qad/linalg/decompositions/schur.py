@@ -20,10 +20,10 @@ import numpy as np
 import scipy  # loads scipy.linalg when it is first used
 
 from qad.extend import core, like, primitive, rule, stack_of
+from qad.linalg.support import tolerances
 from qad.linalg.support.check import square
-from qad.linalg.support.degeneracy import check_phases, magnitude, max_of, noise, refuse, rounding, same_block
+from qad.linalg.support.degeneracy import check_phases, magnitude, max_of, refuse, rounding, same_block
 from qad.linalg.support.derivative_order import orders
-from qad.linalg.support.gap_quotients import SPARE
 from qad.linalg.support.hermitian_parts import diagonal_of
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _check(t, n, g, end):
     w = diagonal_of(t)
     floor, scale = rounding(w, end), max_of(magnitude(stack_of(n)), magnitude(*g))
     check_phases(diagonal_of(stack_of(n)).imag, w, "schur", scale, floor)
-    return max_of(scale, floor / noise(w.dtype, w.shape[-1]))
+    return max_of(scale, floor / tolerances.noise(w.dtype, w.shape[-1]))
 
 
 def _check_determined(t, gt, gz, order):
@@ -111,17 +111,17 @@ def _check_determined(t, gt, gz, order):
     if gt is None or not together.any():
         return
     w, g, values = diagonal_of(t), np.abs(stack_of(gt)), diagonal_of(stack_of(gt))
-    later, eps = order > 1 and orders(gt) > 0, np.finfo(t.dtype).eps
+    later, least = order > 1 and orders(gt) > 0, tolerances.lost(t.dtype)
     inside = together & (later | (g + g.mT + _of_both(np.abs(values)) > 0.0))
     apart, size = np.where(one, 0.0, g), np.abs(t).max(axis=(-2, -1), initial=0.0)[..., None, None]
     used = apart.max(axis=-1, initial=0.0) + apart.max(axis=-2, initial=0.0)
     used = used if gz is None else used + np.abs(stack_of(gz)).max(axis=-2, initial=0.0)
-    coupled = np.where(one, 0.0, np.abs(np.triu(t))) > eps**0.75 * size
+    coupled = np.where(one, 0.0, np.abs(np.triu(t))) > least * size
     bad = later | (_of_both(used) > 0.0) | coupled | coupled.mT
     refuse(np.where(inside & bad, 1.0, 0.0), w, "schur", 0.0, order=order)
-    near = inside & (np.abs(w[..., :, None] - w[..., None, :]) <= SPARE * eps**0.75 * size)
+    near = inside & (np.abs(w[..., :, None] - w[..., None, :]) <= least * size)
     differ = np.where(near, np.abs(values[..., :, None] - values[..., None, :]), 0.0)
-    refuse(differ, w, "schur", np.abs(values).max(axis=-1, initial=0.0), tolerance=np.sqrt(eps))
+    refuse(differ, w, "schur", np.abs(values).max(axis=-1, initial=0.0), tolerance=tolerances.half(t.dtype))
 
 
 def _of_both(x):
@@ -166,10 +166,10 @@ def _together(w, t, order):
     if not w.size:
         return same_block(w)
     size, above = np.abs(t).max(axis=(-2, -1)), np.abs(np.triu(t, 1)).max(axis=(-2, -1))
-    size, above = (np.maximum(x, np.finfo(t.dtype).tiny)[..., None, None] for x in (size, above))
+    size, above = (np.maximum(x, tolerances.tiny(t.dtype))[..., None, None] for x in (size, above))
     gap = np.abs(w[..., :, None] - w[..., None, :]) / size
     gap = gap**2 / (gap + above / size)
-    return same_block(w) | (gap**order <= SPARE * np.finfo(t.dtype).eps ** 0.75)
+    return same_block(w) | (gap**order <= tolerances.lost(t.dtype))
 
 
 def _columns(t, r, order, transposed):

@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import like, stack_of, unrecorded
+from qad.extend import like, stack_of
+from qad.linalg.support import tolerances
 from qad.linalg.support.clusters import bent, beside_of, clusters, conjugate, moderate_turn, quotients
 from qad.linalg.support.degeneracy import (
     check_alike,
@@ -30,10 +31,8 @@ from qad.linalg.support.degeneracy import (
     check_curved,
     check_phases,
     check_split,
-    far_apart,
     magnitude,
     max_of,
-    noise,
     rounding,
 )
 from qad.linalg.support.derivative_order import orders
@@ -58,7 +57,7 @@ def thin_vjp(
     (gu, gs, gv), (u, s, vh), n = g[:3], ans[:3], beside_of(ans, 3)
     floor, how = rounding(stack_of(s), end), {"owner": "svd", "degenerate": degenerate}
     core, rest_of_u, rest_of_v = 0.0, None, None
-    gs = None if gs is None else at_kinks(gs, s, kinks=kinks, degenerate=degenerate, floor=floor)
+    gs = None if gs is None else at_kinks(gs, s, kinks=kinks, degenerate=degenerate, floor=floor, order=levels)
     if gu is None and gv is None:
         check_blocks(stack_of(s), (), gs, "svd", None, degenerate, floor)
         if n is None:
@@ -104,7 +103,7 @@ def _check(s, g, left, right, degenerate, floor):
     turn = 0.0 if left is None else diagonal_of(stack_of(left)).imag
     turn = turn if right is None else turn - diagonal_of(stack_of(right)).imag
     check_phases(turn, s, "svd", scale, floor)
-    scale = max_of(scale, floor / noise(s.dtype, s.shape[-1]))
+    scale = max_of(scale, floor / tolerances.noise(s.dtype, s.shape[-1]))
     check_alike(s, (gu, None if gv is None else gv.mT), "svd", scale, degenerate)
     if where_moved(gs) is None:  # then only a turn of both U and V tells values apart
         left, right = skew((0.0 if left is None else left) + (0.0 if right is None else adjoint(right))), None
@@ -119,13 +118,11 @@ def thin_jvp(
     (t,), (u, s, vh), how = tangents, ans[:3], {"owner": "svd", "degenerate": degenerate}
     tv, ut = t @ adjoint(vh), adjoint(u) @ t
     p = ut @ adjoint(vh)
-    ds = at_kinks(diagonal_of(p).real, s, kinks=kinks, degenerate=degenerate)
-    if not (vectors or kinks or levels > 1 or far_apart(stack_of(s))):  # of a norm: equal values share, in reverse too
+    ds = at_kinks(diagonal_of(p).real, s, kinks=kinks, degenerate=degenerate, order=levels)
+    if not (vectors or kinks or levels > 1):  # of a norm: equal values share, in reverse too
         return u * np.nan, ds, vh * np.nan, *ans[3:]  # which the first derivative does not use
     tall, wide = u.shape[-2] > u.shape[-1], vh.shape[-1] > vh.shape[-2]
     tv, ut = tv - u @ p if tall else 0.0, (ut - p @ vh).mT if wide else 0.0
-    if not (vectors or kinks or far_apart(stack_of(s), "values")):
-        p, tv, ut = _without_zeros(s, p, tv, ut)
     if kinks and not vectors:
         check_split(p, stack_of(s), "svd", degenerate)
     both, *dn = _turn(p, s, beside_of(ans, 3) is not None, how | {"condition": unbacked(s, vectors or levels > 1)})
@@ -136,14 +133,6 @@ def thin_jvp(
     if wide:
         dvh = dvh + over_gaps(ut, s, kind="values", **how).mT
     return du, ds, dvh, *(dn or ans[3:])
-
-
-def _without_zeros(s, p, *rests):
-    """The numerators without what turns vectors of vanishing values: norms, whose kinks count as zero, use none."""
-    s = unrecorded(s)
-    zero = s <= noise(s.dtype, s.shape[-1]) * s.max(axis=-1, keepdims=True, initial=0.0)
-    inside = zero[..., :, None] & zero[..., None, :]
-    return np.where(inside, 0.0, p), *(np.where(zero[..., None, :], 0.0, x) for x in rests)
 
 
 def _turn(p, s, clustered, how):

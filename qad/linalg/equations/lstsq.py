@@ -10,6 +10,7 @@ from qad.core.errors import BatchError, ShapeError
 from qad.extend import implements, like, operand, stack_of, value_of
 from qad.linalg.decompositions.svd import svdvals
 from qad.linalg.equations.pinv import pinv
+from qad.linalg.support import tolerances
 from qad.linalg.support.check import finite, matrices
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None) -> tuple[Array
     if stack_of(a) is a and stack_of(b) is b:
         return np.linalg.lstsq(a, b, rcond)
     m, n = a.shape
-    cut = np.finfo(stack_of(a).dtype).eps * max(m, n) if rcond is None else rcond
+    cut = tolerances.unit(stack_of(a).dtype) * max(m, n) if rcond is None else rcond
     x, s = pinv(a, rtol=cut) @ b, svdvals(a)
     values = stack_of(s)
     ranks = np.sum(values > cut * values[..., :1], axis=-1)

@@ -11,6 +11,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import core, implements, primitive, rule, stack_of, value_of
+from qad.linalg.support import tolerances
 from qad.linalg.support.check import largest_entry, matrices
 from qad.linalg.support.conditioned import check_condition
 from qad.linalg.support.derivative_order import orders
@@ -95,7 +96,7 @@ def _check_cut(p, a, options):
     if len(options) < 2 or not a.size:
         return
     dropped = largest_entry(a - a @ p @ a) * largest_entry(p)
-    if (dropped > np.finfo(p.dtype).eps ** 0.375).any():
+    if (dropped > tolerances.quarter(p.dtype)).any():
         raise ArgumentError(
             "pinv: the cutoff drops singular values that are not zero, and its derivative knows nothing of them: write "
             "qad.linalg.funm_svd(lambda s: np.where(s > cutoff, 1 / np.where(s > cutoff, s, 1.0), 0.0), a), and take "

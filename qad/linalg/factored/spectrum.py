@@ -12,10 +12,11 @@ import numpy as np
 
 from qad.extend import any_traced, as_array, stack_of
 from qad.extend.structure import held
-from qad.linalg.functions.cancelled_terms import refuse_cancelled
+from qad.linalg.functions.certain import refuse_cancelled
 from qad.linalg.functions.elementwise import Function
 from qad.linalg.functions.funm_herm import funm_herm
 from qad.linalg.functions.funm_svd import funm_svd
+from qad.linalg.support import tolerances
 from qad.linalg.support.hermitian_parts import adjoint
 
 if TYPE_CHECKING:
@@ -24,13 +25,12 @@ if TYPE_CHECKING:
 
     from qad.typing import Array
 
-RELEVANT = {1: 0.3, 2: 0.18}  # by the order of derivative: the power of eps below which a relative gap matters
-SMALL = 0.02  # of the largest singular value: functions of A A^H of smaller ones are left to the factors
+HIGHEST = 2  # order of derivatives of functions of matrices
 
 
 def is_close(s: np.ndarray, order: int) -> bool:
     """Whether two of the bare values `s` (..., k), sorted, are so close that factors lose digits in this derivative."""
-    if s.shape[-1] < 2 or order not in RELEVANT:
+    if s.shape[-1] < 2 or not 0 < order <= HIGHEST:
         return False
     return bool(_near(s, order).any())
 
@@ -41,17 +41,17 @@ def is_near_null(s: np.ndarray, order: int, is_square: bool) -> bool:
     Those of a rectangular matrix are near to the zeros that it has beside; those of a square one only to their own
     negative, which matters where they are zero to rounding.
     """
-    if not s.shape[-1] or order not in RELEVANT:
+    if not s.shape[-1] or not 0 < order <= HIGHEST:
         return False
-    least, largest, info = s.min(axis=-1), s.max(axis=-1), np.finfo(s.dtype)
-    limit = 10 * s.shape[-1] * info.eps if is_square else info.eps ** RELEVANT[order]
-    return bool((least <= np.maximum(limit * largest, info.tiny)).any())
+    least, largest = s.min(axis=-1), s.max(axis=-1)
+    limit = tolerances.zero(s.dtype, s.shape[-1]) if is_square else tolerances.followed(s.dtype, order)
+    return bool((least <= np.maximum(limit * largest, tolerances.tiny(s.dtype))).any())
 
 
 def _near(s, order):
     """Boolean (..., k - 1): which neighbours are close."""
     largest = np.maximum(np.abs(s[..., 0]), np.abs(s[..., -1]))[..., None]
-    return np.abs(s[..., 1:] - s[..., :-1]) <= np.finfo(s.dtype).eps ** RELEVANT[order] * largest
+    return np.abs(s[..., 1:] - s[..., :-1]) <= tolerances.followed(s.dtype, order) * largest
 
 
 class Pointwise:
@@ -128,7 +128,7 @@ class Spectrum:
             found = found if sides[0][0] == "u" else adjoint(found)
             return found.conj() if flip else found
         largest = self.values.max()
-        if self.values[..., list(places)].min() <= max(SMALL * largest, np.finfo(self.values.dtype).tiny):
+        if self.values[..., list(places)].min() <= max(tolerances.NEAR * largest, tolerances.tiny(self.values.dtype)):
             refuse_cancelled(Function(f, odd=True), self.values, self.order)
             return None
         product, rotation = funm_svd(f, self.a), funm_svd(step, self.a)
@@ -142,8 +142,8 @@ class Spectrum:
     def _meets_zero(self, f, places):
         """Whether one of the values is zero to rounding where f is not, so that there is no derivative."""
         s = self.values[..., list(places)]
-        lost = 10 * self.values.shape[-1] * np.finfo(s.dtype).eps * self.values.max()
-        return bool(s.min() <= lost + np.finfo(s.dtype).tiny) and bool(np.any(f(np.zeros(1, s.dtype))))
+        lost = tolerances.zero(s.dtype, self.values.shape[-1]) * self.values.max()
+        return bool(s.min() <= lost + tolerances.tiny(s.dtype)) and bool(np.any(f(np.zeros(1, s.dtype))))
 
     def _restricted(self, places, functions):
         """The product of `functions` as a function of a number, zero except at the values chosen by `places`.

@@ -9,6 +9,7 @@ import numpy as np
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import core, implements, passes_through, primitive, rule, stack_of, unrecorded
 from qad.linalg.functions.norm import norm
+from qad.linalg.support import tolerances
 from qad.linalg.support.check import batch_entry, matrices
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def _quotient(x, y):
 
 def _divisor(weight, x, y):
     """`y`, which must be known to 1e-4 where `weight`, a cotangent, is not zero; elsewhere infinity."""
-    lost = unrecorded(y) <= np.finfo(stack_of(y).dtype).eps ** 0.75 * unrecorded(x)
+    lost = unrecorded(y) <= tolerances.lost(stack_of(y).dtype) * unrecorded(x)
     bad = np.argwhere(stack_of(lost) & (stack_of(weight) != 0))
     if len(bad):
         raise ArgumentError(

@@ -17,6 +17,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import core, implements, like, primitive, rule, stack_of
+from qad.linalg.support import tolerances
 from qad.linalg.support.check import square
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def _good_inverse(a):
     except np.linalg.LinAlgError:
         return None
     with np.errstate(all="ignore"):
-        good = (_size(a) * _size(inverse) < np.finfo(a.dtype).eps ** -0.25) & (np.linalg.det(a) != 0)
+        good = (_size(a) * _size(inverse) * tolerances.quarter(a.dtype) < 1.0) & (np.linalg.det(a) != 0)
     return inverse if good.all() else None
 
 

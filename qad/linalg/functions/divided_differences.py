@@ -17,7 +17,8 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, MissingRuleError
 from qad.extend import like
-from qad.linalg.functions.cancelled_terms import gauss, steady_values
+from qad.linalg.functions.certain import gauss
+from qad.linalg.support import tolerances
 from qad.linalg.support.check import batch_entry, largest_entry
 
 if TYPE_CHECKING:
@@ -26,37 +27,28 @@ if TYPE_CHECKING:
 
     from qad.linalg.functions.elementwise import Function
 
-NEAR = 0.02  # of the largest point: where integration is tried; the quotient is good to eps / NEAR
-GOOD = 1e-13  # relative error of a quotient that needs no integral
-TIGHT = 1e-6  # of the largest point: where a quotient may have lost more digits than the size of its values tells
-CONVERGED = 1e-10  # relative difference of two integrals that mean the same
 LOW, HIGH = (4, 6)  # numbers of nodes of Gauss' rule
 
 
-def first_differences(f: Function, w: np.ndarray, steady: np.ndarray | None = None) -> np.ndarray:
-    """``f[w_i, w_j]``, an array (..., n, n), of points `w` (..., n); `steady` are their `steady_values`, if known."""
-    return differences_and_values(f, w, steady)[0]
+def first_differences(f: Function, w: np.ndarray) -> np.ndarray:
+    """``f[w_i, w_j]``, an array (..., n, n), of points `w` (..., n).
 
-
-def differences_and_values(
-    f: Function, w: np.ndarray, steady: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """``f[w_i, w_j]`` and the values f(w_i) of which they are quotients; see `first_differences`."""
-    value = f.value(w) if steady is None else steady
+    The values of f may have lost digits where its terms cancel: a difference of that size is no step of f.
+    """
+    value, size = f.value(w), _size(w)
     x, y = np.broadcast_arrays(w[..., :, None], w[..., None, :])
     fx, fy = value[..., :, None], value[..., None, :]
     gap = y - x
     with np.errstate(all="ignore"):
         quotient = (fy - fx) / gap
-        error = np.finfo(w.dtype).eps * (np.abs(fx) + np.abs(fy)) / np.abs(gap)
-        error = np.where(np.abs(gap) <= TIGHT * _size(w), np.maximum(error, GOOD * np.abs(quotient)), error)
-    near = np.abs(gap) <= NEAR * _size(w)
+        largest = np.nanmax(np.abs(value), axis=-1, initial=0.0)[..., None, None]
+        error = tolerances.unit(w.dtype) * np.maximum((np.abs(fx) + np.abs(fy)) / np.abs(gap), largest / size)
+        step = tolerances.quarter(w.dtype) * largest / np.abs(gap)
+    near = np.abs(gap) <= tolerances.NEAR * size
     if not f.through_zero:
         near &= x * y > 0
-    d, doubtful = _integrated(quotient, error, near, lambda n, *p: _segment(f, n, *p), x, y)
-    if doubtful and steady is None:
-        return differences_and_values(f, w, steady_values(f, w, 1))
-    return _finite(f, d, w, x, y), value
+    d = _integrated(quotient, error, step, near, lambda n, *p: _segment(f, n, *p), x, y)
+    return _finite(f, d, w, x, y)
 
 
 def second_differences(
@@ -75,11 +67,12 @@ def second_differences(
         ways = np.stack([(d - dxy) / (z - x), (dxz - dxy) / (z - y), (dxz - d) / (x - y)])
         quotient = np.take_along_axis(ways, widest[None], axis=0)[0]
         size = np.abs(dxy) + np.abs(dxz) + np.abs(d)
-        error = 4 * np.finfo(w.dtype).eps * size / gaps.max(axis=0)
-    near = gaps.max(axis=0) <= 2 * NEAR * largest
+        error = tolerances.places(w.dtype) / 2 * size / gaps.max(axis=0)
+    near = gaps.max(axis=0) <= 2 * tolerances.NEAR * largest
     if not f.through_zero:
         near &= (x * y > 0) & (y * z > 0)
-    d, _ = _integrated(quotient, error, near, lambda n, *p: _triangle(f, n, *p), x, y, z)
+    step = error / tolerances.quarter(w.dtype)
+    d = _integrated(quotient, error, step, near, lambda n, *p: _triangle(f, n, *p), x, y, z)
     return _finite(f, d, w, x, y, z)
 
 
@@ -88,23 +81,21 @@ def _size(w):
     return largest_entry(w[..., None])[..., None, None]
 
 
-def _integrated(quotient, error, near, rule, *points):
-    """`quotient`, with the entries replaced where it has lost digits and the integral `rule` is more accurate.
+def _integrated(quotient, error, step, near, rule, *points):
+    """`quotient`, with the entries that are `near` replaced where the integral `rule` is more accurate.
 
-    And whether integrals were given up that had converged: there is a jump, or `error` is less than the true one.
+    An integral that has converged to another number by more than `step` has missed a step of the function.
     """
-    near = near & ~(error < GOOD * np.abs(quotient))
     if not near.any():
-        return quotient, False
+        return quotient
     points = [p[near] for p in points]
     with np.errstate(all="ignore"):
         low, high = rule(LOW, *points), rule(HIGH, *points)
-        better = ~(np.abs(high - low) > error[near])  # an error that is NaN is that of coinciding points
-        missed = ~(np.abs(high - low) > np.maximum(error[near], CONVERGED * np.abs(high)))
-        missed &= np.abs(high - quotient[near]) > 1e4 * error[near]  # a jump
+        known = np.fmax(error[near], tolerances.sums(error.dtype) * np.abs(high))  # an error of equal points is NaN
+        better = (np.abs(high - low) <= known) & ~(np.abs(high - quotient[near]) > step[near])
     out = quotient.astype(np.result_type(quotient, high))
-    out[near] = np.where(better & ~missed & np.isfinite(high), high, out[near])
-    return out, bool(missed.any())
+    out[near] = np.where(better, high, out[near])
+    return out
 
 
 def _nodes(n, x):
@@ -113,8 +104,16 @@ def _nodes(n, x):
 
 
 def _segment(f, n, x, y):
+    """The mean of f' between `x` and `y`; that of an odd function may bend at zero, and is taken on either side."""
     t, weights = _nodes(n, x)
-    return f.first(x[:, None] + t * (y - x)[:, None]) @ weights
+
+    def mean(x, y):
+        return f.first(x[:, None] + t * (y - x)[:, None]) @ weights
+
+    across = x * y < 0 if f.odd else np.zeros(x.shape, bool)
+    if not across.any():
+        return mean(x, y)
+    return np.where(across, (y * mean(0 * y, y) - x * mean(x, 0 * x)) / (y - x), mean(x, y))
 
 
 def _triangle(f, n, x, y, z):
@@ -147,14 +146,14 @@ def second_derivative(f: Function, w: np.ndarray, x: np.ndarray, y: np.ndarray) 
     """``sum_k f[i, k, j] (x_ik y_kj + y_ik x_kj)``: of a matrix function, in its eigenbasis, along `x` and `y`.
 
     Where i and k are far apart, or else k and j, the quotient by their gap turns the sum into matrix products;
-    what remains is summed within the neighbourhood of each k.  Rounding is divided by two gaps, each of them `NEAR` at
+    what remains is summed within the neighbourhood of each k.  Rounding is divided by two gaps, each of them NEAR at
     least: single precision has no digits left then (1e-3 at worst), so that all of it is done in double precision.
     """
     single = np.finfo(np.result_type(w.dtype, x.dtype, y.dtype)).bits == 32
     w, x, y = (z.astype(np.result_type(z.dtype, float), copy=False) for z in (w, x, y))
-    d = first_differences(f, w, steady_values(f, w, 2))
+    d = first_differences(f, w)
     gap = w[..., None, :] - w[..., :, None]
-    near = np.abs(gap) <= NEAR * _size(w)
+    near = np.abs(gap) <= tolerances.NEAR * _size(w)
     inverse = np.where(near, 0.0, 1.0 / np.where(near, 1.0, gap))
     out = _far(d, near, inverse, x, y) + _far(d, near, inverse, y, x) + _near(f, w, d, near, x, y)
     return out.astype(np.complex64 if out.dtype.kind == "c" else np.float32) if single else out

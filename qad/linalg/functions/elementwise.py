@@ -8,12 +8,11 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, MissingRuleError
 from qad.extend import Tensor, jvp
+from qad.linalg.support import tolerances
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
-
-BESIDE = 0.0137  # how far from a point a function is tried, which at the point itself may not show a change
 
 
 class Function:
@@ -47,7 +46,8 @@ class Function:
 
     def _starts_at_zero(self):
         with np.errstate(all="ignore"):
-            return abs(self.f(np.zeros(1))[0]) == 0
+            start, size = np.abs(self.f(np.arange(2.0)))
+        return bool(start <= tolerances.unit(float) * size)
 
     def value(self, x: np.ndarray) -> np.ndarray:
         """``f(x)``, continued."""
@@ -74,12 +74,13 @@ class Function:
         """Take note of what `f` gives beside the first points that it meets; raise where it gives something else."""
         with np.errstate(all="ignore"):
             if self.first_met is None:
-                beside = x + BESIDE * (1 + np.abs(x))
+                # at the point itself it may not show a change
+                beside = x + tolerances.NEAR * (1 + np.abs(x))
                 self.first_met = beside, self.f(beside)
                 return
             beside, before = self.first_met
             now = self.f(beside)
-        same = type(now) is not Tensor and np.allclose(now, before, rtol=1e-12, atol=0, equal_nan=True)
+        same = type(now) is not Tensor and np.allclose(now, before, rtol=tolerances.SOLVED, atol=0, equal_nan=True)
         if not same:
             raise ArgumentError(
                 "the function of a matrix has changed since its value was computed: an array that it closes over was "

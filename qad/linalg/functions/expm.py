@@ -17,6 +17,7 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import core, defbatch, like, primitive
 from qad.linalg.functions.frechet import differentiable
+from qad.linalg.support import tolerances
 from qad.linalg.support.check import square
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ class _Pade:
 
     def __init__(self, a):
         norm = _norm(a)
-        if not np.all(norm * np.finfo(a.dtype).eps < 1):
+        if not np.all(norm * tolerances.unit(a.dtype) < 1):
             raise ArgumentError(f"expm: the norm of the matrix is {norm.max():.3g}, which leaves no digit right")
         first = _exponent(norm / np.finfo(a.dtype).max ** 0.125)  # so that no power overflows
         a = _scaled(a, first)

@@ -20,8 +20,9 @@ import numpy as np
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import tree_map
 from qad.extend import as_array, like, no_grad, value_of, vjp
-from qad.linalg.implicit.eigenpair import Operator, operator_of
-from qad.linalg.implicit.gmres import plain_leaves
+from qad.linalg.krylov.eigenpair import Operator, operator_of
+from qad.linalg.krylov.gmres import plain_leaves
+from qad.linalg.support import tolerances
 from qad.linalg.support.lengths import length
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def schedule(norm: float) -> tuple[int, int]:
 
 def _degree(theta):
     """The least degree whose remainder, and those of derivatives, are below rounding."""
-    m, limit = 1, log(np.finfo(float).eps / 4)
+    m, limit = 1, log(tolerances.unit(float) / 4)
     while m < theta or (theta > 0 and m * log(theta) - lgamma(m + 1) > limit):
         m += 1
     return m + ORDERS

@@ -18,9 +18,10 @@ import scipy  # loads scipy.linalg when it is first used
 
 from qad.core.errors import ArgumentError
 from qad.extend import core, defbatch, defvjp, primitive, rule
+from qad.linalg.functions.certain import require_known
 from qad.linalg.functions.divided_differences import first_differences, no_third, second_derivative
 from qad.linalg.functions.elementwise import Function
-from qad.linalg.functions.rounded_zeros import known_at_zero
+from qad.linalg.support import tolerances
 from qad.linalg.support.check import square
 
 if TYPE_CHECKING:
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.typing import Array, ArrayLike
-
-WORST = 1e7, 7e5, 8e3  # condition numbers c of the eigenvectors: the derivative of order k loses c**(k + 1)
 
 
 def funm(f: Callable[[Any], Any], a: ArrayLike) -> Array:
@@ -77,7 +76,7 @@ def funm(f: Callable[[Any], Any], a: ArrayLike) -> Array:
 def _funm(a, *, f):
     w, v, inverse = _diagonalised(a, 0)
     out = (v * f.value(w)[..., None, :]) @ inverse
-    small = 10 * a.shape[-1] * np.finfo(w.dtype).eps * _condition(v).max(initial=1)
+    small = tolerances.zero(w.dtype, a.shape[-1]) * _condition(v).max(initial=1)
     if a.dtype.kind == "f" and np.abs(out.imag).max(initial=0) <= small * np.abs(out).max(initial=0):
         return out.real.astype(a.dtype)
     return _narrow(out, a)
@@ -87,7 +86,7 @@ def _funm(a, *, f):
 def _along(e, a, *, f):
     """First derivative along `e` (..., n, n)."""
     w, v, inverse = _diagonalised(a, 1)
-    known_at_zero(f, w, 1)
+    require_known(f, w, 1)
     return _narrow(v @ (first_differences(f, w) * (inverse @ e @ v)) @ inverse, a)
 
 
@@ -95,7 +94,7 @@ def _along(e, a, *, f):
 def _along_two(e, d, a, *, f):
     """Second derivative along `e` and `d` (..., n, n)."""
     w, v, inverse = _diagonalised(a, 2)
-    known_at_zero(f, w, 2)
+    require_known(f, w, 2)
     return _narrow(v @ second_derivative(f, w, inverse @ e @ v, inverse @ d @ v) @ inverse, a)
 
 
@@ -131,11 +130,11 @@ def _diagonalised(a, order):
 
 def _diagonal_form(a, order):
     t, z = scipy.linalg.schur(a, output="complex")
-    if np.abs(np.triu(t, 1)).max(initial=0) <= 100 * np.finfo(a.dtype).eps * np.abs(t).max(initial=0):
+    if np.abs(np.triu(t, 1)).max(initial=0) <= tolerances.noise(a.dtype, 1) * np.abs(t).max(initial=0):
         return np.diagonal(t), z, z.conj().T
     w, v = np.linalg.eig(a.astype(np.result_type(a, np.complex64)))
     worst = _condition(v)
-    if not worst < WORST[order]:
+    if not worst ** (order + 1) * tolerances.lost(a.dtype) < 1.0:
         raise ArgumentError(
             f"funm: the condition number of the eigenvectors is {worst:.3g}: the matrix is not diagonalisable, to "
             f"rounding (that of derivatives of order {order}). Use expm, logm or sqrtm, or perturb it"

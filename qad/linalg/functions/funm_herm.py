@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qad.extend import core, primitive, rule, stack_of
+from qad.linalg.functions.certain import require_known
 from qad.linalg.functions.divided_differences import first_differences, no_third, second_derivative, zero
 from qad.linalg.functions.elementwise import Function
-from qad.linalg.functions.rounded_zeros import known_at_zero
 from qad.linalg.support.check import require_hermitian, square
 from qad.linalg.support.drivers import hermitian_eigenpairs
 from qad.linalg.support.hermitian_parts import adjoint, hermitian
@@ -75,7 +75,7 @@ def _funm(a, *, f):
 @primitive(name="funm_herm (first derivative)")
 def _along(e, a, w, v, *, f):
     """First derivative along `e` (..., n, n)."""
-    known_at_zero(f, w, 1)
+    require_known(f, w, 1)
     vh = adjoint(v)
     return v @ (first_differences(f, w) * (vh @ e @ v)) @ vh
 
@@ -83,7 +83,7 @@ def _along(e, a, w, v, *, f):
 @primitive(name="funm_herm (second derivative)")
 def _along_two(e, d, a, w, v, *, f):
     """Second derivative along `e` and `d` (..., n, n)."""
-    known_at_zero(f, w, 2)
+    require_known(f, w, 2)
     vh = adjoint(v)
     return v @ second_derivative(f, w, vh @ e @ v, vh @ d @ v) @ vh
 

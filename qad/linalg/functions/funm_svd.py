@@ -16,13 +16,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ArgumentError
 from qad.extend import core, like, primitive, rule
-from qad.linalg.functions.cancelled_terms import matters_at_zero, steady_values
-from qad.linalg.functions.divided_differences import differences_and_values, no_third, second_derivative, zero
+from qad.linalg.functions.certain import off_zero, require_known
+from qad.linalg.functions.divided_differences import first_differences, no_third, second_derivative, zero
 from qad.linalg.functions.elementwise import Function
-from qad.linalg.functions.rounded_zeros import known_at_zero, off_zero
-from qad.linalg.support.check import batch_entry, largest_entry, matrices
+from qad.linalg.support.check import matrices
 from qad.linalg.support.conditioned import check_condition
 from qad.linalg.support.hermitian_parts import adjoint, hermitian, skew
 
@@ -81,14 +79,11 @@ def _along(e, a, u, s, vh, *, f):
     uh, v = adjoint(u), adjoint(vh)
     k = s.shape[-1]
     left, right, s = uh @ e, e @ v, off_zero(f, s)
-    values = np.concatenate([s, -s], axis=-1)
-    steady = steady_values(f, values, 1) if matters_at_zero(f, values) else None
-    d, value = differences_and_values(f, values, steady)
+    require_known(f, s, 1)
+    d = first_differences(f, np.concatenate([s, -s, like(s).zeros((*s.shape[:-1], 1), s.dtype)], axis=-1))
     m = left @ v
-    inner = d[..., :k, :k] * hermitian(m) + d[..., :k, k:] * skew(m)
-    ratio = _ratio(f, s, np.where(s > 0, value[..., :k], f.plain(s)))
-    _check_divided(f, s, value[..., :k], u.shape[-2] != vh.shape[-1] or m.dtype.kind == "c")
-    known_at_zero(f, s, 1, lambda lost: _fills(e, u, v, lost))
+    inner, ratio = d[..., :k, :k] * hermitian(m) + d[..., :k, k : 2 * k] * skew(m), d[..., :k, -1]
+    _check_divided(f, s, u.shape[-2] != vh.shape[-1] or m.dtype.kind == "c")
     total = u @ inner @ vh
     if u.shape[-2] > k:
         total = total + ((right - u @ m) * ratio[..., None, :]) @ vh
@@ -97,7 +92,7 @@ def _along(e, a, u, s, vh, *, f):
     return total
 
 
-def _check_divided(f, s, value, alone):
+def _check_divided(f, s, alone):
     """Raise where f does not vanish at zero, and is divided by values `s` (..., k) that are known to too few digits.
 
     It is divided by sums of two of them: by one `alone`, unless the matrix is real and square.
@@ -106,48 +101,18 @@ def _check_divided(f, s, value, alone):
         return
     least = s[..., -1] if alone else (s[..., -1] + s[..., max(s.shape[-1] - 2, 0)]) / 2
     with np.errstate(all="ignore"):
-        share = np.abs(f.f(0.0 * s[..., 0])) / np.abs(value).max(axis=-1)
+        share = np.abs(f.f(0.0 * s[..., 0])) / np.abs(f.plain(s)).max(axis=-1)
         condition = np.where(share > 0, np.minimum(share, 1.0), 0.0) * s[..., 0] / least
-    condition = np.where(least > 0, condition, 0.0)  # of zero itself `_ratio` knows
+    condition = np.where(least > 0, condition, 0.0)  # at zero itself f jumps
     advice = "Shift it, or cut small values off by a function that vanishes at zero"
     check_condition(condition, s.dtype, "funm_svd", advice)
-
-
-def _fills(e, u, v, lost):
-    """Whether `e` (..., m, n) has a part between null spaces, to which the `lost` singular values (..., k) belong."""
-    u, v = (np.where(lost[..., None, :], 0.0, x) for x in (u, v))
-    part = e - u @ (adjoint(u) @ e)
-    part = part - (part @ v) @ adjoint(v)
-    return largest_entry(part) > 100 * np.finfo(e.dtype).eps * largest_entry(e)
-
-
-def _ratio(f, s, value):
-    """``f(s) / s`` (..., k), which is f'(0) at zero; `value` is f(s)."""
-    with np.errstate(all="ignore"):
-        ratio = np.where((s == 0) & (value == 0), f.first(s), value / s)
-    largest = s.max(axis=-1, initial=0.0)[..., None]
-    with np.errstate(over="ignore"):
-        typical = np.abs(value).max(axis=-1, initial=0.0)[..., None] / np.maximum(largest, np.finfo(s.dtype).tiny)
-    lost = s <= 10 * s.shape[-1] * np.finfo(s.dtype).eps * largest
-    known = (largest == 0) & (value == 0) & np.isfinite(ratio)  # of a matrix that is zero
-    bounded = np.isfinite(ratio) & (np.abs(ratio) * np.finfo(s.dtype).eps ** 0.375 <= typical)
-    bad = np.argwhere(lost & ~known & ~bounded)
-    if len(bad):
-        *batch, i = map(int, bad[0])
-        here = batch_entry(batch)
-        raise ArgumentError(
-            f"funm_svd{here}: singular value number {i} is {s[tuple(bad[0])]:.3g}, zero to rounding, where U f(S) V^H "
-            "has no derivative because f(s)/s is not bounded. Use a function that vanishes there, or cut it off"
-        )
-    return ratio
 
 
 @primitive(name="funm_svd (second derivative)")
 def _along_two(e, d, a, u, s, vh, *, f):
     """Second derivative along `e` and `d` (..., m, n): a block of that of f(J)."""
     s = off_zero(f, s)
-    _ratio(f, s, f.plain(s))
-    known_at_zero(f, s, 2, null=u.shape[-2] != vh.shape[-1])
+    require_known(f, s, 2, null=u.shape[-2] != vh.shape[-1])
     v, rest = adjoint(vh), _null_vectors(u, vh)
     zeros = like(s).zeros((*s.shape[:-1], rest.shape[-1]), s.dtype)
     values = np.concatenate([s, -s, zeros], axis=-1)

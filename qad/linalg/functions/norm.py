@@ -17,7 +17,6 @@ from qad.linalg.decompositions.svd import factored, thin
 from qad.linalg.support.check import finite
 from qad.linalg.support.derivative_order import orders
 from qad.linalg.support.extreme_values import shares
-from qad.linalg.support.rank_along import followed
 from qad.rules.complex import abs2
 from qad.rules.scales import length_along, over
 
@@ -48,8 +47,9 @@ def norm(x: ArrayLike, ord: float | str | None = None, axis: Axis | None = None,
     ------
     ArgumentError
         For an order that does not exist. For the second derivative of a Euclidean norm at zero, which does not exist:
-        its square is ``np.sum(x.real**2 + x.imag**2)``. For the second derivative of singular values where
-        they are degenerate or zero; that of "nuc" along a direction exists where the rank stays the same.
+        its square is ``np.sum(x.real**2 + x.imag**2)``. For the derivative of a singular value that is
+        nearly zero, and not zero to rounding, where the subgradient is zero; for the second derivative of singular
+        values where they are degenerate or zero.
 
     Examples
     --------
@@ -190,7 +190,7 @@ def _matrix(x, p, axes):
     plain = {"kinks": False, "vectors": False}
     a = np.moveaxis(x, axes, (-2, -1))
     if p == "nuc":
-        s = factored(followed(a) if orders(a) > 1 else a, **plain)[1]
+        s = factored(a, **plain)[1]
     else:
         s = thin(a, levels=orders(x), **plain)[1]
     n = np.sum(s, axis=-1) if p == "nuc" or not s.shape[-1] else _extreme(s, index=0 if p == 2 else -1)

@@ -10,6 +10,7 @@ import scipy  # loads scipy.linalg when it is first used
 from qad.core.errors import ArgumentError
 from qad.extend import core, primitive, rule, stack_of
 from qad.linalg.functions.block_matrix import each
+from qad.linalg.support import tolerances
 from qad.linalg.support.check import batch_entry, square
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def off_the_cut(a: np.ndarray, owner: str) -> None:
     """Raise if an eigenvalue of the bare matrices `a` is zero or negative, to rounding."""
     w = np.linalg.eigvals(a)
     size = np.abs(w).max(axis=-1, initial=0.0)[..., None]
-    limit = 10 * a.shape[-1] * np.finfo(a.dtype).eps
+    limit = tolerances.zero(a.dtype, a.shape[-1])
     on_axis = (np.abs(w.imag) <= limit * np.abs(w)) & (w.real <= 0.0)
     bad = np.argwhere(on_axis | (np.abs(w) <= limit * size))
     if len(bad):

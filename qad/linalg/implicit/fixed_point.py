@@ -18,10 +18,11 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ConvergenceError
 from qad.core.trees import flatten, tree_map, unflatten
-from qad.linalg.implicit.gmres import Report, bare, correction, plain_leaves
 from qad.linalg.implicit.mixing import Mixing
 from qad.linalg.implicit.packing import Packing
 from qad.linalg.implicit.root import attach, in_batches
+from qad.linalg.krylov.gmres import Report, bare, correction, plain_leaves
+from qad.linalg.support import tolerances
 from qad.linalg.support.lengths import length
 
 if TYPE_CHECKING:
@@ -39,10 +40,10 @@ def fixed_point(
     x0: Tree,
     *params: Tree,
     method: str = "anderson",
-    tol: float = 1e-12,
+    tol: float = tolerances.SOLVED,
     maxiter: int = 1000,
     history: int = 5,
-    adjoint_tol: float = 1e-12,
+    adjoint_tol: float = tolerances.SOLVED,
     adjoint_restart: int = 60,
     norm: Callable[[Tree, Tree], float] | None = None,
     report: Report | None = None,
@@ -146,7 +147,7 @@ class _Iteration:
         self.step = step
         self.x = self.packing.pack(start)
         self.scale = length(self.x)
-        self.tol = max(tol, 4 * np.finfo(self.packing.dtype).eps)
+        self.tol = max(tol, tolerances.places(self.packing.dtype) / 2)
         self.distant = self.tol
         self.maxiter = maxiter
         self.report = report
@@ -181,7 +182,7 @@ class _Iteration:
 
     def is_near(self, y, change, size):
         """Whether the fixed point is near to `y`; if not, the step must become smaller, down to rounding."""
-        eps = np.finfo(change.dtype).eps
+        eps = tolerances.unit(change.dtype)
         step, limit = self.report.residual, max(self.distant, FLOOR * eps)
         amplified = self.amplification(y, change, size)
         if amplified * max(step, eps) <= limit:
@@ -202,13 +203,13 @@ class _Iteration:
         """
         c = change if change.any() else np.ones_like(change)
         at = self.packing.pack(self.step(self.packing.unpack(y)))
-        span = np.sqrt(np.finfo(y.dtype).eps) * max(length(y), self.scale, length(change))
+        span = tolerances.half(y.dtype) * max(length(y), self.scale, length(change))
 
         def product(v):
             h = (span or 1.0) / length(v)
             return v - (self.packing.pack(self.step(self.packing.unpack(y + h * v))) - at) / h
 
-        found = correction(product, c, 0.01, min(PRODUCTS, c.size))
+        found = correction(product, c, tolerances.NEAR, min(PRODUCTS, c.size))
         distance, step = self.relative(found, size), self.relative(c, size)
         return distance / step if step else float(np.inf if distance else 1.0)
 

@@ -12,12 +12,12 @@ import numpy as np
 from qad.core.trees import flatten, unflatten
 from qad.extend import like
 from qad.linalg.implicit.packing import Packing
+from qad.linalg.support import tolerances
 from qad.linalg.support.lengths import length, unit_of
 
 if TYPE_CHECKING:
     from qad.typing import Tree
 
-SMALL = 1e-14  # relative: products of differences below are rounding
 REFINEMENTS = 2  # of the weights: normal equations square the condition
 
 
@@ -97,7 +97,7 @@ def weights(rows: np.ndarray, products: np.ndarray, target: np.ndarray) -> np.nd
     sizes = np.sqrt(products.diagonal().real)
     sizes = np.where(sizes == 0, 1, sizes)
     values, vectors = np.linalg.eigh(products / (sizes[:, None] * sizes))
-    some = values > SMALL * values[-1]  # none, where nothing changed any more
+    some = values > tolerances.zero(values.dtype, values.size) * values[-1]  # none, where nothing changed any more
     inverse = (vectors[:, some] / values[some]) @ vectors[:, some].conj().T / (sizes[:, None] * sizes)
     inverse = like(rows).asarray(inverse)
     found = inverse @ (rows.conj() @ target)

@@ -20,7 +20,8 @@ from qad.core.trees import flatten, tree_map, unflatten
 from qad.extend import as_array, defvjp, each_alone, like, primitive, stack_of, unrecorded, value_of, vjp
 from qad.extend.batching import is_batched, under_vmap
 from qad.linalg.implicit.closure import capture
-from qad.linalg.implicit.gmres import Report, bare, plain_leaves, solve
+from qad.linalg.krylov.gmres import Report, bare, plain_leaves, solve
+from qad.linalg.support import tolerances
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -147,7 +148,7 @@ def linear_solve(
     b: Tree,
     x0: Tree = None,
     *,
-    tol: float = 1e-12,
+    tol: float = tolerances.SOLVED,
     restart: int = 60,
     maxiter: int = 2000,
     positive: bool = False,

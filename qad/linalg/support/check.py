@@ -8,6 +8,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
 from qad.extend import operand, stack_of, value_of
+from qad.linalg.support import tolerances
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -77,7 +78,7 @@ def solvable(function: Callable[..., R], name: str, a: np.ndarray, *others: np.n
         return function(a, *others)
     except np.linalg.LinAlgError as error:
         s = np.linalg.svd(a, compute_uv=False)
-        at = np.unravel_index((s[..., -1] / np.maximum(s[..., 0], np.finfo(s.dtype).tiny)).argmin(), s.shape[:-1])
+        at = np.unravel_index((s[..., -1] / np.maximum(s[..., 0], tolerances.tiny(s.dtype))).argmin(), s.shape[:-1])
         raise np.linalg.LinAlgError(
             f"{name}: the matrix{batch_entry(at)} is singular: its smallest singular value is {s[at][-1]:.3g}, its "
             f"largest {s[at][0]:.3g}. Use lstsq or pinv, or shift it"
@@ -89,7 +90,7 @@ def require_hermitian(a: np.ndarray, owner: str) -> None:
     apart, size = largest_entry(a.real - a.real.mT), largest_entry(a.real)
     if a.dtype.kind == "c":
         apart, size = np.maximum(apart, largest_entry(a.imag + a.imag.mT)), np.maximum(size, largest_entry(a.imag))
-    bad = apart > np.sqrt(np.finfo(a.dtype).eps) * size
+    bad = apart > tolerances.half(a.dtype) * size
     if bad.any():
         bad = np.argwhere(bad)
         raise ArgumentError(

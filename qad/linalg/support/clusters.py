@@ -22,9 +22,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.extend import core, defbatch, defjvp, like, primitive, stack_of
-from qad.linalg.support.degeneracy import far_apart, noise, refuse, same_block, vanishing, width
+from qad.linalg.support import tolerances
+from qad.linalg.support.degeneracy import far_apart, refuse, same_block, vanishing, width
 from qad.linalg.support.derivative_order import orders
-from qad.linalg.support.gap_quotients import SPARE, TIGHT, columns_of, over_gaps, pairs, relative, where_moved
+from qad.linalg.support.gap_quotients import columns_of, over_gaps, pairs, relative, where_moved
 from qad.linalg.support.hermitian_parts import skew
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 def clusters(s: np.ndarray, owner: str) -> np.ndarray:
     """Boolean (..., k, k): which two of the sorted bare values `s` (..., k) are too close for a second derivative."""
     size = np.abs(s)
-    close = (SPARE * np.finfo(s.dtype).eps ** 0.75) ** 0.5 * np.maximum(size[..., 1:], size[..., :-1])
+    close = tolerances.lost(s.dtype, 2) * np.maximum(size[..., 1:], size[..., :-1])
     breaks = np.abs(np.diff(s, axis=-1)) > np.maximum(close, width(s)[..., None])
     if owner == "svd":
         breaks |= vanishing(s)[..., 1:]  # null spaces are no clusters: there values have kinks
@@ -66,7 +67,7 @@ def moderate_turn(c: np.ndarray, s: np.ndarray, inside: np.ndarray) -> tuple[np.
     i = like(s).arange(1, s.shape[-1] + 1)
     sizes = 1 + np.modf(np.multiply.outer(i, i) * 0.6180339887)[0]  # no two alike, lest slopes cancel
     largest, moved = np.abs(s).max(axis=-1)[..., None, None], np.abs(c).max(axis=(-2, -1), keepdims=True)
-    largest = np.where(largest > np.finfo(s.dtype).eps * moved, largest, np.maximum(moved, np.finfo(s.dtype).tiny))
+    largest = np.where(largest > tolerances.unit(s.dtype) * moved, largest, np.maximum(moved, tolerances.tiny(s.dtype)))
     c = np.where(inside, c, 0.0)
     turn = c * np.sign(i - i[:, None]) * sizes / largest
     return turn, c + (s[..., :, None] - s[..., None, :]) * turn
@@ -91,10 +92,9 @@ def quotients(
 def bent(gs: Array, s: Array, n: Array, owner: str, degenerate: str) -> Array:
     """``(g_j - g_i) / (s_j - s_i) N`` within clusters; where the quotient is not known, N must not move."""
     bare = stack_of(s)
-    gap = relative(bare[..., None, :] - bare[..., :, None], bare)
-    inside, closed = clusters(bare, owner), same_block(bare) | (gap <= SPARE * np.finfo(bare.dtype).eps ** 0.75)
+    inside, closed = clusters(bare, owner), same_block(bare)
     differ = gs[..., None, :] - gs[..., :, None]
-    least = TIGHT * np.finfo(bare.dtype).eps * np.abs(stack_of(gs)).max(axis=-1, initial=0.0)[..., None, None]
+    least = tolerances.places(bare.dtype) * np.abs(stack_of(gs)).max(axis=-1, initial=0.0)[..., None, None]
     unknown = closed & inside & ((np.abs(stack_of(differ)) > least) | (orders(gs) > 0))
     if unknown.any():
         n = _still(n, s=bare, where=unknown, owner=owner, degenerate=degenerate)
@@ -119,11 +119,12 @@ def check_left_alone(
     x: Array, *, s: np.ndarray, inside: np.ndarray, moved: np.ndarray | None, owner: str, degenerate: str
 ) -> np.ndarray:
     """Refuse a loss that sees single vectors of a cluster: by `x` = ``V^H G_V`` of bare arrays, and its derivative."""
-    eps, gap = np.finfo(s.dtype).eps, relative(s[..., None, :] - s[..., :, None], s)
+    gap = relative(s[..., None, :] - s[..., :, None], s)
     columns, size = pairs(columns_of(x), gap), np.abs(skew(x))
     if moved is not None:  # as in gap_quotients.py: it may be a loss of V f(s) V^H
         size = np.where(moved[..., None, :] | moved[..., :, None], np.maximum(np.abs(x), np.abs(x.mT)), size)
-    units = np.clip(eps**0.25 * gap, TIGHT * eps, noise(s.dtype, x.shape[-1]))
+    least, most = tolerances.places(s.dtype), tolerances.noise(s.dtype, x.shape[-1])
+    units = np.clip(tolerances.quarter(s.dtype) * gap, least, most)
     refuse(np.where(inside & (size > units * columns), size, 0.0), s, owner, 0.0, degenerate, order=2)
     return np.zeros_like(size)
 

@@ -1,6 +1,8 @@
-"""Matrices whose smallest singular value is so nearly zero that rounding spoils a derivative which divides by it.
+"""Matrices so nearly of lower rank that rounding spoils a derivative which divides by their smallest value.
 
-The relative rounding of such a value, and of all that is divided by it, is `eps` times the condition number.
+The relative rounding of such a value, and of all that is divided by it, is ``u`` of ``tolerances.py`` times the
+condition number.  Rules of QR and LU multiply by ``R^-1``, and each further derivative does so once more: a derivative
+of order k has the k-th power of the condition number.
 """
 
 from __future__ import annotations
@@ -8,23 +10,65 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy  # loads scipy.linalg when it is first used
 
 from qad.core.errors import ArgumentError
+from qad.linalg.support import tolerances
 from qad.linalg.support.check import batch_entry
 
 if TYPE_CHECKING:
     from qad.typing import DTypeLike
 
-TERMS = 4  # each of which has that rounding
-
 
 def check_condition(condition: np.ndarray, dtype: DTypeLike, owner: str, advice: str) -> None:
     """Raise where rounding is more than ``eps**(1/4)`` of a derivative, for `condition` numbers (...)."""
-    eps = np.finfo(dtype).eps
-    bad = np.argwhere(~(TERMS * eps**0.75 * condition <= 1.0))
+    bad = np.argwhere(~(tolerances.lost(dtype) * condition <= 1.0))
     if len(bad):
         raise ArgumentError(
             f"{owner}{batch_entry(bad[0])}: the matrix is so nearly of lower rank (its condition number is "
-            f"{condition[tuple(bad[0])]:.1e}) that rounding would be more than {eps**0.25:.0e} of the derivative. "
-            f"{advice}"
+            f"{condition[tuple(bad[0])]:.1e}) that rounding would be more than {tolerances.quarter(dtype):.0e} of the "
+            f"derivative. {advice}"
         )
+
+
+def check_triangle(r: np.ndarray, part: int, order: int, owner: str) -> None:
+    """Raise where rounding is too much of a derivative of this `order` for which a part of R is inverted.
+
+    Parameters
+    ----------
+    r : array (..., k, n)
+        Upper triangular factors of plain numbers. Rules refuse singular ones themselves.
+    part : int
+        The size of the leading block of R that is inverted.
+    order : int
+    owner : str
+        Who asks, for the message.
+    """
+    if part <= 0 or not r.size:
+        return
+    block, largest, least = r[..., :part, :part], np.abs(r).max(axis=(-2, -1)), tolerances.lost(r.dtype)
+    if least * _estimated(block, largest) ** order <= 1.0 or (np.diagonal(block, axis1=-2, axis2=-1) == 0).any():
+        return
+    condition = np.maximum(np.abs(np.linalg.inv(block)).max(axis=(-2, -1)) * largest, 1.0)
+    lost = least * condition**order > 1.0
+    if lost.any():
+        raise ArgumentError(
+            f"{owner}: the first {part} columns depend on each other so nearly (the condition number is "
+            f"{condition[lost].max():.1e}) that rounding would be more than {tolerances.quarter(r.dtype):.0e} of a "
+            f"derivative of order {order} of the factors. Scale the columns, if their sizes differ, or write the loss "
+            "without the factors, by the matrix itself or qad.linalg.svd"
+        )
+
+
+def _estimated(block, largest):
+    """Ten times LAPACK's estimate of the condition of a plain matrix, which takes no inverse; infinity without one.
+
+    Old SciPy (1.14) does not have it.
+    """
+    name = {"f": "strcon", "d": "dtrcon", "F": "ctrcon", "D": "ztrcon"}.get(block.dtype.char, "")
+    estimate = getattr(scipy.linalg.lapack, name, None)
+    if estimate is None or type(block) is not np.ndarray or block.ndim > 2:
+        return np.inf
+    share = max(largest / max(np.abs(block).max(), tolerances.tiny(block.dtype)), 1.0)
+    reciprocal = estimate(np.ascontiguousarray(block).T, uplo="L")[0]  # the transpose needs no other copy
+    return 10 * share / reciprocal if reciprocal > 0.0 else np.inf

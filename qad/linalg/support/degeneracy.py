@@ -18,12 +18,13 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import Lazy, as_array, like, stack_of
+from qad.linalg.support import tolerances
 from qad.linalg.support.check import batch_entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from qad.typing import Array, DTypeLike
+    from qad.typing import Array
 
 FIX = {
     "svd": "qad.linalg.funm_svd(f, A) for U f(S) V^H (of symmetric tensors qad.symmetric.split or funm_svd)",
@@ -33,17 +34,14 @@ FIX = {
 }
 
 
-NEAR = 0.2  # the power of eps that is the relative gap (7e-4) above which spectra need none of these checks
-
-
 def far_apart(s: np.ndarray, kind: str = "differences", condition: np.ndarray | None = None) -> bool:
-    """Whether all the bare values `s` (..., k) are so far apart that no check in this package can object; see `NEAR`.
+    """Whether all the bare values `s` (..., k) are so far apart that no check in this package can object.
 
     For "sums" and "values" (see ``gap_quotients.py``) whether they are as far from zero; `condition` (..., k) divides
     gaps.
     """
-    info = np.finfo(s.dtype)
-    least = max(info.eps**NEAR * np.abs(s).max(initial=0.0), info.tiny)  # a zero matrix has values marked as tiny
+    largest, tiny = np.abs(s).max(initial=0.0), tolerances.tiny(s.dtype)  # a zero matrix has values marked as tiny
+    least = max(tolerances.far(s.dtype) * largest, tiny)
     least = least if condition is None else least * condition.max(initial=1.0)
     if kind != "differences":
         return bool(s.min(initial=np.inf) > least)
@@ -56,27 +54,19 @@ def far_apart(s: np.ndarray, kind: str = "differences", condition: np.ndarray | 
 
 
 def width(s: np.ndarray) -> np.ndarray:
-    """Gaps (...) below which two of the values `s` (..., k) count as equal: ``eps**(3/4)`` of the largest.
-
-    A gap of that size is itself known to a quarter of the digits only.
-    """
-    return np.finfo(s.dtype).eps ** 0.75 * np.abs(s).max(axis=-1, initial=0.0)
-
-
-def noise(dtype: DTypeLike, n: int) -> float:
-    """Relative size up to which an entry of a product of n terms counts as rounding."""
-    return 100 * max(n, 1) * np.finfo(dtype).eps
+    """Gaps (...) below which two of the values `s` (..., k) count as equal: tau_1 of ``tolerances.py``."""
+    return tolerances.lost(s.dtype) * np.abs(s).max(axis=-1, initial=0.0)
 
 
 def rounding(s: np.ndarray, end: tuple[Array, Array] | None) -> np.ndarray:
     """The derivative of the loss (...), along a turn of the vectors of the values `s`, up to which it is rounding.
 
     `end` is the pair (cotangent, value) from which the backward pass set out, or None.  The floor is
-    ``eps**0.625 * max(1, |loss|) + 10 n eps * max |s|``: 1e-10 of the loss in double precision, where a
+    ``eps**(5/8) * max(1, |loss|) + 10 n eps * max |s|``: 1e-10 of the loss in double precision, where a
     loss that has vanished, like a variance, counts as one.
     """
     largest = np.abs(s).max(axis=-1, initial=0.0)
-    return np.finfo(s.dtype).eps ** 0.625 * _size_of(end) + 0.1 * noise(s.dtype, s.shape[-1]) * largest
+    return tolerances.gauge(s.dtype) * _size_of(end) + tolerances.zero(s.dtype, s.shape[-1]) * largest
 
 
 def _size_of(end):
@@ -107,7 +97,7 @@ def same_block(s: np.ndarray) -> np.ndarray:
 
 def vanishing(s: np.ndarray) -> np.ndarray:
     """Boolean (..., k): which of the singular values `s` are zero to rounding."""
-    return s <= np.maximum(width(s), np.finfo(s.dtype).tiny)[..., None]
+    return s <= np.maximum(width(s), tolerances.tiny(s.dtype))[..., None]
 
 
 def refuse(
@@ -120,7 +110,7 @@ def refuse(
     order: int = 1,
 ) -> None:
     """Raise (or warn) if an entry of `size` (..., m, k) exceeds rounding relative to `scale` (...)."""
-    tolerance = noise(s.dtype, max(size.shape[-2:])) if tolerance is None else tolerance
+    tolerance = tolerances.noise(s.dtype, max(size.shape[-2:])) if tolerance is None else tolerance
     scale = as_array(scale) if like(size) is np else like(size).asarray(scale)
     bad = size > tolerance * scale[..., None, None]
     if not bad.any():
@@ -169,7 +159,7 @@ def check_phases(diagonal: np.ndarray, s: np.ndarray, owner: str, scale: np.ndar
 
     Zero is what lies below a relative tolerance times the size `scale` (...) of the cotangents, or below `floor` (...).
     """
-    limit = np.maximum(100 * np.sqrt(np.finfo(s.dtype).eps) * scale, floor)
+    limit = np.maximum(tolerances.SUMS * tolerances.half(s.dtype) * scale, floor)
     bad = np.abs(diagonal) > limit[..., None]
     if bad.any():
         bad = np.argwhere(bad)
@@ -205,7 +195,7 @@ def check_blocks(
     if gs is not None:
         gs = stack_of(gs)
         differ = np.where(pairs, np.abs(gs[..., None, :] - gs[..., :, None]), 0.0)
-        refuse(differ, s, owner, constant_scale(gs, s, floor), degenerate, tolerance=np.sqrt(np.finfo(s.dtype).eps))
+        refuse(differ, s, owner, constant_scale(gs, s, floor), degenerate, tolerance=tolerances.half(s.dtype))
 
 
 def check_alike(s: np.ndarray, g: Iterable[Array | None], owner: str, scale: np.ndarray, degenerate: str) -> None:
@@ -218,7 +208,7 @@ def check_alike(s: np.ndarray, g: Iterable[Array | None], owner: str, scale: np.
         return
     columns = max_of(*(np.abs(stack_of(x)).max(axis=-2, initial=0.0) for x in g if x is not None))
     picked = same_block(s) & (columns == 0)[..., :, None]
-    picked &= (columns > np.finfo(s.dtype).eps ** 0.5 * scale[..., None])[..., None, :]
+    picked &= (columns > tolerances.half(s.dtype) * scale[..., None])[..., None, :]
     refuse(np.where(picked | picked.mT, 1.0, 0.0), s, owner, 0.0 * scale, degenerate)
 
 
@@ -246,4 +236,4 @@ def check_split(c: Array, s: np.ndarray, owner: str, degenerate: str) -> None:
 def constant_scale(gs: np.ndarray, s: np.ndarray, floor: np.ndarray | float) -> np.ndarray:
     """The size (...) of which half the digits of the cotangents `gs` (..., k) of values `s` are rounding."""
     per_value = floor / np.maximum(1.0, np.abs(s).max(axis=-1, initial=0.0))
-    return np.maximum(np.abs(gs).max(axis=-1, initial=0.0), per_value / np.sqrt(np.finfo(s.dtype).eps))
+    return np.maximum(np.abs(gs).max(axis=-1, initial=0.0), per_value / tolerances.half(s.dtype))

@@ -13,9 +13,8 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import stack_of, unrecorded
+from qad.linalg.support import tolerances
 from qad.linalg.support.check import batch_entry
-from qad.linalg.support.degeneracy import noise
-from qad.linalg.support.gap_quotients import SPARE
 
 if TYPE_CHECKING:
     from qad.typing import Array
@@ -31,7 +30,7 @@ def shares(s: Array, index: int) -> Array:
     """
     _require_known(stack_of(s), index)
     s = unrecorded(s)
-    members = _gaps(s, index) <= 0.1 * noise(s.dtype, s.shape[-1]) * s[..., :1]
+    members = _gaps(s, index) <= tolerances.zero(s.dtype, s.shape[-1]) * s[..., :1]
     return members / members.sum(axis=-1, keepdims=True)
 
 
@@ -41,8 +40,9 @@ def _gaps(s, index):
 
 def _require_known(s, index):
     gap, largest, one = _gaps(s, index), s[..., :1], s[..., index][..., None]
-    near = (gap > 0.1 * noise(s.dtype, s.shape[-1]) * largest) & (gap < SPARE * np.finfo(s.dtype).eps ** 0.75 * largest)
-    near &= one > noise(s.dtype, s.shape[-1]) * largest  # the norm at a value that is zero has subgradient zero
+    least = tolerances.zero(s.dtype, s.shape[-1]) * largest
+    near = (gap > least) & (gap < tolerances.lost(s.dtype) * largest)
+    near &= one > least  # the norm at a value that is zero has subgradient zero
     bad = np.argwhere(near)
     if len(bad):
         *batch, i = bad[0]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.extend import stack_of
+from qad.linalg.support import tolerances
 from qad.linalg.support.degeneracy import complain, magnitude
 from qad.linalg.support.hermitian_parts import skew
 
@@ -42,7 +43,7 @@ def folded(
 
 def _check(inner, k, scale, owner, floor, degenerate):
     turn = np.abs(skew(inner[..., k:, :])).max(axis=(-2, -1), initial=0.0)
-    if (turn > np.maximum(100 * np.sqrt(np.finfo(inner.dtype).eps) * scale, floor)).any():
+    if (turn > np.maximum(tolerances.SUMS * tolerances.half(inner.dtype) * scale, floor)).any():
         complain(
             f"{owner}: the loss depends on the choice of {BASIS[owner]}, or a function of the projector onto it",
             degenerate,

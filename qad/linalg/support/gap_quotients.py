@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.extend import core, like, primitive, rule, stack_of
-from qad.linalg.support.degeneracy import NEAR, far_apart, max_of, noise, refuse, same_block, vanishing
+from qad.linalg.support import tolerances
+from qad.linalg.support.degeneracy import far_apart, max_of, refuse, same_block, vanishing
 from qad.linalg.support.derivative_order import orders
 from qad.linalg.support.hermitian_parts import hermitian, skew
 
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from qad.typing import Array
 
 PARTS: dict[str, Callable[[Array], Array]] = {"skew": skew, "hermitian": hermitian, "all": lambda x: x}
-SPARE = 30  # what bounds are multiplied by, for sums over entries, some of which cancel
-TIGHT = 8  # units in the last place, of the largest numerator in a column, that a sum leaves of zero
 
 
 def over_gaps(
@@ -113,15 +112,15 @@ def _over_gaps(
 
 def _cleared(y, x, gap, near, s, owner, order, weight, moved, divided, backward, degenerate):
     """`y`, a part of `x`, without the rounding that a small `gap` would blow up; where that is lost it must be zero."""
-    eps, at = np.finfo(gap.dtype).eps, np.nonzero(np.broadcast_to(near, y.shape))
-    least = SPARE * eps**0.75  # of gap**order
+    quarter, places = tolerances.quarter(gap.dtype), tolerances.places(gap.dtype)
+    at, least = np.nonzero(np.broadcast_to(near, y.shape)), tolerances.lost(gap.dtype)  # of gap**order
     *batch, i, j = at
     both = [(*batch, j)] if gap.shape[-2] != x.shape[-2] else [(*batch, j), (*batch, i)]  # the vectors of an entry
     columns = max_of(*(np.abs(x.mT[n]).max(axis=-1) for n in both))
     gap, size = np.broadcast_to(gap, y.shape)[at], np.abs(y[at])
-    units = np.minimum(TIGHT * eps / gap**divided, eps**0.25)
+    units = np.minimum(places / gap**divided, quarter)
     dust = size <= units * columns
-    lost = dust & (TIGHT * eps > eps**0.25 * gap)  # here a numerator that matters may look like rounding
+    lost = dust & (places > quarter * gap)  # here a numerator that matters may look like rounding
     if weight is None and backward and (gap <= least).any():
         weight = columns_of(x)
     if weight is not None:
@@ -133,7 +132,7 @@ def _cleared(y, x, gap, near, s, owner, order, weight, moved, divided, backward,
         moved = np.broadcast_to(moved, (*y.shape[:-2], moved.shape[-1]))
         whole = np.maximum(np.abs(x[at]), np.abs(x.mT[at]))
         size = np.where(moved[both[0]] | moved[both[1]], whole, size)
-    units = np.maximum(units, np.minimum(eps**0.25 * gap, noise(gap.dtype, x.shape[-1])))
+    units = np.maximum(units, np.minimum(quarter * gap, tolerances.noise(gap.dtype, x.shape[-1])))
     left = lost & (size > units * columns)
     if owner == "eig" and moved is not None:  # V f(w) V^-1, say: only the commutator is seen, and may look like zero
         left |= (moved[both[0]] | moved[both[1]]) & (gap**order <= least)
@@ -179,12 +178,12 @@ def unbacked(s: Array, vectors: bool) -> np.ndarray | None:
 
 
 def is_near(gap: np.ndarray) -> np.ndarray:
-    return gap < np.finfo(gap.dtype).eps ** NEAR
+    return gap < tolerances.far(gap.dtype)
 
 
 def _most(x):
     """The largest of positive `x` (..., k), or something if all are zero, as (..., 1)."""
-    return np.maximum(x.max(axis=-1, keepdims=True, initial=0.0), np.finfo(x.dtype).tiny)
+    return np.maximum(x.max(axis=-1, keepdims=True, initial=0.0), tolerances.tiny(x.dtype))
 
 
 def columns_of(x: np.ndarray) -> np.ndarray:

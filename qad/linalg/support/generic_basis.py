@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qad.linalg.support import tolerances
 from qad.linalg.support.random import normal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-EQUAL = 8.0  # rounding errors, of the largest value and for each of them, up to which values count as equal
 
 
 def in_generic_basis(s: np.ndarray, *vectors: np.ndarray) -> Sequence[np.ndarray]:
@@ -25,8 +24,7 @@ def in_generic_basis(s: np.ndarray, *vectors: np.ndarray) -> Sequence[np.ndarray
 
     All are turned alike, so that products such as ``(u * s) @ vh`` stay what they are, to rounding.
     """
-    k = s.shape[-1]
-    limit = EQUAL * k * np.finfo(s.dtype).eps * np.abs(s).max(axis=-1, initial=0.0)
+    limit = tolerances.zero(s.dtype, s.shape[-1]) * np.abs(s).max(axis=-1, initial=0.0)
     equal = np.abs(np.diff(s, axis=-1)) <= limit[..., None]
     if not equal.any():
         return vectors

@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.extend import core, primitive, rule, stack_of
+from qad.linalg.support import tolerances
 from qad.linalg.support.check import batch_entry
-from qad.linalg.support.degeneracy import complain, constant_scale, far_apart, noise, refuse, vanishing
+from qad.linalg.support.degeneracy import complain, constant_scale, far_apart, refuse, vanishing
 from qad.linalg.support.derivative_order import orders
-from qad.linalg.support.gap_quotients import SPARE, columns_of
+from qad.linalg.support.gap_quotients import columns_of
 from qad.linalg.support.hermitian_parts import diagonal_of
 
 if TYPE_CHECKING:
@@ -35,12 +36,12 @@ def marked(s: np.ndarray) -> np.ndarray:
     if not s.size:
         return s
     largest = s[..., :1]
-    mark = np.where(largest == 0, np.finfo(s.dtype).tiny, np.finfo(s.dtype).eps ** 1.5 * largest)
+    mark = np.where(largest == 0, tolerances.tiny(s.dtype), tolerances.mark(s.dtype) * largest)
     return np.where(s <= _lost(s), mark, s).astype(s.dtype)
 
 
 def _lost(s):
-    return 10 * s.shape[-1] * np.finfo(s.dtype).eps * s[..., :1]
+    return tolerances.zero(s.dtype, s.shape[-1]) * s[..., :1]
 
 
 def check_null_spaces(
@@ -74,7 +75,8 @@ def check_null_spaces(
             _refuse(rest, s, size, floor, degenerate)
     if len(lengths) == 2:  # u and v of a null space have each a sign of their own, and U V^H jumps with these
         both = np.where(zero, np.minimum(*lengths), 0.0)
-        refuse(both[..., None, :], s, "svd", np.maximum(size, floor / noise(s.dtype, s.shape[-1])), degenerate)
+        scale = np.maximum(size, floor / tolerances.noise(s.dtype, s.shape[-1]))
+        refuse(both[..., None, :], s, "svd", scale, degenerate)
 
 
 def check_used(s: Array, g: Array, size: np.ndarray, levels: int, degenerate: str) -> None:
@@ -89,21 +91,22 @@ def check_used(s: Array, g: Array, size: np.ndarray, levels: int, degenerate: st
     bare = stack_of(s)
     if far_apart(bare, "values"):
         return
-    order, largest = max(orders(s) + 1, levels), np.maximum(bare[..., :1], np.finfo(bare.dtype).tiny)
-    used = columns_of(stack_of(g)) / np.maximum(size, np.finfo(bare.dtype).tiny)[..., None]
-    lost = SPARE * np.finfo(bare.dtype).eps ** 0.75 * used > (bare / largest) ** order
+    order, largest = max(orders(s) + 1, levels), np.maximum(bare[..., :1], tolerances.tiny(bare.dtype))
+    used = columns_of(stack_of(g)) / np.maximum(size, tolerances.tiny(bare.dtype))[..., None]
+    lost = tolerances.lost(bare.dtype) * used > (bare / largest) ** order
     refuse(np.where(lost, 1.0, 0.0)[..., None, :], bare, "svd", np.zeros_like(size), degenerate, order=order)
 
 
 def _refuse(x, s, size, floor, degenerate):
     """Raise if an entry of `x` (..., m, k) has the size that a factor of the values `s` leaves behind."""
-    eps, largest = np.finfo(s.dtype).eps, np.where(s[..., :1] <= np.finfo(s.dtype).tiny, 1.0, s[..., :1])
+    tiny, quarter = tolerances.tiny(s.dtype), tolerances.quarter(s.dtype)
+    largest = np.where(s[..., :1] <= tiny, 1.0, s[..., :1])
     relative = (s / largest)[..., None, :]
-    is_mark = (s <= _lost(s) + np.finfo(s.dtype).tiny)[..., None, :]
+    is_mark = (s <= _lost(s) + tiny)[..., None, :]
     alike = ~is_mark & (x > 0.1 * relative * size[..., None, None])
-    for scale in (size, floor / eps**0.625):  # the second is the size of the loss
+    for scale in (size, floor / tolerances.gauge(s.dtype)):  # the second is the size of the loss
         expected = relative * scale[..., None, None]
-        alike |= is_mark & (x > eps**0.25 * expected) & (x < eps**-0.25 * expected)
+        alike |= is_mark & (x > quarter * expected) & (x < expected / quarter)
     refuse(np.where(alike, x, 0.0), s, "svd", np.zeros_like(size), degenerate)
 
 
@@ -112,12 +115,12 @@ def check_branch(gw: np.ndarray, w: np.ndarray, owner: str, degenerate: str) -> 
 
     So roots and logarithms leave it: NaN, or beyond all other weights by more than half of the digits.
     """
-    eps, size = np.finfo(w.dtype).eps, np.abs(gw)
-    lost = np.abs(w) <= 10 * w.shape[-1] * eps * np.abs(w).max(axis=-1, keepdims=True, initial=0.0)
+    size = np.abs(gw)
+    lost = np.abs(w) <= tolerances.zero(w.dtype, w.shape[-1]) * np.abs(w).max(axis=-1, keepdims=True, initial=0.0)
     if not lost.any():
         return
     others = np.where(lost | ~np.isfinite(size), 0.0, size).max(axis=-1, keepdims=True, initial=0.0)
-    bad = np.argwhere(lost & (~np.isfinite(size) | (others > 0.0) & (size * eps**0.3125 > others)))
+    bad = np.argwhere(lost & (~np.isfinite(size) | (others > 0.0) & (size * tolerances.quarter(w.dtype) > others)))
     if len(bad):
         complain(
             f"{owner}{batch_entry(bad[0][:-1])}: the derivative of the loss by value {w[tuple(bad[0])]:.3g} (number "
@@ -128,27 +131,30 @@ def check_branch(gw: np.ndarray, w: np.ndarray, owner: str, degenerate: str) -> 
 
 
 @primitive
-def at_kinks(gs: Array, s: Array, *, kinks: bool, degenerate: str, floor: np.ndarray | float = 0.0) -> Array:
+def at_kinks(
+    gs: Array, s: Array, *, kinks: bool, degenerate: str, floor: np.ndarray | float = 0.0, order: int = 1
+) -> Array:
     """The cotangent `gs` of `s`: at vanishing values it must be zero or, without `kinks`, is taken as zero.
 
-    Without `kinks` a value that is small but not zero to rounding has a derivative, of which no digits are known.
+    Without `kinks` a value that is small but not zero to rounding has a derivative, of which no digits are known; and
+    at those that are zero there is no derivative of second `order`.
     """
     zero = vanishing(s)
     if not zero.any():
         return gs
     if not kinks:
-        rounded = s <= noise(s.dtype, s.shape[-1]) * s.max(axis=-1, keepdims=True, initial=0.0)
+        rounded = s <= tolerances.zero(s.dtype, s.shape[-1]) * s.max(axis=-1, keepdims=True, initial=0.0)
+        refuse((rounded & (order > 1))[..., None, :] * 1.0, s, "svd", 0.0, degenerate, order=order)
         gs, zero = np.where(rounded, 0.0, gs), zero & ~rounded
-    tolerance = np.sqrt(np.finfo(s.dtype).eps)
+    tolerance = tolerances.half(s.dtype)
     scale = constant_scale(gs, s, floor)
     refuse(np.where(zero, np.abs(gs), 0.0)[..., None, :], s, "svd", scale, degenerate, tolerance)
     return gs
 
 
-def at_kinks_vjp(
-    g: Array, ans: Array, gs: Array, s: Array, *, kinks: bool, degenerate: str, floor: np.ndarray | float = 0.0
-) -> Array:
-    return at_kinks(g, s, kinks=kinks, degenerate=degenerate)
-
-
-rule(at_kinks, at_kinks_vjp, lambda g, ans, gs, s, *, kinks, degenerate, floor=0.0: s * 0.0, batch=core(1, 1))
+rule(
+    at_kinks,
+    lambda g, ans, gs, s, *, kinks, degenerate, **how: at_kinks(g, s, kinks=kinks, degenerate=degenerate),
+    lambda g, ans, gs, s, **how: s * 0.0,
+    batch=core(1, 1),
+)

@@ -13,8 +13,8 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import core, primitive, rule
+from qad.linalg.support import tolerances
 from qad.linalg.support.check import batch_entry, largest_entry
-from qad.linalg.support.degeneracy import noise
 
 if TYPE_CHECKING:
     from qad.typing import Array
@@ -30,7 +30,7 @@ def on_rank(a: Array) -> Array:
 def _tangent(e: Array, a: Array, *, is_direction: bool) -> Array:
     """The part of `e` (..., m, n) that is tangent to matrices of the rank of `a`; of a direction that must be all."""
     u, s, vh = np.linalg.svd(a, full_matrices=False)
-    kept = s > max(a.shape[-2:]) * np.finfo(s.dtype).eps * s.max(axis=-1, keepdims=True, initial=0.0)
+    kept = s > max(a.shape[-2:]) * tolerances.unit(s.dtype) * s.max(axis=-1, keepdims=True, initial=0.0)
     if kept.all():
         return e + 0.0
     u, v = (np.where(kept[..., None, :], x, 0.0) for x in (u, vh.conj().mT))
@@ -38,7 +38,7 @@ def _tangent(e: Array, a: Array, *, is_direction: bool) -> Array:
     rest = rest - (rest @ v) @ v.conj().mT
     if is_direction:
         ratio = s.max(axis=-1, initial=0.0) / np.where(kept, s, np.inf).min(axis=-1, initial=np.inf)
-        known = noise(s.dtype, max(a.shape[-2:])) * np.maximum(ratio, 1.0)
+        known = tolerances.noise(s.dtype, max(a.shape[-2:])) * np.maximum(ratio, 1.0)
         bad = np.argwhere(~kept.all(axis=-1) & (largest_entry(rest) > known * largest_entry(e)))
         if len(bad):
             raise ArgumentError(

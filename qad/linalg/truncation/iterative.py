@@ -16,11 +16,12 @@ from qad.linalg.decompositions.eigh import eigh
 from qad.linalg.decompositions.svd import svd
 from qad.linalg.factored.factors import by_size
 from qad.linalg.functions.norm import norm
+from qad.linalg.krylov.block_lanczos import RESTARTS, triples
+from qad.linalg.support import tolerances
 from qad.linalg.support.check import finite, require_hermitian
 from qad.linalg.support.degeneracy import width
 from qad.linalg.support.hermitian_parts import adjoint, hermitian
 from qad.linalg.support.random import normal
-from qad.linalg.truncation.block_lanczos import RESTARTS, triples
 from qad.linalg.truncation.kept_space import eigenspace, singular_spaces
 from qad.linalg.truncation.truncation_rank import has_gap, orthonormal, rank_of
 
@@ -186,7 +187,7 @@ def _rank(s, max_rank, cutoff, relative, multiplets, operator):
 
 def _check_hermitian(core):
     apart, size = np.abs(core - adjoint(core)).max(), np.abs(core).max()
-    if apart > np.sqrt(np.finfo(core.dtype).eps) * size:
+    if apart > tolerances.half(core.dtype) * size:
         raise ArgumentError(
             f"truncated_eigh: the operator is not Hermitian: between vectors that it keeps, it differs from its "
             f"adjoint by {apart / size:.3g} of its norm. Use truncated_svd, or symmetrise it"

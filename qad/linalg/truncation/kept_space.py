@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.linalg.implicit.root import attach
+from qad.linalg.krylov.block_lanczos import triples
 from qad.linalg.support.hermitian_parts import adjoint
-from qad.linalg.truncation.block_lanczos import triples
 
 if TYPE_CHECKING:
     from collections.abc import Callable

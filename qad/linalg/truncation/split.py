@@ -12,6 +12,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import core, defbatch, like, quick_with_metadata, rule, stack_of, unrecorded
+from qad.linalg.support import tolerances
 from qad.linalg.support.check import matrices
 from qad.linalg.support.degeneracy import magnitude, rounding
 from qad.linalg.support.derivative_order import orders
@@ -70,12 +71,10 @@ def split(
     a = matrices(a, "split")
     plain = stack_of(a) is a
     u, s, vh = np.linalg.svd(unrecorded(a), full_matrices=not plain)
-    lost = 10 * max(a.shape[-2:]) * np.finfo(s.dtype).eps * s[..., :1]
+    lost = tolerances.zero(s.dtype, max(a.shape[-2:])) * s[..., :1]
     nonzero = int(np.sum(stack_of(s > lost), axis=-1).min(initial=s.shape[-1]))
     policy = multiplets if plain or multiplets != "warn" else "cut"  # which raises, below
     k = rank_of(stack_of(s), nonzero if max_rank is None else min(nonzero, max_rank), cutoff, relative, policy)
-    while multiplets == "drop" and 1 < k < s.shape[-1] and not has_gap(stack_of(s), k):
-        k -= 1  # the same rank, recorded or not: a cut through a gap that derivatives cannot divide by is none
     if plain:
         root = np.sqrt(s[..., :k])
         return u[..., :, :k] * root[..., None, :], root[..., :, None] * vh[..., :k, :]
@@ -115,7 +114,7 @@ def _check(needed, g, ans, pair, rows, *, end=None):
     second = pair[..., rows:, :].mT @ slope[..., rows:, :]
     turn = np.abs(skew(first - second)).max(axis=(-2, -1))
     floor = rounding(like(pair).ones(1, pair.real.dtype), end)
-    if (turn > floor + 100 * np.sqrt(np.finfo(pair.dtype).eps) * (magnitude(first) + magnitude(second))).any():
+    if (turn > floor + tolerances.SUMS * tolerances.half(pair.dtype) * (magnitude(first) + magnitude(second))).any():
         raise ArgumentError(
             f"split: the loss depends on the basis of the new bond (its slope along a rotation is {turn.max():.3g}), "
             "which is arbitrary: contract the bond, or use qad.linalg.truncated_svd"

@@ -9,14 +9,12 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.linalg.functions.funm_herm import funm_herm
+from qad.linalg.support import tolerances
 from qad.linalg.support.degeneracy import width
-from qad.linalg.support.gap_quotients import SPARE
 from qad.linalg.support.hermitian_parts import adjoint, hermitian
 
 if TYPE_CHECKING:
     from qad.typing import Array
-
-WIDTHS = 160  # of a degenerate block, in a gap
 
 
 def rank_of(
@@ -47,18 +45,16 @@ def rank_of(
 
 def _cuts(s, k):
     """Whether values number k - 1 and k are degenerate (and not zero) in an entry of the batch."""
-    if not 0 < k < s.shape[-1]:
-        return False
-    last = s[..., k - 1]
-    return bool(((last - s[..., k] <= width(s)) & (last > width(s))).any())
+    return 0 < k < s.shape[-1] and bool((~_apart(s, k) & (s[..., k - 1] > width(s))).any())
+
+
+def _apart(s, k):
+    return s[..., k - 1] - s[..., k] > width(s)
 
 
 def has_gap(s: np.ndarray, k: int) -> bool:
-    """Whether something is discarded, and a gap separates it from what is kept, by which two derivatives may divide.
-
-    A gap is known to some 20 eps of the largest value; of what is divided by its square no more than 1e-4 may be lost.
-    """
-    return k < s.shape[-1] and bool((s[..., k - 1] - s[..., k] > WIDTHS * width(s)).all())
+    """Whether something is discarded, and a gap separates it from what is kept, by which derivatives may divide."""
+    return k < s.shape[-1] and bool(_apart(s, k).all())
 
 
 def lost_in_split(s: np.ndarray, k: int, shape: tuple[int, ...], order: int) -> bool:
@@ -69,8 +65,8 @@ def lost_in_split(s: np.ndarray, k: int, shape: tuple[int, ...], order: int) -> 
     if not order:
         return False
     times = order if k < max(shape) else order - 1
-    last = s[..., k - 1] / np.maximum(s[..., 0], np.finfo(s.dtype).tiny)
-    return bool((SPARE * np.finfo(s.dtype).eps ** 0.75 > last**times).any())
+    last = s[..., k - 1] / np.maximum(s[..., 0], tolerances.tiny(s.dtype))
+    return bool((tolerances.lost(s.dtype) > last**times).any())
 
 
 def orthonormal(b: Array) -> Array:

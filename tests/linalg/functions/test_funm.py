@@ -130,7 +130,7 @@ def test_divided_differences_of_the_exponential(gap):
 
 @pytest.mark.parametrize("f", [lambda s: 1.0, np.sqrt, lambda s: 1 / s], ids=["polar", "root", "inverse"])
 def test_no_derivative_at_a_zero_singular_value(f):
-    with pytest.raises(qad.QadError, match="singular value number 2"):
+    with pytest.raises(qad.QadError, match="value number 2"):
         qad.grad(lambda a: np.sum(funm_svd(f, a).real))(with_values([2, 1, 1e-17]))
 
 
@@ -138,7 +138,7 @@ def test_errors():
     a = well(2, 2, real=True)
     with pytest.raises(qad.QadError, match="not Hermitian"):
         funm_herm(np.exp, draw(2, 2))
-    with pytest.raises(qad.QadError, match="no finite derivative"):
+    with pytest.raises(qad.QadError, match="no derivative of order 1"):
         qad.grad(lambda a: np.sum(funm_herm(np.sqrt, a)))(np.diag([0.0, 1.0]))
     with pytest.raises(qad.QadError, match="recorded Tensor"):
         qad.grad(lambda t: np.sum(funm_herm(lambda w: np.exp(t * w), herm(a))))(1.0)

@@ -6,7 +6,7 @@ import pytest
 import qad
 from qad.core.errors import ArgumentError, ConvergenceError
 from qad.linalg.implicit.fixed_point import fixed_point
-from qad.linalg.implicit.gmres import Report
+from qad.linalg.krylov.gmres import Report
 
 
 def random(*shape, seed=0):

@@ -5,8 +5,8 @@ import pytest
 
 import qad
 from qad.core.errors import ArgumentError, ConvergenceError
-from qad.linalg.implicit.gmres import Report
 from qad.linalg.implicit.root import linear_solve
+from qad.linalg.krylov.gmres import Report
 from tests.cases import Case
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import qad
 from qad import linalg as la
-from qad.linalg.truncation.block_lanczos import triples
+from qad.linalg.krylov.block_lanczos import triples
 from tests.linalg.draw import draw, herm, with_eigenvalues, with_values
 
 DECAY = 0.7 ** np.arange(40)

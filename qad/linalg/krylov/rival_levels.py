@@ -16,18 +16,18 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ConvergenceError
 from qad.extend import like, primitive, rule
-from qad.linalg.implicit.eigensearch import dominant
+from qad.linalg.krylov.eigensearch import dominant
+from qad.linalg.support import tolerances
 from qad.linalg.support.derivative_order import orders
 from qad.linalg.support.random import normal
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from qad.linalg.implicit.eigensearch import Search, VectorOperator
+    from qad.linalg.krylov.eigensearch import Search, VectorOperator
     from qad.typing import Array
 
 ROUNDS = 5  # of searches, each of which refutes the level before
-ERRORS = 1e-2, 1e-4, 1e-7, 1e-10, 0.0  # of the competing level, relative to the norm, until
 PART = 0.3  # of its distance is the largest error
 
 
@@ -63,7 +63,7 @@ def unrefuted(
         else:
             rival, vector = _dominant_rival(operator, value, unit, maxiter)
         better = value - rival if hermitian else abs(rival) - abs(value)
-        if not better > np.finfo(start.dtype).eps ** 0.75 * max(abs(value), abs(rival)):
+        if not better > tolerances.lost(start.dtype) * max(abs(value), abs(rival)):
             return value, x, abs(rival - value)
         start = _fitting(vector, start.dtype)
     raise ConvergenceError(
@@ -117,7 +117,7 @@ def _lowest_rival(operator, value, x, find, maxiter):
     vector = rest.random()
     size = np.linalg.norm(rest.product(vector)) / np.linalg.norm(vector)
     rest.lift = size or 1.0
-    for error in ERRORS:
+    for error in _errors(vector.dtype):
         found, vector = find(rest, vector, maxiter, error * size)
         vector = rest.within(vector)
         residual = np.linalg.norm(rest(vector) - found * vector) / np.linalg.norm(vector)
@@ -126,17 +126,23 @@ def _lowest_rival(operator, value, x, find, maxiter):
     return found + value, vector
 
 
+def _errors(dtype):
+    """Of a competing level, relative to the norm: an eighth, a quarter, half of the digits, and all that there are."""
+    quarter = tolerances.quarter(dtype)
+    return quarter**0.5, quarter, quarter**2, 0.0
+
+
 def _dominant_rival(operator, value, x, maxiter):
     """An eigenvalue on the complement that is larger than `value`, or else the one next to it if that is as large."""
     rest = _Complement(operator, 0.0, x)
     start = rest.random()
-    if not np.linalg.norm(rest(start)) > 100 * np.finfo(start.dtype).eps * abs(value) * np.linalg.norm(start):
+    if not np.linalg.norm(rest(start)) > tolerances.noise(start.dtype, 1) * abs(value) * np.linalg.norm(start):
         return 0.0, start  # nothing is left
-    for tol in (1e-3, 1e-6, 0.0):
+    for tol in _errors(start.dtype):
         found, vector = dominant(rest, start, maxiter, tol)
-        if abs(found) < abs(value) * (1 - max(10 * tol, np.finfo(start.dtype).eps ** 0.75)):
+        if abs(found) < abs(value) * (1 - max(10 * tol, tolerances.lost(start.dtype))):
             return found, vector
-    if abs(found) > abs(value) * (1 + np.finfo(start.dtype).eps ** 0.75):
+    if abs(found) > abs(value) * (1 + tolerances.lost(start.dtype)):
         return found, vector
     rest.turn = np.conj(value) / abs(value) if np.iscomplexobj(start) else np.sign(value.real)
     near, other = dominant(rest, start, maxiter, which="LR")  # what has another phase may hide it

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ConvergenceError
+from qad.linalg.support import tolerances
 from qad.linalg.support.random import normal
 
 if TYPE_CHECKING:
@@ -106,5 +107,5 @@ def _orthogonal(block, basis):
 
 
 def _converged(residual, s, k):
-    eps = np.finfo(s.dtype).eps
-    return bool((residual[:k] <= 20 * eps * s[0]).all() and residual[k] <= np.sqrt(eps) * s[0])
+    found = residual[:k] <= tolerances.sums(s.dtype) * s[0]
+    return bool(found.all() and residual[k] <= tolerances.half(s.dtype) * s[0])

@@ -14,9 +14,10 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import like
-from qad.linalg.implicit.eigenpair import Operator, in_reach, normalised, operator_of, pair
-from qad.linalg.implicit.eigensearch import lowest, preconditioned
-from qad.linalg.implicit.gmres import Report
+from qad.linalg.krylov.eigenpair import Operator, in_reach, normalised, operator_of, pair
+from qad.linalg.krylov.eigensearch import lowest, preconditioned
+from qad.linalg.krylov.gmres import Report
+from qad.linalg.support import tolerances
 from qad.linalg.support.random import normal
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def lowest_eig(
     *,
     method: str = "lanczos",
     preconditioner: Callable[[Tree], Tree] | None = None,
-    tol: float = 1e-12,
+    tol: float = tolerances.SOLVED,
     restart: int = 200,
     maxiter: int = 1000,
     report: Report | None = None,
@@ -115,7 +116,7 @@ def _check_hermitian(operator):
     hu, hv = operator(u), operator(v)
     found = abs(np.vdot(u, hv) - np.vdot(hu, v))
     size = np.linalg.norm(hu) * np.linalg.norm(v)
-    if found > 100 * np.finfo(kind).eps ** 0.75 * size:
+    if found > tolerances.lost(kind) * size:
         raise ArgumentError(
             f"lowest_eig: the operator is not Hermitian: <u, H v> - <H u, v> is {found / size:.3g} of |H u| |v| for "
             "random u and v; use dominant_eig, or symmetrise it"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from qad.linalg.implicit.gmres import _cycle
+from qad.linalg.krylov.gmres import _cycle
 from tests.cases import normal
 from tests.strict_array import StrictArray
 

@@ -14,8 +14,9 @@ import numpy as np
 from qad.core.errors import ArgumentError, ConvergenceError
 from qad.core.trees import flatten, unflatten
 from qad.extend import as_array, like, no_grad, value_of
-from qad.linalg.implicit.conjugate_gradients import descent
 from qad.linalg.implicit.packing import Packing
+from qad.linalg.krylov.conjugate_gradients import descent
+from qad.linalg.support import tolerances
 from qad.linalg.support.check import finite
 from qad.linalg.support.lengths import length, unit_of
 
@@ -91,7 +92,7 @@ def solve(
     operator: Callable[[Leaves], Leaves],
     b: Leaves,
     start: Leaves | None = None,
-    tol: float = 1e-12,
+    tol: float = tolerances.SOLVED,
     restart: int = 60,
     maxiter: int = 2000,
     name: str = "linear_solve",
@@ -130,17 +131,17 @@ def solve(
         correct, method, restart = partial(descent, precondition=precondition), "the search", maxiter
     limits = tol, restart, maxiter, name, correct, method
     x, iterations, residual = corrected(on_vectors(operator), packing.pack(b), x0, *limits)
-    if unit < 1 and x.any() and length(x) * unit < np.finfo(x.dtype).tiny:
+    if unit < 1 and x.any() and length(x) * unit < tolerances.tiny(x.dtype):
         raise ConvergenceError(f"{name}: the solution underflows: multiply the right-hand side, or divide the operator")
     return packing.unpack(x if unit == 1 else x * unit), iterations, residual
 
 
 def _is_complex_linear(operator, b):
-    if not all(x.dtype.kind == "c" for x in b):
+    if not b or not all(x.dtype.kind == "c" for x in b):
         return False
     straight, turned = operator(b), operator([1j * x for x in b])
-    scale = max((np.abs(y).max(initial=0) for y in turned), default=0)
-    return all(np.allclose(1j * x, y, rtol=0, atol=1e-5 * scale) for x, y in zip(straight, turned, strict=True))
+    atol = tolerances.half(b[0].dtype) * max(np.abs(y).max(initial=0) for y in turned)
+    return all(np.allclose(1j * x, y, rtol=0, atol=atol) for x, y in zip(straight, turned, strict=True))
 
 
 def corrected(
@@ -161,7 +162,7 @@ def corrected(
     size = length(b)
     if size == 0:
         return np.zeros_like(b), 0, 0.0
-    tol, calls, most = max(tol, 20 * np.finfo(b.dtype).eps), 0, b.size if correct is _cycle else maxiter
+    tol, calls, most = max(tol, tolerances.sums(b.dtype)), 0, b.size if correct is _cycle else maxiter
 
     def product(v):
         nonlocal calls
@@ -206,7 +207,7 @@ def _cycle(matvec: Product, r: np.ndarray, target: float, m: int) -> np.ndarray:
         w, known = matvec(basis[k]), basis[: k + 1]
         unit = unit_of(length(w), r.dtype) if k == 0 else unit
         w = w / unit
-        least = np.finfo(r.dtype).eps * length(w)
+        least = tolerances.unit(r.dtype) * length(w)
         for _ in range(2):  # once more, against rounding
             overlaps = (known @ w.conj()).conj()
             w = w - overlaps @ known

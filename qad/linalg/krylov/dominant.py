@@ -14,9 +14,10 @@ import numpy as np
 from qad.core.errors import ArgumentError, ConvergenceError
 from qad.core.trees import tree_map
 from qad.extend import value_of, vjp
-from qad.linalg.implicit.eigenpair import Operator, in_reach, inner, normalised, operator_of, pair
-from qad.linalg.implicit.eigensearch import dominant
-from qad.linalg.implicit.gmres import Report, plain_leaves
+from qad.linalg.krylov.eigenpair import Operator, in_reach, inner, normalised, operator_of, pair
+from qad.linalg.krylov.eigensearch import dominant
+from qad.linalg.krylov.gmres import Report, plain_leaves
+from qad.linalg.support import tolerances
 
 if TYPE_CHECKING:
     from typing import Any, Literal, overload
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
         v0: Tree,
         side: Literal["right", "left"] = "right",
         *,
-        tol: float = 1e-12,
+        tol: float = tolerances.SOLVED,
         restart: int = 60,
         maxiter: int = 1000,
         report: Report | None = None,
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
         v0: Tree,
         side: Literal["both"],
         *,
-        tol: float = 1e-12,
+        tol: float = tolerances.SOLVED,
         restart: int = 60,
         maxiter: int = 1000,
         report: Report | None = None,
@@ -56,7 +57,7 @@ def dominant_eig(
     v0: Tree,
     side: str = "right",
     *,
-    tol: float = 1e-12,
+    tol: float = tolerances.SOLVED,
     restart: int = 60,
     maxiter: int = 1000,
     report: Report | None = None,
@@ -145,7 +146,7 @@ def _adjoint(operator):
 
 
 def _check_same(value, other):
-    if abs(value - other) > np.finfo(value.dtype).eps ** 0.375 * abs(value):
+    if abs(value - other) > tolerances.half(value.dtype) * abs(value):
         raise ConvergenceError(
             f"dominant_eig: the right vector has eigenvalue {value:.8g}, the left one {other:.8g}: "
             "several eigenvalues have the largest modulus"

@@ -5,9 +5,9 @@ import pytest
 
 import qad
 from qad.core.errors import ArgumentError
-from qad.linalg.implicit.dominant import dominant_eig
-from qad.linalg.implicit.gmres import Report
-from qad.linalg.implicit.lowest import lowest_eig
+from qad.linalg.krylov.dominant import dominant_eig
+from qad.linalg.krylov.gmres import Report
+from qad.linalg.krylov.lowest import lowest_eig
 
 
 def random(*shape, seed=0):

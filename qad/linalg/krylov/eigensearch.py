@@ -10,6 +10,7 @@ import scipy  # loads scipy.sparse.linalg when it is first used
 
 from qad.core.errors import ConvergenceError
 from qad.extend import like
+from qad.linalg.support import tolerances
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,7 +84,8 @@ def preconditioned(preconditioner: Callable[[np.ndarray], np.ndarray] | None) ->
         if start.size < SMALL:
             return _dense(operator, start.size, "SA")
         size = np.linalg.norm(operator(start)) / np.linalg.norm(start)
-        tol = max(error, 4 * np.finfo(start.dtype).eps ** 0.8 * max(size, np.finfo(start.dtype).tiny))
+        least = max(tolerances.SOLVED, tolerances.noise(start.dtype, 1))
+        tol = max(error, least * size, tolerances.tiny(start.dtype))
         columns = None if preconditioner is None else lambda x: preconditioner(x[:, 0])[:, None]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # what is not converged raises below

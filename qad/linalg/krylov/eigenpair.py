@@ -19,10 +19,11 @@ import scipy  # loads scipy.sparse.linalg when it is first used
 from qad.core.errors import ArgumentError, ConvergenceError, ShapeError
 from qad.core.trees import flatten, tree_map, unflatten
 from qad.extend import like, operand, value_of
-from qad.linalg.implicit.gmres import bare, plain_leaves
 from qad.linalg.implicit.packing import Packing
-from qad.linalg.implicit.rival_levels import isolated, unrefuted
 from qad.linalg.implicit.root import attach
+from qad.linalg.krylov.gmres import bare, plain_leaves
+from qad.linalg.krylov.rival_levels import isolated, unrefuted
+from qad.linalg.support import tolerances
 from qad.linalg.support.check import finite
 from qad.linalg.support.lengths import REACH, length, unit_of
 from qad.linalg.support.random import normal
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from qad.linalg.implicit.eigensearch import Search
-    from qad.linalg.implicit.gmres import Report
+    from qad.linalg.krylov.eigensearch import Search
+    from qad.linalg.krylov.gmres import Report
     from qad.typing import Array, LinearMap, Number, Tree
 
 
@@ -132,7 +133,7 @@ def pair(
     x = x / length(x)
     image = operator(x)
     value = np.vdot(x, image).real if hermitian else value
-    scale = max(abs(value), length(image), np.finfo(image.dtype).tiny)
+    scale = max(abs(value), length(image), tolerances.tiny(image.dtype))
     if hermitian:
         scale = max(scale, length(operator(start)) / length(start))
     report.iterations, report.residual = operator.calls, length(image - value * x) / scale
@@ -158,9 +159,10 @@ def pair(
     v, nu = attach(equation, (w, nu), again, guess=known, options=limits, report=report)
     if value_of(nu) is nu:
         return nu * whole, v
-    eps = np.finfo(x.dtype).eps
-    by_solve = max(eps**0.75, report.residual * eps**-0.25, limits["tol"] * eps**-0.25)
-    by_product = max(eps**0.75, report.residual * eps**-0.25) if known else by_solve
+    quarter = tolerances.quarter(x.dtype)
+    by_product = max(tolerances.lost(x.dtype), report.residual / quarter)
+    by_solve = max(by_product, limits["tol"] / quarter)
+    by_product = by_product if known else by_solve
     how = {"distance": distance / scale, "later": by_solve, "name": operator.name}
     return isolated(nu, first=by_product, **how) * whole, tree_map(lambda x: isolated(x, first=by_solve, **how), v)
 
@@ -169,7 +171,7 @@ def _real_if_real(operator, value, x):
     """Undo the complex arithmetic of ARPACK and LAPACK for a real operator."""
     if operator.packing.dtype.kind == "c" or not np.iscomplexobj(x):
         return value, x.astype(operator.packing.dtype, copy=False)
-    if abs(value.imag) > np.finfo(x.dtype).eps ** 0.625 * abs(value):
+    if abs(value.imag) > tolerances.half(x.dtype) * abs(value):
         raise ArgumentError(
             f"{operator.name}: the dominant eigenvalue {value:.6g} is one of a complex pair: start from a complex v0"
         )
@@ -178,9 +180,9 @@ def _real_if_real(operator, value, x):
 
 
 def _check_pair(operator, value, report, scale):
-    if not abs(value) > 0 and scale <= np.finfo(operator.packing.dtype).tiny:
+    if not abs(value) > 0 and scale <= tolerances.tiny(operator.packing.dtype):
         raise ArgumentError(f"{operator.name}: the eigenvalue is {value:.3g}: the operator is nilpotent or zero")
-    limit = np.sqrt(np.finfo(operator.packing.dtype).eps)
+    limit = tolerances.half(operator.packing.dtype)
     if not report.residual < limit:
         raise ConvergenceError(
             f"{operator.name}: |A x - lambda x| is {report.residual:.3g} of |A x| after {operator.calls} products: "
@@ -218,7 +220,7 @@ def normalised(v: Tree, v0: Tree, name: str) -> Tree:
     """`v` of unit norm, with ``<v0, v>`` positive."""
     overlap, square = inner(v0, v), inner(v, v).real
     size = np.sqrt(value_of(square) * value_of(inner(v0, v0)).real)
-    if not abs(value_of(overlap)) > np.finfo(size.dtype).eps ** 0.625 * size:
+    if not abs(value_of(overlap)) > tolerances.lost(size.dtype) * size:
         raise ArgumentError(
             f"{name}: v0 is orthogonal to the eigenvector (overlap {abs(value_of(overlap)) / size:.3g}), so that it "
             "cannot fix its phase: start from another v0"

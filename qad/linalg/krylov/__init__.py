@@ -1,0 +1,1 @@
+"""Krylov methods: eigenpairs, linear equations and singular triples from products with vectors alone."""
