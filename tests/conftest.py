@@ -2,6 +2,7 @@
 
 import gc
 import os
+from operator import attrgetter
 
 import pytest
 
@@ -18,3 +19,27 @@ def pytest_collection():
     finally:
         gc.freeze()
         gc.enable()
+
+
+@pytest.fixture
+def registries_as_before():
+    """The rules and gates that a test, or an example, defines are gone after it."""
+    from qad.circuit.gates import GATES  # after the number of threads has been set
+    from qad.core.define import PRIMITIVES
+    from qad.core.families import BATCHING
+    from qad.core.tape.dispatch import FUNCTIONS, UFUNCS
+    from qad.core.tape.node import Primitive
+
+    registries = PRIMITIVES, UFUNCS, FUNCTIONS, BATCHING, GATES
+    rules_of = attrgetter(*Primitive.__slots__)
+    before = [dict(registry) for registry in registries]
+    known = {p for known in PRIMITIVES.values() for p in (known, known.broadcasting) if p is not None}
+    rules = [(p, rules_of(p)) for p in known]
+    yield
+    for p, before_it in rules:
+        for slot, rule, now in zip(Primitive.__slots__, before_it, rules_of(p), strict=True):
+            if now is not rule:
+                setattr(p, slot, rule)
+    for registry, entries in zip(registries, before, strict=True):
+        registry.clear()
+        registry.update(entries)

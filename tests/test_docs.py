@@ -3,17 +3,12 @@
 import doctest
 import importlib
 import pkgutil
-from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import qad
-from qad.circuit.gates import GATES
-from qad.core.define import PRIMITIVES
-from qad.core.tape.dispatch import FUNCTIONS, UFUNCS
-from qad.core.tape.node import Primitive
 
 ROOT = Path(__file__).parent.parent
 
@@ -27,25 +22,8 @@ def source(name):
 MODULES = sorted(m.name for m in pkgutil.walk_packages(qad.__path__, "qad."))
 EXAMPLES = [name for name in MODULES if ">>> " in source(name)]
 PAGES = sorted([*ROOT.glob("docs/*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
-REGISTRIES = (PRIMITIVES, UFUNCS, FUNCTIONS, GATES)
-RULES = attrgetter(*Primitive.__slots__)
+pytestmark = pytest.mark.usefixtures("registries_as_before")
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-
-
-@pytest.fixture(autouse=True)
-def registries_as_before():
-    """The rules and gates that an example defines are gone after it."""
-    before = [dict(registry) for registry in REGISTRIES]
-    known = {p for known in PRIMITIVES.values() for p in (known, known.broadcasting) if p is not None}
-    rules = [(p, RULES(p)) for p in known]
-    yield
-    for p, before_it in rules:
-        for slot, rule, now in zip(Primitive.__slots__, before_it, RULES(p), strict=True):
-            if now is not rule:
-                setattr(p, slot, rule)
-    for registry, entries in zip(REGISTRIES, before, strict=True):
-        registry.clear()
-        registry.update(entries)
 
 
 def imported(name):

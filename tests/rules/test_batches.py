@@ -35,7 +35,7 @@ LOOPING = {
     "qad.rules.sets.representatives",  # as many as there are different values
     "qad.rules.sparse.sparse_times",  # SciPy's, of one matrix
 }
-HERE = ("qad.rules", "qad.linalg", "qad.contract")  # the floors all of whose primitives work on stacks
+HERE = ("qad.rules", "qad.linalg", "qad.contract", "recipe")  # all of whose primitives work on stacks
 
 
 def batch(x):
@@ -104,7 +104,8 @@ def fresh_cases():
             yield case
 
 
-def check(cases, orders, monkeypatch):
+def looped(cases, orders, monkeypatch):
+    """Check the cases against a loop; the functions of `HERE`, and of a recipe, that were called once per example."""
     looped = set()
     one_by_one = batching.one_by_one
 
@@ -117,7 +118,12 @@ def check(cases, orders, monkeypatch):
     monkeypatch.setattr(batching, "one_by_one", noted)
     complaints = [complaint(case, orders) for case in cases if not refused(case)]
     assert not any(complaints), "\n".join(filter(None, complaints))
-    assert looped <= LOOPING, f"define qad.extend.defbatch({', '.join(sorted(looped - LOOPING))}, ...)"
+    return looped
+
+
+def check(cases, orders, monkeypatch):
+    missing = looped(cases, orders, monkeypatch) - LOOPING
+    assert not missing, f"the rule says no batch=: {', '.join(sorted(missing))}"
 
 
 @pytest.mark.filterwarnings("ignore:'where' used without")  # by the loop, on plain arrays
