@@ -6,6 +6,7 @@ import pytest
 import qad
 from qad.core.errors import ArgumentError, ShapeError
 from qad.mps import MPS, OpSum, Site
+from qad.mps.automaton import rows_of_cover
 
 
 def dense(n, kind, terms):
@@ -177,3 +178,8 @@ def test_terms_are_added_in_place():
     np.testing.assert_allclose(written.mpo().to_dense(), 2 * chained.mpo().to_dense())
     with pytest.raises(TypeError):
         written += "Sz"
+
+
+def test_the_cover_takes_indices_of_any_width():
+    """SciPy's matching takes 32-bit indices, and before 1.14 no others."""
+    assert rows_of_cover([(0, 0), (0, 1), (1, 0), (2, 0)], 3, 2) == {0}

@@ -195,7 +195,7 @@ PAIRS = {
     "betaln": (lambda a, b: m.log(m.beta(a, b)), MIDDLE, MIDDLE),
 }
 SAME = {"psi": "digamma", "jn": "jv"}
-SUMS = {"logsumexp", "softmax", "log_softmax", "sinc"}  # in tests/regressions and tests/rules/test_sweep.py
+SUMS = {"logsumexp", "softmax", "log_softmax", "sinc"}  # in tests/special/test_slopes.py and tests/rules/test_sweep.py
 
 
 @pytest.mark.parametrize("name", [name for name in TABLE if not TABLE[name].heavy])

@@ -1,4 +1,4 @@
-"""What NumPy 2.5 and SciPy 1.18 brought, on every NumPy that qad supports: by the meaning of it."""
+"""What NumPy 2.5 brought, on every NumPy that qad supports: by the meaning of it."""
 
 import warnings
 
@@ -7,7 +7,6 @@ import pytest
 
 import qad
 from qad.core.tape.dispatch import FUNCTIONS
-from qad.mps.automaton import rows_of_cover
 
 X = np.array([0.5, -1.0, 3.0, 0.25, -1.0, 2.0])
 DESCENDS = np.lib.NumpyVersion(np.__version__) >= "2.5.0"
@@ -59,9 +58,3 @@ def test_fix_of_a_tensor_does_not_warn():
     assert type(found) is np.ndarray
     np.testing.assert_array_equal(found, np.trunc(X))
     np.testing.assert_array_equal(stacked, np.trunc(X).reshape(2, 3))
-
-
-def test_chains_are_built_with_an_old_scipy():
-    """Before 1.14 its matching took 32-bit indices, and no others."""
-    assert rows_of_cover([(0, 0), (0, 1), (1, 0), (2, 0)], 3, 2) == {0}
-    assert len(qad.mps.heisenberg(4).tensors) == 4

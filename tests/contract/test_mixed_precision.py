@@ -9,10 +9,10 @@ TRUE, SMALL, LARGE = np.ones(5, bool), np.full(200, 100, np.int8), np.full(3, 1e
 
 
 @pytest.mark.parametrize("subscripts, operands", [
-    (",d->", (1.5, TRUE)), ("d,d,e->e", (TRUE, TRUE, np.array([1.5, 2]))),  # were 1.5 and [1.5, 2]: any, not how many
-    (",d->", (1.5, SMALL)), ("d,d,->", (SMALL, SMALL, 1.5)), ("d,d,->", (SMALL, SMALL, np.int64(3))),  # ran over
+    (",d->", (1.5, TRUE)), ("d,d,e->e", (TRUE, TRUE, np.array([1.5, 2]))),  # how many, not any
+    (",d->", (1.5, SMALL)), ("d,d,->", (SMALL, SMALL, 1.5)), ("d,d,->", (SMALL, SMALL, np.int64(3))),  # of few bits
     ("d,d,e->e", (LARGE, LARGE, np.array([1e-30, 2.0]))), ("d,d,e->e", (LARGE, LARGE, np.array([1e-30, 2j]))),
-    ("d->", (np.arange(3.0, dtype=">f8"),)), ("d,d->", (np.arange(3.0, dtype=">c16"), np.arange(3.0))),  # were refused
+    ("d->", (np.arange(3.0, dtype=">f8"),)), ("d,d->", (np.arange(3.0, dtype=">c16"), np.arange(3.0))),  # swapped
     ("d->", (TRUE,)), ("d->", (SMALL,)),
 ])  # fmt: skip
 @pytest.mark.parametrize("contract", [qad.einsum, lambda s, *x: qad.plan(s, *x)(*x)], ids=["einsum", "plan"])

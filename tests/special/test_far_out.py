@@ -1,4 +1,4 @@
-"""Derivatives of special functions and of powers near 0 and far out, each by what was wrong."""
+"""Derivatives of special functions and of powers near 0 and far out, beside mpmath's."""
 
 from functools import partial
 
@@ -48,7 +48,7 @@ def bessel(name, v, z):
 @pytest.mark.parametrize("name", BESSEL)
 @pytest.mark.parametrize("v", [-3, -2.5, -2, -1.5, -1, -0.5, 0, 0.5, 1, 2, 3])
 def test_bessel_functions_of_tiny_arguments(name, v):
-    """The second derivative of ``iv(1, x)`` was a third of ``3 x / 8`` up to 1e-9; ``yv(-3/2, x)`` infinite."""
+    """The second derivative of ``iv(1, x)`` is ``3 x / 8`` there; ``yv(-3/2, x)`` is infinite."""
     for x in (1e-5, 0.9e-9, 1e-10, 1e-100, 1e-160):
         for z in (x, x * (0.6 + 0.8j)):
             if name.startswith("hankel"):
@@ -72,7 +72,7 @@ FAR = [1e10 + 1e10j, 1e100 + 1e100j, -1e300 + 1e300j, -1e10 - 20j, 1e300j, -1e6 
 
 @pytest.mark.parametrize("z", FAR)
 def test_digamma_of_large_complex_numbers(z):
-    """Powers of `z` overflowed, and far to the left the recurrence did not end."""
+    """Where powers of `z` overflow, and far to the left."""
     with mpmath.workdps(40):
         one = 1 - mpmath.mpmathify(z)
         turn = (mpmath.pi / mpmath.sinpi(one)) ** 2 if abs(z.imag) < 100 else 0
@@ -98,7 +98,7 @@ def test_polygamma_far_to_the_left():
 @pytest.mark.parametrize("x", [1e-300, 1e-160, 1e-155, 1e-100, 1e-6, 0.3, 2.0])
 @pytest.mark.parametrize("power", [lambda t: t**t, lambda t: np.float_power(t, t)], ids=["**", "float_power"])
 def test_the_curvature_of_x_to_the_x(power, x):
-    """``p (p - 1) x^(p - 2)`` overflowed; that of ``x^x`` is about ``1 / x``."""
+    """``p (p - 1) x^(p - 2)`` overflows; that of ``x^x`` is about ``1 / x``."""
     right = x**x * ((np.log(x) + 1) ** 2 + 1 / x)
     for _, second in orders(power, x):
         np.testing.assert_allclose(second, right, rtol=1e-13)
@@ -136,7 +136,7 @@ def test_hyp2f1_where_no_digits_are_left():
 
 @pytest.mark.parametrize("x", [1.0, 37.0, 80.0, -80.0])
 def test_softmax_where_one_term_dominates(x):
-    """``1 - p`` had no digits."""
+    """``1 - p`` has no digits."""
     right = np.exp(-abs(x - 1)) / (1 + np.exp(-abs(x - 1))) ** 2
 
     def first(t):

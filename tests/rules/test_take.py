@@ -5,7 +5,7 @@ import pytest
 
 import qad
 
-CASES = [
+TAKEN = [
     (np.arange(3.0), np.array([True, False, True]), None), (np.arange(3.0), [True, False], None),
     (np.ones((2, 0, 3)), np.array([True, False]), 0), (np.ones((0, 3)), np.array([True, False]), 1),
     (np.arange(3.0), [], None), (np.arange(3.0), [[]], None), (np.ones((0, 3)), [5], 1), (np.ones((0, 2)), [], 0),
@@ -14,7 +14,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("mode", ["raise", "wrap", "clip"])
-@pytest.mark.parametrize("x, indices, axis", CASES)
+@pytest.mark.parametrize("x, indices, axis", TAKEN)
 def test_what_is_taken(x, indices, axis, mode):
     def f(x):
         return np.take(x, indices, axis, mode=mode)
