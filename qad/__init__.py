@@ -64,6 +64,7 @@ from qad.linalg.implicit.fixed_point import fixed_point
 from qad.rules import building as _building
 from qad.rules import creation as _creation
 from qad.rules import series as polynomial
+from qad.rules.array_protocol import attach_namespace as _attach_namespace
 from qad.rules.building import *
 from qad.rules.complex import abs2
 from qad.rules.creation import *
@@ -114,7 +115,8 @@ __all__ = [
 ]  # fmt: skip
 
 
-extend.rules_of("scipy.special", "qad.special")
+extend.rules_of("scipy.special", lambda: _load("qad.special"))
+_attach_namespace(lambda: _load("qad.array_api"))
 
 
 def __getattr__(name: str) -> object:

@@ -46,7 +46,6 @@ ROOMS = (  # of core, each of which imports only those before it
     "guests",
     "tape",
     "modes",
-    "roots",
     "structured",
     "attributes",
     "trees",
@@ -63,6 +62,20 @@ ROOMS = (  # of core, each of which imports only those before it
     "looking",
     "transforms",
 )
+PATCHES = {  # the files that change what another one has made, and what it is
+    ("core/attach.py", "Tensor"),  # the registration by which rules give Tensors their methods
+    ("core/fast/__init__.py", "backward"),  # quick functions in the places of the plain ones
+    ("core/fast/__init__.py", "forward"),
+    ("core/fast/__init__.py", "recorders"),
+    ("core/mutation/aliases.py", "hooks"),
+    ("core/mutation/numbers.py", "hooks"),
+    ("core/vmap/rules.py", "Batched"),  # a class and what NumPy's protocols make of it, in two files
+    ("frozen/tape_node.py", "Frozen"),
+    ("linalg/factored/algebra.py", "Net"),
+    ("mps/__init__.py", "Methods"),
+    ("mps/conserving/observables.py", "SymmetricMPS"),
+    ("symmetric/protocol.py", "SymTensor"),
+}
 INSTALLED = {"sweep", "tangent_of", "unary", "unary_with_metadata", "binary", "product"}
 FROM_CORE = {
     "archive",
@@ -217,6 +230,38 @@ def past_the_door(root):
     return found
 
 
+def upward_names(root):
+    """The modules of floors above that a floor imports by their names, as ``import_module("qad.mps")``."""
+    found = []
+    for path in sorted(root.rglob("*.py")):
+        floor = path.relative_to(root).with_suffix("").parts[0]
+        limit = allowed(floor)
+        for call in ast.walk(parsed(path.read_text("utf-8"))):
+            if isinstance(call, ast.Call) and call.args and ast.unparse(call.func).endswith("import_module"):
+                words = call.args[0].values[0] if isinstance(call.args[0], ast.JoinedStr) else call.args[0]
+                name = words.value.split(".") if isinstance(words, ast.Constant) else [""]
+                if name[0] == "qad" and limit is not None and name[1] not in limit:
+                    found.append(f"{path.relative_to(root)}:{call.lineno}: {floor} may not import qad.{name[1]}")
+    return found
+
+
+def patches(root):
+    """The modules and classes of the package that another file changes: ``hooks.f = g``, ``setattr(Tensor, ...)``."""
+    found = []
+    for path in sorted(root.rglob("*.py")):
+        tree = parsed(path.read_text("utf-8"))
+        package = ("qad", *path.relative_to(root).with_suffix("").parts[:-1])
+        ours = {name for _, target, name, _ in imports(path.read_text("utf-8"), package) if target[0] == "qad"}
+        for node in ast.walk(tree):
+            targets = node.targets if isinstance(node, ast.Assign) else []
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "setattr":
+                targets = [ast.Attribute(node.args[0])]
+            for target in (t for each in targets for t in (each.elts if isinstance(each, ast.Tuple) else [each])):
+                if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id in ours:
+                    found.append((path.relative_to(root).as_posix(), target.value.id))
+    return found
+
+
 def graph(root, lazily=False, for_types=False):
     """The modules of the package at `root`, each with those that it imports when it is loaded.
 
@@ -300,6 +345,15 @@ def test_rooms_of_core_import_only_those_before_them():
 def test_rules_come_through_the_door():
     """What a floor needs of core besides errors, trees and containers: `qad.extend` has it."""
     assert past_the_door(PACKAGE) == {}
+
+
+def test_floors_import_by_name_only_downwards():
+    assert upward_names(PACKAGE) == []
+
+
+def test_files_do_not_change_each_other():
+    """What a lower file asks for comes through a registration (`attach`, a table), not through a late assignment."""
+    assert set(patches(PACKAGE)) <= PATCHES
 
 
 def test_nothing_imports_itself_by_way_of_others():
@@ -443,3 +497,16 @@ def test_the_checker_sees_a_long_function(tmp_path):
     body = "    x = 1\n" * (MOST_OF_A_FUNCTION - 1)
     (tmp_path / "here.py").write_text(f"def short(a):\n{words}{body}\n\nasync def long(a):\n{words}{body}    x = 1\n")
     assert long_functions(tmp_path) == {"here.py: long": MOST_OF_A_FUNCTION + 1}
+
+
+def test_the_checker_sees_a_module_above_that_is_imported_by_its_name(tmp_path):
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules" / "shape.py").write_text('import_module("qad.mps")\nimport_module(f"qad.linalg.{name}")\n')
+    assert [line.split()[-1] for line in upward_names(tmp_path)] == ["qad.mps", "qad.linalg"]
+
+
+@pytest.mark.parametrize("line", ["hooks.f = g", "hooks.f, x = g", 'setattr(hooks, "f", g)'])
+def test_the_checker_sees_what_another_file_changes(tmp_path, line):
+    (tmp_path / "core").mkdir()
+    (tmp_path / "core" / "late.py").write_text(f"from qad.core.tape import hooks\nown.f = g\n{line}\n")
+    assert patches(tmp_path) == [("core/late.py", "hooks")]

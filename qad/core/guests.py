@@ -9,7 +9,7 @@ import numpy as np
 from qad.core.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
     from qad.core.words import Value
@@ -32,26 +32,10 @@ def brought(x: Any) -> Any:
     return x if isinstance(x, np.generic) else np.asarray(x)
 
 
-def devices(args: Sequence[Any]) -> Iterator[str]:
-    """Where the arrays among some operands lie."""
-    for x in args:
-        if isinstance(x, (list, tuple)):
-            yield from devices(x)
-        elif getattr(x, "ndim", 0):
-            yield device_of(x)
-
-
-def device_of(x: Any) -> str:
-    """Where the values of `x` lie: "cpu", or the number of a GPU as "cuda:0"."""
-    from qad.core.vmap.batched import stack_of  # which imports this module
-
-    device = getattr(stack_of(x), "device", "cpu")
-    return f"cuda:{device.id}" if hasattr(device, "id") else "cpu"
-
-
 def refuse_devices(name: str, args: Sequence[Value], error: TypeError) -> None:
     """Raise an error that a function met as one of ours, if its operands lie on several devices."""
-    found = sorted(set(devices(args)))
+    devices = [getattr(x, "device", "cpu") for x in args if getattr(x, "ndim", 0)]
+    found = sorted({f"cuda:{device.id}" if hasattr(device, "id") else "cpu" for device in devices})
     if len(found) > 1:
         places, one = " and ".join(found), found[-1]
         raise ArgumentError(

@@ -127,15 +127,15 @@ def has_no_derivative(ufunc: np.ufunc) -> bool:
     return getattr(UFUNCS[ufunc], "passes", False)
 
 
-def rules_of(package: str, module: str) -> None:
-    """Say in which module the rules of another package's ufuncs stand, to be loaded when one first meets a Tensor.
+def rules_of(package: str, load: Callable[[], object]) -> None:
+    """Say what loads the rules of another package's ufuncs: it is called when one of these first meets a Tensor.
 
     Examples
     --------
     >>> import qad
-    >>> qad.extend.rules_of("scipy.special", "qad.special")  # as qad does
+    >>> qad.extend.rules_of("scipy.special", lambda: qad.special)  # as qad does
     """
-    LATE[package] = module
+    LATE[package] = load
 
 
 def _bare(x: Any) -> Any:

@@ -26,12 +26,12 @@ from qad.core.freeze_hook import any_traced, opaque
 from qad.core.handlers import implements, passes_through, rules_of
 from qad.core.modes import no_grad
 from qad.core.mutation.strides import lies_as
-from qad.core.roots import operand_of, same_root, square_of_root
 from qad.core.tape.cotangents import Lazy, One
 from qad.core.tape.dispatch import refuse_out
 from qad.core.tape.levels import unrecorded
 from qad.core.tape.node import ARRAY_TYPES
 from qad.core.tape.operands import operand
+from qad.core.tape.roots import operand_of, same_root, square_of_root
 from qad.core.tape.tensor import Tensor, value_of
 from qad.core.transforms.grad import value_and_grad, vjp
 from qad.core.transforms.jvp import hvp, jvp

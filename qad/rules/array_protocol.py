@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from qad.core.errors import ArgumentError
@@ -10,6 +9,7 @@ from qad.extend import attach, stack_of, value_of
 from qad.rules.devices import to_device
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import ModuleType
     from typing import Any, NoReturn
 
@@ -19,31 +19,38 @@ if TYPE_CHECKING:
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
 
 
-def __array_namespace__(x: Tensor, *, api_version: str | None = None) -> ModuleType:
-    """The array-API standard's namespace: functions that take Tensors and give Tensors.
+def attach_namespace(load: Callable[[], ModuleType]) -> None:
+    """Give Tensor the method that names the array-API standard's namespace, which `load` loads."""
 
-    Parameters
-    ----------
-    api_version : str, optional
-        A version of the standard, such as "2024.12", which is the newest.
+    def __array_namespace__(x: Tensor, *, api_version: str | None = None) -> ModuleType:
+        """The array-API standard's namespace: functions that take Tensors and give Tensors.
 
-    Raises
-    ------
-    ArgumentError
-        For a version that is not known.
+        Parameters
+        ----------
+        api_version : str, optional
+            A version of the standard, such as "2024.12", which is the newest.
 
-    Examples
-    --------
-    >>> import numpy as np, qad
-    >>> def entropy(p):
-    ...     xp = p.__array_namespace__()
-    ...     return -xp.sum(p * xp.log(p))
-    >>> qad.grad(entropy)(np.array([0.5, 0.5]))
-    array([-0.30685282, -0.30685282])
-    """
-    if api_version not in (None, *VERSIONS):
-        raise ArgumentError(f"the versions of the array-API standard are {', '.join(VERSIONS)}, not {api_version!r}")
-    return import_module("qad.array_api")
+        Raises
+        ------
+        ArgumentError
+            For a version that is not known.
+
+        Examples
+        --------
+        >>> import numpy as np, qad
+        >>> def entropy(p):
+        ...     xp = p.__array_namespace__()
+        ...     return -xp.sum(p * xp.log(p))
+        >>> qad.grad(entropy)(np.array([0.5, 0.5]))
+        array([-0.30685282, -0.30685282])
+        """
+        if api_version not in (None, *VERSIONS):
+            raise ArgumentError(
+                f"the versions of the array-API standard are {', '.join(VERSIONS)}, not {api_version!r}"
+            )
+        return load()
+
+    attach("__array_namespace__", __array_namespace__)
 
 
 def device(x: Tensor) -> Any:
@@ -71,7 +78,6 @@ def dlpack(
     return x.__array__().__dlpack__(**given)
 
 
-attach("__array_namespace__", __array_namespace__)
 attach("device", device, property=True)
 attach("to_device", to_device_of)
 attach("__contains__", contains)

@@ -50,7 +50,7 @@ for _name, _reason in {
     "shape": "x.shape = (9,) would change it in place: write y = x.reshape(9)",
     "dtype": "x.dtype = dtype would read its memory anew: write y = x.astype(dtype)",
 }.items():
-    setattr(Tensor, _name, getattr(Tensor, _name).setter(refusing(f"assigning to the {_name}", _reason)))
+    attach(_name, getattr(Tensor, _name).setter(refusing(f"assigning to the {_name}", _reason)))
 
 
 def _asking(name: str, what: str) -> Function:

@@ -84,9 +84,9 @@ def _part_setter(part: Function, function: Function) -> Function:
     return set_part
 
 
-Tensor.real = Tensor.real.setter(_part_setter(real, real_part))
-Tensor.imag = Tensor.imag.setter(_part_setter(imag, imag_part))
-Tensor.flat = property(Flat, lambda x, value: Flat(x).__setitem__(slice(None), value))
+attach("real", Tensor.real.setter(_part_setter(real, real_part)))
+attach("imag", Tensor.imag.setter(_part_setter(imag, imag_part)))
+attach("flat", property(Flat, lambda x, value: Flat(x).__setitem__(slice(None), value)))
 
 # -- x += y and its kin ------------------------------------------------------------------------------
 

@@ -16,7 +16,6 @@ from numpy import complex128, float64, matmul, ndarray
 from qad.core.fast.batches import batch_one, batch_product, batch_two
 from qad.core.fast.glances import look_quickly
 from qad.core.fast.pushes import push_one, push_product, push_two
-from qad.core.roots import remembered
 from qad.core.tape.constants import kept
 from qad.core.tape.forward import Forward
 from qad.core.tape.levels import mode, records
@@ -24,6 +23,7 @@ from qad.core.tape.node import NUMPY_SCALARS, PRIMITIVE, next_id
 from qad.core.tape.operands import NUMBERS, PLAIN, operand
 from qad.core.tape.record import record
 from qad.core.tape.reverse import Reverse
+from qad.core.tape.roots import remembered
 from qad.core.tape.tensor import Tensor
 from qad.core.vmap.batched import Batched
 from qad.core.vmap.rules import Batch

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,15 +36,15 @@ def dispatch_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Value], kwargs
     raise missing_rule(getattr(ufunc, method))
 
 
-LATE: dict[str, str] = {}  # name of another package -> name of the module with the rules of its ufuncs, not loaded yet
+LATE: dict[str, Callable[[], object]] = {}  # name of another package -> what loads the rules of its ufuncs
 
 
 def load_rules_of(ufunc: np.ufunc) -> bool:
     """Load the module that has the rule of `ufunc`, if there is one; SciPy's are loaded when they are needed."""
-    for package, module in list(LATE.items()):
+    for package, load in list(LATE.items()):
         found = getattr(sys.modules.get(package), ufunc.__name__, None)
         if ufunc is found or ufunc is getattr(found, "__wrapped__", None):  # under SCIPY_ARRAY_API=1
-            import_module(module)
+            load()
             LATE.pop(package, None)
     return ufunc in UFUNCS
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.tape import backward, hooks
+from qad.core.tape import backward
 from qad.core.tape.backward import arrived
 from qad.core.tape.cotangents import Lazy
 from qad.core.tape.dispatch import hidden, missing_rule
@@ -20,6 +20,7 @@ from qad.core.tape.levels import Level
 from qad.core.tape.node import leaf
 from qad.core.tape.operands import split
 from qad.core.tape.reverse import Reverse
+from qad.core.tape.roots import remembered
 from qad.core.tape.tensor import Tensor, rebuild, value_of
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class Forward(Level):
 
     def apply(self, p: Primitive, args: Sequence[Value], kwargs: Keywords) -> Answer:
         """Run `p` on the values of the level below, and push the tangents through it."""
-        return hooks.remembered(p, self.push(p, args, kwargs), args, kwargs)
+        return remembered(p, self.push(p, args, kwargs), args, kwargs)
 
     def push(self, p: Primitive, args: Sequence[Value], kwargs: Keywords) -> Answer:
         values, _ = split(args, self)

@@ -1,4 +1,4 @@
-"""Functions to be told of what is recorded, which `qad.core.mutation` and `qad.core.roots` put here."""
+"""Functions to be told of what is recorded, which `qad.core.mutation` puts here."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from qad.core.tape.node import Primitive
     from qad.core.words import Answer, Keywords, Value
 
 
@@ -18,8 +17,3 @@ def answered(out: Answer, fn: Callable[..., Any], args: Sequence[Value], kwargs:
 def registered(fn: Any, handler: Callable[..., Any]) -> Callable[..., Any]:
     """What NumPy's function `fn` is handled by, whose results without axes may have to be numbers, or arrays."""
     return handler
-
-
-def remembered(p: Primitive, out: Answer, operands: Sequence[Value], kwargs: Keywords | None = None) -> Answer:
-    """`out`, which primitive `p` made of `operands` where no node says so."""
-    return out

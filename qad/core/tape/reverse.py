@@ -77,5 +77,5 @@ def note(p: Any, values: Any, kwargs: Any, ans: Any, parents: Any, level: Any, r
     return rebuild(ans, [Tensor(a, [next_id(), PICK, i, None, a, (node,)], level) for i, a in enumerate(ans)])
 
 
-TAPE = Tensor.TAPE = Reverse()
+TAPE = Reverse()
 TAPE.number = 0

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.counterparts import cut_off, not_copied
+from qad.core.counterparts import cut_off
 from qad.core.tape.dispatch import FUNCTIONS, UFUNCS, dispatch_ufunc, missing_rule
 from qad.core.tape.levels import Level, unrecorded
-from qad.core.tape.node import LEAF, PRIMITIVE, leaf
+from qad.core.tape.node import LEAF, PRIMITIVE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -199,22 +199,8 @@ class Tensor(Attached):
         values = np.array2string(np.asarray(value_of(self)), separator=", ", threshold=100)
         return f"<div><b>Tensor</b> <small>{escape(kind)}</small><pre>{escape(values)}</pre></div>"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Values are copied and pickled, graphs are not."""
-        if self.level is CONSTANT:
-            return restored, (self.value, False)
-        if self.level.number == 0 and self.is_leaf:
-            return restored, (self.value, True)
-        raise not_copied()
-
     def __format__(self, spec: str) -> str:
         return format(value_of(self)[()] if self.ndim == 0 else repr(self), spec)
-
-
-def restored(array: Value, requires_grad: bool) -> Tensor:
-    """A Tensor of a copy of `array`, for copies and pickles: a leaf of the tape or a constant."""
-    array = array.copy("K") if type(array) is np.ndarray else array.copy()
-    return Tensor(array, leaf(array), Tensor.TAPE) if requires_grad else Tensor(array)
 
 
 def handle_of(x: Tensor, value: Any = None) -> Tensor:

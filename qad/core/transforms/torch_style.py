@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from qad.core.attach import attach
+from qad.core.counterparts import not_copied
 from qad.core.errors import ArgumentError, GradientTypeError
 from qad.core.foreign import like
 from qad.core.mutation.aliases import look
@@ -14,7 +16,7 @@ from qad.core.tape import backward as sweeping
 from qad.core.tape.levels import unrecorded
 from qad.core.tape.node import GRAD, leaf
 from qad.core.tape.reverse import TAPE
-from qad.core.tape.tensor import Tensor, read_only, value_of
+from qad.core.tape.tensor import CONSTANT, Tensor, read_only, value_of
 from qad.core.transforms.leaves import to_public
 from qad.core.transforms.linearized import SEEDS, scalar_roots
 from qad.core.transforms.seeds import match
@@ -142,8 +144,24 @@ def _detached(x: Value) -> Value:
     return value if type(value) is Tensor else Tensor(read_only(value))
 
 
-Tensor.detach = detach
-Tensor.backward, Tensor.zero_grad, Tensor.grad = backward, zero_grad, property(accumulated, set_accumulated)
+def reduced(x: Tensor) -> tuple[Any, ...]:
+    """Values are copied and pickled, graphs are not."""
+    if x.level is CONSTANT or (x.level is TAPE and x.is_leaf):
+        return restored, (x.value, x.level is TAPE)
+    raise not_copied()
+
+
+def restored(array: Value, requires_grad: bool) -> Tensor:
+    """A Tensor of a copy of `array`, for copies and pickles: a leaf of the tape or a constant."""
+    array = array.copy("K") if type(array) is np.ndarray else array.copy()
+    return Tensor(array, leaf(array), TAPE) if requires_grad else Tensor(array)
+
+
+attach("backward", backward)
+attach("zero_grad", zero_grad)
+attach("detach", detach)
+attach("grad", property(accumulated, set_accumulated))
+attach("__reduce__", reduced)
 
 
 def stop_gradient(x: Tree) -> Tree:

@@ -14,9 +14,9 @@ import numpy as np
 
 from qad.core.errors import BatchError
 from qad.core.families import ASKING, BATCHING, pointwise
-from qad.core.roots import remembered
 from qad.core.tape.levels import Level, fresh, unrecorded
 from qad.core.tape.operands import HANDLES, PLAIN
+from qad.core.tape.roots import remembered
 from qad.core.tape.tensor import CONSTANT, Tensor, rebuild
 from qad.core.vmap.batched import Batched, enclosed, outline
 from qad.core.vmap.layouts import layout_of

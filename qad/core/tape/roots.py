@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qad.core.tape import hooks
 from qad.core.tape.node import ARGS, PARENTS, PRIMITIVE, given
 from qad.core.tape.tensor import Tensor, held
 
@@ -46,9 +45,6 @@ def remembered(p: Primitive, out: Answer, operands: Sequence[Value], kwargs: Key
     if p.root is not None or (p.carries and getattr(operands[0], "source", None) is not None):
         out.source = (p, tuple(map(held, operands)), kwargs or {}), out.value, out.tangent
     return out
-
-
-hooks.remembered = remembered
 
 
 def square_of_root(x: Tensor) -> Tensor | None:
