@@ -5,23 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import wraps
 from math import isqrt
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.core.tape.tensor import CONSTANT
 from qad.core.transforms.arguments import check_argnums, numbers_of
 from qad.core.transforms.grad import gradient_by
-from qad.core.transforms.jacobian import basis, joined, nested, of_dtype, pushed
-from qad.core.transforms.leaves import number
+from qad.core.transforms.jacobian import Table, by_columns
+from qad.core.transforms.leaves import checked
 from qad.core.transforms.transformed import remade
-from qad.core.trees import LEAF, check_leaf, flatten, leaf_path, strip
+from qad.core.trees import flatten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-    from qad.core.words import Keywords, Spec, Value
-    from qad.typing import Array, Function, P, Tree
+    from qad.core.words import Pair, Value
+    from qad.typing import Array, P, Tree
 
 
 @dataclass(frozen=True)
@@ -102,74 +102,30 @@ def hessian(f: Callable[P, Any], argnums: int | tuple[int, ...] = 0) -> Callable
            [0., 4.]]))
     """
     numbers, several = numbers_of(argnums), isinstance(argnums, tuple)
-    gradient, gradients = (gradient_by(f, which, "qad.hessian") for which in (argnums, numbers))
+    gradient = gradient_by(f, argnums, "qad.hessian")
 
     @wraps(f)
     def second(*args, **kwargs):
         check_argnums(numbers, args)
-        if several or (type(args[argnums]) is not np.ndarray and flatten(args[argnums])[1] != LEAF):
-            return _blocks(gradients, numbers, several, args, kwargs)
-        x = _leaf(args[argnums], argnums)
-
-        def slope(x):
-            return gradient(*args[:argnums], x, *args[argnums:][1:], **kwargs)
-
-        rows = pushed(slope, x, basis(x.shape, x.dtype))
-        if x.dtype.kind != "c":
-            return rows.reshape(x.shape + x.shape)
-        return ComplexHessian(*_wirtinger(*rows.reshape((2, *x.shape, *x.shape))))
+        given = {n: checked(args[n], n) for n in numbers}
+        xs = [x for leaves, _ in given.values() for x in leaves]
+        rows = by_columns(gradient, args, kwargs, given, [x.shape for x in xs], [x.dtype for x in xs])
+        spec = flatten(tuple([args[n] for n in numbers]) if several else args[argnums])[1]
+        table = Table(rows, spec, [spec for _, spec in given.values()], several)
+        if all(x.dtype.kind != "c" for x in xs):
+            return table.tree(itemgetter(0))
+        return ComplexHessian(table.tree(_zz), table.tree(_zzbar))
 
     return remade(second, hessian, f, argnums)
 
 
-def _wirtinger(along_x: Value, along_y: Value) -> tuple[Value, Value]:
-    """``zz`` and ``zzbar`` from the derivatives of the gradient along the real and the imaginary axes."""
-    return 0.25 * np.conj(along_x + 1j * along_y), 0.25 * (along_x - 1j * along_y)
+def _zz(pair: Pair) -> Value:
+    """The derivatives of a loss by z twice, from those of its gradient by z and by conj z."""
+    by_z, by_conj = pair
+    return 0.25 * np.conj(by_z) if by_conj is None else 0.5 * np.conj(by_conj)
 
 
-def _leaf(x: Any, where: object) -> Value:
-    """`x`, checked to be an array that can be differentiated."""
-    if type(x) is np.ndarray and x.dtype.kind in "fc":  # the common case, quickly
-        return x
-    x = strip(x, CONSTANT)
-    check_leaf(x, lambda: where)
-    return number(x)
-
-
-def _blocks(gradients: Function, numbers: Sequence[int], several: bool, args: Sequence[Tree], kwargs: Keywords) -> Tree:
-    """The Hessian by several arrays: the derivatives of all gradients, joined, by one array after another."""
-    flat = [flatten(args[n]) for n in numbers]
-    specs = [spec for _, spec in flat]
-    places = [(n, i, x) for n, (leaves, _) in zip(numbers, flat, strict=True) for i, x in enumerate(leaves)]
-    xs = [_leaf(x, f"{n}{leaf_path(args[n], i)}") for n, i, x in places]
-    ends = np.cumsum([x.size for x in xs])
-
-    def row(k, x):
-        def slopes(x):
-            trees = nested([*xs[:k], x, *xs[k + 1 :]], specs, True)
-            call = list(args)
-            for n, tree in zip(numbers, trees, strict=True):
-                call[n] = tree
-            return joined(flatten(gradients(*call, **kwargs))[0])
-
-        parts = np.split(pushed(slopes, x, basis(x.shape, x.dtype)), ends[:-1].tolist(), axis=1)
-        return [of_dtype(part, y.dtype) for part, y in zip(parts, xs, strict=True)]
-
-    rows = [zip(row(k, x), xs, strict=True) for k, x in enumerate(xs)]
-    if all(x.dtype.kind != "c" for x in xs):
-        shaped = [[part.reshape(x.shape + y.shape) for part, y in row] for row, x in zip(rows, xs, strict=True)]
-        return _squared(shaped, specs, several)
-    pairs = [[_pair(part, x, y) for part, y in row] for row, x in zip(rows, xs, strict=True)]
-    zz, zzbar = ([[pair[i] for pair in row] for row in pairs] for i in (0, 1))
-    return ComplexHessian(_squared(zz, specs, several), _squared(zzbar, specs, several))
-
-
-def _pair(part: Value, x: Value, y: Value) -> list[Value]:
-    """``zz`` and ``zzbar`` of two arrays, from the derivatives of the gradient by `y` along the axes of `x`."""
-    along_y = part[x.size :] if x.dtype.kind == "c" else np.zeros_like(part)
-    return [block.reshape(x.shape + y.shape) for block in _wirtinger(part[: x.size], along_y)]
-
-
-def _squared(rows: Sequence[Sequence[Value]], specs: Sequence[Spec], several: bool) -> Tree:
-    """A tree of trees."""
-    return nested([nested(row, specs, several) for row in rows], specs, several)
+def _zzbar(pair: Pair) -> Value:
+    """The derivatives of a loss by z and by conj z, from those of its gradient."""
+    by_z, by_conj = pair
+    return (0.25 if by_conj is None else 0.5) * np.conj(by_z)

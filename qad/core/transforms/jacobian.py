@@ -56,11 +56,13 @@ def derivatives(
     nodes, values, spec = made.leaves()
     dtypes = [output_dtype(value, name) for value in values] or [output_dtype(made.out, name)]
     xs = [x for leaves, _ in made.given for x in leaves]
-    rows = sum(reals(np.shape(value), dtype) for value, dtype in zip(values, dtypes, strict=True))
+    shapes = [np.shape(value_of(value)) for value in values]
+    rows = sum(map(reals, shapes, dtypes))
     if rows > 2 * sum(reals(x.shape, x.dtype) for x in xs) and any(node is not None for node in nodes):
-        table = by_columns(f, args, kwargs, dict(zip(numbers, made.given, strict=True)), values, dtypes)
+        given = {n: ([x.value for x in leaves], s) for n, (leaves, s) in zip(numbers, made.given, strict=True)}
+        table = by_columns(f, args, kwargs, given, shapes, dtypes)
     else:
-        table = [by_rows(node, np.shape(v), t, xs) for node, v, t in zip(nodes, values, dtypes, strict=True)]
+        table = [by_rows(node, shape, t, xs) for node, shape, t in zip(nodes, shapes, dtypes, strict=True)]
     return unflatten(spec, values), Table(table, spec, [given for _, given in made.given], isinstance(argnums, tuple))
 
 
@@ -194,48 +196,44 @@ def stacked(y: Value, level: Level, size: int) -> Value:
 
 
 def by_columns(
-    f: Function,
-    args: Sequence[Tree],
-    kwargs: Keywords,
-    given: dict[int, tuple[list[Tensor], Spec]],
-    values: Sequence[Value],
-    dtypes: Sequence[np.dtype[Any]],
-) -> list[list[Pair]]:
-    """The derivatives along the axes of each leaf of the arguments, by tangents of a batch."""
-    flat = len(values) > 1
-    ends = np.cumsum([np.size(value_of(value)) for value in values])
+    f: Function, args: Sequence[Tree], kwargs: Keywords, given: dict[int, tuple[list[Value], Spec]],
+    shapes: Sequence[tuple[int, ...]], dtypes: Sequence[np.dtype[Any]],
+) -> list[list[Pair]]:  # fmt: skip
+    """The derivatives along the axes of each leaf of the arguments, by tangents of a batch.
+
+    Of the arguments of some numbers the leaves and the spec are `given`; the leaves of the output have these shapes.
+    """
+    sizes = list(map(prod, shapes))
     columns = []
     for n, (leaves, spec) in given.items():
         for i, x in enumerate(leaves):
 
             def moving(x, n=n, i=i, leaves=leaves, spec=spec):
-                tree = unflatten(spec, [x if k == i else y.value for k, y in enumerate(leaves)])
-                out = f(*args[:n], tree, *args[n:][1:], **kwargs)
-                return joined(flatten(out)[0]) if flat else flatten(out)[0][0]
+                tree = unflatten(spec, [x if k == i else y for k, y in enumerate(leaves)])
+                return joined(flatten(f(*args[:n], tree, *args[n:][1:], **kwargs))[0])
 
-            value = values[0] if not flat else np.broadcast_to(0.0, ends[-1])
-            moved = pushed(moving, x.value, basis(x.shape, x.dtype), value)
-            parts = np.split(moved, ends[:-1].tolist(), axis=1) if flat else [moved]
-            columns.append([_columns(p, v, t, x) for p, v, t in zip(parts, values, dtypes, strict=True)])
+            moved = pushed(moving, x, basis(x.shape, x.dtype), sum(sizes))
+            parts = np.split(moved, np.cumsum(sizes)[:-1].tolist(), axis=1) if len(sizes) > 1 else [moved]
+            columns.append([_columns(p, s, t, x) for p, s, t in zip(parts, shapes, dtypes, strict=True)])
     return [list(row) for row in zip(*columns, strict=True)]
 
 
 def joined(leaves: Sequence[Value]) -> Value:
-    """Arrays as one vector."""
+    """Arrays as one vector; one array as it is."""
+    if len(leaves) == 1:
+        return leaves[0]
     return np.concatenate([np.reshape(y, -1) for y in leaves])
 
 
-def _columns(moved: Value, value: Value, dtype: np.dtype[Any], x: Tensor) -> Pair:
-    """The Wirtinger derivatives of one output by `x` from all its tangents, in memory of its own."""
-    shape = np.shape(value) + x.shape
+def _columns(moved: Value, shape: tuple[int, ...], dtype: np.dtype[Any], x: Value) -> Pair:
+    """The Wirtinger derivatives of one output of this `shape` by `x` from all its tangents, in memory of its own."""
     moved = of_dtype(moved, dtype)
+    columns = moved.T if moved.ndim == 2 else np.moveaxis(moved, 0, -1)
     if x.dtype.kind != "c":
-        columns = np.moveaxis(moved, 0, -1).reshape(shape)
-        return columns, None
-    columns = np.moveaxis(moved, 0, -1)
+        return columns.reshape(shape + x.shape), None
     along_x, along_y = columns[..., : x.size], columns[..., x.size :]
     by_z, by_conj = 0.5 * (along_x - 1j * along_y), 0.5 * (along_x + 1j * along_y)
-    return by_z.reshape(shape), by_conj.reshape(shape)
+    return by_z.reshape(shape + x.shape), by_conj.reshape(shape + x.shape)
 
 
 def of_dtype(x: ArrayLike, dtype: DTypeLike) -> Any:
@@ -244,12 +242,11 @@ def of_dtype(x: ArrayLike, dtype: DTypeLike) -> Any:
     return x if x.dtype == dtype else x.astype(dtype)
 
 
-def pushed(f: Function, x: Value, directions: Value, value: Value = None) -> Value:
-    """The tangents of ``f(x)`` along `directions`, stacked, in memory of their own; `value` is ``f(x)`` if known."""
+def pushed(f: Function, x: Value, directions: Value, size: int) -> Value:
+    """The tangents of ``f(x)``, of this `size`, along `directions`, stacked, in memory of their own."""
     directions = like(x).asarray(directions)
-    size = max(x.size, np.size(value_of(value)) if value is not None else 0)
     try:
-        parts = [_batch_pushed(f, x, part) for part in portions(directions, size)]
+        parts = [_batch_pushed(f, x, part) for part in portions(directions, max(x.size, size))]
     except BatchError:
         parts = [np.stack([_pushed(f, x, t) for t in directions])]
     moved = parts[0] if len(parts) == 1 else np.concatenate(parts)

@@ -10,13 +10,13 @@ from qad.core.errors import ArgumentError
 from qad.core.mutation.aliases import argument
 from qad.core.tape.forward import Forward
 from qad.core.tape.node import NUMPY_SCALARS
-from qad.core.tape.tensor import CONSTANT, FIXED, Tensor
+from qad.core.tape.tensor import FIXED, Tensor
 from qad.core.transforms.arguments import run
 from qad.core.transforms.grad import gradient_by, vjp
-from qad.core.transforms.leaves import alike, number, own, owned, owned_leaves, zeros_of
+from qad.core.transforms.leaves import alike, checked, number, own, owned, owned_leaves, zeros_of
 from qad.core.transforms.linearized import tangent_out
 from qad.core.transforms.seeds import match
-from qad.core.trees import check_leaf, flatten, leaf_path, nesting, strip, tree_map, unflatten
+from qad.core.trees import flatten, nesting, tree_map, unflatten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -98,16 +98,11 @@ def _dual(primal: Tree, tangent: Tree, level: Level, name: Any) -> tuple[list[Te
         dual = Tensor(primal, None, level, tangent)
         dual.buffer = FIXED
         return [dual], dual
-    leaves, spec = flatten(primal)
+    leaves, spec = checked(primal, name)
     moves, given = flatten(tangent)
     if given != spec:
         raise ArgumentError(f"the tangent of argument {name} is nested like {nesting(given)}, not {nesting(spec)}")
-    duals = []
-    for i, (value, t) in enumerate(zip(leaves, moves, strict=True)):
-        value, t = strip(value, CONSTANT), strip(t, CONSTANT)
-        check_leaf(value, lambda i=i: f"{name}{leaf_path(primal, i)}")
-        value = number(value)
-        duals.append(argument(Tensor(value, None, level, match(t, value, "tangent"))))
+    duals = [argument(Tensor(x, None, level, match(t, x, "tangent"))) for x, t in zip(leaves, moves, strict=True)]
     return duals, unflatten(spec, duals)
 
 

@@ -29,16 +29,21 @@ if TYPE_CHECKING:
     from qad.typing import Tree
 
 
-def lift(tree: Tree, level: Level, name: str | int) -> tuple[Tree, list[Tensor], Spec]:
-    """`tree` with each leaf recorded on `level`, its leaves as Tensors, and its spec."""
+def checked(tree: Tree, name: str | int) -> tuple[list[Value], Spec]:
+    """The leaves of argument `name`, each checked to be an array or number with a gradient, and the spec."""
     leaves, spec = flatten(tree)
-    lifted = []
     for i, value in enumerate(leaves):
         if type(value) is not ndarray or value.dtype.kind not in "fc":
             value = strip(value, CONSTANT)
             check_leaf(value, lambda i=i: f"{name}{leaf_path(tree, i)}")
-            value = number(value)
-        lifted.append(Tensor(value, [next_id(), LEAF, None, None, value, ()], level))
+            leaves[i] = number(value)
+    return leaves, spec
+
+
+def lift(tree: Tree, level: Level, name: str | int) -> tuple[Tree, list[Tensor], Spec]:
+    """`tree` with each leaf recorded on `level`, its leaves as Tensors, and its spec."""
+    leaves, spec = checked(tree, name)
+    lifted = [Tensor(value, [next_id(), LEAF, None, None, value, ()], level) for value in leaves]
     return unflatten(spec, lifted), lifted, spec
 
 
