@@ -42,8 +42,11 @@ def names_of(module) -> list:
 
 
 def in_stub(path) -> dict:
-    """The functions of a ``.pyi`` file of the package, those of classes included, by name."""
-    return {f.name: f for f in ast.walk(ast.parse((PACKAGE / path).read_text())) if isinstance(f, ast.FunctionDef)}
+    """The functions of a ``.pyi`` file of the package, those of classes included, by name; ``g = f`` is one more."""
+    nodes = list(ast.walk(ast.parse((PACKAGE / path).read_text())))
+    found = {f.name: f for f in nodes if isinstance(f, ast.FunctionDef)}
+    same = [node for node in nodes if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name)]
+    return found | {target.id: found[node.value.id] for node in same for target in node.targets}
 
 
 # -- annotations, without a type checker ---------------------------------------------------------------------------

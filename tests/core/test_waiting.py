@@ -4,9 +4,10 @@ import os
 import subprocess
 import sys
 from contextlib import nullcontext
+from functools import cache
 from pathlib import Path
 from string import ascii_letters
-from threading import Event, Thread
+from threading import Event
 
 import numpy as np
 import pytest
@@ -22,9 +23,8 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def at_once(monkeypatch):
-    """Every wait is a long one, however short; and all of one message are one."""
+    """Every wait is a long one, however short."""
     monkeypatch.setattr(waiting, "PATIENCE", 1e-6)
-    monkeypatch.setattr(waiting, "GAP", 1e9)
     monkeypatch.setattr(waiting, "_waited", {})
 
 
@@ -32,7 +32,7 @@ def at_once(monkeypatch):
 def told(monkeypatch):
     """What is told, and a wait until it has been: the timer is a thread of its own."""
     lines, event = [], Event()
-    monkeypatch.setattr(waiting, "tell", lambda message: (lines.append(message), event.set()))
+    monkeypatch.setattr(waiting, "tell_once", cache(lambda message: (lines.append(message), event.set())))
     return lines, event
 
 
@@ -50,20 +50,18 @@ def test_short_waits_are_not(told, monkeypatch):
     assert told[0] == []
 
 
-def test_waits_of_one_message_that_follow_each_other_are_one(at_once, told):
+def test_waits_of_one_message_are_told_once(at_once, told):
     lines, event = told
-    with waiting.waiting("x"):
-        event.wait(30)
-    for message in ("x", "x", "y"):
+    for message, first in (("x", True), ("x", False), ("y", True)):
         event.clear()
         with waiting.waiting(message):
-            assert event.wait(30 if message == "y" else 0.05) == (message == "y")
+            assert event.wait(30 if first else 0.05) == first
     assert lines == ["x", "y"]
 
 
 def test_short_waits_add_up(told, monkeypatch):
-    """The clock is ours: twice 0.6 s with little between them."""
-    now = iter([0.0, 0.6, 0.6, 0.7, 1.3, 1.3])
+    """The clock is ours: twice 0.6 s."""
+    now = iter([0.0, 0.6, 7.0, 7.6])
     started = []
 
     class Clock:
@@ -84,31 +82,10 @@ def test_short_waits_add_up(told, monkeypatch):
     assert started == [1.0, 0.4]
 
 
-def test_waits_within_a_wait_are_its_own(at_once, told):
-    lines, event = told
-    with waiting.waiting("x"), waiting.waiting("y"):
-        assert event.wait(30)
-    assert lines == ["x"]
-
-
-def test_waits_of_two_threads_are_one(at_once, told):
-    lines, event = told
-
-    def other():
-        with waiting.waiting("x"):
-            event.wait(30)
-
-    with waiting.waiting("x"):
-        thread = Thread(target=other)
-        thread.start()
-        thread.join()
-    assert lines == ["x"]
-
-
-def test_an_error_ends_the_wait():
-    with pytest.raises(ZeroDivisionError), waiting.waiting("x"):
+def test_an_error_ends_the_wait(told):
+    with pytest.raises(ZeroDivisionError), waiting.waiting("error"):
         _ = 1 / 0
-    assert waiting._under_way == 0
+    assert 0 < waiting._waited.pop("error") < waiting.PATIENCE
 
 
 def test_lines_are_silenced(capsys):
@@ -129,7 +106,7 @@ def test_some_lines_are_told_once(capsys):
 # -- processes with kernels to compile
 
 
-ALWAYS = "from qad.core import waiting\nwaiting.PATIENCE, waiting.GAP = 1e-6, 1e9\n"
+ALWAYS = "from qad.core import waiting\nwaiting.PATIENCE = 1e-6\n"
 PLAIN = """
 import numpy as np, qad
 print(qad.plan("ij,jk,ki->", (3, 3), (3, 3), (3, 3), dtype=float, compiled=True).execute([np.eye(3)] * 3, ()))
