@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core import value_and_grad
 from qad.core.errors import ArgumentError, ConvergenceError, RejectedPoint
+from qad.core.transforms.grad import value_and_grad
 from qad.optimize.directions import DIRECTIONS
 from qad.optimize.minimization import Stop
 from qad.optimize.points import Place

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy  # loads scipy.optimize when it is first used, which takes longer than the rest of qad
 
-from qad.core import hvp, value_and_grad
 from qad.core.errors import ArgumentError, ConvergenceError, RejectedPoint
 from qad.core.keywords import keywords_told
+from qad.core.transforms.grad import value_and_grad
+from qad.core.transforms.jvp import hvp
 from qad.optimize.packing import Parameters
 from qad.optimize.progress import bar_for, note
 from qad.optimize.result import BY_USER, OptimizeResult

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from functools import wraps
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,7 @@ from qad.core.tape.tensor import CONSTANT, Tensor, value_of
 from qad.core.transforms.leaves import number, own, zeros_of
 from qad.core.transforms.linearized import Linearized
 from qad.core.transforms.recorded import nodes_below
-from qad.core.transforms.transformed import remade
+from qad.core.transforms.transformed import transformed
 from qad.core.transforms.vmap import vmap
 from qad.core.trees import flatten, joined, parted, unflatten
 
@@ -70,17 +69,18 @@ def checkpoint(f: Callable[P, R]) -> Callable[P, R]:
     array([1., 1.])
     """
 
-    @wraps(f)
-    def checkpointed(*args, **kwargs):
-        leaves, spec = flatten((args, kwargs))
-        level = highest(leaves)
-        tied = [i for i, x in enumerate(leaves) if type(x) is Tensor and x.level is level is not CONSTANT]
-        if tied and level.direction != "forward":
-            return _Call(f, args, kwargs, leaves, spec, tied).recorded()
-        out, out_spec = flatten(f(*args, **kwargs))
-        return unflatten(out_spec, [own(number(x)) for x in out])
+    return transformed(checkpointed, f)
 
-    return remade(checkpointed, checkpoint, f)
+
+def checkpointed(f: Function, /, *args: Any, **kwargs: Any) -> Tree:
+    """What `checkpoint` makes."""
+    leaves, spec = flatten((args, kwargs))
+    level = highest(leaves)
+    tied = [i for i, x in enumerate(leaves) if type(x) is Tensor and x.level is level is not CONSTANT]
+    if tied and level.direction != "forward":
+        return _Call(f, args, kwargs, leaves, spec, tied).recorded()
+    out, out_spec = flatten(f(*args, **kwargs))
+    return unflatten(out_spec, [own(number(x)) for x in out])
 
 
 class _Call:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import wraps
 from math import isqrt
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -14,14 +13,14 @@ from qad.core.transforms.arguments import check_argnums, numbers_of
 from qad.core.transforms.grad import gradient_by
 from qad.core.transforms.jacobian import Table, by_columns
 from qad.core.transforms.leaves import checked
-from qad.core.transforms.transformed import remade
+from qad.core.transforms.transformed import transformed
 from qad.core.trees import flatten
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from qad.core.words import Pair, Value
-    from qad.typing import Array, P, Tree
+    from qad.typing import Array, Function, P, Tree
 
 
 @dataclass(frozen=True)
@@ -101,22 +100,21 @@ def hessian(f: Callable[P, Any], argnums: int | tuple[int, ...] = 0) -> Callable
     (array([2., 6.]), array([[4., 0.],
            [0., 4.]]))
     """
+    return transformed(second, f, gradient_by(f, argnums, "qad.hessian"), argnums)
+
+
+def second(_: Function, gradient: Function, argnums: int | tuple[int, ...], /, *args: Tree, **kwargs: Any) -> Any:
+    """What `hessian` makes."""
     numbers, several = numbers_of(argnums), isinstance(argnums, tuple)
-    gradient = gradient_by(f, argnums, "qad.hessian")
-
-    @wraps(f)
-    def second(*args, **kwargs):
-        check_argnums(numbers, args)
-        given = {n: checked(args[n], n) for n in numbers}
-        xs = [x for leaves, _ in given.values() for x in leaves]
-        rows = by_columns(gradient, args, kwargs, given, [x.shape for x in xs], [x.dtype for x in xs])
-        spec = flatten(tuple([args[n] for n in numbers]) if several else args[argnums])[1]
-        table = Table(rows, spec, [spec for _, spec in given.values()], several)
-        if all(x.dtype.kind != "c" for x in xs):
-            return table.tree(itemgetter(0))
-        return ComplexHessian(table.tree(_zz), table.tree(_zzbar))
-
-    return remade(second, hessian, f, argnums)
+    check_argnums(numbers, args)
+    given = {n: checked(args[n], n) for n in numbers}
+    xs = [x for leaves, _ in given.values() for x in leaves]
+    rows = by_columns(gradient, args, kwargs, given, [x.shape for x in xs], [x.dtype for x in xs])
+    spec = flatten(tuple([args[n] for n in numbers]) if several else args[argnums])[1]
+    table = Table(rows, spec, [spec for _, spec in given.values()], several)
+    if all(x.dtype.kind != "c" for x in xs):
+        return table.tree(itemgetter(0))
+    return ComplexHessian(table.tree(_zz), table.tree(_zzbar))
 
 
 def _zz(pair: Pair) -> Value:

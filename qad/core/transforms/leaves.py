@@ -17,7 +17,7 @@ from qad.core.guests import brought
 from qad.core.mutation.aliases import snapshot
 from qad.core.tape.backward import arrived
 from qad.core.tape.node import ANSWER, ID, LEAF, next_id
-from qad.core.tape.tensor import CONSTANT, Tensor, handle_of, value_of
+from qad.core.tape.tensor import CONSTANT, Tensor, value_of
 from qad.core.trees import check_leaf, flatten, leaf_path, strip, unflatten
 
 if TYPE_CHECKING:
@@ -103,17 +103,7 @@ def publish(g: Cotangent, owned: bool, value: Value) -> Value:
         return np.array(g)
     if is_foreign(g):
         return g if owned else g.copy()
-    return alike(g, value) if g.shape or type(g) is not Tensor else of_the_kind(g, value_of(value))
-
-
-def of_the_kind(g: Value, bare: Value) -> Value:
-    """The Tensor `g` without axes, over an array or over a NumPy scalar, whichever `bare` is."""
-    if type(g) is Tensor:
-        inner = of_the_kind(g.value, bare)
-        return g if inner is g.value else handle_of(g, inner)
-    if type(bare) is ndarray and isinstance(g, np.generic):
-        return np.asarray(g)
-    return g[()] if type(g) is ndarray and isinstance(bare, np.generic) else g
+    return alike(g, value)
 
 
 def owned(tree: Tree, level: Level, given: Sequence[tuple[Sequence[Tensor], Any]] = ()) -> Tree:

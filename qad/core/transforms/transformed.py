@@ -38,25 +38,3 @@ def check_function(f: Any) -> None:
         raise GradientTypeError(
             f"a transform takes a function, and {type(f).__name__} is not callable: write qad.grad(f)(x)"
         )
-
-
-class Remade(Transformed):
-    """A Transformed around an inner function, which pickle does not find: there ``make(*given)`` makes it again."""
-
-    __slots__ = ("make", "given")
-    make: Function
-    given: tuple[Any, ...]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return self.make, self.given
-
-    def __repr__(self) -> str:
-        return f"<{self.make.__name__} of {self.given[0]!r}>"
-
-
-def remade(call: Function, make: Function, f: Function, *given: Any) -> Remade:
-    """The inner function `call` that ``make(f, *given)`` has made of `f`."""
-    check_function(f)
-    made = update_wrapper(Remade(call), f)
-    made.make, made.given = make, (f, *given)
-    return made

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from qad.core.tape.record import leaked
 from qad.core.tape.tensor import CONSTANT, Tensor
 from qad.core.transforms.arguments import run
 from qad.core.transforms.leaves import own
-from qad.core.transforms.transformed import remade
+from qad.core.transforms.transformed import transformed
 from qad.core.trees import flatten, leaf_path, strip, unflatten
 from qad.core.vmap.batched import GIVEN, Batched
 from qad.core.vmap.rules import Batch
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     from qad.core.tape.levels import Level
     from qad.core.words import Value
-    from qad.typing import P, Tree
+    from qad.typing import Function, P, Tree
 
 
 def vmap(f: Callable[P, Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[P, Any]:
@@ -74,20 +73,21 @@ def vmap(f: Callable[P, Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[P
            [27., 48.]])
     """
 
-    @wraps(f)
-    def mapped(*args, **kwargs):
-        with Batch() as level:
-            entries = _entries(in_axes, args)
-            leaves, spec = flatten(args)
-            size = _size(leaves, entries, args)
-            call = [x if a is None else _example(x, a, level) for x, a in zip(leaves, entries, strict=True)]
-            out = run(f, unflatten(spec, call), kwargs)
-        results, spec = flatten(out)
-        axes = _spread_axes(out_axes, out, "out_axes")
-        known = {id(x) for x in leaves}
-        return unflatten(spec, [_handed_out(x, a, size, level, known) for x, a in zip(results, axes, strict=True)])
+    return transformed(mapped, f, in_axes, out_axes)
 
-    return remade(mapped, vmap, f, in_axes, out_axes)
+
+def mapped(f: Function, in_axes: Any, out_axes: Any, /, *args: Any, **kwargs: Any) -> Tree:
+    """What `vmap` makes."""
+    with Batch() as level:
+        entries = _entries(in_axes, args)
+        leaves, spec = flatten(args)
+        size = _size(leaves, entries, args)
+        call = [x if a is None else _example(x, a, level) for x, a in zip(leaves, entries, strict=True)]
+        out = run(f, unflatten(spec, call), kwargs)
+    results, spec = flatten(out)
+    axes = _spread_axes(out_axes, out, "out_axes")
+    known = {id(x) for x in leaves}
+    return unflatten(spec, [_handed_out(x, a, size, level, known) for x, a in zip(results, axes, strict=True)])
 
 
 def _entries(in_axes: Any, args: Sequence[Tree]) -> list[int | None]:

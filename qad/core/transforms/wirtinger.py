@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial, wraps
+from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from qad.core.tape.tensor import CONSTANT
 from qad.core.transforms.jacobian import derivatives
 from qad.core.transforms.jvp import jvp
 from qad.core.transforms.leaves import owned
-from qad.core.transforms.transformed import remade
+from qad.core.transforms.transformed import transformed
 from qad.core.trees import flatten, tree_map
 from qad.core.vmap.batched import stack_of
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from qad.core.words import Value
-    from qad.typing import P, R
+    from qad.typing import Function, P, R, Tree
 
 
 def wirtinger(f: Callable[P, Any], argnums: int | tuple[int, ...] = 0) -> Callable[P, Any]:
@@ -55,17 +55,18 @@ def wirtinger(f: Callable[P, Any], argnums: int | tuple[int, ...] = 0) -> Callab
     ((1-2j), (1+2j))
     """
 
-    @wraps(f)
-    def both(*args, **kwargs):
-        _, table = derivatives(f, args, kwargs, argnums, "qad.wirtinger")
-        if any(by_conj is None for row in table.rows for _, by_conj in row):
-            raise GradientTypeError(
-                "qad.wirtinger differentiates by complex arrays, but the argument is real: use qad.jacobian"
-            )
-        pairs = [(t.tree(itemgetter(0)), t.tree(itemgetter(1))) for t in table.by_argument()]
-        return tuple(pairs) if isinstance(argnums, tuple) else pairs[0]
+    return transformed(both, f, argnums)
 
-    return remade(both, wirtinger, f, argnums)
+
+def both(f: Function, argnums: int | tuple[int, ...], /, *args: Tree, **kwargs: Any) -> Any:
+    """What `wirtinger` makes."""
+    _, table = derivatives(f, args, kwargs, argnums, "qad.wirtinger")
+    if any(by_conj is None for row in table.rows for _, by_conj in row):
+        raise GradientTypeError(
+            "qad.wirtinger differentiates by complex arrays, but the argument is real: use qad.jacobian"
+        )
+    pairs = [(t.tree(itemgetter(0)), t.tree(itemgetter(1))) for t in table.by_argument()]
+    return tuple(pairs) if isinstance(argnums, tuple) else pairs[0]
 
 
 def jacobian(f: Callable[P, Any], argnums: int | tuple[int, ...] = 0, holomorphic: bool = False) -> Callable[P, Any]:
@@ -105,12 +106,7 @@ def jacobian(f: Callable[P, Any], argnums: int | tuple[int, ...] = 0, holomorphi
     ((2, 2), (2,))
     """
 
-    @wraps(f)
-    def matrix(*args, **kwargs):
-        return derivatives(f, args, kwargs, argnums, "qad.jacobian")[1].tree(one)
-
-    one = partial(_one_matrix, holomorphic)
-    return remade(matrix, jacobian, f, argnums, holomorphic)
+    return transformed(matrix, f, argnums, holomorphic)
 
 
 def value_and_jacobian(
@@ -126,12 +122,21 @@ def value_and_jacobian(
            [0., 6.]]))
     """
 
-    @wraps(f)
-    def value_and_matrix(*args, **kwargs):
-        value, table = derivatives(f, args, kwargs, argnums, "qad.jacobian")
-        return owned(value, CONSTANT), table.tree(partial(_one_matrix, holomorphic))
+    return transformed(value_and_matrix, f, argnums, holomorphic)
 
-    return remade(value_and_matrix, value_and_jacobian, f, argnums, holomorphic)
+
+def value_and_matrix(
+    f: Function, argnums: int | tuple[int, ...], holomorphic: bool, /, *args: Tree, **kwargs: Any
+) -> tuple[Tree, Tree]:
+    """What `value_and_jacobian` makes."""
+    value, table = derivatives(f, args, kwargs, argnums, "qad.jacobian")
+    return owned(value, CONSTANT), table.tree(partial(_one_matrix, holomorphic))
+
+
+def matrix(f: Function, argnums: int | tuple[int, ...], holomorphic: bool, /, *args: Tree, **kwargs: Any) -> Tree:
+    """What `jacobian` makes."""
+    _, table = derivatives(f, args, kwargs, argnums, "qad.jacobian")
+    return table.tree(partial(_one_matrix, holomorphic))
 
 
 def _one_matrix(holomorphic: bool, pair: tuple[Value, Value]) -> Value:
@@ -188,24 +193,25 @@ def is_holomorphic(f: Callable[P, Any], argnums: int = 0, seed: int = 0) -> Call
     (True, False)
     """
 
-    @wraps(f)
-    def holomorphic(*args, **kwargs):
-        point = args[argnums]
-        if any(as_array(z).dtype.kind != "c" for z in flatten(point)[0]):
-            raise GradientTypeError("qad.is_holomorphic asks about complex arguments: write z.astype(complex)")
-        rng = np.random.default_rng(seed)
-        v = tree_map(
-            lambda z: like(z).asarray(rng.normal(size=np.shape(z)) + 1j * rng.normal(size=np.shape(z)), z.dtype), point
-        )
+    return transformed(holomorphic, f, argnums, seed)
 
-        def g(z):
-            return f(*args[:argnums], z, *args[argnums:][1:], **kwargs)
 
-        _, along = jvp(g, (point,), (v,))
-        _, across = jvp(g, (point,), (tree_map(lambda t: 1j * t, v),))
-        return all(map(_turned, flatten(along)[0], flatten(across)[0]))
+def holomorphic(f: Function, argnums: int, seed: int, /, *args: Tree, **kwargs: Any) -> bool:
+    """What `is_holomorphic` makes."""
+    point = args[argnums]
+    if any(as_array(z).dtype.kind != "c" for z in flatten(point)[0]):
+        raise GradientTypeError("qad.is_holomorphic asks about complex arguments: write z.astype(complex)")
+    rng = np.random.default_rng(seed)
+    v = tree_map(
+        lambda z: like(z).asarray(rng.normal(size=np.shape(z)) + 1j * rng.normal(size=np.shape(z)), z.dtype), point
+    )
 
-    return remade(holomorphic, is_holomorphic, f, argnums, seed)
+    def g(z):
+        return f(*args[:argnums], z, *args[argnums:][1:], **kwargs)
+
+    _, along = jvp(g, (point,), (v,))
+    _, across = jvp(g, (point,), (tree_map(lambda t: 1j * t, v),))
+    return all(map(_turned, flatten(along)[0], flatten(across)[0]))
 
 
 def _turned(along: Value, across: Value) -> bool:
