@@ -44,14 +44,14 @@ def variants(passes=None):
 def default(names):
     """Inside, functions are frozen with these passes; a list of the programs that come of it, as text."""
     from qad.frozen import passes
-    from qad.frozen.display import source
-    from qad.frozen.placement import Places
+    from qad.frozen.program.display import Listed
+    from qad.frozen.run.placement import Places
 
-    executable, texts = importlib.import_module("qad.frozen.executable"), []
+    executable, texts = importlib.import_module("qad.frozen.run.executable"), []
 
     def improve(program, names):
         made = passes.improve(program, names)
-        texts.append(source(made) + str(len(Places(made, "compiled" in names).rows)))
+        texts.append(str(Listed(made)) + str(len(Places(made, "compiled" in names).rows)))
         return made
 
     before, passes.PASSES = passes.PASSES, names
@@ -164,9 +164,9 @@ def over(samples, others):
 def lines_of(name):
     """Lines of the file of a pass, or of the folder."""
     from qad.frozen import passes
-    from qad.frozen.compiled import grouping
+    from qad.frozen.run.compiled import lowering
 
-    file = Path(sys.modules[getattr(passes, name, grouping.pays).__module__].__file__)
+    file = Path(sys.modules[getattr(passes, name, lowering.pays).__module__].__file__)
     files = file.parent.glob("*.py") if name == "compiled" else [file]
     return sum(len(each.read_text("utf-8").splitlines()) for each in files)
 

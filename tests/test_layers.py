@@ -70,7 +70,6 @@ PATCHES = {  # the files that change what another one has made, and what it is
     ("core/mutation/aliases.py", "hooks"),
     ("core/mutation/numbers.py", "hooks"),
     ("core/vmap/rules.py", "Batched"),  # a class and what NumPy's protocols make of it, in two files
-    ("frozen/tape_node.py", "Frozen"),
     ("linalg/factored/algebra.py", "Net"),
     ("mps/__init__.py", "Methods"),
     ("mps/conserving/observables.py", "SymmetricMPS"),

@@ -33,7 +33,7 @@ angles, curves = np.array([[-0.5, -0.5]]), []
 for layers in range(1, n // 2 + 1):
     old, new = np.linspace(0, 1, len(angles)), np.linspace(0, 1, layers)
     start = np.stack([np.interp(new, old, column) for column in angles.T], 1)  # the last, stretched
-    found = qad.optimize.minimize(energy, start, gtol=1e-9)
+    found = qad.optimize.minimize(qad.freeze(qad.value_and_grad(energy)), start, gtol=1e-9, jac=True)
     angles, curves = found.params, [*curves, found.history]
     print(f"{layers} layers   energy {found.fun:.12f}   exact {exact:.12f} (free fermions)")
 

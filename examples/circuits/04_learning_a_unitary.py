@@ -32,10 +32,10 @@ def infidelity(angles):
 
 curves = {}
 for cnots in counts:
-    runs = []
+    runs, step = [], qad.freeze(qad.value_and_grad(infidelity))
     for seed in range(4 if cnots >= enough else 1):  # where 0 can be reached, not every start leads there
         start = np.random.default_rng(seed).uniform(-np.pi, np.pi, (cnots + 1, 3, n))
-        runs.append(qad.optimize.minimize(infidelity, start, maxiter=1500, gtol=1e-9))
+        runs.append(qad.optimize.minimize(step, start, maxiter=1500, gtol=1e-9, jac=True))
     best = min(runs, key=lambda run: run.fun)
     curves[cnots] = best.history
     print(f"{cnots:2} CNOTs   infidelity {best.fun:.2e}   exact {'0' if cnots >= enough else 'above 0'}")

@@ -35,12 +35,13 @@ for i in range(n - 1):
         H.add(1.0, spin, i, spin, i + 1)
 H, start = H.mpo(), qad.mps.MPS.random(n, bond, dtype=complex, seed=0)
 
+value_and_grad = qad.freeze(qad.value_and_grad(lambda psi: qad.mps.energy(psi, H)))
 psi, energies = start, []
 for _ in range(steps):
-    E, gradient = qad.value_and_grad(qad.mps.energy)(psi, H)  # the gradient, too, is a chain of site tensors
+    E, gradient = value_and_grad(psi)  # the gradient, too, is a chain of site tensors
     psi = qad.mps.MPS([a - 0.5 * g for a, g in zip(psi, gradient, strict=True)])
     energies.append(E)
-lbfgs = qad.optimize.minimize(lambda psi: qad.mps.energy(psi, H), start, maxiter=steps)
+lbfgs = qad.optimize.minimize(value_and_grad, start, maxiter=steps, jac=True)
 search, exact = qad.mps.ground_state(H, method="lbfgs", start=start), exact_energy(n)
 print(f"energy {search.energy:.10f}   exact {exact:.10f} (Bethe ansatz)")
 

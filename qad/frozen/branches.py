@@ -5,19 +5,37 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from qad.frozen.capture.bindings import GONE
-from qad.frozen.guards import GuardFailed
+from qad.frozen.program.program import GuardFailed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from qad.frozen.capture.bindings import Bindings
-    from qad.frozen.program import Program
-    from qad.frozen.signature import Signature
-    from qad.frozen.stats import Stats
+    from qad.frozen.program.program import Program
+    from qad.frozen.record.captures import Captures
 
 MOST = 32  # programs of one signature
 NOT_FOUND, RAISED = object(), object()
+
+
+@dataclass
+class Stats:
+    """How often a frozen function was recorded and replayed.
+
+    Attributes
+    ----------
+    recordings, replays, guard_failures : int
+    eager : int
+        Calls that the function itself answered: inside of a transform, where a replay raised, and where recordings give
+        no program.
+    reasons : list of str
+        Why each recording after the first was made, and why one was not kept.
+    """
+
+    recordings: int = 0
+    replays: int = 0
+    guard_failures: int = 0
+    eager: int = 0
+    reasons: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True, eq=False)
@@ -33,44 +51,39 @@ class Branch:
     program : the program as it is run
     run : callable
         From the values of the inputs to what the function returns.
-    captured : Bindings
+    captured : Captures
         What the function read beyond its arguments, as it was.
-    form : tuple
-        The structure of the result: its spec, the number of its leaves, the numbers of those that are Tensors.
     """
 
     path: Sequence[Any]
     places: Sequence[str]
     program: Program
     run: Callable[[Any], Any]
-    captured: Bindings
-    form: tuple[Any, ...]
-    holds: Callable[[], bool] | None = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.holds = self.captured.quick
+    captured: Captures
 
 
 class Branches:
-    """The branches of one signature, the one that was taken last first."""
+    """The branches of one signature, the one that was taken last first.
 
-    __slots__ = ("signature", "branches", "stats", "reason")
+    Attributes
+    ----------
+    failures : int
+        Recordings in a row that gave no program.
+    """
 
-    def __init__(self, signature: Signature, stats: Stats):
-        self.signature: Signature = signature
+    __slots__ = ("branches", "stats", "reason", "failures")
+
+    def __init__(self, stats: Stats):
         self.branches: list[Branch] = []
         self.stats: Stats = stats
         self.reason: str = "it is new"
+        self.failures: int = 0
 
     def replay(self, values: Any) -> Any:
         """The result of a branch whose guards hold; NOT_FOUND where there is none, RAISED where one raised an error."""
         branch = self.branches[0] if self.branches else None
         while branch is not None:
-            try:
-                if branch.holds is not None and not branch.holds():
-                    branch = self._drop(branch)
-                    continue
-            except GONE:
+            if not branch.captured.hold():
                 branch = self._drop(branch)
                 continue
             try:
@@ -83,7 +96,7 @@ class Branches:
 
     def _drop(self, branch):
         """Forget a branch that was recorded with something else; the next one to try."""
-        self.reason = f"what the function captured has changed: {', '.join(branch.captured.broken()[:3])}"
+        self.reason = f"what the function captured has changed: {branch.captured.changed()}"
         self.branches = [b for b in self.branches if b is not branch]
         return self.branches[0] if self.branches else None
 
@@ -105,6 +118,7 @@ class Branches:
     def add(self, branch: Branch) -> None:
         """Take up a new branch; where there are too many, the one that was not taken for longest goes."""
         self.branches = [branch, *self.branches[: MOST - 1]]
+        self.failures = 0
 
 
 def _short(content):

@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections import OrderedDict
 from functools import partial, update_wrapper
 from types import MethodType
-from typing import TYPE_CHECKING, ClassVar, Generic, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Generic, ParamSpec, TypeVar
 
 from qad.core.errors import ArgumentError
-from qad.core.tape.tensor import value_of
-from qad.core.transforms.arguments import run as call
-from qad.extend import is_foreign, stack_of
-from qad.frozen.branches import NOT_FOUND, RAISED, Branch, Branches
-from qad.frozen.capture.bindings import Bindings
-from qad.frozen.capture.captured import Captured
-from qad.frozen.executable import executable
-from qad.frozen.files import Absent, read_entries, stored
-from qad.frozen.floating_point_errors import current, is_quiet, silenced
+from qad.frozen.branches import NOT_FOUND, RAISED, Branch, Branches, Stats
 from qad.frozen.inspection import Inspection
-from qad.frozen.passes import PASSES, chosen
-from qad.frozen.recording import record
-from qad.frozen.results import builder, with_own_arrays
-from qad.frozen.signature import front, signature_of
-from qad.frozen.static_arguments import StaticArguments, names_of
-from qad.frozen.static_values import typed, unhashable
-from qad.frozen.stats import Stats
-from qad.frozen.traced import Traced
+from qad.frozen.passes import chosen
+from qad.frozen.record.captures import Captures
+from qad.frozen.record.recording import record
+from qad.frozen.record.results import builder, with_own_arrays
+from qad.frozen.record.signature import difference, front, signature_of
+from qad.frozen.run.executable import executable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -36,6 +27,7 @@ if TYPE_CHECKING:
 MANY = 8  # recordings in a row, without a replay between them, before the user is told why
 SIGNATURES = 64
 OBJECTS = 64  # whose method a frozen one is
+FAILURES, AGAIN = 4, 32  # recordings that give no program, after which one call in so many is recorded
 P = ParamSpec("P")  # what the function takes
 R = TypeVar("R")  # what it returns
 
@@ -46,7 +38,6 @@ if TYPE_CHECKING:
         f: Callable[P, R],
         *,
         constant: str | tuple[str, ...] | Literal[True] | None = None,
-        static_argnames: str | tuple[str, ...] = (),
         passes: Collection[str] | None = None,
     ) -> Frozen[P, R]: ...
     @overload
@@ -54,7 +45,6 @@ if TYPE_CHECKING:
         f: None = None,
         *,
         constant: str | tuple[str, ...] | Literal[True] | None = None,
-        static_argnames: str | tuple[str, ...] = (),
         passes: Collection[str] | None = None,
     ) -> Callable[[Callable[P, R]], Frozen[P, R]]: ...
 
@@ -63,7 +53,6 @@ def freeze(
     f: Any = None,
     *,
     constant: str | tuple[str, ...] | Literal[True] | None = None,
-    static_argnames: str | tuple[str, ...] = (),
     passes: Collection[str] | None = None,
 ) -> Any:
     """Record a function once per signature, and replay it as a flat list of NumPy calls.
@@ -71,14 +60,13 @@ def freeze(
     Parameters
     ----------
     f : callable
-        Any function of pytrees of arrays, written in NumPy or qad, transforms included:
-        ``qad.freeze(qad.value_and_grad(energy))``.  Without it a decorator is returned, for functions and methods.
+        A pure function of pytrees of arrays, written in NumPy or qad, transforms included:
+        ``qad.freeze(qad.value_and_grad(energy))``.  Shapes, dtypes, structure, and Python's integers, strings and
+        objects are the signature; arrays, floats and complex numbers are values.  Without it a decorator is returned,
+        for functions and methods.
     constant : str, tuple of str or True, optional
         Names of captured variables and attributes that never change, so that they need not be compared before each
         call; True for all that is captured.  Changes of what is named go unnoticed.
-    static_argnames : str or tuple of str
-        Arguments that are no arrays, but hashable values that the program is made for.  Integers, strings, functions
-        and other objects are static without being named.
     passes : collection of str, optional
         The passes that improve the program, see `qad.frozen.passes`; by default all.  ``()`` replays the very calls
         that were recorded.
@@ -91,14 +79,15 @@ def freeze(
     Raises
     ------
     ArgumentError
-        While recording: the function writes into its arguments or into outer arrays, draws random numbers, reads a
-        clock or a file, makes text or an array of objects of a traced value, forces one out of NumPy's reach, or
-        captures what cannot be compared from call to call; a static argument cannot be hashed.
+        While recording: the function writes into its arguments or into outer arrays, draws from a generator of random
+        numbers that it names, makes text or an array of objects of a traced value, or forces one out of NumPy's reach;
+        an argument cannot be hashed; `constant` names nothing that the function reads.
 
     Warns
     -----
     RuntimeWarning
-        Where a traced value becomes a Python float, and where recordings outnumber replays; the reasons are named.
+        Where a traced value becomes a Python float, where the function asks for an attribute by a name that it
+        computes, and where recordings outnumber replays; the reasons are named.
 
     Examples
     --------
@@ -110,10 +99,10 @@ def freeze(
     (1, 1)
     """
     if f is None:
-        return partial(freeze, constant=constant, static_argnames=static_argnames, passes=passes)
+        return partial(freeze, constant=constant, passes=passes)
     if not callable(f):
         raise ArgumentError(f"qad.freeze takes a function, not {type(f).__name__}")
-    return Frozen(f, static_argnames, passes, constant)
+    return Frozen(f, constant, passes)
 
 
 class Frozen(Inspection, Generic[P, R]):
@@ -122,40 +111,27 @@ class Frozen(Inspection, Generic[P, R]):
     Attributes
     ----------
     stats : Stats
-    as_node : method
-        The answer to Tensors; `qad.frozen.tape_node` puts it here.
-    copied : bool
-        Whether what it is called with may be copies of what the caller gave.
     """
 
-    as_node: Callable[..., Any]
-    copied: ClassVar[bool] = False
-
-    def __init__(
-        self, f: Callable[P, R], static_argnames: str | tuple[str, ...] = (), passes: Any = None, constant: Any = None
-    ):
+    def __init__(self, f: Callable[P, R], constant: Any = None, passes: Any = None):
         update_wrapper(self, f)
         self.f: Callable[P, R] = f
         self.stats: Stats = Stats()
-        self.static: StaticArguments = StaticArguments(f, static_argnames)
         self.passes: tuple[str, ...] = chosen(passes)
-        self.constant: Any = constant if constant is True else names_of(constant or ())
-        self.versions: dict[Any, Any] = {}  # for calls on Tensors, by structure; see qad.frozen.versions
+        self.constant: Any = (constant,) if isinstance(constant, str) else constant or ()
         self._entries = OrderedDict()
         self._plain = None, -1, None  # of the last signature of plain arrays: a test, their number, the branches
-        self._quiet = None  # a state of NumPy's error handling under which programs are replayed
         self._captured = None  # what the function reads beyond its arguments
-        self._parts = {}  # without the static arguments, by these
         self._bound = OrderedDict()  # as a method of these objects, by their ids
         self._streak = 0
-        self._warned = False
+        self._warned = self._told = False
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         fits, count, branches = self._plain
-        if len(args) == count and not kwargs and current() is self._quiet and fits(*args):  # the common case
+        if len(args) == count and not kwargs and fits(*args):  # the common case
             result = branches.replay(args)
             if result is NOT_FOUND or result is RAISED:
-                return self._answer(result, branches, args, args, kwargs)
+                return self._answer(result, branches, args, kwargs)
             self._streak = 0
             self.stats.replays += 1
             return result
@@ -167,86 +143,79 @@ class Frozen(Inspection, Generic[P, R]):
             return self
         bound = self._bound.get(id(owner))
         if bound is None:
-            names = [name for name in self.static.names if name != "self"]
-            bound = Frozen(MethodType(self.f, owner), names, self.passes, self.constant or None)
-            self._bound[id(owner)] = bound
+            bound = self._bound[id(owner)] = Frozen(MethodType(self.f, owner), self.constant, self.passes)
             if len(self._bound) > OBJECTS:
                 self._bound.popitem(last=False)
         return bound
 
-    def __qad_reached__(self) -> Any:
-        """What it reads is what its function reads."""
-        return self.f
-
     def _general(self, args, kwargs):
         """Find the branches of this signature, and replay one of them or record."""
-        state = current()
-        if state is not self._quiet and not is_quiet():
+        key, leaves, _ = signature_of(args, kwargs)
+        if key is None:  # inside of a transform or of another recording, or in the memory of a device
             return self._eagerly(args, kwargs)
-        self._quiet = state
-        given = args, kwargs
-        args, kwargs, static = self.static.taken_out(args, kwargs)
-        signature, leaves, spec = signature_of(args, kwargs, static)
-        if signature is None:
-            return self._recorded(leaves, spec, static, given)
-        branches = self._entries.get(signature)
+        branches, kinds = self._entries.get(key), key[1]
         if branches is None:
-            branches = self._enter(signature)
-        values, self._latest = signature.moving(leaves), branches
-        if signature.is_plain(leaves, args):
-            self._plain = front(signature.kinds), len(args), branches
+            branches = self._enter(key)
+        self._latest = branches
+        values = [x for x, kind in zip(leaves, kinds, strict=True) if kind[0] != "static"]
+        if len(args) == len(leaves) and all(
+            x is leaf and kind[0] == "array" for x, leaf, kind in zip(args, leaves, kinds, strict=True)
+        ):
+            self._plain = front(kinds), len(args), branches
         result = branches.replay(values)
         if result is NOT_FOUND or result is RAISED:
-            branches.signature = signature  # equal, but of the objects of this call, which are what is recorded
-            return self._answer(result, branches, values, *given)
+            return self._answer(result, branches, args, kwargs)
         self._streak = 0
         self.stats.replays += 1
         return result
 
-    def _enter(self, signature):
-        branches = self._entries[signature] = Branches(signature, self.stats)
-        others = list(self._entries)
-        if len(others) > 1:
-            branches.reason = signature.difference(others[-2])
-        if len(others) > SIGNATURES:
+    def _enter(self, key):
+        branches, others = Branches(self.stats), list(self._entries)
+        if others:
+            branches.reason = difference(key, others[-1])
+        self._entries[key] = branches
+        if len(self._entries) > SIGNATURES:
             self._entries.popitem(last=False)
         return branches
 
-    def _answer(self, result, branches, values, args, kwargs):
+    def _answer(self, result, branches, args, kwargs):
         """The result of the function itself; it is recorded, unless a replay has just raised."""
-        if result is RAISED and isinstance(self.f, Absent):
-            return branches.branches[0].run(values)  # which raises again
-        captured = self._look(branches.signature.statics())
-        if result is RAISED or captured.live:
+        key, leaves, objects = signature_of(args, kwargs)
+        moving = {i for i, kind in enumerate(key[1]) if kind[0] != "static"}
+        captured = self._look(objects)
+        if result is RAISED or captured.live or (branches.failures > FAILURES and branches.failures % AGAIN):
+            branches.failures += branches.failures > FAILURES
             return self._eagerly(args, kwargs)
-        recorded = record(self.f, branches.signature, values, captured, self.copied)
+        recorded = record(self.f, key[0], leaves, moving, captured)
         if recorded.failure is None:
-            build = builder(*recorded.form)
-            program, run = executable(recorded.program, self.passes, build)
-            run = silenced(run) if recorded.silent else run
-            kept = self._kept(captured, recorded.met)
-            branches.add(Branch(recorded.path, recorded.places, program, run, kept, recorded.form))
+            program, run = executable(recorded.program, self.passes, builder(*recorded.form), recorded.silent)
+            branches.add(Branch(recorded.path, recorded.places, program, run, captured))
         else:
             branches.reason = recorded.failure
+            branches.failures += 1
             self._captured = None
         self._count(branches, recorded.failure)
         return recorded.result
 
-    def _look(self, statics):
-        """What the function reads beyond its arguments, as it is now."""
-        captured = self._captured  # which another thread may replace, or forget
-        if captured is None or not captured.serves(statics):
-            captured = self._captured = Captured(self.f, statics, self.constant)
-        return captured
-
-    def _kept(self, captured, met):
-        """What a program is compared with before each replay."""
-        return Bindings([*captured.bindings.listed, *met]) if met else captured.bindings
-
     def _eagerly(self, args, kwargs):
         """The result of the function itself, not recorded."""
         self.stats.eager += 1
-        return with_own_arrays(call(self.f, args, kwargs))
+        return with_own_arrays(self.f(*args, **kwargs))
+
+    def _look(self, objects):
+        """What the function reads beyond its arguments, as it is now."""
+        captured = self._captured  # which another thread may replace, or forget
+        if captured is None or not captured.serves(objects):
+            captured = self._captured = Captures(self.f, objects, self.constant)
+        if captured.computed and not self._told:
+            self._told = True
+            warnings.warn(
+                f"qad.freeze: {', '.join(sorted(captured.computed))}: a change of what it finds there goes unnoticed; "
+                "write the name of the attribute, or pass its value as an argument",
+                RuntimeWarning,
+                stacklevel=5,
+            )
+        return captured
 
     def _count(self, branches, failure):
         stats = self.stats
@@ -264,37 +233,16 @@ class Frozen(Inspection, Generic[P, R]):
                 stacklevel=4,
             )
 
-    def _recorded(self, leaves, spec, static, given):
-        """Called with Tensors or traced arrays: one node of the tape, or a part of another recording."""
-        args, kwargs = given
-        if any(is_foreign(stack_of(x)) for x in leaves):
-            return self._eagerly(args, kwargs)
-        if any(type(value_of(x)) is Traced for x in leaves):
-            return with_own_arrays(self.f(*args, **kwargs))
-        return self._part(static).as_node(leaves, spec) if static else self.as_node(leaves, spec)
+    def __copy__(self) -> Frozen[P, R]:
+        """Frozen anew: of the same function, and nothing recorded."""
+        return Frozen(self.f, self.constant, self.passes)
 
-    def _part(self, static):
-        """The function without its static arguments; another one where an object has changed that one was made of."""
-        try:
-            key = typed(static)
-            if key not in self._parts or typed(tuple(self._parts[key].f.keywords.items())) != key:
-                self._parts[key] = Frozen(partial(self.f, **dict(static)), (), self.passes, self.constant or None)
-        except TypeError as error:
-            raise unhashable(error) from None
-        return self._parts[key]
+    def __deepcopy__(self, memo: dict[int, Any]) -> Frozen[P, R]:
+        return self.__copy__()
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Programs and constants as data; see `qad.frozen.files`."""
-        return restored, (getattr(self, "__name__", "frozen"), self.static.names, self.passes, stored(self._entries))
-
-    def __repr__(self) -> str:
-        return f"<frozen {getattr(self.f, '__name__', self.f)}: {self.stats}>"
-
-
-def restored(name: str, names: tuple[str, ...], passes: Collection[str], entries: Any) -> Frozen[..., Any]:
-    """The frozen function of a file; names of passes that this version does not have are left out."""
-    frozen = Frozen(Absent(name), (), [each for each in passes if each in PASSES])
-    frozen.static = StaticArguments(None, names)
-    frozen._entries = read_entries(entries, frozen.passes, frozen.stats)
-    frozen._latest = next(reversed(frozen._entries.values()), None)
-    return frozen
+    def __reduce__(self) -> Any:
+        """A pickle holds the function, which is frozen anew; of a decorated one the name."""
+        name = getattr(self, "__qualname__", "")
+        if getattr(sys.modules.get(self.__module__), name, None) is self:
+            return name
+        return Frozen, (self.f, self.constant, self.passes)

@@ -31,6 +31,7 @@ def adam(
     gtol: float = 1e-6,
     decay: tuple[float, float] = (0.9, 0.999),
     epsilon: float = 1e-8,
+    jac: bool = False,
 ) -> OptimizeResult:
     """Minimise a real function of a pytree of float and complex arrays by Adam.
 
@@ -55,6 +56,9 @@ def adam(
         How much of the mean gradient, and of the mean squared gradient, a step keeps.
     epsilon : float
         Added to the root of the mean square.
+    jac : bool
+        Whether ``fun(params)`` returns the value and the gradient as `qad.value_and_grad` does, so that it is not
+        differentiated: ``adam(qad.freeze(qad.value_and_grad(loss)), params, jac=True)``.
 
     Returns
     -------
@@ -85,7 +89,7 @@ def adam(
     for name, value, most in (("decay", beta, 1), ("decay", gamma, 1), ("gtol", gtol, np.inf), ("rate", rate, np.inf)):
         if not callable(value) and not 0 <= value < most:
             raise ArgumentError(f"adam: {name} lies between 0 and {most}, but got {value!r}")
-    search = Search(fun, params, callback)
+    search = Search(fun, params, callback, jac=jac)
     mean, square = np.zeros_like(search.start), np.zeros_like(search.start)
 
     def direction(step, gradient):

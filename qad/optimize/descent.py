@@ -47,6 +47,7 @@ def minimize_on(
     metric: Metric | None = None,
     accepted: Callable[[Any, float], object] | None = None,
     evaluated: Callable[[float, float], object] | None = None,
+    jac: bool = False,
 ) -> OptimizeResult:
     """Minimise a real function of parameters that are confined to a manifold.
 
@@ -84,6 +85,9 @@ def minimize_on(
         As in `minimize`.
     evaluated : callable, optional
         ``evaluated(value, gradient_norm)`` after every evaluation; both are infinite where a point is rejected.
+    jac : bool
+        Whether ``fun(params)`` returns the value and the gradient as `qad.value_and_grad` does, so that it is not
+        differentiated: ``minimize_on(manifold, qad.freeze(qad.value_and_grad(loss)), params, jac=True)``.
 
     Returns
     -------
@@ -115,7 +119,7 @@ def minimize_on(
     if not longest > 0:
         raise ArgumentError(f"longest is the positive norm of a step, not {longest!r}")
     direction = DIRECTIONS[method](memory) if isinstance(method, str) else method
-    descent = Descent(manifold, fun, params, direction, metric, callback, accepted, longest, evaluated)
+    descent = Descent(manifold, fun, params, direction, metric, callback, accepted, longest, evaluated, jac)
     with bar_for(progress) as descent.bar:
         message, success = descent.run(gtol, ftol, maxiter)
     return descent.result(message, success)
@@ -142,11 +146,11 @@ class Descent:
     def __init__(
         self, manifold: Manifold, fun: Callable[[Any], Any], params: Tree, direction: Direction, metric: Metric | None,
         callback: Callable[[Any, Any], object] | None, accepted: Callable[[Any, float], object] | None = None,
-        longest: float = np.inf, evaluated: Callable[[float, float], object] | None = None,
+        longest: float = np.inf, evaluated: Callable[[float, float], object] | None = None, jac: bool = False,
     ):  # fmt: skip
         self.manifold, self.direction, self.callback, self.accepted = manifold, direction, callback, accepted
         self.longest, self.evaluated, self.metric = longest, evaluated, metric or (lambda point, vector, norm: vector)
-        self.value_and_grad = value_and_grad(fun)
+        self.value_and_grad = fun if jac else value_and_grad(fun)
         self.evaluations, self.rejections, self.lowest = 0, 0, None
         self.here = self.evaluate(manifold.point(params))
         if not np.isfinite([self.here.value, self.here.norm]).all():

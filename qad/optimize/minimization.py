@@ -49,6 +49,7 @@ def minimize(
     maxiter: int = 1000,
     memory: int | None = None,
     accepted: Callable[[Any, float], object] | None = None,
+    jac: bool = False,
 ) -> OptimizeResult:
     """Minimise a real function of a pytree of float and complex arrays.
 
@@ -76,6 +77,9 @@ def minimize(
     accepted : callable, optional
         ``accepted(params, value)`` right after every evaluation of `fun` that is lower than all before, the first
         included: where to keep what the next evaluations start from.
+    jac : bool
+        Whether ``fun(params)`` returns the value and the gradient as `qad.value_and_grad` does, so that it is not
+        differentiated: ``minimize(qad.freeze(qad.value_and_grad(loss)), params, jac=True)``.
 
     Returns
     -------
@@ -86,8 +90,8 @@ def minimize(
     Raises
     ------
     ArgumentError
-        For an unknown method, an option that the method has not, or a loss that is not finite, or rejected, at the
-        start.
+        For an unknown method, an option that the method has not, `jac` for a method with Hessian-vector products, or a
+        loss that is not finite, or rejected, at the start.
     GradientTypeError
         If `params` holds anything but floats and complex numbers, or `fun` returns a complex number.
 
@@ -105,7 +109,9 @@ def minimize(
     array([1.+2.j, 3.-1.j])
     """
     options = scipy_options(method, gtol=gtol, ftol=ftol, maxiter=maxiter, memory=memory)
-    search = Search(fun, params, callback, accepted)
+    if jac and method in NEWTON:
+        raise ArgumentError(f"{method} takes products with the Hessian: give the loss itself, without jac=True")
+    search = Search(fun, params, callback, accepted, jac)
     with bar_for(progress) as search.bar:
         success, message = search.run(method, options)
     return search.result(success, message)
@@ -151,10 +157,10 @@ class Search:
 
     def __init__(
         self, fun: Callable[[Any], Any], params: Tree, callback: Callable[[Any, Any], object] | None,
-        accepted: Callable[[Any, float], object] | None = None,
+        accepted: Callable[[Any, float], object] | None = None, jac: bool = False,
     ):  # fmt: skip
         self.fun, self.callback, self.accepted = fun, callback, accepted
-        self.value_and_grad = value_and_grad(fun)
+        self.value_and_grad = fun if jac else value_and_grad(fun)
         self.packing = Parameters(params)
         self.start = self.packing.pack(params)
         self.best = self.latest = self.here = None  # (value, norm of the gradient, vector); here: of the iteration

@@ -30,6 +30,7 @@ def natural_descent(
     maxiter: int = 1000,
     gtol: float = 1e-6,
     damping: float = 1e-4,
+    jac: bool = False,
 ) -> OptimizeResult:
     """Minimise a real function of a pytree by steps ``x -= rate * (G + damping)^-1 g``.
 
@@ -55,6 +56,9 @@ def natural_descent(
         Stop where the Euclidean norm of the gradient is below this.
     damping : float
         Added to the diagonal: directions that hardly change anything are not followed far.
+    jac : bool
+        Whether ``fun(params)`` returns the value and the gradient as `qad.value_and_grad` does, so that it is not
+        differentiated: ``natural_descent(qad.freeze(qad.value_and_grad(loss)), params, metric, jac=True)``.
 
     Returns
     -------
@@ -83,7 +87,7 @@ def natural_descent(
     """
     if not damping >= 0:
         raise ArgumentError(f"natural_descent: damping must not be negative, but got {damping!r}")
-    search = Search(fun, params, callback)
+    search = Search(fun, params, callback, jac=jac)
 
     def direction(step, vector, gradient):
         matrix = as_array(metric(search.packing.unpack(vector)))

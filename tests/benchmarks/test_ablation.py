@@ -22,8 +22,8 @@ def test_figures_and_table():
     before = passes.PASSES
     found = ablation.measure(rotation, ablation.variants(), rounds=2, first=1)
     assert passes.PASSES is before
-    assert found["zeros"][:2] == (None, None)  # which changes nothing here
-    assert found["common"][1] > 0 and found["zeros"][3] > 0
+    assert found["traces"][:2] == (None, None)  # which changes nothing here
+    assert found["common"][1] > 0 and found["traces"][3] > 0
     assert found[ablation.WHOLE][1] == found[ablation.WHOLE][3] == 1
     table = ablation.table({"a sum": found}).splitlines()
     assert len({line.count("|") for line in table}) == 1

@@ -16,7 +16,7 @@ import qad
 from qad.contract import order, planner
 from qad.core import waiting
 from qad.core.waiting import COMPILING, NOT_KEPT, tell, tell_once
-from qad.frozen import executable
+from qad.frozen.run import executable
 
 ROOT = Path(__file__).parents[2]
 

@@ -132,20 +132,6 @@ def test_pytrees_keywords_and_numbers():
     assert f.stats.recordings == 1
 
 
-def test_static_arguments():
-    @qad.freeze(static_argnames="mode")
-    def f(x, mode):
-        return np.sum(x) if mode == ("sum",) else np.prod(x)
-
-    x = np.array([2.0, 3.0])
-    assert f(x, ("sum",)) == 5
-    assert f(x, mode=("prod",)) == 6
-    with pytest.raises(qad.errors.ArgumentError, match="hashed"):
-        f(x, mode=["sum"])
-    with pytest.raises(qad.errors.ArgumentError, match="no argument"):
-        qad.freeze(lambda x: x, static_argnames="n")
-
-
 def test_integers_are_static():
     f = qad.freeze(lambda x, n: x**n)
     assert f(np.array([2.0]), 2) == 4
@@ -198,7 +184,7 @@ def test_captured_arrays_are_watched():
     assert f(1.0) == 8
     large[0, 0], large[50, 60] = 1, 3
     assert f(1.0) == 6
-    assert f.stats.reasons[-1] == "what the function captured has changed: an array of shape (100, 100)"
+    assert f.stats.reasons[-1] == "what the function captured has changed: large"
 
 
 def test_threads():

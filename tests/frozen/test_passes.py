@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import qad
-from qad.frozen.functions import RESHAPE, TRANSPOSE
 from qad.frozen.passes import PASSES
-from qad.rules.structured_cotangents import scatter
+from qad.frozen.program.functions import RESHAPE, TRANSPOSE
 from tests.cases import normal
 from tests.frozen.agree import difference
 
@@ -94,15 +93,6 @@ def test_constant_folding():
     assert len(program.steps) == 1
 
 
-def test_algebra():
-    def f(x, y):
-        return (x.conj().T.conj().T * 1.0 @ np.eye(4) @ y).T.T * -1 + x.reshape(2, 8).reshape(4, 4)
-
-    program = improved(f, X, Y, passes=("canonical", "algebra", "dead"))
-    assert {calls(program, fn) for fn in (np.conjugate, RESHAPE, TRANSPOSE, np.multiply)} == {0}
-    assert calls(program, np.dot) == calls(program, np.negative) == 1
-
-
 def test_stacks_are_rows_and_concatenations():
     def f(x):
         return np.stack([x, x[::-1]], -1), np.stack((x[0, 0], x[1, 1])), np.concatenate([x, x])
@@ -113,15 +103,6 @@ def test_stacks_are_rows_and_concatenations():
     assert not any(
         step.fn.__name__ in ("stack", "concatenate") and step.fn is not np.concatenate for step in gradient.steps
     )
-
-
-def test_entries_of_slices_and_entries():
-    program = improved(
-        lambda x: x[1:][0][::2][1] * x[::-1][-1][2] + x[0:3, 1][2], X, passes=("algebra", "dead")
-    )  # x[1, 2] x[0, 2] + x[0:3, 1][2]
-    assert [step.args[1] for step in program.steps if step.fn is operator.getitem] == [
-        (1, 2), (0, 2), (slice(0, 3), 1), 2,
-    ]  # fmt: skip
 
 
 def test_traces():
@@ -135,23 +116,6 @@ def test_a_product_that_is_used_is_formed_once():
     assert sum(len(step.out.shape) == 2 for step in program.steps if step.fn is np.dot) == 1
 
 
-def test_scatters_of_scalars_are_one_vector():
-    def f(x):
-        return x[0] * x[1] + x[2] * x[0]
-
-    x = normal(4)
-    plain, better = (improved(qad.grad(f), x, passes=("canonical", "dead", *more)) for more in ((), ("scatters",)))
-    assert (calls(plain, scatter), calls(better, scatter)) == (1, 0)
-    assert (calls(plain, np.array), calls(better, np.array)) == (0, 1)
-    rest = [[s.fn for s in p.steps if s.fn not in (scatter, np.array, np.add)] for p in (plain, better)]
-    assert rest[0] == rest[1]
-
-
-def test_scatters_of_slices_stay():
-    program = improved(qad.grad(lambda x: x[1:] @ x[:-1]), normal(4), passes=("canonical", "scatters"))
-    assert program.counts["scatters"] == 0
-
-
 def test_counts_and_names():
     program = improved(lambda x: np.sin(x) + np.sin(x), X, passes=None)
     assert program.counts["common"] == 1
@@ -163,11 +127,10 @@ def test_counts_and_names():
 def test_programs_read_like_python():
     frozen = qad.freeze(lambda x: x[0, 1:] * 2 if x[..., 0].sum() > 0 else x)
     frozen(np.ones((2, 3)))
-    for text in (frozen.source, str(frozen.program)):
-        assert "x0[0, 1:]" in text
-        assert "x0[..., 0]" in text
-        assert "assert bool(v2) == True" in text
-    assert frozen.profile(np.ones((2, 3))).splitlines()[-1].startswith("in all")
+    text = str(frozen.program)
+    assert "x0[0, 1:]" in text
+    assert "x0[..., 0]" in text
+    assert "assert bool(v2) == True" in text
 
 
 def test_real_constants_that_multiply_complex_arrays_are_complex():
@@ -177,14 +140,9 @@ def test_real_constants_that_multiply_complex_arrays_are_complex():
     assert program.counts["constants"] == 3
 
 
-def test_constants_of_ones():
-    program = improved(lambda x: x * np.ones((4, 4)) * np.full((4, 4), -1.0), X.real, passes=("canonical", "algebra"))
-    assert [step.fn for step in program.steps] == [np.negative]
-
-
 def test_a_pass_that_left_is_refused_with_the_names_of_those_that_are_there():
-    for name in ("equals", "chains"):
-        with pytest.raises(qad.errors.ArgumentError, match=f"no pass '{name}': the passes are canonical, .*batches"):
+    for name in ("equals", "zeros"):
+        with pytest.raises(qad.errors.ArgumentError, match=f"no pass '{name}': the passes are canonical, .*compiled"):
             qad.freeze(np.sin, passes=(name,))
 
 

@@ -99,7 +99,7 @@ def test_writing_into_arguments(name):
         (lambda x: (y for y in x), "return a list"),
         (lambda x: np.array([x[0], x[1]]), "np.stack"),
         (lambda x: x.reshape(3, 1).ravel("K"), "order='C'"),
-        (lambda x: x.sum(out=np.zeros(())), "write y = x.sum"),
+        (lambda x: x.sum(out=np.zeros(())), "write y[...] = x.sum"),
     ],
 )  # fmt: skip
 def test_refusals(f, message):
@@ -132,11 +132,8 @@ def test_refuses_what_is_no_function_or_number():
 
 
 def test_static_arguments_are_hashable():
-    for static in (["sum"], {1}, np.ones(2)):
-        with pytest.raises(
-            qad.errors.ArgumentError, match="cannot be hashed.*as an array, a tuple or a frozen dataclass"
-        ):
-            qad.freeze(lambda x, mode: x, static_argnames="mode")(np.ones(2), mode=static)
+    with pytest.raises(qad.errors.ArgumentError, match="cannot be hashed.*as an array, a tuple or a frozen dataclass"):
+        qad.freeze(lambda x, mode: x)(np.ones(2), mode={1})
     with pytest.raises(qad.errors.ArgumentError, match="Holder.*frozen dataclass"):
         qad.freeze(lambda x, holder: x)(np.ones(2), Holder())
 
@@ -201,7 +198,7 @@ def test_shapes_that_depend_on_values(name):
 
 def reasons(*calls, f=lambda x, n=1, m=None: x if m is None else m):
     """Why recordings after the first were made."""
-    frozen = qad.freeze(f, static_argnames="n")
+    frozen = qad.freeze(f)
     for args in calls:
         frozen(*args)
     assert frozen.stats.recordings == len(calls)
@@ -213,7 +210,7 @@ def test_every_recording_has_a_reason():
     assert "shape (2,) of float64 instead of shape (3,)" in reasons((x,), (x[:2],))[0]
     assert "complex64 instead of shape (3,) of float64" in reasons((x,), (x.astype(np.complex64),))[0]
     assert "structure" in reasons(([x],), ((x, x),))[0]
-    assert "'n': 2} instead of {'n': 1}" in reasons((x, 1), (x, 2))[0]
+    assert "2 instead of 1" in reasons((x, 1), (x, 2))[0]
     assert "a bool decided upon at test_refusals.py" in reasons((x,), (-x,), f=lambda x, n=1: x if x[0] > 0 else -x)[0]
     assert "came out as 2 instead of 1" in reasons((x,), (x * 2,), f=lambda x, n=1: int(x[0]) * x)[0]
     captured = np.zeros(3)
@@ -221,7 +218,7 @@ def test_every_recording_has_a_reason():
     frozen(x)
     captured[0] = 1
     frozen(x)
-    assert frozen.stats.reasons == ["what the function captured has changed: an array of shape (3,)"]
+    assert frozen.stats.reasons == ["what the function captured has changed: captured"]
 
 
 def test_leaked_arrays_raise():

@@ -1,4 +1,4 @@
-"""Integers, truth values and static arguments keep their types in a replay."""
+"""Integers and truth values keep their types in a replay."""
 
 import numpy as np
 import pytest
@@ -16,10 +16,3 @@ def test_short_integers(f, dtype):
         found, expected = frozen(a, b), f(a, b)
         np.testing.assert_array_equal(found, expected)
         assert found.dtype == expected.dtype
-
-
-def test_static_arguments_that_are_equal_but_differ():
-    power = qad.freeze(lambda x, p: x**p, static_argnames="p")
-    assert [power(np.arange(3), p=p).dtype.kind for p in (2, 2.0, 2)] == ["i", "f", "i"]
-    signed = qad.freeze(lambda x, p: np.copysign(x, p[0]), static_argnames="p")
-    assert [float(signed(np.ones(1), p=(p,))[0]) for p in (0.0, -0.0)] == [1.0, -1.0]

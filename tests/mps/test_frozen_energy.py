@@ -82,11 +82,3 @@ def test_the_gradient_by_the_operator():
     frozen = qad.freeze(f)
     frozen(1.0)
     assert frozen(2.0) == pytest.approx(f(2.0), rel=1e-12) == pytest.approx(qad.mps.energy(PSI, H), rel=1e-12)
-
-
-def test_a_stored_energy():
-    frozen = qad.freeze(VALUE_AND_SLOPES)
-    frozen(PSI, H)
-    again = pickle.loads(pickle.dumps(frozen))
-    agree(again(OTHER, H), VALUE_AND_SLOPES(OTHER, H))
-    assert again.stats.recordings == 0

@@ -263,3 +263,19 @@ def test_accepted_hears_of_every_new_lowest_value(method):
     assert [v for _, v in heard] == lowest
     for params, value in heard:
         assert float(rosenbrock(params)) == pytest.approx(value)
+
+
+@pytest.mark.parametrize("search", [minimize, qad.optimize.adam])
+def test_a_function_that_gives_value_and_gradient(search):
+    """It is not differentiated; frozen, it is recorded once."""
+    loss, start = qad.freeze(qad.value_and_grad(quadratic)), {"z": np.zeros(2, complex), "x": np.ones((2, 3))}
+    one, two = search(loss, start, maxiter=20, jac=True), search(quadratic, start, maxiter=20)
+    np.testing.assert_allclose(one.history, two.history, rtol=1e-9)
+    assert loss.stats.recordings == 1 and loss.stats.eager == 0
+    assert one.nfev == two.nfev
+
+
+@pytest.mark.parametrize("method", ["trust-ncg", "trust-krylov"])
+def test_hessians_need_the_loss_itself(method):
+    with pytest.raises(qad.errors.ArgumentError, match="give the loss itself"):
+        minimize(qad.value_and_grad(quadratic), {"z": np.zeros(2, complex), "x": np.ones(2)}, method, jac=True)

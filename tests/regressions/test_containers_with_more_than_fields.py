@@ -46,7 +46,6 @@ CHANGES = {
     "dict of a base": (lambda x, c: np.sum(x) * c.cache["k"], lambda c: c.cache.update(k=3.0)),
     "no field": (lambda x, c: np.sum(x) * c.scale, rebound("scale", 3.0)),
     "field": (lambda x, c: np.sum(x) * c.n, rebound("n", 2)),
-    "new attribute": (lambda x, c: np.sum(x) * getattr(c, "more", 1.0), rebound("more", 3.0)),
     "slot": (lambda x, c: np.sum(x) * c.scale, rebound("scale", 3.0)),
 }
 
@@ -59,7 +58,7 @@ def test_all_that_a_frozen_dataclass_holds_is_compared(case, static):
     if case == "cached property":
         assert len(c.terms) == 1
     if static:
-        frozen, more = qad.freeze(f, static_argnames="c"), {"c": c}
+        frozen, more = qad.freeze(f), {"c": c}
     else:
         frozen, more = qad.freeze(lambda x: f(x, c)), {}
     for _ in range(3):
@@ -72,7 +71,7 @@ def test_all_that_a_frozen_dataclass_holds_is_compared(case, static):
 
 
 def test_static_objects_that_are_equal_by_their_fields_only():
-    frozen = qad.freeze(CHANGES["no field"][0], static_argnames="c")
+    frozen = qad.freeze(CHANGES["no field"][0])
     one, two = Chain(3), Chain(3)
     object.__setattr__(two, "scale", 3.0)
     for c in (one, two, one):
@@ -82,12 +81,12 @@ def test_static_objects_that_are_equal_by_their_fields_only():
     np.testing.assert_allclose(frozen(X, c=Chain(3)), np.sum(X))
     np.testing.assert_allclose(qad.grad(frozen)(X, c=Chain(3)), 1.0)
     other = Slotted(0.0), Slotted(-0.0)
-    signs = qad.freeze(lambda x, c: np.sum(np.copysign(x, c.scale)), static_argnames="c")
+    signs = qad.freeze(lambda x, c: np.sum(np.copysign(x, c.scale)))
     assert [np.sign(signs(X, c=c)) for c in other] == [1, -1]
 
 
 def test_static_objects_of_equal_attributes_share_a_program():
-    frozen = qad.freeze(CHANGES["no field"][0], static_argnames="c")
+    frozen = qad.freeze(CHANGES["no field"][0])
     for _ in range(4):
         frozen(X, c=Slotted(2.0))
     assert (frozen.stats.recordings, frozen.stats.replays) == (1, 3)
@@ -97,13 +96,6 @@ def test_an_array_is_no_list_of_one_array():
     frozen = qad.freeze(lambda a: 2 * a[0])
     for given in ([X], [X], X, [X], X):
         np.testing.assert_array_equal(frozen(given), 2 * given[0])
-
-
-def test_gradients_of_what_cannot_be_hashed_say_so():
-    frozen = qad.freeze(lambda x, c: np.sum(x) * c[0], static_argnames="c")
-    for call in (frozen, qad.grad(frozen)):
-        with pytest.raises(qad.errors.ArgumentError, match="cannot be hashed"):
-            call(X, [1.0])
 
 
 class Layer:
@@ -157,35 +149,11 @@ def test_attributes_that_are_no_fields_may_change(case):
             np.testing.assert_allclose(g(layer).w, qad.grad(f)(layer).w)
 
 
-@pytest.mark.parametrize(
-    "one, two, f",
-    [
-        (np.ones(3), np.ones((2, 3)), np.sum),
-        (np.ones(3), np.zeros((0, 3)), np.sum),
-        (0.0, -0.0, lambda o: np.copysign(1.0, o)),
-        (1, True, lambda o: 1.0 + 2.0 * (o is True)),
-        ([1], [True], lambda o: 1.0 + 2.0 * (o[0] is True)),
-        ({"a": 1.0, "b": 2.0}, {"b": 2.0, "a": 1.0}, lambda o: next(iter(o.values()))),
-    ],
-)
-def test_attributes_that_only_seem_to_be_equal(one, two, f):
-    frozen = qad.freeze(lambda layer: np.sum(layer.w) * f(layer.opts))
-    for opts in (one, two, one):
-        np.testing.assert_array_equal(frozen(Layer(X, opts)), np.sum(X) * f(opts))
-
-
 def test_plain_attributes_that_are_equal_share_a_program():
     frozen = qad.freeze(lambda layer: np.sum(layer.w) * layer.opts["a"][0])
     for _ in range(4):
         frozen(Layer(X, {"a": [2.0], "b": np.ones(2)}))
     assert (frozen.stats.recordings, frozen.stats.replays) == (1, 3)
-
-
-def test_attributes_that_cannot_be_compared_may_be_named_constant():
-    layer = Layer(X, iter([1.0]))
-    with pytest.raises(qad.errors.ArgumentError, match='constant="opts"'):
-        qad.freeze(lambda layer: np.sum(layer.w))(layer)
-    np.testing.assert_allclose(qad.freeze(lambda layer: np.sum(layer.w), constant="opts")(layer), np.sum(X))
 
 
 @dataclass
@@ -198,31 +166,3 @@ def more(cls, *args):
     made = cls(*args)
     object.__setattr__(made, "scale", 5.0)
     return made
-
-
-def test_cached_values_written_in_place():
-    @dataclass
-    class Model:
-        w: np.ndarray
-
-        @cached_property
-        def mask(self):
-            return np.ones(3)
-
-    def f(m):
-        return np.sum(m.w * m.mask)
-
-    m, frozen = Model(X), qad.freeze(f)
-    np.testing.assert_allclose([frozen(m), frozen(m)], np.sum(X))
-    m.mask[0] = 0.0
-    for found in (frozen(m), qad.value_and_grad(f)(m)[0], qad.grad(frozen)(m).w[0] + f(m)):
-        np.testing.assert_allclose(found, np.sum(X[1:]))
-
-
-def test_a_function_that_changes_an_attribute_of_its_argument():
-    def f(p):
-        p.scale = 3.0
-        return np.sum(p.w)
-
-    with pytest.raises(qad.errors.ArgumentError, match="or an attribute of one"):
-        qad.freeze(f)(more(Params, X))

@@ -1,8 +1,8 @@
 """The passes that improve a program, in the order in which they run; each is a file of its own.
 
 The docstring of each says what it gains.  A pass of single steps makes a visitor, to which
-`qad.frozen.passes.rewriting.rewrite` offers one step after another: all of them share one walk.  A pass of the whole
-program is a function that changes it in place, and returns how many steps it changed.
+`qad.frozen.passes.rewriting.rewrite` offers one step after another: all of them share one walk.  Unused steps go
+before and after it.
 """
 
 from __future__ import annotations
@@ -10,38 +10,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from qad.core.errors import ArgumentError
-from qad.frozen.passes.algebra import algebra
 from qad.frozen.passes.canonical import canonical
 from qad.frozen.passes.common_subexpressions import common, equal_constants
 from qad.frozen.passes.constants import constants
 from qad.frozen.passes.dead_code import dead
 from qad.frozen.passes.rewriting import rewrite
-from qad.frozen.passes.scatters import scatters
-from qad.frozen.passes.sparsity import zeros
-from qad.frozen.passes.stacking import batches
 from qad.frozen.passes.traces import traces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
     from qad.frozen.passes.rewriting import Visitor
-    from qad.frozen.program import Program
+    from qad.frozen.program.program import Program
 
 OF_STEPS: dict[str, Callable[[Program], Visitor]] = {
     "canonical": canonical,
     "constants": constants,
-    "algebra": algebra,
-    "scatters": scatters,
     "traces": traces,
     "common": common,
 }
-OF_PROGRAMS: dict[str, Callable[[Program], int]] = {
-    "dead": dead,
-    "zeros": zeros,
-    "batches": batches,
-}
-OF_PLACES = ("compiled",)  # `qad.frozen.compiled`: it changes how a program is run, not the program
-PASSES = (*OF_STEPS, *OF_PROGRAMS, *OF_PLACES)
+OF_PLACES = ("compiled",)  # `qad.frozen.run.compiled`: it changes how a program is run, not the program
+PASSES = (*OF_STEPS, "dead", *OF_PLACES)
 
 
 def chosen(names: str | Iterable[str] | None) -> tuple[str, ...]:
@@ -56,19 +45,13 @@ def chosen(names: str | Iterable[str] | None) -> tuple[str, ...]:
 def improve(program: Program, names: Collection[str]) -> Program:
     """Run the named passes; `program.counts` says what each has done.
 
-    ``canonical`` always runs, for all that follows is written for its forms; ``zeros`` and ``batches`` come last, for
-    they hide what the others look for.
+    ``canonical`` always runs, for all that follows is written for its forms.
     """
     names = ("canonical", *(name for name in names if name != "canonical"))
     program.counts = dict.fromkeys(names, 0)
-
-    def whole(name):
-        if name in names:
-            program.counts[name] += OF_PROGRAMS[name](program)
-
-    whole("dead")
+    removed = dead(program) if "dead" in names else 0
     visitors = {name: make(program) for name, make in OF_STEPS.items() if name in names}
     program.counts |= rewrite(program, visitors, equal_constants(program) if "common" in names else ())
-    for name in ("dead", "zeros", "dead", "batches", "dead"):
-        whole(name)
+    if "dead" in names:
+        program.counts["dead"] = removed + dead(program)
     return program

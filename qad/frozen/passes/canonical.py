@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.frozen.functions import PERMUTING, REAL, RESHAPE, SUM, TRANSPOSE, UFUNCS, Attribute, method
 from qad.frozen.passes.rewriting import derived, reshaped
-from qad.frozen.program import Step, Var
+from qad.frozen.program.functions import PERMUTING, REAL, RESHAPE, SUM, TRANSPOSE, UFUNCS, Attribute, method
+from qad.frozen.program.program import Step, Var
 from qad.rules.join import joined, stacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from qad.frozen.passes.rewriting import Visitor
-    from qad.frozen.program import Program
+    from qad.frozen.program.program import Program
 
 CALLED: dict[Callable[..., Any], np.ufunc] = UFUNCS | {
     abs: np.absolute,

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.frozen.functions import Attribute, Method, Reduction
-from qad.frozen.program import Var
+from qad.frozen.program.functions import Attribute, Method, Reduction
+from qad.frozen.program.program import Var
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
     from qad.frozen.passes.rewriting import Visitor
-    from qad.frozen.program import Program, Step
+    from qad.frozen.program.program import Program, Step
 
 
 def common(program: Program) -> Visitor:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.frozen.functions import VIEWS
 from qad.frozen.passes.common_subexpressions import is_pure
 from qad.frozen.passes.rewriting import add_view, view_of
-from qad.frozen.program import Step, Var, rebuilt
+from qad.frozen.program.functions import VIEWS
+from qad.frozen.program.program import Step, Var, rebuilt
 
 if TYPE_CHECKING:
     from qad.frozen.passes.rewriting import Visitor
-    from qad.frozen.program import Program
+    from qad.frozen.program.program import Program
 
 PRODUCTS = frozenset((np.multiply, np.dot, np.matmul))
 FILLED = frozenset((np.zeros_like, np.ones_like))  # which read only shape and dtype of their argument

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qad.frozen.guards import is_guard
-from qad.frozen.may_raise import may_raise, write_may_raise
-from qad.frozen.program import Var
+from qad.frozen.program.functions import may_raise
+from qad.frozen.program.program import Var, is_guard
 
 if TYPE_CHECKING:
-    from qad.frozen.program import Program
+    from qad.frozen.program.program import Program
 
 
 def dead(program: Program) -> int:
@@ -23,10 +22,8 @@ def dead(program: Program) -> int:
     alive |= {x.root for x in alive}.intersection(pinned)
     kept = []
     for step in reversed(program.steps):
-        target = step.mutates
-        written = target is not None and target.root in alive
-        raising = may_raise(step) if target is None else write_may_raise(step)
-        if not (step.out in alive or is_guard(step) or written or raising):
+        written = step.mutates is not None and step.mutates.root in alive
+        if not (step.out in alive or is_guard(step) or written or may_raise(step)):
             continue
         kept.append(step)
         for var in step.reads():

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from qad.frozen.functions import RESHAPE, TRANSPOSE
-from qad.frozen.guards import is_guard
-from qad.frozen.program import Step, Var, rebuilt, touches
+from qad.frozen.program.functions import RESHAPE, TRANSPOSE
+from qad.frozen.program.program import Step, Var, is_guard, rebuilt, touches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from qad.frozen.program import Program
+    from qad.frozen.program.program import Program
 
     Definitions: TypeAlias = dict[Var, Step]  # the steps so far by what they make
     Visitor: TypeAlias = Callable[[Step, Definitions], Var | list[Step] | None]  # see `rewrite`

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.frozen.functions import DIAGONAL, TRANSPOSE, method
 from qad.frozen.passes.rewriting import derived, reshaped
-from qad.frozen.program import Step
+from qad.frozen.program.functions import DIAGONAL, TRANSPOSE, method
+from qad.frozen.program.program import Step
 
 if TYPE_CHECKING:
     from qad.frozen.passes.rewriting import Visitor
-    from qad.frozen.program import Program
+    from qad.frozen.program.program import Program
 
 TRACES = (np.trace, method("trace"))
 

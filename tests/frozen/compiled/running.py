@@ -20,7 +20,7 @@ def both(f, *points):
 
 def table_of(f, *point):
     """How a frozen function is stored, after a replay."""
-    from qad.frozen.placement import Places
+    from qad.frozen.run.placement import Places
 
     frozen = qad.freeze(f)
     frozen(*point)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import qad
-from qad.frozen.compiled.blocks import BLOCK
-from qad.frozen.memory_plan import MemoryPlan
+from qad.frozen.run.compiled.blocks import BLOCK
+from qad.frozen.run.memory_plan import MemoryPlan
 from tests.frozen.compiled.running import both, normal, table_of
 
 pytest.importorskip("llvmlite")

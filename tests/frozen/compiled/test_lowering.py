@@ -5,8 +5,8 @@ import pytest
 
 import qad
 from benchmarks.freeze import polynomial
-from qad.frozen.compiled import grouping
-from qad.frozen.compiled.ufunc_loops import loop_of, serves
+from qad.frozen.run.compiled import lowering
+from qad.frozen.run.compiled.ufunc_loops import loop_of, serves
 from tests.frozen.compiled.running import both, normal
 
 pytest.importorskip("llvmlite")
@@ -20,14 +20,14 @@ def long(f):
 
     def g(x, y):
         z = f(x, y)
-        for _ in range(grouping.FEWEST):
+        for _ in range(lowering.FEWEST):
             z = z * 0.5 + 1
         return z
 
     return g
 
 
-def agree(f, *points, exact=True, steps=grouping.FEWEST):
+def agree(f, *points, exact=True, steps=lowering.FEWEST):
     """Whether a function gives the same with the loop and without it, and runs in it."""
     one, two, count = both(f, *points)
     assert count >= steps
@@ -193,8 +193,8 @@ def test_random_views_and_functions(seed):
 
 @pytest.mark.parametrize("turned", ["first", "second", "result"])
 def test_operations_on_arrays_of_two_layouts_run_along_the_fastest_axis_of_the_result(turned):
-    from qad.frozen.compiled.lowering import ufunc_rows
-    from qad.frozen.compiled.rows import Operand
+    from qad.frozen.run.compiled.lowering import ufunc_rows
+    from qad.frozen.run.compiled.rows import Operand
 
     arrays = {name: np.empty((64, 32)) for name in ("first", "second", "result")}
     arrays[turned] = np.empty((32, 64)).T
@@ -214,7 +214,7 @@ def test_columns_of_a_matrix(ufunc, dtype, columns):
     """`np.negative` is wrong at strides of 64 bytes where the result lies apart, in NumPy 2.4."""
 
     def f(x):
-        for _ in range(grouping.FEWEST):
+        for _ in range(lowering.FEWEST):
             x = x + 0.25
         rows = x[:, :2]
         return ufunc(rows) * 2.0, ufunc(rows[:, 0]) * 2.0, ufunc(rows.T) * 2.0

@@ -4,15 +4,15 @@ import mpmath
 import numpy as np
 import pytest
 
-from qad.frozen.compiled import table
+from qad.frozen.run.compiled import table
 
 pytest.importorskip("llvmlite")
 
 
 def carried_out(operation, x, y):
     """One row on two vectors; the floating-point errors that it met."""
-    from qad.frozen.compiled.kernel import kernel
-    from qad.frozen.compiled.rows import Operand, Row
+    from qad.frozen.run.compiled.kernel import kernel
+    from qad.frozen.run.compiled.rows import Operand, Row
 
     row = Row(operation, (Operand.of(x), Operand.of(y)), len(x), (*x.strides, *y.strides))
     rows = np.array([row.numbers(lambda array: (array.__array_interface__["data"][0], -1))])

@@ -1,1 +1,0 @@
-"""What a function reads beyond its arguments, and whether that has changed."""

@@ -1,0 +1,268 @@
+"""What a recording becomes: a list of steps over numbered values, and the plain way to run it.
+
+A step is a call of a function; where an argument is the result of an earlier step there stands its `Var`, also
+inside of lists, tuples, slices and dicts.  `Program.run` is the reference: it makes the very calls that were
+recorded, in their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any, TypeAlias
+
+from numpy import dtype as dtype_of
+from numpy import generic, ndarray
+
+from qad.core.tape.tensor import rebuild as named_tuple
+
+RESHAPING = frozenset(("reshape", "ravel", "ascontiguousarray", "asfortranarray", "require"))
+
+Outcome: TypeAlias = tuple[str, Hashable]
+_number = count().__next__
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Var:
+    """A value of a program: the place that an array or number takes in every run.
+
+    Attributes
+    ----------
+    shape, dtype : as an array's
+    kind : "array", "scalar" (NumPy's), "number" (Python's) or "other" (a tuple of arrays)
+    layout : tuple of int or None
+        Its axes from the slowest to the fastest in memory, None for C order.
+    root : Var
+        The value whose memory it shows; itself where it has memory of its own.
+    """
+
+    shape: tuple[int, ...] | None = None
+    dtype: dtype_of[Any] | None = None
+    kind: str = "array"
+    layout: tuple[int, ...] | None = None
+    root: Var = None  # type: ignore - itself, see below
+    number: int = field(init=False, default_factory=_number)
+
+    def __post_init__(self) -> None:
+        self.root = self if self.root is None else self.root
+
+    @classmethod
+    def like(cls, value: Any, root: Var | None = None) -> Var:
+        """The Var of a value that was met while recording."""
+        if type(value) is ndarray:
+            return cls(value.shape, value.dtype, "array", layout_of(value), root)
+        if isinstance(value, generic):
+            return cls((), value.dtype, "scalar", None, root)
+        if type(value) in (float, complex):
+            return cls((), dtype_of(type(value)), "number", None, root)
+        return cls(None, None, "other", None, root)
+
+    @property
+    def size(self) -> int:
+        size = 1
+        for n in self.shape:
+            size *= n
+        return size
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.dtype.itemsize
+
+    def __repr__(self) -> str:
+        return f"v{self.number}"
+
+
+def layout_of(value: ndarray) -> tuple[int, ...] | None:
+    """The axes of an array in the order of its strides, or None for C order."""
+    if value.flags.c_contiguous or not value.size:
+        return None
+    if value.ndim == 2 and value.flags.f_contiguous:
+        return 1, 0
+    order = tuple(sorted(range(value.ndim), key=lambda axis: (-abs(value.strides[axis]), axis)))
+    return None if order == tuple(range(value.ndim)) else order
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Step:
+    """One call: ``out = fn(*args, **kwargs)``; `mutates` is the Var that it writes into, or None.  Immutable."""
+
+    fn: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    out: Var
+    mutates: Var | None = None
+    _reads: tuple[Var, ...] | None = field(init=False, default=None)
+
+    def reads(self) -> tuple[Var, ...]:
+        """The Vars among its arguments, in order, repeated ones too."""
+        if self._reads is None:
+            self._reads = tuple(variables((self.args, self.kwargs) if self.kwargs else self.args))
+        return self._reads
+
+    def __repr__(self) -> str:
+        return f"{self.out} = {getattr(self.fn, '__name__', self.fn)}{self.args}{self.kwargs or ''}"
+
+
+class Program:
+    """A straight list of steps.
+
+    Attributes
+    ----------
+    inputs : list of Var
+    constants : dict of Var -> array
+    steps : list of Step
+    outputs : list
+        Leaves of the result: a Var, or a constant as it is.
+    kinds : list of str
+        What each leaf was when it was recorded, whatever the passes make of it.
+    counts : dict
+        What each pass has changed, for display.
+    """
+
+    def __init__(self, inputs: list[Var], constants: dict[Var, ndarray], steps: list[Step], outputs: list[Any]):
+        self.inputs: list[Var] = inputs
+        self.constants: dict[Var, ndarray] = constants
+        self.steps: list[Step] = steps
+        self.outputs: list[Any] = outputs
+        self.kinds: list[str] = [x.kind if type(x) is Var else "constant" for x in outputs]
+        self.counts: dict[str, int] = {}
+
+    def run(self, values: Any) -> list[Any]:
+        """Values of the outputs for these values of the inputs, by the recorded calls."""
+        known = dict(self.constants)
+        known.update(zip(self.inputs, values, strict=True))
+        for step in self.steps:
+            args = rebuilt(step.args, known.__getitem__)
+            kwargs = rebuilt(step.kwargs, known.__getitem__) if step.kwargs else {}
+            known[step.out] = step.fn(*args, **kwargs)
+        return [known[x] if type(x) is Var else x for x in self.outputs]
+
+    def copy(self) -> Program:
+        """The same program, for passes to change."""
+        other = Program(list(self.inputs), dict(self.constants), list(self.steps), list(self.outputs))
+        other.kinds = self.kinds
+        return other
+
+    def definitions(self) -> dict[Var, Step]:
+        """Dict of Var -> the step that makes it."""
+        return {step.out: step for step in self.steps}
+
+    def uses(self) -> dict[Var, int]:
+        """Dict of Var -> how often steps and outputs read it."""
+        found = {}
+        for step in self.steps:
+            for var in step.reads():
+                found[var] = found.get(var, 0) + 1
+        for x in self.outputs:
+            if type(x) is Var:
+                found[x] = found.get(x, 0) + 1
+        return found
+
+    def by_layout(self) -> Any:
+        """Whether what is written depends on layouts in memory: as it does where a reshape may be a view or a copy."""
+        if not self.pinned():
+            return False
+        shown = set()  # the roots of arrays that were reshaped, and of what came out
+        for step in self.steps:
+            if step.mutates is not None and step.mutates.root in shown:
+                return True
+            if getattr(step.fn, "__name__", "") in RESHAPING:
+                shown.update([step.out.root, *(var.root for var in step.reads())])
+        return False
+
+    def pinned(self) -> Any:
+        """The roots of the memory that some step writes into; whatever touches it stays as and where it is."""
+        return {step.mutates.root for step in self.steps if step.mutates is not None}
+
+
+def touches(step: Step, pinned: set[Var]) -> bool:
+    """Whether a step reads, writes or returns a view of memory that the program writes into."""
+    if not pinned:
+        return False
+    return step.mutates is not None or step.out.root in pinned or any(var.root in pinned for var in step.reads())
+
+
+def rebuilt(x: Any, replace: Callable[[Any], Any], kinds: tuple[type, ...] = ()) -> Any:
+    """`x` with each Var in it, or object of other `kinds`, at any depth, given to `replace`."""
+    found = type(x)
+    if found is Var if not kinds else issubclass(found, kinds):
+        return replace(x)
+    if found is tuple:
+        return tuple([rebuilt(each, replace, kinds) for each in x])
+    if found is list:
+        return [rebuilt(each, replace, kinds) for each in x]
+    if found is slice:
+        return slice(*[rebuilt(each, replace, kinds) for each in (x.start, x.stop, x.step)])
+    if found is dict:
+        return {key: rebuilt(each, replace, kinds) for key, each in x.items()}
+    return named_tuple(x, [rebuilt(each, replace, kinds) for each in x]) if isinstance(x, tuple) else x
+
+
+def variables(x: Any) -> list[Var]:
+    """Every Var in `x`, at any depth, as a list."""
+    found, waiting = [], [x]
+    while waiting:
+        x = waiting.pop()
+        kind = type(x)
+        if kind is Var:
+            found.append(x)
+        elif kind is tuple or kind is list:
+            waiting.extend(reversed(x))
+        elif kind is slice:
+            waiting += x.step, x.stop, x.start
+        elif kind is dict:
+            waiting.extend(reversed(x.values()))
+    return found
+
+
+# -- guards: what a recording took for granted about values, checked again in every run ------------------------------
+# A program holds only while each decision that Python made on a traced value (a branch, a loop's length, an index, a
+# shape) comes out as it did.  Guards are numbered in the order in which they were met; the outcomes of a recording are
+# its path, and the programs of one signature form a tree of paths.
+
+
+class GuardFailed(Exception):
+    """Guard number `number` came out as `actual`; it is caught by `Branches.replay`."""
+
+    def __init__(self, number: int, actual: Outcome):
+        super().__init__(number, actual)
+        self.number = number
+        self.actual = actual
+
+
+def check_value(x: Any, *, expected: Outcome, number: int) -> None:
+    """Raise unless the outcome of `x` is the expected one."""
+    actual = outcome(x, expected[0])
+    if actual != expected:
+        raise GuardFailed(number, actual)
+
+
+def outcome(x: Any, kind: str) -> Outcome:
+    """What a decision of this kind sees of `x`, as something hashable: pairs (kind, content).
+
+    Decisions are truths, integers, numbers and arrays of them; "layout" is the kind, shape and dtype of what a function
+    gives.
+    """
+    if kind == "bool":
+        return "bool", bool(x)
+    if kind == "int":
+        return "int", int(x)
+    if kind == "float":
+        return "float", repr(complex(x))  # nan equals itself, and -0.0 is not 0.0
+    if kind == "array":
+        return "array", x.tobytes()
+    return "layout", _structure(x)
+
+
+def _structure(x):
+    if isinstance(x, (ndarray, generic)):
+        return x.shape, x.dtype.str
+    if isinstance(x, (tuple, list)):
+        return type(x).__name__, *map(_structure, x)
+    return type(x).__name__
+
+
+def is_guard(step: Step) -> bool:
+    """Whether a step checks something."""
+    return step.fn is check_value

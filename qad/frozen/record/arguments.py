@@ -1,0 +1,152 @@
+"""Arguments of a recorded call: the values that it is made with, and the Vars that stand for them in the program."""
+
+from __future__ import annotations
+
+import inspect
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.core.tape.tensor import rebuild
+from qad.frozen.program.functions import MUTATING
+from qad.frozen.program.program import Var
+from qad.frozen.record.traced import Traced
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+PLAIN = frozenset((int, float, complex, bool, str, type(None), type(...)))
+COMPILED: dict[Callable[..., Any], tuple[str, ...]] = {  # functions that do not say what their arguments are called
+    np.concatenate: ("arrays", "axis", "out"), np.dot: ("a", "b", "out"), np.copyto: ("dst",), np.putmask: ("a",),
+}  # fmt: skip
+ARITHMETIC = (
+    "__array_ufunc__",
+    "__array_function__",
+    "__getitem__",
+    "__add__",
+    "__rmul__",
+    "__mul__",
+    "__matmul__",
+    "__pow__",
+)
+
+
+class Constants:
+    """Copies of the plain arrays that a recorded function meets; one that is met again unchanged is the same constant.
+
+    Attributes
+    ----------
+    values : dict of Var -> array
+    arrays : list of arrays
+        Those that were met, for changes to be noticed later.
+    """
+
+    def __init__(self, copies: Mapping[int, tuple[np.ndarray, bytearray]], refuse: Callable[..., Any]):
+        self.values: dict[Var, np.ndarray] = {}
+        self.arrays: list[np.ndarray] = []
+        self._copies, self._refuse = copies, refuse
+        self._known = {}  # id of an array -> its Var
+
+    def var(self, array: np.ndarray) -> Var:
+        """The Var of a plain array; its values are copied now, for the caller may change it later."""
+        var = self._known.get(id(array))
+        if var is not None and _same(self.values[var], array):
+            return var
+        if array.dtype.kind not in "biufc":
+            self._refuse(
+                f"the function uses an array of dtype {array.dtype}, and programs are made of numbers: write "
+                "array.astype(float), or keep the objects in a list"
+            )
+        if own_arithmetic(type(array)):
+            self._refuse(
+                f"the function uses an array of the class {type(array).__name__}, which has arithmetic of its own; "
+                "programs are made of NumPy's: write np.asarray(array), or pass it through the function as it is"
+            )
+        var = self._known[id(array)] = Var.like(array)
+        self.values[var] = self._copy(array)
+        self.arrays.append(array)  # which keeps its id from being used again
+        return var
+
+    def _copy(self, array):
+        """The memory that a captured array is compared with, or a copy."""
+        _, kept = self._copies.get(id(array), (None, None))
+        if kept is not None and array.flags.c_contiguous and kept == array:
+            return np.ndarray(array.shape, array.dtype, kept)
+        return array.copy(order="K")
+
+
+@cache
+def own_arithmetic(kind: type) -> bool:
+    """Whether a class of arrays says itself what operators and functions make of it; NumPy's classes are followed."""
+    if kind is np.ndarray or kind.__module__.partition(".")[0] == "numpy":
+        return False
+    return any(getattr(kind, name) is not getattr(np.ndarray, name) for name in ARITHMETIC)
+
+
+def _same(one, two):
+    return one.shape == two.shape and one.dtype == two.dtype and one.tobytes() == two.tobytes()
+
+
+def taken(x: Any, traced: list[Any], constants: Constants) -> tuple[Any, Any]:
+    """Arguments as values, and as Vars where there are arrays.
+
+    Parameters
+    ----------
+    x : arrays, in tuples, lists, dicts and slices
+    traced : list
+        The traced arrays among them are appended to it.
+    constants : Constants
+        Where the plain arrays among them become constants.
+
+    Returns
+    -------
+    values, template
+    """
+    kind = type(x)
+    if kind is Traced:
+        traced.append(x)
+        return x.value, x.symbol
+    if kind in PLAIN:
+        return x, x
+    if isinstance(x, np.ndarray):
+        return x, constants.var(x)
+    if kind is slice:
+        values, template = taken((x.start, x.stop, x.step), traced, constants)
+        return slice(*values), slice(*template)
+    if kind is dict:
+        values, template = taken(list(x.values()), traced, constants)
+        return dict(zip(x, values, strict=True)), dict(zip(x, template, strict=True))
+    if kind is not list and not isinstance(x, tuple):
+        return x, x
+    pairs = [taken(each, traced, constants) for each in x]
+    values, template = [value for value, _ in pairs], [symbol for _, symbol in pairs]
+    if kind is list:
+        return values, template
+    return tuple(values) if kind is tuple else rebuild(x, values), tuple(template)
+
+
+def with_keywords(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a NumPy function, an `out` given by its place as a keyword, what it writes into as the first."""
+    if function is np.nan_to_num and not (args[1] if len(args) > 1 else kwargs.get("copy", True)):
+        raise ArgumentError("qad.freeze: np.nan_to_num(x, copy=False) is not recorded: write x[...] = np.nan_to_num(x)")
+    names = _names(function)
+    if function in MUTATING and not args:
+        return (kwargs[names[0]],), {key: x for key, x in kwargs.items() if key != names[0]}
+    if "out" in names and names.index("out") < len(args) and args[names.index("out")] is not None:
+        place = names.index("out")
+        return args[:place], {**kwargs, **dict(zip(names[place:], args[place:], strict=False))}
+    return args, kwargs
+
+
+@cache
+def _names(function):
+    """Names of the arguments that may be given by their place."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return COMPILED.get(function, ())
+    return tuple([p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)])

@@ -1,0 +1,280 @@
+"""Recording: every call on a traced array becomes a step, and is made."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from qad.core.define import PRIMITIVES
+from qad.core.errors import ArgumentError, LeakedTensorError
+from qad.core.freeze_hook import RECORDINGS
+from qad.core.tape.tensor import rebuild
+from qad.frozen.program.functions import (
+    ANSWERED,
+    MUTATING,
+    REARRANGING,
+    TRANSPARENT,
+    Method,
+    is_settled,
+    keeps_shape,
+    wants_numbers,
+)
+from qad.frozen.program.program import Program, Step, Var, check_value, outcome, rebuilt
+from qad.frozen.record.arguments import Constants, taken, with_keywords
+from qad.frozen.record.caller import whereabouts
+from qad.frozen.record.decisions import shown
+from qad.frozen.record.traced import Traced
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from qad.frozen.program.program import Outcome
+
+SHOWING = frozenset((np.array_repr, np.array_str, np.array2string))
+RESULTS = (np.ndarray, np.generic, float, complex, tuple, list, type(None))
+_FLOAT = np.dtype(float)
+
+
+class Recorder:
+    """One recording: the steps so far, the constants they use, and the decisions that were taken.
+
+    Attributes
+    ----------
+    path : list
+        The outcomes of the guards.
+    constants : Constants
+        The plain arrays that were met.
+    refusal : exception or None
+        What could not be recorded; raised again in the end, for the function may have caught it.
+    silent : bool
+        Whether the function itself says which floating-point errors are ignored.
+    failure : str or None
+        In words, why no program serves this call: a step raised, and the function caught that.
+    """
+
+    refusal: Exception | None
+    failure: str | None
+
+    def __init__(self, copies: Mapping[int, tuple[np.ndarray, bytearray]]):
+        self.constants: Constants = Constants(copies, self.refuse)
+        self.steps: list[Step] = []
+        self.inputs: list[Var] = []
+        self.path: list[Outcome] = []
+        self.places: list[str] = []
+        self.running: bool = True
+        self.refusal = self.failure = None
+        self.silent: bool = False
+        self._errors = np.geterr()
+
+    @contextmanager
+    def recording(self) -> Iterator[None]:
+        """What happens inside is recorded; afterwards the traced arrays are of no use any more."""
+        RECORDINGS.add(self)
+        try:
+            yield
+        finally:
+            self.running = False
+            RECORDINGS.discard(self)
+
+    def refuse(self, message: str, kind: type[Exception] = ArgumentError) -> NoReturn:
+        """Raise, now and when the function has returned."""
+        self.refusal = kind(f"qad.freeze: {message}")
+        raise self.refusal
+
+    def input(self, value: Any) -> Traced:
+        """A traced input with this value, an array in C order."""
+        value = np.asarray(value, order="C") if isinstance(value, np.ndarray) else value
+        self.inputs.append(Var.like(value))
+        return Traced(value, self.inputs[-1], self)
+
+    # -- steps -------------------------------------------------------------------------------------------------------
+
+    def step(self, fn: Callable[..., Any], args: Any, kwargs: Any, mutates: Any = None) -> Any:
+        """Call `fn`, and record that."""
+        if not self.running:
+            raise LeakedTensorError(
+                "a traced array of qad.freeze was used after the function had returned: it leaked through a global, a "
+                "list or an attribute. Return it from the function instead"
+            )
+        self._refuse_order(fn, args, kwargs)
+        if wants_numbers(fn):
+            args, kwargs = (*args[:1], *self._numbers(args[1:])), self._numbers(kwargs)
+        if fn in REARRANGING:
+            args, kwargs = (*args[:1], *_listed(args[1:])), _listed(kwargs)
+        traced = []
+        values, template = taken(args, traced, self.constants)
+        named, keywords = taken(kwargs, traced, self.constants) if kwargs else ({}, {})
+        target = self._writable(mutates, fn) if mutates is not None else None
+        value = self._called(fn, values, named)
+        if mutates is not None:
+            self.steps.append(Step(fn, template, keywords, Var(kind="other"), target))
+            return None
+        if type(fn) is Method and any(value is x for x in values[1:]):
+            self._refuse_out(fn)
+        return self._result(value, fn, template, keywords, keeps_shape(fn, args), traced)
+
+    def _refuse_order(self, fn, args, kwargs):
+        """Raise where the order of entries of a result depends on how an array happens to lie."""
+        order = kwargs.get("order") or (args[1] if len(args) == 2 and type(args[1]) is str else None)
+        if order in ("K", "A") and getattr(fn, "__name__", "") in ("ravel", "flatten", "reshape"):
+            self.refuse(
+                f"{fn.__name__}(order={order!r}) depends on the layout of an array in memory, which a program is not "
+                "made for: write order='C' or 'F'"
+            )
+
+    def _called(self, fn, values, named):
+        """The result of a step; what it raises is noted, for the function may catch that and go on."""
+        if (now := np.geterr()) != self._errors:
+            self.silent = True
+            if not {"ignore", "warn"}.issuperset(now.values()):
+                self.failure = f"the function has floating-point errors raise or call something, at {whereabouts()}"
+        try:
+            return fn(*values, **named)
+        except Exception as error:
+            if not is_settled(error, fn):
+                raised = f"{_name(fn)} raised {type(error).__name__}"
+                self.failure = f"{raised} at {whereabouts()}, and the function caught it"
+            raise
+
+    def _result(self, value, fn, args, kwargs, settled, operands):
+        """`value` as a traced array, or as whatever it is made of."""
+        if type(value) in (bool, int):  # upon which Python will decide
+            var = Var((), np.dtype(type(value)), "number")
+            self.steps.append(Step(fn, args, kwargs, var))
+            self.guard(var, outcome(value, type(value).__name__))
+            return value
+        self._refuse_result(value, fn)
+        var = Var.like(value, self._root_of(value, operands))
+        self.steps.append(Step(fn, args, kwargs, var))
+        if not settled:
+            self.guard(var, outcome(value, "layout"))
+        if isinstance(value, (tuple, list)):
+            parts = [self._result(v, pick, (var, i), {}, True, operands) for i, v in enumerate(value)]
+            return rebuild(value, parts)
+        return None if value is None else Traced(value, var, self)
+
+    def _refuse_result(self, value, fn):
+        """Raise for what programs cannot hold."""
+        if not isinstance(value, RESULTS):
+            self.refuse(
+                f"{_name(fn)} returned {type(value).__name__}, which is no array: wrap what uses it in "
+                "qad.extend.primitive, so that it becomes one step"
+            )
+        if getattr(value, "dtype", _FLOAT).kind not in "biufc":
+            self.refuse(
+                f"{_name(fn)} gives an array of dtype {value.dtype}, and programs are made of numbers: stay with float "
+                "or complex, or make one step of all that needs objects with qad.extend.opaque"
+            )
+
+    def _numbers(self, x):
+        """`x` with integers instead of traced ones, of Python's or of the same dtype; replays check them."""
+
+        def plain(each):
+            if each.shape or each.dtype.kind not in "iu":
+                return each
+            return int(each) if each.symbol.kind == "number" else each.dtype.type(int(each))
+
+        return rebuilt(x, plain, (Traced,))
+
+    def _root_of(self, value, operands):
+        """The Var of which `value` is a view, or None; `operands` are the traced arguments."""
+        if isinstance(value, np.ndarray):
+            owner = _owner(value)
+            for x in operands:
+                if isinstance(x.value, np.ndarray) and owner is _owner(x.value):
+                    return x.symbol.root
+        return None
+
+    def _writable(self, target, fn):
+        """The Var of what `fn` writes into; inputs and constants belong to the caller."""
+        if type(target) is not Traced:
+            self.refuse(
+                f"{_name(fn)} writes into an array from outside of the function, which a replay could not "
+                "repeat: return the result instead, or write into a copy"
+            )
+        root = target.symbol.root
+        if root in self.inputs or root in self.constants.values:
+            self.refuse(
+                f"{_name(fn)} writes into an argument of the function (or a view of one), which a replay "
+                "could not repeat: write into a copy, x = x.copy()"
+            )
+        return target.symbol
+
+    # -- calls of traced arrays --------------------------------------------------------------------------------------
+
+    def method(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """A method of a traced array."""
+        if "out" in kwargs:
+            self._refuse_out(fn)
+        return self.step(fn, args, kwargs, args[0] if fn in MUTATING else None)
+
+    def _refuse_out(self, fn):
+        self.refuse(f"x.{fn.__name__}(..., out=...) is not recorded: write y[...] = x.{fn.__name__}(...)")
+
+    def function(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """A NumPy function that was given a traced array."""
+        args, kwargs = with_keywords(fn, args, kwargs)
+        if fn in SHOWING:
+            return shown(args[0], fn)
+        if fn in ANSWERED:
+            args, kwargs = (rebuilt(x, lambda each: each.value, (Traced,)) for x in (args, kwargs))
+            return fn(*args, **kwargs)
+        kwargs = {key: x for key, x in kwargs.items() if key != "like"}
+        if fn in MUTATING:
+            return self.step(fn, args, kwargs, mutates=args[0])
+        out = kwargs.get("out")
+        if out is None:
+            return self.step(fn, args, kwargs)
+        self.step(fn, args, kwargs, mutates=out)
+        return out
+
+    def primitive(self, call: Callable[..., Any], fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """A primitive: looked into where its inside is made of NumPy's calls, one step otherwise."""
+        rules, module = PRIMITIVES.get(call), getattr(fn, "__module__", None) or ""
+        if rules is not None and module.startswith("qad."):  # what is not differentiated are axes and the like
+            args = [x if rules.has_rule(i) else self._numbers(x) for i, x in enumerate(args)]
+            kwargs = self._numbers(kwargs)
+        if call in TRANSPARENT:
+            return fn(*[self.constant(x) if type(x) is np.ndarray else x for x in args], **kwargs)
+        return self.step(call, tuple(args), kwargs)
+
+    def constant(self, array: np.ndarray) -> Traced:
+        """A plain array as a traced constant."""
+        return Traced(array, self.constants.var(array), self)
+
+    # -- guards ------------------------------------------------------------------------------------------------------
+
+    def guard(self, var: Var, found: Outcome) -> None:
+        """A step that raises in a replay unless the outcome of `var` is `found`."""
+        number = len(self.path)
+        self.path.append(found)
+        self.places.append(whereabouts())
+        self.steps.append(Step(check_value, (var,), {"expected": found, "number": number}, Var(kind="other")))
+
+    def program(self, outputs: Sequence[Any]) -> Program:
+        """The program that gives these leaves of a result."""
+        leaves = [x.symbol if type(x) is Traced else x for x in outputs]
+        return Program(self.inputs, self.constants.values, self.steps, leaves)
+
+
+def pick(parts: Any, i: int) -> Any:
+    """One of several results."""
+    return parts[i]
+
+
+def _listed(x):
+    """Axes and sizes as Python's numbers."""
+    return rebuilt(x, lambda each: each.tolist(), (np.ndarray, np.integer))
+
+
+def _owner(x):
+    """The object that owns an array's memory; NumPy's sliding windows put one of their own in between."""
+    while (base := getattr(x, "base", None)) is not None:
+        x = base
+    return x
+
+
+def _name(fn):
+    return getattr(fn, "__name__", str(fn))
