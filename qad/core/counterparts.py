@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dis import opname
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -72,6 +73,8 @@ def cut_off(what: str, instead: str) -> RecordedTensorError:
         return RecordedTensorError(
             f"{lost} by {function}, which would cut it off from its gradient: write {counterpart}, {plain}"
         )
+    if assigns():
+        return put_into_plain_array()
     return RecordedTensorError(
         f"{lost}, which would cut it off from its gradient: {COLLECT} "
         "(qad.array([[x, y], [y, x]]), qad.r_ and np.stack collect Tensors; an array made by qad.zeros can be "
@@ -87,6 +90,14 @@ def put_into_plain_array() -> RecordedTensorError:
         "a recorded Tensor was put into a plain array, which would cut it off from its gradient: make the array by "
         "qad.zeros(shape), which can be written into, or by qad.array([...]) or np.stack"
     )
+
+
+def assigns() -> bool:
+    """Whether the line of the user that asks for numbers is ``b[...] = x``."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and _module(frame).startswith("qad."):
+        frame = frame.f_back
+    return frame is not None and opname[frame.f_code.co_code[frame.f_lasti]] in ("STORE_SUBSCR", "STORE_SLICE")
 
 
 def not_copied() -> RecordedTensorError:

@@ -51,8 +51,8 @@ def root(
     Raises
     ------
     ConvergenceError
-        No solution was found; the message is SciPy's, whose verdict is overruled where Newton's step is within `tol` (1.5e-8)
-        of the solution.
+        No solution was found; the message is SciPy's. A point from which Newton's step is within `tol` (1.5e-8) of the
+        solution is one, whatever SciPy says.
     ShapeError
         If there are not as many equations as unknowns; a complex one counts as two.
 
@@ -109,7 +109,7 @@ def _solved(residual, start, method, tol, options):
 
 
 def _is_root(with_slopes, x, tol):
-    """Whether Newton's step from here is within the tolerance of x: SciPy gives up where rounding is all that is left."""
+    """Whether Newton's step is within the tolerance of x: SciPy gives up where rounding is all that is left."""
     value, slopes = with_slopes(x)
     try:
         step = np.linalg.solve(slopes, value)
