@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dis import opname
 from typing import TYPE_CHECKING
 
 from qad.core.errors import RecordedTensorError
@@ -31,6 +32,8 @@ def cut_off(what: str, instead: str) -> RecordedTensorError:
     """The error for a recorded Tensor that somebody asks for its numbers; `instead` is what gives them willingly."""
     part = asking_part()
     by, write = (f" by scipy.{part}", f"write {INSTEAD.get(part, ELSE)}") if part else ("", COLLECT)
+    if not part and assigns():
+        return put_into_plain_array()
     return RecordedTensorError(
         f"a recorded Tensor was forced into {what}{by}, which would cut it off from its gradient: {write}, "
         f"or, if no gradient is wanted, write {instead} or x.numpy(), and qad.stop_gradient(x) for a Tensor"
@@ -43,6 +46,14 @@ def put_into_plain_array() -> RecordedTensorError:
         "a recorded Tensor was put into a plain array, which would cut it off from its gradient: make the array by "
         "qad.zeros(shape), which can be written into, or by qad.array([...]) or np.stack"
     )
+
+
+def assigns() -> bool:
+    """Whether the line of the user that asks for numbers is ``b[...] = x``."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and _module(frame).startswith("qad."):
+        frame = frame.f_back
+    return frame is not None and opname[frame.f_code.co_code[frame.f_lasti]] in ("STORE_SUBSCR", "STORE_SLICE")
 
 
 def not_copied() -> RecordedTensorError:

@@ -20,7 +20,7 @@ WORDS: dict[tuple[str, ...], str] = {
     ("bond", "max_bond"): "bond bonds chi D chi_max max_bond max_chi bond_dim bond_dims bond_dimension maxdim",
     ("steps",): "dt step tau delta_t time_step timestep n_steps nsteps num_steps",
     ("rate",): "lr learning_rate step_size alpha",
-    ("tol", "gtol"): "tolerance eps epsilon atol rtol energy_tol max_E_err conv tol",
+    ("tol", "gtol", "rtol"): "tolerance eps epsilon atol rtol energy_tol max_E_err conv tol",
     ("cutoff",): "svd_min svd_cutoff trunc_cut truncation threshold trunc_tol",
     ("maxiter",): "sweeps nsweeps max_sweeps n_sweeps max_iter n_iter niter iterations max_steps maxsteps nsteps steps",
     ("progress",): "verbose verbosity disp show_progress",
@@ -48,7 +48,7 @@ def keywords_told(function: F) -> F:
             return function(*args, **kwargs)
         except TypeError as error:
             if error.__traceback__.tb_next is None:  # raised by this call, not within the function
-                known = inspect.signature(function).parameters
+                known = [name for name in inspect.signature(function).parameters if name not in ("self", "cls")]
                 for name in [name for name in kwargs if name not in known]:
                     error.args = (f"{function.__name__} takes no keyword {name!r}: {answer(name, known)}",)
             raise

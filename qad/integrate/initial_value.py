@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, BatchError
+from qad.core.keywords import keywords_told
 from qad.core.transforms.checkpoint import checkpoint
 from qad.core.trees import flatten
 from qad.extend import Tensor, as_array, unrecorded, value_of
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["solve_ivp"]
 
 
+@keywords_told
 def solve_ivp(
     f: Callable[..., Array], times: Sequence[float] | ArrayLike, y0: ArrayLike, args: tuple[Any, ...] = (), *,
     rtol: float = 1e-8, atol: float = 1e-10, max_steps: int = 100_000,

@@ -12,7 +12,7 @@ from qad.core.trees import flatten
 from qad.extend import Tensor, like, stack_of, value_of
 from qad.mps.chain import as_array
 from qad.mps.checks import check_kind
-from qad.mps.conserving.quantities import kinds
+from qad.mps.conserving.quantities import named
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.gauge import mirrored, truncated
 from qad.mps.operator import MPO
@@ -43,7 +43,7 @@ def apply(
     ----------
     psi : MPS or SymmetricMPS
         Open, where the operator acts on several sites.
-    operator : array (d, d), or one axis for each site's ``out`` and then each site's ``in``; on one spin also a name
+    operator : array (d, d), or one axis for each site's ``out`` and then each site's ``in``; on one site also a name
         Unitary or not; ``d`` is the product of the sites' dimensions, the first of `sites` most significant.  For a
         `SymmetricMPS` of plain numbers, and conserving.
     sites : int or sequence of ints
@@ -81,7 +81,7 @@ def apply(
     """
     sites = check_sites(psi, sites)
     if isinstance(operator, str):
-        operator = named(operator, sites, psi.phys)
+        operator = one_named(psi, operator, sites)
     operator = as_matrix(operator, [psi.phys[site] for site in sites])
     tensors = gate_tensors(operator, sites, psi.phys)
     first, last = min(sites), max(sites)
@@ -102,11 +102,11 @@ def apply(
     return smaller
 
 
-def named(name: str, sites: Sequence[int], phys: Sequence[int]) -> Array:
-    """The matrix of an operator's name on one site, a spin."""
+def one_named(psi: Any, name: str, sites: Sequence[int]) -> Array:
+    """The matrix of an operator's name on one site."""
     if len(sites) != 1:
         raise ArgumentError(f"{name!r} acts on one site, not on {sites}: give the matrix, or apply one after the other")
-    return kinds(None, phys)[sites[0]].matrix(name)
+    return named(psi, name, None, sites)[0]
 
 
 def check_room(psi: State, operator: Array, sites: Sequence[int], after: State, max_bond: int | None) -> None:

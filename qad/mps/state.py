@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
+from qad.core.keywords import keywords_told
 from qad.mps import gauge
 from qad.mps.amplitudes.reading import Readings
 from qad.mps.chain import Chain, site_count
@@ -65,6 +66,7 @@ class MPS(Methods, Readings, Chain):
         return tuple(t.shape[1] for t in self.tensors)
 
     @classmethod
+    @keywords_told
     def random(
         cls, n: int, bond: int, phys: int = 2, dtype: DTypeLike = complex, seed: Seed = 0, periodic: bool = False, *,
         conserve: str | Sequence[str] | None = None, sector: int | tuple[int, ...] | None = None, sites: Any = None,
@@ -246,6 +248,7 @@ class MPS(Methods, Readings, Chain):
             raise ArgumentError(f"there is no site {center!r} among {len(self)}")
         return type(self)(gauge.canonical(self.tensors, center % len(self)))
 
+    @keywords_told
     def truncate(self, max_bond: int | None = None, cutoff: float = 1e-14) -> tuple[Self, Real]:
         """The state with smaller bonds that is nearest to this one, bond by bond.
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, ConvergenceError, RejectedPoint
+from qad.core.keywords import keywords_told
 from qad.core.transforms.grad import value_and_grad
 from qad.optimize.directions import DIRECTIONS
 from qad.optimize.minimization import Stop
@@ -31,6 +32,7 @@ MOST_TRIALS = 20
 ROUNDING = 4e-15  # of the loss, relative
 
 
+@keywords_told
 def minimize_on(
     manifold: Manifold,
     fun: Callable[[Any], Any],

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["least_squares", "root"]
 
+XTOL = 1.49012e-8  # SciPy's own
+
 
 def root(
     f: Callable[[Tree], Tree], x0: Tree, *, method: str = "hybr", tol: float | None = None, **options: Any
@@ -49,7 +51,8 @@ def root(
     Raises
     ------
     ConvergenceError
-        No solution was found; the message is SciPy's.
+        No solution was found; the message is SciPy's. A point from which Newton's step is within `tol` (1.5e-8) of the
+        solution is one, whatever SciPy says.
     ShapeError
         If there are not as many equations as unknowns; a complex one counts as two.
 
@@ -99,9 +102,20 @@ def _solved(residual, start, method, tol, options):
     function = with_slopes if given else lambda v: with_slopes(v, False)
     jac = True if given else None
     found = scipy.optimize.root(function, first, jac=jac, method=method, tol=tol, options=options)
-    if not found.success:
-        raise ConvergenceError(f"root: {found.message} (method {method!r}, residual {np.linalg.norm(found.fun):.3g})")
+    if not found.success and not _is_root(with_slopes, found.x, XTOL if tol is None else tol):
+        residual = np.abs(found.fun).max()
+        raise ConvergenceError(f"root: {' '.join(found.message.split())} (method {method!r}, residual {residual:.3g})")
     return vectors.unpack(found.x)
+
+
+def _is_root(with_slopes, x, tol):
+    """Whether Newton's step is within the tolerance of x: SciPy gives up where rounding is all that is left."""
+    value, slopes = with_slopes(x)
+    try:
+        step = np.linalg.solve(slopes, value)
+    except np.linalg.LinAlgError:
+        return False
+    return bool(np.abs(step).max() <= tol * np.abs(x).max())
 
 
 def _with_jacobian(residual, vectors):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
+from qad.core.keywords import keywords_told
 from qad.extend import as_array, like
 from qad.optimize.adam import descend
 from qad.optimize.minimization import Search
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from qad.typing import ArrayLike, Progress, Tree
 
 
+@keywords_told
 def natural_descent(
     fun: Callable[[Any], Any],
     params: Tree,

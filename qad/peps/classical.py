@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
+from qad.core.keywords import keywords_told
 from qad.core.trees import tree_map
 from qad.extend import jvp, operand, value_and_grad, value_of
 from qad.linalg.krylov.gmres import Report
@@ -38,6 +39,7 @@ class Thermodynamics(NamedTuple):
     specific_heat: Array
 
 
+@keywords_told
 def partition_function(
     tensor: ArrayLike,
     chi: int = 32,

@@ -22,6 +22,10 @@ HOSTILE = {
     "definitions that double": (HEAD + "gate g0 a { x a; }\n" + DOUBLED + "g60 q[0];", "more than 1000000 gates"),
     "a large register": ("OPENQASM 2.0;\nqreg q[99999999999];", "100000 at most"),
     "many registers": ("OPENQASM 2.0;\nqreg p[99999];\nqreg q[99999];", "100000 at most"),
+    "many registers of one": (
+        "OPENQASM 2.0;\n" + "".join(f"qreg q{k}[1];\n" for k in range(100_001)),
+        "100000 at most",
+    ),
     "many bits": ("OPENQASM 2.0;\nqreg q[1];\ncreg c[99999999999];", "100000 at most"),
     "a size of many digits": (f"OPENQASM 2.0;\nqreg q[{'9' * 5000}];", "5000 digits"),
     "an index of many digits": (HEAD + f"x q[{'9' * 5000}];", "5000 digits"),

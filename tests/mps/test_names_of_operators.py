@@ -67,7 +67,8 @@ def test_states_that_do_not_tell_ask_for_the_kind():
     assert mps.measure(electrons, matrix).real == pytest.approx([1, 2, 1])
     with pytest.raises(ArgumentError, match=r"fermion, boson-1 have 'N'"):
         mps.measure(mps.MPS.product([0, 1]), "N")
-    assert mps.measure(mps.MPS.product(["up", "0"], phys=3, sites="spin-1"), "Sz").real == pytest.approx([1, 0])
+    spins = mps.MPS.product(["up", "0"], phys=3, sites="spin-1")
+    assert mps.local_expectations(spins, "Sz", sites="spin-1").real == pytest.approx([1, 0])
 
 
 def test_the_couplings_of_the_frustrated_models_stand_in_one_order():
@@ -81,3 +82,28 @@ def test_the_couplings_of_the_frustrated_models_stand_in_one_order():
     assert mps.j1j2(3, 2.0, 3.0).to_dense()[0, 0] == pytest.approx(2 * 2.0 / 4 + 3.0 / 4)
     with pytest.raises(TypeError, match="j2"):
         qad.peps.j1j2(0.5)
+
+
+@pytest.mark.parametrize("name", ["Sz", "Sp", "Sx"])
+def test_a_chain_without_charges_does_not_read_the_operators_of_electrons_as_those_of_spin_one(name):
+    """A t-J chain without charges had the magnetisation of a spin 1: 1 on an empty site."""
+    found = mps.ground_state(mps.tj(4, 1.0, 0.5), 8).state
+    for call in (
+        mps.measure,
+        mps.local_expectations,
+        lambda psi, name: mps.correlations(psi, name, name),
+        lambda psi, name: psi.apply(name, 1),
+    ):
+        with pytest.raises(ArgumentError, match=rf"spin-1, t-J have '{name}': give the kind, as sites='t-J'"):
+            call(found, name)
+    assert abs(mps.local_expectations(found, "Sz", sites="t-J").sum()) < 1e-8
+    with pytest.raises(ArgumentError, match="sites='spin-1'"):
+        mps.MPS.product(["up", "down"], phys=3)
+    assert mps.MPS.product(["up", "down"], sites="t-J").phys == (3, 3)
+
+
+def test_an_operator_is_applied_by_the_name_that_the_charges_of_a_state_tell():
+    """Sz of electrons was that of a spin 3/2."""
+    electrons = mps.MPS.product(["up", "down"], sites="electron", conserve=("N", "Sz"))
+    turned = electrons.apply("Sz", 1)
+    assert turned.without_symmetry().to_dense()[1, 2].real == pytest.approx(-0.5)

@@ -33,6 +33,15 @@ def test_a_root_that_does_not_exist_is_refused():
         root(lambda x: x**2 + 1, np.array(1.0))
 
 
+@pytest.mark.parametrize("scale", [1e-250, 1e-100, 1.0, 1e3])
+def test_a_root_to_rounding_is_one_though_scipy_sees_no_more_progress(scale):
+    rng = np.random.default_rng(7)
+    a = rng.normal(size=(6, 6))
+    matrix, b = np.eye(6) - 0.5 * a / np.linalg.norm(a, 2), scale * rng.normal(size=6)
+    found = qad.optimize.root(lambda x: matrix @ x - b, np.zeros(6))
+    assert found / scale == pytest.approx(np.linalg.solve(matrix, b / scale), rel=1e-12, abs=1e-14)
+
+
 def test_the_jacobian_that_scipy_is_given_saves_evaluations():
     """With differences, the unknowns would cost an evaluation each."""
     calls = []

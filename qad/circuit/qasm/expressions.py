@@ -43,7 +43,7 @@ def expression(reader: Reader, names: Sequence[str]) -> Expression:
         try:
             result = value(values)
         except (ArithmeticError, ValueError) as error:
-            raise start.error(f"this expression has no value: {error}") from None
+            raise start.error(f"this expression has no value: {error.args[-1]}") from None
         if isinstance(result, complex) or not math.isfinite(result):
             raise start.error(f"this expression is {result}, no finite real number")
         return float(result)

@@ -31,10 +31,12 @@ class Operands:
     bits: dict[str, range]
     defined: dict[str, Definition]
     opaque: set[str]
+    elements: int  # of all registers so far
 
     def __init__(self, program: str):
         self.reader = Reader(program)
         self.registers, self.bits, self.defined, self.opaque = {}, {}, {}, set()
+        self.elements = 0
 
     def declaration(self) -> tuple[str, int]:
         """The name and the size of a register."""
@@ -43,9 +45,9 @@ class Operands:
             raise name.error(f"there is a register {name.text!r} already")
         self.reader.expect("[")
         size = self.reader.expect_kind("int", "the size of a register")
-        taken = sum(map(len, {**self.registers, **self.bits}.values()))
-        if not 1 <= size.whole() <= MOST_ELEMENTS - taken:
+        if not 1 <= size.whole() <= MOST_ELEMENTS - self.elements:
             raise size.error(f"a register has at least one element, and all have {MOST_ELEMENTS} at most")
+        self.elements += size.whole()
         self.reader.expect("]")
         self.reader.expect(";")
         return name.text, size.whole()

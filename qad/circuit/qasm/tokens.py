@@ -17,7 +17,7 @@ PATTERN = re.compile(
 )
 
 
-MOST_ELEMENTS = 100_000  # of all registers of a kind
+MOST_ELEMENTS = 100_000  # of all registers
 MOST_STEPS = 1_000_000  # gates and statements that a program may unfold to
 
 

@@ -69,7 +69,7 @@ def checkpoint(f: Callable[P, R]) -> Callable[P, R]:
     array([1., 1.])
     """
 
-    return transformed(checkpointed, f)
+    return transformed(checkpointed, f, name="qad.checkpoint")
 
 
 def checkpointed(f: Function, /, *args: Any, **kwargs: Any) -> Tree:

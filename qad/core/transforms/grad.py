@@ -64,7 +64,8 @@ def value_and_grad(
     >>> float(value), gradient
     (5.0, array([2.+4.j]))
     """
-    return transformed(value_and_gradient, f, *_options(argnums, has_aux, convention, "qad.value_and_grad"))
+    options = _options(argnums, has_aux, convention, "qad.value_and_grad")
+    return transformed(value_and_gradient, f, *options, name="qad.value_and_grad")
 
 
 def _options(
@@ -108,7 +109,7 @@ def grad(
     >>> qad.grad(lambda z: qad.abs2(z).sum())(z), qad.grad(lambda z: qad.abs2(z).sum(), convention="jax")(z)
     (array([2.+4.j]), array([2.-4.j]))
     """
-    return transformed(gradient_alone, f, *_options(argnums, has_aux, convention, "qad.grad"))
+    return transformed(gradient_alone, f, *_options(argnums, has_aux, convention, "qad.grad"), name="qad.grad")
 
 
 def gradient_alone(
@@ -122,7 +123,7 @@ def gradient_alone(
 
 def gradient_by(f: Function, argnums: int | tuple[int, ...], name: str) -> Function:
     """`grad` for another transform, whose `name` errors tell."""
-    return transformed(gradient_alone, f, *_options(argnums, False, "steepest", name))
+    return transformed(gradient_alone, f, *_options(argnums, False, "steepest", name), name=name)
 
 
 def vjp(f: Callable[..., R], *primals: Tree, **kwargs: Any) -> tuple[R, Callable[[Tree], tuple[Any, ...]]]:

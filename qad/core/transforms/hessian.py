@@ -100,7 +100,7 @@ def hessian(f: Callable[P, Any], argnums: int | tuple[int, ...] = 0) -> Callable
     (array([2., 6.]), array([[4., 0.],
            [0., 4.]]))
     """
-    return transformed(second, f, gradient_by(f, argnums, "qad.hessian"), argnums)
+    return transformed(second, f, gradient_by(f, argnums, "qad.hessian"), argnums, name="qad.hessian")
 
 
 def second(_: Function, gradient: Function, argnums: int | tuple[int, ...], /, *args: Tree, **kwargs: Any) -> Any:

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from qad.typing import Function
 
 
+CALLS = {"qad.hvp": "(f, (x,), (t,))", "qad.vhp": "(f, (x,), (v,))"}  # others return a function
+
+
 class Transformed(partial[Any]):
     """A function made from another: it is bound as a method of a class, and pickles where that other one does.
 
@@ -26,15 +29,14 @@ class Transformed(partial[Any]):
         return f"<{self.func.__name__} of {self.args[0]!r}>"
 
 
-def transformed(call: Function, f: Function, *given: Any) -> Transformed:
-    """The function `call` of `f` and of what was `given` with it, with the name and the documentation of `f`."""
-    check_function(f)
+def transformed(call: Function, f: Function, *given: Any, name: str) -> Transformed:
+    """What the transform of this `name` returns: ``call(f, *given, ...)``, with the name and the documentation of `f`."""
+    check_function(f, name)
     return update_wrapper(Transformed(call, f, *given), f)
 
 
-def check_function(f: Any) -> None:
-    """Raise unless `f` can be called."""
+def check_function(f: Any, name: str) -> None:
+    """Raise unless `f`, which the transform of this name is given, can be called."""
     if not callable(f):
-        raise GradientTypeError(
-            f"a transform takes a function, and {type(f).__name__} is not callable: write qad.grad(f)(x)"
-        )
+        right = name + CALLS.get(name, "(f)(x)")
+        raise GradientTypeError(f"{name} takes a function, and {type(f).__name__} is not callable: write {right}")

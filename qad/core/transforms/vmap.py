@@ -73,7 +73,7 @@ def vmap(f: Callable[P, Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[P
            [27., 48.]])
     """
 
-    return transformed(mapped, f, in_axes, out_axes)
+    return transformed(mapped, f, in_axes, out_axes, name="qad.vmap")
 
 
 def mapped(f: Function, in_axes: Any, out_axes: Any, /, *args: Any, **kwargs: Any) -> Tree:

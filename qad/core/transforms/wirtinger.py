@@ -55,7 +55,7 @@ def wirtinger(f: Callable[P, Any], argnums: int | tuple[int, ...] = 0) -> Callab
     ((1-2j), (1+2j))
     """
 
-    return transformed(both, f, argnums)
+    return transformed(both, f, argnums, name="qad.wirtinger")
 
 
 def both(f: Function, argnums: int | tuple[int, ...], /, *args: Tree, **kwargs: Any) -> Any:
@@ -106,7 +106,7 @@ def jacobian(f: Callable[P, Any], argnums: int | tuple[int, ...] = 0, holomorphi
     ((2, 2), (2,))
     """
 
-    return transformed(matrix, f, argnums, holomorphic)
+    return transformed(matrix, f, argnums, holomorphic, name="qad.jacobian")
 
 
 def value_and_jacobian(
@@ -122,7 +122,7 @@ def value_and_jacobian(
            [0., 6.]]))
     """
 
-    return transformed(value_and_matrix, f, argnums, holomorphic)
+    return transformed(value_and_matrix, f, argnums, holomorphic, name="qad.value_and_jacobian")
 
 
 def value_and_matrix(
@@ -193,7 +193,7 @@ def is_holomorphic(f: Callable[P, Any], argnums: int = 0, seed: int = 0) -> Call
     (True, False)
     """
 
-    return transformed(holomorphic, f, argnums, seed)
+    return transformed(holomorphic, f, argnums, seed, name="qad.is_holomorphic")
 
 
 def holomorphic(f: Function, argnums: int, seed: int, /, *args: Tree, **kwargs: Any) -> bool:

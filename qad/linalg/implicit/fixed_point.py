@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, ConvergenceError
+from qad.core.keywords import keywords_told
 from qad.core.trees import flatten, tree_map, unflatten
 from qad.linalg.implicit.mixing import Mixing
 from qad.linalg.implicit.packing import Packing
@@ -35,6 +36,7 @@ PRODUCTS = 8  # with the derivative, at most, in an estimate of the error
 FLOOR = 128  # units of rounding below which no distance to a fixed point is asked for
 
 
+@keywords_told
 def fixed_point(
     f: Function,
     x0: Tree,

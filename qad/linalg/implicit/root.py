@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.core.keywords import keywords_told
 from qad.core.trees import flatten, tree_map, unflatten
 from qad.extend import as_array, defvjp, each_alone, like, primitive, stack_of, unrecorded, value_of, vjp
 from qad.extend.batching import is_batched, under_vmap
@@ -143,6 +144,7 @@ def _rule(needed, g, ans, *operands, equation):
 defvjp(root, shared=each_alone(_rule))
 
 
+@keywords_told
 def linear_solve(
     matvec: Callable[[Tree], Tree],
     b: Tree,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, ConvergenceError
+from qad.core.keywords import keywords_told
 from qad.core.trees import tree_map
 from qad.extend import value_of, vjp
 from qad.linalg.krylov.eigenpair import Operator, in_reach, inner, normalised, operator_of, pair
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     ) -> tuple[Scalar, Tree, Tree]: ...
 
 
+@keywords_told
 def dominant_eig(
     a: LinearMap,
     v0: Tree,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.core.keywords import keywords_told
 from qad.extend import like
 from qad.linalg.krylov.eigenpair import Operator, in_reach, normalised, operator_of, pair
 from qad.linalg.krylov.eigensearch import lowest, preconditioned
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 METHODS = ("lanczos", "lobpcg")
 
 
+@keywords_told
 def lowest_eig(
     h: LinearMap,
     v0: Tree,

@@ -143,16 +143,28 @@ def named(psi: Any, name: str, sites: Kinds = None, places: Sequence[int] | None
 
 
 def check_one_meaning(spin: Site, name: str) -> None:
-    """Raise where another kind of site than the spin is meant, or for four basis states may be as well."""
-    others = [kind.name for kind in of_dimension(spin.phys)[1:] if name in kind.operators]
-    if not others or (name in spin.operators and (spin.phys < 4 or name == "Id")):
+    """Raise where a name may be that of another operator: of a kind of site of the same dimension as the spin."""
+    having = [kind for kind in of_dimension(spin.phys) if name in kind.operators]
+    alike = all(np.array_equal(kind.operators[name], having[0].operators[name]) for kind in having)
+    if not having or (alike and having[0] is spin):
         return
-    have = [spin.name] * (name in spin.operators) + others
+    names, kind = ", ".join(kind.name for kind in having), next(kind.name for kind in having if kind is not spin)
     raise ArgumentError(
-        f"a state does not say what stands on its sites, and of dimension {spin.phys} {', '.join(have)} "
-        f"{'have' if len(have) > 1 else 'has'} {name!r}: give the kind, as sites= of local_expectations "
-        f"and correlators takes it, or the matrix, qad.mps.site({others[0]!r}).operators[{name!r}]"
+        f"a state does not say what stands on its sites, and of dimension {spin.phys} {names} "
+        f"{'have' if len(having) > 1 else 'has'} {name!r}: give the kind, as sites={kind!r} of local_expectations "
+        f"and correlators takes it, or the matrix, qad.mps.site({kind!r}).operators[{name!r}]"
     )
+
+
+def check_one_state(spin: Site, name: str) -> None:
+    """Raise where the name of a basis state is that of another one on a kind of site of the same dimension."""
+    having = [kind for kind in of_dimension(spin.phys) if name in kind.states]
+    if len({kind.states[name] for kind in having}) > 1:
+        names = ", ".join(kind.name for kind in having)
+        raise ArgumentError(
+            f"sites of dimension {spin.phys} may be of kind {names}, whose states {name!r} differ: give the kind, "
+            f"sites={having[0].name!r}"
+        )
 
 
 def conserved_by(H: Any, conserve: Names) -> Quantities:

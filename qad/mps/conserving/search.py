@@ -9,6 +9,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.core.threads import blas_for
+from qad.mps.conserving.exchange import Exchanging
 from qad.mps.conserving.excluded import Excluded
 from qad.mps.conserving.gauge import schmidt_form
 from qad.mps.conserving.growing import Growing
@@ -94,7 +95,8 @@ def search(method: str, H: MPO, watch: Watch, bond: int, tol: float, excluded: E
     group, conserved = watch.state.conserved.symmetry, watch.state.conserved
     moves = [moved_by(charges, group.minus) for charges in conserved.charges]
     anew = way_out(H, moves, partial(group.minus, group.neutral), partial(sweeps, TwoSites))
-    until_converged(run, watch, tol, excluded, partial(sweeps, TwoSites, H), partial(sweeps, OneSite, H), anew)
+    pairs, sites, exchanging = (partial(sweeps, kind, H) for kind in (TwoSites, OneSite, Exchanging))
+    until_converged(run, watch, tol, excluded, pairs, sites, anew, exchanging)
 
 
 def two_sites(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> None:

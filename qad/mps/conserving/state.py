@@ -8,6 +8,7 @@ import numpy as np
 
 from qad.core.archive import understood
 from qad.core.errors import ArgumentError, ShapeError
+from qad.core.keywords import keywords_told
 from qad.core.trees import register
 from qad.mps.chain import chain_card, listed, site_count
 from qad.mps.conserving import gauge, storage
@@ -145,6 +146,7 @@ class SymmetricMPS(SiteTensors, Methods, Readings):
             raise ArgumentError(f"there is no site {center} among {len(self)}")
         return SymmetricMPS(gauge.canonical(self.tensors, center % len(self)), self.conserved)
 
+    @keywords_told
     def truncate(self, max_bond: int | None = None, cutoff: float = 1e-14) -> tuple[SymmetricMPS, Real]:
         """The state with smaller bonds that is nearest to this one, bond by bond, as `qad.mps.MPS.truncate`.
 

@@ -107,7 +107,8 @@ def ground_state(
         problems (for these two, the gradient's squared norm is that small); and when a probe, a sweep of pairs from
         slightly noisy centres, cut to the same bond, and one of sites, ends lower by at most ``max(10 tol, 1e-9)``,
         else the search goes on from there; and when squared overlaps with `excluded` are at most 1e-4.  Of pieces that
-        no term joins, a second probe searches the best share of the charge.
+        no term joins, a second probe searches the best share of the charge.  With `conserve`, no exchange of the state
+        of least weight on a full bond for one that another sector lacks ends lower by that much, either.
     maxiter : int
         Most steps: iterations, or sweeps to the right end and back.
     callback : callable, optional
@@ -124,8 +125,10 @@ def ground_state(
     Returns
     -------
     GroundState
-        Also after Ctrl-C: the latest state.  `converged` speaks of states of this bond dimension, and of the probe: a
-        local minimum that it does not leave is not noticed; `variance` tells it.
+        Also after Ctrl-C: the latest state.  `converged` speaks of states of this bond dimension, and of the probes: a
+        local minimum that they do not leave is not noticed.  Where a bond is far too small, and `variance` large, ends
+        may differ by the seed: by 2e-6 of the energy for one of eight seeds on a 4x3 cylinder at bond 16, whose energy
+        is 1e-3 above that of large bonds.
 
     Raises
     ------

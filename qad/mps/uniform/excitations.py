@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qad.core.errors import ArgumentError
+from qad.core.keywords import keywords_told
 from qad.core.threads import blas_for
 from qad.mps.chain import site_count
 from qad.mps.couplings import real_number
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from qad.typing import ArrayLike
 
 
+@keywords_told
 def excitations(
     h: ArrayLike | UniformMPO | UniformOpSum,
     state: UniformMPS | SymmetricUniformMPS,

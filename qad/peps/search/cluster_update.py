@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qad.core.keywords import keywords_told
 from qad.peps.search.simple_update import OPPOSITE, RIGHT, Weighted, bond_terms, leading
 from qad.peps.state import pattern
 
@@ -21,6 +22,7 @@ SWEEPS, STILL = 30, 1e-10  # of alternating least squares, and the relative gain
 RCOND = 1e-12
 
 
+@keywords_told
 def cluster_update(
     model: Model,
     bond: int,

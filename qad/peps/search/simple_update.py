@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.core.keywords import keywords_told
 from qad.extend import Tensor, as_array, value_of
 from qad.linalg import expm
 from qad.peps.models import NEIGHBOURS
@@ -26,6 +27,7 @@ RIGHT, DOWN = 4, 3
 OPPOSITE = {1: 3, 2: 4, 3: 1, 4: 2}
 
 
+@keywords_told
 def simple_update(
     model: Model,
     bond: int,
