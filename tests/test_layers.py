@@ -49,7 +49,6 @@ ROOMS = (  # of core, each of which imports only those before it
     "structured",
     "attributes",
     "trees",
-    "containers",
     "freeze_hook",
     "families",
     "handlers",
@@ -83,7 +82,6 @@ FROM_CORE = {
     "installed",
     "keywords",
     "trees",
-    "containers",
     "threads",
     "waiting",
 }  # all else comes through extend
