@@ -190,31 +190,15 @@ def weighed_pinv(a):
 
 
 @second
-def test_the_pseudoinverse_has_no_second_derivative_where_the_rank_changes(second):
+@pytest.mark.parametrize("a", [np.array([[1.0, 0], [2, 0], [3, 0]]), np.outer([1.0, 2, 3], [1, 2])], ids=str)
+def test_the_pseudoinverse_has_no_second_derivative_at_lower_rank(second, a):
     e, d = np.random.default_rng(4).standard_normal((2, 3, 2))
-    with pytest.raises(qad.QadError, match="changes its rank"):
-        second(weighed_pinv, np.array([[1.0, 0], [2, 0], [3, 0]]), e)
+    assert np.isfinite(qad.grad(weighed_pinv)(a)).all()
+    with pytest.raises(qad.QadError, match="rank-deficient"):
+        second(weighed_pinv, a, e)
     found = second(weighed_pinv, d, e)  # of full rank
     exact = qad.hvp(weighed_pinv, (d,), (e,))[0]
     np.testing.assert_allclose(found, exact if np.ndim(found) else np.sum(e * exact), rtol=1e-9)
-
-
-def test_second_derivatives_of_the_pseudoinverse_along_its_rank_agree_in_every_mode():
-    b, c, x, y = np.random.default_rng(4).standard_normal((4, 4, 2))
-    a, e, h = b @ c.T, x @ c.T + b @ y.T, 1e-4
-    vectors = [f(weighed_pinv, a, e) for name, f in SECOND.items() if name != "jvp of jvp"]
-    for v in vectors:
-        np.testing.assert_allclose(v, vectors[0], atol=1e-10 * np.abs(v).max())
-    number = SECOND["jvp of jvp"](weighed_pinv, a, e)
-    np.testing.assert_allclose(np.sum(e * vectors[0]), number, rtol=1e-10)
-
-    def curve(t):
-        return weighed_pinv((b + t * x) @ (c + t * y).T)
-
-    exact = (curve(h) - 2 * curve(0.0) + curve(-h)) / h**2
-    along = qad.jvp(lambda t: qad.jvp(curve, (t,), (1.0,))[1], (0.0,), (1.0,))[1]
-    np.testing.assert_allclose(along, exact, rtol=1e-4)
-    np.testing.assert_allclose(qad.hvp(curve, (0.0,), (1.0,))[0], along, rtol=1e-9)
 
 
 def test_pinv_whose_cutoff_drops_values_that_are_not_zero():
