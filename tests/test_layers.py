@@ -47,7 +47,6 @@ ROOMS = (  # of core, each of which imports only those before it
     "tape",
     "modes",
     "structured",
-    "attributes",
     "trees",
     "freeze_hook",
     "families",
@@ -77,7 +76,6 @@ PATCHES = {  # the files that change what another one has made, and what it is
 INSTALLED = {"sweep", "tangent_of", "unary", "unary_with_metadata", "binary", "product"}
 FROM_CORE = {
     "archive",
-    "attributes",
     "errors",
     "installed",
     "keywords",
