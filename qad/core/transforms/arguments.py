@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.core.counterparts import COLLECT, put_into_plain_array
+from qad.core.counterparts import put_into_plain_array
 from qad.core.errors import ArgumentError, GradientTypeError, QadError, ShapeError
 from qad.core.foreign import as_array
 from qad.core.structured import form_of, settled
@@ -123,6 +123,6 @@ def raise_ours(error: BaseException) -> None:
     ours = error.__cause__
     if not isinstance(ours, QadError):
         return
-    if str(error).startswith("setting an array element") and COLLECT in str(ours):  # nobody else is known to have asked
+    if str(error).startswith("setting an array element"):
         ours = put_into_plain_array()
     raise ours.with_traceback(error.__traceback__) from ours.__cause__
