@@ -45,7 +45,6 @@ from qad.contract.points import for_each
 from qad.contract.trace import partial_trace, tr
 from qad.core import errors
 from qad.core.config import config
-from qad.core.containers import apply_updates, register_container
 from qad.core.errors import QadError
 from qad.core.looking.debug import debug
 from qad.core.looking.profile import profile
@@ -58,7 +57,7 @@ from qad.core.transforms.jvp import hvp, jvp, vhp
 from qad.core.transforms.torch_style import stop_gradient, tensor
 from qad.core.transforms.vmap import vmap
 from qad.core.transforms.wirtinger import is_holomorphic, jacobian, value_and_jacobian, wirtinger
-from qad.core.trees import tree_map
+from qad.core.trees import apply_updates, register_container, tree_map
 from qad.frozen.freeze import freeze
 from qad.linalg.implicit.fixed_point import fixed_point
 from qad.rules import building as _building

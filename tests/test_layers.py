@@ -47,9 +47,7 @@ ROOMS = (  # of core, each of which imports only those before it
     "tape",
     "modes",
     "structured",
-    "attributes",
     "trees",
-    "containers",
     "freeze_hook",
     "families",
     "handlers",
@@ -78,12 +76,10 @@ PATCHES = {  # the files that change what another one has made, and what it is
 INSTALLED = {"sweep", "tangent_of", "unary", "unary_with_metadata", "binary", "product"}
 FROM_CORE = {
     "archive",
-    "attributes",
     "errors",
     "installed",
     "keywords",
     "trees",
-    "containers",
     "threads",
     "waiting",
 }  # all else comes through extend

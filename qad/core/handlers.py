@@ -109,7 +109,7 @@ def passes_through(*functions: Function, batch: Rule | Kind | None = None) -> No
     for fn in functions:
 
         def handler(*args, _fn=fn, **kwargs):
-            return _fn(*_bare(args), **{k: _bare(v) for k, v in kwargs.items()})
+            return _fn(*values_in(args), **{k: values_in(v) for k, v in kwargs.items()})
 
         handler.passes = True
         implements(fn)(handler)
@@ -138,5 +138,6 @@ def rules_of(package: str, load: Callable[[], object]) -> None:
     LATE[package] = load
 
 
-def _bare(x: Any) -> Any:
-    return type(x)(map(_bare, x)) if type(x) in (list, tuple) else brought(value_of(x))
+def values_in(x: Any) -> Any:
+    """`x`, and what lists and tuples hold, with values in the place of Tensors."""
+    return type(x)(map(values_in, x)) if type(x) in (list, tuple) else brought(value_of(x))

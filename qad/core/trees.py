@@ -1,4 +1,4 @@
-"""Pytrees: nested containers of arrays, through optree.
+"""Pytrees: nested containers of arrays, through optree; containers of your own.
 
 A registered class or a dataclass is its fields, and a namedtuple its entries.  Dataclasses register themselves the
 first time they are met; fields marked ``field(metadata={"static": True})`` are structure, not leaves.  What else an
@@ -16,19 +16,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import optree
 
-from qad.core.attributes import NAMESPACE, Rest
 from qad.core.errors import ArgumentError, GradientTypeError
 from qad.core.guests import brought
 from qad.core.tape.operands import check_arithmetic
 from qad.core.tape.tensor import CONSTANT, Tensor, value_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from qad.core.tape.levels import Level
-    from qad.core.words import Spec
-    from qad.typing import Function, Tree
+    from qad.core.words import Spec, Value
+    from qad.typing import Function, T, Tree
 
+NAMESPACE = "qad"  # of the classes that optree knows from here
 _LEAVES = (np.ndarray, Tensor, float, complex)
 _ARRAYS = frozenset((np.ndarray, Tensor))
 LEAF: Spec = optree.treespec_leaf(namespace=NAMESPACE)
@@ -93,6 +93,47 @@ def tree_map(function: Function, tree: Tree, *rest: Tree) -> Any:
     return unflatten(spec, [function(*row) for row in zip(*columns, strict=True)])
 
 
+def apply_updates(params: Tree, updates: Tree) -> Tree:
+    """Parameters plus updates, leaf by leaf.
+
+    Parameters
+    ----------
+    params : pytree of arrays
+    updates : pytree of the same structure
+        What is added, such as ``-step`` times a gradient.
+
+    Returns
+    -------
+    pytree
+        New arrays, each of the dtype of its parameter; `params` is not changed.
+
+    Raises
+    ------
+    ArgumentError
+        If the structures differ.
+    GradientTypeError
+        If an update is complex and its parameter real.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> params = {"w": np.array([1.0, 2.0]), "b": [np.array(0.5)]}
+    >>> gradient = qad.grad(lambda p: np.sum(p["w"] ** 2) + p["b"][0])(params)
+    >>> qad.apply_updates(params, qad.tree_map(lambda g: -0.25 * g, gradient))
+    {'w': array([0.5, 1. ]), 'b': [array(0.25)]}
+    """
+    return tree_map(_updated, params, updates)
+
+
+def _updated(value: Value, update: Value) -> Value:
+    total = value + update
+    if np.result_type(value_of(total)).kind == "c" != np.result_type(value_of(value)).kind:
+        raise GradientTypeError("an update is complex, but its parameter is real: write update.real")
+    dtype = getattr(value, "dtype", None)
+    total = total if dtype is None or total.dtype == dtype else total.astype(dtype)
+    return np.asarray(total) if type(value) is np.ndarray else total
+
+
 def register(cls: type, children: Function, rebuild: Function) -> None:
     """Make a class a pytree.
 
@@ -107,6 +148,104 @@ def register(cls: type, children: Function, rebuild: Function) -> None:
     optree.register_pytree_node(cls, children, rebuild, namespace=NAMESPACE)
 
 
+class Rest:
+    """What an object holds beside its `fields`: a part of the structure of a tree.
+
+    Attributes
+    ----------
+    fields : tuple of str
+    attributes : list of (name, value)
+        The same objects come along whenever the object is rebuilt.
+    compared : frozenset of str
+        The names of those by which trees are of one structure.
+    """
+
+    __slots__ = ("kind", "fields", "attributes", "compared")
+
+    def __init__(self, obj: object, fields: tuple[str, ...], compared: frozenset[str] = frozenset()) -> None:
+        state = object.__getstate__(obj)
+        space, slots = state if type(state) is tuple else (state, None)
+        held = {**(space or {}), **(slots or {})}
+        self.kind: Any = type(obj)
+        self.fields: tuple[str, ...] = fields
+        self.attributes: list[tuple[str, Any]] = [(name, x) for name, x in held.items() if name not in fields]
+        self.compared: frozenset[str] = compared
+
+    def rebuilt(self, subtrees: Sequence[Any]) -> Any:
+        """A new object of the class with these subtrees, and all else as it was."""
+        made = object.__new__(self.kind)
+        for name, value in (*zip(self.fields, subtrees, strict=True), *self.attributes):
+            object.__setattr__(made, name, value)
+        return made
+
+    def __eq__(self, other: Any) -> bool:
+        if type(other) is not Rest or self.fields != other.fields:
+            return False
+        mine, others = self._structure(), other._structure()
+        return mine.keys() == others.keys() and all(_equal(mine[name], others[name]) for name in mine)
+
+    def __hash__(self) -> int:
+        return hash((self.fields, *sorted(self._structure())))
+
+    def __repr__(self) -> str:
+        return repr(tuple(self._structure().values()))
+
+    def _structure(self):
+        return {name: x for name, x in self.attributes if name in self.compared}
+
+
+def _equal(x, y):
+    if isinstance(x, np.ndarray) or isinstance(y, np.ndarray):
+        return type(x) is type(y) and np.array_equal(x, y)
+    return x is y or x == y
+
+
+def register_container(cls: type[T], *fields: str) -> type[T]:
+    """Make a class a container, whose gradients come back as objects of that class.  Dataclasses need no registration.
+
+    Parameters
+    ----------
+    cls : type
+    *fields : str
+        The attributes that hold arrays, or containers of them: the container is these fields. All other attributes are
+        taken over as they are, and have no derivative: a function that returns such an object computes fields alone.
+
+    Returns
+    -------
+    type
+        `cls` itself.
+
+    Raises
+    ------
+    ArgumentError
+        If no field is named, or the class is a container already.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> class Layer:
+    ...     def __init__(self, weights, bias, name):
+    ...         self.weights, self.bias, self.name = weights, bias, name
+    >>> Layer = qad.register_container(Layer, "weights", "bias")
+    >>> layer = Layer(np.ones((2, 2)), np.zeros(2), "first")
+    >>> g = qad.grad(lambda l, x: np.sum(l.weights @ x + l.bias))(layer, np.array([1.0, 2.0]))
+    >>> g.weights, g.bias, g.name
+    (array([[1., 2.],
+           [1., 2.]]), array([1., 1.]), 'first')
+    """
+    if not fields:
+        raise ArgumentError('name the attributes that hold arrays: qad.register_container(Layer, "weights", "bias")')
+
+    def children(obj):
+        return tuple([getattr(obj, name) for name in fields]), Rest(obj, fields)
+
+    try:
+        register(cls, children, Rest.rebuilt)
+    except ValueError as error:
+        raise ArgumentError(f"{cls.__name__} is a container already: register it once, beside its class") from error
+    return cls
+
+
 def register_dataclass(cls: type) -> None:
     """Make a dataclass a pytree of its fields."""
     dynamic = tuple(f.name for f in fields(cls) if not f.metadata.get("static"))
@@ -117,18 +256,6 @@ def register_dataclass(cls: type) -> None:
         return tuple([getattr(obj, name) for name in there]), Rest(obj, there, static), there
 
     register(cls, children, Rest.rebuilt)
-
-
-def parted(leaves: Sequence[Any]) -> tuple[list[Any], list[tuple[Any] | None]]:
-    """The leaves that are arrays or numbers with a gradient, and a list that holds all others in their places."""
-    still = [None if hasattr(x, "dtype") or type(x) in (float, complex) else (x,) for x in leaves]
-    return [x for x, kept in zip(leaves, still, strict=True) if kept is None], still
-
-
-def joined(numbers: Iterable[Any], still: Sequence[tuple[Any] | None]) -> list[Any]:
-    """All leaves, of what `parted` gave."""
-    numbers = iter(numbers)
-    return [next(numbers) if kept is None else kept[0] for kept in still]
 
 
 def check_leaf(leaf: Any, path: Callable[[], object]) -> None:

@@ -5,7 +5,7 @@ program as one operation.
 """
 
 from qad.core.define import PRIMITIVES
-from qad.core.handlers import has_no_derivative, takes_tensors
+from qad.core.handlers import has_no_derivative, takes_tensors, values_in
 from qad.core.tape.levels import records
 from qad.core.tape.node import ANSWER, ARGS, PARENTS, PRIMITIVE
 from qad.core.tape.operands import highest, split
@@ -15,4 +15,5 @@ from qad.core.transforms.recorded import Operation, directions, levels_of, opera
 __all__ = [
     "ANSWER", "ARGS", "PARENTS", "PRIMITIVE", "PRIMITIVES", "Operation", "Reverse", "directions", "has_no_derivative",
     "highest", "levels_of", "note", "operations", "recording_level", "records", "split", "takes_tensors",
+    "values_in",
 ]  # fmt: skip

@@ -143,10 +143,8 @@ table(np.radians, lambda g, y, x: g * DEGREE(x))
 table(np.deg2rad, lambda g, y, x: g * DEGREE(x))
 
 # -- choices and steps, of real numbers ----------------------------------------------------------------------
-table(np.maximum, chosen("maximum", 0), chosen("maximum", 1))
-table(np.minimum, chosen("minimum", 0), chosen("minimum", 1))
-table(np.fmax, chosen("fmax", 0), chosen("fmax", 1))
-table(np.fmin, chosen("fmin", 0), chosen("fmin", 1))
+for _function in (np.maximum, np.minimum, np.fmax, np.fmin):
+    table(_function, chosen(_function.__name__, 0), chosen(_function.__name__, 1))
 table(np.copysign, lambda g, y, x, s: g * np.sign(x) * np.copysign(1.0, s), zero)
 table(np.heaviside, zero, lambda g, y, x, h: g * (x == 0))
 table(np.nextafter, lambda g, y, x, towards: g, zero, fresh=False)

@@ -15,8 +15,6 @@ from qad.extend.batching import of_outlines
 from qad.rules.axes import rows_of
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from qad.typing import Function, Value
 
 passes_through(  # comparisons, logic, bits
@@ -74,15 +72,6 @@ def fix(x: Value, out: object = None) -> Value:
     """``np.fix`` under the name that NumPy keeps."""
     refuse_out(out, "np.fix")
     return np.trunc(x)
-
-
-if hasattr(np, "in1d"):  # until NumPy 2.3
-
-    @implements(np.in1d)  # noqa: NPY201
-    def in1d(ar1: Value, ar2: Value, assume_unique: bool = False, invert: bool = False, *, kind: Any = None) -> Value:
-        """``np.in1d`` under the name that NumPy keeps."""
-        found = np.isin(ar1, ar2, assume_unique=assume_unique, invert=invert, kind=kind)
-        return found.ravel()
 
 
 def _method(fn: Function) -> Function:

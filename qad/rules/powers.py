@@ -87,10 +87,6 @@ def _even(x: Value, p: Value) -> Value | None:
     return square_of_root(x)
 
 
-def _reflected(p: Value, x: Value) -> Value:
-    return _general(x, p)
-
-
 attach("__pow__", _power)
-attach("__rpow__", _reflected)
+attach("__rpow__", lambda p, x: _general(x, p))
 implements(np.power)(_power)

@@ -8,13 +8,12 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, as_array, implements, like, operand, value_of
+from qad.extend.recording import values_in
 from qad.rules.axes import axes_of, count, freedom
 from qad.rules.reduce import mean
 from qad.rules.structured_cotangents import scatter
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from qad.typing import Axes, DTypeLike, Function, Value
 
 
@@ -116,14 +115,10 @@ def _counts(function: Function) -> Function:
                 f"np.{function.__name__} is not differentiated in its weights: number the bins with np.digitize, and "
                 "write np.bincount(numbers, weights)"
             )
-        return function(*map(_bare, args), **{k: _bare(v) for k, v in kwargs.items()})
+        return function(*map(values_in, args), **{k: values_in(v) for k, v in kwargs.items()})
 
     handler.passes = True
     return handler
-
-
-def _bare(x: Any) -> Any:
-    return type(x)(map(_bare, x)) if type(x) in (list, tuple) else value_of(x)
 
 
 for _function in (np.histogram2d, np.histogramdd):

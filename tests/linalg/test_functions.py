@@ -55,7 +55,7 @@ TABLE = [
     *((f"polar {side}", lambda a, side=side: la.polar(a, side), shape)
       for side in ("left", "right") for shape in ([(3, 3)], [(4, 3)], [(2, 3, 4)])),
     *(("pinv", np.linalg.pinv, shape) for shape in ([(3, 3)], [(4, 3)], [(2, 3, 4)])),
-    ("pinv of low rank", lambda b, c: np.linalg.pinv(b @ c, rtol=1e-10), [(4, 2), (2, 3)]),
+    ("pinv of low rank", lambda b, c: np.linalg.pinv(c) @ np.linalg.pinv(b), [(4, 2), (2, 3)]),
     *(("lq", la.lq, shape) for shape in ([(3, 3)], [(4, 3)], [(2, 3, 4)])),
     *(("lstsq", least_squares, shapes) for shapes in ([(4, 2), (4,)], [(4, 2), (4, 3)], [(2, 4), (2, 3)])),
     *((f"matrix_power {n}", lambda a, n=n: np.linalg.matrix_power(a, n), [(2, 3, 3)]) for n in (3, 0, -2, 1, 6)),

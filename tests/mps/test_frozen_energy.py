@@ -1,6 +1,5 @@
 """Frozen energies of chains: two steps, whatever the operator is, and the numbers of the function itself."""
 
-
 import numpy as np
 import pytest
 

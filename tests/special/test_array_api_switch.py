@@ -19,7 +19,7 @@ for name in ("erf", "gammaln", "expit", "logit", "i0", "ndtr", "j1", "beta", "ga
     try:
         np.testing.assert_allclose(qad.jacobian(theirs)(*arguments), wanted, rtol=1e-13)
     except qad.errors.RecordedTensorError as error:
-        assert "by scipy.special, which" in str(error) and "of qad.special" in str(error), error
+        assert "qad.special" in str(error), error
 mixed = qad.special.xlogy(x, qad.tensor(x, requires_grad=True))
 assert mixed.requires_grad
 """

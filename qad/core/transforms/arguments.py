@@ -1,4 +1,4 @@
-"""Which arguments of a function are differentiated, how it is called, and what it may return."""
+"""Arguments of a transform, how a function is called with them, what it may return, and cotangents of that."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.core.counterparts import COLLECT, put_into_plain_array
-from qad.core.errors import ArgumentError, GradientTypeError, QadError
+from qad.core.counterparts import put_into_plain_array
+from qad.core.errors import ArgumentError, GradientTypeError, QadError, ShapeError
+from qad.core.foreign import as_array
 from qad.core.structured import form_of, settled
-from qad.core.tape.tensor import Tensor, value_of
-from qad.core.trees import flatten, unflatten
+from qad.core.tape.tensor import CONSTANT, Tensor, value_of
+from qad.core.transforms.leaves import number
+from qad.core.trees import check_arithmetic, flatten, nesting, strip, unflatten
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from qad.core.words import Keywords, Value
+    from qad.core.words import Cotangent, Keywords, Spec, Value
     from qad.typing import Function, Tree
 
 
@@ -68,6 +70,30 @@ def output_dtype(value: Value, name: str) -> np.dtype[Any]:
     return dtype
 
 
+def seeds_like(w: Tree, values: Sequence[Value], spec: Spec) -> list[Cotangent]:
+    """Public cotangents `w` as the tape's: conjugated, checked against the outputs `values`."""
+    leaves, given = flatten(w)
+    if given != spec:
+        raise ArgumentError(
+            f"the cotangent is nested like {nesting(given)}, the output like {nesting(spec)}: they must agree"
+        )
+    return [np.conj(match(c, value, "cotangent")) for c, value in zip(leaves, values, strict=True)]
+
+
+def match(c: Any, value: Value, what: str) -> Value:
+    """`c` as an array of the shape and kind of `value`; raises where it is complex for something real."""
+    c = strip(c, CONSTANT)
+    if type(c) is not Tensor:
+        check_arithmetic(c)
+        c = as_array(number(c))
+    shape, dtype = np.shape(value_of(value)), np.result_type(value_of(value))
+    if c.shape != shape:
+        raise ShapeError(f"the {what} has shape {c.shape}, but its array has shape {shape}")
+    if c.dtype.kind == "c" and dtype.kind == "f":
+        raise GradientTypeError(f"the {what} is complex, but its array is real: write {what}.real")
+    return c.astype(dtype) if c.dtype.kind not in "fc" or dtype.kind == "c" != c.dtype.kind else c
+
+
 def run(f: Function, args: Sequence[Any], kwargs: Keywords) -> Tree:
     """Call `f` for a transform, while its level is open; an error of ours that another library wrapped is raised."""
     try:
@@ -97,6 +123,6 @@ def raise_ours(error: BaseException) -> None:
     ours = error.__cause__
     if not isinstance(ours, QadError):
         return
-    if str(error).startswith("setting an array element") and COLLECT in str(ours):  # nobody else is known to have asked
+    if str(error).startswith("setting an array element"):
         ours = put_into_plain_array()
     raise ours.with_traceback(error.__traceback__) from ours.__cause__

@@ -20,10 +20,10 @@ from qad.core.transforms.linearized import Linearized
 from qad.core.transforms.recorded import nodes_below
 from qad.core.transforms.transformed import transformed
 from qad.core.transforms.vmap import vmap
-from qad.core.trees import flatten, joined, parted, unflatten
+from qad.core.trees import flatten, unflatten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from qad.core.words import Answer, Cotangent, Keywords, Node, Spec, Value
     from qad.typing import Function, P, R, Tree
@@ -186,6 +186,18 @@ def check_levels(out: Sequence[Value], xs: Sequence[Value]) -> None:
     """Raise where an output lives on a level that no input does."""
     if highest(out).number > max(highest(xs).number, CONSTANT.number):
         raise _ClosesOver
+
+
+def parted(leaves: Sequence[Any]) -> tuple[list[Any], list[tuple[Any] | None]]:
+    """The leaves that are arrays or numbers with a gradient, and a list that holds all others in their places."""
+    still = [None if hasattr(x, "dtype") or type(x) in (float, complex) else (x,) for x in leaves]
+    return [x for x, kept in zip(leaves, still, strict=True) if kept is None], still
+
+
+def joined(numbers: Iterable[Any], still: Sequence[tuple[Any] | None]) -> list[Any]:
+    """All leaves, of what `parted` gave."""
+    numbers = iter(numbers)
+    return [next(numbers) if kept is None else kept[0] for kept in still]
 
 
 # -- what was recorded -------------------------------------------------------------------------------------------------

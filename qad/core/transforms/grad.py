@@ -11,10 +11,9 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.core.tape import backward
-from qad.core.transforms.arguments import numbers_of
+from qad.core.transforms.arguments import numbers_of, seeds_like
 from qad.core.transforms.leaves import own, owned
 from qad.core.transforms.linearized import Linearized
-from qad.core.transforms.seeds import seeds_like
 from qad.core.transforms.transformed import transformed
 from qad.core.trees import tree_map, unflatten
 

@@ -154,15 +154,12 @@ def _swept(node: Node, seeds: Value, xs: Sequence[Tensor]) -> Sequence[Value]:
     if len(seeds) > FEW:
         try:
             size = max(seeds[0].size, *(x.size for x in xs))
-            return _joined([_batch_swept(node, part, xs) for part in portions(seeds, size)], np.concatenate)
+            parts = [_batch_swept(node, part, xs) for part in portions(seeds, size)]
+            return parts[0] if len(parts) == 1 else [np.concatenate(c) for c in zip(*parts, strict=True)]
         except BatchError:  # a rule asks for numbers: it gets them one by one
             pass
-    return _joined([[c for c, _ in _cotangents(node, seed, xs)] for seed in seeds], np.stack)
-
-
-def _joined(parts: Sequence[Sequence[Value]], join: Function) -> Sequence[Value]:
-    """The list of what `parts`, lists of one array per leaf, hold for each leaf."""
-    return parts[0] if len(parts) == 1 and join is np.concatenate else [join(c) for c in zip(*parts, strict=True)]
+    rows = [[c for c, _ in _cotangents(node, seed, xs)] for seed in seeds]
+    return [np.stack(row) for row in zip(*rows, strict=True)]
 
 
 def _cotangents(node: Node, seed: Cotangent, xs: Sequence[Tensor]) -> list[tuple[Cotangent, bool]]:

@@ -11,11 +11,10 @@ from qad.core.mutation.aliases import argument
 from qad.core.tape.forward import Forward
 from qad.core.tape.node import NUMPY_SCALARS
 from qad.core.tape.tensor import FIXED, Tensor
-from qad.core.transforms.arguments import run
+from qad.core.transforms.arguments import match, run
 from qad.core.transforms.grad import gradient_by, vjp
 from qad.core.transforms.leaves import alike, checked, number, own, owned, owned_leaves, zeros_of
 from qad.core.transforms.linearized import tangent_out
-from qad.core.transforms.seeds import match
 from qad.core.trees import flatten, nesting, tree_map, unflatten
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from qad.core.tape.levels import unrecorded
 from qad.core.tape.node import GRAD, leaf
 from qad.core.tape.reverse import TAPE
 from qad.core.tape.tensor import CONSTANT, Tensor, read_only, value_of
+from qad.core.transforms.arguments import match
 from qad.core.transforms.leaves import to_public
 from qad.core.transforms.linearized import SEEDS, scalar_roots
-from qad.core.transforms.seeds import match
 from qad.core.trees import check_arithmetic, tree_map
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ class Transformed(partial[Any]):
 
 
 def transformed(call: Function, f: Function, *given: Any, name: str) -> Transformed:
-    """What the transform of this `name` returns: ``call(f, *given, ...)``, with the name and the documentation of `f`."""
+    """The function `call` of `f` and of what was `given` with it, as the transform of this `name` returns it."""
     check_function(f, name)
     return update_wrapper(Transformed(call, f, *given), f)
 

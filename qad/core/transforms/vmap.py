@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import optree
 
-from qad.core.attributes import NAMESPACE
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.foreign import as_array
 from qad.core.mutation.aliases import argument
@@ -16,7 +15,7 @@ from qad.core.tape.tensor import CONSTANT, Tensor
 from qad.core.transforms.arguments import run
 from qad.core.transforms.leaves import own
 from qad.core.transforms.transformed import transformed
-from qad.core.trees import flatten, leaf_path, strip, unflatten
+from qad.core.trees import NAMESPACE, flatten, leaf_path, strip, unflatten
 from qad.core.vmap.batched import GIVEN, Batched
 from qad.core.vmap.rules import Batch
 

@@ -14,11 +14,10 @@ import numpy as np
 import optree
 from numpy import ndarray
 
-from qad.core.attributes import NAMESPACE, Rest
 from qad.core.errors import ArgumentError
 from qad.core.tape.operands import check_arithmetic
 from qad.core.tape.tensor import Tensor
-from qad.core.trees import flatten, leaf_path, nesting, unflatten
+from qad.core.trees import NAMESPACE, Rest, flatten, leaf_path, nesting, unflatten
 from qad.extend import is_foreign
 from qad.frozen.record.code import is_library
 from qad.frozen.record.contents import NUMBERS

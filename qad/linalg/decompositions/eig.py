@@ -19,11 +19,9 @@ from qad.linalg.support.check import square
 from qad.linalg.support.degeneracy import (
     check_blocks,
     check_curved,
-    check_phases,
     check_policy,
     far_apart,
-    magnitude,
-    max_of,
+    gauge_checked,
     refuse,
     rounding,
     same_block,
@@ -136,7 +134,8 @@ def _eig_vjp(needed, g, ans, a, *, degenerate="raise", levels=1, end=None):
         return (found,)
     inner = v.mT @ gv
     lengths = diagonal_of(inner)
-    scale = _check(w, gw, gv, lengths, floor)
+    turn = stack_of(lengths).imag if lengths.dtype.kind == "c" else None
+    scale = gauge_checked(turn, bare, "eig", (gv,), gw, floor)
     moved = inner - (v.mT @ v.conj()) * lengths.real[..., None, :]
     if condition is not None:
         check_blocks(bare, (moved,), gw, "eig", scale, degenerate, floor)
@@ -230,17 +229,6 @@ def _check_rebuilt(w, gw, moved, degenerate):
     used = np.abs(gw) + columns_of(moved)
     used = np.where(used.max(axis=-1, keepdims=True) > 0.0, used, 1.0)
     refuse(np.where(together, used[..., None, :], 0.0), w, "eig", 0.0, degenerate)
-
-
-def _check(w, gw, gv, lengths, floor):
-    """Refuse losses that depend on phases; returns the size to which rounding is relative."""
-    w = stack_of(w)
-    scale = magnitude(gv)
-    if gw is not None:
-        scale = max_of(scale, np.abs(stack_of(gw) * w).max(axis=-1, initial=0.0))
-    if lengths.dtype.kind == "c":
-        check_phases(stack_of(lengths).imag, w, "eig", scale, floor)
-    return max_of(scale, floor / tolerances.noise(w.dtype, w.shape[-1]))
 
 
 rule(_eig, shared=_eig_vjp, forward_shared=_eig_jvp, batch=core(2), scaled=True)

@@ -16,7 +16,6 @@ import numpy as np
 
 from qad.extend import core, implements, like, primitive, rule, stack_of
 from qad.linalg.factored.factors import factors
-from qad.linalg.support import tolerances
 from qad.linalg.support.check import require_hermitian, square
 from qad.linalg.support.clusters import (
     bent,
@@ -31,11 +30,9 @@ from qad.linalg.support.degeneracy import (
     check_alike,
     check_blocks,
     check_curved,
-    check_phases,
     check_policy,
     check_split,
-    magnitude,
-    max_of,
+    gauge_checked,
     rounding,
 )
 from qad.linalg.support.derivative_order import is_pushed_gradient, orders
@@ -205,12 +202,8 @@ def _eigh_jvp(tangents, ans, a, *, given=None, degenerate="raise", vectors=True,
 def _check(w, gw, gv, inner, degenerate, end):
     """Refuse losses that the factors do not determine; returns the size to which rounding is relative."""
     w = stack_of(w)
-    scale, floor = magnitude(gv), rounding(w, end)
-    if gw is not None:
-        scale = max_of(scale, np.abs(stack_of(gw) * w).max(axis=-1, initial=0.0))
-    if inner.dtype.kind == "c":
-        check_phases(diagonal_of(stack_of(inner)).imag, w, "eigh", scale, floor)
-    scale = max_of(scale, floor / tolerances.noise(w.dtype, w.shape[-1]))
+    turn, floor = diagonal_of(stack_of(inner)).imag if inner.dtype.kind == "c" else None, rounding(w, end)
+    scale = gauge_checked(turn, w, "eigh", (gv,), gw, floor)
     check_alike(w, (gv,), "eigh", scale, degenerate)
     product = skew(inner) if where_moved(gw) is None else inner
     check_blocks(w, (product,), gw, "eigh", scale, degenerate, floor)

@@ -22,7 +22,7 @@ import scipy  # loads scipy.linalg when it is first used
 from qad.extend import core, like, primitive, rule, stack_of
 from qad.linalg.support import tolerances
 from qad.linalg.support.check import square
-from qad.linalg.support.degeneracy import check_phases, magnitude, max_of, refuse, rounding, same_block
+from qad.linalg.support.degeneracy import gauge_checked, refuse, rounding, same_block
 from qad.linalg.support.derivative_order import orders
 from qad.linalg.support.hermitian_parts import diagonal_of
 
@@ -95,9 +95,7 @@ def _schur_vjp(needed, g, ans, a, *, levels=1, end=None):
 def _check(t, n, g, end):
     """Refuse losses that depend on phases; returns the size to which rounding is relative."""
     w = diagonal_of(t)
-    floor, scale = rounding(w, end), max_of(magnitude(stack_of(n)), magnitude(*g))
-    check_phases(diagonal_of(stack_of(n)).imag, w, "schur", scale, floor)
-    return max_of(scale, floor / tolerances.noise(w.dtype, w.shape[-1]))
+    return gauge_checked(diagonal_of(stack_of(n)).imag, w, "schur", (n, *g), None, rounding(w, end))
 
 
 def _check_determined(t, gt, gz, order):

@@ -23,16 +23,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.extend import like, stack_of
-from qad.linalg.support import tolerances
 from qad.linalg.support.clusters import bent, beside_of, clusters, conjugate, moderate_turn, quotients
 from qad.linalg.support.degeneracy import (
     check_alike,
     check_blocks,
     check_curved,
-    check_phases,
     check_split,
+    gauge_checked,
     magnitude,
-    max_of,
     rounding,
 )
 from qad.linalg.support.derivative_order import orders
@@ -97,13 +95,9 @@ def _core(left, right, s, n, how):
 def _check(s, g, left, right, degenerate, floor):
     """Refuse losses that the factors do not determine; returns the size to which rounding is relative."""
     s, (gu, gs, gv) = stack_of(s), g
-    scale = magnitude(gu, gv)
-    if gs is not None:
-        scale = max_of(scale, np.abs(stack_of(gs) * s).max(axis=-1, initial=0.0))
     turn = 0.0 if left is None else diagonal_of(stack_of(left)).imag
     turn = turn if right is None else turn - diagonal_of(stack_of(right)).imag
-    check_phases(turn, s, "svd", scale, floor)
-    scale = max_of(scale, floor / tolerances.noise(s.dtype, s.shape[-1]))
+    scale = gauge_checked(turn, s, "svd", (gu, gv), gs, floor)
     check_alike(s, (gu, None if gv is None else gv.mT), "svd", scale, degenerate)
     if where_moved(gs) is None:  # then only a turn of both U and V tells values apart
         left, right = skew((0.0 if left is None else left) + (0.0 if right is None else adjoint(right))), None

@@ -15,7 +15,6 @@ from qad.linalg.support import tolerances
 from qad.linalg.support.check import largest_entry, matrices
 from qad.linalg.support.conditioned import check_condition
 from qad.linalg.support.derivative_order import orders
-from qad.linalg.support.tangents_of_rank import on_rank
 
 if TYPE_CHECKING:
     from qad.typing import Array, ArrayLike
@@ -43,14 +42,14 @@ def pinv(
     ShapeError
         If `a` has fewer than two axes.
     ArgumentError
-        If an entry is not finite; for a second derivative of a rank-deficient matrix, along a direction that leaves the
-        matrices of its rank. In a derivative where `rcond` drops values that are not zero to rounding, or where a value
-        is kept that is so small that rounding would be more than 1e-4 of the derivative.
+        If an entry is not finite; for a second derivative of a rank-deficient matrix. In a derivative where `rcond`
+        drops values that are not zero to rounding, or where a value is kept that is so small that rounding would be
+        more than 1e-4 of the derivative.
 
     Notes
     -----
     Where `a` is rank-deficient the pseudoinverse is discontinuous: the gradient is that along matrices of the
-    same rank, and so is the second derivative.
+    same rank, and there is no second derivative.
 
     Examples
     --------
@@ -60,7 +59,12 @@ def pinv(
            [ 0.25]])
     """
     a = matrices(a, "pinv")
-    return _pinv(on_rank(a) if orders(a) > 1 else a, hermitian=hermitian, **_cut(value_of(rcond), value_of(rtol)))
+    if orders(a) > 1 and _rank(a) < min(a.shape[-2:]):
+        raise ArgumentError(
+            "pinv: the pseudoinverse of a rank-deficient matrix has no second derivative: it jumps where a direction "
+            "changes its rank. Write A as a product of thin factors of full rank, or use the inverse of A^H A + c"
+        )
+    return _pinv(a, hermitian=hermitian, **_cut(value_of(rcond), value_of(rtol)))
 
 
 implements(np.linalg.pinv)(pinv)

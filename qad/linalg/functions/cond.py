@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import core, implements, passes_through, primitive, rule, stack_of, unrecorded
+from qad.extend import implements, passes_through, stack_of, unrecorded
 from qad.linalg.functions.norm import norm
 from qad.linalg.support import tolerances
 from qad.linalg.support.check import batch_entry, matrices
+from qad.linalg.support.guarded import guarded
 
 if TYPE_CHECKING:
     from typing import Any
@@ -61,37 +62,20 @@ def cond(x: ArrayLike, p: float | str | None = None) -> Array:
 implements(np.linalg.cond)(cond)
 
 
-@primitive(name="cond")
 def _quotient(x, y):
     """The quotient of two extreme singular values, infinite where both are zero, as NumPy has it."""
-    with np.errstate(all="ignore"):
-        q = x / y
-    return np.where(np.isnan(q), np.inf, q)[()]
+    zero, lost = unrecorded(y) == 0, stack_of(unrecorded(y) <= tolerances.lost(stack_of(y).dtype) * unrecorded(x))
 
+    def check(g, order):
+        bad = np.argwhere(lost & (g != 0))
+        if len(bad):
+            raise ArgumentError(
+                f"cond{batch_entry(bad[0])}: the matrix is singular, or so nearly that rounding would be more than "
+                "1e-4 of the derivative of its condition number. Shift it, or keep away from such matrices"
+            )
 
-def _divisor(weight, x, y):
-    """`y`, which must be known to 1e-4 where `weight`, a cotangent, is not zero; elsewhere infinity."""
-    lost = unrecorded(y) <= tolerances.lost(stack_of(y).dtype) * unrecorded(x)
-    bad = np.argwhere(stack_of(lost) & (stack_of(weight) != 0))
-    if len(bad):
-        raise ArgumentError(
-            f"cond{batch_entry(bad[0])}: the matrix is singular, or so nearly that rounding would be more than 1e-4 of "
-            "the derivative of its condition number. Shift it, or keep away from such matrices"
-        )
-    return np.where(lost, np.inf, y)
+    return guarded(np.where(zero, np.inf, x / np.where(zero, 1.0, y)), check=check)
 
-
-def _by_divisor(g, x, y):
-    return -g * (x / y) / y
-
-
-rule(
-    _quotient,
-    lambda g, ans, x, y: g / _divisor(g, x, y),
-    lambda g, ans, x, y: _by_divisor(g, x, _divisor(g, x, y)),
-    forward=(lambda t, ans, x, y: t / _divisor(1.0, x, y), lambda t, ans, x, y: _by_divisor(t, x, _divisor(1.0, x, y))),
-    batch=core(0, 0),
-)
 
 passes_through(np.linalg.matrix_rank)
 

@@ -22,9 +22,10 @@ from qad.extend import like, operand, value_of
 from qad.linalg.implicit.packing import Packing
 from qad.linalg.implicit.root import attach
 from qad.linalg.krylov.gmres import bare, plain_leaves
-from qad.linalg.krylov.rival_levels import isolated, unrefuted
+from qad.linalg.krylov.rival_levels import unrefuted
 from qad.linalg.support import tolerances
 from qad.linalg.support.check import finite
+from qad.linalg.support.guarded import guarded
 from qad.linalg.support.lengths import REACH, length, unit_of
 from qad.linalg.support.random import normal
 
@@ -163,8 +164,26 @@ def pair(
     by_product = max(tolerances.lost(x.dtype), report.residual / quarter)
     by_solve = max(by_product, limits["tol"] / quarter)
     by_product = by_product if known else by_solve
-    how = {"distance": distance / scale, "later": by_solve, "name": operator.name}
-    return isolated(nu, first=by_product, **how) * whole, tree_map(lambda x: isolated(x, first=by_solve, **how), v)
+    first, later = (_isolated(distance / scale, least, by_solve, operator.name) for least in (by_product, by_solve))
+    return guarded(nu, check=first) * whole, tree_map(lambda x: guarded(x, check=later), v)
+
+
+def _isolated(distance, first, later, name):
+    """The check that the next level is far enough: of derivatives of order one by `first`, of others by `later`.
+
+    All are relative to the operator's norm.
+    """
+
+    def check(g, order):
+        least = later if order > 1 else first
+        if not distance > least:
+            raise ArgumentError(
+                f"{name}: the level is degenerate, or the next one too close for its derivative (at {distance:.3g} of "
+                f"the operator's norm; {least:.3g} is needed), which is arbitrary: differentiate a function of the "
+                "whole multiplet, by qad.linalg.truncated_eigh or funm_herm, or lift the degeneracy"
+            )
+
+    return check
 
 
 def _real_if_real(operator, value, x):

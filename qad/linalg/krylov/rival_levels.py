@@ -14,18 +14,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ArgumentError, ConvergenceError
-from qad.extend import like, primitive, rule
+from qad.core.errors import ConvergenceError
+from qad.extend import like
 from qad.linalg.krylov.eigensearch import dominant
 from qad.linalg.support import tolerances
-from qad.linalg.support.derivative_order import orders
 from qad.linalg.support.random import normal
 
 if TYPE_CHECKING:
     from typing import Any
 
     from qad.linalg.krylov.eigensearch import Search, VectorOperator
-    from qad.typing import Array
 
 ROUNDS = 5  # of searches, each of which refutes the level before
 PART = 0.3  # of its distance is the largest error
@@ -147,27 +145,3 @@ def _dominant_rival(operator, value, x, maxiter):
     rest.turn = np.conj(value) / abs(value) if np.iscomplexobj(start) else np.sign(value.real)
     near, other = dominant(rest, start, maxiter, which="LR")  # what has another phase may hide it
     return min((near / rest.turn, other), (found, vector), key=lambda pair: abs(pair[0] - value))
-
-
-@primitive(name="eigenpair")
-def isolated(x: Array, *, distance: float, first: float, later: float, name: str) -> Array:
-    """`x`, of an eigenpair; its derivative is refused where the next level is too close.
-
-    `distance` is that to the next level, relative to the operator's norm; `first` what derivatives of order one need,
-    and `later` what further ones do.
-    """
-    return x
-
-
-def _rule(g, ans, x, *, distance, first, later, name):
-    least = later if orders(x) else first
-    if not distance > least:
-        raise ArgumentError(
-            f"{name}: the level is degenerate, or the next one too close for its derivative (at {distance:.3g} of the "
-            f"operator's norm; {least:.3g} is needed), which is arbitrary: differentiate a function of the whole "
-            "multiplet, by qad.linalg.truncated_eigh or funm_herm, or lift the degeneracy"
-        )
-    return g
-
-
-rule(isolated, _rule, forward=_rule)

@@ -26,6 +26,7 @@ from qad.linalg.support import tolerances
 from qad.linalg.support.degeneracy import far_apart, refuse, same_block, vanishing, width
 from qad.linalg.support.derivative_order import orders
 from qad.linalg.support.gap_quotients import columns_of, over_gaps, pairs, relative, where_moved
+from qad.linalg.support.guarded import guarded
 from qad.linalg.support.hermitian_parts import skew
 
 if TYPE_CHECKING:
@@ -97,21 +98,14 @@ def bent(gs: Array, s: Array, n: Array, owner: str, degenerate: str) -> Array:
     least = tolerances.places(bare.dtype) * np.abs(stack_of(gs)).max(axis=-1, initial=0.0)[..., None, None]
     unknown = closed & inside & ((np.abs(stack_of(differ)) > least) | (orders(gs) > 0))
     if unknown.any():
-        n = _still(n, s=bare, where=unknown, owner=owner, degenerate=degenerate)
+
+        def still(t, order):
+            moved = np.where(unknown, np.abs(t), 0.0)
+            refuse(moved, bare, owner, np.abs(t).max(axis=(-2, -1), initial=0.0), degenerate, order=2)
+
+        n = guarded(n, check=still)
     differ = differ * (inside & ~closed)
     return over_gaps(differ, bare, kind="differences", owner=owner, degenerate=degenerate) * n
-
-
-@primitive(name="clusters")
-def _still(n, *, s, where, owner, degenerate):
-    """`n`, whose derivative must vanish `where` values coincide, and the curvature of the loss is not known."""
-    return n
-
-
-def _moving(t, ans, n, *, s, where, owner, degenerate):
-    size = np.abs(stack_of(t))
-    refuse(np.where(where, size, 0.0), s, owner, size.max(axis=(-2, -1), initial=0.0), degenerate, order=2)
-    return t
 
 
 @primitive(name="clusters")
@@ -133,7 +127,5 @@ def _check_moving(t, ans, x, **how):
     return check_left_alone(t, **how)
 
 
-defjvp(_still, _moving)
 defjvp(check_left_alone, _check_moving)
-defbatch(_still, core(2))
 defbatch(check_left_alone, core(2))

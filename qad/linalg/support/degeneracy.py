@@ -172,6 +172,21 @@ def check_phases(diagonal: np.ndarray, s: np.ndarray, owner: str, scale: np.ndar
         )
 
 
+def gauge_checked(
+    turn: np.ndarray | None, s: np.ndarray, owner: str, g: Iterable[Array | None], gs: Array | None, floor: np.ndarray
+) -> np.ndarray:
+    """Refuse a loss that depends on phases, by its slopes `turn`; the size (...) to which rounding is relative.
+
+    That is the largest of the cotangents `g` of vectors and `gs` of values, or of what makes `floor` rounding.
+    """
+    scale = magnitude(*g)
+    if gs is not None:
+        scale = max_of(scale, np.abs(stack_of(gs) * s).max(axis=-1, initial=0.0))
+    if turn is not None:
+        check_phases(turn, s, owner, scale, floor)
+    return max_of(scale, floor / tolerances.noise(s.dtype, s.shape[-1]))
+
+
 def check_blocks(
     s: np.ndarray,
     products: Iterable[Array | None],

@@ -23,7 +23,7 @@ from qad.linalg.support.degeneracy import width
 from qad.linalg.support.hermitian_parts import adjoint, hermitian
 from qad.linalg.support.random import normal
 from qad.linalg.truncation.kept_space import eigenspace, singular_spaces
-from qad.linalg.truncation.truncation_rank import has_gap, orthonormal, rank_of
+from qad.linalg.truncation.truncation_rank import discarded, has_gap, orthonormal, rank_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,7 +64,7 @@ def svd_of_kept(
     operator = _Columns(a, v0, "truncated_svd", patient)
     u, s, vh = operator.triples(max_rank)
     k = _rank(s, max_rank, cutoff, relative, multiplets, operator)
-    u, s, v = u[:, :k], s[:k], adjoint(vh[:k])
+    found, u, s, v = s, u[:, :k], s[:k], adjoint(vh[:k])
     if callable(a):
         operator.transpose.prepare(k)
     left, right = singular_spaces(operator.apply, operator.transpose, u, s, v)
@@ -72,7 +72,7 @@ def svd_of_kept(
         left, right = orthonormal(left), orthonormal(right)
         u, s, vh = svd(adjoint(left) @ operator.apply(right), degenerate=degenerate)
         u, v = left @ u, right @ adjoint(vh)
-    return u, s, adjoint(v), None if callable(a) else norm(a - (u * s) @ adjoint(v))
+    return u, s, adjoint(v), None if callable(a) else _error(a - (u * s) @ adjoint(v), found, k)
 
 
 def eigh_of_kept(
@@ -104,7 +104,11 @@ def eigh_of_kept(
         basis = orthonormal(basis)
         w, turn = by_size(*eigh(hermitian(adjoint(basis) @ operator.apply(basis)), degenerate=degenerate))
         v = basis @ turn
-    return w, v, None if callable(a) else norm(a - (v * w) @ adjoint(v))
+    return w, v, None if callable(a) else _error(a - (v * w) @ adjoint(v), s, k)
+
+
+def _error(rest, s, k):
+    return discarded(rest, s, k) if k < s.size else norm(rest)
 
 
 class _Columns:

@@ -25,7 +25,7 @@ from qad.linalg.support.degeneracy import check_policy
 from qad.linalg.support.drivers import hermitian_eigenpairs
 from qad.linalg.support.hermitian_parts import adjoint, hermitian
 from qad.linalg.truncation.iterative import eigh_of_kept, is_wanted, svd_of_kept
-from qad.linalg.truncation.truncation_rank import has_gap, orthonormal, rank_of
+from qad.linalg.truncation.truncation_rank import discarded, has_gap, orthonormal, rank_of
 
 if TYPE_CHECKING:
     from qad.typing import Array, ArrayLike, LinearMap
@@ -115,9 +115,9 @@ def truncated_svd(
     polar = funm_svd(above_one, a * (1 / threshold(s, k)))
     left = orthonormal(polar @ adjoint(vh[..., :k, :]))
     right = adjoint(polar) @ left
-    u, s, vh = svd(adjoint(left) @ a @ right, degenerate=degenerate)
+    u, kept, vh = svd(adjoint(left) @ a @ right, degenerate=degenerate)
     u, vh = left @ u, vh @ adjoint(right)
-    return u, s, vh, norm(a - (u * s[..., None, :]) @ vh, axis=(-2, -1))
+    return u, kept, vh, discarded(a - (u * kept[..., None, :]) @ vh, s, k)
 
 
 def truncated_eigh(
@@ -180,9 +180,9 @@ def truncated_eigh(
         w, v = by_size(*eigh(a, degenerate=degenerate))
         return w[..., :k], v[..., :, :k], _size(w, k)
     basis = orthonormal(funm_herm(outside_one, a * (1 / threshold(np.abs(w), k))) @ v[..., :, :k])
-    w, v = by_size(*eigh(hermitian(adjoint(basis) @ a @ basis), degenerate=degenerate))
+    kept, v = by_size(*eigh(hermitian(adjoint(basis) @ a @ basis), degenerate=degenerate))
     v = basis @ v
-    return w, v, norm(a - (v * w[..., None, :]) @ adjoint(v), axis=(-2, -1))
+    return kept, v, discarded(a - (v * kept[..., None, :]) @ adjoint(v), np.abs(w), k)
 
 
 def _size(s, k):

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.extend import stack_of
 from qad.linalg.functions.funm_herm import funm_herm
+from qad.linalg.functions.norm import norm
 from qad.linalg.support import tolerances
 from qad.linalg.support.degeneracy import width
+from qad.linalg.support.guarded import guarded
 from qad.linalg.support.hermitian_parts import adjoint, hermitian
 
 if TYPE_CHECKING:
@@ -67,6 +70,26 @@ def lost_in_split(s: np.ndarray, k: int, shape: tuple[int, ...], order: int) -> 
     times = order if k < max(shape) else order - 1
     last = s[..., k - 1] / np.maximum(s[..., 0], tolerances.tiny(s.dtype))
     return bool((tolerances.lost(s.dtype) > last**times).any())
+
+
+def discarded(rest: Array, s: np.ndarray, k: int) -> Array:
+    """The norm (...) of what is left out, `rest`, of a matrix of the sizes `s` of which `k` are kept.
+
+    It has no derivative that rounding leaves certain where what is left out is nearly nothing, and is a constant where
+    that is zero to rounding.
+    """
+    ratio = s[..., k] / np.where(s[..., 0] > 0.0, s[..., 0], 1.0)
+    nothing, dtype = ratio <= tolerances.zero(s.dtype, max(rest.shape[-2:])), s.dtype
+    lost = stack_of(~nothing & (ratio <= tolerances.lost(dtype)))
+
+    def check(g, order):
+        if (lost & (g != 0)).any():
+            raise ArgumentError(
+                "truncation: so little is discarded that rounding would be more than 1e-4 of the derivative of its "
+                "norm. Leave the error out of the loss, or take its square, np.sum(abs(a)**2) - np.sum(s**2)"
+            )
+
+    return guarded(norm(np.where(nothing[..., None, None], 0.0, rest), axis=(-2, -1)), check=check)
 
 
 def orthonormal(b: Array) -> Array:

@@ -1,11 +1,11 @@
-"""Iterative solvers: no level that a random vector refutes, no derivative of a degenerate one, no false convergence."""
+"""Searches for one level: none that a random vector refutes, and no derivative of a degenerate one."""
 
 import numpy as np
 import pytest
 
 import qad
 from qad.core.errors import ArgumentError, ConvergenceError
-from qad.linalg import Report, dominant_eig, linear_solve, lowest_eig
+from qad.linalg import Report, dominant_eig, lowest_eig
 
 LEVELS = np.diag(np.arange(1.0, 101.0))
 TWOFOLD = np.diag(np.r_[1.0, np.arange(1.0, 100.0)])
@@ -105,82 +105,3 @@ def _first_search(h):
     matrix = LinearOperator(h.shape, matvec=lambda v: calls.append(1) or h @ v, dtype=float)
     eigsh(matrix, k=1, which="SA", v0=np.ones(len(h)), tol=0)
     return len(calls)
-
-
-# -- fixed points ------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("method", ["anderson", "plain"])
-def test_a_map_that_hardly_contracts_has_not_converged_where_its_steps_are_small(method):
-    with pytest.raises(ConvergenceError, match="contracts so slowly"):
-        qad.fixed_point(lambda x: x - 1e-13 * (x - 5), 1.0, method=method)
-
-
-@pytest.mark.parametrize("method", ["anderson", "plain"])
-@pytest.mark.parametrize("rate", [1e-1, 1e-2, 1e-5, 1e-8, 1e-11])
-def test_converged_is_near_by_the_rate_of_contraction(rate, method):
-    try:
-        found = qad.fixed_point(lambda x: x - rate * (x - 5), 1.0, method=method, maxiter=5000)
-    except ConvergenceError:
-        assert rate < 1e-2
-    else:
-        assert abs(found - 5) < 5e-12
-
-
-def test_one_slow_direction_among_many():
-    rates = np.r_[np.linspace(0.2, 0.9, 20), 1e-9]
-    with pytest.raises(ConvergenceError):
-        qad.fixed_point(lambda x: x - rates * (x - 1), np.zeros(21), method="plain", tol=1e-8)
-
-
-def test_the_estimate_takes_a_few_calls():
-    calls, report = [], Report()
-    qad.fixed_point(lambda x: calls.append(1) or 0.5 * np.cos(x), np.zeros(30), report=report)
-    assert len(calls) <= report.iterations + 10
-
-
-def root(a):
-    return qad.fixed_point(lambda x: 0.5 * (x + a / x), 1.0)
-
-
-def test_vmap_of_fixed_point():
-    a = np.array([2.0, 3.0, 9.0])
-    np.testing.assert_allclose(qad.vmap(root)(a), np.sqrt(a), rtol=1e-12)
-    np.testing.assert_allclose(qad.vmap(qad.grad(root))(a), 0.5 / np.sqrt(a), rtol=1e-10)
-    np.testing.assert_allclose(qad.grad(lambda a: qad.vmap(root)(a).sum())(a), 0.5 / np.sqrt(a), rtol=1e-10)
-    np.testing.assert_allclose(qad.vmap(lambda a: qad.jvp(root, (a,), (1.0,))[1])(a), 0.5 / np.sqrt(a), rtol=1e-10)
-    second = qad.hessian(lambda a: qad.vmap(root)(a).sum())(a)
-    np.testing.assert_allclose(second, np.diag(-0.25 * a**-1.5), atol=1e-9)
-
-
-def test_vmap_of_the_start_of_fixed_point():
-    def from_start(x0):
-        return qad.fixed_point(lambda x: 0.5 * (x + 2 / x), x0)
-
-    np.testing.assert_allclose(qad.vmap(from_start)(np.array([1.0, -1.0])), [2**0.5, -(2**0.5)], rtol=1e-12)
-    matrices = np.stack([0.3 * np.eye(2), 0.1 * np.ones((2, 2))])
-    solved = qad.vmap(lambda m, b: qad.fixed_point(lambda x: m @ x + b, b))(matrices, np.ones((2, 2)))
-    np.testing.assert_allclose(solved, np.linalg.solve(np.eye(2) - matrices, np.ones((2, 2, 1)))[..., 0], rtol=1e-11)
-
-
-def test_nested_vmap_and_one_that_fixed_point_does_not_see():
-    a = np.array([1.0, 2.0])
-    both = qad.vmap(lambda b: qad.vmap(lambda a: root(a * b))(a))(a)
-    np.testing.assert_allclose(both, np.sqrt(np.outer(a, a)), rtol=1e-12)
-    np.testing.assert_allclose(qad.vmap(lambda b: root(2.0) * b)(a), np.sqrt(2) * a, rtol=1e-12)
-
-
-# -- linear equations --------------------------------------------------------------------------------------------------
-
-
-def test_a_singular_equation_is_not_solved():
-    with pytest.raises(ConvergenceError, match="residual"):
-        linear_solve(lambda x: np.array([1.0, 0.0]) * x, np.ones(2))
-
-
-def test_the_residual_of_what_is_returned_is_measured():
-    rng, report = np.random.default_rng(0), Report()
-    a, b = rng.normal(size=(30, 30)) + 8 * np.eye(30), rng.normal(size=30)
-    x = linear_solve(lambda x: a @ x, b, report=report)
-    assert np.linalg.norm(a @ x - b) <= 1.01e-12 * np.linalg.norm(b)
-    assert abs(report.residual - np.linalg.norm(a @ x - b) / np.linalg.norm(b)) < 1e-14

@@ -8,7 +8,7 @@ import pytest
 import qad
 from qad import linalg as la
 from tests.linalg.draw import draw, herm
-from tests.regressions.test_spectra import (
+from tests.linalg.support.test_clusters import (
     GAPS,
     NESTS,
     D,

@@ -1,7 +1,5 @@
 """Singular values that are zero, equal or nearly equal: a derivative of the loss is right, or refused."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 
@@ -180,60 +178,3 @@ def test_smallest_values_whose_vectors_are_not_known_are_refused(f, values):
 def test_largest_values_whose_vectors_are_not_known_are_refused(f):
     with pytest.raises(qad.QadError, match=r"batch entry \(1,\)"):
         qad.vmap(qad.grad(f))(np.stack([np.diag([1.0, 2.0]), np.diag([1.0, 1.0 + 1e-13])]))
-
-
-# -- pseudoinverses of lower rank --------------------------------------------------------------------------------------
-
-
-def weighed_pinv(a):
-    return np.sum(np.random.default_rng(3).standard_normal(a.shape).T * np.linalg.pinv(a))
-
-
-@second
-def test_the_pseudoinverse_has_no_second_derivative_where_the_rank_changes(second):
-    e, d = np.random.default_rng(4).standard_normal((2, 3, 2))
-    with pytest.raises(qad.QadError, match="changes its rank"):
-        second(weighed_pinv, np.array([[1.0, 0], [2, 0], [3, 0]]), e)
-    found = second(weighed_pinv, d, e)  # of full rank
-    exact = qad.hvp(weighed_pinv, (d,), (e,))[0]
-    np.testing.assert_allclose(found, exact if np.ndim(found) else np.sum(e * exact), rtol=1e-9)
-
-
-def test_second_derivatives_of_the_pseudoinverse_along_its_rank_agree_in_every_mode():
-    b, c, x, y = np.random.default_rng(4).standard_normal((4, 4, 2))
-    a, e, h = b @ c.T, x @ c.T + b @ y.T, 1e-4
-    vectors = [f(weighed_pinv, a, e) for name, f in SECOND.items() if name != "jvp of jvp"]
-    for v in vectors:
-        np.testing.assert_allclose(v, vectors[0], atol=1e-10 * np.abs(v).max())
-    number = SECOND["jvp of jvp"](weighed_pinv, a, e)
-    np.testing.assert_allclose(np.sum(e * vectors[0]), number, rtol=1e-10)
-
-    def curve(t):
-        return weighed_pinv((b + t * x) @ (c + t * y).T)
-
-    exact = (curve(h) - 2 * curve(0.0) + curve(-h)) / h**2
-    along = qad.jvp(lambda t: qad.jvp(curve, (t,), (1.0,))[1], (0.0,), (1.0,))[1]
-    np.testing.assert_allclose(along, exact, rtol=1e-4)
-    np.testing.assert_allclose(qad.hvp(curve, (0.0,), (1.0,))[0], along, rtol=1e-9)
-
-
-def test_pinv_whose_cutoff_drops_values_that_are_not_zero():
-    rng = np.random.default_rng(0)
-    q, r = (np.linalg.qr(rng.standard_normal((3, 3)))[0] for _ in range(2))
-    a, w, e = (q * [1.0, 0.5, 0.05]) @ r, *rng.standard_normal((2, 3, 3))
-
-    def loss(a, **cut):
-        return np.sum(w * qad.linalg.pinv(a, **cut))
-
-    def followed(a):
-        return np.sum(w.T * qad.linalg.funm_svd(lambda s: np.where(s > 0.2, 1 / np.where(s > 0.2, s, 1.0), 0.0), a))
-
-    for cut in ({"rcond": 0.2}, {"rtol": 0.2}):
-        for derivative in (lambda f: qad.grad(f)(a), lambda f: qad.jvp(f, (a,), (e,))):
-            with pytest.raises(qad.QadError, match="funm_svd"):
-                derivative(partial(loss, **cut))
-    h = 1e-6
-    change = (loss(a + h * e, rcond=0.2) - loss(a - h * e, rcond=0.2)) / (2 * h)
-    np.testing.assert_allclose(np.sum(e * qad.grad(followed)(a)), change, rtol=1e-7)
-    low = (q * [1.0, 0.5, 0.0]) @ r
-    np.testing.assert_allclose(qad.grad(lambda a: loss(a, rcond=1e-10))(low), qad.grad(loss)(low), rtol=1e-9)
