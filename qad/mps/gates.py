@@ -211,6 +211,8 @@ def check_sites(psi: Any, sites: int | Sequence[int]) -> tuple[int, ...]:
     given = (sites,) if np.ndim(sites) == 0 else tuple(sites)
     n = len(psi)
     for site in given:
+        if np.ndim(site):
+            raise ArgumentError("sites are whole numbers, after the operator: apply(psi, operator, sites)")
         if isinstance(site, (bool, np.bool_)) or not hasattr(site, "__index__") or not 0 <= site < n:
             raise ArgumentError(f"there is no site {site!r}: sites are whole numbers from 0 to {n - 1}")
     found = tuple(site.__index__() for site in given)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.mps.conserving.quantities import check_one_state
 from qad.mps.conserving.quantities import kinds as kinds_of
 
 if TYPE_CHECKING:
@@ -39,8 +38,6 @@ def numbered(states: Iterable[Any], phys: int, kinds: Any) -> tuple[list[Any], l
     if kinds is None and not named:
         return states, [phys] * len(states)
     sites = kinds_of(kinds, [phys] * len(states))
-    for name in {state for state in states if kinds is None and isinstance(state, str)}:
-        check_one_state(sites[0], name)
     return [kind.state(s) if isinstance(s, str) else s for s, kind in zip(states, sites, strict=True)], [
         kind.phys for kind in sites
     ]

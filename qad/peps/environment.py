@@ -132,6 +132,8 @@ def environment(
     >>> 9 <= env.chi <= 15, env.error < 1e-10
     (True, True)
     """
+    if not hasattr(state, "tensors"):
+        raise ArgumentError(f"a PEPS comes first, not {type(state).__name__}: energy(state, model, chi)")
     if max(map(orders, state.tensors)) > MOST_ORDERS:
         raise ArgumentError(f"environments have derivatives up to order {MOST_ORDERS}")
     if any_traced(*state.tensors):

@@ -54,6 +54,26 @@ def test_a_keyword_of_others_is_answered_with_ours(call, name, instead):
         call(**{name: 4})
 
 
+@pytest.mark.parametrize(
+    "call, said",
+    [
+        (lambda: mps.apply(PSI, 0, np.eye(2)), r"apply\(psi, operator, sites\)"),
+        (lambda: peps.energy(peps.heisenberg(), PSI, 8), r"not Model: energy\(state, model, chi\)"),
+        (lambda: peps.environment(16, PSI), "a PEPS comes first, not int"),
+        (lambda: qad.linalg.linear_solve(np.eye(2), np.ones(2)), "np.linalg.solve takes a matrix"),
+    ],
+)
+def test_arguments_in_another_order_are_answered_with_ours(call, said):
+    with pytest.raises(qad.errors.ArgumentError, match=said):
+        call()
+
+
+def test_equations_that_need_conjugate_gradients_say_so():
+    laplace = lambda x: 2 * x - np.append(x[1:], 0.0) - np.append(0.0, x[:-1])  # noqa: E731
+    with pytest.raises(qad.errors.ConvergenceError, match="positive=True"):
+        qad.linalg.linear_solve(laplace, np.ones(300))
+
+
 def test_errors_from_within_and_missing_arguments_stay_what_they_are():
     def callback(state, energy):
         return len(3)

@@ -156,7 +156,9 @@ def test_measurements_on_sites_of_a_mixed_chain():
     psi = MPS.product([up, plus, zero])
     z = np.diag([1.0, -1.0])
     np.testing.assert_allclose(qad.mps.measure(psi, z, [1, 0]), [0, 1], atol=1e-15)
-    np.testing.assert_allclose([qad.mps.measure(psi, "X", 1), qad.mps.measure(psi, "Sz", 2)], [1, 0], atol=1e-15)
+    np.testing.assert_allclose(
+        [qad.mps.measure(psi, "X", 1), qad.mps.measure(psi, np.diag([1.0, 0.0, -1.0]), 2)], [1, 0], atol=1e-15
+    )
     with pytest.raises(ShapeError, match="does not fit site 2"):
         qad.mps.measure(psi, z, [0, 2])
     values = local_expectations(psi, [z, 2 * z, np.eye(3)])

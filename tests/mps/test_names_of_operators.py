@@ -97,9 +97,6 @@ def test_a_chain_without_charges_does_not_read_the_operators_of_electrons_as_tho
         with pytest.raises(ArgumentError, match=rf"spin-1, t-J have '{name}': give the kind, as sites='t-J'"):
             call(found, name)
     assert abs(mps.local_expectations(found, "Sz", sites="t-J").sum()) < 1e-8
-    with pytest.raises(ArgumentError, match="sites='spin-1'"):
-        mps.MPS.product(["up", "down"], phys=3)
-    assert mps.MPS.product(["up", "down"], sites="t-J").phys == (3, 3)
 
 
 def test_an_operator_is_applied_by_the_name_that_the_charges_of_a_state_tell():

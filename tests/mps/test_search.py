@@ -6,9 +6,10 @@ import scipy.sparse.linalg
 
 import qad
 from qad.core.errors import ArgumentError, ShapeError
-from qad.mps import MPS, ground_state, heisenberg, ising, norm, overlap, xxz
+from qad.mps import MPS, OpSum, ground_state, heisenberg, ising, norm, overlap, xxz
 from qad.mps.canonical import schmidt_form
 from qad.mps.environments import Environments
+from qad.mps.search import converged
 from qad.mps.search.lanczos import exponential, lowest
 
 
@@ -290,3 +291,17 @@ def test_dtypes_that_cannot_hold_the_ground_state(dtype, options):
     if not options and dtype is float:
         with pytest.raises(ArgumentError, match="cannot hold a state above complex ones"):
             ground_state(heisenberg(4), bond=4, dtype=float, excluded=found.state)
+
+
+@pytest.mark.parametrize("charged", [False, True])
+def test_imaginary_time_has_room_for_terms_beyond_neighbours(monkeypatch, charged):
+    """From a product state it stood still at <H>, with a variance of 1.25, until a probe led on."""
+    monkeypatch.setattr(converged, "refuted", lambda *args, **options: False)
+    H = OpSum(6).add(0.3, "Z", 1, "Z", 3)
+    for i, j in ((0, 2), (2, 5), (1, 4), (3, 5)):
+        H = H.add(0.5, "Sp", i, "Sm", j).add(0.5, "Sm", i, "Sp", j)
+    start = MPS.product([0, 1, 1, 0, 0, 1], **({"conserve": "Sz"} if charged else {}))
+    found = ground_state(H, 8, "tdvp", start=start)
+    levels, sector = H.mpo().to_dense(), np.flatnonzero([bin(k).count("1") == 3 for k in range(64)])
+    assert found.converged
+    assert found.energy == pytest.approx(np.linalg.eigvalsh(levels[np.ix_(sector, sector)])[0], abs=1e-8)

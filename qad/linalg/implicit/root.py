@@ -209,6 +209,10 @@ def linear_solve(
     array([-0.25  , -0.0625])
     """
     report = Report() if report is None else report
+    if not callable(matvec):
+        raise ArgumentError(
+            "linear_solve takes a function, lambda x: a @ x, and then b; np.linalg.solve takes a matrix"
+        )
     if preconditioner is not None and not positive:
         raise ArgumentError(
             "linear_solve: a preconditioner is for positive operators: write positive=True, if it is one"

@@ -183,6 +183,8 @@ def corrected(
         raise ConvergenceError(
             f"{name}: {method} stopped after {calls} products at a relative residual of {error:.3g} (tol={tol:.3g}): "
             "the operator is singular, not linear or badly conditioned, or needs a larger maxiter or restart"
+            + "; if it is Hermitian and positive, as a Laplacian, write positive=True"
+            * (method == "GMRES")
         )
     return x, calls, float(error)
 

@@ -156,17 +156,6 @@ def check_one_meaning(spin: Site, name: str) -> None:
     )
 
 
-def check_one_state(spin: Site, name: str) -> None:
-    """Raise where the name of a basis state is that of another one on a kind of site of the same dimension."""
-    having = [kind for kind in of_dimension(spin.phys) if name in kind.states]
-    if len({kind.states[name] for kind in having}) > 1:
-        names = ", ".join(kind.name for kind in having)
-        raise ArgumentError(
-            f"sites of dimension {spin.phys} may be of kind {names}, whose states {name!r} differ: give the kind, "
-            f"sites={having[0].name!r}"
-        )
-
-
 def conserved_by(H: Any, conserve: Names) -> Quantities:
     """What an operator is to conserve, by the sites that it stands on; spins 1/2 where it does not say."""
     sites, dims = H.sites, [w.shape[2] for w in H]

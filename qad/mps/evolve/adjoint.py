@@ -81,24 +81,24 @@ class Plan:
         """How many there are."""
         return len(self.kind)
 
-    def run(
-        self, made: Sequence[np.ndarray], start: State, keep: int
-    ) -> tuple[State, float, float, float, dict[int, State]]:
-        """The final state, the logarithm of what the norm gained, what was cut off and missed, and stored states.
+    def run(self, made: Sequence[np.ndarray], start: State, keep: int) -> tuple[State, float, float, float, Course]:
+        """The final state, the logarithm of what the norm gained, what was cut off and missed, and the course.
 
-        States are stored before every `keep`-th step, and before steps for which they were given room.
+        States are stored before every `keep`-th step.
         """
         state, truncation, room = start, Truncation(self.bond, self.cutoff), self.room()
-        stored, gained = {}, 0.0
+        course, gained = Course({}, room, set()), 0.0
         for k in range(self.steps):
-            wider = None if room is None else room.before(state)
-            state = state if wider is None else tuple(wider)
-            if wider is not None or k % keep == 0:
-                stored[k] = state
+            if k % keep == 0:
+                course.stored[k] = tuple(state)
+            wider = room and room.before(state)
+            if wider is not None:
+                course.widened.add(k)
+                state = wider
             state, more = self.step(made, state, k, truncation)
             gained += float(more)
         missed = 0.0 if room is None else room.total(state)
-        return tuple(state), gained, float(truncation.discarded), missed, stored
+        return tuple(state), gained, float(truncation.discarded), missed, course
 
     def misses(self, made: Sequence[np.ndarray], start: Sequence[np.ndarray], steps: int) -> bool:
         """Whether bonds lack directions that a change may fill in these steps: derivatives would be refused."""
@@ -127,12 +127,31 @@ class Plan:
         return out, np.log(size)
 
 
+@dataclass(frozen=True)
+class Course:
+    """What the reverse sweep has to know of an evolution.
+
+    Attributes
+    ----------
+    stored : dict
+        States by the step before which they were.
+    room : Room or None
+        What widened bonds.
+    widened : set
+        The steps before which it did.
+    """
+
+    stored: dict[int, State]
+    room: Room | None
+    widened: set[int]
+
+
 @primitive(keeps=True)
-def evolved(*arrays: np.ndarray, plan: Plan) -> tuple[tuple[np.ndarray, ...], dict[int, State]]:
+def evolved(*arrays: np.ndarray, plan: Plan) -> tuple[tuple[np.ndarray, ...], Course]:
     """The tensors after all steps, the logarithm of what the norm gained, and what was cut off and missed."""
     made, start = arrays[: plan.made], arrays[plan.made :]
-    state, *numbers, stored = plan.run(made, start, plan.spacing(start))
-    return (*state, *map(np.asarray, numbers)), stored
+    state, *numbers, course = plan.run(made, start, plan.spacing(start))
+    return (*state, *map(np.asarray, numbers)), course
 
 
 def _evolved_vjp(needed, g, ans, *arrays, plan, kept=None):
@@ -145,7 +164,7 @@ def _evolved_vjp(needed, g, ans, *arrays, plan, kept=None):
         kept = plan.run(made, start, plan.spacing(start))[-1]
     *slopes, by_norm, _, _ = [np.zeros_like(a) if c is None else c.conj() for c, a in zip(g, ans, strict=True)]
     check_bonds(final, slopes)
-    by_made, by_state = Reverse(plan, made, start, kept).sweep(final, slopes, by_norm)
+    by_made, by_state = Reverse(plan, made, kept).sweep(final, slopes, by_norm)
     found = [*by_made, *by_state]
     return tuple(found[i].conj() for i in needed)
 
@@ -156,48 +175,45 @@ defvjp(evolved, shared=_evolved_vjp)
 class Reverse:
     """The reverse sweep of one evolution, and the states that it needs."""
 
-    def __init__(self, plan: Plan, made: State, start: State, stored: dict[int, State]):
+    def __init__(self, plan: Plan, made: State, course: Course):
         self.plan: Plan = plan
         self.made: State = made
-        self.start: State = start
-        self.stored: dict[int, State] = stored
+        self.course: Course = course
         self.again: dict[int, State] = {}
 
     def sweep(
         self, after: State, slopes: list[np.ndarray], by_norm: np.ndarray
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Gradients by what a step is made of and by the initial state, from those by the final one and the norm."""
-        plan, total = self.plan, [np.zeros_like(x) for x in self.made]
-        for k in reversed(range(plan.steps)):
+        total = [np.zeros_like(x) for x in self.made]
+        for k in reversed(range(self.plan.steps)):
             before = self.before(k)
-            if plan.steered:
-                (out, _), pull = vjp(lambda made, state, k=k: plan.step(made, state, k), self.made, before)
-                by_made, slopes = pull((self.by_out(out, after, slopes), by_norm))
+            if self.plan.steered:
+                (out, _), pull = vjp(lambda made, state, k=k: self.step(made, state, k), self.made, before)
+                by_made, slopes = pull((in_basis_of(out, after, slopes), by_norm))
                 total = [a + b for a, b in zip(total, by_made, strict=True)]
             else:
-                (out, _), pull = vjp(lambda state, k=k: plan.step(self.made, state, k), before)
-                (slopes,) = pull((self.by_out(out, after, slopes), by_norm))
+                (out, _), pull = vjp(lambda state, k=k: self.step(self.made, state, k), before)
+                (slopes,) = pull((in_basis_of(out, after, slopes), by_norm))
             after = before
-        return total, narrowed(slopes, self.start)
+        return total, list(slopes)
 
-    def by_out(self, out: State, after: State, slopes: list[np.ndarray]) -> list[np.ndarray]:
-        """Gradients by what a step ends in, from those by the same state with more room, in other bases maybe."""
-        return in_basis_of(out, narrowed(after, out), narrowed(slopes, out))
+    def step(self, made: Sequence[Array], state: Sequence[Array], k: int) -> tuple[list[Array], Array]:
+        """A step once more, plain or recorded; before it bonds get the room that they got."""
+        if k in self.course.widened:
+            state = self.course.room.widened(made[1:], state)
+        return self.plan.step(made, state, k)
 
     def before(self, k: int) -> State:
         """The state before step k."""
-        if k not in self.stored and k not in self.again:
-            known = max(j for j in self.stored if j < k)
-            state, self.again = self.stored[known], {}
+        stored = self.course.stored
+        if k not in stored and k not in self.again:
+            known = max(j for j in stored if j < k)
+            state, self.again = stored[known], {}
             for j in range(known, k + 1):
                 self.again[j] = state
-                state = tuple(self.plan.step(self.made, state, j)[0])
-        return self.stored[k] if k in self.stored else self.again[k]
-
-
-def narrowed(wide: Sequence[np.ndarray], tensors: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Of a chain that was given room the part that it had before."""
-    return [x[: len(t), :, : t.shape[2]] for x, t in zip(wide, tensors, strict=True)]
+                state = tuple(self.step(self.made, state, j)[0])
+        return stored[k] if k in stored else self.again[k]
 
 
 def in_basis_of(out: Sequence[np.ndarray], after: Sequence[np.ndarray], slopes: list[np.ndarray]) -> list[np.ndarray]:

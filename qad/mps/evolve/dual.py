@@ -18,7 +18,7 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import dataclass
 from math import factorial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.polynomial import legendre
@@ -27,11 +27,10 @@ from qad.core.errors import ArgumentError
 from qad.extend import Tensor, any_traced, defvjp, primitive, value_of, vjp
 from qad.mps.environments import edge, past_left
 from qad.mps.evolve.adjoint import FROZEN, MEMORY, check_bonds, evolution_of
-from qad.mps.evolve.changes import changeable, refusal
+from qad.mps.evolve.changes import CUT, adjoint_of, filled, kicked
 from qad.mps.evolve.cut import FIRST
 from qad.mps.evolve.tdvp import TwoSiteTdvp
 from qad.mps.evolve.tebd import Truncation
-from qad.mps.gauge import carry, left_isometry, mirrored, truncated
 from qad.mps.hamiltonian import touching
 
 if TYPE_CHECKING:
@@ -43,16 +42,41 @@ if TYPE_CHECKING:
 
     Chain = list[np.ndarray]
 
-FAINT = 1e-8  # Schmidt values of the final state, relative to the largest, by which nothing is divided
 LOOSE = 1e-12  # weight that a cut of the adjoint state discards
 UNCUT = 1e-11  # weight that a state may lose on its way for the derivative of the exponential to be that of the value
 QUADRATURE = 1e-7  # error of an integral over unit time, of unit vectors
 FAST = 4.0  # highest frequency of a local change, over the size of the terms that touch a site
 POINTS = 12  # at most, of a step
+NO_ROOM = (
+    "a change of the Hamiltonian, the time or the state may lead to directions for which the bonds of the final state "
+    "have no room (to {:.2g} of the change): the derivative would miss them. Give a larger bond, or, if nothing that "
+    "you differentiate by makes that change (it breaks a symmetry, say), evolve(..., reach=1.0)"
+)
+
+
+class Course(Protocol):
+    """How a chain evolves, forth and back: by pairs of sites (`PairCourse`), or gates (`qad.mps.evolve.response`).
+
+    Attributes
+    ----------
+    reach : float
+        As of `qad.mps.evolve.tebd.Truncation`.
+    """
+
+    reach: float
+
+    def run(self, arrays: Sequence[np.ndarray]) -> tuple[Chain, float, float, float, float]:
+        """The final state, the logarithm of what its norm gained, what was cut off and missed, and what it lacks.
+
+        Where changes would leave its bonds, the state has room for them, as far as it goes.
+        """
+
+    def slopes(self, arrays: Sequence[np.ndarray], final: Sequence[np.ndarray], slopes: Chain, by_norm: float) -> Chain:
+        """Gradients by the arrays, from those by the tensors of the final state and the logarithm of its norm."""
 
 
 @dataclass(frozen=True)
-class Course:
+class PairCourse:
     """How a chain evolves by pairs of sites.
 
     Attributes
@@ -76,32 +100,40 @@ class Course:
         """Of the state."""
         return Truncation(self.bond, self.cutoff, self.reach, self.ancillas)
 
+    def run(self, arrays: Sequence[np.ndarray]) -> tuple[Chain, float, float, float, float]:
+        """Of a factor, an operator and a chain."""
+        truncation = self.truncation()
+        tensors, *numbers = self.evolved(arrays, truncation)
+        if truncation.discarded > UNCUT:
+            return tensors, *numbers, 0.0
+        finer = Truncation(2 * self.bond, CUT)
+        tensors, lacked = filled(tensors, lambda rng: self.evolved(arrays, finer, rng)[0], truncation)
+        return tensors, *numbers, lacked
 
-def ran(
-    course: Course, H: Sequence[np.ndarray], factor: complex, start: Sequence[np.ndarray]
-) -> tuple[Chain, float, float, float]:
-    """The state after all steps, the logarithm of what its norm gained, and what was cut off and missed.
+    def evolved(
+        self, arrays: Sequence[np.ndarray], truncation: Truncation, rng: np.random.Generator | None = None
+    ) -> tuple[Chain, float, float, float]:
+        """The state, the logarithm of its norm, and what was cut off and missed; with random changes at every step."""
+        factor, H, start = taken(arrays)
+        tensors, room, gained = list(start), self.room(), 0.0
+        sweep, several = TwoSiteTdvp(H, tensors, factor, np.sqrt(self.cutoff)), 1 if room or rng else self.steps
+        for _ in range(0, self.steps, several):
+            changed = rng and kicked(tensors, rng, self.ancillas, self.steps)
+            if other := (room and room.before(changed or tensors, several)) or changed:
+                tensors[:] = other
+                sweep.surround(tensors)
+            gained += sweep.advance(truncation, several)
+        return tensors, gained, truncation.discarded, room.total(tensors) if room else 0.0
 
-    Where changes would leave its bonds, the state has room for them.
-    """
-    tensors, truncation, room = list(start), course.truncation(), course.room()
-    sweep, gained, several = TwoSiteTdvp(H, tensors, factor, np.sqrt(course.cutoff)), 0.0, 1 if room else course.steps
-    for _ in range(0, course.steps, several):
-        if room and (wider := room.before(tensors, several)):
-            tensors[:] = wider
-            sweep.surround(tensors)
-        gained += sweep.advance(truncation, several)
-    missed = room.total(tensors) if room else 0.0
-    if refusal(tensors, course.truncation()):
-        tensors = changeable(tensors, course.bond) or changeable(tensors, course.bond, far=False) or tensors
-    return tensors, gained, truncation.discarded, missed
+    def slopes(self, arrays: Sequence[np.ndarray], final: Sequence[np.ndarray], slopes: Chain, by_norm: float) -> Chain:
+        """Gradients by the factor, the operator and the first state."""
+        return slopes_of(self, arrays, final, slopes, by_norm)
 
 
 @primitive
 def coursed(*arrays: np.ndarray, course: Course) -> tuple[np.ndarray, ...]:
-    """The tensors after all steps, the logarithm of what the norm gained, and what was cut off and missed."""
-    factor, H, start = taken(arrays)
-    state, *numbers = ran(course, H, factor, start)
+    """The tensors after all steps, the logarithm of what the norm gained, what was cut off, missed, and is lacking."""
+    state, *numbers = course.run(arrays)
     return (*state, *map(np.asarray, numbers))
 
 
@@ -116,11 +148,11 @@ def _coursed_vjp(needed, g, ans, *arrays, course):
         raise ArgumentError(FIRST)
     if any_traced(*arrays, *(c for c in g if c is not None)):
         raise ArgumentError(FROZEN)
-    *slopes, by_norm, _, _ = [np.zeros_like(a) if c is None else c.conj() for c, a in zip(g, ans, strict=True)]
-    check_bonds(ans[:-3], slopes)
-    if error := refusal(ans[:-3], course.truncation()):
-        raise error
-    found = slopes_of(course, arrays, ans[:-3], slopes, float(by_norm.real))
+    *slopes, by_norm, _, _, _ = [np.zeros_like(a) if c is None else c.conj() for c, a in zip(g, ans, strict=True)]
+    check_bonds(ans[:-4], slopes)
+    if ans[-1] > course.reach:
+        raise ArgumentError(NO_ROOM.format(float(ans[-1])))
+    found = course.slopes(arrays, ans[:-4], slopes, float(by_norm.real))
     return tuple(found[i].conj() for i in needed)
 
 
@@ -128,11 +160,11 @@ defvjp(coursed, shared=_coursed_vjp)
 
 
 def slopes_of(
-    course: Course, arrays: Sequence[np.ndarray], final: Sequence[np.ndarray], slopes: Chain, by_norm: float
+    course: PairCourse, arrays: Sequence[np.ndarray], final: Sequence[np.ndarray], slopes: Chain, by_norm: float
 ) -> Chain:
     """Gradients by the factor, the operator and the first state, from those by the tensors of the final one."""
     factor, H, start = taken(arrays)
-    total = [np.zeros(x.shape, np.result_type(x, 1j)) for x in arrays]
+    total = [np.zeros(x.shape, np.result_type(x, 1j)) for x in (arrays[0], *H)]
     forth = Forth(course, H, factor, start)
     adjoint, size = adjoint_of(final, slopes, by_norm, LOOSE)
     if not size > 0:
@@ -153,9 +185,15 @@ def slopes_of(
         total[0] += np.conj(weight * value)
         for sum_, slope in zip(total[1:], pull(np.conj(weight * factor)), strict=False):
             sum_ += slope
+    found = [(t if x.dtype.kind == "c" else t.real).astype(x.dtype) for t, x in zip(total, arrays, strict=False)]
+    return [*found, *by_start(adjoint, start, size * np.exp(gained - forth.gained))]
+
+
+def by_start(adjoint: Chain, start: Sequence[np.ndarray], weight: float) -> Chain:
+    """Gradients by the tensors of the first state, a weight times the adjoint state being there."""
     pull = vjp(lambda *tensors: element(adjoint, None, tensors), *start)[1]
-    total[len(H) + 1 :] = pull(np.asarray(size * np.exp(gained - forth.gained) + 0j))
-    return [(t if x.dtype.kind == "c" else t.real).astype(x.dtype) for t, x in zip(total, arrays, strict=True)]
+    found = zip(pull(np.asarray(weight + 0j)), start, strict=True)
+    return [(t if x.dtype.kind == "c" else t.real).astype(x.dtype) for t, x in found]
 
 
 def element(bra: Sequence[Array], H: Sequence[Array] | None, ket: Sequence[Array]) -> Array:
@@ -169,8 +207,8 @@ def element(bra: Sequence[Array], H: Sequence[Array] | None, ket: Sequence[Array
 class Forth:
     """The state at all points of all steps, found once more; where they are too many, in pieces."""
 
-    def __init__(self, course: Course, H: Sequence[np.ndarray], factor: complex, start: Sequence[np.ndarray]):
-        self.course: Course = course
+    def __init__(self, course: PairCourse, H: Sequence[np.ndarray], factor: complex, start: Sequence[np.ndarray]):
+        self.course: PairCourse = course
         self.H: Sequence[np.ndarray] = H
         self.factor: complex = factor
         self.points: int = points_for(abs(factor) * FAST * touching(H))
@@ -228,44 +266,6 @@ def points_for(angle: float) -> int:
     return POINTS
 
 
-def adjoint_of(
-    tensors: Sequence[np.ndarray], slopes: Sequence[np.ndarray], by_norm: float, cutoff: float
-) -> tuple[Chain, float]:
-    """The adjoint of a state, of norm 1 with its centre at site 0, and its norm.
-
-    A change of tensor i adds ``L_i C_i dA_i R_i`` to the state, C_i the Schmidt values on its left between orthonormal
-    states.  What dA_i has of the rows of A_i itself is a change further left, the rest N_i is orthogonal to all others:
-    the adjoint state is the sum of ``L_i (C_i^-H N_i) R_i``.
-    """
-    first = slopes[0] + (by_norm - np.vdot(tensors[0], slopes[0]).real) * tensors[0]
-    found, centre, others = [], tensors[0], [first]
-    for tensor, slope in zip(tensors[1:], slopes[1:], strict=True):
-        isometry, bond = left_isometry(centre)
-        found.append(isometry)
-        centre, flat, slope = carry(bond, tensor), tensor.reshape(len(tensor), -1), slope.reshape(len(tensor), -1)
-        others.append(carry(inverse(bond), (slope - (slope @ flat.conj().T) @ flat).reshape(tensor.shape)))
-    found.append(centre)
-    chain = [blocks(*sites) for sites in zip(found, others, tensors, strict=True)]
-    chain = [chain[0][:1], *chain[1:-1], chain[-1][:, :, -1:]] if len(chain) > 1 else others
-    chain = mirrored(truncated(mirrored(chain), None, np.sqrt(cutoff), checked=False)[0])
-    size = float(np.linalg.norm(chain[0]))
-    return [chain[0] / (size or 1.0), *chain[1:]], size
-
-
-def blocks(left: np.ndarray, one: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """The tensor of a sum of states that differ from others at one site: these left, `right` right of it."""
-    (a, s, b), (c, _, d) = left.shape, right.shape
-    out = np.zeros((a + c, s, b + d), one.dtype)
-    out[:a, :, :b], out[:a, :, b:], out[a:, :, b:] = left, one, right
-    return out
-
-
-def inverse(bond: np.ndarray) -> np.ndarray:
-    """``C^-H`` of a matrix of Schmidt values, but for the faint ones."""
-    u, s, vh = np.linalg.svd(bond, full_matrices=False)
-    return (u * (s / (s**2 + (FAINT * s[0]) ** 2))) @ vh
-
-
 def coursed_of(
     made: Sequence[Array], tensors: Sequence[Array], course: Course, plan: Plan
 ) -> tuple[list[Array], Array, float, float]:
@@ -273,7 +273,7 @@ def coursed_of(
 
     Where so much is cut off that the derivative of the exponential is another, by the reverse sweep of `plan`.
     """
-    *state, gained, lost, missed = coursed(*made, *tensors, course=course)
+    *state, gained, lost, missed, _ = coursed(*made, *tensors, course=course)
     if float(value_of(lost)) > UNCUT:
         return evolution_of(made, tensors, plan)
     return state, gained, float(value_of(lost)), float(value_of(missed))

@@ -21,10 +21,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from qad.extend import Tensor, value_of
+from qad.mps.evolve.cut import cut, orthonormal
 from qad.mps.gauge import carry, isometric
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from qad.typing import Array
 
 MORE = 8  # random vectors beyond the directions that are wanted
 MEASURING = 40  # random vectors where only a norm is
@@ -65,6 +69,7 @@ class Reach:
         """The largest dimensions of the bonds left of sites: `bond`, or 0 where all states left of it have weight."""
         found, basis, most = [0], None, 1
         for tensor in tensors[:-1]:
+            tensor = value_of(tensor)
             basis, most = (
                 self.isometry(tensor if basis is None else self.carried(basis, tensor))[1],
                 most * tensor.shape[1],
@@ -72,12 +77,13 @@ class Reach:
             found.append(0 if basis.shape[0] >= most else bond)
         return found
 
-    def missed(self, tensors: Sequence[Any], gap: int = 2) -> float:
+    def missed(self, tensors: Sequence[Any], gap: int = 2, ket: Sequence[Any] | None = None) -> float:
         """The norm of what the tangent space of pairs misses of ``H psi``, or that of single sites for a `gap` of 1.
 
-        Directions of no weight left of a bond count as none.
+        Directions of no weight left of a bond count as none.  H acts on `ket`, by default on the chain itself.
         """
-        return self.extended(tensors, tensors, self.leaving(tensors, gap), [0] * len(tensors), 0.0)[2]
+        ket = tensors if ket is None else ket
+        return self.extended(tensors, ket, self.leaving(tensors, gap, ket), [0] * len(tensors), 0.0)[2]
 
     def left_parts(self, ket: Sequence[Any], rows: int) -> list[Any]:
         """For every bond the left part of ``H ket``, legs (row, operator, ket), None where it is zero."""
@@ -87,17 +93,17 @@ class Reach:
             seen.append(None if part is None else self.mixed(part, rows, rng))
         return seen
 
-    def leaving(self, tensors: Sequence[Any], gap: int) -> list[Any]:
+    def leaving(self, tensors: Sequence[Any], gap: int, ket: Sequence[Any]) -> list[Any]:
         """Of the left parts what leaves the chain `gap` sites or more before the one right of the bond, or None."""
         rng, left = np.random.default_rng(0), self.ends(tensors)[0]
         basis, seen, fresh = None, [None], None
         for site, tensor in enumerate(tensors[:-1]):
             isometry, basis = self.isometry(tensor if basis is None else self.carried(basis, tensor))
-            passed = self.passed(left, site, tensor)
+            passed = self.passed(left, site, ket[site])
             left = self.dot(isometry.conj(), passed, ([0, 1], [0, 1]))
             outside = self.mixed(passed - self.dot(isometry, left, 1), MEASURING, rng)
             far = self.stacked(seen[-1], fresh) if gap == 2 else seen[-1]
-            far = None if far is None else self.mixed(self.passed(far, site, tensor), MEASURING, rng)
+            far = None if far is None else self.mixed(self.passed(far, site, ket[site]), MEASURING, rng)
             seen, fresh = [*seen, far if gap == 2 else self.stacked(far, outside)], outside
         return seen
 
@@ -163,13 +169,15 @@ class Reach:
 
     def wider(self, tensor: Any, new: Any) -> Any:
         """A tensor with zeros for the new rows of the next one."""
-        return np.concatenate([tensor, np.zeros((*tensor.shape[:2], len(new)), tensor.dtype)], axis=2)
+        return np.concatenate([tensor, np.zeros((*tensor.shape[:2], new.shape[0]), tensor.dtype)], axis=2)
 
     def directions(self, found: Any, rows: Any, bond: int, cutoff: float) -> tuple[Any, float]:
         """Rows for what others (row, out, bra) have beside those of a tensor, and the weight of what is left over."""
-        flat, known = found.reshape(len(found), -1), rows.reshape(len(rows), -1)
-        values, vectors, floor = beside(flat, known)
-        kept, lost = kept_of(values, cutoff, floor, min(bond, known.shape[1]) - len(known))
+        flat, known = found.reshape(found.shape[0], -1), rows.reshape(rows.shape[0], -1)
+        values, vectors, floor = beside(value_of(flat), value_of(known))
+        kept, lost = kept_of(values, cutoff, floor, min(bond, known.shape[1]) - known.shape[0])
+        if type(flat) is Tensor or type(known) is Tensor:
+            vectors = recorded_beside(flat, known, kept)
         return (vectors[:kept].reshape(-1, *rows.shape[1:]) if kept else None), lost
 
 
@@ -178,12 +186,12 @@ def sizes(tensors: Sequence[Any]) -> list[int]:
     return [t.shape[0] for t in tensors[1:]]
 
 
-def fewer(rows: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
+def fewer(rows: Array, most: int, rng: np.random.Generator) -> Array:
     """Rows of the same Gram matrix, no more than columns; where these are more than `most`, so many, in the mean."""
-    if len(rows) > rows.shape[1] <= most:
-        return np.linalg.qr(rows, mode="r")
-    if len(rows) > most:
-        return (rng.standard_normal((most, len(rows))) / np.sqrt(most)).astype(rows.real.dtype) @ rows
+    if rows.shape[0] > rows.shape[1] <= most:
+        return orthonormal(rows)[1]
+    if rows.shape[0] > most:
+        return (rng.standard_normal((most, rows.shape[0])) / np.sqrt(most)).astype(rows.real.dtype) @ rows
     return rows
 
 
@@ -194,6 +202,14 @@ def beside(found: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray
     vectors = vectors - (vectors @ known.conj().T) @ known
     floor = NOISE * np.finfo(values.dtype).eps * np.linalg.norm(found)
     return values, np.linalg.qr(vectors.T)[0].T, float(floor)
+
+
+def recorded_beside(found: Array, known: Array, kept: int) -> Array:
+    """The first of the vectors of `beside` in operations that the tape differentiates."""
+    if not kept:
+        return known[:0]
+    vectors = cut((found - (found @ known.conj().mT) @ known).mT, rank_of=lambda _: kept)[0].mT
+    return orthonormal((vectors - (vectors @ known.conj().mT) @ known).mT)[0].mT
 
 
 def kept_of(values: np.ndarray, cutoff: float, floor: float, room: int) -> tuple[int, float]:

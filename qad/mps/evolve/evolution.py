@@ -20,8 +20,9 @@ from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.driven import driven
 from qad.mps.energy import prepared
 from qad.mps.evolve.adjoint import Plan, evolution_of
-from qad.mps.evolve.dual import Course, coursed_of
+from qad.mps.evolve.dual import PairCourse, coursed_of
 from qad.mps.evolve.recorded import GateSteps, TdvpSteps
+from qad.mps.evolve.response import SMALLEST, GateCourse
 from qad.mps.evolve.room import BUDGET, room_for
 from qad.mps.evolve.start import centred, recorded_centre
 from qad.mps.evolve.tdvp import MOST_PRODUCTS, OneSiteTdvp, TwoSiteTdvp
@@ -231,8 +232,9 @@ def recorded_course(
 ) -> tuple[Any, Callable[[Any], tuple[Any, Any, float, float]], Callable[[Any], MPS]]:  # fmt: skip
     """The state to begin with, what takes it several steps further, and what makes a chain of it.
 
-    Of four ways the first that can: all amplitudes with gates; a reverse sweep; all amplitudes where bonds lack what
-    a change fills; and an adjoint chain for terms beyond neighbours, or for such bonds, of a state that is not cut.
+    Of four ways the first that can: all amplitudes with gates; all amplitudes where bonds lack what a change fills; an
+    adjoint chain for gates, for terms beyond neighbours and for such bonds, of a state that is not cut; and a reverse
+    sweep.
     """
     two_sites, gates = method == "tdvp2" and len(psi) > 1, method in GATES
     kind = GateSteps(GATES[method], several, len(psi) - 1) if gates else TdvpSteps(two_sites, several)
@@ -249,8 +251,12 @@ def recorded_course(
         plan = Plan(kind, len(made), bond, cutoff, steered, reach, ancillas, room)
         state = recorded_centre(psi, H, not np.iscomplexobj(value_of(factor)))
         plain = [value_of(x) for x in made], [value_of(x) for x in state]
-        if not whole and two_sites and (room() is not None or plan.misses(*plain, 1)):
-            course = Course(several, bond, usual, reach, ancillas, room)
+        if not whole and (gates or (two_sites and (room() is not None or plan.misses(*plain, 1)))):
+            legs = tuple(w.shape[2] for w in H)
+            if gates:
+                course = GateCourse(kind, legs, bond, usual, SMALLEST, reach, ancillas)
+            else:
+                course = PairCourse(several, bond, usual, reach, ancillas, room)
             return state, lambda state: coursed_of(made, state, course, plan), MPS
         if not (whole and plan.misses(*plain, len(kind))):
             return state, lambda state: evolution_of(made, state, plan), MPS

@@ -1,13 +1,15 @@
-"""Means in thermal states and their derivatives, by an adjoint state that has bonds of its own.
+"""Derivatives of evolutions by gates, and of means in thermal states, by an adjoint state with bonds of its own.
 
-With the purification ``|p_k>`` after layer k of gates, a mean f of an operator O changes by
+With the state ``|p_k>`` after layer k of gates, a loss that changes by ``Re <x|d p_last>`` changes by
 
-    df = Re sum_k <x_k| dG_k G_k^-1 |p_k>,    |x_last> = 2 (O - f) |p_last>,    |x_(k-1)> = G_k^dagger |x_k> / n_k,
+    dL = Re sum_k <x_k| dG_k G_k^-1 |p_k>,    |x_last> = |x>,    |x_(k-1)> = G_k^dagger |x_k> / n_k,
 
 where n_k is the norm that layer k left.  The adjoint state x is a chain that is truncated as p is, at the same weights:
 what a change does to p is never asked to fit into the bonds of p, no cut is differentiated, and the error of a
-derivative is, as that of the mean, of the order of the root of the weights that both states lost.  The logarithm of the
-norm has the same derivative with ``|x_last> = |p_last>``.
+derivative is, as that of the loss, of the order of the root of the weights that both states lost.
+
+In a thermal state p is a purification.  There ``|x> = 2 (O - f) |p_last>`` for the mean f of an operator O, and
+``|p_last>`` for the logarithm of the norm; elsewhere x follows from cotangents of tensors (`qad.mps.evolve.dual`).
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ from qad.core.errors import ArgumentError
 from qad.extend import Tensor, any_traced, defvjp, like, primitive, vjp
 from qad.mps.environments import past_left, past_right
 from qad.mps.evolve.adjoint import FROZEN, MEMORY
-from qad.mps.evolve.tebd import Truncation, swept
+from qad.mps.evolve.changes import CUT, adjoint_of, filled, kicked
+from qad.mps.evolve.dual import UNCUT, by_start
+from qad.mps.evolve.tebd import REACH, Truncation, swept
 from qad.mps.gauge import mirrored, truncated
 from qad.mps.observables import energy, norm2
 from qad.mps.operator import MPO
@@ -40,23 +44,26 @@ FIRST_OF_MEANS = (
     "derivatives of thermal means are of first order; one of log_partition is a mean: -energy by beta, so that the "
     "gradient of energy is its second"
 )
+SMALLEST = 1e-14  # weight that a cut of the adjoint state discards, where the state is not a purification
 CONDITION = 1e8  # of a gate, above which its inverse loses too many digits
 
 
 @dataclass(frozen=True)
-class Cooling:
-    """How gates cool a purification.
+class GateCourse:
+    """How gates evolve a chain, or cool a purification.
 
     Attributes
     ----------
     kind : GateSteps
         All rounds of them, on the sites alone.
     legs : tuple of int
-        States of every site.
+        States of every site; legs of the chain may have one of an ancilla as their second factor.
     bond, cutoff
         As of `Truncation`.
     adjoint : float
         The `cutoff` of the adjoint state, whose bonds may be twice as large.
+    reach, ancillas
+        As of `Truncation`.
     """
 
     kind: GateSteps
@@ -64,6 +71,39 @@ class Cooling:
     bond: int
     cutoff: float
     adjoint: float
+    reach: float = REACH
+    ancillas: bool = False
+
+    def truncation(self) -> Truncation:
+        """Of the state."""
+        return Truncation(self.bond, self.cutoff, self.reach, self.ancillas)
+
+    def run(self, arrays: Sequence[np.ndarray]) -> tuple[list[np.ndarray], float, float, float, float]:
+        """Of gates and a chain."""
+        done = self.evolved(arrays, self.truncation())
+        tensors, lost, lacked = done.state, done.truncation.discarded, 0.0
+        if lost <= UNCUT:
+            finer = Truncation(2 * self.bond, CUT)
+            tensors, lacked = filled(tensors, lambda rng: self.evolved(arrays, finer, rng).state, self.truncation())
+        return tensors, done.gained, lost, 0.0, lacked
+
+    def evolved(
+        self, arrays: Sequence[np.ndarray], truncation: Truncation, rng: np.random.Generator | None = None
+    ) -> Gated:
+        """The chain and its states on the way; with random changes before every round."""
+        return Gated(self, arrays[: -len(self.legs)], arrays[-len(self.legs) :], truncation, rng)
+
+    def slopes(
+        self, arrays: Sequence[np.ndarray], final: Sequence[np.ndarray], slopes: Sequence[np.ndarray], by_norm: float
+    ) -> list[np.ndarray]:
+        """Gradients by the gates and the first state, from those by the tensors of the final one."""
+        adjoint, size = adjoint_of(final, slopes, by_norm, self.adjoint)
+        if not size > 0:
+            return [np.zeros_like(x) for x in arrays]
+        done = self.evolved(arrays, self.truncation())
+        adjoint[0] = size * adjoint[0]
+        by_gates = [slope.conj() for slope in done.slopes(adjoint)]
+        return [*by_gates, *by_start(adjoint, arrays[-len(self.legs) :], 1.0)]
 
     def layers(self, gates: Sequence[np.ndarray]) -> list[Layer]:
         """Of every sweep the gates by bond, None for the rest; whether it goes right; and where its gates begin."""
@@ -76,24 +116,33 @@ class Cooling:
         return found
 
 
-class Cooled:
-    """A purification that gates have cooled, and its states on the way."""
+class Gated:
+    """A chain that gates have changed, and its states on the way.
 
-    def __init__(self, plan: Cooling, gates: Sequence[np.ndarray]):
-        self.plan: Cooling = plan
+    By default the purification of all states of the sites is at the start.
+    """
+
+    def __init__(
+        self, plan: GateCourse, gates: Sequence[np.ndarray], start: Sequence[np.ndarray] | None = None,
+        truncation: Truncation | None = None, rng: np.random.Generator | None = None,
+    ):  # fmt: skip
+        self.plan: GateCourse = plan
         self.gates: Sequence[np.ndarray] = gates
         self.gained: float = 0.0
         self.layers: list[Layer] = plan.layers(gates)
-        self.truncation: Truncation = Truncation(plan.bond, plan.cutoff)
+        self.truncation: Truncation = truncation or plan.truncation()
         dtype = np.result_type(*gates, float)
-        state = [np.eye(d, dtype=dtype).reshape(1, d * d, 1) / np.sqrt(d) for d in plan.legs]
-        largest = sum(d * d for d in plan.legs) * plan.bond**2 * dtype.itemsize
+        hot = [np.eye(d, dtype=dtype).reshape(1, d * d, 1) / np.sqrt(d) for d in plan.legs]
+        state = hot if start is None else list(start)
+        largest = sum(t.itemsize * t.shape[1] for t in state) * plan.bond**2
         self.spacing: int = max(1, -(-len(self.layers) * largest // MEMORY))
         self.sizes: list[float] = []
         self.before: dict[int, list[np.ndarray]] = {}  # by layer
         for k, layer in enumerate(self.layers):
             if k % self.spacing == 0:
                 self.before[k] = list(state)
+            if rng and layer[1]:
+                state = kicked(state, rng, plan.ancillas, len(plan.kind))
             self.sizes.append(passed(layer, state, self.truncation))
             self.gained += float(np.log(self.sizes[k]))
         self.state: list[np.ndarray] = state
@@ -103,7 +152,7 @@ class Cooled:
         """Every layer from the last to the first, and the state after it."""
         for first in reversed(range(0, len(self.layers), self.spacing)):
             last = min(first + self.spacing, len(self.layers))
-            states, truncation = [self.before[first]], Truncation(self.plan.bond, self.plan.cutoff)
+            states, truncation = [self.before[first]], self.plan.truncation()
             for k in range(first, last - 1):
                 states.append(list(states[-1]))
                 passed(self.layers[k], states[-1], truncation)
@@ -130,7 +179,8 @@ class Cooled:
 def passed(layer: Layer, tensors: list[np.ndarray], truncation: Truncation, size: float | None = None) -> float:
     """Apply the gates of a layer in place and divide by the norm that they leave, or by the one given; the norm."""
     row, to_right, _ = layer
-    swept([None if gate is None else beside_ancillas(gate) for gate in row], tensors, truncation, to_right)
+    gates = [None if gate is None else beside_ancillas(gate, tensors, site) for site, gate in enumerate(row)]
+    swept(gates, tensors, truncation, to_right)
     centre = -1 if to_right else 0
     size = float(np.linalg.norm(tensors[centre])) if size is None else size
     tensors[centre] = tensors[centre] / size
@@ -146,11 +196,14 @@ def check_invertible(gates: Iterable[np.ndarray]) -> None:
         )
 
 
-def beside_ancillas(gate: np.ndarray) -> np.ndarray:
-    """A gate on two sites as one on sites with ancillas."""
+def beside_ancillas(gate: np.ndarray, tensors: Sequence[np.ndarray], site: int) -> np.ndarray:
+    """A gate on two sites as one on the legs of a chain, which may have ancillas."""
     s, t = gate.shape[:2]
-    wide = np.einsum("stuv,pP,qQ->sptquPvQ", gate, np.eye(s), np.eye(t))
-    return wide.reshape(s * s, t * t, s * s, t * t)
+    p, q = (tensors[site + k].shape[1] // leg for k, leg in enumerate((s, t)))
+    if p * q == 1:
+        return gate
+    wide = np.einsum("stuv,pP,qQ->sptquPvQ", gate, np.eye(p), np.eye(q))
+    return wide.reshape(s * p, t * q, s * p, t * q)
 
 
 def between(
@@ -167,30 +220,29 @@ def between(
         d, e = legs[site : site + 2]
         upper = np.tensordot(np.tensordot(left, ket[site], 1), ket[site + 1], 1) @ rights[last - site - 1].T
         lower = np.tensordot(bra[site], bra[site + 1], 1).conj()
-        halves = [
-            x.reshape(len(x), d, d, e, e, -1).transpose(1, 3, 0, 2, 4, 5).reshape(d * e, -1) for x in (upper, lower)
-        ]
+        shape = d, ket[site].shape[1] // d, e, ket[site + 1].shape[1] // e, -1
+        halves = [x.reshape(len(x), *shape).transpose(1, 3, 0, 2, 4, 5).reshape(d * e, -1) for x in (upper, lower)]
         yield site, halves[0] @ halves[1].T
 
 
 @primitive(keeps=True)
-def log_norm_of(*gates: np.ndarray, plan: Cooling) -> tuple[float, Cooled]:
+def log_norm_of(*gates: np.ndarray, plan: GateCourse) -> tuple[float, Gated]:
     """The logarithm of the norm that gates leave of the purification of all states."""
-    cooled = Cooled(plan, gates)
-    return cooled.gained, cooled
+    done = Gated(plan, gates)
+    return done.gained, done
 
 
 @primitive(keeps=True)
-def mean_of(*arrays: np.ndarray, plan: Cooling) -> tuple[float, Cooled]:
+def mean_of(*arrays: np.ndarray, plan: GateCourse) -> tuple[float, Gated]:
     """The mean of a Hermitian operator, the last arrays, on the sites of the purification that gates have cooled."""
     gates, operator = arrays[: -len(plan.legs)], arrays[-len(plan.legs) :]
-    cooled = Cooled(plan, gates)
-    return mean(cooled, operator), cooled
+    done = Gated(plan, gates)
+    return mean(done, operator), done
 
 
-def mean(cooled: Cooled, operator: Sequence[Array]) -> Array:
+def mean(done: Gated, operator: Sequence[Array]) -> Array:
     """The mean of an operator on the sites."""
-    return energy(MPS(cooled.state), MPO(wide(operator)))
+    return energy(MPS(done.state), MPO(wide(operator)))
 
 
 def wide(operator: Sequence[Array]) -> list[Array]:
@@ -200,21 +252,21 @@ def wide(operator: Sequence[Array]) -> list[Array]:
 
 def _log_norm_vjp(needed, g, ans, *gates, plan, kept=None):
     check_plain(g, gates)
-    cooled = Cooled(plan, gates) if kept is None else kept
-    found = cooled.slopes(list(cooled.state))
+    done = Gated(plan, gates) if kept is None else kept
+    found = done.slopes(list(done.state))
     return tuple(g * found[i] for i in needed)
 
 
 def _mean_vjp(needed, g, ans, *arrays, plan, kept=None):
     check_plain(g, arrays)
     gates, operator = arrays[: -len(plan.legs)], arrays[-len(plan.legs) :]
-    cooled = Cooled(plan, gates) if kept is None else kept
+    done = Gated(plan, gates) if kept is None else kept
     found = []
     if min(needed) < len(gates):
-        adjoint = excess(cooled, operator, ans)
-        found = cooled.slopes(adjoint) if adjoint else [np.zeros_like(gate) for gate in gates]
+        adjoint = excess(done, operator, ans)
+        found = done.slopes(adjoint) if adjoint else [np.zeros_like(gate) for gate in gates]
     if max(needed) >= len(gates):
-        pull = vjp(lambda *tensors: mean(cooled, tensors), *operator)[1]
+        pull = vjp(lambda *tensors: mean(done, tensors), *operator)[1]
         found = [*(found or gates), *(slope.conj() for slope in pull(1.0))]  # `vjp` conjugates
     return tuple(g * found[i] for i in needed)
 
@@ -223,13 +275,13 @@ defvjp(log_norm_of, shared=_log_norm_vjp)
 defvjp(mean_of, shared=_mean_vjp)
 
 
-def excess(cooled: Cooled, operator: Sequence[np.ndarray], value: float) -> list[np.ndarray]:
+def excess(done: Gated, operator: Sequence[np.ndarray], value: float) -> list[np.ndarray]:
     """``2 (O - f) |p>``, its centre at site 0; nothing where it vanishes."""
-    psi = MPS(cooled.state)
+    psi = MPS(done.state)
     chain = 2.0 * (MPO(wide(operator)) @ psi - float(value) * psi)
     if not norm2(chain) > 0:
         return []
-    return mirrored(truncated(mirrored(chain.tensors), None, np.sqrt(cooled.plan.adjoint), checked=False)[0])
+    return mirrored(truncated(mirrored(chain.tensors), None, np.sqrt(done.plan.adjoint), checked=False)[0])
 
 
 def check_plain(g: Array, arrays: Sequence[Array]) -> None:

@@ -17,6 +17,8 @@ from qad.mps.operator import MPO
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from qad.typing import Array
+
 BUDGET = 1e-7  # error of all cuts in unit time where the method has hardly an error of its own
 LONGEST = 10  # steps between two looks at what is missed
 
@@ -75,6 +77,10 @@ class Room:
         else:
             self.wait = min(4 * self.wait, LONGEST)
         return out if self.made else None
+
+    def widened(self, H: Sequence[Array], tensors: Sequence[Array]) -> list[Array]:
+        """The chain with the room that H gives it, plain or recorded."""
+        return Reach(H).enriched(tensors, self.bond, self.dt, self.cutoff)
 
     def has_room(self, tensors: Sequence[Any]) -> bool:
         """Whether any bond is smaller than it could be."""

@@ -21,7 +21,7 @@ from qad.mps.checks import operator_of
 from qad.mps.evolve.evolution import GATES, METHODS, Evolution, check_unstacked, cutoff_of, evolve, real_time, recorded
 from qad.mps.evolve.neighbours import neighbour_terms, of_neighbours
 from qad.mps.evolve.recorded import GateSteps
-from qad.mps.evolve.response import LOOSER, Cooling, log_norm_of, mean_of
+from qad.mps.evolve.response import LOOSER, GateCourse, log_norm_of, mean_of
 from qad.mps.evolve.tebd import MOST_CUTOFF
 from qad.mps.gauge import truncated
 from qad.mps.hamiltonian import check_hermitian, strength
@@ -48,13 +48,13 @@ class Way:
     bond: int
     cutoff: float | None
 
-    def gates(self, H: MPO, beta: Real) -> tuple[list[Array], Cooling]:
+    def gates(self, H: MPO, beta: Real) -> tuple[list[Array], GateCourse]:
         """The gates of a recorded evolution, and how they make a state."""
         dt = float(value_of(beta)) / (2 * self.steps)
         kind, legs = GateSteps(GATES[self.method], self.steps, len(H) - 1), tuple(w.shape[2] for w in H)
         cutoff = cutoff_of(self.method, H, dt) if self.cutoff is None else self.cutoff
         least = LOOSER * cutoff if self.cutoff is not None else max(LOOSER * cutoff, MOST_CUTOFF)
-        return kind.made_of(H, beta / (-2.0 * self.steps)), Cooling(kind, legs, self.bond, cutoff, least)
+        return kind.made_of(H, beta / (-2.0 * self.steps)), GateCourse(kind, legs, self.bond, cutoff, least)
 
 
 @dataclass(frozen=True)

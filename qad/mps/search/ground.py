@@ -128,7 +128,7 @@ def ground_state(
         Also after Ctrl-C: the latest state.  `converged` speaks of states of this bond dimension, and of the probes: a
         local minimum that they do not leave is not noticed.  Where a bond is far too small, and `variance` large, ends
         may differ by the seed: by 2e-6 of the energy for one of eight seeds on a 4x3 cylinder at bond 16, whose energy
-        is 1e-3 above that of large bonds.
+        is 3e-3 above that of large bonds.
 
     Raises
     ------

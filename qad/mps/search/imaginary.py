@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from qad.core.errors import ArgumentError
 from qad.mps.evolve.evolution import chain_like, cutoff_of, stepper
+from qad.mps.evolve.room import room_for
 from qad.mps.evolve.start import centred
 from qad.mps.observables import energy
 from qad.mps.search.monitor import Finished
@@ -60,8 +61,13 @@ def judge(watch: Watch, tol: float, what: str) -> None:
 def evolve_until(H: MPO, watch: Watch, method: str, dt: float, bond: int, tol: float) -> None:
     """Steps of one length until one loses, or leaves less than `tol` to gain, relative, at most that per unit time."""
     tensors = centred(watch.state, H, imaginary=True)
-    advance, *_ = stepper(method, H, watch.state, tensors, -dt, bond, cutoff_of(method, H, dt))
+    cutoff = cutoff_of(method, H, dt)
+    advance, _, sweep = stepper(method, H, watch.state, tensors, -dt, bond, cutoff)
+    room = room_for(method, H, watch.state, bond, cutoff, dt) if method == "tdvp2" else None
     while True:
+        if room and (wider := room.before(tensors)):
+            tensors[:] = wider
+            sweep.surround(tensors)
         advance(1)
         watch.nfev += 1
         state = chain_like(watch.state, tensors)
