@@ -31,6 +31,8 @@ def constants(program: Program) -> Visitor:
     def visit(step, definitions):
         if step.fn in FILLED and step.out.nbytes <= MOST:
             return _known(known, step.fn(np.empty(step.out.shape, step.out.dtype)))
+        if step.fn is np.multiply and (other := _without_ones(step, known)) is not None:
+            return other
         if step.fn in PRODUCTS and step.out.dtype is not None and step.out.dtype.kind == "c":
             cast = _cast(step, definitions, known, casts)
             if cast is not None:
@@ -43,6 +45,15 @@ def constants(program: Program) -> Visitor:
         return _known(known, value.copy(order="K")) if type(value) is np.ndarray else None
 
     return visit
+
+
+def _without_ones(step, known):
+    """The other factor, where one is a constant of ones, as gradients begin with; None where there is none."""
+    for one, x in (step.args, step.args[::-1]):
+        same = type(x) is Var and x.kind != "number" and (x.shape, x.dtype) == (step.out.shape, step.out.dtype)
+        if same and type(one) is Var and one in known and (known[one] == 1).all():
+            return x
+    return None
 
 
 def _cast(step, definitions, known, casts):
