@@ -14,14 +14,13 @@ from qad.frozen.branches import NOT_FOUND, RAISED, Branch, Branches, Stats
 from qad.frozen.inspection import Inspection
 from qad.frozen.passes import chosen
 from qad.frozen.record.captures import Captures
-from qad.frozen.record.recording import record
-from qad.frozen.record.results import builder, with_own_arrays
+from qad.frozen.record.recording import builder, record, with_own_arrays
 from qad.frozen.record.signature import difference, front, signature_of
 from qad.frozen.run.executable import executable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
-    from typing import Any, Literal, overload
+    from typing import Any, Literal, TypeAlias, overload
 
 
 MANY = 8  # recordings in a row, without a replay between them, before the user is told why
@@ -32,29 +31,18 @@ P = ParamSpec("P")  # what the function takes
 R = TypeVar("R")  # what it returns
 
 if TYPE_CHECKING:
+    Constant: TypeAlias = str | tuple[str, ...] | Literal[True] | None
+    Passes: TypeAlias = Collection[str] | None
 
     @overload
-    def freeze(
-        f: Callable[P, R],
-        *,
-        constant: str | tuple[str, ...] | Literal[True] | None = None,
-        passes: Collection[str] | None = None,
-    ) -> Frozen[P, R]: ...
+    def freeze(f: Callable[P, R], *, constant: Constant = None, passes: Passes = None) -> Frozen[P, R]: ...
     @overload
     def freeze(
-        f: None = None,
-        *,
-        constant: str | tuple[str, ...] | Literal[True] | None = None,
-        passes: Collection[str] | None = None,
+        f: None = None, *, constant: Constant = None, passes: Passes = None
     ) -> Callable[[Callable[P, R]], Frozen[P, R]]: ...
 
 
-def freeze(
-    f: Any = None,
-    *,
-    constant: str | tuple[str, ...] | Literal[True] | None = None,
-    passes: Collection[str] | None = None,
-) -> Any:
+def freeze(f: Any = None, *, constant: Constant = None, passes: Passes = None) -> Any:
     """Record a function once per signature, and replay it as a flat list of NumPy calls.
 
     Parameters

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from qad.core.errors import ArgumentError
 from qad.frozen.passes.canonical import canonical
-from qad.frozen.passes.common_subexpressions import common, equal_constants
-from qad.frozen.passes.constants import constants
 from qad.frozen.passes.dead_code import dead
+from qad.frozen.passes.folding import common, constants, equal_constants
 from qad.frozen.passes.rewriting import rewrite
 from qad.frozen.passes.traces import traces
 

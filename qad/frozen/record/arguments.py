@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.core.errors import ArgumentError
 from qad.core.tape.tensor import rebuild
-from qad.frozen.program.functions import MUTATING
 from qad.frozen.program.program import Var
 from qad.frozen.record.traced import Traced
 
@@ -18,9 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 PLAIN = frozenset((int, float, complex, bool, str, type(None), type(...)))
-COMPILED: dict[Callable[..., Any], tuple[str, ...]] = {  # functions that do not say what their arguments are called
-    np.concatenate: ("arrays", "axis", "out"), np.dot: ("a", "b", "out"), np.copyto: ("dst",), np.putmask: ("a",),
-}  # fmt: skip
 ARITHMETIC = (
     "__array_ufunc__",
     "__array_function__",
@@ -125,28 +119,3 @@ def taken(x: Any, traced: list[Any], constants: Constants) -> tuple[Any, Any]:
     if kind is list:
         return values, template
     return tuple(values) if kind is tuple else rebuild(x, values), tuple(template)
-
-
-def with_keywords(
-    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments of a NumPy function, an `out` given by its place as a keyword, what it writes into as the first."""
-    if function is np.nan_to_num and not (args[1] if len(args) > 1 else kwargs.get("copy", True)):
-        raise ArgumentError("qad.freeze: np.nan_to_num(x, copy=False) is not recorded: write x[...] = np.nan_to_num(x)")
-    names = _names(function)
-    if function in MUTATING and not args:
-        return (kwargs[names[0]],), {key: x for key, x in kwargs.items() if key != names[0]}
-    if "out" in names and names.index("out") < len(args) and args[names.index("out")] is not None:
-        place = names.index("out")
-        return args[:place], {**kwargs, **dict(zip(names[place:], args[place:], strict=False))}
-    return args, kwargs
-
-
-@cache
-def _names(function):
-    """Names of the arguments that may be given by their place."""
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        return COMPILED.get(function, ())
-    return tuple([p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)])

@@ -5,13 +5,14 @@ Each function takes the `qad.frozen.record.traced.Traced`, whose recorder adds t
 
 from __future__ import annotations
 
+import sys
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
 
 from qad.frozen.program.program import outcome
-from qad.frozen.record.caller import depth, is_ours, whereabouts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     Traced: TypeAlias = Any  # of traced.py, which imports this file
 
 
+HERE = str(Path(__file__).parents[1])
+SCALAR = np.isscalar.__code__  # which asks for the class, and is answered as for a plain scalar
+OURS = (str(Path(__file__).parents[2]), str(Path(np.__file__).parent))
 ASKED = frozenset(("__copy__", "__deepcopy__", "__dlpack__", "__dlpack_device__"))  # attributes, by users
 
 
@@ -83,3 +87,34 @@ def forced(x: Traced) -> np.ndarray:
         )
     x.recorder.guard(x.symbol, outcome(x.value, "array"))
     return np.array(x.value)
+
+
+# -- whose code asks ----------------------------------------------------------------------------------------------
+
+
+def depth() -> int:
+    """How many frames above the caller's the user's code is, the caller's own included: a ``stacklevel``."""
+    frame, count = sys._getframe(1), 1
+    while frame is not None and frame.f_code.co_filename.startswith(OURS):
+        frame, count = frame.f_back, count + 1
+    return count
+
+
+def whereabouts() -> str:
+    """File and line of the user's code that led here."""
+    frame = sys._getframe(min(depth() - 1, 50))
+    return f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
+
+
+def is_ours() -> bool:
+    """Whether qad (other than this floor) or NumPy asks something of a traced array, not the user's code."""
+    frame = sys._getframe(1)
+    while frame.f_code.co_filename.startswith(HERE):
+        frame = frame.f_back
+    return frame.f_code.co_filename.startswith(OURS)
+
+
+def asked_by_us() -> bool:
+    """Whether the caller's caller is a function of qad or NumPy."""
+    code = sys._getframe(2).f_code
+    return code.co_filename.startswith(OURS) and code is not SCALAR

@@ -22,9 +22,8 @@ from qad.frozen.program.functions import (
     wants_numbers,
 )
 from qad.frozen.program.program import Program, Step, Var, check_value, outcome, rebuilt
-from qad.frozen.record.arguments import Constants, taken, with_keywords
-from qad.frozen.record.caller import whereabouts
-from qad.frozen.record.decisions import shown
+from qad.frozen.record.arguments import Constants, taken
+from qad.frozen.record.decisions import shown, whereabouts
 from qad.frozen.record.traced import Traced
 
 if TYPE_CHECKING:
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
 
 SHOWING = frozenset((np.array_repr, np.array_str, np.array2string))
 RESULTS = (np.ndarray, np.generic, float, complex, tuple, list, type(None))
+TARGETS = ("dst", "a", "arr")  # what NumPy's functions call the array that they write into
 _FLOAT = np.dtype(float)
 
 
@@ -111,7 +111,7 @@ class Recorder:
         if mutates is not None:
             self.steps.append(Step(fn, template, keywords, Var(kind="other"), target))
             return None
-        if type(fn) is Method and any(value is x for x in values[1:]):
+        if fn.__class__ in (Method, type(np.sum)) and any(value is x for x in values[1:]):
             self._refuse_out(fn)
         return self._result(value, fn, template, keywords, keeps_shape(fn, args), traced)
 
@@ -211,11 +211,11 @@ class Recorder:
         return self.step(fn, args, kwargs, args[0] if fn in MUTATING else None)
 
     def _refuse_out(self, fn):
-        self.refuse(f"x.{fn.__name__}(..., out=...) is not recorded: write y[...] = x.{fn.__name__}(...)")
+        name = f"{'x' if type(fn) is Method else 'np'}.{fn.__name__}"
+        self.refuse(f"an array for the result of {name} is not recorded in this place: write y[...] = {name}(...)")
 
     def function(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """A NumPy function that was given a traced array."""
-        args, kwargs = with_keywords(fn, args, kwargs)
         if fn in SHOWING:
             return shown(args[0], fn)
         if fn in ANSWERED:
@@ -223,7 +223,11 @@ class Recorder:
             return fn(*args, **kwargs)
         kwargs = {key: x for key, x in kwargs.items() if key != "like"}
         if fn in MUTATING:
-            return self.step(fn, args, kwargs, mutates=args[0])
+            return self.step(
+                fn, args, kwargs, mutates=args[0] if args else next(kwargs[name] for name in TARGETS if name in kwargs)
+            )
+        if fn is np.nan_to_num and not (args[1] if len(args) > 1 else kwargs.get("copy", True)):
+            self._refuse_out(fn)
         out = kwargs.get("out")
         if out is None:
             return self.step(fn, args, kwargs)

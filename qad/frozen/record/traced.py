@@ -14,8 +14,7 @@ import numpy as np
 
 from qad.core.tape.tensor import Tensor, value_of
 from qad.frozen.program.functions import OPERATORS, UFUNCS, attribute, method, reduction
-from qad.frozen.record.caller import asked_by_us
-from qad.frozen.record.decisions import decide, forced, missing, shown
+from qad.frozen.record.decisions import asked_by_us, decide, forced, missing, shown
 from qad.rules.flat import Flat
 
 if TYPE_CHECKING:

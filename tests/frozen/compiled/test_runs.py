@@ -1,8 +1,7 @@
-"""What a run of the compiled loop does besides numbers: warnings, threads, files, what is loaded."""
+"""What a run of the compiled loop does besides numbers: threads, and what is loaded."""
 
 import subprocess
 import sys
-import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -24,13 +23,6 @@ def steps(x):
 
 
 FINE = (1.0, 1.0, 1.0, 1.0)
-CASES = {
-    "overflow encountered in exp": (1000.0, 1.0, 1.0, 1.0),
-    "divide by zero encountered in log": (1.0, 0.0, 1.0, 1.0),
-    "invalid value encountered in log": (1.0, -1.0, 1.0, 1.0),
-    "invalid value encountered in sqrt": (1.0, 1.0, -1.0, 1.0),
-    "divide by zero encountered in divide": (1.0, 1.0, 1.0, 0.0),
-}
 
 
 def point(entries):
@@ -38,80 +30,6 @@ def point(entries):
     x = np.ones((4, 5))
     x[:, 2] = entries
     return x
-
-
-def warned(f, x):
-    """The value, and the texts of warnings."""
-    with warnings.catch_warnings(record=True) as found:
-        warnings.simplefilter("always")
-        return f(x), [str(each.message) for each in found]
-
-
-def test_no_underflow_where_numpy_tells_of_none():
-    """Squares of small arguments, in the polynomials of sine and cosine, are nobody's business."""
-
-    def f(x):
-        y = np.sin(x) + np.cos(x)
-        for _ in range(8):
-            y = y * 0.5 + 1
-        return y
-
-    frozen, x = qad.freeze(f), np.array([0.0, 1e-70, -1e-110, 1e-200, 1.0])
-    with np.errstate(all="warn"):
-        frozen(x)
-        assert warned(f, x)[1] == warned(frozen, x)[1] == []
-        x[0] = np.inf
-        assert warned(f, x)[1] == warned(frozen, x)[1] != []
-    assert frozen.program.counts["compiled"] > 8
-
-
-@pytest.mark.parametrize("text", CASES)
-def test_warnings_are_those_of_numpy(text):
-    frozen, other = qad.freeze(steps), qad.freeze(steps, passes=WITHOUT)
-    for each in (frozen, other):
-        each(point(FINE))
-    (one, told), (two, expected) = (warned(each, point(CASES[text])) for each in (frozen, other))
-    np.testing.assert_array_equal(one, two)
-    assert told == expected
-    assert told[0] == text
-    assert warned(frozen, point(FINE))[1] == []  # nothing is left of what was met
-    assert frozen.stats.replays == 2
-    assert frozen.stats.eager == 0
-
-
-def test_errstate():
-    frozen = qad.freeze(steps)
-    frozen(point(FINE))
-    bad = point(CASES["overflow encountered in exp"])
-    with np.errstate(all="ignore"):
-        assert warned(frozen, bad)[1] == []
-    with np.errstate(over="raise"), pytest.raises(FloatingPointError):
-        frozen(bad)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(RuntimeWarning):
-            frozen(bad)
-
-
-def test_warnings_of_blocks():
-    def f(x):
-        return np.exp(x * 2) * x + np.sin(x) * x * x
-
-    frozen, x = qad.freeze(f), normal(1 << 16)
-    frozen(x)
-    x[-1] = 1000.0
-    value, told = warned(frozen, x)
-    assert told == ["overflow encountered in exp"]
-    assert np.isinf(value[-1])
-    assert np.isfinite(value[:-1]).all()
-
-
-def test_errors_met_before_are_not_told():
-    frozen = qad.freeze(steps)
-    frozen(point(FINE))
-    with np.errstate(all="ignore"):
-        np.log(np.zeros(3))
-    assert warned(frozen, point(FINE))[1] == []
 
 
 @pytest.mark.parametrize("size", [5, 1 << 15])

@@ -10,15 +10,13 @@ pytest.importorskip("llvmlite")
 
 
 def carried_out(operation, x, y):
-    """One row on two vectors; the floating-point errors that it met."""
+    """One row on two vectors."""
     from qad.frozen.run.compiled.kernel import kernel
     from qad.frozen.run.compiled.rows import Operand, Row
 
     row = Row(operation, (Operand.of(x), Operand.of(y)), len(x), (*x.strides, *y.strides))
     rows = np.array([row.numbers(lambda array: (array.__array_interface__["data"][0], -1))])
-    status = np.zeros(1, int)
-    kernel()(np.array([[1, 0, 1]]), rows, np.zeros(0, int), status)
-    return status[0]
+    kernel()(np.array([[1, 0, 1]]), rows, np.zeros(0, int))
 
 
 ARGUMENTS = {
@@ -37,7 +35,7 @@ ARGUMENTS = {
 def test_accuracy(name, operation, exact):
     x = ARGUMENTS[name]
     y = np.empty_like(x)
-    assert carried_out(operation, x, y) & ~table.ERRORS[3] == 0
+    carried_out(operation, x, y)
     with mpmath.workprec(1300):
         expected = [exact(mpmath.mpf(each)) for each in x.tolist()]
         for found, value in zip(y.tolist(), expected, strict=True):
@@ -47,10 +45,10 @@ def test_accuracy(name, operation, exact):
 
 def test_signs_of_zero_nan_and_infinity():
     x, y = np.array([0.0, -0.0, np.nan]), np.empty(3)
-    assert carried_out(table.SINE, x, y) == 0
+    carried_out(table.SINE, x, y)
     np.testing.assert_array_equal(np.signbit(y[:2]), [False, True])
     assert np.isnan(y[2])
-    assert carried_out(table.COSINE, np.array([np.inf, 1.0]), y[:2]) == table.ERRORS[0]
+    carried_out(table.COSINE, np.array([np.inf, 1.0]), y[:2])
     assert np.isnan(y[0])
     assert y[1] == np.cos(1.0)
 

@@ -18,8 +18,8 @@ Table: TypeAlias = Annotated[np.ndarray, Block(INT, 2)]
 Integers: TypeAlias = Annotated[np.ndarray, Block(INT)]
 
 
-def run_table(parts: Table, rows: Table, given: Integers, status: Integers) -> None:
-    loop.replay(parts, rows, given, status)
+def run_table(parts: Table, rows: Table, given: Integers) -> None:
+    loop.replay(parts, rows, given)
 
 
 def compiled(*functions: Callable[..., None], files: Iterable[str]) -> Kernels:

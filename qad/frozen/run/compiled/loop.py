@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qad.frozen.run.compiled import table
-from qad.frozen.run.compiled.memory import call_loop, cleared, memory, raised
+from qad.frozen.run.compiled.memory import call_loop, memory
 from qad.native import INT
 from qad.native.values import HEAD
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from qad.native.values import KernelArray
 
 
-def replay(parts: KernelArray, rows: KernelArray, given: KernelArray, status: KernelArray) -> None:
+def replay(parts: KernelArray, rows: KernelArray, given: KernelArray) -> None:
     """Carry out all parts of a table.
 
     Parameters
@@ -24,22 +24,11 @@ def replay(parts: KernelArray, rows: KernelArray, given: KernelArray, status: Ke
     rows : array of int64, shape (n, `table.WIDTH`)
     given : array of int64
         Addresses of array objects.
-    status : array of int64, shape (1,)
-        Is set to the floating-point errors that were met.
     """
-    cleared()
-    status[0] = 0
     for p in range(parts.shape[0]):
         for block in range(parts[p, 0]):
             for i in range(parts[p, 1], parts[p, 2]):
                 carry_out(rows[i], block, parts[p, 0], given)
-                found = raised()
-                if found:
-                    cleared()
-                    if rows[i, table.OPERATION] in (table.SINE, table.COSINE):
-                        found = found & (table.UNDERFLOW ^ -1)  # of terms that make no difference to the result
-                    rows[i, table.STATUS] = rows[i, table.STATUS] | found
-                    status[0] = status[0] | found
 
 
 def carry_out(row: KernelArray, block: int, blocks: int, given: KernelArray) -> None:

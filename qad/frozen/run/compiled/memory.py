@@ -1,10 +1,9 @@
-"""Memory at an address, NumPy's inner loops, and the processor's floating-point errors, as kernels use them."""
+"""Memory at an address, and NumPy's inner loops, as kernels use them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
-from qad.frozen.run.compiled import table
 from qad.native import INT, intrinsic
 from qad.native.values import Array, Number
 
@@ -27,20 +26,6 @@ def call_loop(code: Function, function: Scalar, args: Array, dims: Array, steps:
     where, data = (code.emit("ptr", f"inttoptr i64 {code.whole(x).name} to ptr") for x in (function, data))
     given = ", ".join(f"ptr {x.at.name}" for x in (args, dims, steps))
     code.say(f"call void {where.name}({given}, ptr {data.name})")
-
-
-@intrinsic
-def raised(code: Function) -> Number:
-    """The floating-point errors since the last call of `cleared`, as bits."""
-    code.module.declare("declare i32 @fetestexcept(i32)")
-    return code.whole(code.emit("i32", f"call i32 @fetestexcept(i32 {sum(table.ERRORS)})"))
-
-
-@intrinsic
-def cleared(code: Function) -> None:
-    """Forget floating-point errors."""
-    code.module.declare("declare i32 @feclearexcept(i32)")
-    code.emit("i32", f"call i32 @feclearexcept(i32 {sum(table.ERRORS)})")
 
 
 @intrinsic

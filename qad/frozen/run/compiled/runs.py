@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from qad.frozen.run.compiled import table
 from qad.frozen.run.compiled.kernel import kernel
 from qad.frozen.run.memory_plan import address_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
     from qad.frozen.program.program import Var
     from qad.frozen.run.compiled.blocks import Part
@@ -20,15 +18,6 @@ if TYPE_CHECKING:
     Arrays: TypeAlias = Mapping[Var, np.ndarray]
     Instruction: TypeAlias = tuple[Callable[..., None], tuple[Any, ...]]  # what is called, and with what
 
-ERRORS = [
-    (bit, mode, text)
-    for bit, mode, text in zip(
-        table.ERRORS or (),
-        ("invalid", "divide", "over", "under"),
-        ("invalid value", "divide by zero", "overflow", "underflow"),
-        strict=False,
-    )
-]
 READABLE = 0x101  # flags of an array that is aligned and in C order
 
 
@@ -61,18 +50,15 @@ def instruction(parts: list[Part], arrays: Arrays, registers: list[Any], number:
     bounds = np.array([(blocks, *ends[i : i + 2]) for i, (blocks, _) in enumerate(parts)], np.int64)
     reads = [(i, number[var], var.nbytes) for var, i in given.items() if var not in written]
     makes = [(i, number[var], var.shape, var.dtype) for var, i in given.items() if var in written]
-    places, status = np.zeros(len(given), np.int64), np.zeros(1, np.int64)
-    native = kernel()
-    native(bounds[:0], numbers, places, status)  # the arguments are checked once
-    tables, names = (bounds, numbers, places, status), [row.name for row in rows]
+    places, native = np.zeros(len(given), np.int64), kernel()
+    native(bounds[:0], numbers, places)  # the arguments are checked once
     room = registers if given else None
-    return carry_out, (native.native, tables, memoryview(status), names, memoryview(places), room, reads, makes, held)
+    return carry_out, (native.native, (bounds, numbers, places), memoryview(places), room, reads, makes, held)
 
 
 def carry_out(
-    native: Callable[..., None], tables: tuple[np.ndarray, ...], status: Any, names: Sequence[str], places: Any,
-    registers: list[Any], reads: Iterable[tuple[int, int, int]], makes: Iterable[tuple[int, int, Any, Any]],
-    held: Sequence[Any],
+    native: Callable[..., None], tables: tuple[np.ndarray, ...], places: Any, registers: list[Any],
+    reads: Iterable[tuple[int, int, int]], makes: Iterable[tuple[int, int, Any, Any]], held: Any,
 ) -> None:  # fmt: skip
     """The instruction."""
     kept = []
@@ -90,17 +76,3 @@ def carry_out(
         registers[n] = x = np.empty(shape, dtype)
         places[i] = id(x)
     native(*tables)
-    if status[0]:
-        warn(tables[1], names)
-
-
-def warn(rows: np.ndarray, names: Sequence[str]) -> None:
-    """Warn of floating-point errors, as NumPy does where it is told to."""
-    modes = np.geterr()
-    found, rows[:, table.STATUS] = rows[:, table.STATUS].tolist(), 0
-    for name, met in zip(names, found, strict=True):
-        for bit, mode, text in ERRORS:
-            if met & bit and modes[mode] == "warn":
-                warnings.warn(f"{text} encountered in {name}", RuntimeWarning, stacklevel=2)
-            elif met & bit and modes[mode] != "ignore":  # the function itself says what becomes of it
-                raise FloatingPointError(f"{text} encountered in {name}")

@@ -4,9 +4,6 @@ A row says which operation is carried out, on three operands at most, for every 
 one that the operation itself runs along.
 """
 
-import platform
-import sys
-
 # Columns.  Those of operands are three each, those of sizes four, those of strides nine.
 (
     OPERATION,  # one of those below
@@ -16,8 +13,7 @@ import sys
     INNER,  # and along another
     COUNT,  # elements in one go, in each block but the last
     LAST,  # and in the last block
-    STATUS,  # floating-point errors that the row has met, written by the loop
-) = range(8)
+) = range(7)
 BASE = 8  # addresses of the operands
 GIVEN = 11  # the number of the array, among those given to a run, from whose beginning on BASE counts; -1 for none
 ADVANCE = 14  # bytes from one block to the next
@@ -29,8 +25,3 @@ STEPS = 30  # strides that it is given
 WIDTH = 39
 
 CALL, SINE, COSINE, PRODUCT, PRODUCT_COMPLEX = range(5)
-
-# What `fetestexcept` calls (invalid value, division by zero, overflow, underflow), by the kind of processor.
-MASKS = dict.fromkeys(("x86_64", "AMD64"), (1, 4, 8, 16)) | dict.fromkeys(("aarch64", "arm64"), (1, 2, 4, 8))
-ERRORS = MASKS.get(platform.machine()) if sys.platform in ("linux", "darwin") else None
-UNDERFLOW = ERRORS[3] if ERRORS else 0
