@@ -5,8 +5,12 @@ it is known without rounding, and with it its spectrum.  A loss is ``tr X f(A)``
 differences of f (Daleckii and Krein), by mpmath with 60 digits: a function of the singular values is one of the
 Hermitian matrix ``[[0, A], [A^H, 0]]``, a projector that of a step, a single level that of one that is one there only.
 
-What is written as a function of the matrix, or as one of whole clusters, must be right, to 1e-8; all else must be right
-to 1e-4 of the largest entry, or refused.
+All errors are measured by the promise: a derivative is right to ``u`` times its condition number, u being `SUMS` units
+of rounding times the root of the size, or refused.  The condition of order k is the k-th power of the size of the
+spectrum over the least gap that is divided by; and of the distance from zero, where f or its vectors end.  A function
+of the matrix divides by no gap but that of its cut, and must be right.  So must products of factors, whose gaps are
+divided by only where they are wide enough not to be followed, and losses of whole clusters in the modes that have them.
+All else divides by every gap, and is refused before less than a quarter of its digits are left.
 """
 
 import mpmath
@@ -14,6 +18,7 @@ import numpy as np
 
 import qad
 from qad import linalg as la
+from qad.linalg.support import tolerances
 from tests.fuzz.perturbation import (
     FUNCTIONS,
     derivatives,
@@ -52,10 +57,11 @@ PRODUCTS = {  # ways to write V f(w) V^H
 
 
 def hermitian_program(rng, w, x, name):
-    """A form, its function of a Hermitian matrix, f for the reference, and whether it must be right."""
+    """Forms (function of a Hermitian matrix, f for the reference, whether it must be right), and the gap at the cut."""
     f, n = FUNCTIONS[name], len(w)
     k = int(rng.integers(1, n + 1))
-    cut = k < n and w[k - 1] - w[k] < 0.05
+    gap = w[k - 1] - w[k] if k < n else np.inf
+    cut = gap < 0.05
     level, step = int(rng.integers(n)), (np.arange(n) < k) * 1.0
     alone = np.eye(n)[level]
 
@@ -100,7 +106,7 @@ def hermitian_program(rng, w, x, name):
         "eig by hand": (lambda a: _rebuilt(a, f[3], x), f, False),
         "expm": (lambda a: trace(x, la.expm(a)), FUNCTIONS["exp"], True),
         "logm": (lambda a: trace(x, la.logm(a)), FUNCTIONS["log"], True),
-    }
+    }, gap
 
 
 def _rebuilt(a, f, x):
@@ -114,7 +120,8 @@ WITHOUT_VECTORS = {"one level", "sum of levels", "sum of f", "sum of some f", "e
 def singular_program(rng, s, x, xu, name):
     """As `hermitian_program`, of singular values; f is that of the values, "odd" or "even" its continuation."""
     f, k = FUNCTIONS[name], int(rng.integers(1, len(s) + 1))
-    cut = k < len(s) and s[k - 1] - s[k] < 0.05
+    gap = s[k - 1] - s[k] if k < len(s) else np.inf
+    cut = gap < 0.05
     step = (np.arange(len(s)) < k) * 1.0
 
     def truncated(a):
@@ -164,7 +171,7 @@ def singular_program(rng, s, x, xu, name):
         "U S V^H out of sight": (other, "odd", (s, s * 0 + 1), False),
         "sum of f(s)": (lambda a: f[3](np.linalg.svdvals(a)).sum(), "values", f, False),
         "nuclear norm": (lambda a: np.linalg.norm(a, "nuc"), "values", (abs, mpmath.sign, lambda x: 0 * x), False),
-    }
+    }, gap
 
 
 # -- checks ------------------------------------------------------------------------------------------------------------
@@ -196,17 +203,26 @@ def _two(a):
 
 
 def draw(seed):
-    """A program and its point, direction and derivatives: (name, f, a, e, (gradient, hvp, sizes), must be right)."""
+    """A program and its point, direction and derivatives: (name, f, a, e, (gradient, hvp, sizes), must be right, gaps).
+
+    Gaps, relative to the largest value, are the least that a function of the matrix has to divide by, and of all.
+    """
     rng = np.random.default_rng(seed)
     single, kind = rng.random() < 0.15, "rc"[rng.integers(2)]
     name = list(FUNCTIONS)[rng.integers(len(FUNCTIONS))]
     if rng.random() < 0.55:
-        form, f, a, e, expected, sure, gap = _hermitian(rng, single, kind, name)
+        form, f, a, e, expected, sure, gap, least = _hermitian(rng, single, kind, name)
     else:
-        form, f, a, e, expected, sure, gap = _singular(rng, single, kind, name)
+        form, f, a, e, expected, sure, gap, least = _singular(rng, single, kind, name)
     if single:
         a, e = (x.astype(np.complex64 if x.dtype.kind == "c" else np.float32) for x in (a, e))
-    return f"{form} ({name}, {a.dtype}{a.shape}, gap {gap:.1e})", f, a, e, expected, sure
+    return f"{form} ({name}, {a.dtype}{a.shape}, gap {gap:.1e})", f, a, e, expected, sure, least
+
+
+def _gaps(values, cut):
+    """The least gap, of the largest value: at the cut or from zero, and of all."""
+    own = min(values.min(), cut)
+    return own / values.max(), min(own, *np.abs(np.diff(values))) / values.max()
 
 
 def _random(rng, shape, kind):
@@ -218,11 +234,12 @@ def _hermitian(rng, single, kind, name):
     n = int(rng.integers(2, 6))
     (w, gap), u = draw_values(rng, n, single), exact_unitary(rng, n, kind)
     x, e = (herm(_random(rng, (n, n), kind)) for _ in range(2))
-    programs = hermitian_program(rng, w, x, name)
+    programs, cut = hermitian_program(rng, w, x, name)
     form = list(programs)[rng.integers(len(programs))]
     f, function, sure = programs[form]
     weights = np.eye(n) if form in WITHOUT_VECTORS else x
-    return form, lambda a: f(herm(a)), exact_product(u, w, u), e, derivatives(function, w, u, weights, e), sure, gap
+    expected, least = derivatives(function, w, u, weights, e), _gaps(w, cut if form in CHOICES else np.inf)
+    return form, lambda a: f(herm(a)), exact_product(u, w, u), e, expected, sure, gap, least
 
 
 def _singular(rng, single, kind, name):
@@ -231,15 +248,17 @@ def _singular(rng, single, kind, name):
     s, gap = draw_values(rng, k, single)
     u, v = exact_unitary(rng, m, kind), exact_unitary(rng, n, kind)
     x, xu, e = _random(rng, (m, n), kind), herm(_random(rng, (m, m), kind)), _random(rng, (m, n), kind)
-    programs = singular_program(rng, s, x, xu, name)
+    programs, cut = singular_program(rng, s, x, xu, name)
     form = list(programs)[rng.integers(len(programs))]
     f, parity, function, sure = programs[form]
     expected = dilated_derivatives(parity, function, s, u, v, x, xu, e)
-    return form, f, exact_product(u[:, :k], s, v[:, :k]), e, expected, sure, gap
+    least = _gaps(s, cut if form in CHOICES else np.inf)
+    return form, f, exact_product(u[:, :k], s, v[:, :k]), e, expected, sure, gap, least
 
 
-ALWAYS_RIGHT = {  # functions of the matrix, in every mode
-    "funm_herm", "funm_svd", "polar", "split", "expm", "logm", "V f(w) V^H by hand", "V f(w) V^H, some columns",
+FUNCTIONS_OF_MATRICES = {"funm_herm", "funm_svd", "polar", "split", "expm", "logm"}
+ALWAYS_RIGHT = {  # in every mode: these, and products of factors
+    *FUNCTIONS_OF_MATRICES, "V f(w) V^H by hand", "V f(w) V^H, some columns",
     "V f(w) V^H, truncated", "sum of f", "sum of some f", "polar by hand", "U S V^H truncated", "U f(S) V^H by hand",
     "U f(S) U^H by hand",
 }  # fmt: skip
@@ -250,10 +269,16 @@ CHOICES = {  # where a multiplet is cut
 CLUSTERS = {"grad", "hvp", "vmap of hvp", "hvp of vmap"}  # where losses of whole clusters are right at every gap
 
 
+def _divided_by(form, gaps, order, dtype):
+    """The gap by which a form that must be right divides."""
+    own, least = gaps
+    return own if form in FUNCTIONS_OF_MATRICES else min(own, max(least, tolerances.followed(dtype, order)))
+
+
 def check(seed) -> list:
     """What is wrong with the program of this seed, in words."""
-    name, f, a, e, expected, sure = draw(seed)
-    single, found = a.dtype in (np.float32, np.complex64), []
+    name, f, a, e, expected, sure, least = draw(seed)
+    found, u = [], tolerances.sums(a.dtype) * np.sqrt(max(a.shape))
     always = name.split(" (")[0] in ALWAYS_RIGHT
     if "gap 0.0e+00" in name and not sure and name.split(" (")[0] in CHOICES:
         return []  # a vector that LAPACK has chosen, which may happen to suit the weights or the direction
@@ -262,7 +287,8 @@ def check(seed) -> list:
         scale = max(np.abs(right).max(), expected[2][order - 1], 0.3 / np.linalg.norm(a, 2) ** order)
         right = np.sum(e.conj() * right).real if along else right
         must = sure and (always or mode in CLUSTERS)
-        tolerance = (1e-3 if single else 1e-8) if must else (5e-2 if single else 1e-4)
+        gap = _divided_by(name.split(" (")[0], least, order, a.dtype) if must else least[1]
+        tolerance = min(u / max(gap, 1e-15) ** order, tolerances.quarter(a.dtype))
         try:
             error = np.abs(derivative() - right).max()
         except qad.QadError as refusal:
