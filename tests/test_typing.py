@@ -113,7 +113,7 @@ def test_the_stub_of_tensor_has_what_is_attached_to_it():
     made_by_python = {"__doc__", "__hash__", "__module__", "__slots__", "__annotations__", "__firstlineno__",
                       "__static_attributes__", "__annotate_func__", "__annotations_cache__"}  # fmt: skip
     attached = {*vars(qad.Tensor)} - written_there - made_by_python
-    assert {*in_stub("core/tape/attached.pyi")} == attached
+    assert {*in_stub("typing/attached.pyi")} == attached
 
 
 def test_the_stub_of_gates_has_the_table():

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from qad.core.tape.attached import Attached
     from qad.core.tape.node import Primitive
     from qad.core.words import Answer, Keywords, Value
+    from qad.typing.attached import Attached
 else:
     Attached = object
 
