@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from copy import deepcopy
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -23,9 +23,9 @@ from qad.core.transforms.vmap import vmap
 from qad.core.trees import flatten, unflatten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from qad.core.words import Answer, Cotangent, Keywords, Node, Spec, Value
+    from qad.core.words import Answer, Cotangent, Node, Spec, Value
     from qad.typing import Function, P, R, Tree
 
 CHANGED = (
@@ -78,7 +78,7 @@ def checkpointed(f: Function, /, *args: Any, **kwargs: Any) -> Tree:
     level = highest(leaves)
     tied = [i for i, x in enumerate(leaves) if type(x) is Tensor and x.level is level is not CONSTANT]
     if tied and level.direction != "forward":
-        return _Call(f, args, kwargs, leaves, spec, tied).recorded()
+        return _Call(f, leaves, spec, tied).recorded()
     out, out_spec = flatten(f(*args, **kwargs))
     return unflatten(out_spec, [own(number(x)) for x in out])
 
@@ -86,14 +86,10 @@ def checkpointed(f: Function, /, *args: Any, **kwargs: Any) -> Tree:
 class _Call:
     """One call of a checkpointed function `f`, of whose leaves those numbered `tied` are recorded."""
 
-    def __init__(
-        self, f: Function, args: Sequence[Tree], kwargs: Keywords, leaves: Sequence[Value], spec: Spec,
-        tied: Sequence[int],
-    ) -> None:  # fmt: skip
-        self.f, self.args, self.kwargs, self.spec, self.tied = f, args, kwargs, spec, tied
-        self.leaves = tuple(leaves)
-        self.generators = [x.bit_generator for x in leaves if isinstance(x, np.random.Generator)]
-        self.states = self.now()  # of the generators before the first run
+    def __init__(self, f: Function, leaves: Sequence[Value], spec: Spec, tied: Sequence[int]) -> None:
+        self.f, self.leaves, self.spec, self.tied = f, tuple(leaves), spec, tied
+        generators = {i: x for i, x in enumerate(leaves) if isinstance(x, np.random.Generator)}
+        self.generators = deepcopy(generators)  # as they are before the first run
         self.out_spec = self.still = None  # the structure of the output, and leaves that are no numbers
         self.first = None  # the digest of what the first run did
 
@@ -104,28 +100,10 @@ class _Call:
         try:
             out = record(p, self.leaves)
         except _ClosesOver:
-            self.draw_from(self.states)
-            return self.f(*self.args, **self.kwargs)
+            for i, generator in self.generators.items():
+                self.leaves[i].bit_generator.state = generator.bit_generator.state
+            return self.call(self.leaves)
         return unflatten(self.out_spec, joined([own(x) for x in out], self.still))
-
-    def now(self) -> list[Any]:
-        """The states of the generators."""
-        return [generator.state for generator in self.generators]
-
-    def draw_from(self, states: Sequence[Any]) -> None:
-        """Set the states of the generators."""
-        for generator, state in zip(self.generators, states, strict=True):
-            generator.state = state
-
-    @contextmanager
-    def again(self) -> Iterator[None]:
-        """Draw what the first run drew, and leave the generators as they were."""
-        now = self.now()
-        self.draw_from(self.states)
-        try:
-            yield
-        finally:
-            self.draw_from(now)
 
     def value(self, *xs: Value) -> tuple[Value, ...]:
         """The leaves of the output."""
@@ -135,9 +113,9 @@ class _Call:
 
     def rule(self, needed: Sequence[int], g: Cotangent, ans: Answer, *xs: Value) -> list[Cotangent]:
         """The cotangents of leaves, for which the function runs again."""
+        again = deepcopy(self.generators)
         try:
-            with self.again():
-                made, nodes, _ = self.run_on_tape(xs)
+            made, nodes, _ = self.run_on_tape([again.get(i, x) for i, x in enumerate(xs)])
         except _ClosesOver:
             raise ArgumentError(CHANGED) from None
         if digest(nodes) != self.first:
@@ -168,11 +146,14 @@ class _Call:
 
         return moving
 
+    def call(self, xs: Sequence[Value]) -> Tree:
+        """The output of the function for these leaves."""
+        args, kwargs = unflatten(self.spec, xs)
+        return self.f(*args, **kwargs)
+
     def run(self, *xs: Value) -> tuple[Value, ...]:
         """The leaves of the output, step by step."""
-        args, kwargs = unflatten(self.spec, xs)
-        out = self.f(*args, **kwargs)
-        out, self.out_spec = flatten(out)
+        out, self.out_spec = flatten(self.call(xs))
         out, self.still = parted(list(map(settled, out)))
         check_levels(out, xs)
         return tuple(map(number, out))
