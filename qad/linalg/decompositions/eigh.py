@@ -137,28 +137,22 @@ def _recorded(a, UPLO, degenerate, vectors):
     how = {"given": given, "degenerate": degenerate, "vectors": vectors}
 
     def record():
-        return _in_clusters(a, **how)[:2] if is_pushed_gradient(a) else _eigh(a, levels=orders(a), **how)
+        return _eigh(a, frames=True, **how)[:2] if is_pushed_gradient(a) else _eigh(a, levels=orders(a), **how)
 
     return factors(a, given, record, "eigh")
 
 
 @primitive(name="eigh")
-def _eigh(a, *, given=None, degenerate="raise", vectors=True, levels=1, UPLO="L"):
+def _eigh(a, *, given=None, degenerate="raise", vectors=True, levels=1, frames=False):
     """The eigenpairs of all examples as functions of `a`: those `given`, if they were computed before.
 
-    Programs that were stored before name the triangle.
+    With `frames` they are smooth where values cluster, and N comes along; see ``clusters.py``.
     """
-    return given or hermitian_eigenpairs(a, UPLO, generic=levels)
+    found = given or hermitian_eigenpairs(a, generic=levels)
+    return (*found, beside(*found, "eigh")) if frames else found
 
 
-@primitive(name="eigh")
-def _in_clusters(a, *, given=None, degenerate="raise", vectors=True, UPLO="L"):
-    """Eigenpairs in a frame that is smooth where values cluster, and N; see ``clusters.py``."""
-    w, v = given or hermitian_eigenpairs(a, UPLO, generic=True)
-    return w, v, beside(w, v, "eigh")
-
-
-def _eigh_vjp(needed, g, ans, a, *, given=None, degenerate="raise", vectors=True, levels=1, end=None):
+def _eigh_vjp(needed, g, ans, a, *, given=None, degenerate="raise", vectors=True, levels=1, frames=False, end=None):
     (gw, gv), (w, v), n = g[:2], ans[:2], conjugate(beside_of(ans, 2))
     require_hermitian(stack_of(a), "eigh")
     if gw is not None:
@@ -183,7 +177,7 @@ def _eigh_vjp(needed, g, ans, a, *, given=None, degenerate="raise", vectors=True
     return (vc @ core @ v.mT,)
 
 
-def _eigh_jvp(tangents, ans, a, *, given=None, degenerate="raise", vectors=True, levels=1):
+def _eigh_jvp(tangents, ans, a, *, given=None, degenerate="raise", vectors=True, levels=1, frames=False):
     w, v = ans[:2]
     require_hermitian(stack_of(a), "eigh")
     c = adjoint(v) @ tangents[0] @ v
@@ -211,4 +205,3 @@ def _check(w, gw, gv, inner, degenerate, end):
 
 
 rule(_eigh, shared=_eigh_vjp, forward_shared=_eigh_jvp, batch=core(2), scaled=True)
-rule(_in_clusters, shared=_eigh_vjp, forward_shared=_eigh_jvp, batch=core(2), scaled=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,9 +11,7 @@ from qad.linalg.decompositions.svd_rules import full_vjp, thin_jvp, thin_vjp
 from qad.linalg.factored.factors import factors
 from qad.linalg.support.check import matrices
 from qad.linalg.support.clusters import beside
-from qad.linalg.support.degeneracy import (
-    check_policy,
-)
+from qad.linalg.support.degeneracy import check_policy
 from qad.linalg.support.derivative_order import is_pushed_gradient, orders
 from qad.linalg.support.drivers import SVDResult, singular_triples
 from qad.linalg.support.null_space import marked
@@ -170,7 +167,7 @@ def factored(a: Array, vectors: bool = True, **how: Any) -> Sequence[Array]:
     how |= {"given": _plain(stack_of(a), vectors, orders(a)), "vectors": vectors}
 
     def record():
-        return _in_clusters(a, **how)[:3] if is_pushed_gradient(a) else thin(a, levels=orders(a), **how)
+        return thin(a, frames=True, **how)[:3] if is_pushed_gradient(a) else thin(a, levels=orders(a), **how)
 
     return factors(a, how["given"], record, "svd")
 
@@ -178,24 +175,20 @@ def factored(a: Array, vectors: bool = True, **how: Any) -> Sequence[Array]:
 @primitive(name="svd")
 def thin(
     a: Array, *, given: tuple[Array, ...] | None = None, degenerate: str = "raise", kinks: bool = True,
-    vectors: bool = True, levels: int = 1,
+    vectors: bool = True, levels: int = 1, frames: bool = False,
 ) -> tuple[Array, ...]:  # fmt: skip
     """The thin decomposition of all examples as a function of `a`: the one `given`, if it was computed before.
 
-    Without `kinks` vanishing singular values have subgradient zero.
+    Without `kinks` vanishing singular values have subgradient zero.  With `frames` vectors are smooth where values
+    cluster, and N comes along; see ``clusters.py``.
     """
-    return given or _plain(a, vectors, levels)
+    found = given or _plain(a, vectors, levels)
+    return (*found, beside(found[1], found[0], "svd")) if frames else found
 
 
 def _plain(a, vectors, levels):
     u, s, vh = singular_triples(a, generic=levels and vectors)
     return u, marked(s) if vectors else s, vh
-
-
-@primitive(name="svd")
-def _in_clusters(a, *, given, degenerate="raise", kinks=True, vectors=True):
-    """`thin` in frames that are smooth where values cluster, and N; see ``clusters.py``."""
-    return *given, beside(given[1], given[0], "svd")
 
 
 @primitive(name="svd")
@@ -206,4 +199,3 @@ def _full(a, *, degenerate="raise", levels=1):
 
 rule(thin, shared=thin_vjp, forward_shared=thin_jvp, batch=core(2), scaled=True)
 rule(_full, shared=full_vjp, batch=core(2), scaled=True)
-rule(_in_clusters, shared=thin_vjp, forward_shared=partial(thin_jvp, levels=2), batch=core(2), scaled=True)

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 def thin_vjp(
     needed: Sequence[bool], g: Sequence[Array | None], ans: Sequence[Array], a: Array, *,
     given: tuple[Array, ...] | None = None, degenerate: str = "raise", kinks: bool = True, vectors: bool = True,
-    levels: int = 1, end: tuple[Array, Array] | None = None,
+    levels: int = 1, frames: bool = False, end: tuple[Array, Array] | None = None,
 ) -> tuple[Array]:  # fmt: skip
     (gu, gs, gv), (u, s, vh), n = g[:3], ans[:3], beside_of(ans, 3)
     floor, how = rounding(stack_of(s), end), {"owner": "svd", "degenerate": degenerate}
@@ -107,9 +107,10 @@ def _check(s, g, left, right, degenerate, floor):
 
 def thin_jvp(
     tangents: tuple[Array], ans: Sequence[Array], a: Array, *, given: tuple[Array, ...] | None = None,
-    degenerate: str = "raise", kinks: bool = True, vectors: bool = True, levels: int = 1,
+    degenerate: str = "raise", kinks: bool = True, vectors: bool = True, levels: int = 1, frames: bool = False,
 ) -> tuple[Array, ...]:  # fmt: skip
     (t,), (u, s, vh), how = tangents, ans[:3], {"owner": "svd", "degenerate": degenerate}
+    levels = 2 if frames else levels
     tv, ut = t @ adjoint(vh), adjoint(u) @ t
     p = ut @ adjoint(vh)
     ds = at_kinks(diagonal_of(p).real, s, kinks=kinks, degenerate=degenerate, order=levels)

@@ -26,9 +26,13 @@ from qad.linalg.truncation.kept_space import eigenspace, singular_spaces
 from qad.linalg.truncation.truncation_rank import discarded, has_gap, orthonormal, rank_of
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     import numpy as np
 
     from qad.typing import Array, ArrayLike, LinearMap
+
+    Cut: TypeAlias = tuple[int | None, float | None, bool]  # the largest rank, the cutoff, and whether it is relative
 
 METHODS = ("auto", "full", "iterative")
 LARGE, FEW = 1024, 16  # "auto" iterates from this size on, for at most one FEW-th of the values
@@ -50,20 +54,12 @@ def is_wanted(a: LinearMap, max_rank: int | None, method: str, name: str) -> boo
 
 
 def svd_of_kept(
-    a: LinearMap,
-    v0: ArrayLike | None,
-    max_rank: int | None,
-    cutoff: float | None,
-    relative: bool,
-    *,
-    multiplets: str,
-    degenerate: str,
-    patient: bool,
+    a: LinearMap, v0: ArrayLike | None, cut: Cut, *, multiplets: str, degenerate: str, patient: bool
 ) -> tuple[Array, Array, Array, Array | None]:
     """`truncated_svd`, iteratively."""
     operator = _Columns(a, v0, "truncated_svd", patient)
-    u, s, vh = operator.triples(max_rank)
-    k = _rank(s, max_rank, cutoff, relative, multiplets, operator)
+    u, s, vh = operator.triples(cut[0])
+    k = _rank(s, cut, multiplets, operator)
     found, u, s, v = s, u[:, :k], s[:k], adjoint(vh[:k])
     if callable(a):
         operator.transpose.prepare(k)
@@ -76,15 +72,7 @@ def svd_of_kept(
 
 
 def eigh_of_kept(
-    a: LinearMap,
-    v0: ArrayLike | None,
-    max_rank: int | None,
-    cutoff: float | None,
-    relative: bool,
-    *,
-    multiplets: str,
-    degenerate: str,
-    patient: bool,
+    a: LinearMap, v0: ArrayLike | None, cut: Cut, *, multiplets: str, degenerate: str, patient: bool
 ) -> tuple[Array, Array, Array | None]:
     """`truncated_eigh`, iteratively."""
     if not callable(a):
@@ -92,8 +80,8 @@ def eigh_of_kept(
         a = hermitian(a)
     operator = _Columns(a, v0, "truncated_eigh", patient)
     operator.transpose = operator.apply
-    _, s, vh = operator.triples(max_rank)
-    k = _rank(s, max_rank, cutoff, relative, multiplets, operator)
+    _, s, vh = operator.triples(cut[0])
+    k = _rank(s, cut, multiplets, operator)
     v = adjoint(vh[:k])
     core = adjoint(v) @ operator.plain(operator.apply)(v)
     _check_hermitian(core)
@@ -176,10 +164,10 @@ def _direction(a):
     return normal(np.random.default_rng(1), a.shape[1], a.dtype)
 
 
-def _rank(s, max_rank, cutoff, relative, multiplets, operator):
+def _rank(s, cut, multiplets, operator):
     """How many to keep; a derivative asks for a gap behind them, and for values that are not zero."""
     policy = multiplets if operator.patient or multiplets != "warn" else "cut"
-    k = rank_of(s, max_rank, cutoff, relative, policy, level=4)
+    k = rank_of(s, *cut, policy, level=4)
     if s[k - 1] <= width(s) or not (k == s.size or has_gap(s, k)):
         what = "zero" if s[k - 1] <= width(s) else f"degenerate with the next, {s[k]:.6g}"
         raise (ArgumentError if operator.patient else ConvergenceError)(

@@ -101,7 +101,7 @@ def truncated_svd(
     if is_wanted(a, max_rank, method, "truncated_svd"):
         how = {"multiplets": multiplets, "degenerate": degenerate, "patient": callable(a) or method == "iterative"}
         try:
-            return svd_of_kept(a, v0, max_rank, cutoff, relative, **how)
+            return svd_of_kept(a, v0, (max_rank, cutoff, relative), **how)
         except ConvergenceError:
             if how["patient"]:
                 raise
@@ -168,7 +168,7 @@ def truncated_eigh(
     if is_wanted(a, max_rank, method, "truncated_eigh"):
         how = {"multiplets": multiplets, "degenerate": degenerate, "patient": callable(a) or method == "iterative"}
         try:
-            return eigh_of_kept(a, v0, max_rank, cutoff, relative, **how)
+            return eigh_of_kept(a, v0, (max_rank, cutoff, relative), **how)
         except ConvergenceError:
             if how["patient"]:
                 raise
