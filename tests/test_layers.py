@@ -55,7 +55,7 @@ ROOMS = (  # of core, each of which imports only those before it
     "attach",
     "vmap",
     "foreign",
-    "mutation",
+    "buffers",
     "fast",
     "looking",
     "transforms",
@@ -65,8 +65,7 @@ PATCHES = {  # the files that change what another one has made, and what it is
     ("core/fast/__init__.py", "backward"),  # quick functions in the places of the plain ones
     ("core/fast/__init__.py", "forward"),
     ("core/fast/__init__.py", "recorders"),
-    ("core/mutation/aliases.py", "hooks"),
-    ("core/mutation/numbers.py", "hooks"),
+    ("core/buffers/primitive.py", "WRITE"),  # the rules of the primitive that levels write by
     ("core/vmap/rules.py", "Batched"),  # a class and what NumPy's protocols make of it, in two files
     ("linalg/factored/algebra.py", "Net"),
     ("mps/__init__.py", "Methods"),

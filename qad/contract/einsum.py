@@ -16,10 +16,8 @@ from qad.contract.others import contractor_of
 from qad.contract.pair import contract, pair
 from qad.contract.parse import split_lists
 from qad.contract.planner import find_plan
-from qad.contract.strides import gives_array, in_c_order, like_numpy
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, implements
-from qad.extend.memory import as_array, as_number
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -75,7 +73,7 @@ def einsum(
     Returns
     -------
     array
-        With one axis per output label, of the operands' common dtype, in C order in memory.  It may be a view of
+        With one axis per output label, of the operands' common dtype.  It may be a view of
         a single operand.
 
     Raises
@@ -109,10 +107,8 @@ def einsum(
     return _contracted(subscripts, operands, optimize, memory_limit, hermitian, check, executor)
 
 
-def _contracted(
-    subscripts, operands, optimize, memory_limit=None, hermitian=False, check=False, executor=None, like=None
-):
-    """`einsum`, whose result lies in C order, or as NumPy's does with ``optimize, order = like``."""
+def _contracted(subscripts, operands, optimize, memory_limit=None, hermitian=False, check=False, executor=None):
+    """`einsum`, whose operands come as a sequence."""
     if check and not hermitian:
         raise ArgumentError("einsum: check=True compares the halves of a Hermitian form: pass hermitian=True as well")
     output = None
@@ -139,11 +135,7 @@ def _contracted(
         return real_form(planned, operands, check, subscripts, executor)
     wanted = recorded(operands)
     plan = find_plan(subscripts, output, shapes, wanted, dtype, path, limit)
-    if like is None:
-        return in_c_order(plan.execute(operands, wanted, executor), plan)
-    given = tuple(operands)  # the list is used up
-    out = like_numpy(plan.execute(operands, wanted, executor), plan, given, *like)
-    return out if out.shape else as_array(out) if gives_array(plan, *like) else as_number(out)
+    return plan.execute(operands, wanted, executor)
 
 
 def _require_plain(memory_limit, hermitian, executor):
@@ -241,7 +233,7 @@ def _numpy_einsum(*operands, out=None, optimize=False, dtype=None, order="K", ca
         raise ArgumentError("einsum(..., out=...) would write a recorded value into an array: write y = einsum(...)")
     if dtype is not None or order not in ("K", "C", "A") or casting != "safe":
         raise ArgumentError("einsum on a Tensor takes no dtype, order or casting: convert with .astype")
-    return _contracted(operands[0], operands[1:], optimize, like=(optimize, order))
+    return _contracted(operands[0], operands[1:], optimize)
 
 
 implements(np.tensordot)(tensordot)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from qad.contract.operands import as_operand, recorded
 from qad.contract.others import contractor_of
 from qad.contract.planner import find_plan
-from qad.contract.strides import in_c_order
 from qad.core.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ def ncon(
     shapes = tuple([operand.shape for operand in operands])
     wanted = recorded(operands)
     plan = find_plan(terms, output, shapes, wanted, complex, path)
-    return in_c_order(plan.execute(operands, wanted), plan)
+    return plan.execute(operands, wanted)
 
 
 def _is_open(label):

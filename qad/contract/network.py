@@ -16,7 +16,7 @@ from qad.contract.pair import contract
 from qad.contract.unary import reduce, spread
 from qad.core.errors import GradientTypeError
 from qad.extend import ARRAY_TYPES, Tensor, like, primitive, rule
-from qad.extend.memory import look_at_all
+from qad.extend.memory import is_buffer, mark, settled, shows
 from qad.extend.recording import PRIMITIVES, Reverse, highest, note, records, split
 
 if TYPE_CHECKING:
@@ -34,6 +34,8 @@ __all__ = ["record", "network", "with_cotangents"]
 def record(plan: Plan, operands: Sequence[Array], wanted: tuple[int, ...]) -> Array:
     """Contract a list of operands that are not all plain arrays, those numbered `wanted` variable."""
     level = highest(operands)
+    if any(map(is_buffer, operands)):  # of one operand the result may be a view
+        return _pairs(plan, operands)[-1] if len(operands) == 1 else plan.execute(list(map(settled, operands)), wanted)
     values, nodes = split(operands, level)
     kinds = {x.dtype for x in values}
     if "O" in {kind.kind for kind in kinds}:
@@ -48,7 +50,8 @@ def record(plan: Plan, operands: Sequence[Array], wanted: tuple[int, ...]) -> Ar
         if not any(type(x) is Tensor for x in operands):
             return value
         out = Tensor(value)
-        look_at_all(out, partial(_constant, plan), tuple(operands), None)
+        if len(operands) == 1 and shows(value, values[0]):
+            mark(out, operands[0], partial(_constant, plan), ())
         return out
     if len(plan.steps) > 2 and type(level) is Reverse and level.open and ARRAY_TYPES.issuperset(map(type, values)):
         options = {"plan": plan, "wanted": wanted}

@@ -24,7 +24,6 @@ from qad.contract.parse import Expression, label_sizes
 from qad.contract.report import table
 from qad.contract.slices import sum_of_slices
 from qad.contract.stages import stages
-from qad.contract.strides import in_c_order
 from qad.core.errors import ShapeError
 from qad.extend import ARRAY_TYPES
 
@@ -267,8 +266,7 @@ class Plan:
                 f'the plan of "{self.expression.text}" is for operands of shapes {list(wanted)}, not '
                 f"{[operand.shape for operand in operands]}: make a plan for these"
             )
-        out = self.structure.execute([*operands, *self.constants], recorded(operands), executor)
-        return in_c_order(out, self)
+        return self.structure.execute([*operands, *self.constants], recorded(operands), executor)
 
     def execute(self, operands: list[Any], wanted: Any, executor: Executor | None = None) -> Any:
         """Contract all operands, a list that fits and is used up, where those numbered `wanted` are recorded."""

@@ -13,7 +13,7 @@ from qad.core.freeze_hook import RECORDINGS, as_step
 from qad.core.guests import refuse_devices
 from qad.core.handlers import install
 from qad.core.tape.dispatch import load_rules_of
-from qad.core.tape.node import Primitive
+from qad.core.tape.node import GETITEM, Primitive
 from qad.core.tape.operands import PLAIN, highest
 from qad.core.tape.record import record
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from qad.core.words import Rule
     from qad.typing import Function, P, R
 
-PRIMITIVES: dict[Any, Any] = {}  # NumPy function or wrapped primitive -> Primitive
+PRIMITIVES: dict[Any, Any] = {GETITEM.fn: GETITEM}  # NumPy function or wrapped primitive -> Primitive
 
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def rule(
     linear: bool = False,
     elementwise: bool = False,
     batch: Rule | Kind | None = None,
-    shows: bool = False,
+    shows: bool | str = False,
     fresh: bool = False,
     lazy: tuple[type, ...] = (),
     adds: Function | None = None,

@@ -10,7 +10,7 @@ import numpy as np
 
 from qad.core.families import defbatch
 from qad.core.guests import brought
-from qad.core.tape import hooks, recorders
+from qad.core.tape import recorders
 from qad.core.tape.dispatch import FUNCTIONS, LATE, UFUNCS, refuse_out
 from qad.core.tape.operands import operand
 from qad.core.tape.record import record
@@ -38,7 +38,7 @@ def install(fn: Function, p: Primitive) -> None:
             else _general(p)
         )
     else:
-        FUNCTIONS[fn] = hooks.registered(fn, _general(p))
+        FUNCTIONS[fn] = _general(p)
 
 
 def _general(p: Primitive) -> Function:
@@ -88,7 +88,7 @@ def implements(fn: Function | tuple[Function | None, str]) -> Callable[[F], F]:
     """
 
     def install(handler):
-        (UFUNCS if isinstance(fn, np.ufunc) else FUNCTIONS)[fn] = hooks.registered(fn, handler)
+        (UFUNCS if isinstance(fn, np.ufunc) else FUNCTIONS)[fn] = handler
         return handler
 
     return install

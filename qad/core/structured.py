@@ -14,7 +14,7 @@ from numpy import ndarray
 
 from qad.core.tape.levels import Level, fresh, stopped, unrecorded
 from qad.core.tape.operands import highest
-from qad.core.tape.tensor import Tensor, become, handle_of
+from qad.core.tape.tensor import Tensor, become, handle_of, settled
 
 CONTRACTIONS: dict[Any, Any] = {}  # function -> what gives labels of the axes of its operands and, last, of its result
 
@@ -57,6 +57,9 @@ class Structured(Level):
     def is_kin(self, form: Any) -> bool:
         return form is not None and form.number == self.number
 
+    def now(self, x: Any) -> Tensor:
+        return self.settled()
+
     def settled(self) -> Tensor:
         """The Tensor as it is recorded without structure."""
         if self.plain is None:
@@ -79,28 +82,20 @@ def form_of(x: Any) -> Any:
     return x.level if type(x) is Tensor and isinstance(x.level, Structured) else None
 
 
-def settled(x: Any) -> Any:
-    """`x` without structure: as it would have been recorded."""
-    while (form := form_of(x)) is not None:
-        x = form.settled()
-    return x
-
-
 def settle(x: Tensor) -> None:
     """Make Tensor `x` one without structure, before it is written into."""
-    now = settled(x)
-    if now is not x:
-        become(x, now)
+    if form_of(x) is not None:
+        become(x, settled(x))
 
 
 def held(x: Any) -> Any:
     """What `x` is now: later writes into arrays and Tensors do not reach it."""
     if type(x) is Tensor:
-        return handle_of(x)
+        return handle_of(x.level.now(x)) if form_of(x) is None else handle_of(x)
     return (x.copy("K") if type(x) is ndarray else x.copy()) if hasattr(x, "shape") and x.shape else x
 
 
 def is_differentiated(x: Any) -> bool:
     """Whether what happens to `x` now is recorded, or tangents are pushed."""
-    level = highest((x,))
+    level = highest((settled(x),))
     return level.number >= 0 and not stopped(level)

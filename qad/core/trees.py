@@ -19,7 +19,7 @@ import optree
 from qad.core.errors import ArgumentError, GradientTypeError
 from qad.core.guests import brought
 from qad.core.tape.operands import check_arithmetic
-from qad.core.tape.tensor import CONSTANT, Tensor, value_of
+from qad.core.tape.tensor import CONSTANT, Tensor, settled, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -289,6 +289,7 @@ def strip(leaf: Any, level: Level) -> Any:
     """The value below `level` of a leaf that may be recorded on it."""
     if type(leaf) is not Tensor:
         return leaf
+    leaf = settled(leaf)
     if leaf.level is level:
         return leaf.value
     return value_of(leaf) if leaf.level is CONSTANT else leaf

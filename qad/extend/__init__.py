@@ -5,7 +5,7 @@ function has the textbook's rule ``g * f'(x)``, any other ``g * f_z + conj(g * f
 in NumPy's functions and ndarray's methods, and are recorded themselves when they are called with Tensors; so a rule
 serves every order.  It must not test for ndarray or write in place.
 
-Few rules need the four modules `memory` (views, writes, layouts), `batching` (rules of `qad.vmap` for families of
+Few rules need the four modules `memory` (buffers and writes), `batching` (rules of `qad.vmap` for families of
 functions), `recording` (which transform differentiates an operand, what was recorded) and `structure` (factors of
 decompositions); the other packages of qad use them.
 """
@@ -25,7 +25,6 @@ from qad.core.foreign import as_array, is_foreign, like
 from qad.core.freeze_hook import any_traced, opaque
 from qad.core.handlers import implements, passes_through, rules_of
 from qad.core.modes import no_grad
-from qad.core.mutation.strides import lies_as
 from qad.core.tape.cotangents import Lazy, One
 from qad.core.tape.dispatch import refuse_out
 from qad.core.tape.levels import unrecorded
@@ -43,7 +42,7 @@ from qad.core.vmap.rules import each_alone
 __all__ = [
     "ARRAY_TYPES", "AXIS", "ENTRIES", "Lazy", "One", "SHAPE", "Tensor", "any_traced", "as_array", "attach",
     "attach_operator", "core", "defbatch", "defcanonical", "defjvp", "defroot", "defvjp", "each_alone", "hvp",
-    "implements", "is_foreign", "jvp", "lies_as", "like", "no_grad", "on_stack", "opaque", "operand", "operand_of",
+    "implements", "is_foreign", "jvp", "like", "no_grad", "on_stack", "opaque", "operand", "operand_of",
     "passes_through", "primitive", "quick", "quick_product", "quick_with_metadata", "refuse_out", "rule", "rules_of",
     "same_root", "shifted", "spread_out", "square_of_root", "stack_of", "stop_gradient", "unbroadcast", "unrecorded",
     "value_and_grad", "value_of", "vjp", "vmap",

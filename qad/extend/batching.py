@@ -5,10 +5,9 @@
 
 from qad.core.families import aligned, of_outlines
 from qad.core.vmap.batched import enclosed, examples, is_batched, outline
-from qad.core.vmap.layouts import ENTRYWISE, GIVES_C, KEEPS_C, SHOWS_OR_C
 from qad.core.vmap.rules import under_vmap
 
 __all__ = [
-    "ENTRYWISE", "GIVES_C", "KEEPS_C", "SHOWS_OR_C", "aligned", "enclosed", "examples", "is_batched", "of_outlines",
+    "aligned", "enclosed", "examples", "is_batched", "of_outlines",
     "outline", "under_vmap",
 ]  # fmt: skip

@@ -12,7 +12,6 @@ from qad.rules import (
     grids,
     index,
     join,
-    layouts,
     logsumexp,
     nans,
     no_derivative,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, GradientTypeError
-from qad.extend import ENTRIES, attach, implements, on_stack, primitive, quick_with_metadata, rule
-from qad.extend.memory import as_array, is_number
+from qad.extend import ENTRIES, attach, implements, on_stack, primitive, quick_with_metadata, rule, value_of
+from qad.extend.memory import buffer, in_c_order, is_number
 
 if TYPE_CHECKING:
     from qad.typing import Cotangent, DTypeLike, Value
@@ -26,7 +26,12 @@ def _cast_rule(g: Cotangent, y: Value, x: Value, dtype: DTypeLike) -> Cotangent:
 
 rule(cast, _cast_rule, linear=True, batch=ENTRIES, fresh=True, name="astype")
 _cast = quick_with_metadata(cast)
-rule(np.copy, lambda g, y, x, order="K": g, linear=True, batch=ENTRIES)
+
+
+@implements(np.copy)
+def copied(a: Value, order: str = "K", subok: bool = False) -> Value:
+    """``np.copy``: a buffer, which may be written into, and whose views follow."""
+    return buffer(a, order == "C" or in_c_order(a))
 
 
 @implements(np.astype)
@@ -41,8 +46,7 @@ def astype(x: Value, dtype: DTypeLike, /, *, copy: bool = True, device: str | No
         )
     if not copy and old == new:
         return x
-    y = _cast(x, new)
-    return y if x.shape or is_number(x) else as_array(y)
+    return _cast(x, new)
 
 
 def narrowed(y: Value, dtype: DTypeLike | None) -> Value:
@@ -108,4 +112,12 @@ def astype_method(
 
 
 attach("astype", astype_method)
-attach("copy", lambda x, order="C": np.positive(x) if is_number(x) else np.copy(x, order))
+
+
+def copy_method(x: Value, order: str = "C") -> Value:
+    """``x.copy()``: a buffer; of a number another one."""
+    number = is_number(x) and type(value_of(x)) is not np.ndarray
+    return np.positive(x) if number else buffer(x, order == "C")
+
+
+attach("copy", copy_method)

@@ -27,7 +27,7 @@ from qad.extend import (
     stack_of,
     value_of,
 )
-from qad.extend.memory import snapshot
+from qad.extend.memory import held
 from qad.rules.constants import RADIAN
 from qad.rules.elementwise import nonzero, per_size, zero
 
@@ -105,8 +105,8 @@ def _size_rule(g: Cotangent, y: Value, z: Value) -> Cotangent:
     return g * (direction(z, y) if z.dtype.kind == "c" else np.sign(z))
 
 
-rule(real_part, lambda g, y, z: g, linear=True, batch=ENTRIES, shows=True, lazy=(One,), name="real")
-rule(imag_part, lambda g, y, z: g * -1j, linear=True, batch=ENTRIES, shows=True, fresh=True, name="imag")
+rule(real_part, lambda g, y, z: g, linear=True, batch=ENTRIES, shows="real", lazy=(One,), name="real")
+rule(imag_part, lambda g, y, z: g * -1j, linear=True, batch=ENTRIES, shows="imag", fresh=True, name="imag")
 rule(np.conjugate, lambda g, y, z: g.conj(), linear=True, batch=ENTRIES)
 rule(np.absolute, _size_rule, elementwise=True, fresh=True)
 rule(np.fabs, lambda g, y, x: g * np.sign(x), elementwise=True, fresh=True)
@@ -166,7 +166,7 @@ def conj(x: Tensor) -> Value:
     """The complex conjugate; of a real Tensor a copy."""
     if x.value.dtype.kind == "c":
         return _conj(x)
-    return snapshot(x, "K") if x.shape and not x.is_leaf else np.positive(x)
+    return held(x) if x.shape and not x.is_leaf else np.positive(x)
 
 
 def conj_method(x: Tensor) -> Value:

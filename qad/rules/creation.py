@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import Tensor, implements, like, value_of
-from qad.extend.batching import enclosed
-from qad.extend.memory import as_numpys, bottom, buffer, handle, is_vouched, shadow
+from qad.extend import Tensor, implements, like
+from qad.extend.batching import outline
+from qad.extend.memory import buffer, in_c_order
 
 if TYPE_CHECKING:
     from qad.typing import ArrayLike, DTypeLike, Function, Number, Shape, Value
@@ -86,16 +86,11 @@ def full(shape: Shape, fill_value: Number, dtype: DTypeLike | None = None) -> Te
 
 
 def _like(function: Function, a: Value, dtype: DTypeLike | None, order: str, shape: Shape | None) -> Tensor:
-    """``function(a)`` in a Tensor that may be written into; under `qad.vmap` it has the layout of one example."""
-    if type(a) is not Tensor or not bottom(a)[1]:
-        return buffer(function(as_numpys(a), dtype, order, shape=shape))
-    if order in "KA" and (shape is None or np.size(shape) == a.ndim) and not is_vouched(a):
-        batch = value_of(a)  # so is the result, whose layout is no more certain
-        shape = shape if shape is None else (batch.array.shape[0], *(shape if np.iterable(shape) else (shape,)))
-        array = function(batch.array, dtype, order, shape=shape)
-        array = array.value if type(array) is Tensor and not array.requires_grad else array
-        return handle(enclosed(array, batch.level))
-    return buffer(like(a).asarray(function(shadow(a), dtype, order, shape=shape)))
+    """``function(a)`` in a Tensor that may be written into; under `qad.vmap` it is that of one example."""
+    create, ordered = like(a), order == "C" or (order in "KA" and in_c_order(a))
+    if type(a) is Tensor:
+        a = outline(a) if create is np else create.zeros(a.shape, a.dtype)
+    return buffer(function(a, dtype, "C", shape=shape), ordered)
 
 
 def zeros_like(

@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import BatchError
-from qad.extend import Tensor, as_array, like, primitive, rule, unbroadcast
-from qad.extend.batching import outline
-from qad.extend.memory import ELSEWHERE, accumulate
+from qad.extend import Tensor, as_array, primitive, rule
 from qad.rules.structured_cotangents import scatter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from qad.typing import Cotangent, DTypeLike, Index, Tangent, Value
+    from qad.typing import Cotangent, DTypeLike, Index, Value
 
 HOLE = object()
 
@@ -41,6 +39,21 @@ def filled(pattern: tuple[Index, ...], arrays: Iterable[Value]) -> tuple[Index, 
     return tuple([next(arrays) if i is HOLE else i for i in pattern])
 
 
+def is_mask(index: Index) -> bool:
+    """Whether `index` is a Tensor of booleans, or has one in it."""
+    return any(type(i) is Tensor and i.dtype == bool for i in (index if type(index) is tuple else (index,)))
+
+
+def masked(x: Value, index: Index, v: Value, add: bool) -> Value:
+    """`x` with the number `v` where a mask is true that differs from example to example, or with `v` added there."""
+    mask = index[0] if type(index) is tuple and len(index) == 1 else index
+    if type(mask) is tuple or np.ndim(v) or mask.shape != x.shape:
+        raise BatchError(
+            "under qad.vmap a mask selects another number of entries in each example: write qad.where(mask, value, x)"
+        )
+    return np.where(mask, x + v if add else v, x)
+
+
 @primitive
 def gather(x: Value, *arrays: Value, pattern: tuple[Index, ...]) -> Value:
     """``x[index]``."""
@@ -58,65 +71,6 @@ def gathered_back(
 def _back(g: Cotangent, y: Value, x: Value, *arrays: Value, pattern: tuple[Index, ...]) -> Cotangent:
     return gathered_back(g, *arrays, pattern=pattern, shape=x.shape, dtype=x.dtype)
 
-
-# -- writing -----------------------------------------------------------------------------------------------------------
-
-
-def put_item(x: Value, index: Index, v: Value, add: bool) -> Value:
-    """What ``x[index] = v`` makes of `x`, or ``x[index] += v`` with `add`, for an index that holds Tensors."""
-    index = index if type(index) is tuple else (index,)
-    arrays = [i for i in index if type(i) is Tensor]
-    if all(i.dtype != bool for i in arrays):
-        return placed_at(x, v, *arrays, pattern=tuple([HOLE if type(i) is Tensor else i for i in index]), add=add)
-    (mask,) = index if len(index) == 1 else (None,)
-    if mask is None or np.ndim(v) or mask.shape != x.shape:
-        raise BatchError(
-            "under qad.vmap a mask selects another number of entries in each example: write qad.where(mask, value, x)"
-        )
-    return np.where(mask, x + v if add else v, x)
-
-
-@primitive
-def placed_at(x: Value, v: Value, *arrays: Value, pattern: tuple[Index, ...], add: bool) -> Value:
-    """A copy of `x` in which `v` stands at the index, or is added there."""
-    out = x.copy(order="K")
-    if add:
-        accumulate(out, filled(pattern, arrays), v)
-    else:
-        out[filled(pattern, arrays)] = v
-    return out
-
-
-def _placed_back(
-    needed: Sequence[int], g: Cotangent, y: Value, x: Value, v: Value, *arrays: Value, pattern: tuple[Index, ...],
-    add: bool,
-) -> list[Cotangent]:  # fmt: skip
-    parts = {}
-    if 0 in needed:
-        parts[0] = g if add else placed_at(g, 0, *arrays, pattern=pattern, add=False)
-    if 1 in needed:
-        part = gather(g, *arrays, pattern=pattern)
-        if not add and _may_meet(filled(pattern, arrays)):  # of values written to one index the last one stays
-            numbers = like(g).arange(part.size).reshape(part.shape)
-            order = placed_at(like(g).full(g.shape, -1), numbers, *arrays, pattern=pattern, add=False)
-            part = np.where(np.equal(gather(order, *arrays, pattern=pattern), numbers), part, 0)
-        parts[1] = unbroadcast(part, np.shape(v))
-    return [parts[i] for i in needed]
-
-
-def _may_meet(index: Index) -> bool:
-    return any(np.size(i) > 1 and i.dtype != bool for i in index if type(i) is Tensor or isinstance(i, np.ndarray))
-
-
-def _placed_forward(
-    tangents: Sequence[Tangent | None], y: Value, x: Value, v: Value, *arrays: Value, pattern: tuple[Index, ...],
-    add: bool,
-) -> Tangent:  # fmt: skip
-    t = like(y).zeros(y.shape, y.dtype) if tangents[0] is None else np.astype(tangents[0], y.dtype)
-    return placed_at(t, 0 if tangents[1] is None else tangents[1], *arrays, pattern=pattern, add=add)
-
-
-ELSEWHERE["put_item"] = put_item
 
 # -- a batch of indices ------------------------------------------------------------------------------------------------
 
@@ -186,24 +140,3 @@ rule(
     linear=True,
     batch=_gathered_back,
 )
-
-
-def _placed_at(
-    batched: Sequence[bool], x: Value, v: Value, *arrays: Value, pattern: tuple[Index, ...], add: bool
-) -> Value:
-    """In every example; an index of all examples has their numbers in front, and the axes of its arrays after that."""
-    index, most = _rows(batched[2:], arrays, pattern)
-    size = next(len(a) for b, a in zip(batched, (x, v, *arrays), strict=True) if b)
-    x = x if batched[0] else np.broadcast_to(x, (size, *x.shape))
-    shapes = [np.zeros(np.shape(a)[b:], int) for b, a in zip(batched[2:], arrays, strict=True)]
-    there = outline(x)[0][filled(pattern, shapes)].shape
-    if batched[1]:
-        v = v.reshape((size,) + (1,) * (len(there) + 1 - v.ndim) + v.shape[1:])
-    place = _place(pattern, x.ndim - 1)
-    v = np.moveaxis(np.broadcast_to(v, (size, *there)), range(1 + place, 1 + place + most), range(1, 1 + most))
-    index = (_numbers(size, most), *index)
-    pattern = tuple([HOLE if type(i) is Tensor else i for i in index])
-    return placed_at(x, v, *(i for i in index if type(i) is Tensor), pattern=pattern, add=add)
-
-
-rule(placed_at, shared=_placed_back, forward_shared=_placed_forward, batch=_placed_at)

@@ -8,7 +8,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, implements, like, operand
-from qad.extend.memory import snapshot
+from qad.extend.memory import held
 
 if TYPE_CHECKING:
     from qad.typing import DTypeLike, Value
@@ -70,4 +70,4 @@ def meshgrid(*xi: Value, copy: bool = True, sparse: bool = False, indexing: str 
     n = len(xi)
     grids = [np.reshape(operand(x), (1,) * k + (-1,) + (1,) * (n - k - 1)) for x, k in zip(xi, axes, strict=True)]
     grids = grids if sparse else np.broadcast_arrays(*grids)
-    return tuple([grid if not copy else snapshot(grid) if type(grid) is Tensor else grid.copy() for grid in grids])
+    return tuple([grid if not copy else held(grid) if type(grid) is Tensor else grid.copy() for grid in grids])

@@ -17,7 +17,6 @@ from qad.extend import (
     attach,
     defroot,
     implements,
-    lies_as,
     operand,
     primitive,
     quick_with_metadata,
@@ -27,7 +26,7 @@ from qad.extend import (
     unrecorded,
     value_of,
 )
-from qad.extend.memory import FIXED, is_copied, read, read_each, snapshot
+from qad.extend.memory import Form, held
 from qad.rules.gather import item_at
 from qad.rules.structured_cotangents import Scatter, behind, may_repeat, within
 
@@ -70,15 +69,14 @@ SETTLED = frozenset((int, np.int64, np.int32, slice, type(None), type(...)))
 
 def item(x: Tensor, index: Index) -> Value:
     """``x[index]``; the index may hold Tensors, which serve as integers or masks."""
-    kind = type(index)
-    own = x.buffer is None or x.buffer is FIXED or not is_copied(x)
+    kind, own = type(index), type(x.value) is not Form
     if kind is int and own:
         return _getitem(x, index)
     if kind not in SETTLED and not (kind is tuple and SETTLED.issuperset(map(type, index))):
         index = settled(index)
         if type(index) is Tensor or (type(index) is tuple and Tensor in map(type, index)):
-            return read_each(x, index, item_at(x, index))
-    return _getitem(x, index) if own else read(x, index)
+            return item_at(x, index) if own else x.level.read(x, index)
+    return _getitem(x, index) if own else x.level.read(x, index)
 
 
 def settled(index: Index) -> Index:
@@ -153,7 +151,7 @@ def take(a: Value, indices: Value, axis: int | None = None, out: object = None, 
     if 0 in a.shape[: place + 1] and 0 in shape:
         return a.reshape(shape).copy()  # of nothing NumPy takes nothing, whatever the indices
     out = entries(a, (*index, picked))
-    return snapshot(out) if type(out) is Tensor else out  # NumPy's lies in C order
+    return held(out) if type(out) is Tensor else out
 
 
 @implements(np.take_along_axis)
@@ -179,7 +177,6 @@ def extract(condition: Value, arr: Value) -> Value:
 
 
 @implements(np.delete)
-@lies_as(np.delete)
 def delete(arr: Value, obj: Index, axis: int | None = None) -> Value:
     arr = operand(arr)
     size = arr.size if axis is None else arr.shape[axis]
@@ -217,7 +214,6 @@ def where(condition: Value, *branches: Value) -> Value:
 
 
 @implements(np.select)
-@lies_as(np.select)
 def select(condlist: Sequence[Value], choicelist: Sequence[Value], default: Value = 0) -> Value:
     if len(condlist) != len(choicelist):
         raise ArgumentError(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import implements, lies_as, like, operand, refuse_out, stack_of, unrecorded
+from qad.extend import implements, operand, refuse_out, stack_of, unrecorded
 from qad.rules.axes import freedom
 from qad.rules.reduce import _number
 
@@ -22,11 +22,6 @@ def without(a: Value, fill: float) -> tuple[Value, Value]:
     return (a if stack_of(kept).all() else np.where(kept, a, fill)), kept
 
 
-def _of_copy(function: Function) -> Function:
-    """A reference for `lies_as`: NumPy's functions that leave out NaN compute with a copy, which sets the layout."""
-    return lambda a, *args, **kwargs: function(like(a).array(a), *args, **kwargs)
-
-
 def _filling(function: Function, fill: float) -> Function:
     """A handler: `function` of the array with NaN replaced by a neutral number."""
 
@@ -39,7 +34,7 @@ def _filling(function: Function, fill: float) -> Function:
 for _nan, _function, _fill in (
     (np.nansum, np.sum, 0), (np.nanprod, np.prod, 1), (np.nancumsum, np.cumsum, 0), (np.nancumprod, np.cumprod, 1),
 ):  # fmt: skip
-    implements(_nan)(lies_as(_of_copy(_function))(_filling(_function, _fill)))
+    implements(_nan)(_filling(_function, _fill))
 
 
 def _extreme(function: Function, fill: float) -> Function:
@@ -57,12 +52,11 @@ def _extreme(function: Function, fill: float) -> Function:
     return handler
 
 
-nanmax: Function = implements(np.nanmax)(lies_as(np.max)(_extreme(np.max, -np.inf)))
-nanmin: Function = implements(np.nanmin)(lies_as(np.min)(_extreme(np.min, np.inf)))
+nanmax: Function = implements(np.nanmax)(_extreme(np.max, -np.inf))
+nanmin: Function = implements(np.nanmin)(_extreme(np.min, np.inf))
 
 
 @implements(np.nanmean)
-@lies_as(_of_copy(np.mean))
 def nanmean(
     a: Value, axis: Axes = None, dtype: DTypeLike | None = None, out: object = None, keepdims: bool = False, *,
     where: Value = True,
@@ -85,5 +79,5 @@ def _moment(function: Function) -> Function:
     return handler
 
 
-nanvar: Function = implements(np.nanvar)(lies_as(_of_copy(np.var))(_moment(np.var)))
-nanstd: Function = implements(np.nanstd)(lies_as(_of_copy(np.std))(_moment(np.std)))
+nanvar: Function = implements(np.nanvar)(_moment(np.var))
+nanstd: Function = implements(np.nanstd)(_moment(np.std))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import Tensor, implements, lies_as, like, operand, value_of
+from qad.extend import Tensor, implements, like, operand, value_of
 from qad.rules.index import along
 from qad.rules.repeat import pad_with
 
@@ -23,7 +23,6 @@ KEYWORDS = {"constant": "constant_values", "linear_ramp": "end_values", **dict.f
 
 
 @implements(np.pad)
-@lies_as(lambda array, pad_width, *args, **kwargs: np.pad(array, pad_width))
 def pad(array: Value, pad_width: Value, mode: str | Function = "constant", **kwargs: Any) -> Value:
     """``np.pad``; what mode "empty" leaves to chance is 0."""
     if callable(mode):

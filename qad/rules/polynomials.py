@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import Tensor, implements, lies_as, like, operand, stack_of
+from qad.extend import Tensor, implements, like, operand, stack_of
 from qad.rules.resizing import within_zeros
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ def _beside(p: Value, k: Value) -> Value:
 
 
 @implements(np.polyval)
-@lies_as(np.polyval)
 def polyval(p: Value, x: Value) -> Value:
     """``np.polyval``, by Horner's rule."""
     x = operand(x)

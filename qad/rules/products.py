@@ -13,7 +13,6 @@ from qad.extend import (
     attach,
     defcanonical,
     implements,
-    lies_as,
     operand,
     primitive,
     quick,
@@ -155,7 +154,6 @@ def _any_matmul(x: Value, y: Value) -> Value:
         ) from None
 
 
-@lies_as(np.dot)
 def _scaled(x: Value, y: Value) -> Value:
     """``np.dot`` of a number and an array."""
     return np.multiply(x, y)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import Tensor, implements, lies_as, like, operand, refuse_out, stack_of, unrecorded
+from qad.extend import Tensor, implements, like, operand, refuse_out, stack_of, unrecorded
 from qad.rules.axes import present
 
 if TYPE_CHECKING:
@@ -97,22 +97,9 @@ def _median(name: str, skip_nan: bool) -> Function:
     return handler
 
 
-def _of_numbers(function: Function) -> Function:
-    """A reference for `lies_as`: the layout does not depend on NaN, of which NumPy would warn."""
-    return lambda a, *args, **kwargs: function(np.zeros_like(a) if np.isnan(a).any() else a, *args, **kwargs)
-
-
-quantile: Function = implements(np.quantile)(lies_as(np.quantile, always=True)(_handler("np.quantile", 1, False)))
-percentile: Function = implements(np.percentile)(
-    lies_as(np.percentile, always=True)(_handler("np.percentile", 100, False))
-)
-nanquantile: Function = implements(np.nanquantile)(
-    lies_as(_of_numbers(np.nanquantile), always=True)(_handler("np.nanquantile", 1, True))
-)
-nanpercentile: Function = implements(np.nanpercentile)(
-    lies_as(_of_numbers(np.nanpercentile), always=True)(_handler("np.nanpercentile", 100, True))
-)
-median: Function = implements(np.median)(lies_as(np.median, always=True)(_median("np.median", False)))
-nanmedian: Function = implements(np.nanmedian)(
-    lies_as(_of_numbers(np.nanmedian), always=True)(_median("np.nanmedian", True))
-)
+quantile: Function = implements(np.quantile)(_handler("np.quantile", 1, False))
+percentile: Function = implements(np.percentile)(_handler("np.percentile", 100, False))
+nanquantile: Function = implements(np.nanquantile)(_handler("np.nanquantile", 1, True))
+nanpercentile: Function = implements(np.nanpercentile)(_handler("np.nanpercentile", 100, True))
+median: Function = implements(np.median)(_median("np.median", False))
+nanmedian: Function = implements(np.nanmedian)(_median("np.nanmedian", True))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from qad.extend import AXIS, Tensor, as_array, attach, implements, like, operand, primitive, rule, shifted, value_of
-from qad.extend.memory import snapshot
+from qad.extend.memory import held
 from qad.rules.axes import rows_of
 from qad.rules.index import take
 
@@ -76,7 +76,7 @@ def repeat(a: Value, repeats: Value, axis: int | None = None) -> Value:
     before, n, after = a.shape[:axis], a.shape[axis], a.shape[axis + 1 :]
     spread = np.broadcast_to(a.reshape((*before, n, 1, *after)), (*before, n, repeats, *after))
     y = spread.reshape((*before, n * repeats, *after))
-    return snapshot(y) if type(y) is Tensor else y
+    return held(y) if type(y) is Tensor else y
 
 
 # -- padded ----------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from qad.core.errors import ArgumentError
-from qad.extend import as_array, implements, lies_as, operand, stack_of, value_of
+from qad.extend import as_array, implements, operand, stack_of, value_of
 
 if TYPE_CHECKING:
     from typing import Any
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 
 @implements(np.insert)
-@lies_as(np.insert)
 def insert(arr: Value, obj: Index, values: Value, axis: int | None = None) -> Value:
     """``np.insert``: NumPy itself inserts into the array of indices, which tells where every entry goes."""
     arr, values = operand(arr), operand(values)

@@ -17,7 +17,6 @@ from qad.extend import (
     AXIS,
     attach,
     implements,
-    lies_as,
     operand,
     primitive,
     refuse_out,
@@ -119,7 +118,6 @@ rule(prod_over, _prod_rule, forward=_prod_forward, batch=AXIS, fresh=True)
 
 
 @implements(np.prod)
-@lies_as(np.prod)
 def prod(
     a: Value, axis: Axes = None, dtype: DTypeLike | None = None, out: object = None, keepdims: bool = False,
     initial: Value = None, where: Value = True,
@@ -183,7 +181,6 @@ def _pairs(x: Value, axis: int) -> tuple[Value, Value]:
 
 
 @implements(np.diff)
-@lies_as(np.diff)
 def diff(a: Value, n: int = 1, axis: int = -1, prepend: Value = None, append: Value = None) -> Value:
     """``np.diff``; what is prepended or appended may be a number, or an array that fits."""
     if n == 0:  # as it is, without what was to stand around it

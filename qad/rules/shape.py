@@ -26,9 +26,8 @@ from qad.extend import (
     shifted,
     stack_of,
     unbroadcast,
-    value_of,
 )
-from qad.extend.memory import BY_LAYOUT, as_array, is_copied, is_vouched, look, mark, shadow, snapshot, unsure
+from qad.extend.memory import held, is_buffer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,7 +84,7 @@ rule(
     name="transpose",
 )
 rule(mT, lambda g, y, x: g.mT, linear=True, batch=core(2), shows=True, name="matrix_transpose")
-rule(reshape, lambda g, y, x, shape: g.reshape(x.shape), linear=True, batch=_reshape_each, shows=True)
+rule(reshape, lambda g, y, x, shape: g.reshape(x.shape), linear=True, batch=_reshape_each, shows="by order")
 rule(
     transpose,
     lambda g, y, x, axes: g.transpose(inverse(axes)),
@@ -109,7 +108,6 @@ rule(
 )
 for _function in (T, mT, reshape, transpose, swapaxes, np.broadcast_to):
     defroot(_function, None)
-BY_LAYOUT.add(reshape)
 _T, _mT = quick(T), quick(mT)
 _quick_reshape, _transpose = quick_with_metadata(reshape), quick_with_metadata(transpose)
 _swapaxes = quick_with_metadata(swapaxes)
@@ -117,26 +115,18 @@ _swapaxes = quick_with_metadata(swapaxes)
 # -- reshapes --------------------------------------------------------------------------------------
 
 
-def _reshape(x: Tensor, shape: Shape) -> Value:
-    """The recorded reshape, a view wherever NumPy's is: where `x` is read as a copy, memory does not tell."""
-    y = _quick_reshape(x, shape)
-    if y.buffer is None and is_copied(x):
-        look(y, x, reshape, (shape,))
-    return y
-
-
 @implements(np.reshape)
 def reshaped(a: Value, shape: Shape, order: str = "C", *, copy: bool | None = None) -> Value:
     if copy is not None:
         return _reshaped_as_told(a, shape, order, copy)
     if order == "C":
-        return _reshape(a, shape)
+        return _quick_reshape(a, shape)
     if order != "F":
         raise ArgumentError(
             f"order={order!r} asks for a layout in memory, which Tensors do not promise: write order='C' or order='F'"
         )
     backwards = tuple(shape)[::-1] if np.iterable(shape) else (shape,)
-    return _T(_reshape(_T(a), backwards))
+    return _T(_quick_reshape(_T(a), backwards))
 
 
 def _reshaped_as_told(a: Value, shape: Shape, order: str, copy: bool) -> Value:
@@ -149,27 +139,21 @@ def _reshaped_as_told(a: Value, shape: Shape, order: str, copy: bool) -> Value:
 
 def reshape_method(x: Tensor, *shape: Any, order: str = "C", copy: bool | None = None) -> Value:
     shape = shape[0] if len(shape) == 1 else shape
-    return _reshape(x, shape) if order == "C" and copy is None else reshaped(x, shape, order, copy=copy)
+    return _quick_reshape(x, shape) if order == "C" and copy is None else reshaped(x, shape, order, copy=copy)
 
 
 @implements(np.ravel)
 def ravel(a: Value, order: str = "C") -> Value:
     """``np.ravel``: a view where the entries follow one another in memory, else a copy."""
-    y = reshaped(a, -1, order) if a.ndim else _reshape(a, (1,))
-    if y.buffer is None or y.buffer[1] is unsure:
-        return y
-    if not is_vouched(a):
-        mark(y, a, unsure, (y.shape,))
-        return y
-    flags = shadow(a).flags
-    return y if (flags.f_contiguous if order == "F" else flags.c_contiguous) else snapshot(y)
+    y = reshaped(a, -1, order) if a.ndim else _quick_reshape(a, (1,))
+    return held(y) if is_buffer(a) and not a.level.is_dense() else y
 
 
 def _as_numpy_shapes(function: Function) -> Function:
     """A handler for a function that only changes the shape, to the one NumPy gives."""
 
     def handler(a, *args, **kwargs):
-        return _reshape(a, function(value_of(a), *args, **kwargs).shape)
+        return _quick_reshape(a, function(np.empty(a.shape, bool), *args, **kwargs).shape)
 
     return handler
 
@@ -184,7 +168,9 @@ def _each(function: Function, *indices: Index) -> Function:
     def one(a):
         if type(a) is not Tensor:
             return function(operand(a))
-        return _reshape(a, (1,) * len(indices)) if not a.ndim else a[indices[a.ndim]] if a.ndim < len(indices) else a
+        if not a.ndim:
+            return _quick_reshape(a, (1,) * len(indices))
+        return a[indices[a.ndim]] if a.ndim < len(indices) else a
 
     def handler(*arrays):
         widened = tuple([one(a) for a in arrays])
@@ -202,8 +188,8 @@ atleast_3d: Function = implements(np.atleast_3d)(_each(np.atleast_3d, (), (None,
 @implements(np.broadcast_arrays)
 def broadcast_arrays(*args: Value, subok: bool = False) -> tuple[Value, ...]:
     arrays = [operand(a) for a in args]
-    shape = np.broadcast_shapes(*(np.shape(value_of(a)) for a in arrays))
-    return tuple([as_array(a) if np.shape(value_of(a)) == shape else np.broadcast_to(a, shape) for a in arrays])
+    shape = np.broadcast_shapes(*map(np.shape, arrays))
+    return tuple([a if np.shape(a) == shape else np.broadcast_to(a, shape) for a in arrays])
 
 
 for _function in (np.squeeze, np.expand_dims, np.atleast_1d, np.atleast_2d, np.atleast_3d):
@@ -271,7 +257,7 @@ for _name, _function in (("T", _T), ("mT", matrix_transpose), ("mH", adjoint), (
 for _name, _function in (
     ("reshape", reshape_method),
     ("ravel", ravel),
-    ("flatten", lambda x, order="C": snapshot(reshaped(x, -1, order))),
+    ("flatten", lambda x, order="C": held(reshaped(x, -1, order))),
     ("squeeze", squeeze),
     ("transpose", transpose_method),
     ("swapaxes", _swapaxes),

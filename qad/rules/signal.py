@@ -8,7 +8,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import implements, lies_as, like, operand, primitive, rule, unrecorded
+from qad.extend import implements, like, operand, primitive, rule, unrecorded
 from qad.rules.index import take
 
 if TYPE_CHECKING:
@@ -80,7 +80,6 @@ def ediff1d(ary: Value, to_end: Value = None, to_begin: Value = None) -> Value:
 
 
 @implements(np.gradient)
-@lies_as(np.gradient, always=True)
 def gradient(f: Value, *varargs: Value, axis: Axes = None, edge_order: int = 1) -> Value | tuple[Value, ...]:
     """``np.gradient``: differences of second order, on even and uneven grids."""
     f = operand(f)

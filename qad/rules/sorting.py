@@ -14,7 +14,6 @@ from qad.extend import (
     AXIS,
     attach,
     implements,
-    lies_as,
     primitive,
     quick_with_metadata,
     refuse_out,
@@ -161,7 +160,6 @@ def sort(
 
 
 @implements(np.partition)
-@lies_as(np.partition)
 def partition(a: Value, kth: Value, axis: int | None = -1, kind: str = "introselect", order: object = None) -> Value:
     """``np.partition`` of real numbers."""
     refuse_complex(a, "partition")

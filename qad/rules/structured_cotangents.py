@@ -9,7 +9,7 @@ import numpy as np
 
 from qad.core.errors import ShapeError
 from qad.extend import ARRAY_TYPES, Lazy, One, Tensor, is_foreign, like, primitive, rule, spread_out, value_of
-from qad.extend.memory import Written, moved
+from qad.extend.memory import buffer, is_buffer, moved
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -127,13 +127,13 @@ class Scatter(Lazy):
         if plain and part.dtype is g.dtype and (type(index) is int or not may_repeat(index)):
             g[index] += part
             return g
-        if not self.shape or (type(g) is Tensor and type(g.buffer) is not Written):
+        if not self.shape or (type(g) is Tensor and not is_buffer(g)):
             return self.add(g)
         if np.result_type(g.dtype, *{part.dtype for _, part in self.parts}) != g.dtype:
             return self.add(g)
         for index, part in self.parts:
             if type(part) is Tensor and (type(g) is np.ndarray or is_foreign(g)):
-                g = Tensor(g)  # and so a buffer
+                g = buffer(g)
             elif not isinstance(part, (np.ndarray, np.generic)) and type(g) is np.ndarray:
                 g = moved(g, part)
             if type(g) is np.ndarray and not may_repeat(index):

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from qad.core.errors import ArgumentError
-from qad.extend import Tensor, as_array, implements, lies_as, like, operand, refuse_out, value_of
-from qad.extend.memory import elementwise, relaid
+from qad.extend import Tensor, as_array, implements, like, operand, refuse_out, value_of
 from qad.extend.recording import has_no_derivative
 from qad.rules.axes import axes_of, of_nothing
 from qad.rules.logsumexp import logsumexp
@@ -46,7 +45,7 @@ def __call__(
     casting: str = "same_kind", order: str = "K", subok: bool = True, **more: Any,
 ) -> Value | tuple[Value, ...]:  # fmt: skip
     """Where `where` is False the answer is 0: NumPy leaves such entries to chance, and does not compute them."""
-    operands = given = [operand(x) for x in inputs]
+    operands = [operand(x) for x in inputs]
     if axis is not None and ufunc is np.vecdot:
         return np.linalg.vecdot(*operands, axis=axis)
     if axis is not None or more:
@@ -55,16 +54,15 @@ def __call__(
     if dtype is not None:
         operands = [_as(x, np.dtype(dtype)) for x in operands]
     if where is True:
-        return ufunc(*operands) if dtype is None else relaid(ufunc(*operands), elementwise(*given))
+        return ufunc(*operands)
     create = like(*operands)
     if create is not np:
         operands = [x if type(x) is Tensor else create.asarray(x) for x in operands]
     *operands, mask = np.broadcast_arrays(*operands, create.array(value_of(where)))
     y = ufunc(*(x[mask] for x in operands))
-    laid = elementwise(*given, mask)
     if isinstance(y, tuple):
-        return tuple([relaid(_around(part, mask), laid) for part in y])
-    return relaid(_around(y, mask), laid)
+        return tuple([_around(part, mask) for part in y])
+    return _around(y, mask)
 
 
 def _as(x: Value, dtype: DTypeLike) -> Value:
@@ -144,10 +142,6 @@ def reduceat(
     return np.stack(ys, axis) if ys else np.take(a, [], axis)
 
 
-def _by_numpy(method: str) -> Function:
-    return lambda ufunc, *args, **kwargs: getattr(ufunc, method)(*args, **kwargs)
-
-
 def _along_first(function: Function) -> Function:
     """The method ``reduce`` of the ufunc that `function` folds with; its axis is the first one by default."""
     return lambda x, axis=0, *more, **options: function(x, axis, *more, **options)
@@ -164,4 +158,4 @@ implements((np.maximum, "reduce"))(_of_order(max))
 implements((np.minimum, "reduce"))(_of_order(min))
 implements((None, "__call__"))(__call__)
 for _method in (outer, reduce, accumulate, reduceat):
-    implements((None, _method.__name__))(passing(lies_as(_by_numpy(_method.__name__))(_method)))
+    implements((None, _method.__name__))(passing(_method))

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from operator import getitem
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.core.errors import ArgumentError, BatchError, RecordedTensorError
-from qad.extend import Tensor, as_array, attach, implements, is_foreign, operand, stack_of, value_of
+from qad.extend import Tensor, as_array, attach, implements, operand, value_of
 from qad.extend.batching import is_batched
-from qad.extend.memory import accumulate, adopt, handle_of, is_number, is_parameter, renew, root_of, spot, write
-from qad.rules.complex import imag, imag_part, real, real_part
+from qad.extend.memory import held, is_buffer, is_number, is_parameter, step, write
+from qad.rules.complex import imag, real
 from qad.rules.flat import Flat, unraveled
+from qad.rules.gather import is_mask, masked
 from qad.rules.index import along, settled
 
 if TYPE_CHECKING:
@@ -25,26 +25,14 @@ if TYPE_CHECKING:
 
 def set_item(x: Value, index: Index, value: Value) -> None:
     """``x[index] = value``, recorded."""
-    if not _is_view(value, x, getitem, index):
-        _to(x, settled(index), operand(value))
+    index = settled(index)
+    if not _is_view(value, x, index):
+        _to(x, index, operand(value))
 
 
-def _is_view(value: Value, x: Value, function: Function, index: Index | None = None) -> bool:
-    """Whether `value` is the view ``function(x, index)``, as at the end of ``x[index] += y``, which has written."""
-    mark = value.buffer if type(value) is Tensor else None
-    if type(mark) is not tuple or mark[0] is not x or mark[1] is not function:
-        return False
-    return function is not getitem or _same(mark[2][0], settled(index))
-
-
-def _same(one: Index, two: Index) -> bool:
-    """Whether two indices are the same, but for arrays."""
-    if type(one) is tuple or type(two) is tuple:
-        one, two = (i if type(i) is tuple else (i,) for i in (one, two))
-        return len(one) == len(two) and all(map(_same, one, two))
-    if type(one) is not type(two) or isinstance(one, np.ndarray) or is_foreign(one):
-        return False
-    return stack_of(one) is stack_of(two) if type(one) is Tensor else one == two
+def _is_view(value: Value, x: Value, index: Index) -> bool:
+    """Whether `value` is the view ``x[index]``, as at the end of ``x[index] += y``, which has written."""
+    return is_buffer(value) and is_buffer(x) and x.level.shows_at(index, value.level)
 
 
 def _to(x: Value, index: Index, value: Value, add: bool = False) -> None:
@@ -56,36 +44,27 @@ def _to(x: Value, index: Index, value: Value, add: bool = False) -> None:
                 "with qad.zeros(shape), which records what is written"
             )
         raise ArgumentError("a Tensor was given where NumPy writes into an array: write x.numpy()")
-    if is_parameter(x):
-        _step(x, index, value, add)
-    else:
-        write(x, index, value, add)
-
-
-def _step(x: Tensor, index: Index, value: Value, add: bool) -> None:
-    root = root_of(x)
-    if root is not x:
-        index, value = spot(x, index, value, add)
-    array = root.value.copy(order="K")
-    (accumulate if add else np.ndarray.__setitem__)(array, index, value_of(value))
-    renew(root, array)
+    if is_mask(index):  # of `qad.vmap`
+        index, value, add = ..., masked(x, index, value, add), False
+    (step if is_parameter(x) else write)(x, index, value, add)
 
 
 attach("__setitem__", set_item)
 
 
-def _part_setter(part: Function, function: Function) -> Function:
+def _part_setter(part: Function) -> Function:
     def set_part(x, value):
         if x.dtype.kind != "c" and part is imag:
             raise ArgumentError("a real array has no imaginary part to be written into: make it with dtype=complex")
-        if not _is_view(value, x, function):
-            _to(part(x), ..., operand(value))
+        shown = part(x)
+        if not _is_view(value, shown, ...):
+            _to(shown, ..., operand(value))
 
     return set_part
 
 
-attach("real", Tensor.real.setter(_part_setter(real, real_part)))
-attach("imag", Tensor.imag.setter(_part_setter(imag, imag_part)))
+attach("real", Tensor.real.setter(_part_setter(real)))
+attach("imag", Tensor.imag.setter(_part_setter(imag)))
 attach("flat", property(Flat, lambda x, value: Flat(x).__setitem__(slice(None), value)))
 
 # -- x += y and its kin ------------------------------------------------------------------------------
@@ -94,12 +73,9 @@ attach("flat", property(Flat, lambda x, value: Flat(x).__setitem__(slice(None), 
 def _in_place(name: str, ufunc: np.ufunc) -> None:
     def operator(x, y):
         result = ufunc(x, y)
-        if is_number(x):
+        if is_number(x) and not is_parameter(x):
             return result  # numbers do not change
-        if is_parameter(x):
-            _step(x, ..., result, False)
-        else:
-            adopt(x, result)
+        (step if is_parameter(x) else write)(x, ..., result)
         return x
 
     attach(f"__i{name}__", operator)
@@ -132,7 +108,7 @@ def at(ufunc: np.ufunc, a: Value, indices: Index, *b: Value) -> None:
     places = np.arange(a.size).reshape(a.shape)[settled(indices)]
     if b:
         y = np.broadcast_to(operand(*b), places.shape).reshape(-1)
-        b = (handle_of(y) if type(y) is Tensor else y.copy(),)  # it may show what is about to change
+        b = (held(y) if type(y) is Tensor else y.copy(),)  # it may show what is about to change
     places = places.reshape(-1)
     for chosen in _rounds(places):
         index = unraveled(places[chosen], a.shape)

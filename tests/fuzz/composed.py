@@ -46,7 +46,7 @@ def composing(rng, arrays, free):
     def make(arrays, reads):
         a, b = arrays[i], arrays[j]
         y = f(a.transpose(axes) * 1 if first and subscripts not in name else a, b * 1 if second else b)
-        arrays.append(np.tanh(y.real) if scale else y * 1.0)
+        arrays.append((np.tanh(y.real) if scale else y * 1.0).copy())
 
     return name, make
 

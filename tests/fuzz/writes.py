@@ -64,7 +64,12 @@ def making(rng, arrays, free):
             ("repeat", lambda a, b: np.repeat(a[:], 2, 0)),
         ],
     )  # fmt: skip
-    return name, lambda arrays, reads: arrays.append(f(arrays[i], arrays[j]))
+    copied = rng.integers(8) > 0  # a result of which a view was taken is not written into
+    return name, lambda arrays, reads: arrays.append(_own(f(arrays[i], arrays[j]), copied))
+
+
+def _own(y, copied):
+    return y.copy() if copied and np.ndim(y) else y
 
 
 # -- views ---------------------------------------------------------------------------------------------------------

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import qad
-from qad.core.mutation.indices import composed, repeats
-from qad.core.mutation.view_indices import exchanged
+from qad.core.buffers.parts import exchanged
+from qad.core.buffers.primitive import last_of_equals
 from tests.cases import Case, needs_fast, normal
 
 
@@ -372,22 +372,11 @@ def test_operators_in_place_reach_every_name(name):
     np.testing.assert_array_equal(view.numpy(), expected[1:])
 
 
-def test_indices_into_views_are_composed():
-    a = np.arange(60).reshape(3, 4, 5)
-    outers = [1, slice(None, None, -1), (slice(1, None), -2), (..., slice(4, 0, -2)), (0, ..., slice(1, 3))]
-    inners = [0, -1, slice(None, None, 2), (..., 0), (slice(None, None, -1), ...), slice(5, 5)]
-    for outer in outers:
-        for inner in inners:
-            np.testing.assert_array_equal(a[composed(outer, inner, a.shape)], a[outer][inner])
-    assert composed(None, 0, a.shape) is None
-    assert composed(0, [0], a.shape) is None
-
-
 def test_entries_named_twice():
-    assert repeats(slice(None), (4,)) is None
-    assert repeats(np.array([0, 2]), (4,)) is None
-    np.testing.assert_array_equal(repeats(np.array([0, 1, -4]), (4,)), [False, True, True])
-    np.testing.assert_array_equal(repeats((np.array([0, 0]), np.array([1, 1])), (4, 3)), [False, True])
+    assert last_of_equals(slice(None), (4,)) is None
+    assert last_of_equals(np.array([0, 2]), (4,)) is None
+    np.testing.assert_array_equal(last_of_equals(np.array([0, 1, -4]), (4,)), [False, True, True])
+    np.testing.assert_array_equal(last_of_equals((np.array([0, 0]), np.array([1, 1])), (4, 3)), [False, True])
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)

@@ -10,7 +10,6 @@ from qad.core.families import BATCHING
 from qad.core.tape.operands import NUMBERS
 from qad.core.tape.tensor import Tensor
 from qad.core.vmap.batched import Batched
-from qad.core.vmap.layouts import layout_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +29,7 @@ def batch_one(p: Primitive, x: Tensor, metadata: Sequence[Any], level: Level) ->
         ans = p.fn(x.value.array, *metadata)
     else:
         return level.apply(p, (x, *metadata), {})
-    return Tensor(Batched(ans, level, layout_of(p, ans, (x,))), None, level)
+    return Tensor(Batched(ans, level), None, level)
 
 
 def batch_two(p: Primitive, x: Value, y: Value, level: Level) -> Tensor | None:
@@ -38,7 +37,6 @@ def batch_two(p: Primitive, x: Value, y: Value, level: Level) -> Tensor | None:
     # measured: without it a batch of small gradients takes 1.55 times as long
     if not p.elementwise or p.fn in BATCHING:
         return None
-    operands = x, y
     if type(x) is Tensor:
         x, kind = x.value.array, type(y)
         if kind is Tensor and y.level is level:
@@ -52,7 +50,7 @@ def batch_two(p: Primitive, x: Value, y: Value, level: Level) -> Tensor | None:
         if kind not in NUMBERS and (kind is not ndarray or x.ndim >= y.ndim):
             return None
     ans = p.fn(x, y)
-    return Tensor(Batched(ans, level, layout_of(p, ans, operands)), None, level)
+    return Tensor(Batched(ans, level), None, level)
 
 
 def batch_product(p: Primitive, v: Value, w: Value, level: Level) -> Tensor:

@@ -22,19 +22,37 @@ from qad.core.tape.operands import split
 from qad.core.tape.reverse import Reverse
 from qad.core.tape.roots import remembered
 from qad.core.tape.tensor import Tensor, rebuild, value_of
+from qad.core.tape.writing import taken, written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qad.core.tape.node import Primitive
-    from qad.core.words import Answer, Keywords, Tangent, Value
+    from qad.core.words import Answer, Index, Keywords, Tangent, Value
 
 
 class Forward(Level):
     """A level whose Tensors carry tangents; it records nothing."""
 
     __slots__ = ()
+    copies = True
     direction = "forward"
+
+    def lift(self, x: Tensor) -> Tensor:
+        """`x` with the tangent 0."""
+        lifted = super().lift(x)
+        lifted.tangent = np.zeros_like(value_of(x))
+        return lifted
+
+    def read(self, x: Tensor, index: Index) -> Tensor:
+        return Tensor(taken(x.value, index), None, self, taken(x.tangent, index))
+
+    def write(self, x: Tensor, index: Index, v: Value, add: bool) -> None:
+        below, tangent = (v.value, v.tangent) if type(v) is Tensor and v.level is self else (v, 0)
+        if x.tangent.dtype != x.dtype:  # that of a complex array may be real
+            x.tangent = x.tangent.astype(x.dtype)
+        x.tangent = written(x.tangent, index, tangent, add)
+        x.value = written(x.value, index, below, add)
 
     def apply(self, p: Primitive, args: Sequence[Value], kwargs: Keywords) -> Answer:
         """Run `p` on the values of the level below, and push the tangents through it."""

@@ -12,6 +12,8 @@ from contextvars import ContextVar
 from itertools import count
 from typing import Any, Self
 
+from qad.core.tape.node import GETITEM, WRITE
+
 fresh: Callable[[], int] = count(1).__next__
 MODE: ContextVar[Any] = ContextVar("qad_mode", default=None)
 mode: Callable[[], Any] = MODE.get  # what stands above levels in the running thread: a Mode, or None
@@ -34,6 +36,7 @@ class Level:
     """
 
     __slots__ = ("number", "open", "quick")
+    copies: bool = False  # whether `read` gives memory of its own, and `write` changes it in place
     stops: bool = True  # whether `no_grad` makes constants of what it carries
     direction: str | None = None  # in which derivatives go here: "backward", "forward", or not at all
 
@@ -45,6 +48,23 @@ class Level:
     def apply(self, primitive: Any, operands: Any, keywords: Any) -> Any:
         """The answer of a primitive to operands of which this level is the highest."""
         raise NotImplementedError
+
+    def lift(self, x: Any) -> Any:
+        """Tensor `x` of a lower level as one of this level that depends on nothing here."""
+        return type(x)(x.value if x.level.number < 0 else x, None, self)
+
+    def read(self, x: Any, index: Any) -> Any:
+        """``x[index]`` of a Tensor of this level, in memory of its own if `copies` says so."""
+        return self.apply(GETITEM, (x, index), {})
+
+    def write(self, x: Any, index: Any, v: Any, add: bool) -> None:
+        """Write `v`, of this level or a lower one, at `index` of a Tensor that nobody else holds, or add it there."""
+        y = self.apply(WRITE, (x, v), {"index": index, "add": add})
+        x.value, x.node, x.level, x.tangent = y.value, y.node, y.level, y.tangent
+
+    def now(self, x: Any) -> Any:
+        """Tensor `x` of this level as operations take it: what it holds at this moment, without structure."""
+        return x
 
     def without(self, x: Any) -> Any:
         """Tensor `x` of this level without derivatives: bare, or what `qad.vmap` needs."""

@@ -9,6 +9,7 @@ gradient in the place of args.
 from __future__ import annotations
 
 from itertools import count
+from operator import getitem
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -60,7 +61,7 @@ class Primitive:
         self.canonical: Any = None  # (x, y) -> what is recorded instead of `fn` of these two, or None
         self.root: Any = None  # (operands) -> the square of the answer, where that is smoother than the answer
         self.keeps: bool = False  # whether `raw` returns a pair (answer, kept), the second for the rules
-        self.shows: bool = False  # whether the answer may be a view of the first operand, whose entries `fn` moves
+        self.shows: Any = False  # whether the answer may be a view of the first operand, whose entries `fn` moves
         self.carries: bool = False  # whether `fn` only moves entries, so that a root of one operand stays one
 
     def __repr__(self) -> str:
@@ -79,6 +80,8 @@ class Primitive:
         return [self.vjps[i](g, ans, *args, **kwargs) for i in wanted]
 
 
+GETITEM = Primitive(getitem, "getitem")
+WRITE = Primitive(None, "write", fresh=True)  # a copy of an array in which something stands at an index
 LEAF = Primitive(None, "leaf")
 FREED = Primitive(None, "freed")
 NOTHING = FREED, None, None, None, ()  # what is left of a node besides its id

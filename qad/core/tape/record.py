@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING
 
 from qad.core.errors import ArgumentError, LeakedTensorError, QadError, ShapeError
 from qad.core.guests import brought, refuse_devices
-from qad.core.tape import hooks
 from qad.core.tape.levels import mode
-from qad.core.tape.operands import FAMILIAR, PLAIN, highest
+from qad.core.tape.operands import FAMILIAR, highest
+from qad.core.tape.views import look
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +31,7 @@ def record(p: Primitive, args: Sequence[Value], kwargs: Keywords | None = None) 
 def handed_down(p: Primitive, args: Sequence[Value], kwargs: Keywords, top: Any) -> Answer:
     """`record`, where `top` (a Mode, or None) stands above the levels."""
     level = highest(args)
-    handler = level if top is None else top.above(level)
+    handler = level if top is None or level.number == inf else top.above(level)  # what a buffer holds will be asked
     if not handler.open:
         raise leaked(p.name)
     try:
@@ -38,8 +39,8 @@ def handed_down(p: Primitive, args: Sequence[Value], kwargs: Keywords, top: Any)
     except (ValueError, TypeError) as error:
         explain(p, args, error)
         raise
-    if not p.elementwise and level is not PLAIN and handler is not top:
-        hooks.answered(out, p.fn, args, kwargs, top is not None and level.number < top.number)
+    if p.shows:
+        look(out, args[0], p, args[1:], kwargs)
     return out
 
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.counterparts import cut_off
+from qad.core.tape import entries
 from qad.core.tape.dispatch import FUNCTIONS, UFUNCS, dispatch_ufunc, missing_rule
+from qad.core.tape.entries import Form
 from qad.core.tape.levels import Level, unrecorded
 from qad.core.tape.node import LEAF, PRIMITIVE
 
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from qad.core.tape.node import Primitive
-    from qad.core.words import Answer, Keywords, Value
+    from qad.core.words import Answer, Index, Keywords, Value
     from qad.typing.attached import Attached
 else:
     Attached = object
@@ -31,12 +33,22 @@ class Constant(Level):
     __slots__ = ()
     stops: bool = False
 
+    copies: bool = True
+
     def apply(self, primitive: Primitive, operands: Sequence[Value], keywords: Keywords) -> Answer:
         return as_constant(primitive.fn(*map(unrecorded, operands), **keywords))
 
+    def read(self, x: Tensor, index: Index) -> Tensor:
+        return Tensor(entries.taken(x.value, index))
+
+    def write(self, x: Tensor, index: Index, v: Value, add: bool) -> None:
+        x.value = entries.placed(x.value, index, v.value if type(v) is Tensor else v, add)
+
 
 CONSTANT = Constant(-1)
-FIXED = "fixed"  # the mark, in the place of a buffer, of what a transform was given: nobody writes into it
+# marks in the slot `buffer`, see `qad.core.buffers.opening`
+FIXED = "fixed"  # of what a transform was given: nobody writes into it
+SHOWN, SHOWN_OFTEN = "shown", "shown often"  # of what one view was taken of, or several
 
 
 class Tensor(Attached):
@@ -71,7 +83,7 @@ class Tensor(Attached):
         self.node = node
         self.level = level
         self.tangent = tangent
-        self.buffer = None  # a mark, once it has been written into
+        self.buffer = None  # a mark, if it shows the memory of another or is shown
         self.source = None  # what a root was made of, see `remembered`; asked for more often than Tensors are made
 
     # -- what it is ------------------------------------------------------------------------------
@@ -103,13 +115,13 @@ class Tensor(Attached):
     @property
     def requires_grad(self) -> bool:
         """Whether operations on this Tensor are recorded."""
-        return self.level is not CONSTANT
+        return self.level.now(self).level is not CONSTANT
 
     @property
     def is_leaf(self) -> bool:
         """Whether this Tensor was made by the user (or a transform), not by an operation."""
         if self.node is None:
-            return self.level is CONSTANT or self.buffer is FIXED
+            return self.level.now(self).level is CONSTANT or self.buffer is FIXED
         return self.node[PRIMITIVE] is LEAF
 
     # -- ways out of the tape --------------------------------------------------------------------
@@ -131,16 +143,16 @@ class Tensor(Attached):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         self._refuse("a plain ndarray", "np.array(x.detach())")
         if copy is None or copy:  # what is written later into one of the two is not seen in the other
-            return np.array(self.value, dtype=dtype)
-        return read_only(np.array(self.value, dtype=dtype, copy=False))
+            return np.array(value_of(self), dtype=dtype)
+        return read_only(np.array(value_of(self), dtype=dtype, copy=False))
 
     def __float__(self) -> float:
         self._refuse("a Python float", "float(x.detach())")
-        return float(self.value)
+        return float(value_of(self))
 
     def __complex__(self) -> complex:
         self._refuse("a Python complex", "complex(x.detach())")
-        return complex(self.value)
+        return complex(value_of(self))
 
     def __int__(self) -> int:  # steps, whose derivative is zero; so is that of a branch, and text has none
         return int(value_of(self))
@@ -152,7 +164,7 @@ class Tensor(Attached):
         return value_of(self).__index__()
 
     def __len__(self) -> int:
-        return len(value_of(self))
+        return self.shape[0] if self.shape else len(value_of(self))  # which says what NumPy says
 
     def __iter__(self) -> Iterator[Tensor]:
         return (self[i] for i in range(len(self)))
@@ -160,7 +172,7 @@ class Tensor(Attached):
     def _refuse(self, what: str, instead: str) -> None:
         if hasattr(value := value_of(self), "_refuse"):  # a batch, which cannot be one number in any case
             value._refuse()
-        if self.level != CONSTANT:
+        if self.requires_grad:
             raise cut_off(what, instead)
 
     # -- NumPy's protocols -----------------------------------------------------------------------
@@ -187,7 +199,7 @@ class Tensor(Attached):
         return f"Tensor({values}, shape={self.shape}, dtype={self.dtype}{self._origin()})"
 
     def _origin(self) -> str:
-        if self.level is CONSTANT:
+        if not self.requires_grad:
             return ""
         if self.node is None:
             return "" if self.tangent is None else ", tangent"
@@ -203,15 +215,29 @@ class Tensor(Attached):
         return format(value_of(self)[()] if self.ndim == 0 else repr(self), spec)
 
 
+def argument(x: Tensor) -> Tensor:
+    """Tensor `x`, marked as one that may not be written into."""
+    x.buffer = FIXED
+    return x
+
+
 def handle_of(x: Tensor, value: Any = None) -> Tensor:
     """Another handle of what Tensor `x` holds now, or of the same derivative of another `value`."""
     return Tensor(x.value if value is None else value, x.node, x.level, x.tangent)
+
+
+def settled(x: Any) -> Any:
+    """`x` as operations take it: a Tensor of a buffer as what it holds, one of a structure as it is recorded."""
+    while type(x) is Tensor and (now := x.level.now(x)) is not x:
+        x = now
+    return x
 
 
 def held(x: Value) -> Value:
     """What `x` is now."""
     if type(x) is not Tensor:
         return x
+    x = x.level.now(x) if type(x.value) is Form else x
     now = handle_of(x)
     now.source = x.source
     return now
@@ -244,7 +270,8 @@ def value_of(x: Any) -> Any:
     array([1.])
     """
     while type(x) is Tensor:
-        x = x.value
+        value = x.value
+        x = x.level.now(x) if type(value) is Form else value
     return x
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from operator import index
+from operator import index, is_
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,8 +10,7 @@ import numpy as np
 from qad.core.counterparts import put_into_plain_array
 from qad.core.errors import ArgumentError, GradientTypeError, QadError, ShapeError
 from qad.core.foreign import as_array
-from qad.core.structured import form_of, settled
-from qad.core.tape.tensor import CONSTANT, Tensor, value_of
+from qad.core.tape.tensor import CONSTANT, Tensor, settled, value_of
 from qad.core.transforms.leaves import number
 from qad.core.trees import check_arithmetic, flatten, nesting, strip, unflatten
 
@@ -104,13 +103,14 @@ def run(f: Function, args: Sequence[Any], kwargs: Keywords) -> Tree:
 
 
 def without_structure(tree: Tree) -> Tree:
-    """`tree`, each of its leaves as it is recorded."""
+    """`tree`, each of its leaves as it is recorded, and those that are buffers as what they hold now."""
     if type(tree) is Tensor:  # most often
-        return settled(tree) if form_of(tree) is not None else tree
+        return settled(tree)
     if type(tree) is np.ndarray:
         return tree
     leaves, spec = flatten(tree)
-    return unflatten(spec, list(map(settled, leaves))) if any(map(form_of, leaves)) else tree
+    plain = list(map(settled, leaves))
+    return tree if all(map(is_, plain, leaves)) else unflatten(spec, plain)
 
 
 # NumPy raises an error of ours as the cause of a ValueError, SciPy of a RuntimeError.  Where C goes on although an

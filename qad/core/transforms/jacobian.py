@@ -15,15 +15,14 @@ import numpy as np
 from qad.core import malloc as memory
 from qad.core.errors import BatchError
 from qad.core.foreign import like
-from qad.core.mutation.aliases import argument
 from qad.core.tape import backward
 from qad.core.tape.backward import arrived
 from qad.core.tape.forward import Forward
-from qad.core.tape.tensor import Tensor, value_of
+from qad.core.tape.tensor import Tensor, argument, value_of
 from qad.core.transforms.arguments import numbers_of, output_dtype, run
 from qad.core.transforms.linearized import Linearized, tangent_out
 from qad.core.trees import LEAF, flatten, strip, unflatten
-from qad.core.vmap.batched import GIVEN, Batched
+from qad.core.vmap.batched import Batched
 from qad.core.vmap.rules import Batch
 
 if TYPE_CHECKING:
@@ -172,8 +171,8 @@ def _cotangents(node: Node, seed: Cotangent, xs: Sequence[Tensor]) -> list[tuple
 
 
 def _batch_swept(node: Node, seeds: Value, xs: Sequence[Tensor]) -> list[Value]:
-    with Batch() as level:
-        rows = _cotangents(node, Batched(seeds, level, GIVEN).tensor(), xs)
+    with Batch(len(seeds)) as level:
+        rows = _cotangents(node, Batched(seeds, level).tensor(), xs)
     return [_own(stacked(row, level, len(seeds)), alone) for row, alone in rows]
 
 
@@ -251,8 +250,8 @@ def pushed(f: Function, x: Value, directions: Value, size: int) -> Value:
 
 
 def _batch_pushed(f: Function, x: Value, directions: Value) -> Value:
-    with Batch() as level:
-        return stacked(_pushed(f, x, Batched(directions, level, GIVEN).tensor()), level, len(directions))
+    with Batch(len(directions)) as level:
+        return stacked(_pushed(f, x, Batched(directions, level).tensor()), level, len(directions))
 
 
 def _pushed(f: Function, x: Value, t: Tangent) -> Tangent:

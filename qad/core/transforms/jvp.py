@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.core.mutation.aliases import argument
 from qad.core.tape.forward import Forward
 from qad.core.tape.node import NUMPY_SCALARS
-from qad.core.tape.tensor import FIXED, Tensor
+from qad.core.tape.tensor import FIXED, Tensor, argument
 from qad.core.transforms.arguments import match, run
 from qad.core.transforms.grad import gradient_by, vjp
 from qad.core.transforms.leaves import alike, checked, number, own, owned, owned_leaves, zeros_of

@@ -14,10 +14,9 @@ from qad.core import malloc as memory
 from qad.core.errors import ShapeError
 from qad.core.foreign import is_foreign
 from qad.core.guests import brought
-from qad.core.mutation.aliases import snapshot
 from qad.core.tape.backward import arrived
 from qad.core.tape.node import ANSWER, ID, LEAF, next_id
-from qad.core.tape.tensor import CONSTANT, Tensor, value_of
+from qad.core.tape.tensor import CONSTANT, Tensor, held, value_of
 from qad.core.trees import check_leaf, flatten, leaf_path, strip, unflatten
 
 if TYPE_CHECKING:
@@ -141,4 +140,4 @@ def own(x: Value) -> Value:
         type(x) is ndarray or is_foreign(x) or (hasattr(x, "__qad_like__") and x.shape)
     ):  # or of a program that is recorded
         return x.copy()
-    return snapshot(x) if type(x) is Tensor and x.shape else x
+    return held(x) if type(x) is Tensor and x.shape else x

@@ -15,7 +15,7 @@ from qad.core.tape.cotangents import One
 from qad.core.tape.node import leaf
 from qad.core.tape.record import leaked
 from qad.core.tape.reverse import Reverse
-from qad.core.tape.tensor import CONSTANT, Tensor, value_of
+from qad.core.tape.tensor import CONSTANT, Tensor, held, value_of
 from qad.core.transforms.arguments import (
     WRAPPERS,
     check_argnums,
@@ -110,7 +110,7 @@ def recorded(
     for n in numbers:
         if not 0 <= n < len(args):
             check_argnums(numbers, args)
-        tree = args[n]
+        tree = held(args[n])  # nobody writes into it while it is differentiated
         plain = type(tree) is ndarray or (type(tree) is Tensor and tree.level is not CONSTANT)
         if plain and tree.dtype.kind in "fc":  # the common case, quickly
             call[n] = x = Tensor(tree, leaf(tree), level)

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.core.attach import attach
+from qad.core.buffers.stored import is_buffer
 from qad.core.counterparts import not_copied
 from qad.core.errors import ArgumentError, GradientTypeError
 from qad.core.foreign import like
-from qad.core.mutation.aliases import look
-from qad.core.structured import settled
 from qad.core.tape import backward as sweeping
 from qad.core.tape.levels import unrecorded
 from qad.core.tape.node import GRAD, leaf
 from qad.core.tape.reverse import TAPE
-from qad.core.tape.tensor import CONSTANT, Tensor, read_only, value_of
+from qad.core.tape.tensor import CONSTANT, FIXED, Tensor, read_only, settled, value_of
+from qad.core.tape.views import mark
 from qad.core.transforms.arguments import match
 from qad.core.transforms.leaves import to_public
 from qad.core.transforms.linearized import SEEDS, scalar_roots
@@ -131,9 +131,12 @@ def set_accumulated(x: Tensor, gradient: ArrayLike | None) -> None:
 
 
 def detach(x: Tensor) -> Tensor:
-    """A constant Tensor of the same values: a view that follows writes and may not be written into."""
+    """A constant Tensor of the same values, which may not be written into; that of a buffer follows writes."""
+    if is_buffer(x):
+        return x.level.detached()
     out = _detached(x)
-    look(out, x, _detached)
+    mark(out, x, _detached, ())  # so that nobody writes into `x`, which it would not follow
+    out.buffer = FIXED
     return out
 
 
@@ -146,6 +149,7 @@ def _detached(x: Value) -> Value:
 
 def reduced(x: Tensor) -> tuple[Any, ...]:
     """Values are copied and pickled, graphs are not."""
+    x = settled(x)
     if x.level is CONSTANT or (x.level is TAPE and x.is_leaf):
         return restored, (x.value, x.level is TAPE)
     raise not_copied()

@@ -9,14 +9,13 @@ import optree
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.foreign import as_array
-from qad.core.mutation.aliases import argument
 from qad.core.tape.record import leaked
-from qad.core.tape.tensor import CONSTANT, Tensor
+from qad.core.tape.tensor import CONSTANT, Tensor, argument
 from qad.core.transforms.arguments import run
 from qad.core.transforms.leaves import own
 from qad.core.transforms.transformed import transformed
 from qad.core.trees import NAMESPACE, flatten, leaf_path, strip, unflatten
-from qad.core.vmap.batched import GIVEN, Batched
+from qad.core.vmap.batched import Batched
 from qad.core.vmap.rules import Batch
 
 if TYPE_CHECKING:
@@ -77,10 +76,10 @@ def vmap(f: Callable[P, Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[P
 
 def mapped(f: Function, in_axes: Any, out_axes: Any, /, *args: Any, **kwargs: Any) -> Tree:
     """What `vmap` makes."""
-    with Batch() as level:
-        entries = _entries(in_axes, args)
-        leaves, spec = flatten(args)
-        size = _size(leaves, entries, args)
+    entries = _entries(in_axes, args)
+    leaves, spec = flatten(args)
+    size = _size(leaves, entries, args)
+    with Batch(size) as level:
         call = [x if a is None else _example(x, a, level) for x, a in zip(leaves, entries, strict=True)]
         out = run(f, unflatten(spec, call), kwargs)
     results, spec = flatten(out)
@@ -139,7 +138,7 @@ def _size(leaves: Sequence[Value], entries: Sequence[int | None], args: Sequence
 def _example(x: Value, axis: int, level: Level) -> Tensor:
     x = strip(x, CONSTANT)
     x = x if type(x) is Tensor else as_array(x)
-    return argument(Batched(np.moveaxis(x, axis, 0) if axis % x.ndim else x, level, GIVEN).tensor())
+    return argument(Batched(np.moveaxis(x, axis, 0) if axis % x.ndim else x, level).tensor())
 
 
 def _handed_out(x: Value, axis: int | None, size: int, level: Level, known: set[int]) -> Value:

@@ -20,26 +20,22 @@ if TYPE_CHECKING:
     from qad.core.words import Index, Value
     from qad.typing import Function
 
-# how the examples of a batch lie in memory, see `qad.core.vmap.layouts`
-GIVEN, AS_NUMPY, UNKNOWN = "as given", "as NumPy's", "unknown"
-
 
 class Batched(np.lib.mixins.NDArrayOperatorsMixin):
     """An array per example, stacked along the first axis of `array` (which may be a Tensor of a lower level).
 
-    `layout` says whether its examples lie in memory as they would without `qad.vmap`.  What `scaled` makes is a
-    product ``frame * factor`` that is formed when its `array` is asked for; `frame` is None otherwise.
+    What `scaled` makes is a product ``frame * factor`` that is formed when its `array` is asked for; `frame` is None
+    otherwise.
     """
 
-    __slots__ = ("array", "level", "layout", "frame", "factor")
+    __slots__ = ("array", "level", "frame", "factor")
     factor: Value
     __array_function__: Any  # what is said of NumPy's functions in `qad.core.vmap.rules`
     __array_ufunc__: Any
 
-    def __init__(self, array: Value, level: Level, layout: str = UNKNOWN) -> None:
+    def __init__(self, array: Value, level: Level) -> None:
         self.array: Value = array
         self.level: Level = level
-        self.layout: str = layout
         self.frame: Value = None
 
     @property
@@ -121,7 +117,7 @@ def scaled(frame: Value, factor: Value, level: Level) -> Batched:
     It is formed when it is needed: what follows elementwise changes the factor, which has fewer entries.
     """
     batch = Batched.__new__(Batched)
-    batch.frame, batch.factor, batch.level, batch.layout = frame, factor, level, UNKNOWN
+    batch.frame, batch.factor, batch.level = frame, factor, level
     return batch
 
 
@@ -161,7 +157,7 @@ def stack_of(x: Any) -> Any:
     array([1.])
     """
     while type(x) is Tensor or type(x) is Batched:
-        x = x.value if type(x) is Tensor else x.array
+        x = value_of(x) if type(x) is Tensor else x.array
     return x
 
 

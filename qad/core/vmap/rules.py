@@ -17,15 +17,16 @@ from qad.core.families import ASKING, BATCHING, pointwise
 from qad.core.tape.levels import Level, fresh, unrecorded
 from qad.core.tape.operands import HANDLES, PLAIN
 from qad.core.tape.roots import remembered
-from qad.core.tape.tensor import CONSTANT, Tensor, rebuild
+from qad.core.tape.tensor import CONSTANT, Tensor, rebuild, settled
+from qad.core.tape.writing import taken, written
 from qad.core.vmap.batched import Batched, enclosed, outline
-from qad.core.vmap.layouts import layout_of
+from qad.core.vmap.indices import named, of_stack
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from qad.core.tape.node import Primitive
-    from qad.core.words import Answer, Keywords, Rule, Value
+    from qad.core.words import Answer, Index, Keywords, Rule, Value
     from qad.typing import F, Function
 
 NUMBER = attrgetter("number")
@@ -38,10 +39,13 @@ OPEN: set[Level] = set()  # the open levels of this kind, of all threads
 class Batch(Level):
     """A level whose values are stacks of examples."""
 
-    __slots__ = ()
+    __slots__ = ("size",)
+    size: int  # the number of examples
+    copies = True
     stops = False  # without derivatives the examples are examples still
 
-    def __init__(self) -> None:
+    def __init__(self, size: int) -> None:
+        self.size = size
         self.number: int = fresh()
         self.open: bool = True
         self.quick: bool = False
@@ -55,9 +59,23 @@ class Batch(Level):
         """Apply `p` to every example."""
         rule = p.batch or BATCHING.get(p.fn) or (pointwise(p.fn) if p.elementwise else None)
         out = by_rule(p.fn, rule, args, kwargs, self)
-        if type(out) is Tensor:
-            out.value.layout = layout_of(p, out.value.array, args)
         return remembered(p, out, args, kwargs)
+
+    def lift(self, x: Tensor) -> Tensor:
+        """`x`, once for each example."""
+        value = x.value if x.level is CONSTANT else x
+        stack = np.broadcast_to(value, (self.size, *x.shape)).copy()
+        return Tensor(Batched(settled(stack), self), None, self)
+
+    def read(self, x: Tensor, index: Index) -> Tensor:
+        return Tensor(Batched(taken(x.value.array, of_stack(index, self)), self), None, self)
+
+    def write(self, x: Tensor, index: Index, v: Value, add: bool) -> None:
+        """Write into every example of `x`, which may each have an index of its own."""
+        if type(v) is Tensor and v.level is self:
+            v, ndim = v.value.array, named(index, x).ndim
+            v = v if v.ndim > ndim else v.reshape(v.shape[:1] + (1,) * (ndim + 1 - v.ndim) + v.shape[1:])
+        x.value = Batched(written(x.value.array, of_stack(index, self), v, add), self)
 
     def without(self, x: Value) -> Tensor:
         batch = x.value if type(x) is Tensor else x

@@ -145,7 +145,7 @@ class Traced:
         return self.recorder.primitive(call, fn, args, kwargs)
 
     def __qad_array__(self) -> Any:
-        """The array that this is while it is recorded; see `qad.core.mutation.aliases`."""
+        """The array that this is while it is recorded; see `qad.core.tape.views`."""
         return self.value
 
     def __qad_number__(self) -> Any:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.extend import Tensor, core, implements, like, primitive, rule, stack_of
-from qad.extend.memory import snapshot
 from qad.linalg.equations.triangular import solve_lower
 from qad.linalg.support.check import batch_entry, require_hermitian, square
 from qad.linalg.support.hermitian_parts import hermitian
@@ -56,7 +55,7 @@ def cholesky(a: ArrayLike, /, *, upper: bool = False) -> Array:
     if not upper:
         return lower(a)
     y = lower(a.conj().mT).conj().mT
-    return snapshot(y) if type(y) is Tensor else like(y).ascontiguousarray(y)
+    return y if type(y) is Tensor else like(y).ascontiguousarray(y)
 
 
 implements(np.linalg.cholesky)(cholesky)

@@ -8,7 +8,6 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import implements, like, value_of
-from qad.extend.memory import bottom, relaid
 from qad.linalg.support.check import square
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ def matrix_power(a: ArrayLike, n: int) -> Array:
     if value_of(a) is a:
         return np.linalg.matrix_power(a, n)
     if n == 0:
-        return relaid(a * 0.0 + like(a).eye(a.shape[-1], dtype=a.dtype), np.empty_like(bottom(a)[0]))
+        return a * 0.0 + like(a).eye(a.shape[-1], dtype=a.dtype)
     base, n = (np.linalg.inv(a), -n) if n < 0 else (a, n)
     result = None
     while n:

@@ -5,12 +5,9 @@ import pytest
 
 import qad
 from qad.core.errors import ArgumentError
-from qad.core.mutation import references
-from qad.core.mutation.aliases import root_of
-from qad.core.tape.tensor import Tensor, value_of
-from qad.core.trees import flatten, tree_map
-from tests.regressions.view_programs import PROGRAMS, row_by_two_indices
-from tests.rules.test_registry import gathered
+from qad.core.tape.tensor import value_of
+from qad.core.trees import flatten
+from tests.core.buffers.view_programs import PROGRAMS, row_by_two_indices
 
 X = np.array([1.0, 2.0, 3.0])
 
@@ -110,7 +107,7 @@ def test_a_snapshot_keeps_what_it_shows():
 
 def test_a_detached_tensor_follows_without_a_gradient():
     def f(x):
-        b = x * x
+        b = (x * x).copy()
         d = qad.stop_gradient(b)
         b[0] = x[1]
         return (d * x).sum()
@@ -120,7 +117,7 @@ def test_a_detached_tensor_follows_without_a_gradient():
 
 def test_a_view_taken_under_no_grad_stays_constant():
     def f(x):
-        b = x * x
+        b = (x * x).copy()
         with qad.no_grad():
             t = b[1:]
         b[1] = x[0]
@@ -129,20 +126,19 @@ def test_a_view_taken_under_no_grad_stays_constant():
     np.testing.assert_allclose(qad.grad(f)(X), [0.0, 1.0, 9.0])
 
 
-def test_views_of_a_parameter_follow_its_steps():
+def test_a_parameter_takes_steps_through_views_too():
     w = qad.tensor(np.ones((2, 2)), requires_grad=True)
-    row = w[0]
     with qad.no_grad():
         w -= 0.5
         w[1][:] = 4.0
-    (row.sum() + (w * w).sum()).backward()
-    np.testing.assert_array_equal(row.numpy(), 0.5)
-    np.testing.assert_array_equal(w.grad, [[2.0, 2.0], [8.0, 8.0]])
+        w.T[0] += 1.0
+    (w * w).sum().backward()
+    np.testing.assert_array_equal(w.grad, [[3.0, 1.0], [10.0, 8.0]])
 
 
 def test_what_the_tape_recorded_keeps_the_values_of_its_time():
     def f(x):
-        b = np.outer(x, x)
+        b = np.outer(x, x).copy()
         t = b.T
         y = np.sin(t) * t[0]
         b[:] = 7.0
@@ -189,7 +185,7 @@ def test_arguments_and_views_of_them_are_not_written_into(transform):
 def test_views_that_numpy_makes_read_only_are_refused():
     for view in (lambda b: np.broadcast_to(b, (2, 3, 3)), np.diagonal, np.diag, lambda b: b.diagonal()[1:]):
         with pytest.raises(ArgumentError, match="read-only"):
-            qad.grad(lambda x, view=view: view(np.outer(x, x)).fill(0.0))(X)
+            qad.grad(lambda x, view=view: view(np.outer(x, x).copy()).fill(0.0))(X)
         with pytest.raises(ValueError, match="read-only"):
             view(np.outer(X, X)).fill(0.0)
 
@@ -222,56 +218,3 @@ def test_nan_to_num_in_place():
     assert f(X.copy()) == value_of(f(qad.tensor(X))) == 192.0
     with pytest.raises(ArgumentError, match=r"y\[\.\.\.\] = np.nan_to_num"):
         qad.freeze(f)(X)
-
-
-def test_a_root_forgets_views_that_are_gone():
-    b = np.exp(qad.tensor(np.ones((4, 4)), requires_grad=True))
-    for _ in range(1000):
-        b[0]
-    assert len(b.buffer) < 100
-
-
-def test_a_view_that_is_alive_costs_no_copy_for_a_write(monkeypatch):
-    """What a view shows is let go before a write, which so finds its array alone."""
-    copies = []
-    original = references.shared
-    monkeypatch.setattr(
-        "qad.core.mutation.writing.shared", lambda x, slot: copies.append(original(x, slot)) or copies[-1]
-    )
-    b = qad.zeros((50, 50))
-    t, row = b.T, b[1]
-    for k in range(50):
-        b[k, k] = 1.0
-    assert sum(copies) == 0
-    assert t.numpy().trace() == 50
-    assert row.numpy().sum() == 1
-
-
-@pytest.mark.parametrize("recorded", [False, True])
-def test_every_function_shares_memory_where_numpys_does(recorded):
-    wrong = []
-    for case in gathered():
-        point = tree_map(np.array, case.point)
-        leaves = flatten(point)[0]
-        try:
-            expected = [_shows(y, leaves) for y in flatten(case.f(*point))[0]]
-        except (TypeError, ValueError, AttributeError, Warning, qad.QadError):  # takes Tensors alone
-            continue
-        roots = []
-
-        def root(x, roots=roots):
-            roots.append(qad.tensor(x, requires_grad=True).copy() if recorded else qad.tensor(x))
-            return roots[-1]
-
-        try:
-            found = flatten(case.f(*tree_map(root, point)))[0]
-        except ValueError:  # SciPy's older releases do not take all kinds of indices
-            continue
-        found = [type(y) is Tensor and y.size > 0 and any(root_of(y) is r for r in roots) for y in found]
-        if found != expected:
-            wrong.append(str(case))
-    assert not wrong
-
-
-def _shows(y, arrays):
-    return isinstance(y, np.ndarray) and any(np.may_share_memory(y, x) for x in arrays)

@@ -1,0 +1,99 @@
+"""The memory of a buffer: one flat vector, read and written at flat indices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qad.core.foreign import like
+from qad.core.tape.levels import mode, stopped, unrecorded
+from qad.core.tape.tensor import Tensor, settled
+from qad.core.tape.writing import finished, has_tensors, put
+
+if TYPE_CHECKING:
+    from qad.core.words import Index, Value
+
+ALL = slice(None)
+
+
+class Store:
+    """One flat vector, and who may hold it.
+
+    Attributes
+    ----------
+    content : Tensor
+        The vector as it is now, in a handle that nobody else holds.
+    lent : bool
+        Whether somebody may hold its memory, so that the next write copies it first.
+    whole : Tensor or None
+        What was read of all of it since it was written into last.
+    version : int
+        How often it was written into.
+    ordered : bool
+        Whether it lay in C order from the beginning, so that what NumPy makes of it is a view where ours is.
+    """
+
+    __slots__ = ("content", "lent", "whole", "version", "ordered")
+
+    def __init__(self, content: Tensor, lent: bool, ordered: bool = True) -> None:
+        self.content: Tensor = content
+        self.lent: bool = lent
+        self.whole: Tensor | None = None
+        self.version: int = 0
+        self.ordered: bool = ordered
+
+    def lend(self, shape: tuple[int, ...]) -> Tensor:
+        """All of it, in an array of this shape."""
+        if self.whole is not None and self.whole.shape == shape:
+            return self.whole
+        self._check()
+        self.lent = True
+        out = self.content if self.content.shape == shape else self.content.reshape(shape)
+        if mode() is None:
+            self.whole = out
+        elif stopped(self.content.level):
+            out = constant(out)
+        return out
+
+    def read(self, index: Index) -> Tensor:
+        """Entries, in memory of their own."""
+        self._check()
+        content = self.content
+        level = content.level
+        if has_tensors(index):  # it takes no view
+            return content[index]
+        out = level.read(content, index)
+        self.lent = self.lent or not level.copies
+        return constant(out) if mode() is not None and stopped(level) else out
+
+    def write(self, index: Index, v: Value, add: bool) -> None:
+        if self.lent:
+            self.content = self.content.level.read(self.content, ALL)
+        self.lent, self.whole = False, None
+        self.version += 1
+        put(self.content, index, v, add)
+
+    def replace(self, v: Value, shape: tuple[int, ...]) -> None:
+        """Write `v` into all of it, whose `shape` is given; what was there is let go."""
+        form, self.whole = self.content.value, None
+        self.version += 1
+        if type(v) is Tensor:
+            v = v if v.shape == shape else np.broadcast_to(v, shape)
+            v = v if v.dtype == form.dtype else v.astype(form.dtype)
+            self.content, self.lent = settled(v.reshape(-1)), True
+        else:
+            self.content = Tensor(like(self.content, v).zeros(form.shape, form.dtype))
+            self.lent = False
+            put(self.content, ALL, np.broadcast_to(v, shape).reshape(-1), False)
+
+    def _check(self) -> None:
+        level = self.content.level
+        if not level.open and not stopped(level):
+            raise finished()
+
+
+def constant(x: Tensor) -> Tensor:
+    """Tensor `x` without derivative."""
+    value = unrecorded(x)
+    return value if type(value) is Tensor else Tensor(value)

@@ -1,0 +1,84 @@
+"""Views: results that show the memory of their operand, marked so that nobody writes into one of the two alone.
+
+The slot `buffer` of a Tensor holds a mark: FIXED of what a transform was given; SHOWN or SHOWN_OFTEN of what one view
+was taken of, or several; of a view a tuple: the Tensor whose memory it shows in the end, the one that it was taken of,
+and the function, positional arguments and keywords that take it again.  `qad.core.buffers` says what they are for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy import ndarray
+
+from qad.core.tape.constants import is_alterable
+from qad.core.tape.entries import Form
+from qad.core.tape.node import GETITEM
+from qad.core.tape.tensor import FIXED, SHOWN, SHOWN_OFTEN, Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.core.tape.node import Primitive
+    from qad.core.words import Index, Keywords, Value
+    from qad.typing import Function
+
+
+def look(out: Any, x: Any, p: Primitive, metadata: Sequence[Any], kwargs: Keywords | None = None) -> None:
+    """Mark `out`, which primitive `p` made of `x`, where it is a Tensor that shows the memory of Tensor `x`."""
+    if type(out) is not Tensor or type(x) is not Tensor or out is x:
+        return
+    if not out.shape and (_is_number(*metadata) if p is GETITEM else not x.shape and type(x.buffer) is not tuple):
+        return  # numbers show nobody's memory, and nobody theirs
+    if shows(out.value, x.value) or may_show(p, out, x):
+        mark(out, x, p.fn, metadata, kwargs)
+
+
+def may_show(p: Primitive, out: Tensor, x: Tensor) -> bool:
+    """Whether `out` would be a view of `x` if that lay in memory in another way, as NumPy's array may."""
+    return p.shows == "by order" and x.ndim > 1 and type(out.value) is not Form is not type(x.value)
+
+
+def _is_number(index: Index) -> bool:
+    """Whether NumPy gives a number, which shows nobody's memory, for an index that names one entry."""
+    return not any(i is ... for i in (index if type(index) is tuple else (index,)))
+
+
+def mark(out: Tensor, x: Tensor, fn: Function, metadata: Sequence[Any], kwargs: Keywords | None = None) -> None:
+    """Mark Tensor `out` as a view of Tensor `x`, and that of which it is one in the end."""
+    known = x.buffer
+    if known is None:  # most often
+        x.buffer = SHOWN
+        out.buffer = x, x, fn, metadata, kwargs
+        return
+    root = known[0] if type(known) is tuple else x
+    if root.buffer is not FIXED:
+        root.buffer = SHOWN_OFTEN
+    out.buffer = root, x, fn, metadata, kwargs
+
+
+def shows(part: Value, whole: Value) -> bool:
+    """Whether the value `part` of a result shows the memory of the value `whole` of its operand."""
+    if type(part) is Form or type(whole) is Form:
+        return False  # a buffer, which knows its views
+    if type(part) is Tensor or type(whole) is Tensor:
+        return type(part) is type(whole) is Tensor and (part is whole or _is_view(part, whole))
+    if hasattr(part, "frame") and hasattr(whole, "frame"):  # batches of `qad.vmap`
+        return part.frame is None is whole.frame and shows(part.array, whole.array)
+    part, whole = bare(part), bare(whole)
+    if type(part) is ndarray and type(whole) is ndarray:
+        return part is whole or (part.base is not None and (part.base is whole or part.base is whole.base))
+    return is_alterable(part) and is_alterable(whole) and bool(np.may_share_memory(part, whole))
+
+
+def bare(x: Value) -> Value:
+    """The array that what `qad.freeze` records stands for; else `x`."""
+    return x.__qad_array__() if hasattr(x, "__qad_array__") else x
+
+
+def _is_view(part: Tensor, whole: Tensor) -> bool:
+    mark = part.buffer
+    if type(mark) is not tuple:
+        return False
+    return mark[0] is (whole.buffer[0] if type(whole.buffer) is tuple else whole)
