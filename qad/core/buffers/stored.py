@@ -183,7 +183,7 @@ class Stored(Level):
         if type(places) is ndarray and not places.flags.writeable:
             raise read_only()
         check_kind(x, v)
-        v = settled(v)
+        v = held(v)
         if type(v) is Tensor and (v.level is CONSTANT or stopped(v.level)):
             v = unrecorded(v)
         if covers(index):

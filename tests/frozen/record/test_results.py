@@ -34,7 +34,7 @@ FUNCTIONS = {
 
 
 def arrays(tree):
-    return [x.value if isinstance(x, qad.Tensor) else x for x in flatten(tree)[0]]
+    return [qad.extend.value_of(x) for x in flatten(tree)[0]]
 
 
 @pytest.mark.parametrize("passes", [None, (), ("canonical", "common")])
