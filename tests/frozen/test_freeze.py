@@ -63,6 +63,18 @@ def test_random_programs(first, passes):
     assert not problems
 
 
+def test_without_passes_a_replay_is_the_function_to_the_last_bit():
+    """On arguments in C order; of transforms, eager calls add cotangents in an order of their own."""
+    problems = {}
+    with np.errstate(all="ignore"):
+        for seed in range(60):
+            program, _, inputs = draw(seed)
+            frozen, inputs = qad.freeze(program, passes=()), [np.ascontiguousarray(x) for x in inputs]
+            if found := difference(program(*inputs), (frozen(*inputs), frozen(*inputs))[1], True):
+                problems[seed] = found
+    assert not problems
+
+
 def test_second_call_records_no_tape_node():
     x, y = normal(5, 5, complex), normal(5, 5, complex, seed=1)
     frozen = qad.freeze(qad.value_and_grad(lambda a, b: qad.abs2(qad.tr(a @ b @ a)), argnums=(0, 1)))

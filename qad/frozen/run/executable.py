@@ -16,11 +16,11 @@ import numpy as np
 
 from qad.core.waiting import waiting
 from qad.frozen.passes import improve
+from qad.frozen.program.functions import allocates, written
 from qad.frozen.program.program import Var, rebuilt
 from qad.frozen.run.compiled import lowering
 from qad.frozen.run.compiled.blocks import BLOCK, parts
 from qad.frozen.run.memory_plan import MemoryPlan, aligned
-from qad.frozen.run.out_argument import allocates, written
 from qad.frozen.run.placement import Places, laid_out
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qad.frozen.program.functions import allocates
 from qad.frozen.program.program import Var
 from qad.frozen.run.compiled.blocks import BLOCK
-from qad.frozen.run.out_argument import allocates
 
 if TYPE_CHECKING:
     from qad.frozen.run.placement import Places

@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from qad.frozen.passes.rewriting import is_view
-from qad.frozen.program.functions import RESHAPE, TRANSPOSE, VIEWS, Method
+from qad.frozen.program.functions import RESHAPE, TRANSPOSE, VIEWS, Method, allocates, writes
 from qad.frozen.program.program import Step, Var, is_guard, layout_of, rebuilt
 from qad.frozen.run.compiled import lowering
 from qad.frozen.run.compiled.blocks import chains
-from qad.frozen.run.out_argument import allocates, writes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
