@@ -180,9 +180,10 @@ def rule(
         The rules of `defjvp`: of the only argument, or one per argument; and the one for all arguments.
     batch : callable or kind
         What `defbatch` takes; elementwise functions need none.
-    shows : bool
+    shows : bool or str
         The answer may be a view of the one array that `fn` takes, as NumPy's is: `fn` only moves entries, and may be
-        called with an array of their places.
+        called with an array of their places. "by order", if it is one or a copy as the memory of the array is ordered;
+        "real" or "imag", if it shows that part.
     fresh : bool
         The rules always return newly allocated arrays, so that they may be given away, and added to, without a copy.
     lazy : tuple of type

@@ -7,7 +7,4 @@ from qad.core.families import aligned, of_outlines
 from qad.core.vmap.batched import enclosed, examples, is_batched, outline
 from qad.core.vmap.rules import under_vmap
 
-__all__ = [
-    "aligned", "enclosed", "examples", "is_batched", "of_outlines",
-    "outline", "under_vmap",
-]  # fmt: skip
+__all__ = ["aligned", "enclosed", "examples", "is_batched", "of_outlines", "outline", "under_vmap"]

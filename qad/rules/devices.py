@@ -10,7 +10,7 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.core.installed import require
 from qad.core.trees import tree_map
-from qad.extend import is_foreign, primitive, rule, stack_of
+from qad.extend import ENTRIES, is_foreign, primitive, rule, stack_of
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -28,12 +28,7 @@ def moved(x: Value, *, device: str) -> Value:
         return cupy.asarray(x)
 
 
-rule(
-    moved,
-    lambda g, y, x, *, device: moved(g, device=device_of(x)),
-    linear=True,
-    batch=lambda batched, x, *, device: moved(x, device=device),
-)
+rule(moved, lambda g, y, x, *, device: moved(g, device=device_of(x)), linear=True, batch=ENTRIES)
 
 
 def device_of(x: Value) -> str:

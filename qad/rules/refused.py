@@ -38,6 +38,7 @@ for _function, _reason in REFUSED.items():
     implements(_function)(refusing(f"np.{_function.__name__}", _reason))
 
 for _name, _reason in {
+    "resize": "x.resize() changes the shape of an array in place: write y = np.resize(x, n)",
     "byteswap": "x.byteswap() is about memory: write x.numpy().byteswap()",
     "setfield": "x.setfield() writes into memory of another dtype: write x[...] = value",
     "getfield": "x.getfield() reads memory as another dtype: write x.real, x.imag or x.astype(dtype)",

@@ -16,8 +16,6 @@ from qad.rules.gather import is_mask, masked
 from qad.rules.index import along, settled
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from qad.typing import Function, Index, Value
 
 # -- items -----------------------------------------------------------------------------------------
@@ -188,13 +186,7 @@ def _sorting(function: Function) -> Function:
     return lambda x, *args, **kwargs: _to(x, ..., function(x, *args, **kwargs))
 
 
-def resize(x: Tensor, *shape: Any, refcheck: bool = True) -> None:
-    """Refused: what else shows this memory could not follow."""
-    raise ArgumentError("x.resize changes the shape of an array in place, which is not recorded: write np.resize(x, n)")
-
-
 attach("fill", lambda x, value: set_item(x, ..., value))
 attach("put", put)
 attach("sort", _sorting(np.sort))
 attach("partition", _sorting(np.partition))
-attach("resize", resize)
