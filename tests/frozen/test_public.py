@@ -99,6 +99,10 @@ NAMED = {
     "qad.array": (lambda x: qad.array([[x[0], 1.0], [x[1], x[2]]]), V),
     "qad.polynomial": (lambda x, c: qad.polynomial.chebyshev.chebval(x, c), V, W),
     "qad.insert": (lambda x: qad.insert(x, 1, x[0]), V),
+    "qad.invert": (qad.invert, INTEGERS), "qad.bitwise_not": (qad.bitwise_not, INTEGERS),
+    "qad.bitwise_count": (qad.bitwise_count, INTEGERS), "qad.unpackbits": (qad.unpackbits, INTEGERS.astype(np.uint8)),
+    "qad.ravel_multi_index": (lambda i: qad.ravel_multi_index((i, i), (3, 3)), INTEGERS),
+    "qad.linalg.cholesky": (lambda x: qad.linalg.cholesky(x @ x.T + np.eye(len(x))), M),
 }  # fmt: skip
 # Constants, modules, types, functions of no array, and iterations, which are refused (tests/frozen/test_refusals.py)
 NOT_OF_ARRAYS = frozenset((
@@ -108,7 +112,8 @@ NOT_OF_ARRAYS = frozenset((
     "dominant_eig", "linear_solve", "lowest_eig", "wrap", "from_dlpack", "finfo", "iinfo", "isdtype", "bool",
     "complex128", "complex64", "float32", "float64", "int16", "int32", "int64", "int8", "uint16", "uint32",
     "uint64", "uint8", "asarray", "arange", "can_cast", "broadcast_shapes", "result_type", "eye", "linspace",
-    "r_", "c_", "config", "warm_up",
+    "r_", "c_", "config", "warm_up", "array2string", "array_repr", "array_str", "einsum_path", "isnat",
+    "copyto", "put", "putmask", "place", "fill_diagonal", "put_along_axis",  # which write into their argument
 ))  # fmt: skip
 REFUSED = ("qad.linalg.expm_multiply",)  # decides by norms within SciPy
 
