@@ -37,15 +37,19 @@ def require_known(f: Function, w: np.ndarray, order: int, null: bool = False) ->
     if not w.size:
         return
     least, largest = rounding(w)
-    derivatives = f.value, f.first, f.second, f.third
+    derivatives, quarter = (f.value, f.first, f.second, f.third), tolerances.quarter(w.dtype)
     with np.errstate(all="ignore"):
-        sizes = _sizes(derivatives[: order + 1], w, least, largest)
-        unknown = _moves(f, f.value, w, least, sizes[0]) | _moves(f, derivatives[order], w, least, sizes[-1])
+        there = np.stack([w, *(w + t * least for t in MOVED)])
+        found = [derivative(there) for derivative in derivatives[: order + 1]]
+        sizes = _sizes(derivatives, [y[0] for y in found], least, largest)
+        defined = np.isfinite(found[0][1:])  # the function may begin at zero
+        moved = [np.where(defined, np.abs(y[1:] - y[0]), 0.0).max(axis=0) for y in (found[0], found[-1])]
+        unknown = ~((moved[0] <= quarter * sizes[0]) & (moved[1] <= quarter * sizes[-1]))
         if null and order > 1:
-            unknown |= np.abs(f.second(w) * least / w) > tolerances.quarter(w.dtype) * sizes[-1]
-        if order > 1 or _near_zero(w, largest).any():
+            unknown |= np.abs(found[2][0] * least / w) > quarter * sizes[-1]
+        if order > 1 or ((w != 0) & (np.abs(w) <= quarter * largest)).any():
             x = np.abs(w) if f.odd else w
-            unknown |= rounding_of(*derivatives[order : order + 2], x) > tolerances.quarter(w.dtype) * sizes[-1]
+            unknown |= rounding_of(*derivatives[order : order + 2], x) > quarter * sizes[-1]
     _refuse(unknown, w, order)
 
 
@@ -56,28 +60,16 @@ def rounding(w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.where(largest > 0.0, tolerances.zero(w.dtype, w.shape[-1]) * largest, of_zero), largest
 
 
-def _sizes(derivatives, w, least, largest):
-    """Of each of the derivatives, or by the others that of a function which varies on the scale of the spectrum."""
-    scale, sizes = np.where(largest > 0.0, largest, 1.0), []
-    for derivative in derivatives:
-        far = np.where(largest > 0.0, 0.0, np.abs(derivative(least**0.5)))
-        size = np.maximum(np.abs(derivative(w)), far)
-        size = np.where(np.isfinite(size), size, 0.0).max(axis=-1, keepdims=True)
+def _sizes(derivatives, found, least, largest):
+    """Of what was `found` of each derivative, or by the others that of one that varies on the scale of the spectrum."""
+    scale, sizes, empty = np.where(largest > 0.0, largest, 1.0), [], not (largest > 0.0).all()
+    for derivative, y in zip(derivatives, found, strict=False):
+        size = np.where(np.isfinite(y), np.abs(y), 0.0).max(axis=-1, keepdims=True)
+        if empty:
+            size = np.where(largest > 0.0, size, np.maximum(size, np.abs(derivative(least**0.5))))
         sizes.append(np.maximum(size, sizes[-1] / scale) if sizes else size)
     sizes[0] = np.maximum(sizes[0], sizes[1] * largest)
     return sizes
-
-
-def _moves(f, derivative, w, least, size):
-    """Where the `derivative` changes within rounding; `f` may begin there."""
-    here = derivative(w)
-    there = [(np.isfinite(f.value(w + t * least)), derivative(w + t * least)) for t in MOVED]
-    moved = np.stack([np.abs(np.where(defined, x, here) - here) for defined, x in there]).max(axis=0)
-    return ~(moved <= tolerances.quarter(w.dtype) * size)
-
-
-def _near_zero(w, largest):
-    return (w != 0) & (np.abs(w) <= tolerances.quarter(w.dtype) * largest)
 
 
 def off_zero(f: Function, w: np.ndarray) -> np.ndarray:
@@ -129,7 +121,7 @@ def refuse_cancelled(f: Function, s: np.ndarray, order: int) -> None:
     """
     _, largest = rounding(s)
     with np.errstate(all="ignore"):
-        size = _sizes((f.value, f.first), s, largest, largest)[0]
+        size = _sizes((f.value, f.first), (f.value(s), f.first(s)), largest, largest)[0]
         turned = rounding_of(f.value, f.first, s) / (s / largest) ** order
     _refuse(turned > tolerances.quarter(s.dtype) * size, s, order)
 

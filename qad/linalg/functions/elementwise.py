@@ -80,7 +80,9 @@ class Function:
                 return
             beside, before = self.first_met
             now = self.f(beside)
-        same = type(now) is not Tensor and np.allclose(now, before, rtol=tolerances.SOLVED, atol=0, equal_nan=True)
+        same = type(now) is not Tensor and (
+            np.array_equal(now, before) or np.allclose(now, before, rtol=tolerances.SOLVED, atol=0, equal_nan=True)
+        )
         if not same:
             raise ArgumentError(
                 "the function of a matrix has changed since its value was computed: an array that it closes over was "
