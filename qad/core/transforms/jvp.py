@@ -8,11 +8,10 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.core.tape.forward import Forward
-from qad.core.tape.node import NUMPY_SCALARS
 from qad.core.tape.tensor import FIXED, Tensor, argument
 from qad.core.transforms.arguments import match, run
 from qad.core.transforms.grad import gradient_by, vjp
-from qad.core.transforms.leaves import alike, checked, number, own, owned, owned_leaves, zeros_of
+from qad.core.transforms.leaves import alike, checked, number, own, owned_leaves, zeros_of
 from qad.core.transforms.linearized import tangent_out
 from qad.core.trees import flatten, nesting, tree_map, unflatten
 
@@ -60,11 +59,6 @@ def jvp(f: Callable[..., R], primals: Sequence[Tree], tangents: Sequence[Tree], 
     with Forward() as level:
         duals = [_dual(p, t, level, n) for n, (p, t) in enumerate(zip(primals, tangents, strict=True))]
         out = run(f, [tree for _, tree in duals], kwargs)
-    if type(out) is Tensor and out.level is level:  # the common cases, quickly
-        if type(out.value) in NUMPY_SCALARS and type(out.tangent) is type(out.value):
-            return out.value, out.tangent
-        value = owned(out, level, duals)
-        return value, _handed_out(out.tangent, number(value))
     leaves, spec = flatten(out)
     tangents = [tangent_out(x, level) for x in leaves]
     values = owned_leaves(leaves, level, duals)
@@ -76,13 +70,7 @@ def _handed_out(t: Tangent, value: Value) -> Tangent:
     """The tangent `t` (or None) of an output: of its dtype, in memory of its own."""
     if t is None:
         return zeros_of(value)
-    if t.dtype != value.dtype:
-        t = t.astype(value.dtype)
-    else:
-        t = own(t)
-    if type(t) is Tensor or isinstance(value, (np.ndarray, Tensor)):
-        return np.asarray(t) if type(value) is np.ndarray and isinstance(t, np.generic) else t
-    return alike(t[()], value)
+    return alike(own(t) if t.dtype == value.dtype else t.astype(value.dtype), value)
 
 
 def _dual(primal: Tree, tangent: Tree, level: Level, name: Any) -> tuple[list[Tensor], Tree]:
@@ -131,7 +119,7 @@ def hvp(f: Function, primals: Sequence[Tree], tangents: Sequence[Tree], **kwargs
         raise ArgumentError("primals and tangents are tuples of equal length: write qad.hvp(f, (x,), (t,))")
     gradient = gradient_by(f, tuple(range(len(primals))), "qad.hvp")
     products = jvp(gradient, primals, tangents, **kwargs)[1]
-    return tree_map(_like, products, primals)
+    return tree_map(alike, products, primals)
 
 
 def vhp(f: Function, primals: Sequence[Tree], vectors: Sequence[Tree], **kwargs: Any) -> tuple[Any, ...]:
@@ -164,10 +152,3 @@ def vhp(f: Function, primals: Sequence[Tree], vectors: Sequence[Tree], **kwargs:
         raise ArgumentError("primals and vectors are tuples of equal length: write qad.vhp(f, (x,), (v,))")
     _, pullback = vjp(gradient_by(f, tuple(range(len(primals))), "qad.vhp"), *primals, **kwargs)
     return pullback(vectors)
-
-
-def _like(h: Value, x: Value) -> Value:
-    """`h`, the product of primal `x`, as a NumPy scalar or an array without axes, whichever `x` is."""
-    if h.shape or type(h) is Tensor or type(x) is Tensor:
-        return h
-    return np.asarray(h) if isinstance(x, np.ndarray) else alike(h[()], x)

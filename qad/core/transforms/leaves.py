@@ -76,33 +76,29 @@ def to_public(found: Found, leaf: Node) -> Value:
 
 def zeros_of(value: Value) -> Value:
     """Zeros of the shape and kind of `value`."""
-    zero = np.zeros_like(value_of(value))
-    return zero if type(value) is np.ndarray else alike(zero[()], value)
+    bare = value_of(value)
+    return alike(np.zeros_like(bare), bare)
 
 
 def alike(g: Value, value: Value) -> Value:
-    """`g` as a scalar or as an array without axes, whichever a `value` that is traced by `qad.freeze` stands for."""
-    return value.__qad_like__(g) if hasattr(value, "__qad_like__") else g
+    """`g` as a scalar or as an array without axes, whichever `value` is, or stands for in `qad.freeze`."""
+    if hasattr(value, "__qad_like__"):
+        return value.__qad_like__(g)
+    if type(g) is ndarray and isinstance(value, np.generic):
+        return g[()]
+    return np.asarray(g) if type(value) is ndarray and isinstance(g, np.generic) else g
 
 
 def publish(g: Cotangent, owned: bool, value: Value) -> Value:
     """Cotangent `g` of a leaf as its gradient: conjugated, of its shape and dtype, in memory of its own."""
     if g.shape != value.shape:
         raise ShapeError(f"a rule returned a cotangent of shape {g.shape} for an argument of shape {value.shape}")
-    if g.dtype is not value.dtype and g.dtype != value.dtype:
+    owned = owned and (type(g) is not ndarray or g.base is None)
+    if g.dtype != value.dtype:
         g, owned = g.astype(value.dtype), True
-    plain = type(g) is np.ndarray
-    owned = owned and plain and g.base is None
     if value.dtype.kind == "c":
-        g, owned = np.conjugate(g, out=g) if owned else g.conj(), True
-    if plain:
-        g = np.asarray(g) if owned else g.copy("K")  # the conjugate of an array without axes is a scalar
-        return alike(g if type(value) is ndarray or not isinstance(value, np.generic) else g[()], value)
-    if type(value) is np.ndarray and type(g) is not Tensor:
-        return np.array(g)
-    if is_foreign(g):
-        return g if owned else g.copy()
-    return alike(g, value)
+        g, owned = np.conjugate(g), True
+    return alike(g if owned else own(g), value)
 
 
 def owned(tree: Tree, level: Level, given: Sequence[tuple[Sequence[Tensor], Any]] = ()) -> Tree:
@@ -136,8 +132,7 @@ def owned_leaves(leaves: Sequence[Any], level: Level, given: Sequence[tuple[Sequ
 
 def own(x: Value) -> Value:
     """An array, or what is recorded of one, in memory that nobody else holds."""
-    if (
-        type(x) is ndarray or is_foreign(x) or (hasattr(x, "__qad_like__") and x.shape)
-    ):  # or of a program that is recorded
+    recorded = hasattr(x, "__qad_like__") and x.shape  # by `qad.freeze`
+    if type(x) is ndarray or is_foreign(x) or recorded:
         return x.copy()
     return held(x) if type(x) is Tensor and x.shape else x
