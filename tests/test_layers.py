@@ -43,7 +43,6 @@ ROOMS = (  # of core, each of which imports only those before it
     "waiting",
     "words",
     "counterparts",
-    "guests",
     "tape",
     "modes",
     "structured",

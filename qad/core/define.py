@@ -10,11 +10,10 @@ import numpy as np
 
 from qad.core.families import defbatch
 from qad.core.freeze_hook import RECORDINGS, as_step
-from qad.core.guests import refuse_devices
 from qad.core.handlers import install
 from qad.core.tape.dispatch import load_rules_of
 from qad.core.tape.node import GETITEM, Primitive
-from qad.core.tape.operands import PLAIN, highest
+from qad.core.tape.operands import PLAIN, highest, refuse_devices
 from qad.core.tape.record import record
 
 if TYPE_CHECKING:

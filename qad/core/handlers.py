@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.families import defbatch
-from qad.core.guests import brought
 from qad.core.tape import recorders
 from qad.core.tape.dispatch import FUNCTIONS, LATE, UFUNCS, refuse_out
-from qad.core.tape.operands import operand
+from qad.core.tape.operands import brought, operand
 from qad.core.tape.record import record
 from qad.core.tape.tensor import Tensor, value_of
 

@@ -17,8 +17,7 @@ import numpy as np
 import optree
 
 from qad.core.errors import ArgumentError, GradientTypeError
-from qad.core.guests import brought
-from qad.core.tape.operands import check_arithmetic
+from qad.core.tape.operands import brought, check_arithmetic
 from qad.core.tape.tensor import CONSTANT, Tensor, settled, value_of
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.core.guests import brought
 from qad.core.tape.levels import Level
 from qad.core.tape.tensor import CONSTANT, Tensor
 
@@ -108,3 +107,34 @@ def check_arithmetic(x: object) -> None:
         raise ArgumentError(
             "a sparse matrix meets Tensors in products alone, np.matmul(A, x) and x @ A: elsewhere write A.toarray()"
         )
+
+
+# -- arrays of other libraries -----------------------------------------------------------------------------------------
+
+
+def brought(x: Any) -> Any:
+    """`x`, and an array of a library such as JAX, which does not speak NumPy's protocols, as one of NumPy's.
+
+    Else its own arithmetic would take part in the derivative, in JAX's case in single precision.  A tensor of torch is
+    refused, since torch may be recording it.
+    """
+    kind = type(x)
+    if hasattr(kind, "__array_function__") or not hasattr(kind, "__array__"):
+        return x
+    if kind.__module__.partition(".")[0] == "torch":
+        raise ArgumentError(
+            "a torch tensor among the operands: write qad.interop.torch.wrap(f), which differentiates f in torch, or "
+            "pass x.numpy(force=True), a constant"
+        )
+    return x if isinstance(x, np.generic) else np.asarray(x)
+
+
+def refuse_devices(name: str, args: Sequence[Value], error: TypeError) -> None:
+    """Raise an error that a function met as one of ours, if its operands lie on several devices."""
+    devices = [getattr(x, "device", "cpu") for x in args if getattr(x, "ndim", 0)]
+    found = sorted({f"cuda:{device.id}" if hasattr(device, "id") else "cpu" for device in devices})
+    if len(found) > 1:
+        places, one = " and ".join(found), found[-1]
+        raise ArgumentError(
+            f"{name} of arrays on {places}: move all to one device, as qad.to_device(x, {one!r}) does"
+        ) from error

@@ -6,9 +6,8 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from qad.core.errors import ArgumentError, LeakedTensorError, QadError, ShapeError
-from qad.core.guests import brought, refuse_devices
 from qad.core.tape.levels import mode
-from qad.core.tape.operands import FAMILIAR, highest
+from qad.core.tape.operands import FAMILIAR, brought, highest, refuse_devices
 from qad.core.tape.views import look
 
 if TYPE_CHECKING:

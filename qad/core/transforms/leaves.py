@@ -13,9 +13,9 @@ from numpy import array, conjugate, ndarray
 from qad.core import malloc as memory
 from qad.core.errors import ShapeError
 from qad.core.foreign import is_foreign
-from qad.core.guests import brought
 from qad.core.tape.backward import arrived
 from qad.core.tape.node import ANSWER, ID, LEAF, next_id
+from qad.core.tape.operands import brought
 from qad.core.tape.tensor import CONSTANT, Tensor, held, value_of
 from qad.core.trees import check_leaf, flatten, leaf_path, strip, unflatten
 
