@@ -208,7 +208,8 @@ def amplitude_damping(gamma: RealNumber) -> Channel:
     Notes
     -----
     Coherences are multiplied by ``sqrt(1 - gamma)``: at gamma = 1 the derivative of what depends on them is infinite,
-    that of populations is exact, and second derivatives of circuits with gates behind it are not numbers.
+    that of populations is exact, and second derivatives are refused; so are derivatives of a product of coherences
+    that vanish in several places, and forward ones of density matrices.
 
     Examples
     --------
@@ -220,10 +221,15 @@ def amplitude_damping(gamma: RealNumber) -> Channel:
     probability(gamma, "amplitude_damping")
     rates = np.stack([1.0 * gamma, 1.0 - gamma])
     root = power(rates[1], k=0.5)
-    both = [[1.0, 0.0, 0.0, rates[0]], [0.0, root, 0.0, 0.0], [0.0, 0.0, root, 0.0], [0.0, 0.0, 0.0, rates[1]]]
     kept = gates.matrix([[1.0, 0.0], [0.0, root]])
     weights = np.stack([0 * gamma + 1.0, rates[0]])
-    return Channel(weights, np.stack([kept, gates.matrix([[0.0, 1.0], [0.0, 0.0]])]), rates, gates.matrix(both))
+    return Channel(weights, np.stack([kept, gates.matrix([[0.0, 1.0], [0.0, 0.0]])]), rates, decay(rates, root))
+
+
+def decay(rates: Array, root: RealNumber) -> Array:
+    """The superoperator (4, 4) of `amplitude_damping`, whose rates are ``(gamma, 1 - gamma)``, the root that of 1."""
+    lost, left = rates[0], rates[1]
+    return gates.matrix([[1.0, 0.0, 0.0, lost], [0.0, root, 0.0, 0.0], [0.0, 0.0, root, 0.0], [0.0, 0.0, 0.0, left]])
 
 
 def mixed_unitary(probabilities: ArrayLike, unitaries: Sequence[ArrayLike]) -> Channel:

@@ -120,7 +120,36 @@ def test_derivatives_by_the_rate_of_a_decay(p):
 
 
 def test_the_derivative_of_a_coherence_at_the_end_of_a_decay_is_infinite():
-    assert qad.grad(lambda p: NoisyCircuit(1).h(0).channel(amplitude_damping(p), 0).expectation("X"))(1.0) == -np.inf
+    def f(p, H):
+        return NoisyCircuit(1).ry(0.4, 0).channel(amplitude_damping(p), 0).expectation(H)
+
+    for H, slope in (("X", -np.inf), ("Y", 0.0), ("Z", 2 * np.sin(0.2) ** 2)):
+        assert qad.grad(f)(1.0, H) == pytest.approx(slope, abs=1e-14)
+        assert qad.jvp(lambda p, H=H: f(p, H), (1.0,), (1.0,))[1] == pytest.approx(slope, abs=1e-14)
+        with pytest.raises(qad.errors.GradientTypeError, match="first derivatives alone"):
+            qad.hessian(f)(1.0, H)
+
+
+def test_products_of_coherences_that_vanish_in_two_places_are_refused():
+    """<XX> of a Bell pair is 1 - p: its slope was said to be 0 at p = 1."""
+
+    def f(p, H):
+        pair = NoisyCircuit(2).h(0).cx(0, 1)
+        return pair.channel(amplitude_damping(p), 0).channel(amplitude_damping(p), 1).expectation(H)
+
+    assert qad.grad(f)(1.0, "ZI") == pytest.approx(1.0)
+    with pytest.raises(qad.errors.GradientTypeError, match="product of coherences"):
+        qad.grad(f)(1.0, "XX")
+    assert qad.grad(f)(1 - 1e-9, "XX") == pytest.approx(-1.0)
+
+
+def test_density_matrices_at_the_end_of_a_decay():
+    def rho(p):
+        return NoisyCircuit(1).ry(0.4, 0).channel(amplitude_damping(p), 0).density_matrix()
+
+    assert qad.grad(lambda p: rho(p)[0, 0].real)(1.0) == pytest.approx(np.sin(0.2) ** 2)
+    with pytest.raises(qad.errors.GradientTypeError, match="infinite derivatives of the coherences"):
+        qad.jvp(rho, (1.0,), (1.0,))
 
 
 @pytest.mark.parametrize("engine", ENGINES)
