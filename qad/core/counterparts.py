@@ -8,7 +8,8 @@ from qad.core.errors import RecordedTensorError
 KEEP = (
     "keep it a Tensor (qad.array, qad.r_ and np.stack collect Tensors, what qad.zeros makes can be written into, "
     "NumPy's functions take them, np.matmul(a, x) in the place of a.dot(x); qad.linalg, qad.special, qad.optimize, "
-    "qad.integrate, qad.sparse and qad.fixed_point are in the place of SciPy's, qad.extend.primitive is for your own)"
+    "qad.integrate, qad.sparse and qad.fixed_point are in the place of SciPy's, qad.polynomial in that of "
+    "np.polynomial, qad.extend.primitive is for your own)"
 )
 
 

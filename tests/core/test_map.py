@@ -34,4 +34,4 @@ READ_LATER = {"constants", "entries", "roots", "views", "writing"}  # of the mem
 def test_the_room_to_read_first_can_be_read_in_one_sitting():
     paths = [path for path in (CORE / "tape").glob("*.py") if path.stem not in READ_LATER]
     lines = sum(len(read_lines(path.read_text("utf-8"))) for path in paths)
-    assert lines < 1150
+    assert lines < 1200

@@ -121,7 +121,7 @@ def test_counts_are_plain():
 
 
 REFUSED = [
-    (lambda x: MATRIX @ x, qad.errors.RecordedTensorError, r"qad.sparse\(S\) @ x"),
+    (lambda x: MATRIX @ x, qad.errors.RecordedTensorError, r"qad\.sparse"),
     (lambda x: np.eye(4).dot(x), qad.errors.RecordedTensorError, r"np.matmul\(a, x\)"),
     (lambda x: x + MATRIX, qad.errors.ArgumentError, "toarray"),
     (lambda x: np.matmul(MATRIX, np.ones((2, 4, 1)) * x[:, None]), qad.errors.ArgumentError, "toarray"),

@@ -61,14 +61,13 @@ def test_numpys_own_functions_take_recorded_points(name):
 
 def test_numpys_own_functions_refuse_recorded_coefficients_and_its_classes_recorded_points():
     c = qad.tensor(C, requires_grad=True)
-    for name, call in (
-        ("chebyshev.chebval", lambda: np.polynomial.chebyshev.chebval(X, c)),
-        ("legendre.legder", lambda: np.polynomial.legendre.legder(c)),
-        ("chebyshev.Chebyshev", lambda: np.polynomial.Chebyshev(c)),
-        ("chebyshev.Chebyshev", lambda: np.polynomial.Chebyshev(C)(c)),
+    for call in (
+        lambda: np.polynomial.chebyshev.chebval(X, c),
+        lambda: np.polynomial.legendre.legder(c),
+        lambda: np.polynomial.Chebyshev(c),
+        lambda: np.polynomial.Chebyshev(C)(c),
     ):
-        words = rf"numpy\.polynomial\.{name}, .* a function of qad\.polynomial\.{name.partition('.')[0]}"
-        with pytest.raises(qad.QadError, match=words):
+        with pytest.raises(qad.QadError, match=r"qad\.polynomial in that of np\.polynomial"):
             call()
 
 

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 def check_shape(there: tuple[int, ...], v: Value, x: Tensor) -> None:
     """Raise unless `v` fits at an index that names this shape, before anything is changed; numbers always do."""
-    shape = np.shape(v)
+    shape = v.shape if hasattr(v, "shape") else np.shape(v)
+    if not shape:
+        return
     if len(shape) > len(there) or any(n not in (1, m) for n, m in zip(shape[::-1], there[::-1], strict=False)):
         raise ShapeError(
             f"a value of shape {shape} does not fit at an index that names shape {there} of a buffer of shape {x.shape}"

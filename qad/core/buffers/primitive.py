@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.buffers.stored import buffer, is_buffer
-from qad.core.define import PRIMITIVES, primitive, unbroadcast
+from qad.core.define import primitive, rule, unbroadcast
 from qad.core.foreign import is_foreign, like
 from qad.core.tape import entries
 from qad.core.tape.node import WRITE
@@ -21,7 +21,7 @@ from qad.core.tape.writing import has_tensors, parts
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.core.words import Cotangent, Index, Value
+    from qad.core.words import Cotangent, Index, Tangent, Value
 
 
 @primitive(name="write")
@@ -70,6 +70,12 @@ def _unwrite(
     return [found[i] for i in needed]
 
 
+def _forward(tangents: Sequence[Tangent], ans: Value, before: Value, v: Value, *, index: Index, add: bool) -> Tangent:
+    t, s = tangents
+    t = like(ans).zeros(ans.shape, ans.dtype) if t is None else np.astype(t, ans.dtype)
+    return with_entries(t, 0.0 if s is None else s, index=index, add=add)
+
+
+rule(with_entries, shared=_unwrite, forward_shared=_forward, consumes=True, fresh=True)
 WRITE.fn, WRITE.raw = with_entries, with_entries.__wrapped__
-WRITE.shared, WRITE.consumes = _unwrite, True
-PRIMITIVES[with_entries] = WRITE
+WRITE.shared, WRITE.forward, WRITE.consumes = _unwrite, _forward, True

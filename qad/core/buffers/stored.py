@@ -196,7 +196,7 @@ class Stored(Level):
             found = (Tensor(places) if type(places) is ndarray else places)[index]
         else:
             found = places[index]
-        check_shape(np.shape(found), v, x)
+        check_shape(found.shape, v, x)
         index = flat(settled(found))
         if self.part:
             v = with_part(self.store, index, v, self.part, add)
