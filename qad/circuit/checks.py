@@ -28,6 +28,12 @@ def check_count(n: Any, what: str = "a circuit") -> int:
     return int(n)
 
 
+def check_circuit(circuit: Any, call: str) -> None:
+    """Raise unless the first argument of a function is a circuit; `call` shows how it is called."""
+    if not hasattr(circuit, "operations"):
+        raise ArgumentError(f"a circuit comes first, not {type(circuit).__name__}: {call}")
+
+
 def check_initial(initial: Any, n: int) -> Any:
     """An initial state of n qubits: a matrix product state, or an array, the last axes of which are its own."""
     from qad.mps.conserving.state import SymmetricMPS

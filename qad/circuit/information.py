@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.circuit.checks import check_memory, check_norm, check_qubits
+from qad.circuit.checks import check_circuit, check_memory, check_norm, check_qubits
 from qad.circuit.observables import apply_any
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, primitive, rule, stack_of
@@ -115,6 +115,7 @@ def reduced_density(circuit: Circuit | NoisyCircuit, qubits: Sequence[int]) -> A
     array([[0.5, 0. ],
            [0. , 0.5]])
     """
+    check_circuit(circuit, "reduced_density(circuit, qubits)")
     qubits = check_qubits(qubits, circuit.n, "reduced_density")
     check_memory(len(qubits), circuit.dtype, "a density matrix", squared=True)
     if circuit.noisy:
@@ -164,6 +165,7 @@ def entropy(circuit: Circuit | NoisyCircuit, qubits: Sequence[int], order: float
     >>> qad.circuit.entropy(qad.Circuit(2).h(0).cx(0, 1), [0]).round(6), np.log(2).round(6)
     (np.float64(0.693147), np.float64(0.693147))
     """
+    check_circuit(circuit, "entropy(circuit, qubits)")
     order = check_order(order)
     qubits = check_qubits(qubits, circuit.n, "entropy")
     if 2 * len(qubits) > circuit.n and not circuit.noisy:

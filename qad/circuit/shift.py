@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qad.circuit.checks import check_circuit
 from qad.circuit.cone import reached
 from qad.circuit.observables import as_observable, hermitian
 from qad.circuit.pauli import PauliSum
@@ -59,6 +60,7 @@ def parameter_shift(circuit: Circuit, observable: PauliSum, shots: int | None = 
     >>> np.allclose(qad.circuit.parameter_shift(c, "ZZ"), exact)
     True
     """
+    check_circuit(circuit, "parameter_shift(circuit, observable)")
     theta = circuit.parameters
     if theta.ndim != 1:
         raise ArgumentError("the parameter-shift rule takes one set of parameters, not a batch")
@@ -131,6 +133,7 @@ def estimate(circuit: Circuit, observable: PauliSum | str, shots: int, seed: See
     >>> abs(g + np.sin(0.5)) < 0.05
     np.True_
     """
+    check_circuit(circuit, "estimate(circuit, observable, shots)")
     observable = as_observable(observable)
     if not isinstance(observable, PauliSum):
         raise ArgumentError("estimates from shots take a PauliSum")

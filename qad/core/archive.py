@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # what zipfile and NumPy raise from files that are no archives of arrays, or that have changed
 DAMAGED: tuple[type[Exception], ...] = (
     zipfile.BadZipFile, zlib.error, struct.error, ValueError, KeyError, EOFError, OSError, AttributeError, TypeError,
-    RuntimeError, MemoryError, OverflowError,
+    RuntimeError, MemoryError, OverflowError, IndexError,
 )  # fmt: skip
 
 NUMBERS = count()

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 PARTS = 10  # into which a step is divided at most, at once
 HALVINGS = 40  # that find a jump
+ASIDE = 2.0**-30  # of the state, beside which kinks are looked for
 SMALL = 0.1  # of its neighbours is the size of a step with a jump inside
 
 
@@ -40,6 +41,8 @@ def refined(solver: Solver, taken: list[list[Start]], ends: list[Array], order: 
     are differentiated.
     """
     _refuse_jumps(solver, solver.slope, [step for steps in taken for step in steps], "jumps")
+    for steps, end in zip(taken, ends, strict=True):
+        _refuse_rest(solver, *steps[0], steps[1][2] if len(steps) > 1 else end)
     back, found = _Back(solver, min(order, 2), moving), []
     for steps, end in zip(reversed(taken), reversed(ends), strict=True):
         back.seed(end)
@@ -146,6 +149,26 @@ def _refuse_jumps(solver, slope, steps, what):
                 "its derivative misses how that moves. Smooth the switch, or end the interval there and go on with "
                 "the other branch"
             )
+
+
+def _refuse_rest(solver, t, size, y, after):
+    """Raise where entries of a state do not move in a step and `f` has a kink there, or jumps: it stays on it."""
+    resting = np.equal(y, after) * 1.0
+    if not size_of(resting):
+        return
+    direction = ASIDE * (1.0 + np.abs(y)) * resting * normal(np.random.default_rng(3), y.shape, y.dtype)
+    here, bends = solver.slope(t, y), []
+    for part in (1.0, 1 / 16):
+        one, other = (solver.slope(t, y + sign * part * direction) - here for sign in (1, -1))
+        bends.append((size_of(one + other), max(size_of(one), size_of(other))))
+    (bend, reach), (bend_near, reach_near) = bends
+    rounding = 1e-14 * (1.0 + size_of(here))
+    kink = bend_near > max(bend / 64, 0.01 * reach_near, rounding)  # what is smooth goes down by 256
+    if kink or reach_near > max(reach / 8, rounding):
+        raise GradientTypeError(
+            f"solve_ivp: the right-hand side has a kink at t = {t:.6g}, or jumps, where the state rests: its "
+            "derivative is another one on either side. Start beside it, or smooth it"
+        )
 
 
 def _jump(solver, slope, t, size, y):

@@ -67,7 +67,8 @@ def solve_ivp(
     ConvergenceError
         More than `max_steps` steps, or a step that is too small to change the time: the solution may be singular.
     GradientTypeError
-        A derivative where `f` jumps in the state, or a second one where it has a kink; the message names the time.
+        A derivative where `f` jumps in the state, or a second one where it has a kink; or one where the state rests on
+        a kink.  The message names the time.
 
     Notes
     -----
@@ -80,9 +81,10 @@ def solve_ivp(
     backward pass.  Stiff equations take very many steps.
 
     Where `f` has a kink in the state (``abs``), steps shrink around it and the gradient is right; its second derivative
-    is refused.  Where `f` jumps, a gradient would miss that the time of the jump moves, and is refused; a jump at a
-    fixed time is none.  A time of switching that is itself differentiated has to be one of `times`, with a call of
-    `solve_ivp` before and one after it.
+    is refused.  Where the state rests on a kink, derivatives on its sides differ, and all are refused.  Where `f`
+    jumps, a gradient would miss that the time of the jump moves, and is refused; a jump at a fixed time is none.  A
+    time of switching that is itself differentiated has to be one of `times`, with a call of `solve_ivp` before and one
+    after it.
 
     Under `qad.vmap` all examples take the same steps.
 
@@ -95,13 +97,19 @@ def solve_ivp(
     >>> round(float(qad.grad(overlap)(0.5)), 6), round(float(-2 * np.sin(1.0)), 6)
     (-1.682942, -1.682942)
     """
+    if not callable(f) or callable(times) or callable(y0):
+        raise ArgumentError("solve_ivp: the function comes first: solve_ivp(f, times, y0), with f(t, y)")
+    if not hasattr(times, "__len__") or getattr(times, "ndim", 1) == 0:
+        raise ArgumentError(f"solve_ivp takes the times between f and y0, solve_ivp(f, times, y0), but got {times!r}")
     times = [times[i] for i in range(len(times))]
     if any(map(is_batched, times)):
         raise BatchError("solve_ivp: the times are a batch of qad.vmap: scale them, y'(s) = T f(T s, y) over [0, 1]")
     bare = [float(value_of(t)) for t in times]
     sign = np.sign(bare[-1] - bare[0]) if len(bare) > 1 else 0
     if not sign or any(sign * (after - before) <= 0 for before, after in pairwise(bare)):
-        raise ArgumentError(f"solve_ivp: the times {bare} are not two or more that rise or fall")
+        raise ArgumentError(
+            f"solve_ivp: the times {bare} are not two or more that rise or fall: solve_ivp(f, times, y0)"
+        )
     y = y0 if type(y0) is Tensor else as_array(y0)
     y = y * 1.0 if y.dtype.kind not in "fc" else y
     if not (rtol >= 0 and atol >= 0 and rtol + atol > 0):

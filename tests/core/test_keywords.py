@@ -60,6 +60,15 @@ def test_a_keyword_of_others_is_answered_with_ours(call, name, instead):
         (lambda: mps.apply(PSI, 0, np.eye(2)), r"apply\(psi, operator, sites\)"),
         (lambda: peps.energy(peps.heisenberg(), PSI, 8), r"not Model: energy\(state, model, chi\)"),
         (lambda: peps.environment(16, PSI), "a PEPS comes first, not int"),
+        (lambda: qad.circuit.entropy([0], qad.Circuit(2)), r"not list: entropy\(circuit, qubits\)"),
+        (lambda: qad.circuit.reduced_density([0], qad.Circuit(2)), r"reduced_density\(circuit, qubits\)"),
+        (lambda: qad.circuit.parameter_shift("Z", qad.Circuit(1)), r"parameter_shift\(circuit, observable\)"),
+        (lambda: qad.circuit.estimate("Z", qad.Circuit(1), 9), r"estimate\(circuit, observable, shots\)"),
+        *[
+            (lambda args=args: qad.integrate.solve_ivp(*args), r"solve_ivp\(f, times, y0\)")
+            for args in ((1.0, [0, 1], np.sin), ([0, 1], np.sin, 1.0), (1.0, np.sin, [0, 1]), (np.sin, 1.0, [0, 1]))
+        ],
+        (lambda: qad.fixed_point(np.ones(2), np.cos), r"fixed_point\(f, x0, \*params\)"),
         (lambda: qad.linalg.linear_solve(np.eye(2), np.ones(2)), "np.linalg.solve takes a matrix"),
     ],
 )

@@ -132,6 +132,32 @@ def test_a_kink_is_met_exactly_and_its_second_derivative_refused():
         qad.hessian(through)(-1.0)
 
 
+@pytest.mark.parametrize("f", [lambda t, y: -np.abs(y), lambda t, y: np.maximum(y, 0.0), lambda t, y: -np.sign(y)])
+def test_a_state_that_rests_on_a_kink_has_no_derivative(f):
+    """That of -abs(y) at y = 0 was said to be 1, where it is exp(-t) on one side and exp(t) on the other."""
+
+    def final(y0):
+        return solve_ivp(f, [0, 1.0], y0)[-1]
+
+    assert final(0.0) == 0
+    with pytest.raises(GradientTypeError, match="kink at t = 0, or jumps, where the state rests"):
+        qad.grad(final)(0.0)
+    with pytest.raises(GradientTypeError, match="where the state rests"):
+        qad.jvp(final, (0.0,), (1.0,))
+
+
+def test_what_is_smooth_where_the_state_rests_has_a_derivative():
+    fields = [
+        lambda t, y: y * y,
+        lambda t, y: np.abs(y - 1.0) * y,
+        lambda t, y: y**3 - 100 * y * y,
+        lambda t, y: 1e6 * y * y,
+    ]
+    for f in fields:
+        slope = qad.grad(lambda y0, f=f: solve_ivp(f, [0, 1.0], y0)[-1])(0.0)
+        assert np.isclose(slope, np.e if f is fields[1] else 1.0, rtol=1e-6)
+
+
 @pytest.mark.parametrize("f", [lambda t, y: np.where(y > 1, 2.0, 1.0), lambda t, y: np.where(y > 2 * t - 1, 1.0, 1.5)])
 def test_a_jump_that_the_state_meets_is_refused_with_its_time(f):
     with pytest.raises(GradientTypeError, match=r"jumps at t = (0\.99999|1\.00000|1)"):

@@ -154,6 +154,48 @@ def test_crafted_marks_are_refused_in_one_sentence(tmp_path, change, what):
     assert path.read_bytes() == before
 
 
+@pytest.mark.parametrize("conserve", [None, "Sz"])
+@pytest.mark.parametrize(
+    "entry, value, what",
+    [
+        ("history", np.array([-1.0, np.nan]), "its history is no list of finite energies"),
+        ("history", np.array(["low"]), "its history is no list of finite energies"),
+        ("mark", {"extra": {"bond": float("nan")}}, "no numbers"),
+        ("mark", {"sites": "four"}, "damaged"),
+        ("mark", {"sites": 3}, "damaged"),
+        ("mark", {"bond": -1}, "its bond is -1"),
+        ("mark", {"sector": [2]}, "another search"),
+        ("mark", {"conserve": ["N"]}, "another search"),
+    ],
+)
+def test_crafted_entries_are_refused_in_one_sentence(tmp_path, conserve, entry, value, what):
+    """A history with a NaN began a search that ended at once."""
+    path = tmp_path / "search.npz"
+    ground_state(heisenberg(4), 4, checkpoint=path, maxiter=2, conserve=conserve)
+    with np.load(path) as file:
+        arrays = dict(file)
+    arrays[entry] = np.array(json.dumps(json.loads(str(arrays["mark"])) | value)) if entry == "mark" else value
+    np.savez(path, **arrays)
+    before = path.read_bytes()
+    with pytest.raises(ArgumentError, match=f"search.npz .*{what}"):
+        ground_state(heisenberg(4), 4, checkpoint=path, conserve=conserve)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("conserve", [None, "Sz"])
+def test_charges_and_legs_of_a_crafted_file_are_refused(tmp_path, conserve):
+    path = tmp_path / "search.npz"
+    ground_state(heisenberg(4), 4, checkpoint=path, maxiter=2, conserve=conserve)
+    with np.load(path) as file:
+        arrays = dict(file)
+    for name in [name for name in arrays if name not in ("history", "mark")]:
+        for other in (np.full(arrays[name].shape, np.nan), np.zeros(0), np.array("x"), np.array([10**6])):
+            np.savez(path, **(arrays | {name: other}))
+            with pytest.raises(ArgumentError, match="search.npz") as caught:
+                ground_state(heisenberg(4), 4, checkpoint=path, conserve=conserve)
+            assert "\n" not in str(caught.value)
+
+
 @pytest.mark.parametrize("damage", [lambda b: b[: len(b) // 2], lambda b: b"", lambda b: b[:300] + b"x" + b[301:]])
 def test_damaged_files_are_refused_and_left_alone(tmp_path, damage):
     path = tmp_path / "search.npz"

@@ -170,6 +170,26 @@ def test_chains_of_more_than_twelve_sites(model, start, by):
     check(model, start, 14, by, how={"time": 0.2, "steps": 2})
 
 
+def test_a_state_that_changes_leave_as_it_is_has_a_derivative_of_zero():
+    """The adjoint state is exactly zero there; it was cut to nothing."""
+
+    def up(p):
+        final = evolve(MPS.product([0] * 16), j1j2(16, 1.0, p), 0.2, 2).state
+        return qad.mps.local_expectations(final, "Z")[7].real
+
+    assert qad.grad(up)(1.0) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_couplings_of_any_range_from_all_spins_up():
+    """Random pairs far apart, which no coupling changes, filled the bonds: the derivative was refused."""
+
+    def f(g):
+        final = evolve(MPS.product([0] * 16), qad.mps.long_range_ising(16, 1.0, g), 0.2, 2).state
+        return qad.mps.local_expectations(final, "Z")[7].real
+
+    assert qad.grad(f)(1.0) == pytest.approx(difference(f, 1.0), abs=1e-6)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("by", WITH)
 @pytest.mark.parametrize("start", ["up", "neel", "tilted", "ground"])

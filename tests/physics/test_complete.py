@@ -8,8 +8,7 @@ from pathlib import Path
 import qad
 
 MODULES = ("qad.mps", "qad.mps.uniform", "qad.peps", "qad.peps.classical", "qad.peps.finite", "qad.circuit",
-           "qad.integrate", "qad.optimize")  # fmt: skip
-IMPLICIT = ("linear_solve", "lowest_eig", "dominant_eig", "expm_multiply", "truncated_svd", "truncated_eigh")
+           "qad.integrate", "qad.linalg", "qad.optimize")  # fmt: skip
 # files and pictures, and what the package alone calls
 NO_PHYSICS = {"save", "load", "draw", "draw_bond", "after", "ordinary", "closing"}
 KINDS = (
@@ -24,7 +23,6 @@ def public():
         for name, thing in vars(import_module(module)).items():
             if inspect.isfunction(thing) and not name.startswith("_") and listed(module, name):
                 yield module.rpartition(".")[2], name
-    yield from (("linalg", name) for name in IMPLICIT)
     yield ("qad", "fixed_point")
 
 

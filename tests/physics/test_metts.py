@@ -12,7 +12,7 @@ CHAINS = {
 }
 
 
-@pytest.mark.parametrize("name", CHAINS)
+@pytest.mark.parametrize("name", ["second neighbours", pytest.param("ising", marks=pytest.mark.slow)])
 def test_energy(name):
     H, n, terms = CHAINS[name]
     h = exact.dense(["spin-1/2"] * n, terms)

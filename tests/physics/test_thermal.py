@@ -16,8 +16,14 @@ CHAINS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", CHAINS)
-@pytest.mark.parametrize("beta", [0.2, 1.0])
+@pytest.mark.parametrize(
+    "name, beta",
+    [
+        *[(name, 0.2) for name in CHAINS],
+        ("second neighbours", 1.0),
+        *[pytest.param(name, 1.0, marks=pytest.mark.slow) for name in ("ising", "electrons")],
+    ],
+)
 def test_thermal_states(name, beta):
     H, kind, n, terms = CHAINS[name]
     h = exact.dense([kind] * n, terms)

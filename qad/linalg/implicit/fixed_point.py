@@ -110,6 +110,8 @@ def fixed_point(
     """
     if method not in METHODS:
         raise ArgumentError(f"method is {method!r}: choose one of {', '.join(METHODS)}")
+    if not callable(f):
+        raise ArgumentError("the function comes first: fixed_point(f, x0, *params), with f(x, *params)")
     report = Report() if report is None else report
 
     spec = flatten(x0)[1]

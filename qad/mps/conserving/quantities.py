@@ -167,12 +167,24 @@ def conserved_by(H: Any, conserve: Names) -> Quantities:
     return quantities(conserve, sites_of_dimension(dims) if sites is None else sites)
 
 
+def check_no_vacuum(conserved: Quantities) -> None:
+    """Raise where charge 0 is that of one state: of a number that no site has less than none of."""
+    for k, name in enumerate(conserved.names):
+        found = {charge[k] for states in conserved.charges for charge in states}
+        if name != MODULO_TWO and min(found) == 0 < max(found):
+            shown = conserved.names[0] if len(conserved.names) == 1 else conserved.names
+            raise ArgumentError(
+                f"conserve={shown!r} needs sector=, how much of it there is: {name!r} is 0 in the vacuum alone "
+                "(qad.mps.sectors(H, conserve) lists the others)"
+            )
+
+
 def sectors(H: Any, conserve: Names) -> dict[Any, int]:
     """The sectors of a chain, by their charges, and how many basis states each has.
 
     Parameters
     ----------
-    H : MPO
+    H : MPO or OpSum
         An operator on it, which says what stands on its sites; spins 1/2 where it does not.
     conserve : str or sequence of str
         As in `ground_state`.
@@ -196,6 +208,12 @@ def sectors(H: Any, conserve: Names) -> dict[Any, int]:
     >>> [round(qad.mps.ground_state(H, 4, "dmrg2", conserve="Sz", sector=q).energy, 6) for q in (0, 2, 4)]
     [-1.616025, -0.957107, 0.75]
     """
+    H = H.mpo() if hasattr(H, "mpo") else H
+    if not hasattr(H, "sites"):
+        raise ArgumentError(
+            f"an MPO or a sum of terms is needed, not {type(H).__name__}: functions of infinite ones are in "
+            "qad.mps.uniform"
+        )
     conserved = conserved_by(H, conserve)
     group, found = conserved.symmetry, {conserved.symmetry.neutral: 1}
     for states in conserved.charges:

@@ -16,7 +16,7 @@ from qad.mps.conserving.growing import Growing
 from qad.mps.conserving.isometric import SymmetricChain, weighted
 from qad.mps.conserving.make import random_state
 from qad.mps.conserving.observables import energy, operator_for
-from qad.mps.conserving.quantities import conserved_by
+from qad.mps.conserving.quantities import check_no_vacuum, conserved_by
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.conserving.sweeps import OneSite, TwoSites
 from qad.mps.energy import prepared
@@ -167,6 +167,8 @@ def begun(
     """The state that a search starts from."""
     if start is None:
         conserved = conserved_by(H, conserve)
+        if sector is None:
+            check_no_vacuum(conserved)
         kind = H.dtype if dtype is None else dtype
         total = conserved.symmetry.neutral if sector is None else conserved.sector(sector)
         return random_state(bond, conserved, conserved.symmetry.shown(total), np.dtype(kind), seed)

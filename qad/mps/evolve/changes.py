@@ -2,9 +2,11 @@
 
 The cotangent of a chain's tensors knows of a loss what the chain can represent, and of directions without weight
 nothing.  Where a state stays what it is, a product of sites say, a change leads to such directions.  Which ones is
-found from evolutions on which small random changes of sites and of pairs act at every step: what they end in beside
-the state are all directions that such changes lead to, with the weight that counts.  One more of them measures what a
-change of norm 1 is still lacking.  The directions are added to the bonds, with no weight (`qad.mps.evolve.enrich`).
+found from evolutions on which small random changes of the operator act at every step, of any entry of its tensors that
+a coefficient may stand in, or of gates on neighbours: what they end in beside the state are all directions that such
+changes lead to, with the weight that counts.  Changes of sites and of neighbours act on a start that is differentiated.
+One more evolution measures what a change of norm 1 is still lacking.  The directions are added to the bonds, with no
+weight (`qad.mps.evolve.enrich`).
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.mps.environments import past_left
 from qad.mps.evolve.cut import check_reach
-from qad.mps.evolve.enrich import Reach, sizes
+from qad.mps.evolve.enrich import MORE, Reach, sizes
 from qad.mps.evolve.tebd import ROUNDING
 from qad.mps.gauge import carry, left_isometry, mirrored, truncated
 
@@ -25,12 +27,11 @@ if TYPE_CHECKING:
 
     from qad.mps.evolve.tebd import Truncation
 
-SIZE = 1e-6  # of a random change: its square and the rounding over it are both small
+SIZE = 1e-4  # of a random change: its square and the rounding over it are both small
 SAMPLES = 30  # evolutions with random changes, at most
-FAR = 0.5  # by which the change of a pair is smaller for every site between
 FINEST = 1e-14  # weight of a direction, relative to all that changes, that counts
 FAINT = 1e-8  # Schmidt values of the final state, relative to the largest, by which nothing is divided
-CUT = 1e-26  # weight that a cut of a changed state may discard
+CUT = 1e-22  # weight that a cut of a changed state may discard
 
 
 def refusal(tensors: Sequence[np.ndarray], truncation: Truncation) -> ArgumentError | None:
@@ -50,48 +51,101 @@ def refusal(tensors: Sequence[np.ndarray], truncation: Truncation) -> ArgumentEr
 
 
 def filled(
-    tensors: list[np.ndarray], changed: Callable[[np.random.Generator], Sequence[np.ndarray]], truncation: Truncation
+    tensors: list[np.ndarray], evolved: Callable[[np.random.Generator, float], list[np.ndarray]], truncation: Truncation
 ) -> tuple[list[np.ndarray], float]:
-    """The same state with room for changes, as far as `bond` allows it; and what a change of norm 1 lacks then.
+    """The same state with room for changes, up to twice `bond`; and what a change of norm 1 lacks then.
 
-    A function evolves the state once more, with random changes on the way.
+    A function evolves the state once more, with random changes of the size given on the way.  What both signs have in
+    common, errors of the evolution among it, is no change.
     """
     if truncation.reach >= 1 or refusal(tensors, truncation) is None:
         return tensors, 0.0
-    rng, lacked = np.random.default_rng(0), 0.0
-    reach, limits = Reach([np.eye(t.shape[1])[None, None] for t in tensors]), [truncation.bond] * len(tensors)
-    for _ in range(SAMPLES):
-        other = changed(rng)
+    lacked = 0.0
+    reach, limits = Reach([np.eye(t.shape[1])[None, None] for t in tensors]), [2 * truncation.bond] * len(tensors)
+    for seed in range(SAMPLES):
+        other, less = (evolved(np.random.default_rng(seed), size) for size in (SIZE, -SIZE))
         overlap = np.ones((1, 1))
-        for ket, bra in zip(other, tensors, strict=True):
+        for ket, bra in zip(other, less, strict=True):
             overlap = past_left(overlap, ket, bra)
         size2 = max(1 - abs(overlap.item()) ** 2, np.finfo(float).tiny)
-        lacked = reach.missed(tensors, 1, other) / np.sqrt(size2)
+        change = difference(other, less)
+        lacked = reach.missed(tensors, 1, change) / np.sqrt(size2)
         if lacked <= truncation.reach:
             break
         before = sizes(tensors)
-        tensors = reach.extended(tensors, other, reach.leaving(tensors, 1, other), limits, FINEST * size2)[0]
+        tensors = reach.extended(tensors, change, reach.leaving(tensors, 1, change), limits, FINEST * size2)[0]
         if sizes(tensors) == before:
             break
     return tensors, lacked
 
 
-def kicked(tensors: Sequence[np.ndarray], rng: np.random.Generator, ancillas: bool, steps: int) -> list[np.ndarray]:
-    """A state with its centre at site 0 after a small random change of its sites and pairs, in one of so many steps."""
-    out, size = [], np.sqrt(len(tensors))
-    for t in tensors:
-        leg = round(np.sqrt(t.shape[1])) if ancillas else t.shape[1]
-        first, last, alone = rng.standard_normal((3, leg, leg)) / np.sqrt(size * leg)
+def difference(one: Sequence[np.ndarray], two: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """A state less another, in bonds that hold those of both."""
+    zero = [np.zeros((a.shape[0], a.shape[1], b.shape[2])) for a, b in zip(one, two, strict=True)]
+    chain = [blocks(a, z, b) for a, z, b in zip(one, zero, two, strict=True)]
+    first = np.concatenate([one[0], -two[0]], 2)
+    return [first, *chain[1:-1], np.concatenate([one[-1], two[-1]])] if len(one) > 1 else [one[0] - two[0]]
+
+
+def kicked(
+    tensors: Sequence[np.ndarray], changes: Sequence[Sequence[np.ndarray]], bond: int, amount: float
+) -> list[np.ndarray]:
+    """A state with its centre at site 0 after changes by operators, of norm `amount` each."""
+    for change in changes:
+        reach, limits = Reach(change), [bond] * len(tensors)
+        parts = reach.left_parts(tensors, bond + MORE)
+        size = np.linalg.norm(reach.passed(parts[-1], len(tensors) - 1, tensors[-1]))
+        wider, changed, _ = reach.extended(tensors, tensors, parts, limits, FINEST * size**2)
+        tensors = [wider[0] + amount / size * changed[0], *wider[1:]]
+    return list(tensors)
+
+
+def of_neighbours(legs: Sequence[int], rng: np.random.Generator, ancillas: bool) -> list[np.ndarray]:
+    """A random operator on sites and pairs of neighbours."""
+    out = []
+    for full in legs:
+        leg = round(np.sqrt(full)) if ancillas else full
         w = np.zeros((3, 3, leg, leg))
         w[0, 0] = w[2, 2] = np.eye(leg)
-        w[0, 1], w[1, 1], w[1, 2], w[0, 2] = first, FAR * np.eye(leg), last, alone / np.sqrt(size)
-        w = np.kron(w, np.eye(t.shape[1] // leg))
-        out.append(np.einsum("lrst,atb->lasrb", w, t).reshape(3 * t.shape[0], t.shape[1], -1))
-    a, b = tensors[0].shape[0], tensors[-1].shape[2]
-    out[0] = out[0][:a]
-    end = out[-1].reshape(*out[-1].shape[:2], 3, b)
-    out[-1] = SIZE / np.sqrt(steps) * end[:, :, 2] + end[:, :, 0]
-    return mirrored(truncated(mirrored(out), None, np.sqrt(CUT), checked=False)[0])
+        w[0, 1], w[1, 2], w[0, 2] = rng.standard_normal((3, leg, leg))
+        out.append(np.kron(w, np.eye(full // leg)))
+    return [out[0][:1], *out[1:-1], out[-1][:, 2:]]
+
+
+def of_operator(H: Sequence[np.ndarray], rng: np.random.Generator, ancillas: bool) -> list[np.ndarray]:
+    """A random change of the tensors of an operator, as an operator: the sum of those with one tensor changed.
+
+    Terms that it has may act differently, or begin or end where none does: those whose coefficient is zero.
+    """
+    out, done, fresh = [], idle(H), idle([w.swapaxes(0, 1) for w in H[::-1]])[::-1]
+    for w, ended, begun, new in zip(H, done[1:], fresh, fresh[1:], strict=False):
+        leg = round(np.sqrt(w.shape[2])) if ancillas else w.shape[2]
+        there = np.abs(w).max(axis=(2, 3)) > 0
+        rows, columns = begun | ~there.any(axis=1), ended | ~there.any(axis=0)
+        other = np.zeros((*w.shape[:2], leg, leg))
+        some = rows[:, None] & columns | there & ~alone(w)
+        other[some] = rng.standard_normal((np.count_nonzero(some), leg, leg))
+        other[alone(w)] = rng.standard_normal((np.count_nonzero(alone(w)), 1, 1)) * np.eye(leg)
+        other[done[len(out)]], other[:, new] = 0.0, 0.0
+        other = np.kron(other, np.eye(w.shape[2] // leg))
+        out.append(np.concatenate([np.concatenate([w, other], 1), np.concatenate([np.zeros_like(w), w], 1)]))
+    return [out[0][: len(H[0])], *out[1:-1], out[-1][:, H[-1].shape[1] :]]
+
+
+def alone(w: np.ndarray) -> np.ndarray:
+    """Which blocks of a tensor of an operator are the identity but for a factor, not zero."""
+    first = w[:, :, :1, :1]
+    return (w == first * np.eye(w.shape[2])).all(axis=(2, 3)) & (first[:, :, 0, 0] != 0)
+
+
+def idle(H: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """For every bond, from the first to the last, which of its states are followed by the identity alone."""
+    found = [np.ones(1, bool)]
+    for w in reversed(H):
+        is_one = (w == np.eye(w.shape[2])).all(axis=(2, 3))
+        several = np.abs(w).max(axis=(2, 3)) > 0
+        found.append((is_one & found[-1]).any(axis=1) & (np.count_nonzero(several, axis=1) == 1))
+    return found[::-1]
 
 
 def adjoint_of(
@@ -111,6 +165,8 @@ def adjoint_of(
         centre, flat, slope = carry(bond, tensor), tensor.reshape(len(tensor), -1), slope.reshape(len(tensor), -1)
         others.append(carry(inverse(bond), (slope - (slope @ flat.conj().T) @ flat).reshape(tensor.shape)))
     found.append(centre)
+    if not any(map(np.any, others)):
+        return list(tensors), 0.0
     chain = [blocks(*sites) for sites in zip(found, others, tensors, strict=True)]
     chain = [chain[0][:1], *chain[1:-1], chain[-1][:, :, -1:]] if len(chain) > 1 else others
     chain = mirrored(truncated(mirrored(chain), None, np.sqrt(cutoff), checked=False)[0])
@@ -121,7 +177,7 @@ def adjoint_of(
 def blocks(left: np.ndarray, one: np.ndarray, right: np.ndarray) -> np.ndarray:
     """The tensor of a sum of states that differ from others at one site: these left, `right` right of it."""
     (a, s, b), (c, _, d) = left.shape, right.shape
-    out = np.zeros((a + c, s, b + d), one.dtype)
+    out = np.zeros((a + c, s, b + d), np.result_type(left, one, right))
     out[:a, :, :b], out[:a, :, b:], out[a:, :, b:] = left, one, right
     return out
 

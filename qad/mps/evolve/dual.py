@@ -27,7 +27,7 @@ from qad.core.errors import ArgumentError
 from qad.extend import Tensor, any_traced, defvjp, primitive, value_of, vjp
 from qad.mps.environments import edge, past_left
 from qad.mps.evolve.adjoint import FROZEN, MEMORY, check_bonds, evolution_of
-from qad.mps.evolve.changes import CUT, adjoint_of, filled, kicked
+from qad.mps.evolve.changes import CUT, adjoint_of, filled, kicked, of_neighbours, of_operator
 from qad.mps.evolve.cut import FIRST
 from qad.mps.evolve.tdvp import TwoSiteTdvp
 from qad.mps.evolve.tebd import Truncation
@@ -87,6 +87,8 @@ class PairCourse:
         As of `qad.mps.evolve.tebd.Truncation`.
     room : callable
         Makes what widens bonds for terms beyond neighbours (`qad.mps.evolve.room`), or None.
+    steered, started : bool
+        What is differentiated: the operator or the time; the state at the start.
     """
 
     steps: int
@@ -95,6 +97,8 @@ class PairCourse:
     reach: float
     ancillas: bool
     room: Callable[..., Room | None]
+    steered: bool
+    started: bool
 
     def truncation(self) -> Truncation:
         """Of the state."""
@@ -107,23 +111,31 @@ class PairCourse:
         if truncation.discarded > UNCUT:
             return tensors, *numbers, 0.0
         finer = Truncation(2 * self.bond, CUT)
-        tensors, lacked = filled(tensors, lambda rng: self.evolved(arrays, finer, rng)[0], truncation)
+        tensors, lacked = filled(tensors, lambda *change: self.evolved(arrays, finer, *change)[0], truncation)
         return tensors, *numbers, lacked
 
     def evolved(
-        self, arrays: Sequence[np.ndarray], truncation: Truncation, rng: np.random.Generator | None = None
-    ) -> tuple[Chain, float, float, float]:
+        self, arrays: Sequence[np.ndarray], truncation: Truncation, rng: np.random.Generator | None = None,
+        size: float = 0.0,
+    ) -> tuple[Chain, float, float, float]:  # fmt: skip
         """The state, the logarithm of its norm, and what was cut off and missed; with random changes at every step."""
         factor, H, start = taken(arrays)
-        tensors, room, gained = list(start), self.room(), 0.0
-        sweep, several = TwoSiteTdvp(H, tensors, factor, np.sqrt(self.cutoff)), 1 if room or rng else self.steps
-        for _ in range(0, self.steps, several):
-            changed = rng and kicked(tensors, rng, self.ancillas, self.steps)
+        tensors, room, gained = list(start), self.room(bond=truncation.bond, cutoff=truncation.cutoff), 0.0
+        sweep, several = TwoSiteTdvp(H, tensors, factor, np.sqrt(truncation.cutoff)), 1 if room or rng else self.steps
+        for k in range(0, self.steps, several):
+            changed = rng and kicked(tensors, self.changes(arrays, rng, k), truncation.bond, size / np.sqrt(self.steps))
             if other := (room and room.before(changed or tensors, several)) or changed:
                 tensors[:] = other
                 sweep.surround(tensors)
             gained += sweep.advance(truncation, several)
         return tensors, gained, truncation.discarded, room.total(tensors) if room else 0.0
+
+    def changes(self, arrays: Sequence[np.ndarray], rng: np.random.Generator, step: int) -> list[list[np.ndarray]]:
+        """Random changes before a step, as operators: of the operator; at the start of what is differentiated."""
+        H = taken(arrays)[1]
+        found = [of_operator(H, rng, self.ancillas)] if self.steered or not step else []
+        legs = [w.shape[2] for w in H]
+        return [*found, of_neighbours(legs, rng, self.ancillas)] if self.started and not step else found
 
     def slopes(self, arrays: Sequence[np.ndarray], final: Sequence[np.ndarray], slopes: Chain, by_norm: float) -> Chain:
         """Gradients by the factor, the operator and the first state."""

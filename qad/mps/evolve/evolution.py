@@ -256,7 +256,8 @@ def recorded_course(
             if gates:
                 course = GateCourse(kind, legs, bond, usual, SMALLEST, reach, ancillas)
             else:
-                course = PairCourse(several, bond, usual, reach, ancillas, room)
+                started = any(type(x) is Tensor for x in state)
+                course = PairCourse(several, bond, usual, reach, ancillas, room, steered, started)
             return state, lambda state: coursed_of(made, state, course, plan), MPS
         if not (whole and plan.misses(*plain, len(kind))):
             return state, lambda state: evolution_of(made, state, plan), MPS

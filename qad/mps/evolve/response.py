@@ -23,7 +23,7 @@ from qad.core.errors import ArgumentError
 from qad.extend import Tensor, any_traced, defvjp, like, primitive, vjp
 from qad.mps.environments import past_left, past_right
 from qad.mps.evolve.adjoint import FROZEN, MEMORY
-from qad.mps.evolve.changes import CUT, adjoint_of, filled, kicked
+from qad.mps.evolve.changes import CUT, adjoint_of, filled, kicked, of_neighbours
 from qad.mps.evolve.dual import UNCUT, by_start
 from qad.mps.evolve.tebd import REACH, Truncation, swept
 from qad.mps.gauge import mirrored, truncated
@@ -84,14 +84,17 @@ class GateCourse:
         tensors, lost, lacked = done.state, done.truncation.discarded, 0.0
         if lost <= UNCUT:
             finer = Truncation(2 * self.bond, CUT)
-            tensors, lacked = filled(tensors, lambda rng: self.evolved(arrays, finer, rng).state, self.truncation())
+            tensors, lacked = filled(
+                tensors, lambda *change: self.evolved(arrays, finer, *change).state, self.truncation()
+            )
         return tensors, done.gained, lost, 0.0, lacked
 
     def evolved(
-        self, arrays: Sequence[np.ndarray], truncation: Truncation, rng: np.random.Generator | None = None
-    ) -> Gated:
+        self, arrays: Sequence[np.ndarray], truncation: Truncation, rng: np.random.Generator | None = None,
+        size: float = 0.0,
+    ) -> Gated:  # fmt: skip
         """The chain and its states on the way; with random changes before every round."""
-        return Gated(self, arrays[: -len(self.legs)], arrays[-len(self.legs) :], truncation, rng)
+        return Gated(self, arrays[: -len(self.legs)], arrays[-len(self.legs) :], truncation, rng, size)
 
     def slopes(
         self, arrays: Sequence[np.ndarray], final: Sequence[np.ndarray], slopes: Sequence[np.ndarray], by_norm: float
@@ -124,7 +127,7 @@ class Gated:
 
     def __init__(
         self, plan: GateCourse, gates: Sequence[np.ndarray], start: Sequence[np.ndarray] | None = None,
-        truncation: Truncation | None = None, rng: np.random.Generator | None = None,
+        truncation: Truncation | None = None, rng: np.random.Generator | None = None, size: float = 0.0,
     ):  # fmt: skip
         self.plan: GateCourse = plan
         self.gates: Sequence[np.ndarray] = gates
@@ -142,7 +145,8 @@ class Gated:
             if k % self.spacing == 0:
                 self.before[k] = list(state)
             if rng and layer[1]:
-                state = kicked(state, rng, plan.ancillas, len(plan.kind))
+                change = of_neighbours([t.shape[1] for t in state], rng, plan.ancillas)
+                state = kicked(state, [change], self.truncation.bond, size / np.sqrt(len(plan.kind)))
             self.sizes.append(passed(layer, state, self.truncation))
             self.gained += float(np.log(self.sizes[k]))
         self.state: list[np.ndarray] = state

@@ -111,12 +111,17 @@ class Checkpoint:
             return None
         arrays, mark = read_marked(self.path, self.mark)
         with understood(self.path):
-            state = self.state_of(arrays, mark)
-            history = [float(energy) for energy in arrays["history"]]
-            extra = dict(mark["extra"])
-            if not all(isinstance(value, (int, float)) for value in extra.values()):
+            history, extra = arrays["history"], dict(mark["extra"])
+            if history.dtype.kind != "f" or history.ndim != 1 or not np.all(np.isfinite(history)):
+                raise ValueError("its history is no list of finite energies")
+            if not all(isinstance(value, (int, float)) and np.isfinite(value) for value in extra.values()):
                 raise ValueError("what it remembers of its method are no numbers")
+            if not all(np.isfinite(x).all() for x in arrays.values() if x.dtype.kind in "fc"):
+                raise ValueError("its tensors have entries that are not finite")
+            state = self.state_of(arrays, mark)
             bond = int(mark.get("bond", state.bond))
+            if bond < 1:
+                raise ValueError(f"its bond is {bond}")
             others = [name for name in self.states if not alike(self.states[name], mark.get(name, []))]
         if others:
             raise of_another(self.path, OTHERS[others[0]])
@@ -126,7 +131,7 @@ class Checkpoint:
             raise of_another(self.path, f"its bond is {bond}, and {self.bond} is smaller")
         if bond < self.bond:
             state, extra = self.grown(state), {}
-        return state, history, extra
+        return state, history.tolist(), extra
 
     def state_of(self, arrays: Mapping[str, Any], mark: Mapping[str, Any]) -> MPS | SymmetricMPS:
         """The state that `write` wrote; raises one of several errors where something is amiss."""
@@ -135,6 +140,8 @@ class Checkpoint:
             check_operator(state, self.H)
             return state
         state = SymmetricMPS(*parts_of(arrays, self.path))
+        if mark["sites"] != len(state):
+            raise ValueError(f"it is said to have {mark['sites']} sites, and has {len(state)}")
         if list(state.conserved.names) != self.mark["conserve"] or list(total_of(state)) != self.mark["sector"]:
             raise ValueError("its state lies in another sector")
         operator_for(state, self.H)

@@ -99,7 +99,8 @@ def ground_state(
         Quantities that `H` conserves, such as "Sz" or ("N", "Sz"): the lowest state of one sector, a `SymmetricMPS`, of
         which only the blocks are kept.  All methods open sectors that bonds lack.
     sector : int or tuple of int, optional
-        The total charges in the sites' whole numbers, 2 Sz for spins; by default 0, or those of `start`.
+        The total charges in the sites' whole numbers, 2 Sz for spins; by default 0, or those of `start`.  Numbers
+        of particles, which are 0 in the vacuum alone, have no default.
     tol : float
         Converged, for every method, when less than `tol` times the largest ``|E|`` (or, where levels are near 0, the
         size of the terms) is left to gain by a step ("lbfgs":

@@ -198,3 +198,17 @@ def test_sectors():
     assert sum(qad.mps.sectors(qad.mps.heisenberg(200), "Sz").values()) == 2**200
     with pytest.raises(ArgumentError, match="knows no charges 'N'"):
         qad.mps.sectors(qad.mps.heisenberg(4), "N")
+
+
+@pytest.mark.parametrize("conserve", ["N", ("N", "Sz")])
+def test_the_vacuum_is_searched_only_where_it_is_asked_for(conserve):
+    """Without sector= the ground state of Hubbard's chain was the vacuum, of energy 0."""
+    H = qad.mps.hubbard(4, 1.0, 4.0)
+    with pytest.raises(ArgumentError, match="needs sector=, how much of it there is: 'N' is 0 in the vacuum alone"):
+        qad.mps.ground_state(H, 8, conserve=conserve)
+    assert qad.mps.ground_state(H, 8, conserve=conserve, sector=0 if conserve == "N" else (0, 0)).energy == 0
+
+
+def test_sectors_are_those_of_finite_chains():
+    with pytest.raises(ArgumentError, match=r"functions of infinite ones are in qad\.mps\.uniform"):
+        qad.mps.sectors(qad.mps.uniform.UniformMPS.random(2, 2), "Sz")
