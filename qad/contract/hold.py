@@ -10,7 +10,7 @@ import numpy as np
 from qad.contract.operands import alike, as_operand, recorded
 from qad.contract.parse import Expression
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import Tensor
+from qad.extend import Tensor, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -72,7 +72,7 @@ def _checked(plan, constants):
         if not (hasattr(number, "__index__") and 0 <= index(number) < count):
             raise ArgumentError(f"hold: {number!r} is no number of an operand, 0 to {count - 1}")
         if type(x) is Tensor and not recorded([x]):
-            x = x.value
+            x = value_of(x)
         if type(x) is not np.ndarray and not isinstance(x, np.generic):
             why = "it is being recorded" if recorded([x]) else f"it is a {type(x).__name__}"
             raise ArgumentError(f"hold: operand {number} is no plain array, {why}: give it at every call")

@@ -15,6 +15,7 @@ from qad.core.tape.dispatch import load_rules_of
 from qad.core.tape.node import GETITEM, Primitive
 from qad.core.tape.operands import PLAIN, highest, refuse_devices
 from qad.core.tape.record import record
+from qad.core.tape.views import BY_ORDER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -225,6 +226,8 @@ def rule(
     p = PRIMITIVES.get(fn) or Primitive(fn, fn.__name__)
     p.vjps, p.shared, p.scaled, p.name = cotangents, shared, scaled, name or p.name
     p.consumes, p.adds, p.shows = consumes, adds, shows
+    if shows == "by order":
+        BY_ORDER.add(fn)
     p.linear, p.elementwise, p.fresh, p.accepts = linear, elementwise, fresh, p.accepts.union(lazy)
     if elementwise:
         p.broadcasting = p.broadcasting or Primitive(fn, p.name)  # recorders hold on to it

@@ -132,7 +132,7 @@ def rules_of(package: str, load: Callable[[], object]) -> None:
     Examples
     --------
     >>> import qad
-    >>> qad.extend.rules_of("scipy.special", lambda: qad.special)  # as qad does
+    >>> qad.extend.rules_of("bessel", lambda: qad.special)  # as qad does for "scipy.special"
     """
     LATE[package] = load
 

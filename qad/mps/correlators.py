@@ -93,7 +93,7 @@ def correlations(
            [1., 1.]])
     >>> found = qad.mps.ground_state(qad.mps.aklt(20), bond=8)
     >>> turn = np.diag(np.exp(1j * np.pi * np.array([1, 0, -1])))
-    >>> table = qad.mps.correlations(found.state, "Sz", "Sz", string=turn)
+    >>> table = qad.mps.correlations(found.state, "Sz", "Sz", string=turn, sites="spin-1")
     >>> round(float(table[5, 14].real * 9), 6)  # hidden order, -4/9
     -4.0
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -116,7 +117,7 @@ def tensor_of(arrays: dict[str, Any], prefix: str = "") -> SymTensor:
                 raise ValueError("a fused leg that its parts do not make")
             leg = parts
         inner.setdefault(whole, []).insert(0, leg)
-    charge, split = group.shown(tuple(arrays[f"{prefix}charge"].tolist())), int(arrays[f"{prefix}split"])
+    charge, split = group.shown(tuple(arrays[f"{prefix}charge"].tolist())), index(arrays[f"{prefix}split"])
     data = arrays[f"{prefix}data"]
     if data.dtype.kind not in "biufc":
         raise ValueError("data that are no numbers")

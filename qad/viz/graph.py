@@ -102,8 +102,8 @@ def _constants(node: Node) -> str:
 
 def _short(x: Any) -> str:
     if isinstance(x, slice):
-        ends = ["" if end is None else str(end) for end in (x.start, x.stop)]
-        return ":".join(ends if x.step is None else [*ends, str(x.step)])
+        ends = [str(x.start or ""), "" if x.stop is None else str(x.stop)]
+        return ":".join(ends if x.step in (None, 1) else [*ends, str(x.step)])
     if isinstance(x, tuple):
         return ", ".join(map(_short, x))
     if x is ... or x is None or isinstance(x, bool):

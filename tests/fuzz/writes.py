@@ -64,7 +64,7 @@ def making(rng, arrays, free):
             ("repeat", lambda a, b: np.repeat(a[:], 2, 0)),
         ],
     )  # fmt: skip
-    copied = rng.integers(8) > 0  # a result of which a view was taken is not written into
+    copied = rng.integers(2) > 0  # half of them: reshapes of results may be views or copies, and are not written into
     return name, lambda arrays, reads: arrays.append(_own(f(arrays[i], arrays[j]), copied))
 
 

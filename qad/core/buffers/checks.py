@@ -48,10 +48,10 @@ def number() -> ArgumentError:
     return ArgumentError("a number cannot be written into: make an array with x = qad.zeros(shape)")
 
 
-def shown() -> ArgumentError:
+def detached() -> ArgumentError:
     return ArgumentError(
-        "a result of which a view was taken, or that view, cannot be written into, since the other would not follow: "
-        "write y = y.copy() before views are taken of it; those of a copy, and of qad.zeros, follow"
+        "a result of which x.detach() or qad.stop_gradient(x) was taken cannot be written into, since that would not "
+        "follow: write y = y.copy() first"
     )
 
 

@@ -1,7 +1,7 @@
 """Which Tensors may be written into: buffers, and results, which become buffers then.
 
-A result of which no view was taken becomes a buffer at the first write.  A view of a result, the only one that was
-taken, makes a buffer of that, and shows it from then on; so ``y[0] += 1`` is what it is for buffers.
+A result becomes a buffer at the first write, its own or one through a view of it, and all views of it that still live
+become views of that buffer.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from qad.core.tape import entries
 from qad.core.tape.levels import MODE, stopped
 from qad.core.tape.node import ANSWER, LEAF, PRIMITIVE
 from qad.core.tape.reverse import TAPE
-from qad.core.tape.tensor import FIXED, SHOWN, Tensor, become, held, settled, value_of
-from qad.core.tape.views import bare
+from qad.core.tape.tensor import FIXED, Tensor, become, held, settled, value_of
+from qad.core.tape.views import BY_ORDER, bare
 from qad.core.vmap.batched import is_batched, stack_of
 
 if TYPE_CHECKING:
@@ -45,28 +45,27 @@ def write(x: Tensor, index: Index, v: Value, add: bool = False) -> None:
 
 def open_for_writing(x: Tensor) -> None:
     """Make Tensor `x` a buffer, or a view of one; raises where it may not be written into."""
-    mark = x.buffer
-    root = mark[0] if type(mark) is tuple else x
+    root = x.buffer[0] if type(x.buffer) is tuple else x
     if root.buffer is FIXED or (root.node is not None and root.node[PRIMITIVE] is LEAF and root.level.open):
         raise checks.argument()
-    if root is not x:
-        _, base, fn, metadata, kwargs = mark
-        if root is not base or root.buffer is not SHOWN:
-            raise checks.shown()
-        if not root.shape and is_batched(root):  # as a number of NumPy's, or an array without axes
-            raise checks.number()
-        _become_buffer(root)
-        again = fn(root, *metadata, **(kwargs or {}))
-        if type(again.level) is not Stored:
-            raise checks.unsure()
-        become(x, again)
-        x.buffer = None
-        return
-    if mark is not None:
-        raise checks.shown()
-    if not x.shape:
+    if not root.shape and (root is x or is_batched(root)):  # as a number of NumPy's, or an array without axes
         raise checks.number()
-    _become_buffer(x)
+    views = [view for known in root.buffer or () if (view := known()) is not None]
+    buffer = _buffer_of(root)
+    again = {id(root): buffer}
+    for view in views:  # in the order in which they were taken: that of which one is a view comes first
+        if view.buffer is FIXED:
+            raise checks.detached()
+        _, base, fn, metadata, kwargs = view.buffer
+        if base is not root and fn in BY_ORDER:
+            raise checks.unsure()
+        again[id(view)] = fn(again[id(base)], *metadata, **(kwargs or {}))
+        if type(again[id(view)].level) is not Stored:
+            raise checks.unsure()
+    for known in (root, *views):
+        become(known, again[id(known)])
+        known.buffer = None
+    root.source = None
 
 
 def is_number(x: Tensor) -> bool:
@@ -74,8 +73,8 @@ def is_number(x: Tensor) -> bool:
     return not x.shape and type(x.level) is not Stored and (x.buffer is None or x.buffer is FIXED)
 
 
-def _become_buffer(x: Tensor) -> None:
-    """Let Tensor `x` be a buffer, which holds what `x` was."""
+def _buffer_of(x: Tensor) -> Tensor:
+    """A buffer that holds what Tensor `x` is."""
     token = MODE.set(None)  # whatever is not recorded now, `x` was
     try:
         now = settled(held(x))
@@ -83,8 +82,7 @@ def _become_buffer(x: Tensor) -> None:
     finally:
         MODE.reset(token)
     store = Store(content, True, ordered=x.ndim < 2)  # in which order NumPy's result lies is not known
-    become(x, Stored(store, np.arange(now.size).reshape(now.shape)).tensor())
-    x.buffer = x.source = None
+    return Stored(store, np.arange(now.size).reshape(now.shape)).tensor()
 
 
 def in_c_order(x: Any) -> bool:

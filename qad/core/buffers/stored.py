@@ -223,7 +223,7 @@ def buffer(array: Any, ordered: bool = True) -> Tensor:
     It is said whether NumPy's array would lie in C order, as ours does; else reshapes that merge axes are no views.
     """
     recorded = type(array) is Tensor
-    array = settled(array)
+    array = settled(held(array))  # whose views are not views of what the caller has
     content = array.reshape(-1) if array.ndim != 1 else array
     store = Store(settled(content) if recorded else Tensor(content), recorded, ordered or array.ndim < 2)
     return Stored(store, np.arange(array.size).reshape(array.shape)).tensor()

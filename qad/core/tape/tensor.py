@@ -46,9 +46,7 @@ class Constant(Level):
 
 
 CONSTANT = Constant(-1)
-# marks in the slot `buffer`, see `qad.core.buffers.opening`
-FIXED = "fixed"  # of what a transform was given: nobody writes into it
-SHOWN, SHOWN_OFTEN = "shown", "shown often"  # of what one view was taken of, or several
+FIXED = "fixed"  # in the slot `buffer`, of what a transform was given: nobody writes into it; see `qad.core.tape.views`
 
 
 class Tensor(Attached):

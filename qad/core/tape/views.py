@@ -1,13 +1,15 @@
 """Views: results that show the memory of their operand, marked so that nobody writes into one of the two alone.
 
-The slot `buffer` of a Tensor holds a mark: FIXED of what a transform was given; SHOWN or SHOWN_OFTEN of what one view
-was taken of, or several; of a view a tuple: the Tensor whose memory it shows in the end, the one that it was taken of,
-and the function, positional arguments and keywords that take it again.  `qad.core.buffers` says what they are for.
+The slot `buffer` of a Tensor holds a mark: FIXED of what a transform was given; of what views were taken of a list of
+weak references to them, in their order; of a view a tuple: the Tensor whose memory it shows in the end, the one that it
+was taken of, and the function, positional arguments and keywords that take it again.  When one of them is written into
+all become a buffer and its views, see `qad.core.buffers`; of a view that nobody holds any more nothing need follow.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 import numpy as np
 from numpy import ndarray
@@ -15,7 +17,7 @@ from numpy import ndarray
 from qad.core.tape.constants import is_alterable
 from qad.core.tape.entries import Form
 from qad.core.tape.node import GETITEM
-from qad.core.tape.tensor import FIXED, SHOWN, SHOWN_OFTEN, Tensor
+from qad.core.tape.tensor import FIXED, Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
     from qad.core.tape.node import Primitive
     from qad.core.words import Index, Keywords, Value
     from qad.typing import Function
+
+
+BY_ORDER: set[Function] = set()  # whose results are views or copies by the order of their operand in memory
 
 
 def look(out: Any, x: Any, p: Primitive, metadata: Sequence[Any], kwargs: Keywords | None = None) -> None:
@@ -37,7 +42,7 @@ def look(out: Any, x: Any, p: Primitive, metadata: Sequence[Any], kwargs: Keywor
 
 def may_show(p: Primitive, out: Tensor, x: Tensor) -> bool:
     """Whether `out` would be a view of `x` if that lay in memory in another way, as NumPy's array may."""
-    return p.shows == "by order" and x.ndim > 1 and type(out.value) is not Form is not type(x.value)
+    return p.fn in BY_ORDER and x.ndim > 1 and type(out.value) is not Form is not type(x.value)
 
 
 def _is_number(index: Index) -> bool:
@@ -49,12 +54,12 @@ def mark(out: Tensor, x: Tensor, fn: Function, metadata: Sequence[Any], kwargs: 
     """Mark Tensor `out` as a view of Tensor `x`, and that of which it is one in the end."""
     known = x.buffer
     if known is None:  # most often
-        x.buffer = SHOWN
+        x.buffer = [ref(out)]
         out.buffer = x, x, fn, metadata, kwargs
         return
     root = known[0] if type(known) is tuple else x
     if root.buffer is not FIXED:
-        root.buffer = SHOWN_OFTEN
+        root.buffer.append(ref(out))
     out.buffer = root, x, fn, metadata, kwargs
 
 

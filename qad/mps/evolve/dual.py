@@ -24,6 +24,7 @@ import numpy as np
 from numpy.polynomial import legendre
 
 from qad.core.errors import ArgumentError
+from qad.core.transforms.recorded import directions
 from qad.extend import Tensor, any_traced, defvjp, primitive, value_of, vjp
 from qad.mps.environments import edge, past_left
 from qad.mps.evolve.adjoint import FROZEN, MEMORY, check_bonds, evolution_of
@@ -283,8 +284,11 @@ def coursed_of(
 ) -> tuple[list[Array], Array, float, float]:
     """The tensors after all steps, the logarithm of what the norm gained, and what was cut off and missed.
 
-    Where so much is cut off that the derivative of the exponential is another, by the reverse sweep of `plan`.
+    Where so much is cut off that the derivative of the exponential is another, by the reverse sweep of `plan`; so
+    also in forward mode, which takes a rule that is linear in its cotangents, as a chain that is compressed is not.
     """
+    if any("forward" in directions(x) for x in (*made, *tensors)):
+        return evolution_of(made, tensors, plan)
     *state, gained, lost, missed, _ = coursed(*made, *tensors, course=course)
     if float(value_of(lost)) > UNCUT:
         return evolution_of(made, tensors, plan)

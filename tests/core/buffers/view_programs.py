@@ -4,20 +4,20 @@ import numpy as np
 
 
 def row_by_two_indices(x):
-    b = np.outer(x, x).copy()
+    b = np.outer(x, x)
     b[1][:] = 0.0
     return b * b
 
 
 def loop_over_rows(x):
-    b = np.outer(x, x).copy()
+    b = np.outer(x, x)
     for r in b:
         r /= r.sum()
     return b
 
 
 def write_into_transpose(x):
-    b = np.outer(x, x).copy()
+    b = np.outer(x, x)
     b.T[0] = np.sin(x)
     b.T[1:, 0] *= x[0]
     return b
@@ -48,21 +48,21 @@ def set_parts(x):
 
 
 def write_into_einsum(x):
-    b = np.outer(x, x).copy()
+    b = np.outer(x, x)
     np.einsum("ii->i", b)[:] = np.cos(x)
     np.einsum("ij->ji", b)[0] *= 2.0
     return b
 
 
 def row_taken_before(x):
-    b = np.outer(x, x).copy()
+    b = np.outer(x, x)
     r = b[0]
     b[0] = 0.0
     return r * r + r
 
 
 def transpose_taken_before(x):
-    b = np.outer(x, x).copy()
+    b = np.outer(x, x)
     t = b.T
     b[0] = x**3
     return t
@@ -70,7 +70,7 @@ def transpose_taken_before(x):
 
 def part_taken_before(x):
     z = (np.outer(x, x) + 1j).copy()
-    r, i, c = z.real, z.imag, np.outer(x, x).copy().conj()
+    r, i, c = z.real, z.imag, np.outer(x, x).conj()
     z[1] = x * 1j
     c[0] = 0.0
     return r + 2 * i + c
@@ -145,7 +145,7 @@ def sort_in_place(x):
 
 
 def flat(x):
-    b = np.outer(x, x).copy()
+    b = np.outer(x, x)
     f = b.flat
     f[::2] = x
     f[1] = x[0]
@@ -154,13 +154,13 @@ def flat(x):
 
 
 def flat_as_a_whole(x):
-    b = np.outer(x, x).copy()
+    b = np.outer(x, x)
     b.flat = x
     return b
 
 
 def methods_of_ufuncs(x):
-    b = np.outer(x, x).copy()
+    b = np.outer(x, x)
     np.subtract.at(b, ([0, 0, 1], [1, 1, 2]), x)
     np.multiply.at(b, [0, 0, 1], x)
     np.maximum.at(b, ([0, 0], [1, 1]), 3.0)
@@ -189,7 +189,7 @@ def whole_of_an_entry(x):
 
 
 def functions_that_write(x):
-    b = np.outer(x, x).copy()
+    b = np.outer(x, x)
     np.copyto(b[0], x * x)
     np.put(b.T, [0, 4], x[:2])
     np.fill_diagonal(b[1:], x[0])
