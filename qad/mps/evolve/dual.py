@@ -24,8 +24,8 @@ import numpy as np
 from numpy.polynomial import legendre
 
 from qad.core.errors import ArgumentError
-from qad.core.transforms.recorded import directions
 from qad.extend import Tensor, any_traced, defvjp, primitive, value_of, vjp
+from qad.extend.recording import directions
 from qad.mps.environments import edge, past_left
 from qad.mps.evolve.adjoint import FROZEN, MEMORY, check_bonds, evolution_of
 from qad.mps.evolve.changes import CUT, adjoint_of, filled, kicked, of_neighbours, of_operator

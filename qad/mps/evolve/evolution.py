@@ -252,12 +252,11 @@ def recorded_course(
         state = recorded_centre(psi, H, not np.iscomplexobj(value_of(factor)))
         plain = [value_of(x) for x in made], [value_of(x) for x in state]
         if not whole and (gates or (two_sites and (room() is not None or plan.misses(*plain, 1)))):
-            legs = tuple(w.shape[2] for w in H)
             if gates:
+                legs = tuple(w.shape[2] for w in H)
                 course = GateCourse(kind, legs, bond, usual, SMALLEST, reach, ancillas)
             else:
-                started = any(type(x) is Tensor for x in state)
-                course = PairCourse(several, bond, usual, reach, ancillas, room, steered, started)
+                course = PairCourse(several, bond, usual, reach, ancillas, room, steered, Tensor in map(type, state))
             return state, lambda state: coursed_of(made, state, course, plan), MPS
         if not (whole and plan.misses(*plain, len(kind))):
             return state, lambda state: evolution_of(made, state, plan), MPS
