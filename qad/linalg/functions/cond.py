@@ -74,7 +74,8 @@ def _quotient(x, y):
                 "1e-4 of the derivative of its condition number. Shift it, or keep away from such matrices"
             )
 
-    return guarded(np.where(zero, np.inf, x / np.where(zero, 1.0, y)), check=check)
+    quotient = guarded(x / np.where(zero, 1.0, y), check=check)  # here tangents arrive, cotangents behind the infinity
+    return guarded(np.where(zero, np.inf, quotient), check=check)
 
 
 passes_through(np.linalg.matrix_rank)
