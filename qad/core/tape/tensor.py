@@ -113,13 +113,14 @@ class Tensor(Attached):
     @property
     def requires_grad(self) -> bool:
         """Whether operations on this Tensor are recorded."""
-        return self.level.now(self).level is not CONSTANT
+        level = self.level.now(self).level if type(self.value) is Form else self.level  # of a buffer, what it holds
+        return level is not CONSTANT
 
     @property
     def is_leaf(self) -> bool:
         """Whether this Tensor was made by the user (or a transform), not by an operation."""
         if self.node is None:
-            return self.level.now(self).level is CONSTANT or self.buffer is FIXED
+            return not self.requires_grad or self.buffer is FIXED
         return self.node[PRIMITIVE] is LEAF
 
     # -- ways out of the tape --------------------------------------------------------------------

@@ -84,7 +84,7 @@ def alike(g: Value, value: Value) -> Value:
     """`g` as a scalar or as an array without axes, whichever `value` is, or stands for in `qad.freeze`."""
     if hasattr(value, "__qad_like__"):
         return value.__qad_like__(g)
-    if type(g) is ndarray and isinstance(value, np.generic):
+    if type(g) is ndarray and isinstance(value, (np.generic, int, float, complex)):
         return g[()]
     return np.asarray(g) if type(value) is ndarray and isinstance(g, np.generic) else g
 
