@@ -64,10 +64,11 @@ implements(np.linalg.cond)(cond)
 
 def _quotient(x, y):
     """The quotient of two extreme singular values, infinite where both are zero, as NumPy has it."""
+    nothing = stack_of(unrecorded(x) == 0)
     zero, lost = unrecorded(y) == 0, stack_of(unrecorded(y) <= tolerances.lost(stack_of(y).dtype) * unrecorded(x))
 
     def check(g, order):
-        bad = np.argwhere(lost & (g != 0))
+        bad = np.argwhere(lost & ((g != 0) | nothing))  # tangents of singular values vanish at the zero matrix
         if len(bad):
             raise ArgumentError(
                 f"cond{batch_entry(bad[0])}: the matrix is singular, or so nearly that rounding would be more than "
