@@ -45,16 +45,13 @@ class Store:
 
     def lend(self, shape: tuple[int, ...]) -> Tensor:
         """All of it, in an array of this shape."""
-        if self.whole is not None and self.whole.shape == shape:
-            return self.whole
-        self._check()
-        self.lent = True
-        out = self.content if self.content.shape == shape else self.content.reshape(shape)
-        if mode() is None:
-            self.whole = out
-        elif stopped(self.content.level):
-            out = constant(out)
-        return out
+        out, hidden = self.whole, mode() is not None and stopped(self.content.level)
+        if out is None or out.shape != shape:
+            self._check()
+            self.lent = True
+            out = self.content if self.content.shape == shape else self.content.reshape(shape)
+            self.whole = self.whole if hidden else out
+        return constant(out) if hidden else out
 
     def read(self, index: Index) -> Tensor:
         """Entries, in memory of their own."""
