@@ -82,7 +82,8 @@ class Store:
         else:
             self.content = Tensor(like(self.content, v).zeros(form.shape, form.dtype))
             self.lent = False
-            put(self.content, ALL, np.broadcast_to(v, shape).reshape(-1), False)
+            v = np.broadcast_to(v, shape).reshape(-1) if np.ndim(v) else v  # a number goes to any device
+            put(self.content, ALL, v, False)
 
     def _check(self) -> None:
         level = self.content.level
