@@ -146,7 +146,7 @@ def reshape_method(x: Tensor, *shape: Any, order: str = "C", copy: bool | None =
 def ravel(a: Value, order: str = "C") -> Value:
     """``np.ravel``: a view where the entries follow one another in memory, else a copy."""
     y = reshaped(a, -1, order) if a.ndim else _quick_reshape(a, (1,))
-    return held(y) if is_buffer(a) and not a.level.is_dense() else y
+    return a.level.raveled(y, order) if is_buffer(a) else y
 
 
 def _as_numpy_shapes(function: Function) -> Function:

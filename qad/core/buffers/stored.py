@@ -70,12 +70,18 @@ class Stored(Level):
     def index(self) -> Index:
         """Where its entries stand in the store; None for all of it."""
         if self._index is None:
-            self._index = (flat(self.places),)
+            self._index = (self._flat(self.places),)
         return self._index[0]
+
+    def _flat(self, places: Any) -> Index:
+        """The index of these of its places, whose strides tell where they stand if they are surely no copy."""
+        return flat(places.copy() if type(places) is ndarray and self.version is not None else places)
 
     def is_whole(self) -> bool:
         places = self.places
-        return type(places) is ndarray and places.flags.c_contiguous and places.size == self.store.content.size
+        if type(places) is not ndarray or self.version is not None:  # then they may be a copy, in another order
+            return False
+        return places.flags.c_contiguous and places.size == self.store.content.size
 
     def is_dense(self) -> bool:
         """Whether its entries follow one another in memory."""
@@ -105,7 +111,7 @@ class Stored(Level):
             elif type(found) is ndarray and is_basic(index):
                 return self.view(found)
         self._check()
-        return self._own_part(self.store.read(flat(found)))
+        return self._own_part(self.store.read(self._flat(found)))
 
     def _own_part(self, out: Tensor) -> Tensor:
         if self.part:
@@ -140,11 +146,23 @@ class Stored(Level):
         if type(places) is not ndarray:
             raise unsure()
         found = p.fn(places, *metadata, **kwargs)
+        if type(found) is ndarray and not self.store.ordered and _merges(p, places, metadata, kwargs):
+            return None if _never_merges(places, found) else self.unsure_view(found)
         if type(found) is not ndarray or not (found.size == 0 or np.may_share_memory(found, places)):
             return None
-        if not self.store.ordered and _merges(p, places, metadata, kwargs):
-            return Stored(self.store, found, part, self.cut, self.store.version).tensor()
         return self.view(found, part)
+
+    def unsure_view(self, places: ndarray) -> Tensor:
+        """These places, which NumPy's array shows or copied, until one is written."""
+        version = self.store.version if self.version is None else self.version
+        return Stored(self.store, places, self.part, self.cut, version).tensor()
+
+    def raveled(self, y: Tensor, order: str) -> Tensor:
+        """What ``np.ravel`` makes of this one, whose reshape is `y`: a copy where the entries do not lie in a row."""
+        places = self.places.T if order == "F" else self.places
+        if not self.store.ordered and places.size > 1:
+            return self.unsure_view(places.reshape(-1))
+        return y if places.flags.c_contiguous and not self.part else held(y)
 
     def view(self, places: Any, part: str | None = None) -> Tensor:
         """A view of this one, with these of its places."""
@@ -207,9 +225,15 @@ _REAL: dict[str, np.dtype[Any]] = {"F": np.dtype("f"), "D": np.dtype("d"), "G": 
 
 
 def _merges(p: Any, places: ndarray, metadata: Any, kwargs: Keywords) -> bool:
-    """Whether NumPy's view would be a copy if the array lay in another order."""
-    other = np.zeros(places.shape, np.int8, order="F")
-    return places.size > 0 and not np.may_share_memory(p.fn(other, *metadata, **kwargs), other)
+    """Whether it depends on the order in which the array lies whether NumPy's result is a view or a copy."""
+    arrays = np.zeros(places.shape, np.int8), np.zeros(places.shape, np.int8, order="F")
+    return places.size > 0 and not all(np.may_share_memory(p.fn(a, *metadata, **kwargs), a) for a in arrays)
+
+
+def _never_merges(places: ndarray, found: ndarray) -> bool:
+    """Whether all axes become one in `found`, but run in opposite directions: a copy, whatever their order."""
+    signs = {np.sign(step) for step, n in zip(places.strides, places.shape, strict=True) if n > 1}
+    return found.ndim == 1 and len(signs) > 1
 
 
 def is_buffer(x: Any) -> bool:

@@ -16,7 +16,7 @@ from qad.core.foreign import is_foreign
 from qad.core.tape.backward import arrived
 from qad.core.tape.node import ANSWER, ID, LEAF, next_id
 from qad.core.tape.operands import brought
-from qad.core.tape.tensor import CONSTANT, Tensor, held, value_of
+from qad.core.tape.tensor import CONSTANT, Tensor, handle_of, held, value_of
 from qad.core.trees import check_leaf, flatten, leaf_path, strip, unflatten
 
 if TYPE_CHECKING:
@@ -98,7 +98,16 @@ def publish(g: Cotangent, owned: bool, value: Value) -> Value:
         g, owned = g.astype(value.dtype), True
     if value.dtype.kind == "c":
         g, owned = np.conjugate(g), True
-    return alike(g if owned else own(g), value)
+    g = g if owned else own(g)
+    return _of_the_kind(g, value_of(value)) if type(g) is Tensor and not g.shape else alike(g, value)
+
+
+def _of_the_kind(g: Value, bare: Value) -> Value:
+    """`g` without axes over a scalar or over an array, whichever `bare` is, on whatever levels it is recorded."""
+    if type(g) is not Tensor:
+        return alike(g, bare)
+    inner = _of_the_kind(g.value, bare)
+    return g if inner is g.value else handle_of(g, inner)
 
 
 def owned(tree: Tree, level: Level, given: Sequence[tuple[Sequence[Tensor], Any]] = ()) -> Tree:

@@ -218,3 +218,35 @@ def test_nan_to_num_in_place():
     assert f(X.copy()) == value_of(f(qad.tensor(X))) == 192.0
     with pytest.raises(ArgumentError, match=r"y\[\.\.\.\] = np.nan_to_num"):
         qad.freeze(f)(X)
+
+
+@pytest.mark.parametrize("order", "CF")
+def test_ravels_of_buffers_are_views_where_numpys_are(order):
+    for turned in (lambda b: b, lambda b: b.T, lambda b: b[:, ::2], lambda b: b[1], lambda b: b[:, 1]):
+        b, wanted = qad.zeros((2, 3)), np.zeros((2, 3))
+        np.ravel(turned(b), order)[-1] = np.ravel(turned(wanted), order)[-1] = 2.0
+        assert np.array_equal(qad.extend.value_of(b), wanted)
+
+
+@pytest.mark.parametrize("part", [lambda y: y.T, lambda y: y[0], lambda y: y[:, 0]], ids=["whole", "row", "column"])
+def test_a_ravel_of_a_result_is_not_written_into_nor_read_after_writes(part):
+    """How NumPy's result of an operation lies in memory is not known: that of a transposed array is transposed."""
+    for order in "CF":
+        y = np.sin(qad.tensor(np.arange(6.0).reshape(2, 3).T, requires_grad=True))
+        y[0, 0] = 5.0  # a buffer now
+        flat = np.ravel(part(y), order)
+        assert np.array_equal(qad.extend.value_of(flat), np.ravel(qad.extend.value_of(part(y)), order))
+        with pytest.raises(ArgumentError, match="lies in memory"):
+            flat[0] = 1.0
+        y[0, 0] = 3.0
+        with pytest.raises(ArgumentError, match="lies in memory"):
+            flat + 1
+
+
+def test_what_is_read_of_a_buffer_without_gradients_is_constant_at_any_time():
+    b = qad.zeros(3)
+    b[:] = qad.tensor(np.ones(3), requires_grad=True)
+    for _ in range(2):
+        with qad.no_grad():
+            assert not b.requires_grad
+        assert (b * 2).requires_grad
