@@ -74,6 +74,10 @@ def fix(x: Value, out: object = None) -> Value:
     return np.trunc(x)
 
 
+if hasattr(np, "in1d"):  # until NumPy 2.3
+    implements(np.in1d)(lambda ar1, ar2, **options: np.isin(ar1, ar2, **options).ravel())  # noqa: NPY201
+
+
 def _method(fn: Function) -> Function:
     def method(x, *args, **kwargs):
         return fn(value_of(x), *args, **kwargs)

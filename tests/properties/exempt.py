@@ -2,6 +2,14 @@
 
 CASES = {
     "rules": {
+        "masks and indices of the case are arrays of the host": [
+            "chosen-d3",
+            "chosen-D3",
+            "functions-d3",
+            "functions-D3",
+            "chosen_by_example-d5x3",
+        ],
+        "NumPy pads the shorter polynomial with zeros of the host": ["polyadd-d2,D4", "polysub-d2,D4"],
         "a list of numbers beside arrays is an array of the host": [
             "density-d4",
             "roots-zero-D4",
