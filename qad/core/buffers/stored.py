@@ -55,11 +55,11 @@ class Stored(Level):
     quick = False
 
     def __init__(self, store: Store, places: Any, part: str = "", cut: int = 0, version: int | None = None) -> None:
-        self.store = store
-        self.places = places
-        self.part = part
-        self.cut = cut
-        self.version = version
+        self.store: Store = store
+        self.places: Any = places
+        self.part: str = part
+        self.cut: int = cut
+        self.version: int | None = version
         self._index: Any = None
 
     def tensor(self) -> Tensor:

@@ -36,7 +36,7 @@ class Forward(Level):
 
     __slots__ = ()
     copies = True
-    direction = "forward"
+    direction: str | None = "forward"
 
     def lift(self, x: Tensor) -> Tensor:
         """`x` with the tangent 0."""

@@ -33,7 +33,7 @@ class Reverse(Level):
 
     __slots__ = ("seen",)
     copies = True
-    direction = "backward"
+    direction: str | None = "backward"
 
     def __init__(self) -> None:
         self.open: bool = True

@@ -53,6 +53,8 @@ class Linearized:
     __slots__ = ("level", "given", "out", "aux")
     out: Any
     aux: Any
+    level: Reverse
+    given: Any
 
     def __init__(
         self, f: Function, args: Sequence[Tree], numbers: Iterable[int], kwargs: Keywords, has_aux: bool = False

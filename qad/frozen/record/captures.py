@@ -42,7 +42,11 @@ HOLDERS: dict[type, tuple[str, ...]] = {
     staticmethod: ("__func__",), classmethod: ("__func__",), cached_property: ("func",),
 }  # fmt: skip
 CONTENTS = attrgetter("cell_contents")
-CALLED = {True: ("__init__", "__post_init__", "__call__"), False: ("__call__",)}  # of classes, and of objects
+# of classes, and of objects
+CALLED: dict[bool, tuple[str, ...]] = {
+    True: ("__init__", "__post_init__", "__call__"),
+    False: ("__call__",),
+}  # of classes, and of objects
 
 
 class Captures:

@@ -28,6 +28,8 @@ class Exchanging(Sweeps):
     """A state whose bonds exchange states between sectors, while its centre passes from left to right."""
 
     site: int
+    energy: float
+    tolerance: float
 
     def exchange(self, least: float) -> None:
         """Pass all bonds; an exchange stays where it lowers the energy by more than `least`."""
