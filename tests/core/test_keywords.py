@@ -78,7 +78,10 @@ def test_arguments_in_another_order_are_answered_with_ours(call, said):
 
 
 def test_equations_that_need_conjugate_gradients_say_so():
-    laplace = lambda x: 2 * x - np.append(x[1:], 0.0) - np.append(0.0, x[:-1])  # noqa: E731
+
+    def laplace(x):
+        return 2 * x - np.append(x[1:], 0.0) - np.append(0.0, x[:-1])
+
     with pytest.raises(qad.errors.ConvergenceError, match="positive=True"):
         qad.linalg.linear_solve(laplace, np.ones(300))
 
