@@ -248,7 +248,7 @@ def patches(root):
         for node in ast.walk(tree):
             targets = node.targets if isinstance(node, ast.Assign) else []
             if isinstance(node, ast.Call) and ast.unparse(node.func) == "setattr":
-                targets = [ast.Attribute(node.args[0])]
+                targets = [ast.Attribute(node.args[0], "")]
             for target in (t for each in targets for t in (each.elts if isinstance(each, ast.Tuple) else [each])):
                 if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id in ours:
                     found.append((path.relative_to(root).as_posix(), target.value.id))
