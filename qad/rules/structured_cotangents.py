@@ -129,6 +129,8 @@ class Scatter(Lazy):
             return g
         if not self.shape or (type(g) is Tensor and not is_buffer(g)):
             return self.add(g)
+        if hasattr(g, "__qad_step__"):  # programs of `qad.freeze` write into nothing
+            return Scatter(self.shape, g.dtype, [(..., g), *self.parts])
         if np.result_type(g.dtype, *{part.dtype for _, part in self.parts}) != g.dtype:
             return self.add(g)
         for index, part in self.parts:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.frozen.passes.rewriting import derived, reshaped
+from qad.frozen.passes.rewriting import reshaped
 from qad.frozen.program.functions import PERMUTING, REAL, RESHAPE, SUM, TRANSPOSE, UFUNCS, Attribute, method
 from qad.frozen.program.program import Step, Var
 from qad.rules.join import joined, stacked
@@ -92,17 +92,9 @@ def _reshape(step):
     x, out = step.args[0], step.out
     if x.kind != "array":
         return None
-    if _order(step) == "F":
-        back = [tuple(range(len(y.shape)))[::-1] for y in (x, out)]
-        first = derived(TRANSPOSE, (x, back[0]), x.shape[::-1], x.dtype, x.root)
-        second = reshaped(first.out, out.shape[::-1])
-        return [first, second, Step(TRANSPOSE, (second.out, back[1]), {}, out)]
+    if "F" in (step.kwargs.get("order"), *[each for each in step.args[1:] if type(each) is str]):
+        return None
     return x if x.shape == out.shape else _replaced(step, RESHAPE, (x, out.shape))
-
-
-def _order(step):
-    """The order of a reshape: "C" or "F" (recordings hold no others)."""
-    return step.kwargs.get("order") or next((a for a in step.args[1:] if type(a) is str), "C")
 
 
 def _real(step):
@@ -145,15 +137,8 @@ def _dot(step):
     return None
 
 
-def _named_power(x, exponent):
-    """The function that the operator ``**`` of an array stands for in NumPy; it differs from the power at infinity."""
-    if type(x) is Var and x.kind == "array" and x.dtype.kind in "fc":
-        return (
-            {(int, -1): np.reciprocal, (float, 0.5): np.sqrt}.get((type(exponent), exponent))
-            if type(exponent) in (int, float)
-            else None
-        )
-    return None
+# What the operator ``**`` of an array stands for in NumPy; it differs from the power at infinity.
+POWERS = {(int, 2): np.square, (float, 2.0): np.square, (int, -1): np.reciprocal, (float, 0.5): np.sqrt}
 
 
 def _arithmetic(step):
@@ -162,28 +147,22 @@ def _arithmetic(step):
     operands = [x for x in step.args if type(x) is Var]
     if step.kwargs or not any(x.kind in ("array", "scalar") for x in operands) or step.out.kind == "other":
         return None
+    x, same = operands[0], operands[0].dtype == step.out.dtype  # and not of another order of bytes
+    if (fn is np.positive and same) or (fn is np.conjugate and same and x.dtype.kind != "c" and x.kind != "number"):
+        return x
+    if fn is np.matmul and len(operands) == 2 and all(len(x.shape) == 2 for x in operands):
+        return _replaced(step, np.dot, step.args)
     if not all(type(x) is Var or isinstance(x, (int, float, complex, np.number)) for x in step.args):
         return None  # something that has its own arithmetic, such as a sparse matrix
-    if fn is np.conjugate and operands[0].dtype.kind != "c" and operands[0].dtype == step.out.dtype:
-        return operands[0] if operands[0].kind != "number" else None
-    if fn is np.positive and operands[0].dtype == step.out.dtype:  # not of another order of bytes
-        return operands[0]
-    if fn is np.matmul and len(operands) == 2 and all(len(x.shape) == 2 for x in operands):
-        fn = np.dot
-    if step.fn is operator.pow and (named := _named_power(*step.args)):
-        return [Step(named, step.args[:1], {}, step.out)]
-    if fn is np.power and type(step.args[1]) in (int, float) and step.args[1] == 2 and operands[0].dtype.kind in "fc":
-        return [Step(np.square, step.args[:1], {}, step.out)]
-    if isinstance(fn, np.ufunc):
-        return _replaced(step, fn, step.args) if _gives(fn, step) else None
-    return _replaced(step, fn, step.args) if fn is np.dot else None
+    power = POWERS.get((type(step.args[1]), step.args[1])) if fn is np.power and type(step.args[1]) is not Var else None
+    if power and (power is np.square or step.fn is operator.pow) and x.kind == "array" and x.dtype.kind in "fc":
+        return [Step(power, step.args[:1], {}, step.out)]
+    return _replaced(step, fn, step.args) if isinstance(fn, np.ufunc) and _gives(fn, step) else None
 
 
 def _gives(fn, step):
     """Whether a ufunc gives what its operator gave: the square of truths is of bytes, their power of integers."""
     if any(x.dtype is None for x in step.args if type(x) is Var):
-        return True
-    if all(type(x) in (int, float, complex) or (type(x) is Var and x.dtype.kind in "fc") for x in step.args):
         return True
     return fn.resolve_dtypes((*map(_promoted, step.args), *[None] * fn.nout))[-1] == step.out.dtype
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.frozen.passes.rewriting import add_view, view_of
-from qad.frozen.program.functions import VIEWS, Attribute, Method, Reduction
+from qad.frozen.program.functions import Attribute, Method, Reduction
 from qad.frozen.program.program import Step, Var, rebuilt
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ MOST = 1 << 24  # bytes of one constant
 
 
 def constants(program: Program) -> Visitor:
-    """The visitor that folds.  Views of constants stay views."""
+    """The visitor that folds.  Views of constants are constants."""
     known, casts = program.constants, {}
 
     def visit(step, definitions):
@@ -36,15 +35,15 @@ def constants(program: Program) -> Visitor:
         if step.fn is np.multiply and (other := _without_ones(step, known)) is not None:
             return other
         if step.fn in PRODUCTS and step.out.dtype is not None and step.out.dtype.kind == "c":
-            cast = _cast(step, definitions, known, casts)
+            cast = _cast(step, known, casts)
             if cast is not None:
                 return cast
-        if step.out.kind != "array" or step.fn in VIEWS or not is_pure(step.fn) or step.out.nbytes > MOST:
+        if step.out.kind != "array" or not is_pure(step.fn) or step.out.nbytes > MOST:
             return None
         if any(var not in known for var in step.reads()):
             return None
         value = step.fn(*rebuilt(step.args, known.__getitem__), **rebuilt(step.kwargs, known.__getitem__))
-        return _known(known, value.copy(order="K")) if type(value) is np.ndarray else None
+        return _known(known, value) if type(value) is np.ndarray else None
 
     return visit
 
@@ -58,20 +57,17 @@ def _without_ones(step, known):
     return None
 
 
-def _cast(step, definitions, known, casts):
-    """A product whose real constants are complex; None where there are none, or nothing else."""
-    steps, args = [], []
+def _cast(step, known, casts):
+    """A product whose real constants are complex; None where there are none."""
+    args = []
     for x in step.args:
-        base, chain = view_of(x, definitions) if type(x) is Var and x.dtype.kind == "f" else (None, ())
-        if base in known and base.nbytes <= MOST:
-            key = base, step.out.dtype
+        if type(x) is Var and x in known and x.dtype.kind == "f" and x.nbytes <= MOST:
+            key = x, step.out.dtype
             if key not in casts:
-                casts[key] = _known(known, known[base].astype(step.out.dtype))
+                casts[key] = _known(known, known[x].astype(step.out.dtype))
             x = casts[key]
-            for fn, argument, _ in chain:
-                x = add_view(steps, fn, x, argument)
         args.append(x)
-    return [*steps, Step(step.fn, tuple(args), step.kwargs, step.out)] if tuple(args) != step.args else None
+    return [Step(step.fn, tuple(args), step.kwargs, step.out)] if tuple(args) != step.args else None
 
 
 def _known(constants, value):
@@ -124,17 +120,15 @@ def frozen(x: Any) -> Hashable:
     if kind in (tuple, list):
         return kind, tuple([y if type(y) is Var or type(y) is int else frozen(y) for y in x])
     if kind is dict:
-        return tuple((name, frozen(value)) for name, value in sorted(x.items()))
-    if kind is slice:
-        return kind, x.start, x.stop, x.step
-    return kind, repr(x) if isinstance(x, (float, complex, np.generic)) else x
+        return kind, tuple([(name, frozen(x[name])) for name in sorted(x)])
+    return kind, repr(x) if isinstance(x, (slice, float, complex, np.generic)) else x
 
 
 def equal_constants(program: Program) -> dict[Var, Var]:
-    """Constants that others stand for: a dict of Var -> Var; empty where the program writes into memory."""
+    """Constants that others stand for: a dict of Var -> Var."""
     first, same = {}, {}
-    for var, value in program.constants.items() if not program.pinned() else ():
-        key = value.shape, value.dtype.str, var.layout, value.tobytes()
+    for var, value in program.constants.items():
+        key = value.shape, value.dtype.str, value.tobytes()
         if first.setdefault(key, var) is not var:
             same[var] = first[key]
     return same

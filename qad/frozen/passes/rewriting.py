@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from qad.frozen.program.functions import RESHAPE, TRANSPOSE
-from qad.frozen.program.program import Step, Var, is_guard, rebuilt, touches
+from qad.frozen.program.program import Step, Var, is_guard, rebuilt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -21,9 +21,6 @@ def rewrite(
     program: Program, visitors: Mapping[str, Visitor], same: Mapping[Var, Var] | tuple[()] = ()
 ) -> Counter[str]:
     """Offer every step to each of the visitors in turn, until none of them changes it.
-
-    Steps that touch memory which the program writes into are not offered, nor known: what they read may have changed
-    since.
 
     Parameters
     ----------
@@ -40,15 +37,12 @@ def rewrite(
     Counter
         How many changes each visitor made.
     """
-    pinned, same, definitions, steps, changes = program.pinned(), dict(same), {}, [], Counter()
+    same, definitions, steps, changes = dict(same), {}, [], Counter()
     for given in program.steps:
         waiting = [given]
         while waiting:
             step = _substituted(waiting.pop(), same)
-            if is_guard(step) or touches(step, pinned):
-                steps.append(step)
-                continue
-            name, made = _offered(step, definitions, visitors)
+            name, made = _offered(step, definitions, visitors) if not is_guard(step) else (None, None)
             if made is None:
                 definitions[step.out] = step
                 steps.append(step)
@@ -85,24 +79,17 @@ def _substituted(step, same):
     if not same or not any(var in same for var in step.reads()):
         return step
     args, kwargs = (rebuilt(x, lambda var: _current(var, same)) for x in (step.args, step.kwargs))
-    return Step(step.fn, args, kwargs, step.out, step.mutates)
+    return Step(step.fn, args, kwargs, step.out)
 
 
-def derived(
-    fn: Callable[..., Any],
-    args: tuple[Any, ...],
-    shape: Sequence[int],
-    dtype: Any,
-    root: Var | None = None,
-    kwargs: dict[str, Any] | None = None,
-) -> Step:
-    """A new step, and the array that it makes; `root` is that of what it is a view of."""
-    return Step(fn, args, kwargs or {}, Var(tuple(shape), dtype, "array", None, root))
+def derived(fn: Callable[..., Any], args: tuple[Any, ...], shape: Sequence[int], dtype: Any) -> Step:
+    """A new step, and the array that it makes."""
+    return Step(fn, args, {}, Var(tuple(shape), dtype))
 
 
 def reshaped(x: Var, shape: tuple[int, ...]) -> Step:
     """A new step that reshapes an array."""
-    return derived(RESHAPE, (x, shape), shape, x.dtype, x.root)
+    return derived(RESHAPE, (x, shape), shape, x.dtype)
 
 
 def is_view(step: Step) -> bool:
@@ -111,19 +98,3 @@ def is_view(step: Step) -> bool:
         (step.fn is RESHAPE and step.args[1] == step.out.shape and not step.kwargs)
         or (step.fn is TRANSPOSE and type(step.args[1]) is tuple)
     )
-
-
-def view_of(x: Any, definitions: Definitions) -> tuple[Any, list[tuple[Any, Any, Any]]]:
-    """What `x` is a view of, and how: a list of (function, argument, shape before)."""
-    chain = []
-    while (step := definitions.get(x)) is not None and is_view(step):
-        x = step.args[0]
-        chain.append((step.fn, step.args[1], x.shape))
-    return x, chain[::-1]
-
-
-def add_view(steps: list[Step], fn: Callable[..., Any], x: Var, argument: Any) -> Var:
-    """The transpose or reshape of `x`, whose step is appended."""
-    shape = argument if fn is RESHAPE else tuple(x.shape[axis] for axis in argument)
-    steps.append(derived(fn, (x, argument), shape, x.dtype, x.root))
-    return steps[-1].out

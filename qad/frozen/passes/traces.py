@@ -26,7 +26,7 @@ def traces(program: Program) -> Visitor:
         if product is None or uses.get(product.out, 0) > 1:
             return None
         a, b = product.args
-        turned = derived(TRANSPOSE, (b, (1, 0)), b.shape[::-1], b.dtype, b.root)
+        turned = derived(TRANSPOSE, (b, (1, 0)), b.shape[::-1], b.dtype)
         flat = [reshaped(x, (x.size,)) for x in (a, turned.out)]
         return [turned, *flat, Step(np.dot, (flat[0].out, flat[1].out), {}, step.out)]
 

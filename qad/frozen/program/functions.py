@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -233,7 +233,7 @@ def written(step: Step, arrays: tuple[Any, ...], out: Any) -> tuple[Callable[...
     """
     fn = step.fn
     if isinstance(fn, np.ufunc):
-        return positional(fn), (*arrays, out)
+        return (partial(fn, out=out), arrays) if fn in KEYWORD else (fn, (*arrays, out))
     if fn is np.dot:
         return (fn, (*arrays, out)) if not isinstance(arrays[0], np.ndarray) else (arrays[0].dot, (arrays[1], out))
     if type(fn) is Reduction:
@@ -243,20 +243,7 @@ def written(step: Step, arrays: tuple[Any, ...], out: Any) -> tuple[Callable[...
     return np.concatenate, (arrays[0], axis, out)
 
 
-def positional(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """`fn`, which takes its result as the last positional argument; two ufuncs want it by keyword."""
-    return KEYWORD.get(fn, fn)
-
-
-def _maximum(a, b, out):
-    return np.maximum(a, b, out=out)
-
-
-def _minimum(a, b, out):
-    return np.minimum(a, b, out=out)
-
-
-KEYWORD: dict[Callable[..., Any], Callable[..., Any]] = {np.maximum: _maximum, np.minimum: _minimum}
+KEYWORD = frozenset((np.maximum, np.minimum))  # which take their result by keyword alone
 
 
 def _one_kind(step, out):

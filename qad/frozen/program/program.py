@@ -17,8 +17,6 @@ from numpy import generic, ndarray
 
 from qad.core.tape.tensor import rebuild as named_tuple
 
-RESHAPING = frozenset(("reshape", "ravel", "ascontiguousarray", "asfortranarray", "require"))
-
 Outcome: TypeAlias = tuple[str, Hashable]
 _number = count().__next__
 
@@ -31,32 +29,23 @@ class Var:
     ----------
     shape, dtype : as an array's
     kind : "array", "scalar" (NumPy's), "number" (Python's) or "other" (a tuple of arrays)
-    layout : tuple of int or None
-        Its axes from the slowest to the fastest in memory, None for C order.
-    root : Var
-        The value whose memory it shows; itself where it has memory of its own.
     """
 
     shape: tuple[int, ...] | None = None
     dtype: dtype_of[Any] | None = None
     kind: str = "array"
-    layout: tuple[int, ...] | None = None
-    root: Var = None  # type: ignore - itself, see below
     number: int = field(init=False, default_factory=_number)
 
-    def __post_init__(self) -> None:
-        self.root = self if self.root is None else self.root
-
     @classmethod
-    def like(cls, value: Any, root: Var | None = None) -> Var:
+    def like(cls, value: Any) -> Var:
         """The Var of a value that was met while recording."""
         if type(value) is ndarray:
-            return cls(value.shape, value.dtype, "array", layout_of(value), root)
+            return cls(value.shape, value.dtype)
         if isinstance(value, generic):
-            return cls((), value.dtype, "scalar", None, root)
+            return cls((), value.dtype, "scalar")
         if type(value) in (float, complex):
-            return cls((), dtype_of(type(value)), "number", None, root)
-        return cls(None, None, "other", None, root)
+            return cls((), dtype_of(type(value)), "number")
+        return cls(kind="other")
 
     @property
     def size(self) -> int:
@@ -73,25 +62,14 @@ class Var:
         return f"v{self.number}"
 
 
-def layout_of(value: ndarray) -> tuple[int, ...] | None:
-    """The axes of an array in the order of its strides, or None for C order."""
-    if value.flags.c_contiguous or not value.size:
-        return None
-    if value.ndim == 2 and value.flags.f_contiguous:
-        return 1, 0
-    order = tuple(sorted(range(value.ndim), key=lambda axis: (-abs(value.strides[axis]), axis)))
-    return None if order == tuple(range(value.ndim)) else order
-
-
 @dataclass(slots=True, eq=False, repr=False)
 class Step:
-    """One call: ``out = fn(*args, **kwargs)``; `mutates` is the Var that it writes into, or None.  Immutable."""
+    """One call: ``out = fn(*args, **kwargs)``.  Immutable."""
 
     fn: Callable[..., Any]
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     out: Var
-    mutates: Var | None = None
     _reads: tuple[Var, ...] | None = field(init=False, default=None)
 
     def reads(self) -> tuple[Var, ...]:
@@ -118,6 +96,8 @@ class Program:
         What each leaf was when it was recorded, whatever the passes make of it.
     counts : dict
         What each pass has changed, for display.
+    writes : bool
+        Whether a step writes into an array that another one made.  Such a program is run as it was recorded.
     """
 
     def __init__(self, inputs: list[Var], constants: dict[Var, ndarray], steps: list[Step], outputs: list[Any]):
@@ -127,6 +107,7 @@ class Program:
         self.outputs: list[Any] = outputs
         self.kinds: list[str] = [x.kind if type(x) is Var else "constant" for x in outputs]
         self.counts: dict[str, int] = {}
+        self.writes: bool = False
 
     def run(self, values: Any) -> list[Any]:
         """Values of the outputs for these values of the inputs, by the recorded calls."""
@@ -158,29 +139,6 @@ class Program:
             if type(x) is Var:
                 found[x] = found.get(x, 0) + 1
         return found
-
-    def by_layout(self) -> Any:
-        """Whether what is written depends on layouts in memory: as it does where a reshape may be a view or a copy."""
-        if not self.pinned():
-            return False
-        shown = set()  # the roots of arrays that were reshaped, and of what came out
-        for step in self.steps:
-            if step.mutates is not None and step.mutates.root in shown:
-                return True
-            if getattr(step.fn, "__name__", "") in RESHAPING:
-                shown.update([step.out.root, *(var.root for var in step.reads())])
-        return False
-
-    def pinned(self) -> Any:
-        """The roots of the memory that some step writes into; whatever touches it stays as and where it is."""
-        return {step.mutates.root for step in self.steps if step.mutates is not None}
-
-
-def touches(step: Step, pinned: set[Var]) -> bool:
-    """Whether a step reads, writes or returns a view of memory that the program writes into."""
-    if not pinned:
-        return False
-    return step.mutates is not None or step.out.root in pinned or any(var.root in pinned for var in step.reads())
 
 
 def rebuilt(x: Any, replace: Callable[[Any], Any], kinds: tuple[type, ...] = ()) -> Any:

@@ -34,7 +34,7 @@ def decide(x: Traced, kind: str) -> Any:
                 f"qad.freeze: float() or .item() of a traced value, {whereabouts()}, makes a constant of it: every "
                 "other value will be recorded anew. Keep it an array (np.sqrt, not math.sqrt), or return it",
                 RuntimeWarning,
-                stacklevel=depth(),
+                stacklevel=3,
             )
         x.recorder.guard(x.symbol, _outcome(x, kind))
     return bool(x.value) if kind == "bool" else int(x.value) if kind == "int" else complex(x.value)
@@ -62,8 +62,6 @@ def shown(x: Traced, show: Callable[[Any], str]) -> str:
 
 def missing(x: Traced, name: str) -> NoReturn:
     """Raise for an attribute that a traced value has not; where the plain one has it, the function may not go on."""
-    if x.symbol.kind != "array" and not hasattr(type(x.value), name):
-        raise AttributeError(f"{type(x.value).__name__!r} object has no attribute {name!r}")
     message = (
         f"a traced array has no {name!r}: use NumPy's functions, or wrap what needs it in qad.extend.primitive, so "
         "that it becomes one step"
@@ -92,17 +90,11 @@ def forced(x: Traced) -> np.ndarray:
 # -- whose code asks ----------------------------------------------------------------------------------------------
 
 
-def depth() -> int:
-    """How many frames above the caller's the user's code is, the caller's own included: a ``stacklevel``."""
-    frame, count = sys._getframe(1), 1
-    while frame is not None and frame.f_code.co_filename.startswith(OURS):
-        frame, count = frame.f_back, count + 1
-    return count
-
-
 def whereabouts() -> str:
     """File and line of the user's code that led here."""
-    frame = sys._getframe(min(depth() - 1, 50))
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(OURS):
+        frame = frame.f_back
     return f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
 
 

@@ -61,11 +61,13 @@ class Recorder:
         self.constants: Constants = Constants(copies, self.refuse)
         self.steps: list[Step] = []
         self.inputs: list[Var] = []
+        self.given: list[Any] = []
         self.path: list[Outcome] = []
         self.places: list[str] = []
         self.running: bool = True
         self.refusal = self.failure = None
         self.silent: bool = False
+        self.writes: bool = False
         self._errors = np.geterr()
 
     @contextmanager
@@ -87,6 +89,7 @@ class Recorder:
         """A traced input with this value, an array in C order."""
         value = np.asarray(value, order="C") if isinstance(value, np.ndarray) else value
         self.inputs.append(Var.like(value))
+        self.given.append(value)
         return Traced(value, self.inputs[-1], self)
 
     # -- steps -------------------------------------------------------------------------------------------------------
@@ -106,14 +109,16 @@ class Recorder:
         traced = []
         values, template = taken(args, traced, self.constants)
         named, keywords = taken(kwargs, traced, self.constants) if kwargs else ({}, {})
-        target = self._writable(mutates, fn) if mutates is not None else None
+        if mutates is not None:
+            self._refuse_target(mutates, fn)
         value = self._called(fn, values, named)
         if mutates is not None:
-            self.steps.append(Step(fn, template, keywords, Var(kind="other"), target))
+            self.steps.append(Step(fn, template, keywords, Var(kind="other")))
+            self.writes = True
             return None
         if fn.__class__ in (Method, type(np.sum)) and any(value is x for x in values[1:]):
             self._refuse_out(fn)
-        return self._result(value, fn, template, keywords, keeps_shape(fn, args), traced)
+        return self._result(value, fn, template, keywords, keeps_shape(fn, args))
 
     def _refuse_order(self, fn, args, kwargs):
         """Raise where the order of entries of a result depends on how an array happens to lie."""
@@ -138,7 +143,7 @@ class Recorder:
                 self.failure = f"{raised} at {whereabouts()}, and the function caught it"
             raise
 
-    def _result(self, value, fn, args, kwargs, settled, operands):
+    def _result(self, value, fn, args, kwargs, settled):
         """`value` as a traced array, or as whatever it is made of."""
         if type(value) in (bool, int):  # upon which Python will decide
             var = Var((), np.dtype(type(value)), "number")
@@ -146,12 +151,12 @@ class Recorder:
             self.guard(var, outcome(value, type(value).__name__))
             return value
         self._refuse_result(value, fn)
-        var = Var.like(value, self._root_of(value, operands))
+        var = Var.like(value)
         self.steps.append(Step(fn, args, kwargs, var))
         if not settled:
             self.guard(var, outcome(value, "layout"))
         if isinstance(value, (tuple, list)):
-            parts = [self._result(v, pick, (var, i), {}, True, operands) for i, v in enumerate(value)]
+            parts = [self._result(v, pick, (var, i), {}, True) for i, v in enumerate(value)]
             return rebuild(value, parts)
         return None if value is None else Traced(value, var, self)
 
@@ -178,29 +183,19 @@ class Recorder:
 
         return rebuilt(x, plain, (Traced,))
 
-    def _root_of(self, value, operands):
-        """The Var of which `value` is a view, or None; `operands` are the traced arguments."""
-        if isinstance(value, np.ndarray):
-            owner = _owner(value)
-            for x in operands:
-                if isinstance(x.value, np.ndarray) and owner is _owner(x.value):
-                    return x.symbol.root
-        return None
-
-    def _writable(self, target, fn):
-        """The Var of what `fn` writes into; inputs and constants belong to the caller."""
+    def _refuse_target(self, target, fn):
+        """Raise where `fn` writes into what belongs to the caller: an argument, or an array from outside."""
         if type(target) is not Traced:
             self.refuse(
                 f"{_name(fn)} writes into an array from outside of the function, which a replay could not "
                 "repeat: return the result instead, or write into a copy"
             )
-        root = target.symbol.root
-        if root in self.inputs or root in self.constants.values:
+        owner = _owner(target.value)
+        if any(owner is _owner(x) for x in (*self.given, *self.constants.arrays)):
             self.refuse(
                 f"{_name(fn)} writes into an argument of the function (or a view of one), which a replay "
                 "could not repeat: write into a copy, x = x.copy()"
             )
-        return target.symbol
 
     # -- calls of traced arrays --------------------------------------------------------------------------------------
 
@@ -260,7 +255,9 @@ class Recorder:
     def program(self, outputs: Sequence[Any]) -> Program:
         """The program that gives these leaves of a result."""
         leaves = [x.symbol if type(x) is Traced else x for x in outputs]
-        return Program(self.inputs, self.constants.values, self.steps, leaves)
+        program = Program(self.inputs, self.constants.values, self.steps, leaves)
+        program.writes = self.writes
+        return program
 
 
 def pick(parts: Any, i: int) -> Any:

@@ -151,20 +151,12 @@ def _words(kind):
 
 
 def front(kinds: Sequence[tuple[Any, ...]]) -> Callable[..., bool]:
-    """A test whether arguments are plain arrays of these kinds; written out for one or two, where its time counts."""
-    shapes, dtypes = [kind[1] for kind in kinds], [kind[2] for kind in kinds]
-    if len(kinds) == 1:
-        (s,), (d,) = shapes, dtypes
-        return lambda x: type(x) is ndarray and x.shape == s and x.dtype is d
-    if len(kinds) == 2:
-        (s, t), (d, e) = shapes, dtypes
-        return lambda x, y: (
-            type(x) is type(y) is ndarray and x.shape == s and y.shape == t and x.dtype is d and y.dtype is e
-        )
+    """A test whether arguments are plain arrays of these kinds."""
+    wanted = [(kind[1], kind[2]) for kind in kinds]
 
     def fits(*args):
-        for x, s, d in zip(args, shapes, dtypes, strict=True):
-            if type(x) is not ndarray or x.shape != s or x.dtype is not d:
+        for x, (shape, dtype) in zip(args, wanted, strict=True):
+            if type(x) is not ndarray or x.shape != shape or x.dtype is not dtype:
                 return False
         return True
 

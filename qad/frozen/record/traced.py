@@ -234,19 +234,4 @@ for _name in ("T", "mT", "real", "imag"):
     setattr(Traced, _name, property(lambda self, fn=_fn: self.recorder.step(fn, (self,), {})))
 
 
-def _set_real(self, value):
-    self.real[...] = value
-
-
-def _set_imag(self, value):
-    if self.dtype.kind != "c":
-        raise TypeError("array does not have imaginary part to set")
-    self.imag[...] = value
-
-
-def _set_flat(self, value):
-    Flat(self)[:] = value
-
-
-Traced.real, Traced.imag = Traced.real.setter(_set_real), Traced.imag.setter(_set_imag)
-Traced.flat = property(Flat, _set_flat)
+Traced.flat = property(Flat)

@@ -21,7 +21,7 @@ from qad.frozen.program.program import Var, rebuilt
 from qad.frozen.run.compiled import lowering
 from qad.frozen.run.compiled.blocks import BLOCK, parts
 from qad.frozen.run.memory_plan import MemoryPlan, aligned
-from qad.frozen.run.placement import Places, laid_out
+from qad.frozen.run.placement import Places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -37,11 +37,11 @@ MANY = 100  # steps, which are planned in milliseconds
 def executable(program: Program, passes: Collection[str], build: Build, silent: bool) -> tuple[Program, Run]:
     """The program as it is run, and the function from input values to the result, made by `build` of its leaves.
 
-    Without passes the recorded calls are repeated as they were, and so they are where what is written depends on
-    layouts in memory; with them the program is improved, and run in workspaces: as many as there are threads that run
-    it at once.  A silent one says nothing of floating-point errors, of which the function decides itself.
+    Without passes the recorded calls are repeated as they were, and so are those of a program that writes into what it
+    has made; another one is improved, and run in workspaces: as many as there are threads that run it at once.  A
+    silent one says nothing of floating-point errors, of which the function decides itself.
     """
-    if passes == () or program.by_layout():
+    if passes == () or program.writes:
         run = partial(recorded, program, build)
     else:
         words = "planning a frozen function, once for arguments of these shapes"
@@ -59,13 +59,8 @@ def silently(run: Run, values: Sequence[Any]) -> Any:
 
 def recorded(program: Program, build: Build, values: Sequence[Any]) -> Any:
     """The result by the calls that were recorded, on arguments in C order."""
-    made, seen, owned = program.definitions(), set(), []
     results = program.run([np.asarray(x, order="C") if isinstance(x, np.ndarray) else x for x in values])
-    for var, x in zip(program.outputs, results, strict=True):  # which share no memory with anything
-        own = type(var) is Var and var in made and allocates(made[var]) and id(x) not in seen
-        seen.add(id(x))
-        owned.append(x if not isinstance(x, np.ndarray) or (own and x.flags.c_contiguous) else x.copy())
-    return build(owned)
+    return build([x.copy() if isinstance(x, np.ndarray) else x for x in results])
 
 
 def pooled(program: Program, build: Build, compiled: bool) -> Run:
@@ -123,11 +118,11 @@ class Workspace:
         self.places: Places = places
         self.arrays: dict[Var, np.ndarray] = _arrays(places, plan)
         program, arrays = places.program, self.arrays
-        self.number: dict[Var, int] = _numbers(program, arrays)
-        filled = len(program.inputs) + sum(var not in arrays for var in list(self.number)[len(program.inputs) :])
-        self.registers: list[Any] = [arrays.get(var) if i >= filled else None for var, i in self.number.items()]
+        moving = dict.fromkeys([*program.inputs, *(step.out for step in program.steps if step.out not in arrays)])
+        self.number: dict[Var, int] = {var: n for n, var in enumerate(moving)}
+        self.registers: list[Any] = [None] * len(moving)
         self.copies: list[tuple[Any, int]] = [(arrays[var], i) for i, var in enumerate(program.inputs) if var in arrays]
-        steps = [step for step in program.steps if step.out not in places.views and step.out not in places.last]
+        steps = [step for step in program.steps if step.out not in places.views]
         self.instructions: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
         for in_loop, some in groupby(steps, lambda step: step.out in places.rows):
             run = list(some)
@@ -136,7 +131,7 @@ class Workspace:
             self._result(x, kind) for x, kind in zip(program.outputs, program.kinds, strict=True)
         ]
         used = any(self.registers is x for _, args in (*self.instructions, *self.collect) for x in args)
-        self.moving: int = filled if used else 0
+        self.moving: int = len(moving) if used else 0
 
     def _tables(self, steps):
         """Calls of the compiled loop."""
@@ -147,37 +142,26 @@ class Workspace:
     def _instruction(self, step):
         """The instruction of a step: a call of arrays that are known, or one that reads them from the registers."""
         arrays, number, registers, out = self.arrays, self.number, self.registers, self.arrays.get(step.out)
-        if step.out in self.places.own:
-            return _fill_own, (registers, number, step)
-        if step.out in self.places.copies:  # into a buffer of another shape, through a view of the buffer
-            source = step.reads()[0]
-            out = out.reshape(source.shape)
-            if source in arrays:
-                return out.__setitem__, (..., arrays[source])
-            return _copy_from, (registers, number[source], out)
+        args, kwargs = (rebuilt(x, lambda var: arrays.get(var, var)) for x in (step.args, step.kwargs))
         known = all(var in arrays for var in step.reads())
+        if step.out in self.places.copies:  # into a buffer of another shape, through a view of the buffer
+            return out.reshape(args[0].shape).__setitem__, (..., args[0])
         if out is None and known:
-            kwargs = rebuilt(step.kwargs, arrays.__getitem__)
-            fn = partial(step.fn, **kwargs) if kwargs else step.fn
-            return _store, (registers, number[step.out], fn, rebuilt(step.args, arrays.__getitem__))
+            return _store, (registers, number[step.out], partial(step.fn, **kwargs) if kwargs else step.fn, args)
         if out is None:
-            return _fill, (registers, number, step)
-        if known:
-            return written(step, rebuilt(step.args, arrays.__getitem__), out)
-        return _write, (registers, number, *written(step, step.args, out))
+            return _fill, (registers, number, step.out, step.fn, args, kwargs)
+        fn, args = written(step, args, out)
+        return (fn, args) if known else (_write, (registers, number, fn, args))
 
     def _result(self, x, kind):
         """The call that makes a leaf of the result: a new array, or a number of the kind that was recorded."""
         if type(x) is not Var:
             return _itself, (x,)
-        if x in self.places.last:
-            step = self.places.definitions[x]
-            args = rebuilt(step.args, self.arrays.__getitem__)
-            return (step.fn, args) if len(x.shape) < 2 else (_ordered, (step.fn, *args))
         array = self.arrays.get(x)
         if array is not None:
             return (array.copy, ()) if kind == "array" else (array.__getitem__, ((),))
-        own = kind == "array" and x in self.places.results and self.places.allocated(x)
+        step = self.places.definitions.get(x)
+        own = x in self.places.results and (x in self.places.rows or allocates(step))
         return _taken, (self.registers, self.number[x], own, kind)
 
 
@@ -189,26 +173,10 @@ def _arrays(places, plan):
         if var in places.local:
             arrays[var] = np.ndarray((BLOCK,), var.dtype, memory[offset:])
         else:
-            arrays[var] = laid_out(memory[offset:], var, places.buffers.get(var))
+            arrays[var] = np.ndarray(var.shape, var.dtype, memory[offset:])
     for var, step in places.views.items():
         arrays[var] = step.fn(*rebuilt(step.args, arrays.__getitem__), **step.kwargs)
     return arrays
-
-
-def _numbers(program, arrays):
-    """The register of each Var: inputs first, then what a run computes, then static arrays."""
-    seen = dict.fromkeys(program.inputs)
-    for step in program.steps:
-        seen.update(dict.fromkeys((*step.reads(), step.out)))
-    seen.update(dict.fromkeys(x for x in program.outputs if type(x) is Var))
-    inputs = set(program.inputs)
-    filled = [var for var in seen if var not in inputs and var not in arrays]
-    static = [var for var in seen if var not in inputs and var in arrays]
-    return {var: n for n, var in enumerate([*program.inputs, *filled, *static])}
-
-
-def _copy_from(registers, n, buffer):
-    buffer[...] = registers[n]
 
 
 def _store(registers, n, fn, args):
@@ -216,35 +184,16 @@ def _store(registers, n, fn, args):
 
 
 def _write(registers, number, fn, args):
-    fn(*[registers[number[x]] if type(x) is Var else _read(registers, number, x) for x in args])
+    fn(*rebuilt(args, lambda var: registers[number[var]]))
 
 
-def _read(registers, number, x):
-    """An argument that is no array: a list may hold some."""
-    return rebuilt(x, lambda var: registers[number[var]]) if type(x) in (list, tuple) else x
-
-
-def _fill(registers, number, step):
-    def value(var):
-        return registers[number[var]]
-
-    registers[number[step.out]] = step.fn(*rebuilt(step.args, value), **rebuilt(step.kwargs, value))
-
-
-def _fill_own(registers, number, step):
-    _fill(registers, number, step)
-    made = registers[number[step.out]]
-    if made.base is not None:
-        registers[number[step.out]] = made.copy("K")
+def _fill(registers, number, out, fn, args, kwargs):
+    args, kwargs = (rebuilt(x, lambda var: registers[number[var]]) for x in (args, kwargs))
+    registers[number[out]] = fn(*args, **kwargs)
 
 
 def _itself(x):
     return x
-
-
-def _ordered(fn, *args):
-    """What a function gives, in C order, as all results are."""
-    return np.ascontiguousarray(fn(*args))
 
 
 def _taken(registers, n, own, kind):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import insort
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,63 +42,52 @@ class MemoryPlan:
     def __init__(self, places: Places):
         self.offsets: dict[Var, int] = {}
         self.size: int = 0
-        self.places: Places = places
-        self._holes = []  # pairs (offset, size), in order, no two adjacent
-        last, until = _last_uses(places), _ends(places)
-        begin, ending = _begins(places), {}
-        for var in places.copies.intersection(places.program.inputs):
-            self._take(var)
-            ending.setdefault(until(var, last.get(var, -1)), []).append(var)
-        for number in range(len(places.program.steps)):
-            for var in begin.get(number, ()):
-                self._take(var)
-                ending.setdefault(until(var, max(last.get(var, number), number)), []).append(var)
-            for gone in ending.pop(number, ()):
-                self._give(self.offsets[gone], self._aligned(gone))
+        self._holes = []  # pairs (offset, size), no two adjacent
+        begin, end = {}, {}
+        for var, (first, last) in lives(places).items():
+            size = BLOCK * var.dtype.itemsize if var in places.local else var.nbytes
+            size = -(-max(size, 1) // ALIGNMENT) * ALIGNMENT
+            begin.setdefault(first, []).append((var, size))
+            end.setdefault(last, []).append((var, size))
+        for number in range(-1, len(places.program.steps)):
+            for var, size in begin.get(number, ()):
+                self.offsets[var] = self._take(size)
+            for var, size in end.get(number, ()):
+                self._give(self.offsets[var], size)
 
-    def _take(self, var):
+    def _take(self, size):
         """The smallest hole that is large enough, else the end of the block."""
-        size = self._aligned(var)
         found = min((hole for hole in self._holes if hole[1] >= size), key=lambda hole: hole[1], default=None)
         if found is None:
-            at_the_end = self._holes and sum(self._holes[-1]) == self.size
-            offset, whole = self._holes[-1] if at_the_end else (self.size, 0)
-            found, self.size = (offset, whole), offset + size
-            if at_the_end:
-                self._holes.pop()
-        else:
-            self._holes.remove(found)
-            if found[1] > size:
-                insort(self._holes, (found[0] + size, found[1] - size))
-        self.offsets[var] = found[0]
-
-    def _aligned(self, var):
-        size = BLOCK * var.dtype.itemsize if var in self.places.local else var.nbytes
-        return -(-max(size, 1) // ALIGNMENT) * ALIGNMENT
+            self.size += size
+            return self.size - size
+        self._holes.remove(found)
+        if found[1] > size:
+            self._holes.append((found[0] + size, found[1] - size))
+        return found[0]
 
     def _give(self, offset, size):
         """A hole, one with those beside it."""
         beside = [hole for hole in self._holes if hole[0] == offset + size or sum(hole) == offset]
         for hole in beside:
             self._holes.remove(hole)
-        insort(self._holes, (min([offset, *(hole[0] for hole in beside)]), size + sum(hole[1] for hole in beside)))
+        self._holes.append((min([offset, *(hole[0] for hole in beside)]), size + sum(hole[1] for hole in beside)))
 
 
-def _begins(places):
-    """For each number of a step what is first written there: in chains of blocks, all that is written whole."""
-    found = {n: [step.out] for n, step in enumerate(places.program.steps) if step.out in places.buffers}
-    for chain in places.chains:
-        first, whole = chain.span[0], [step.out for _, step, _ in chain.steps if step.out not in places.local]
-        for number, step, _ in chain.steps:
-            found[number] = [step.out] if step.out in places.local else []
-        found[first] = [*found[first], *(var for var in whole if var in places.buffers), *chain.sums.values()]
+def lives(places: Places) -> dict[Var, tuple[int, int]]:
+    """For each buffer the numbers of the steps that first write it and last read it; in chains of blocks, whose blocks
+    are needed together, those of the chain."""
+    last, program = _last_uses(places), places.program
+    chained = {n: chain.span for chain in places.chains for n in range(chain.span[0], chain.span[1] + 1)}
+    made = [(-1, var) for var in program.inputs] + [(n, step.out) for n, step in enumerate(program.steps)]
+    found = {room: chain.span for chain in places.chains for room in chain.sums.values()}
+    for first, var in made:
+        if var in places.buffers:
+            end = max(first, last.get(var, first))
+            if var not in places.local:
+                first, end = chained.get(first, (first,))[0], chained.get(end, (end,))[-1]
+            found[var] = first, end
     return found
-
-
-def _ends(places):
-    """The function that tells until which step an array is kept: to the end of the chain if all blocks are needed."""
-    ends = {n: chain.span[1] for chain in places.chains for n in range(chain.span[0], chain.span[1] + 1)}
-    return lambda var, number: number if var in places.local else ends.get(number, number)
 
 
 def _last_uses(places):
@@ -112,7 +100,7 @@ def _last_uses(places):
     last = {x: len(steps) for x in places.program.outputs if type(x) is Var}
     for number in reversed(range(len(steps))):
         step = steps[number]
-        read = -1 if step.out in places.views else len(steps) if step.out in places.last else number
+        read = -1 if step.out in places.views else number
         if step.out not in places.buffers and not allocates(step):
             read = max(read, last.get(step.out, -1))
         for var in step.reads():

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from qad.contract.compiler import has_compiler
+from qad.frozen.passes.rewriting import is_view
 from qad.frozen.program.functions import RESHAPE, SUM, VIEWS
 from qad.frozen.program.program import Var
 from qad.frozen.run.compiled import table
-from qad.frozen.run.compiled.rows import Operand, Row, axes_of
-from qad.frozen.run.compiled.ufunc_loops import loop_of, serves
+from qad.frozen.run.compiled.rows import Operand, Row, axes_of, in_order
+from qad.frozen.run.compiled.ufunc_loops import loop_of
 from qad.rules.structured_cotangents import scatter
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ FEWEST = 8  # steps, one after another, for which it pays to load the loop
 LARGE, FEWEST_LARGE = 1 << 15, 3  # numbers of a large array, and steps on such
 SMALL = 200  # multiply-adds of a product of matrices that needs no BLAS
 WAVES: dict[Callable[..., Any], int] = {np.sin: table.SINE, np.cos: table.COSINE}
+# NumPy 2.4 is wrong where their results do not lie side by side.
+WRONG_APART = frozenset((np.negative, np.isnan, np.isinf, np.isfinite, np.signbit))
 PRODUCTS = {"d": table.PRODUCT, "D": table.PRODUCT_COMPLEX}
 
 
@@ -103,7 +106,8 @@ def ufunc_row(ufunc, *forms):
     axes = axes_of(operands)
     fastest = len(axes) - 1 if axes and axes[-1][0] >= LONG else None  # of the result, as NumPy chooses
     row = Row.along(axes, operands, fastest, name=ufunc.__name__, **fields)
-    return row if own or (row and serves(ufunc, chars, row.count, row.steps)) else None
+    apart = row and row.count > 1 and row.steps[-1] != np.dtype(out.char).itemsize
+    return None if apart and ufunc in WRONG_APART else row
 
 
 def copied(source: Operand, out: Operand) -> Rows:
@@ -185,10 +189,9 @@ def product_row(is_dot, *forms):
 def _reshape(step, find, out):
     """A copy to an array in C order."""
     source = find(step.args[0])
-    if source is None or source.char != out.char:
+    if source is None or source.char != out.char or not is_view(step):
         return None
-    strides = np.empty(source.shape, out.char).strides
-    return copied(source, out.with_axes(source.shape, strides))
+    return copied(source, out.with_axes(source.shape, in_order(source.shape, np.dtype(out.char).itemsize)))
 
 
 def _concatenate(step, find, out):
@@ -264,13 +267,10 @@ def finder(places: Places) -> Callable[[Var], Operand | None]:
             if not value.dtype.isnative or not value.flags.aligned:
                 return None
             return Operand.of(value, None if var in known else var)
-        if var.kind != "array" or not var.shape or not var.dtype.isnative or var.layout is not None:
+        if var.kind != "array" or not var.shape or not var.dtype.isnative:
             return None
         if var in made and made[var].fn in VIEWS:  # its entries may lie apart
             return None
-        steps = [var.dtype.itemsize]
-        for n in var.shape[:0:-1]:
-            steps.append(n * steps[-1])
-        return Operand(var, var.shape, tuple(steps[::-1]), var.dtype.char)
+        return Operand(var, var.shape, in_order(var.shape, var.dtype.itemsize), var.dtype.char)
 
     return find

@@ -138,3 +138,11 @@ def axes_of(operands: Sequence[Operand]) -> list[tuple[int, tuple[int, ...]]]:
         else:
             joined.append((n, steps))
     return joined
+
+
+def in_order(shape: Sequence[int], size: int) -> tuple[int, ...]:
+    """The strides of an array in C order, of entries of so many bytes."""
+    strides = [size]
+    for n in shape[:0:-1]:
+        strides.append(n * strides[-1])
+    return tuple(strides[::-1]) if shape else ()

@@ -9,7 +9,7 @@ import pytest
 
 import qad
 from qad.frozen import passes
-from tests.frozen.compiled.running import WITHOUT, normal
+from tests.frozen.run.compiled.running import WITHOUT, normal
 
 pytest.importorskip("llvmlite")
 

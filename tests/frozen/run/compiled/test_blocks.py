@@ -6,7 +6,7 @@ import pytest
 import qad
 from qad.frozen.run.compiled.blocks import BLOCK
 from qad.frozen.run.memory_plan import MemoryPlan
-from tests.frozen.compiled.running import both, normal, table_of
+from tests.frozen.run.compiled.running import both, normal, table_of
 
 pytest.importorskip("llvmlite")
 

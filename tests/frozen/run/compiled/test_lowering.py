@@ -6,8 +6,8 @@ import pytest
 import qad
 from benchmarks.freeze import polynomial
 from qad.frozen.run.compiled import lowering
-from qad.frozen.run.compiled.ufunc_loops import loop_of, serves
-from tests.frozen.compiled.running import both, normal
+from qad.frozen.run.compiled.ufunc_loops import loop_of
+from tests.frozen.run.compiled.running import both, normal
 
 pytest.importorskip("llvmlite")
 
@@ -224,26 +224,3 @@ def test_columns_of_a_matrix(ufunc, dtype, columns):
     frozen(x * 0.5)
     for a, b in zip(frozen(x), f(x), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-6)
-
-
-def apart(x, out):
-    """Minus x, but for the first entry where the result lies apart."""
-    out[...] = -x
-    if out.strides != (out.itemsize,):
-        out[0] += 1
-
-
-def beside(x, out):
-    """Minus x, and something between the results."""
-    out[...] = -x
-    np.ndarray((len(out) * 2 - 1,), out.dtype, out.base)[1::2] = 0
-
-
-@pytest.mark.parametrize("wrong", [apart, beside])
-def test_a_loop_that_is_wrong_at_some_strides_is_found_out(wrong):
-    def ufunc(x, out=None):
-        return -x if out is None else wrong(x, out)
-
-    assert serves(ufunc, "d->d", 5, (8, 8))
-    assert not serves(ufunc, "d->d", 5, (24, 16))
-    assert serves(np.sqrt, "d->d", 5, (24, -16))
