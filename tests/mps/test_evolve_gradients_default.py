@@ -190,6 +190,30 @@ def test_couplings_of_any_range_from_all_spins_up():
     assert qad.grad(f)(1.0) == pytest.approx(difference(f, 1.0), abs=1e-6)
 
 
+@pytest.mark.parametrize(
+    "power, start",
+    [
+        pytest.param(power, start, marks=[] if (power, start) == (0.5, "up") else pytest.mark.slow)
+        for power in (0.5, 1.0, 3.0)
+        for start in ("up", "neel", "tilted")
+    ],
+)
+def test_couplings_of_any_range_from_product_states(power, start):
+    """Changes had the errors of two evolutions that were both cut at the largest bond: derivatives were refused."""
+
+    def f(g):
+        final = evolve(STARTS[start](16), qad.mps.long_range_ising(16, power, g), 0.2, 2).state
+        return measured(final)
+
+    assert qad.grad(f)(0.8) == pytest.approx(difference(f, 0.8), abs=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model, start", [("j1j2", "neel"), ("xxz", "up"), ("long-range", "tilted")])
+def test_chains_of_twenty_four_sites(model, start):
+    check(model, start, 24, "coupling", how={"time": 0.2, "steps": 2})
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("by", WITH)
 @pytest.mark.parametrize("start", ["up", "neel", "tilted", "ground"])

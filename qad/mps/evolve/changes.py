@@ -2,36 +2,36 @@
 
 The cotangent of a chain's tensors knows of a loss what the chain can represent, and of directions without weight
 nothing.  Where a state stays what it is, a product of sites say, a change leads to such directions.  Which ones is
-found from evolutions on which small random changes of the operator act at every step, of any entry of its tensors that
-a coefficient may stand in, or of gates on neighbours: what they end in beside the state are all directions that such
-changes lead to, with the weight that counts.  Changes of sites and of neighbours act on a start that is differentiated.
-One more evolution measures what a change of norm 1 is still lacking.  The directions are added to the bonds, with no
-weight (`qad.mps.evolve.enrich`).
+found from random changes on the way, of any entry of the operator's tensors that a coefficient may stand in, or by
+gates on neighbours: what they make of the state evolves on beside it, as a chain of its own, truncated at its own
+weights.  Its first site is a label that tells mixtures of the changes apart, so that one evolution carries them all.
+Changes of sites and of neighbours act on a start that is differentiated.  One mixture after the other gets room, until
+the next lacks nothing; the directions are added to the bonds, with no weight (`qad.mps.evolve.enrich`).
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.mps.environments import past_left
 from qad.mps.evolve.cut import check_reach
 from qad.mps.evolve.enrich import MORE, Reach, sizes
 from qad.mps.evolve.tebd import ROUNDING
 from qad.mps.gauge import carry, left_isometry, mirrored, truncated
+from qad.mps.state import MPS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from qad.mps.evolve.tebd import Truncation
 
-SIZE = 1e-4  # of a random change: its square and the rounding over it are both small
-SAMPLES = 30  # evolutions with random changes, at most
+LABELS, CHANGES = 8, 12  # mixtures of changes that evolve at once, and changes that they are made of
+SAMPLES = 32  # mixtures, at most
 FINEST = 1e-14  # weight of a direction, relative to all that changes, that counts
 FAINT = 1e-8  # Schmidt values of the final state, relative to the largest, by which nothing is divided
-CUT = 1e-22  # weight that a cut of a changed state may discard
 
 
 def refusal(tensors: Sequence[np.ndarray], truncation: Truncation) -> ArgumentError | None:
@@ -51,53 +51,61 @@ def refusal(tensors: Sequence[np.ndarray], truncation: Truncation) -> ArgumentEr
 
 
 def filled(
-    tensors: list[np.ndarray], evolved: Callable[[np.random.Generator, float], list[np.ndarray]], truncation: Truncation
+    tensors: list[np.ndarray], changed: Callable[[Label], list[np.ndarray]], truncation: Truncation
 ) -> tuple[list[np.ndarray], float]:
     """The same state with room for changes, up to twice `bond`; and what a change of norm 1 lacks then.
 
-    A function evolves the state once more, with random changes of the size given on the way.  What both signs have in
-    common, errors of the evolution among it, is no change.
+    A function gives what many changes on the way make of the state, with a label at the left end.
     """
     if truncation.reach >= 1 or refusal(tensors, truncation) is None:
         return tensors, 0.0
     lacked = 0.0
     reach, limits = Reach([np.eye(t.shape[1])[None, None] for t in tensors]), [2 * truncation.bond] * len(tensors)
-    for seed in range(SAMPLES):
-        other, less = (evolved(np.random.default_rng(seed), size) for size in (SIZE, -SIZE))
-        overlap = np.ones((1, 1))
-        for ket, bra in zip(other, less, strict=True):
-            overlap = past_left(overlap, ket, bra)
-        size2 = max(1 - abs(overlap.item()) ** 2, np.finfo(float).tiny)
-        change = difference(other, less)
-        lacked = reach.missed(tensors, 1, change) / np.sqrt(size2)
-        if lacked <= truncation.reach:
-            break
-        before = sizes(tensors)
-        tensors = reach.extended(tensors, change, reach.leaving(tensors, 1, change), limits, FINEST * size2)[0]
-        if sizes(tensors) == before:
-            break
+    for seed in range(SAMPLES // LABELS):
+        labels, first, *others = changed(Label(2 * truncation.bond, np.random.default_rng(seed)))
+        for mixture in labels[0, :, None]:
+            change, before = [np.tensordot(mixture, first, 1), *others], sizes(tensors)
+            size, leaving = np.linalg.norm(change[0]), reach.leaving(tensors, 1, change)
+            lacked = reach.extended(tensors, change, leaving, [0] * len(tensors), 0.0)[2] / size
+            if lacked <= truncation.reach:
+                return tensors, lacked
+            tensors = reach.extended(tensors, change, leaving, limits, FINEST * size**2)[0]
+            if sizes(tensors) == before:
+                return tensors, lacked
     return tensors, lacked
 
 
-def difference(one: Sequence[np.ndarray], two: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """A state less another, in bonds that hold those of both."""
-    zero = [np.zeros((a.shape[0], a.shape[1], b.shape[2])) for a, b in zip(one, two, strict=True)]
-    chain = [blocks(a, z, b) for a, z, b in zip(one, zero, two, strict=True)]
-    first = np.concatenate([one[0], -two[0]], 2)
-    return [first, *chain[1:-1], np.concatenate([one[-1], two[-1]])] if len(one) > 1 else [one[0] - two[0]]
+@dataclass
+class Label:
+    """The sum of many changes of a state as a chain, whose first site tells some mixtures of them apart."""
+
+    bond: int
+    rng: np.random.Generator
+    tensors: list[np.ndarray] = field(default_factory=list)
+
+    def add(self, state: Sequence[np.ndarray], operators: Iterable[Sequence[np.ndarray]]) -> None:
+        """What operators make of a state with its centre at site 0, each of norm 1."""
+        total = MPS(self.tensors) if self.tensors else None
+        for operator in operators:
+            mixture = self.rng.standard_normal(LABELS).reshape(1, -1, 1)
+            change = MPS([mixture, *applied(operator, state, self.bond)])
+            total = change if total is None else total + change
+        if total is not None:
+            self.tensors = mirrored(truncated(mirrored(total.tensors), self.bond, np.sqrt(FINEST), checked=False)[0])
 
 
-def kicked(
-    tensors: Sequence[np.ndarray], changes: Sequence[Sequence[np.ndarray]], bond: int, amount: float
-) -> list[np.ndarray]:
-    """A state with its centre at site 0 after changes by operators, of norm `amount` each."""
-    for change in changes:
-        reach, limits = Reach(change), [bond] * len(tensors)
-        parts = reach.left_parts(tensors, bond + MORE)
-        size = np.linalg.norm(reach.passed(parts[-1], len(tensors) - 1, tensors[-1]))
-        wider, changed, _ = reach.extended(tensors, tensors, parts, limits, FINEST * size**2)
-        tensors = [wider[0] + amount / size * changed[0], *wider[1:]]
-    return list(tensors)
+def portion(k: int, steps: int) -> range:
+    """Of the changes that are spread over some steps, those before step k."""
+    return range(-(-k * CHANGES // steps), -(-(k + 1) * CHANGES // steps))
+
+
+def applied(operator: Sequence[np.ndarray], state: Sequence[np.ndarray], bond: int) -> list[np.ndarray]:
+    """What an operator makes of a state with its centre at site 0, of norm 1."""
+    reach, limits = Reach(operator), [bond] * len(state)
+    parts = reach.left_parts(state, bond + MORE)
+    size = np.linalg.norm(reach.passed(parts[-1], len(state) - 1, state[-1])) or 1.0
+    first, *others = reach.extended(state, state, parts, limits, FINEST * size**2)[1]
+    return [first / size, *others]
 
 
 def of_neighbours(legs: Sequence[int], rng: np.random.Generator, ancillas: bool) -> list[np.ndarray]:

@@ -28,11 +28,12 @@ from qad.extend import Tensor, any_traced, defvjp, primitive, value_of, vjp
 from qad.extend.recording import directions
 from qad.mps.environments import edge, past_left
 from qad.mps.evolve.adjoint import FROZEN, MEMORY, check_bonds, evolution_of
-from qad.mps.evolve.changes import CUT, adjoint_of, filled, kicked, of_neighbours, of_operator
+from qad.mps.evolve.changes import FINEST, LABELS, Label, adjoint_of, filled, of_neighbours, of_operator, portion
 from qad.mps.evolve.cut import FIRST
-from qad.mps.evolve.tdvp import TwoSiteTdvp
+from qad.mps.evolve.room import Sweep, room_for
 from qad.mps.evolve.tebd import Truncation
 from qad.mps.hamiltonian import touching
+from qad.mps.operator import MPO
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -107,29 +108,29 @@ class PairCourse:
 
     def run(self, arrays: Sequence[np.ndarray]) -> tuple[Chain, float, float, float, float]:
         """Of a factor, an operator and a chain."""
-        truncation = self.truncation()
-        tensors, *numbers = self.evolved(arrays, truncation)
-        if truncation.discarded > UNCUT:
-            return tensors, *numbers, 0.0
-        finer = Truncation(2 * self.bond, CUT)
-        tensors, lacked = filled(tensors, lambda *change: self.evolved(arrays, finer, *change)[0], truncation)
-        return tensors, *numbers, lacked
-
-    def evolved(
-        self, arrays: Sequence[np.ndarray], truncation: Truncation, rng: np.random.Generator | None = None,
-        size: float = 0.0,
-    ) -> tuple[Chain, float, float, float]:  # fmt: skip
-        """The state, the logarithm of its norm, and what was cut off and missed; with random changes at every step."""
         factor, H, start = taken(arrays)
-        tensors, room, gained = list(start), self.room(bond=truncation.bond, cutoff=truncation.cutoff), 0.0
-        sweep, several = TwoSiteTdvp(H, tensors, factor, np.sqrt(truncation.cutoff)), 1 if room or rng else self.steps
-        for k in range(0, self.steps, several):
-            changed = rng and kicked(tensors, self.changes(arrays, rng, k), truncation.bond, size / np.sqrt(self.steps))
-            if other := (room and room.before(changed or tensors, several)) or changed:
-                tensors[:] = other
-                sweep.surround(tensors)
-            gained += sweep.advance(truncation, several)
-        return tensors, gained, truncation.discarded, room.total(tensors) if room else 0.0
+        sweep = Sweep(H, start, factor, self.truncation(), self.room())
+        gained = sum(sweep.advance() for _ in range(self.steps))
+        tensors, lost, lacked = sweep.tensors, sweep.truncation.discarded, 0.0
+        if lost <= UNCUT:
+            tensors, lacked = filled(tensors, lambda label: self.changed(arrays, label), self.truncation())
+        return tensors, gained, lost, sweep.missed(), lacked
+
+    def changed(self, arrays: Sequence[np.ndarray], label: Label) -> Chain:
+        """What changes at every step make of the state at the end."""
+        factor, H, start = taken(arrays)
+        state, labelled = Sweep(H, start, factor, self.truncation(), self.room()), [np.eye(LABELS)[None, None], *H]
+        truncation = Truncation(label.bond, FINEST)
+        room = room_for("tdvp2", MPO(labelled), None, label.bond, FINEST, abs(factor))
+        other = None
+        for k in range(self.steps):
+            label.add(state.tensors, (x for _ in portion(k, self.steps) for x in self.changes(arrays, label.rng, k)))
+            other = other or Sweep(labelled, label.tensors, factor, truncation, room)
+            other.set_tensors(label.tensors)
+            size = np.linalg.norm(label.tensors[0])
+            gained = other.advance() - state.advance()
+            label.tensors = [size * np.exp(gained) * other.tensors[0], *other.tensors[1:]]
+        return label.tensors
 
     def changes(self, arrays: Sequence[np.ndarray], rng: np.random.Generator, step: int) -> list[list[np.ndarray]]:
         """Random changes before a step, as operators: of the operator; at the start of what is differentiated."""
@@ -183,23 +184,18 @@ def slopes_of(
     if not size > 0:
         return [np.zeros_like(x) for x in arrays]
     nodes, weights = lobatto(forth.points)
-    sweep = TwoSiteTdvp(H, adjoint, np.conj(factor), np.sqrt(LOOSE))
     wide = {"bond": 2 * course.bond, "cutoff": LOOSE}
-    truncation, room, gained = Truncation(**wide), course.room(**wide), 0.0
+    sweep, gained = Sweep(H, adjoint, np.conj(factor), Truncation(**wide), course.room(**wide)), 0.0
     for j, (state, before) in forth.backwards():
         if j < len(nodes) - 1:
-            if room and (wider := room.before(adjoint)):
-                adjoint[:] = wider
-                sweep.surround(adjoint)
-            sweep.set_step(np.conj(factor) * (nodes[j + 1] - nodes[j]), np.sqrt(LOOSE))
-            gained += sweep.advance(truncation, 1)
+            gained += sweep.advance(nodes[j + 1] - nodes[j])
         weight = weights[j] * size * np.exp(gained + before - forth.gained)
-        value, pull = vjp(lambda *sites: element(adjoint, sites, state), *H)  # noqa: B023 (called at once)
+        value, pull = vjp(lambda *sites: element(sweep.tensors, sites, state), *H)  # noqa: B023 (called at once)
         total[0] += np.conj(weight * value)
         for sum_, slope in zip(total[1:], pull(np.conj(weight * factor)), strict=False):
             sum_ += slope
     found = [(t if x.dtype.kind == "c" else t.real).astype(x.dtype) for t, x in zip(total, arrays, strict=False)]
-    return [*found, *by_start(adjoint, start, size * np.exp(gained - forth.gained))]
+    return [*found, *by_start(sweep.tensors, start, size * np.exp(gained - forth.gained))]
 
 
 def by_start(adjoint: Chain, start: Sequence[np.ndarray], weight: float) -> Chain:
@@ -238,17 +234,12 @@ class Forth:
     def piece(self, first: int) -> list[tuple[Chain, float]]:
         """The states of some steps, and the logarithms of their norms."""
         tensors, gained, room = self.begins[first // self.spacing]
-        tensors, self.room, cutoff = list(tensors), copy(room), self.course.cutoff
-        sweep = TwoSiteTdvp(self.H, tensors, self.factor, np.sqrt(cutoff))
-        truncation = self.course.truncation()
+        sweep = Sweep(self.H, tensors, self.factor, self.course.truncation(), copy(room))
         found, steps = [(list(tensors), gained)], min(self.spacing, self.course.steps - first)
-        for share in np.tile(np.diff(lobatto(self.points)[0]), steps):
-            if self.room and (wider := self.room.before(tensors)):
-                tensors[:] = wider
-                sweep.surround(tensors)
-            sweep.set_step(self.factor * share, np.sqrt(cutoff))
-            gained += sweep.advance(truncation, 1)
-            found.append((list(tensors), gained))
+        for part in np.tile(np.diff(lobatto(self.points)[0]), steps):
+            gained += sweep.advance(part)
+            found.append((list(sweep.tensors), gained))
+        self.room = sweep.room
         return found
 
     def backwards(self) -> Iterable[tuple[int, tuple[Chain, float]]]:

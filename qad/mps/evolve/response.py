@@ -23,7 +23,7 @@ from qad.core.errors import ArgumentError
 from qad.extend import Tensor, any_traced, defvjp, like, primitive, vjp
 from qad.mps.environments import past_left, past_right
 from qad.mps.evolve.adjoint import FROZEN, MEMORY
-from qad.mps.evolve.changes import CUT, adjoint_of, filled, kicked, of_neighbours
+from qad.mps.evolve.changes import FINEST, Label, adjoint_of, filled, of_neighbours, portion
 from qad.mps.evolve.dual import UNCUT, by_start
 from qad.mps.evolve.tebd import REACH, Truncation, swept
 from qad.mps.gauge import mirrored, truncated
@@ -80,21 +80,27 @@ class GateCourse:
 
     def run(self, arrays: Sequence[np.ndarray]) -> tuple[list[np.ndarray], float, float, float, float]:
         """Of gates and a chain."""
-        done = self.evolved(arrays, self.truncation())
+        done = self.evolved(arrays)
         tensors, lost, lacked = done.state, done.truncation.discarded, 0.0
         if lost <= UNCUT:
-            finer = Truncation(2 * self.bond, CUT)
-            tensors, lacked = filled(
-                tensors, lambda *change: self.evolved(arrays, finer, *change).state, self.truncation()
-            )
+            tensors, lacked = filled(tensors, lambda label: self.changed(arrays, label), self.truncation())
         return tensors, done.gained, lost, 0.0, lacked
 
-    def evolved(
-        self, arrays: Sequence[np.ndarray], truncation: Truncation, rng: np.random.Generator | None = None,
-        size: float = 0.0,
-    ) -> Gated:  # fmt: skip
-        """The chain and its states on the way; with random changes before every round."""
-        return Gated(self, arrays[: -len(self.legs)], arrays[-len(self.legs) :], truncation, rng, size)
+    def evolved(self, arrays: Sequence[np.ndarray]) -> Gated:
+        """The chain and its states on the way."""
+        return Gated(self, arrays[: -len(self.legs)], arrays[-len(self.legs) :])
+
+    def changed(self, arrays: Sequence[np.ndarray], label: Label) -> list[np.ndarray]:
+        """What changes before the rounds make of the state at the end."""
+        gates, state = arrays[: -len(self.legs)], list(arrays[-len(self.legs) :])
+        truncation, wide, legs = self.truncation(), Truncation(label.bond, FINEST), [t.shape[1] for t in state]
+        for k, layer in enumerate(self.layers(gates)):
+            if layer[1]:
+                some = portion(k // 2, len(self.kind))
+                label.add(state, (of_neighbours(legs, label.rng, self.ancillas) for _ in some))
+            row, *others = layer
+            passed(([None, *row], *others), label.tensors, wide, passed(layer, state, truncation))
+        return label.tensors
 
     def slopes(
         self, arrays: Sequence[np.ndarray], final: Sequence[np.ndarray], slopes: Sequence[np.ndarray], by_norm: float
@@ -103,7 +109,7 @@ class GateCourse:
         adjoint, size = adjoint_of(final, slopes, by_norm, self.adjoint)
         if not size > 0:
             return [np.zeros_like(x) for x in arrays]
-        done = self.evolved(arrays, self.truncation())
+        done = self.evolved(arrays)
         adjoint[0] = size * adjoint[0]
         by_gates = [slope.conj() for slope in done.slopes(adjoint)]
         return [*by_gates, *by_start(adjoint, arrays[-len(self.legs) :], 1.0)]
@@ -125,15 +131,12 @@ class Gated:
     By default the purification of all states of the sites is at the start.
     """
 
-    def __init__(
-        self, plan: GateCourse, gates: Sequence[np.ndarray], start: Sequence[np.ndarray] | None = None,
-        truncation: Truncation | None = None, rng: np.random.Generator | None = None, size: float = 0.0,
-    ):  # fmt: skip
+    def __init__(self, plan: GateCourse, gates: Sequence[np.ndarray], start: Sequence[np.ndarray] | None = None):
         self.plan: GateCourse = plan
         self.gates: Sequence[np.ndarray] = gates
         self.gained: float = 0.0
         self.layers: list[Layer] = plan.layers(gates)
-        self.truncation: Truncation = truncation or plan.truncation()
+        self.truncation: Truncation = plan.truncation()
         dtype = np.result_type(*gates, float)
         hot = [np.eye(d, dtype=dtype).reshape(1, d * d, 1) / np.sqrt(d) for d in plan.legs]
         state = hot if start is None else list(start)
@@ -144,9 +147,6 @@ class Gated:
         for k, layer in enumerate(self.layers):
             if k % self.spacing == 0:
                 self.before[k] = list(state)
-            if rng and layer[1]:
-                change = of_neighbours([t.shape[1] for t in state], rng, plan.ancillas)
-                state = kicked(state, [change], self.truncation.bond, size / np.sqrt(len(plan.kind)))
             self.sizes.append(passed(layer, state, self.truncation))
             self.gained += float(np.log(self.sizes[k]))
         self.state: list[np.ndarray] = state

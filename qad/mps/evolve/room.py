@@ -11,12 +11,14 @@ from qad.mps.conserving import evolution as conserving
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.evolve.enrich import Reach, sizes
 from qad.mps.evolve.neighbours import of_neighbours
+from qad.mps.evolve.tdvp import TwoSiteTdvp
 from qad.mps.hamiltonian import strength
 from qad.mps.operator import MPO
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from qad.mps.evolve.tebd import Truncation
     from qad.typing import Array
 
 BUDGET = 1e-7  # error of all cuts in unit time where the method has hardly an error of its own
@@ -113,3 +115,45 @@ def room_for(method: str, H: MPO, psi: Any, bond: int, cutoff: float, dt: float)
     least = max(BUDGET * dt * strength(plain.tensors), cuts * np.sqrt(cutoff)) / (dt or 1.0)
     reach = conserving.Reach(conserving.operator_for(psi, H)) if isinstance(psi, SymmetricMPS) else Reach(plain)
     return Room(reach, gap, bond, cutoff, dt, least)
+
+
+class Sweep:
+    """A chain that evolves by pairs of sites; before a step its bonds get room.
+
+    Parameters
+    ----------
+    H, tensors, factor
+        As of `TwoSiteTdvp`; the tensors are left as they are.
+    truncation : Truncation
+    room : Room or None
+    """
+
+    def __init__(
+        self,
+        H: Sequence[np.ndarray],
+        tensors: Sequence[np.ndarray],
+        factor: complex,
+        truncation: Truncation,
+        room: Room | None,
+    ):
+        self.factor: complex = factor
+        self.truncation: Truncation = truncation
+        self.room: Room | None = room
+        self.tensors: list[np.ndarray] = list(tensors)
+        self.tdvp: TwoSiteTdvp = TwoSiteTdvp(H, self.tensors, factor, np.sqrt(truncation.cutoff))
+
+    def set_tensors(self, tensors: Sequence[np.ndarray]) -> None:
+        """Go on with another chain."""
+        self.tensors[:] = tensors
+        self.tdvp.surround(self.tensors)
+
+    def advance(self, share: float = 1.0) -> float:
+        """A share of a step, after which the norm is 1; the logarithm of what it would have gained."""
+        if self.room and (wider := self.room.before(self.tensors)):
+            self.set_tensors(wider)
+        self.tdvp.set_step(self.factor * share, np.sqrt(self.truncation.cutoff))
+        return self.tdvp.advance(self.truncation, 1)
+
+    def missed(self) -> float:
+        """What the variational principle could not see."""
+        return self.room.total(self.tensors) if self.room else 0.0
