@@ -62,7 +62,6 @@ ROOMS = (  # of core, each of which imports only those before it
 PATCHES = {  # the files that change what another one has made, and what it is
     ("core/attach.py", "Tensor"),  # the registration by which rules give Tensors their methods
     ("core/fast/__init__.py", "backward"),  # quick functions in the places of the plain ones
-    ("core/fast/__init__.py", "forward"),
     ("core/fast/__init__.py", "recorders"),
     ("core/buffers/primitive.py", "WRITE"),  # the rules of the primitive that levels write by
     ("core/vmap/rules.py", "Batched"),  # a class and what NumPy's protocols make of it, in two files
@@ -71,7 +70,7 @@ PATCHES = {  # the files that change what another one has made, and what it is
     ("mps/conserving/observables.py", "SymmetricMPS"),
     ("symmetric/protocol.py", "SymTensor"),
 }
-INSTALLED = {"sweep", "tangent_of", "unary", "unary_with_metadata", "binary", "product"}
+INSTALLED = {"sweep", "unary", "unary_with_metadata", "binary", "product"}
 FROM_CORE = {
     "archive",
     "errors",
@@ -93,7 +92,6 @@ OPTIONAL = {
 MAY_NEED_OPTIONAL = ("interop", "viz")
 MOST_LINES, MOST_OF_A_FUNCTION = 300, 40
 LONG_FUNCTIONS = {  # whose comment gives the measured reason
-    "core/fast/recorders.py: product",
     "core/fast/sweep.py: descended",
 }
 
@@ -201,11 +199,7 @@ def rooms(root):
                 found.append(f"{where}: core has no room '{other if other not in ROOMS else parts[1]}'")
             elif ROOMS.index(other) > ROOMS.index(parts[1]):
                 found.append(f"{where}: {parts[1]} imports {other}, which stands above it")
-            if (
-                parts[1] != "fast"
-                and name in INSTALLED
-                and target[2:] in (("tape", "backward"), ("tape", "forward"), ("tape", "recorders"))
-            ):
+            if parts[1] != "fast" and name in INSTALLED and target[2:] in (("tape", "backward"), ("tape", "recorders")):
                 found.append(f"{where}: imports {name} by name, which stays the plain one: import the module")
     return found
 

@@ -8,11 +8,10 @@ from os import environ
 def install() -> None:
     """Put the quick functions in the places of the plain ones, for whoever asks for them from now on."""
     from qad.core.fast import recorders as quick
-    from qad.core.fast.pushes import tangent_of
     from qad.core.fast.sweep import sweep
-    from qad.core.tape import backward, forward, recorders
+    from qad.core.tape import backward, recorders
 
-    backward.sweep, forward.tangent_of = sweep, tangent_of
+    backward.sweep = sweep
     for name in ("unary", "unary_with_metadata", "binary", "product"):
         setattr(recorders, name, getattr(quick, name))
 

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy import complex128, float64, matmul, ndarray
 
-from qad.core.fast.batches import batch_one, batch_product, batch_two
-from qad.core.fast.pushes import push_one, push_product, push_two
+from qad.core.fast.pushes import batch_two, push_one, push_product, push_two
 from qad.core.tape.constants import kept
 from qad.core.tape.forward import Forward
 from qad.core.tape.levels import mode, records
@@ -25,7 +24,6 @@ from qad.core.tape.reverse import Reverse
 from qad.core.tape.roots import remembered
 from qad.core.tape.tensor import Tensor
 from qad.core.tape.views import look, mark, may_show
-from qad.core.vmap.batched import Batched
 from qad.core.vmap.rules import Batch
 
 if TYPE_CHECKING:
@@ -37,8 +35,6 @@ if TYPE_CHECKING:
     from qad.typing import Function
 
 ARRAYS: frozenset[type] = frozenset((ndarray, Tensor))
-BATCHES: frozenset[type] = frozenset((ndarray, Batched))
-ONE: dict[type, Function] = {Forward: push_one, Batch: batch_one}
 TWO: dict[type, Function] = {Forward: push_two, Batch: batch_two}
 
 
@@ -62,7 +58,7 @@ def unary(p: Primitive, operator: Recorder | None = None) -> Recorder:
                 look_quickly(out, x, ans, v, p, ())
             return out
         try:
-            return pushed_or_batched(p, x, (), level)
+            return pushed(p, x, (), level)
         except ValueError:
             return record(p, (x,))
 
@@ -91,7 +87,7 @@ def unary_with_metadata(p: Primitive) -> Recorder:
                 look_quickly(out, x, ans, v, p, metadata)
             return out
         try:
-            return pushed_or_batched(p, x, metadata, level)
+            return pushed(p, x, metadata, level)
         except ValueError:
             return record(p, (x, *metadata))
 
@@ -108,13 +104,12 @@ def look_quickly(out: Tensor, x: Tensor, part: Value, whole: Value, p: Primitive
         look(out, x, p, metadata)
 
 
-def pushed_or_batched(p: Primitive, x: Value, metadata: Sequence[Any], level: Level) -> Answer:
-    """Push or batch primitive `p` of one operand, for a recorder that found no reverse level; or ask `record`."""
-    apply = ONE.get(type(level))
-    if apply is None or not level.open or (mode() is not None and not records(level)):
+def pushed(p: Primitive, x: Value, metadata: Sequence[Any], level: Level) -> Answer:
+    """Push primitive `p` of one operand, for a recorder that found no reverse level; or ask `record`."""
+    if type(level) is not Forward or not level.open or (mode() is not None and not records(level)):
         return record(p, (x, *metadata))
     next_id()
-    out = apply(p, x, metadata, level)
+    out = push_one(p, x, metadata, level)
     if p.root is not None or x.source is not None:
         remembered(p, out, (x, *metadata))
     if p.shows and type(out) is Tensor:
@@ -211,7 +206,7 @@ def product(p: Primitive, method: Recorder, otherwise: Recorder, stacks: Primiti
     hand, so that the rules of `p` need not look at them.
     """
     # measured: without it a chain of products of 4x4 matrices takes 2.1 times as long, with `multiplied` for
-    # arrays, too, 1.06; so it is long
+    # arrays, too, 1.06
 
     def recorder(x, y):
         if type(x) is Tensor:
@@ -244,13 +239,6 @@ def product(p: Primitive, method: Recorder, otherwise: Recorder, stacks: Primiti
                     if type(level) is Forward and level.open and (mode() is None or records(level)):
                         return push_product(multiplied, x, y, v, w, m <= 2 >= n, level)
                 except (ValueError, TypeError):
-                    pass
-        elif stacks is not None and type(level) is Batch and type(v) in BATCHES and type(w) in BATCHES:
-            m, n = v.ndim, w.ndim
-            if m and n and level.open and (mode() is None or records(level)):
-                try:
-                    return batch_product(p if m == 2 == n else stacks, v, w, level)
-                except TypeError:
                     pass
         return otherwise(x, y)
 

@@ -59,9 +59,9 @@ class Observer(Mode):
 class plain_roads(Observer):
     """A context manager for tests: no short-cut is taken in it, so that one can see that they change no result.
 
-    What steps aside: the quick recorders and the quick pushes of tangents, products and batches, with the frames that
-    batches of tangents share; `sweep` for `plain_sweep`, which forms every structured cotangent, adds into no array
-    that is there already, and gives none away.
+    What steps aside: the quick recorders and the quick pushes of tangents, products and batches; `sweep` for
+    `plain_sweep`, which forms every structured cotangent, adds into no array that is there already, and gives none
+    away.
     """
 
     plain = True

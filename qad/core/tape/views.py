@@ -69,8 +69,8 @@ def shows(part: Value, whole: Value) -> bool:
         return False  # a buffer, which knows its views
     if type(part) is Tensor or type(whole) is Tensor:
         return type(part) is type(whole) is Tensor and (part is whole or _is_view(part, whole))
-    if hasattr(part, "frame") and hasattr(whole, "frame"):  # batches of `qad.vmap`
-        return part.frame is None is whole.frame and shows(part.array, whole.array)
+    if hasattr(part, "array") and hasattr(whole, "array"):  # batches of `qad.vmap`
+        return shows(part.array, whole.array)
     part, whole = bare(part), bare(whole)
     if type(part) is ndarray and type(whole) is ndarray:
         return part is whole or (part.base is not None and (part.base is whole or part.base is whole.base))

@@ -22,29 +22,23 @@ if TYPE_CHECKING:
 
 
 class Batched(np.lib.mixins.NDArrayOperatorsMixin):
-    """An array per example, stacked along the first axis of `array` (which may be a Tensor of a lower level).
+    """An array per example, stacked along the first axis of `array` (which may be a Tensor of a lower level)."""
 
-    What `scaled` makes is a product ``frame * factor`` that is formed when its `array` is asked for; `frame` is None
-    otherwise.
-    """
-
-    __slots__ = ("array", "level", "frame", "factor")
-    factor: Value
+    __slots__ = ("array", "level")
     __array_function__: Any  # what is said of NumPy's functions in `qad.core.vmap.rules`
     __array_ufunc__: Any
 
     def __init__(self, array: Value, level: Level) -> None:
         self.array: Value = array
         self.level: Level = level
-        self.frame: Value = None
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return (self.array if self.frame is None else self.frame).shape[1:]  # the frame has those of the array
+        return self.array.shape[1:]
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        return (self.array if self.frame is None else self.frame).dtype
+        return self.array.dtype
 
     @property
     def ndim(self) -> int:
@@ -60,7 +54,7 @@ class Batched(np.lib.mixins.NDArrayOperatorsMixin):
 
     @property
     def nbytes(self) -> int:
-        return (self.array if self.frame is None else self.frame).nbytes
+        return self.array.nbytes
 
     @property
     def real(self) -> Tensor:
@@ -75,9 +69,6 @@ class Batched(np.lib.mixins.NDArrayOperatorsMixin):
         return Tensor(self, None, self.level)
 
     def __getattr__(self, name: str) -> Any:
-        if name == "array":  # not formed yet
-            self.array = self.frame * self.factor
-            return self.array
         return getattr(self.tensor(), name)
 
     def __getitem__(self, index: Index) -> Any:
@@ -109,16 +100,6 @@ class Batched(np.lib.mixins.NDArrayOperatorsMixin):
     __array__ = _refuse
     item = _refuse
     tolist = _refuse
-
-
-def scaled(frame: Value, factor: Value, level: Level) -> Batched:
-    """The batch ``frame * factor``, where `factor` is one array for all examples, of the dtype of the stack `frame`.
-
-    It is formed when it is needed: what follows elementwise changes the factor, which has fewer entries.
-    """
-    batch = Batched.__new__(Batched)
-    batch.frame, batch.factor, batch.level = frame, factor, level
-    return batch
 
 
 def outline(x: Any) -> Any:

@@ -11,7 +11,7 @@ import pytest
 
 import qad
 from qad.core import fast
-from qad.core.tape import backward, forward, recorders
+from qad.core.tape import backward, recorders
 from tests.properties.roads import outcomes, unlike
 from tests.rules.test_registry import gathered
 
@@ -60,7 +60,6 @@ def test_without_the_folder_nothing_of_it_is_loaded():
 def test_the_quick_ones_stand_where_the_plain_ones_stood():
     """A name that is imported before they are installed would stay the plain one, silently."""
     assert backward.sweep is fast.sweep.sweep is not backward.plain_sweep
-    assert forward.tangent_of is fast.pushes.tangent_of
     assert recorders.unary is fast.recorders.unary and recorders.product is fast.recorders.product
     assert np.multiply in qad.core.tape.dispatch.UFUNCS
     assert qad.core.tape.dispatch.UFUNCS[np.multiply].__module__ == "qad.core.fast.recorders"
