@@ -94,12 +94,6 @@ def stopped(level: Level) -> bool:
     return top is not None and top.above(level) is not level
 
 
-def plain() -> bool:
-    """Whether short-cuts step aside in the running thread: see `qad.core.looking.observer.plain_roads`."""
-    top = mode()
-    return top is not None and top.plain
-
-
 def unrecorded(x: Any) -> Any:
     """The value of `x` as an operand without derivative: a bare array, under `qad.vmap` a Tensor of all examples.
 

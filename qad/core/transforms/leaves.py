@@ -99,7 +99,7 @@ def publish(g: Cotangent, owned: bool, value: Value) -> Value:
     if value.dtype.kind == "c":
         g, owned = np.conjugate(g), True
     g = g if owned else own(g)
-    return _of_the_kind(g, value_of(value)) if type(g) is Tensor and not g.shape else alike(g, value)
+    return alike(g, value) if g.shape else _of_the_kind(g, value_of(value))
 
 
 def _of_the_kind(g: Value, bare: Value) -> Value:

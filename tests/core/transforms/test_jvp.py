@@ -130,3 +130,10 @@ def test_tangents_have_the_dtype_of_the_output():
     for f in (lambda x: x + 1j, lambda x: np.concatenate([x[None], [1j]]), lambda x: x + np.float64(1.0), lambda x: x):
         out, moved = qad.jvp(f, (x,), (x,))
         assert moved.dtype == out.dtype and type(moved) is type(out)
+
+
+@pytest.mark.parametrize("x, kind", [(3.0, np.float64), (np.float64(3.0), np.float64), (np.array(3.0), np.ndarray)])
+def test_tangents_of_a_constant_gradient_are_of_the_kind_of_the_argument(x, kind):
+    """The gradient of a linear function depends on no tangent; what it gives at a number is a number all the same."""
+    g, t = qad.jvp(qad.grad(lambda x: np.sum(np.atleast_1d(x))), (x,), (x,))
+    assert (type(g), type(t), float(g), float(t)) == (kind, kind, 1.0, 0.0)
