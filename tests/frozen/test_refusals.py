@@ -96,7 +96,7 @@ def test_writing_into_arguments(name):
         (lambda x: x + RNG.normal(), "pass the arrays as arguments"),
         (lambda x: np.poly1d(x), "of type poly1d"),
         (lambda x: qad.tensor(x, requires_grad=True), "x.numpy"),
-        (lambda x: (y for y in x), "return a list"),
+        (lambda x: (y for y in x), "of type generator"),
         (lambda x: np.array([x[0], x[1]]), "np.stack"),
         (lambda x: x.reshape(3, 1).ravel("K"), "order='C'"),
         (lambda x: x.sum(out=np.zeros(())), "write y[...] = x.sum"),

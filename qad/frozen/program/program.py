@@ -119,12 +119,6 @@ class Program:
             known[step.out] = step.fn(*args, **kwargs)
         return [known[x] if type(x) is Var else x for x in self.outputs]
 
-    def copy(self) -> Program:
-        """The same program, for passes to change."""
-        other = Program(list(self.inputs), dict(self.constants), list(self.steps), list(self.outputs))
-        other.kinds = self.kinds
-        return other
-
     def definitions(self) -> dict[Var, Step]:
         """Dict of Var -> the step that makes it."""
         return {step.out: step for step in self.steps}

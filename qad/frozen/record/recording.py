@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType
 from typing import TYPE_CHECKING, Any
@@ -125,8 +124,6 @@ def plain(x: Any, recorder: Recorder) -> Any:
             raise ArgumentError("qad.freeze: the function returned a traced array of another recording")
     elif isinstance(x, np.ndarray) and x.dtype.kind in "biufc":
         return recorder.constant(np.asarray(x))
-    elif isinstance(x, Iterator):
-        raise ArgumentError(f"qad.freeze: the function returned a {type(x).__name__}, which runs once: return a list")
     elif not isinstance(x, UNCHANGING):
         raise ArgumentError(
             f"qad.freeze: the function returned an object of type {type(x).__name__}, which every call would share: "

@@ -46,7 +46,7 @@ def executable(program: Program, passes: Collection[str], build: Build, silent: 
     else:
         words = "planning a frozen function, once for arguments of these shapes"
         with waiting(words) if len(program.steps) > MANY else nullcontext():
-            program = improve(program.copy(), passes)
+            program = improve(program, passes)
         run = pooled(program, build, "compiled" in passes and lowering.has_loop())
     return program, partial(silently, run) if silent else run
 

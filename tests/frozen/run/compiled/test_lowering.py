@@ -6,7 +6,7 @@ import pytest
 import qad
 from benchmarks.freeze import polynomial
 from qad.frozen.run.compiled import lowering
-from qad.frozen.run.compiled.ufunc_loops import loop_of
+from qad.frozen.run.compiled.lowering import loop_of
 from tests.frozen.run.compiled.running import both, normal
 
 pytest.importorskip("llvmlite")
