@@ -17,7 +17,7 @@ from qad.contract.unary import reduce, spread
 from qad.core.errors import GradientTypeError
 from qad.extend import ARRAY_TYPES, Tensor, like, primitive, rule
 from qad.extend.memory import is_buffer, mark, settled, shows
-from qad.extend.recording import PRIMITIVES, Reverse, highest, note, records, split
+from qad.extend.recording import PRIMITIVES, highest, note, records, split
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -53,7 +53,8 @@ def record(plan: Plan, operands: Sequence[Array], wanted: tuple[int, ...]) -> Ar
         if len(operands) == 1 and shows(value, values[0]):
             mark(out, operands[0], partial(_constant, plan), ())
         return out
-    if len(plan.steps) > 2 and type(level) is Reverse and level.open and ARRAY_TYPES.issuperset(map(type, values)):
+    recorded = level.direction == "backward" and level.open
+    if len(plan.steps) > 2 and recorded and ARRAY_TYPES.issuperset(map(type, values)):
         options = {"plan": plan, "wanted": wanted}
         if not level.quick and not records(level):
             return network(*operands, **options)

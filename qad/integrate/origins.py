@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.tape.forward import Forward
 from qad.core.tape.node import ARGS, ID, LEAF, PARENTS, PICK, PRIMITIVE, given
 from qad.extend import Tensor, unrecorded
 
@@ -32,7 +31,7 @@ def origins(
     """
     values: dict[Hashable, Any] = {}
     nodes: dict[int, Any] = {}
-    waiting = [(c.node, c.value) for c in captured if type(c.level) is not Forward]
+    waiting = [(c.node, c.value) for c in captured if c.level.direction != "forward"]
     while waiting:
         node, value = waiting.pop()
         if node[ID] < mark or node[PRIMITIVE] is LEAF:
@@ -42,7 +41,7 @@ def origins(
             arguments = (None,) * len(node[PARENTS]) if node[PRIMITIVE] is PICK else node[ARGS]
             waiting += [(p, x) for p, x in zip(node[PARENTS], arguments, strict=False) if p is not None]
     for c in captured:
-        if type(c.level) is Forward:
+        if c.level.direction == "forward":
             values[c.level] = np.float64(0.0)
     program = [nodes[number] for number in sorted(nodes)]
     names = list(values)
@@ -58,7 +57,7 @@ def origins(
 
 def _of(tensor, known):
     """A captured Tensor, of numbers or along its tangent."""
-    if type(tensor.level) is Forward:
+    if tensor.level.direction == "forward":
         return unrecorded(tensor.value) + known[tensor.level] * unrecorded(tensor.tangent)
     return known[tensor.node[ID]]
 

@@ -18,7 +18,6 @@ from qad.core.modes import Mode
 from qad.core.tape.levels import MODE, WATCHING, mode
 from qad.core.tape.node import LEAF, PARENTS, PICK, PRIMITIVE
 from qad.core.tape.record import handed_down
-from qad.core.tape.reverse import Reverse
 from qad.core.tape.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -73,7 +72,7 @@ def wrap_rules(out: Answer, wrapper: Callable[[Rule, Sequence[int] | None], Rule
     `places` are the numbers of the arguments whose cotangents the rule returns; None stands for those it is asked for.
     """
     first = out[0] if isinstance(out, (tuple, list)) and out else out
-    if type(first) is not Tensor or type(first.level) is not Reverse or not first.level.open:
+    if type(first) is not Tensor or first.level.direction != "backward" or not first.level.open:
         return
     node = first.node[PARENTS][0] if first.node[PRIMITIVE] is PICK else first.node
     if node[PRIMITIVE] is LEAF:

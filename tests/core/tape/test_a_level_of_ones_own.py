@@ -8,7 +8,7 @@ from qad.core.tape.levels import Level
 from qad.core.tape.operands import split
 from qad.core.tape.tensor import Tensor, rebuild, settled, value_of
 from qad.core.trees import flatten, tree_map, unflatten
-from tests.rules.test_registry import gathered
+from tests.rules.test_registry import FLOORS, gathered
 
 
 class Counting(Level):
@@ -42,11 +42,11 @@ def counted(f, *args):
     return out, level.count
 
 
-CASES = list(gathered(("rules", "special")))
+CASES = list(gathered(FLOORS))
 
 
 @pytest.mark.parametrize("part", range(8))
-def test_the_registry_of_rules_runs_under_it(part):
+def test_the_whole_registry_runs_under_it(part):
     total = 0
     for case in CASES[part::8]:
         expected = tree_map(value_of, case.f(*tree_map(qad.tensor, case.point)))
