@@ -199,13 +199,16 @@ def test_couplings_of_any_range_from_all_spins_up():
     ],
 )
 def test_couplings_of_any_range_from_product_states(power, start):
-    """Changes had the errors of two evolutions that were both cut at the largest bond: derivatives were refused."""
+    """Changes had the errors of two evolutions that were both cut at the largest bond: derivatives were refused.
+
+    Values jump by up to 2e-8 here, so that differences of points 2e-2 apart are 1.2e-6 off, by those 4e-2 apart.
+    """
 
     def f(g):
         final = evolve(STARTS[start](16), qad.mps.long_range_ising(16, power, g), 0.2, 2).state
         return measured(final)
 
-    assert qad.grad(f)(0.8) == pytest.approx(difference(f, 0.8), abs=1e-6)
+    assert qad.grad(f)(0.8) == pytest.approx(difference(f, 0.8, 4e-2), abs=1e-6)
 
 
 @pytest.mark.slow
