@@ -98,10 +98,9 @@ def grown(name, bond):
 
 def sweeps_from(start, operator, bond):
     """qad's sweeps of two sites."""
-    from qad.mps.conserving.observables import operator_for
-    from qad.mps.conserving.sweeps import TwoSites
+    from qad.mps.search.sweeps import TwoSites
 
-    return TwoSites(operator_for(start, operator), start, bond)
+    return TwoSites(operator, start, bond)
 
 
 def sweeps_of_qad(name, bond):

@@ -138,6 +138,39 @@ class Rows:
         )
         self.rows: dict[tuple[int, int], Row] = {}
 
+    def edges(self, tensors: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        """The environments beyond both ends of a chain."""
+        found = edge(np.result_type(*tensors), like(*tensors))
+        return found, found
+
+    def past_left(self, environment: np.ndarray, site: int, tensor: np.ndarray) -> np.ndarray:
+        """A left environment past a site."""
+        return past_left(environment, tensor, operator=self.H[site])
+
+    def past_right(self, environment: np.ndarray, site: int, tensor: np.ndarray) -> np.ndarray:
+        """A right environment past a site."""
+        return past_right(environment, tensor, operator=self.H[site])
+
+    def effective(
+        self, site: int, size: int, left: np.ndarray, right: np.ndarray, centre: np.ndarray
+    ) -> tuple[Apply, np.ndarray]:
+        """The effective operator of a centre of `size` sites, this one first, and the centre whose numbers it takes."""
+        a, s, *inner, b = centre.shape
+        return self.row(site, size).operator(left, right, (a, s, *(inner or (1,)), b)), centre
+
+    def mixed_left(self, site: int, left: np.ndarray, centre: np.ndarray) -> np.ndarray:
+        """The density on (a, s) of what the operators of this site and all left of it make of a centre."""
+        a, s = centre.shape[:2]
+        found = (left_block(left, self.H[site]) @ centre.reshape(a * s, -1)).reshape(a * s, -1)
+        return (found @ found.conj().T).reshape(a, s, a, s)
+
+    def mixed_right(self, site: int, right: np.ndarray, centre: np.ndarray) -> np.ndarray:
+        """The conjugate of the density on (s, b) of what those of this site and all right of it make of a centre."""
+        s, b = centre.shape[-2:]
+        block = right_block(self.H[site], right)  # v s b, s' b'
+        found = (centre.reshape(-1, s * b) @ block.reshape(-1, s * b, s * b)).reshape(-1, s * b)
+        return (found.conj().T @ found).reshape(s, b, s, b)
+
     def row(self, site: int, size: int) -> Row:
         """The operators of `size` sites from this one on, with what is known of their bonds."""
         if (site, size) not in self.rows:

@@ -12,6 +12,7 @@ import numpy as np
 
 from qad.mps.conserving.channels import Channels
 from qad.mps.conserving.effective import Terms
+from qad.mps.conserving.inner import total_of
 from qad.mps.effective import Row, identities, nothing_on
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.layout import layout
@@ -22,6 +23,7 @@ from qad.symmetric.tensor import SymTensor
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from qad.mps.conserving.effective import Effective
     from qad.mps.conserving.quantities import Quantities
 
 
@@ -95,6 +97,39 @@ class Operator:
             bonds = before[site], before[site + 1], after[site + 1], after[site + size]
             self.terms[site, size] = Terms(Row(*sites, *bonds), self.channels, site, size)
         return self.terms[site, size]
+
+    def edges(self, tensors: Sequence[SymTensor]) -> tuple[SymTensor, SymTensor]:
+        """The environments beyond both ends of a chain."""
+        return edges(total_of(tensors), self.channels.conserved, np.result_type(*[t.dtype for t in tensors]))
+
+    def past_left(self, environment: SymTensor, site: int, tensor: SymTensor) -> SymTensor:
+        """A left environment past a site."""
+        return onwards(environment, tensor, self.entries[site])
+
+    def past_right(self, environment: SymTensor, site: int, tensor: SymTensor) -> SymTensor:
+        """A right environment past a site."""
+        return backwards(environment, tensor, self.entries[site])
+
+    def effective(
+        self, site: int, size: int, left: SymTensor, right: SymTensor, centre: SymTensor
+    ) -> tuple[Effective, SymTensor]:
+        """The effective operator of a centre of `size` sites, this one first, and the centre whose numbers it takes."""
+        apply = self.around(site, size).effective(left, right, centre)
+        return apply, centre.resplit(apply.layout.split)
+
+    def mixed_left(self, site: int, left: SymTensor, centre: SymTensor) -> SymTensor:
+        """The density on (a, s) of what the operators of this site and all left of it make of a centre."""
+        half = applied(self.entries[site], left, ((1,), (0,)), (0, 2, 3, 1, 4), 3)  # a' v s', a s
+        found = tensordot(half, centre, ([3, 4], [0, 1]))  # a' v s' ...
+        others = (1, *range(3, found.ndim))
+        return tensordot(found, found.conj(), (others, others))
+
+    def mixed_right(self, site: int, right: SymTensor, centre: SymTensor) -> SymTensor:
+        """The conjugate of the density on (s, b) of what those of this site and all right of it make of a centre."""
+        half = applied(self.entries[site], right, ((1,), (1,)), (4, 1, 2, 3, 0), 2)  # s b, v s' b'
+        found = tensordot(centre, half, ([-2, -1], [0, 1]))  # ... v s' b'
+        others = tuple(range(found.ndim - 2))
+        return tensordot(found.conj(), found, (others, others))
 
 
 def edges(total: tuple[int, ...], conserved: Quantities, dtype: np.dtype) -> tuple[SymTensor, SymTensor]:

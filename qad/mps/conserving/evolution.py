@@ -15,9 +15,9 @@ from qad.mps.conserving.environments import Operator, edges, past_left, past_rig
 from qad.mps.conserving.gauge import schmidt_form
 from qad.mps.conserving.inner import total_of
 from qad.mps.conserving.observables import operator_for
-from qad.mps.conserving.sweeps import kept_weights, lost_weight
 from qad.mps.evolve import tebd
 from qad.mps.evolve.tdvp import MOST_PRODUCTS, OneSiteTdvp, Tdvp, TwoSiteTdvp
+from qad.mps.search.cut import kept_weights, lost_weight
 from qad.mps.search.lanczos import exponential
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.create import from_dense

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.mps.conserving.sweeps import Sweeps, to_left
 from qad.mps.search.converged import sweep_down
+from qad.mps.search.sweeps import OneSite, move_left, move_right
 from qad.symmetric.contraction import tensordot
-from qad.symmetric.decompositions import qr
 from qad.symmetric.maps import bond_leg, rows_of
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ NEAR = 1.3  # weights kept, relative to what may come in for them
 CHOICES = 3  # of what comes in, per bond
 
 
-class Exchanging(Sweeps):
+class Exchanging(OneSite):
     """A state whose bonds exchange states between sectors, while its centre passes from left to right."""
 
     site: int
@@ -50,7 +49,7 @@ class Exchanging(Sweeps):
     def exchange_here(self, least: float) -> None:
         """Try exchanges of the bond right of the centre."""
         here, energy = self.tensors[self.site : self.site + 2], self.energy
-        pair = self.improved(self.site, tensordot(*here, 1))
+        pair = self.improved(self.site, 2)
         density = tensordot(pair, pair.conj(), ([2, 3], [2, 3])).resplit(2)
         found = [np.linalg.eigh(matrix) for matrix in density.sectors()]
         legs = dict(zip(here[0].legs[2].charges, here[0].legs[2].dims, strict=True))
@@ -73,21 +72,20 @@ class Exchanging(Sweeps):
 
     def sweep(self) -> float:
         """Improve both sites of the bond; returns the energy."""
-        self.tensors[self.site] = self.improved(self.site, self.tensors[self.site])
+        self.tensors[self.site] = self.improved(self.site)
         self.onward()
-        self.tensors[self.site + 1] = self.improved(self.site + 1, self.tensors[self.site + 1])
+        self.tensors[self.site + 1] = self.improved(self.site + 1)
         self.back()
         return self.energy
 
     def onward(self) -> None:
         """Move the centre to the right end of the bond."""
-        self.tensors[self.site], rest = qr(self.tensors[self.site], 2)
-        self.tensors[self.site + 1] = tensordot(rest, self.tensors[self.site + 1], 1).resplit(2)
+        move_right(self.tensors, self.site)
         self.pass_right(self.site)
 
     def back(self) -> None:
         """Move the centre to the left end of the bond."""
-        to_left(self.tensors, self.site + 1)
+        move_left(self.tensors, self.site + 1)
         self.pass_left(self.site + 1)
 
 

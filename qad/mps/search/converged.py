@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from qad.mps.search.monitor import Watch
-    from qad.mps.search.result import Excluding
+    from qad.mps.search.penalty import Excluded
 
 RUNS = 12  # times that a method runs at most, from where probes led
 REFUTED, LEAST_REFUTED = 10.0, 1e-9  # in units of tol, and relative: by how much a probe has to end lower
@@ -37,7 +37,7 @@ FINE = {"polishing": 1.0, "mixing": 0.0, "full": 1.0, "tolerance": 1e-8}  # how 
 
 
 def until_converged(
-    run: Callable[[], None], watch: Watch, tol: float, excluded: Excluding, pairs: Callable[[Any], Any],
+    run: Callable[[], None], watch: Watch, tol: float, excluded: Excluded, pairs: Callable[[Any], Any],
     sites: Callable[[Any], Any], anew: Callable[[Any], Any] | None = None,
     exchanging: Callable[[Any], Any] | None = None,
 ) -> None:  # fmt: skip
@@ -62,7 +62,7 @@ def until_converged(
     watch.message = "not converged: again and again a change of the state lowers the energy: give another start"
 
 
-def overlaps(watch: Watch, excluded: Excluding) -> bool:
+def overlaps(watch: Watch, excluded: Excluded) -> bool:
     """Whether the state is not orthogonal to those that are excluded: then it has not converged."""
     overlap = excluded.overlap(watch.state * (1 / watch.state.norm()))
     if overlap > ORTHOGONAL:

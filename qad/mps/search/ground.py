@@ -13,31 +13,36 @@ from qad.core.keywords import keywords_told
 from qad.core.threads import blas_for
 from qad.mps.canonical import schmidt_form
 from qad.mps.chain import site_count
-from qad.mps.checks import check_operator, operator_of
-from qad.mps.conserving.search import ground_state as of_charge
+from qad.mps.checks import operator_of
+from qad.mps.conserving.exchange import Exchanging
+from qad.mps.conserving.gauge import schmidt_form as schmidt_form_of_charge
+from qad.mps.conserving.observables import operator_for
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.energy import prepared
 from qad.mps.hamiltonian import of_order_one
-from qad.mps.observables import energy, overlap, variance
+from qad.mps.observables import energy, variance
 from qad.mps.operator import MPO
 from qad.mps.search.checkpoint import Checkpoint
 from qad.mps.search.converged import until_converged
-from qad.mps.search.dmrg import OneSite, TwoSites, one_site, two_sites
+from qad.mps.search.dmrg import one_site, two_sites
 from qad.mps.search.imaginary import tdvp, tebd
 from qad.mps.search.lbfgs import lbfgs
 from qad.mps.search.monitor import Watch
+from qad.mps.search.penalty import Excluded
 from qad.mps.search.pieces import moved_by, way_out
 from qad.mps.search.result import GroundState
 from qad.mps.search.riemannian import riemannian
+from qad.mps.search.start import GRADIENTS, begin, begun
+from qad.mps.search.sweeps import OneSite, TwoSites
 from qad.mps.state import MPS
 from qad.optimize.progress import bar_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from qad.mps.opsum import OpSum
-    from qad.mps.search.dmrg import Sweeps
+    from qad.mps.search.sweeps import Sweeps
     from qad.typing import DTypeLike, FilePath, Function, Progress, Seed
 
 METHODS: dict[str, Function] = {
@@ -48,9 +53,6 @@ METHODS: dict[str, Function] = {
     "tebd": tebd,
     "tdvp": tdvp,
 }
-SMALL_START = ("dmrg", "dmrg2", "tebd", "tdvp")  # these grow their bonds, and start from small ones
-SMALL = 8
-GRADIENTS = ("lbfgs", "riemannian")  # these keep the bonds of their start
 
 
 @keywords_told
@@ -158,9 +160,14 @@ def ground_state(
     if conserve is not None or sector is not None or isinstance(start, SymmetricMPS):
         if conserve is None and start is None:
             raise ArgumentError('sector= needs to know what is conserved: conserve="Sz"')
-        options |= {"tol": tol, "excluded": excluded, "weight": weight}
-        return of_charge(H, bond, method, conserve, sector, start, seed=seed, dtype=dtype, **options)
-    start = begin(H, bond, method, seed, start, dtype, excluded)
+        start = begun(H, bond, method, conserve, sector, start, dtype, seed)
+        operator_for(start, H)
+        if file is not None:
+            file.of_sector(start)
+    else:
+        start = begin(H, bond, method, seed, start, dtype, excluded)
+    if any(state.dtype.kind == "c" for state in excluded) and start.dtype.kind == "f":
+        start = start * (1 + 0j)  # the complement of complex states is complex
     return searched(H, bond, method, start, tol, excluded, weight, **options)
 
 
@@ -187,26 +194,13 @@ def check_dtype(dtype: DTypeLike | None, H: MPO, excluded: Sequence[MPS | Symmet
             raise ArgumentError(f"states of dtype {np.dtype(dtype)} cannot hold {what}")
 
 
-def begin(
-    H: MPO, bond: int, method: str, seed: Seed, start: MPS | None, dtype: DTypeLike | None, excluded: Sequence[MPS]
-) -> MPS:
-    """The state from which a search starts: the given one, or a random one."""
-    if start is None:
-        start = start_state(H, min(bond, SMALL) if method in SMALL_START else bond, seed, dtype)
-    for state in (start, *excluded):
-        check_operator(state, H)
-    if any(state.dtype.kind == "c" for state in excluded) and start.dtype.kind == "f":
-        start = start * (1 + 0j)  # the complement of complex states is complex
-    return start
-
-
 def searched(
     H: MPO,
     bond: int,
     method: str,
-    start: MPS,
+    start: Any,
     tol: float,
-    excluded: Sequence[MPS],
+    excluded: Sequence[MPS | SymmetricMPS],
     weight: float | None,
     *,
     progress: Progress,
@@ -214,15 +208,19 @@ def searched(
     callback: Function | None,
     file: Checkpoint | None,
 ) -> GroundState:
-    """What a search over ordinary states finds; see `ground_state`."""
+    """What a search from a state finds; see `ground_state`."""
     prepared(H)
     with blas_for(max(bond, start.bond)), bar_for(progress, "energy") as bar:
         tensors, unit = of_order_one(H.tensors)  # by a power of 2, so that nothing is rounded
         scaled = H if unit == 1 else MPO(tensors)
         watch = Watch(start, callback, file, bar, maxiter, unit=unit)
         watch.resume()
-        search(method, scaled, watch, bond, tol, Excluded(excluded, weight, scaled, watch.unit))
-    state, _ = schmidt_form(watch.state)
+        search(method, scaled, watch, bond, tol, Excluded(excluded, weight, scaled, start, unit))
+    state = watch.state
+    if isinstance(state, SymmetricMPS):
+        state = SymmetricMPS(schmidt_form_of_charge(state.tensors)[0], state.conserved)
+    else:
+        state, _ = schmidt_form(state)
     return GroundState(
         state, float(energy(state, scaled)) * unit, float(variance(state, scaled)) * unit * unit,
         np.array(watch.history), watch.gradient_norm * unit, watch.converged, watch.message, watch.nfev, method,
@@ -232,41 +230,15 @@ def searched(
 def search(method: str, H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> None:
     """Run a method until it has converged, or the user or the number of steps ends it."""
 
-    def sweeps(kind: type[Sweeps], H: MPO, state: MPS) -> Sweeps:
+    def sweeps(kind: type[Sweeps], H: MPO, state: Any) -> Sweeps:
         return kind(H, state, watch.state.bond if method in GRADIENTS else bond, excluded)
 
     run = partial(METHODS[method], H, watch, bond, tol, excluded)
-    moves = [moved_by([0] * phys, sub) for phys in watch.state.phys]
-    anew = way_out(H, moves, neg, partial(sweeps, TwoSites))
-    until_converged(run, watch, tol, excluded, partial(sweeps, TwoSites, H), partial(sweeps, OneSite, H), anew)
-
-
-def start_state(H: MPO, bond: int, seed: Seed, dtype: DTypeLike | None) -> MPS:
-    """A random open state on which `H` acts."""
-    phys = {size for w in H for size in w.shape[2:]}
-    if len(phys) > 1:
-        raise ShapeError(f"the sites of H have physical dimensions {sorted(phys)}: give a start state that fits them")
-    return MPS.random(len(H), bond, phys.pop(), (H.dtype if dtype is None else dtype), seed)
-
-
-class Excluded:
-    """States to stay orthogonal to, and what an overlap with them costs."""
-
-    def __init__(self, states: Iterable[MPS], weight: float | None, H: MPO, unit: float = 1.0):
-        for state in states:
-            check_operator(state, H)
-        self.states: list[MPS] = [schmidt_form(state)[0] for state in states]
-        if weight is None:
-            weight = 10 * unit * max([1.0, *(abs(float(energy(state, H))) / len(H) for state in self.states)])
-        if not weight > 0:
-            raise ArgumentError(f"weight must be positive, but got {weight!r}")
-        self.weight: float = weight / unit
-
-    def overlap(self, psi: MPS) -> float:
-        """The largest squared overlap with a normalised state."""
-        return max((float(np.abs(overlap(state, psi)) ** 2) for state in self.states), default=0.0)
-
-    def cost(self, psi: MPS) -> Any:
-        """The penalty of a state, by its normalised overlaps; differentiable."""
-        square = overlap(psi, psi).real
-        return sum(self.weight * np.abs(overlap(state, psi)) ** 2 / square for state in self.states)
+    moves, opposite, exchanging = [moved_by([0] * phys, sub) for phys in watch.state.phys], neg, None
+    if isinstance(watch.state, SymmetricMPS):
+        group = watch.state.conserved.symmetry
+        moves = [moved_by(charges, group.minus) for charges in watch.state.conserved.charges]
+        opposite, exchanging = group.opposite, partial(sweeps, Exchanging, H)
+    anew = way_out(H, moves, opposite, partial(sweeps, TwoSites))
+    pairs, sites = partial(sweeps, TwoSites, H), partial(sweeps, OneSite, H)
+    until_converged(run, watch, tol, excluded, pairs, sites, anew, exchanging)

@@ -18,13 +18,13 @@ from qad.mps.search.monitor import Finished
 if TYPE_CHECKING:
     from qad.mps.operator import MPO
     from qad.mps.search.monitor import Watch
-    from qad.mps.search.result import Excluding
+    from qad.mps.search.penalty import Excluded
 
 GATE_STEPS = (0.1, 0.03, 0.01, 0.003, 0.001)  # the energy errs by the fourth power of the last one
 GROWTH_STEP, LONG_STEP = 0.2, 1.0
 
 
-def tebd(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluding) -> None:
+def tebd(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> None:
     """Gates on neighbours, in ever shorter steps."""
     begin(H, watch, excluded, "tebd")
     for dt in GATE_STEPS:
@@ -32,7 +32,7 @@ def tebd(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluding) -> No
     judge(watch, tol, f"the last step, of {GATE_STEPS[-1]},")
 
 
-def tdvp(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluding) -> None:
+def tdvp(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> None:
     """Two sites at a time until the bonds are full and little is gained, then one."""
     begin(H, watch, excluded, "tdvp")
     if not watch.extra.get("full"):
@@ -42,7 +42,7 @@ def tdvp(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluding) -> No
     judge(watch, tol, "the last step")
 
 
-def begin(H: MPO, watch: Watch, excluded: Excluding, method: str) -> None:
+def begin(H: MPO, watch: Watch, excluded: Excluded, method: str) -> None:
     """Refuse what imaginary time cannot do; note the first energy."""
     if excluded.states:
         raise ArgumentError(

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.mps.canonical import schmidt_form
+from qad.mps.conserving.isometric import weighted as weighted_sectors
+from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.observables import energy
 from qad.mps.search.monitor import ROUNDING, Finished, is_settled
 from qad.mps.state import MPS
@@ -25,20 +27,15 @@ if TYPE_CHECKING:
 
     from qad.mps.operator import MPO
     from qad.mps.search.monitor import Watch
-    from qad.mps.search.result import Excluding
+    from qad.mps.search.penalty import Excluded
 
 ROUND = 20  # iterations between two choices of gauge; as many steps as L-BFGS remembers
 FIRST_FLOOR, FLOORS = 1e-2, (1e-5, 1e-1)  # Schmidt coefficients below the floor are not divided out any further
 
 
-def lbfgs(
-    H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluding, weighted: Callable[..., Any] | None = None
-) -> None:
-    """Rounds of L-BFGS, each in a gauge of its own, until one gains too little.
-
-    ``weighted(state, floor)`` gives variables, and the function that makes a chain of them.
-    """
-    weighted = weighted or weighted_tensors
+def lbfgs(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> None:
+    """Rounds of L-BFGS, each in a gauge of its own, until one gains too little."""
+    weighted = weighted_sectors if isinstance(watch.state, SymmetricMPS) else weighted_tensors
 
     def loss(psi):
         return energy(psi, H) + excluded.cost(psi) if excluded.states else energy(psi, H)

@@ -1,58 +1,111 @@
-"""What keeps sweeps away from states that are excluded: a penalty for the overlap with them."""
+"""What keeps searches away from states that are excluded: a penalty for the overlap with them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.extend import like
-from qad.mps.environments import past_left, past_right
+from qad.core.errors import ArgumentError
+from qad.mps.conserving.inner import total_of
+from qad.mps.conserving.state import SymmetricMPS
+from qad.mps.observables import energy, overlap
+from qad.symmetric.generic import aligned_numbers, join
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
 
+    from qad.mps.chain import Chain
     from qad.mps.effective import Apply
-    from qad.mps.search.result import Excluding
-    from qad.mps.state import MPS
+    from qad.mps.operator import MPO
+
+
+class Excluded:
+    """States to stay orthogonal to, and what a squared overlap with them costs.
+
+    Parameters
+    ----------
+    states : sequence of MPS or SymmetricMPS
+        Those of another sector than `start` are orthogonal as they are, and are left out.
+    weight : float, optional
+        Default: ten times the largest energy per site.
+    H : MPO
+    start : MPS or SymmetricMPS
+        Of the search, of the same kind.
+    unit : float
+        The weight is divided by it.
+    """
+
+    def __init__(self, states: Iterable[Any], weight: float | None, H: MPO, start: Any, unit: float = 1.0):
+        if isinstance(start, SymmetricMPS):
+            states = of_sector(states, start)
+        self.states: list[Any] = [state.normalized() for state in states]
+        if weight is None:
+            weight = 10 * unit * max([1.0, *(abs(float(energy(state, H))) / len(H) for state in self.states)])
+        if not weight > 0:
+            raise ArgumentError(f"weight must be positive, but got {weight!r}")
+        self.weight: float = weight / unit
+
+    def overlap(self, psi: Chain) -> float:
+        """The largest squared overlap with a normalised state."""
+        return max((float(np.abs(overlap(state, psi)) ** 2) for state in self.states), default=0.0)
+
+    def cost(self, psi: Chain) -> Any:
+        """The penalty of a state, by its normalised overlaps; differentiable."""
+        square = overlap(psi, psi).real
+        return sum(self.weight * np.abs(overlap(state, psi)) ** 2 / square for state in self.states)
+
+
+def of_sector(states: Iterable[Any], start: SymmetricMPS) -> list[Any]:
+    """Those of the states that have the total charge of another; raises where they do not conserve the same."""
+    states = list(states)
+    if any(getattr(state, "conserved", None) != start.conserved for state in states):
+        raise ArgumentError(
+            "a search that conserves charges excludes states that conserve the same on the same sites: those "
+            "that ground_state(..., conserve=...) found"
+        )
+    return [state for state in states if total_of(state) == total_of(start)]
 
 
 class Penalty:
-    """``weight |state><state|`` for every excluded state, by the overlaps on both sides of the centre."""
+    """``weight |state><state|`` for every excluded state, by the overlaps on both sides of the centre.
 
-    def __init__(self, excluded: Excluding, tensors: Sequence[np.ndarray]):
-        self.states: list[MPS] = excluded.states
-        self.weight: float = excluded.weight
-        n = len(tensors)
-        start = like(*tensors).ones((1, 1))  # of environments in which the present state is the bra
-        self.left: list[list[np.ndarray]] = [[start] * n for _ in self.states]
-        self.right: list[list[np.ndarray]] = [[start] * n for _ in self.states]
-        for site in reversed(range(1, n)):
-            self.pass_left(site, tensors[site])
+    The present state is the bra, and the legs of the overlaps are (bra, ket); None is that of no sites.
+    """
 
-    def pass_right(self, site: int, tensor: np.ndarray) -> None:
+    def __init__(self, excluded: Excluded | None, n: int):
+        self.states: list[Any] = [] if excluded is None else excluded.states
+        self.weight: float = 0.0 if excluded is None else excluded.weight
+        self.left: list[list[Any]] = [[None] * n for _ in self.states]
+        self.right: list[list[Any]] = [[None] * n for _ in self.states]
+
+    def pass_right(self, site: int, tensor: Any) -> None:
+        """The centre moves on from this site to the right."""
         for state, left in zip(self.states, self.left, strict=True):
-            left[site + 1] = past_left(left[site], state[site], tensor)
+            half = state[site] if left[site] is None else join(left[site], state[site])
+            left[site + 1] = join(tensor.conj(), half, ((0, 1), (0, 1)))
 
-    def pass_left(self, site: int, tensor: np.ndarray) -> None:
+    def pass_left(self, site: int, tensor: Any) -> None:
+        """The centre moves on from this site to the left."""
         for state, right in zip(self.states, self.right, strict=True):
-            right[site - 1] = past_right(right[site], state[site], tensor)
+            half = state[site] if right[site] is None else join(state[site], right[site], ((2,), (1,)))
+            right[site - 1] = join(tensor.conj(), half, ((1, 2), (1, 2)))
 
-    def added(self, apply: Apply, at: tuple[int, int]) -> Apply:
-        """`apply` plus the penalty, on the centre made of the sites ``range(*at)``."""
+    def reduced(self, number: int, site: int, size: int) -> Any:
+        """An excluded state in the basis of the centre of `size` sites, this one first."""
+        state, left, right = self.states[number], self.left[number][site], self.right[number][site + size - 1]
+        centre = state[site] if left is None else join(left, state[site])
+        for tensor in state.tensors[site + 1 : site + size]:
+            centre = join(centre, tensor)
+        return centre if right is None else join(centre, right, ((centre.ndim - 1,), (1,)))
+
+    def added(self, apply: Apply, centre: Any, site: int) -> Apply:
+        """An effective operator with the penalty added, on the numbers of a centre, this site first."""
         if not self.states:
             return apply
-        rows = [self.reduced(*parts, at).reshape(-1) for parts in zip(self.states, self.left, self.right, strict=True)]
+        rows = [aligned_numbers(centre, self.reduced(k, site, centre.ndim - 2)) for k in range(len(self.states))]
 
         def penalised(x):
             return apply(x) + self.weight * sum(row * np.vdot(row, x) for row in rows)
 
         return penalised
-
-    @staticmethod
-    def reduced(state: MPS, left: Sequence[np.ndarray], right: Sequence[np.ndarray], at: tuple[int, int]) -> np.ndarray:
-        """An excluded state in the basis of the centre."""
-        centre = left[at[0]]
-        for site in range(*at):
-            centre = np.tensordot(centre, state[site], 1)
-        return np.tensordot(centre, right[at[1] - 1], (-1, 1))

@@ -3,27 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Protocol
 
 import numpy as np
 
 from qad.mps.state import MPS
 from qad.optimize.result import result_card
-
-
-class Excluding(Protocol):
-    """States that a search shall not find, and what it adds to the energy for them; see `qad.mps.search.ground`."""
-
-    states: list[MPS]
-    weight: float
-
-    def overlap(self, psi: MPS) -> float:
-        """The largest squared overlap with a normalised state."""
-        ...
-
-    def cost(self, psi: MPS) -> Any:
-        """The penalty of a state."""
-        ...
 
 
 @dataclass(frozen=True)

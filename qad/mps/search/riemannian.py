@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from qad.mps.conserving.isometric import SymmetricChain
+from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.observables import energy
 from qad.mps.search.isometric import IsometricChain
 from qad.mps.search.monitor import ROUNDING, Finished
@@ -14,20 +16,19 @@ if TYPE_CHECKING:
 
     from qad.mps.operator import MPO
     from qad.mps.search.monitor import Watch
-    from qad.mps.search.result import Excluding
+    from qad.mps.search.penalty import Excluded
 
 MEMORY = 20
 WINDOW = 10  # iterations over which the gain is judged
 
 
-def riemannian(
-    H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluding, kind: Callable[..., Any] = IsometricChain
-) -> None:
+def riemannian(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> None:
     """Minimise the energy over isometric chains; see `qad.mps.search.isometric` for coordinates and metric."""
 
     def loss(psi):
         return energy(psi, H) + excluded.cost(psi) if excluded.states else energy(psi, H)
 
+    kind = SymmetricChain if isinstance(watch.state, SymmetricMPS) else IsometricChain
     watch.begin(loss(watch.state))
     while True:
         one_run(loss, watch, tol, kind(watch.state))

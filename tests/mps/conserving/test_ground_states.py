@@ -6,7 +6,7 @@ import pytest
 import qad
 from qad.core.errors import ArgumentError
 from qad.mps import MPS, OpSum, ground_state
-from qad.mps.conserving.sweeps import as_before, kept_weights, lost_weight
+from qad.mps.search.cut import as_before, kept_weights, lost_weight
 
 
 def exact(H, conserve, sector):
@@ -136,7 +136,7 @@ def test_multiplets_are_cut_in_the_order_of_sectors():
 
 
 def test_sectors_stay_where_they_hold_as_much():
-    weights, leg = [np.array([0.5, 0.1]), np.array([0.4, 0.1])], qad.symmetric.Leg({0: 1, 1: 2}, -1)
+    weights, leg = [np.array([0.5, 0.1]), np.array([0.4, 0.1])], {(0,): 1, (1,): 2}
     assert as_before(weights, [2, 1], [(0,), (1,)], leg, 3) == [1, 2]
     worse = [np.array([0.5, 0.2]), np.array([0.4, 0.1])]
     assert as_before(worse, [2, 1], [(0,), (1,)], leg, 3) == [2, 1]

@@ -11,7 +11,7 @@ from qad.mps import MPS, energy, entanglement_entropy, expectation, log_norm2, n
 from qad.mps.conserving.environments import edges, past_left, past_right
 from qad.mps.conserving.make import bond_sectors
 from qad.mps.conserving.observables import operator_for
-from qad.mps.conserving.sweeps import right_canonical
+from qad.mps.search.sweeps import right_canonical
 from qad.symmetric.tensor import bare
 from tests.mps.conserving.chains import CHAINS, random
 

@@ -1,0 +1,77 @@
+"""The states that searches start from: what the caller gives, or random ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qad.core.errors import ArgumentError, ShapeError
+from qad.mps.checks import check_operator
+from qad.mps.conserving.make import random_state
+from qad.mps.conserving.quantities import check_no_vacuum, conserved_by
+from qad.mps.conserving.state import SymmetricMPS
+from qad.mps.gauge import check_open
+from qad.mps.state import MPS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.mps.conserving.quantities import Names
+    from qad.mps.operator import MPO
+    from qad.typing import DTypeLike, Seed
+
+SMALL = 8  # bond of a random start of those methods that grow it
+GRADIENTS = ("lbfgs", "riemannian")  # these keep the bonds of their start
+
+
+def begin(
+    H: MPO, bond: int, method: str, seed: Seed, start: MPS | None, dtype: DTypeLike | None, excluded: Sequence[MPS]
+) -> MPS:
+    """The state from which a search starts: the given one, or a random one."""
+    if start is None:
+        start = start_state(H, first_bond(bond, method), seed, dtype)
+    for state in (start, *excluded):
+        check_operator(state, H)
+        check_open(state)
+    return start
+
+
+def first_bond(bond: int, method: str) -> int:
+    """The bond of a random state: small, but for methods that keep it."""
+    return bond if method in GRADIENTS else min(bond, SMALL)
+
+
+def begun(
+    H: MPO, bond: int, method: str, conserve: Names | None, sector: object, start: SymmetricMPS | None,
+    dtype: DTypeLike | None, seed: Seed,
+) -> SymmetricMPS:  # fmt: skip
+    """The state from which a search that conserves charges starts: the given one, or a random one."""
+    if start is None:
+        conserved = conserved_by(H, conserve)
+        if sector is None:
+            check_no_vacuum(conserved)
+        kind = H.dtype if dtype is None else dtype
+        total = conserved.symmetry.neutral if sector is None else conserved.sector(sector)
+        return random_state(first_bond(bond, method), conserved, conserved.symmetry.shown(total), np.dtype(kind), seed)
+    if not isinstance(start, SymmetricMPS):
+        raise ArgumentError(
+            "a search that conserves charges starts from a state that does: "
+            "qad.mps.MPS.product(..., conserve=...) or MPS.random(..., conserve=..., sector=...)"
+        )
+    names = (conserve,) if isinstance(conserve, str) else tuple(conserve or start.conserved.names)
+    if names != start.conserved.names:
+        raise ArgumentError(
+            f"conserve={conserve!r}, but the start state conserves {start.conserved.names}: say the same"
+        )
+    if sector is not None and start.conserved.sector(sector) != start.conserved.sector(start.sector):
+        raise ArgumentError(f"sector={sector!r}, but the start state lies in the sector {start.sector}: leave one out")
+    return start
+
+
+def start_state(H: MPO, bond: int, seed: Seed, dtype: DTypeLike | None) -> MPS:
+    """A random open state on which `H` acts."""
+    phys = {size for w in H for size in w.shape[2:]}
+    if len(phys) > 1:
+        raise ShapeError(f"the sites of H have physical dimensions {sorted(phys)}: give a start state that fits them")
+    return MPS.random(len(H), bond, phys.pop(), (H.dtype if dtype is None else dtype), seed)

@@ -1,0 +1,269 @@
+"""Sweeps of the density matrix renormalisation group: a centre moves along the chain, and each step lowers the energy.
+
+S. R. White, PRL 69, 2863 (1992); as sweeps over matrix product states U. Schollwöck, Ann. Phys. 326, 96 (2011),
+section 6.  Bonds grow, and sectors open, by a mixer: what the operator makes of the centre is mixed into its density
+matrix, ever more weakly (C. Hubig et al., PRB 91, 155115 (2015)).  Tensors are plain arrays or symmetric tensors.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.mps.conserving.observables import operator_for
+from qad.mps.conserving.state import SymmetricMPS
+from qad.mps.environments import Rows
+from qad.mps.search.cut import DISCARDED, as_before, kept_weights, lost_weight
+from qad.mps.search.local import Solving
+from qad.mps.search.penalty import Penalty
+from qad.mps.state import MPS
+from qad.symmetric import generic
+from qad.symmetric.generic import as_map, join, laid_out, leg_sizes, numbers, permuted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.mps.operator import MPO
+    from qad.mps.search.penalty import Excluded
+
+TIGHTEST = 1e-18  # error of the energy at which a local problem is solved at last
+SITE_BOND = 8  # the bond of the first sweep of single sites; each may double it
+
+
+class Schedule(NamedTuple):
+    """How sweeps begin and go on, by how dear a product with the effective operator is beside what a step does once.
+
+    Where products cost little, local problems are solved finely from the first sweep on, and there are few sweeps.
+    """
+
+    bond: int  # of the first sweep of pairs
+    growth: int  # of it, from sweep to sweep, until it is what was asked for
+    products: int  # per step; more where local problems are not solved
+    loosest: float  # errors of the energy, relative, at which a local problem is solved in the first sweep
+    share: float  # of what the last sweep gained: such errors thereafter
+    pair_mixing: tuple[float, float, float, float]  # mixed in at first; from sweep to sweep, growing or not; the least
+    site_mixing: tuple[float, float, float, float]
+    isometric: bool  # single sites without a mixer keep their bonds; else these lose what carries no weight
+
+
+DENSE = Schedule(8, 2, 12, 1e-4, 1e-2, (0.0, 0.0, 0.0, 1.0), (1e-3, 0.5, 0.1, 1e-12), isometric=False)
+CHARGED = Schedule(32, 4, 20, 1e-10, 1e-4, (1e-3, 0.1, 1e-2, 1e-5), (0.1, 0.5, 0.3, 1e-8), isometric=True)
+
+
+class Sweeps(Solving):
+    """A state with a centre that moves; every step replaces it by the ground state of its effective operator.
+
+    Parameters
+    ----------
+    H : MPO
+    start : MPS or SymmetricMPS
+        Open.
+    bond : int
+        Largest bond dimension.
+    excluded : Excluded, optional
+        States, and what a squared overlap with them costs.
+    """
+
+    REMEMBERED: ClassVar[tuple[str, ...]] = ("bond", "tolerance", "mixing")  # what a checkpoint keeps
+    size: ClassVar[int]  # of the centre, in sites
+    mixing: float
+    cutoff: float = DISCARDED  # weight per step that is cut off in any case; all bonds are filled where it is negative
+
+    def __init__(self, H: MPO, start: Any, bond: int, excluded: Excluded | None = None):
+        self.start: Any = start
+        self.schedule: Schedule = CHARGED if isinstance(start, SymmetricMPS) else DENSE
+        self.most: int = bond
+        self.first, self.growth, (self.mixing, *self.fading, self.least) = self.own_schedule()
+        self.bond: int = min(bond, max(self.first, start.bond))
+        others = [] if excluded is None else [state.dtype for state in excluded.states]
+        dtype = np.result_type(start.dtype, H.dtype, *others)
+        self.tensors: list[Any] = right_canonical([t.astype(dtype) for t in start])
+        self.kernel: Any = operator_for(start, H) if isinstance(start, SymmetricMPS) else Rows(H, dtype)
+        n = len(self.tensors)
+        first, last = self.kernel.edges(self.tensors)
+        self.left: list[Any] = [first] * n
+        self.right: list[Any] = [last] * n
+        self.penalty: Penalty = Penalty(excluded, n)
+        for site in reversed(range(1, n)):
+            self.pass_left(site)
+        self.energy: float = self.expectation()
+        self.first_energy: float = self.energy
+        self.tolerance: float = self.schedule.loosest * max(abs(self.energy), 1.0)
+        self.products: int = self.schedule.products
+        self.used = self.left_over = self.discarded = 0.0
+
+    def own_schedule(self) -> tuple[int, int, tuple[float, ...]]:
+        """The first bond, how it grows, and what is mixed in."""
+        return self.schedule.bond, self.schedule.growth, self.schedule.pair_mixing
+
+    @property
+    def state(self) -> Any:
+        """The present state, its centre at site 0 between sweeps."""
+        if isinstance(self.start, SymmetricMPS):
+            return SymmetricMPS(self.tensors, self.start.conserved)
+        return MPS(self.tensors)
+
+    @property
+    def growing(self) -> bool:
+        """Whether the next sweep may use larger bonds than the last one, or mixes something in."""
+        return self.bond < self.most or self.mixing > 0
+
+    def expectation(self) -> float:
+        """The energy of the present state, its centre at site 0."""
+        apply, centre = self.kernel.effective(0, 1, self.left[0], self.right[0], self.tensors[0])
+        x = numbers(centre)
+        return float(np.vdot(x, self.penalty.added(apply, centre, 0)(x)).real / np.vdot(x, x).real)
+
+    def pass_right(self, site: int) -> None:
+        """The centre moves on to the right, and leaves an isometry behind."""
+        if site + 1 < len(self.tensors):
+            self.left[site + 1] = self.kernel.past_left(self.left[site], site, self.tensors[site])
+            self.penalty.pass_right(site, self.tensors[site])
+
+    def pass_left(self, site: int) -> None:
+        """The centre moves on to the left, and leaves an isometry behind."""
+        self.right[site - 1] = self.kernel.past_right(self.right[site], site, self.tensors[site])
+        self.penalty.pass_left(site, self.tensors[site])
+
+    def sweep(self) -> float:
+        """To the right end and back; returns the energy of the state that is left."""
+        before, growing = self.energy, self.bond < self.most
+        self.discarded, self.used, self.left_over = 0.0, self.tolerance, 0.0
+        self.to_right_and_back(len(self.tensors) - self.size)
+        self.energy = self.expectation()
+        gain = max(before - self.energy, 0.0)
+        self.tolerance = float(np.clip(self.schedule.share * gain, TIGHTEST, self.tolerance))
+        self.mixing *= self.fading[0 if growing else 1]
+        self.mixing = self.mixing if self.mixing > self.least else 0.0
+        self.bond = min(self.growth * self.bond, self.most)
+        return self.energy
+
+    def to_right_and_back(self, last: int) -> None:
+        """Step from the first centre to the last one, and back."""
+        raise NotImplementedError
+
+    def improved(self, site: int, size: int | None = None) -> Any:
+        """The best centre of so many sites, this one first."""
+        size = size or self.size
+        centre = self.tensors[site]
+        for tensor in self.tensors[site + 1 : site + size]:
+            centre = join(centre, tensor)
+        apply, centre = self.kernel.effective(site, size, self.left[site], self.right[site + size - 1], centre)
+        found = self.lowest(self.penalty.added(apply, centre, site), numbers(centre))
+        return laid_out(generic.with_numbers(centre, found), 2)
+
+    def step_right(self, site: int) -> None:
+        """Improve the centre that begins here; its first site becomes an isometry from its right bond."""
+        centre, before = self.improved(site), leg_sizes(self.tensors[site], 2)
+        behind = tuple(range(2, centre.ndim))
+        density = join(centre, centre.conj(), (behind, behind))
+        if self.mixing:
+            density = mixed(density, self.kernel.mixed_left(site, self.left[site], centre), self.mixing)
+        self.tensors[site] = self.principal(density, before)
+        rest = join(self.tensors[site].conj(), centre, ((0, 1), (0, 1)))
+        self.tensors[site + 1] = laid_out(rest if self.size == 2 else join(rest, self.tensors[site + 1]), 2)
+        self.pass_right(site)
+
+    def step_left(self, site: int) -> None:
+        """Improve the centre that ends here; its last site becomes an isometry from its left bond."""
+        first = site + 1 - self.size
+        centre, before = self.improved(first), leg_sizes(self.tensors[site - 1], 2)
+        ahead = tuple(range(centre.ndim - 2))
+        density = join(centre.conj(), centre, (ahead, ahead))  # of the conjugate: so flows are those of a bond
+        if self.mixing:
+            density = mixed(density, self.kernel.mixed_right(site, self.right[site], centre), self.mixing)
+        kept = self.principal(density, before)  # s b | bond
+        self.tensors[site] = laid_out(permuted(kept.conj(), 2, 0, 1), 1)
+        rest = join(centre, kept, ((centre.ndim - 2, centre.ndim - 1), (0, 1)))
+        self.tensors[site - 1] = laid_out(rest if self.size == 2 else join(self.tensors[site - 1], rest), 2)
+        self.pass_left(site)
+
+    def principal(self, density: Any, before: dict[Any, int]) -> Any:
+        """An orthonormal basis of the most important directions of a density matrix, legs (rows, bond)."""
+        where, matrices = as_map(density, 2)
+        pairs = [np.linalg.eigh(matrix) for matrix in matrices]
+        weights = [values[::-1] for values, _ in pairs]
+        kept = kept_weights(weights, self.bond, self.cutoff)
+        if sum(kept) < self.filled:
+            kept = kept_weights(weights, min(self.filled, self.bond), -1.0)
+        if self.schedule.isometric and not self.mixing:
+            old = as_before(weights, kept, generic.charges_of(where), before, self.bond)
+            kept = old if self.cutoff > 0 or sum(old) == sum(kept) else kept
+        self.discarded = max(self.discarded, lost_weight(weights, kept))
+        return generic.rows_and_bond(where, [v[:, v.shape[1] - k :] for (_, v), k in zip(pairs, kept, strict=True)])
+
+
+class TwoSites(Sweeps):
+    """Pairs of neighbours; the bond between them is chosen anew from their density matrix."""
+
+    size = 2
+
+    def to_right_and_back(self, last: int) -> None:
+        for site in range(last + 1):
+            self.step_right(site)
+        for site in reversed(range(last + 1)):
+            self.step_left(site + 1)
+
+
+class OneSite(Sweeps):
+    """Single sites, whose bonds grow by what is mixed in, and stay as they are where nothing is."""
+
+    REMEMBERED: ClassVar[tuple[str, ...]] = (*Sweeps.REMEMBERED, "polishing")
+    size = 1
+    polishing: float = 0.0
+
+    def own_schedule(self) -> tuple[int, int, tuple[float, ...]]:
+        return SITE_BOND, 2, self.schedule.site_mixing
+
+    def to_right_and_back(self, last: int) -> None:
+        for site in range(last):
+            self.step_right(site)
+        for site in reversed(range(1, last + 1)):
+            self.step_left(site)
+        self.tensors[0] = self.improved(0)
+
+    def step_right(self, site: int) -> None:
+        if self.mixing or not self.schedule.isometric:
+            return super().step_right(site)
+        self.tensors[site] = self.improved(site)
+        move_right(self.tensors, site)
+        return self.pass_right(site)
+
+    def step_left(self, site: int) -> None:
+        if self.mixing or not self.schedule.isometric:
+            return super().step_left(site)
+        self.tensors[site] = self.improved(site)
+        move_left(self.tensors, site)
+        return self.pass_left(site)
+
+
+def mixed(density: Any, more: Any, mixing: float) -> Any:
+    """A density matrix with a little of another one."""
+    weight = sum(matrix.trace().real for matrix in as_map(more, 2)[1])
+    return laid_out(density, 2) + laid_out(more, 2) * (mixing / weight) if weight > 0 else density
+
+
+def right_canonical(tensors: Sequence[Any]) -> list[Any]:
+    """The same state, normalised, its centre at site 0."""
+    tensors = list(tensors)
+    for site in reversed(range(len(tensors))):
+        if not 0 < (size := generic.norm(tensors[site])) < np.inf:
+            raise ArgumentError(f"the start state has norm {size}: give another one, or none")
+        tensors[site] = tensors[site] * (1 / size)
+        if site:
+            move_left(tensors, site)
+    return tensors
+
+
+def move_right(tensors: list[Any], site: int) -> None:
+    """Move the centre from a site to the one right of it."""
+    tensors[site], rest = generic.qr(tensors[site])
+    tensors[site + 1] = laid_out(join(rest, tensors[site + 1]), 2)
+
+
+def move_left(tensors: list[Any], site: int) -> None:
+    """Move the centre from a site to the one left of it."""
+    rest, tensors[site] = generic.lq(tensors[site])
+    tensors[site - 1] = join(tensors[site - 1], rest)

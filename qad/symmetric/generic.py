@@ -1,0 +1,161 @@
+"""One set of functions for plain arrays and for symmetric tensors, on which algorithms of chains are written once.
+
+Each looks at the type of its argument, which takes a microsecond.  A tensor is a map from its first legs to the others,
+one matrix for each sector; of a plain array, which has no charges, there is one sector, of charge ``()``.  So a
+decomposition is one of matrices, and of how they are put together again.  Arrays take neither NumPy's protocol for
+classes, which costs more than a product of small matrices, nor a symmetry with a single charge.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import prod
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+
+from qad.extend import like
+from qad.linalg.support.lengths import length
+from qad.symmetric.contraction import tensordot
+from qad.symmetric.layout import Layout
+from qad.symmetric.maps import bond_leg, columns_of, in_order_of, rows_of
+from qad.symmetric.tensor import SymTensor, aligned, bare
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from qad.symmetric.groups import Charge
+    from qad.typing import Array
+
+    Pairs: TypeAlias = "tuple[tuple[int, ...], tuple[int, ...]]"
+
+__all__ = [
+    "aligned_numbers", "as_map", "charges_of", "halves_of", "join", "laid_out", "leg_sizes", "lq", "norm", "numbers",
+    "permuted", "qr", "rows_and_bond", "with_numbers",
+]  # fmt: skip
+
+
+class Dense(NamedTuple):
+    """The shape of a plain array as a map: of its rows, and of its columns."""
+
+    rows: tuple[int, ...]
+    columns: tuple[int, ...]
+
+
+def join(a: Any, b: Any, axes: int | Pairs = 1) -> Any:
+    """Contract the last axes of one tensor with the first of another, or those of two tuples: `tensordot`."""
+    if type(a) is SymTensor:
+        return tensordot(a, b, axes)
+    first, second, count = _orders(a.ndim, b.ndim, axes)
+    a = a if first is None else a.transpose(first)
+    b = b if second is None else b.transpose(second)
+    rows, columns = a.shape[: a.ndim - count], b.shape[count:]
+    inner = prod(b.shape[:count])
+    return (a.reshape(-1, inner) @ b.reshape(inner, -1)).reshape(*rows, *columns)
+
+
+@lru_cache(maxsize=1024)
+def _orders(
+    one: int, two: int, axes: int | Pairs
+) -> tuple[tuple[int, ...] | None, tuple[int, ...] | None, int]:  # fmt: skip
+    """The orders in which both arrays are read as matrices, None where they lie so, and the number of joined axes."""
+    if isinstance(axes, int):
+        return None, None, axes
+    first = (*[axis for axis in range(one) if axis not in axes[0]], *axes[0])
+    second = (*axes[1], *[axis for axis in range(two) if axis not in axes[1]])
+    found = [None if order == tuple(range(len(order))) else order for order in (first, second)]
+    return found[0], found[1], len(axes[0])
+
+
+def permuted(x: Any, *axes: int) -> Any:
+    """The legs in another order."""
+    return x.transpose(*axes)
+
+
+def laid_out(x: Any, rows: int) -> Any:
+    """The same tensor, its numbers in the order of matrices with so many legs as rows."""
+    return x.resplit(rows) if type(x) is SymTensor else like(x).ascontiguousarray(x)
+
+
+# -- numbers -----------------------------------------------------------------------------------------------------------
+
+
+def numbers(x: Any) -> Array:
+    """The numbers of a tensor as a vector."""
+    return x.data if type(x) is SymTensor else x.reshape(-1)
+
+
+def with_numbers(x: Any, values: Array) -> Any:
+    """A tensor of the legs of `x` with other numbers."""
+    return bare(x.layout, values) if type(x) is SymTensor else values.reshape(x.shape)
+
+
+def aligned_numbers(x: Any, y: Any) -> Array:
+    """The numbers of `y`, of the same legs, in the order of those of `x`."""
+    return aligned(x, y, "join") if type(x) is SymTensor else y.reshape(-1)
+
+
+def norm(x: Any) -> float:
+    """The Frobenius norm of plain numbers."""
+    return length(numbers(x))
+
+
+# -- maps --------------------------------------------------------------------------------------------------------------
+
+
+def as_map(x: Any, rows: int) -> tuple[Layout | Dense, list[Array]]:
+    """A tensor as a map from its first legs to the others: where its matrices stand, and the matrix of each sector."""
+    if type(x) is SymTensor:
+        x = x.resplit(rows)
+        return x.layout, x.sectors()
+    where = Dense(x.shape[:rows], x.shape[rows:])
+    return where, [x.reshape(prod(where.rows), -1)]
+
+
+def charges_of(where: Layout | Dense) -> list[Charge]:
+    """The charge of each sector of a map."""
+    return [sector.charge for sector in where.sectors] if type(where) is Layout else [()]
+
+
+def leg_sizes(x: Any, axis: int) -> dict[Charge, int]:
+    """The dimension of each charge on a leg."""
+    if type(x) is SymTensor:
+        return dict(zip(x.legs[axis].charges, x.legs[axis].dims, strict=True))
+    return {(): x.shape[axis]}
+
+
+def rows_and_bond(where: Layout | Dense, halves: Sequence[Array], owner: str = "a chain") -> Any:
+    """The tensor of the rows of a map and a new bond, from a matrix for each sector, some of which have no columns."""
+    if type(where) is Layout:
+        bond = bond_leg(where, [half.shape[1] for half in halves], owner)
+        return rows_of(where, bond, [half for half in halves if half.shape[1]])
+    return like(halves[0]).ascontiguousarray(halves[0]).reshape(*where.rows, -1)
+
+
+def halves_of(where: Layout | Dense, pairs: Sequence[tuple[Array, Array]], owner: str = "a chain") -> tuple[Any, Any]:
+    """Both factors of a map, joined by a new bond, from a pair of matrices for each sector."""
+    left = rows_and_bond(where, [one for one, _ in pairs], owner)
+    if type(where) is Layout:
+        bond = left.legs[-1].conj()
+        return left, columns_of(where, bond, [two for _, two in in_order_of(bond, where, pairs)])
+    return left, pairs[0][1].reshape(-1, *where.columns)
+
+
+# -- decompositions ----------------------------------------------------------------------------------------------------
+
+
+def qr(x: Any, rows: int = 2) -> tuple[Any, Any]:
+    """``x = Q R``: an isometry from the new bond to the first legs, and the rest."""
+    where, matrices = as_map(x, rows)
+    return halves_of(where, [np.linalg.qr(matrix) for matrix in matrices])
+
+
+def lq(x: Any) -> tuple[Any, Any]:
+    """``x = L Q``: the rest on the first leg, and an isometry from the new bond to the other legs.
+
+    It is `qr` of the conjugate: transposed matrices of sectors would not be isometric where fermions are exchanged.
+    """
+    last = x.ndim - 1
+    isometry, rest = qr(permuted(x.conj(), *range(1, last + 1), 0), last)
+    return permuted(rest.conj(), 1, 0), laid_out(permuted(isometry.conj(), last, *range(last)), last)
