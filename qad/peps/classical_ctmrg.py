@@ -189,7 +189,12 @@ def converged(
         elif pace > 1:
             pace, (_, environment, reference) = max(1.0, pace / 3), last
         environment = leap(environment, tensor, moves, reference, pace, report)
-    raise ConvergenceError(
+    raise unsettled(report, tol)
+
+
+def unsettled(report: Report, tol: float) -> ConvergenceError:
+    """The error of an environment that still changes."""
+    return ConvergenceError(
         f"partition_function: after {report.iterations} steps the environment still changes by {report.residual:.3g} "
         f"(tol={tol:.3g}): near a transition raise maxiter or tol, or take another chi; sites that alternate belong "
         "into one tensor"
