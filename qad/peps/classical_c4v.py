@@ -6,11 +6,6 @@ The bond is cut to the states that a quarter of the lattice reaches, ``Y = C T``
 
 for a constant reference U0.  Around the fixed point, where ``U = U0``, this is orthonormal through third order, and
 needs no derivative of a decomposition (QR moves: Y. Zhang, Q. Yang and P. Corboz, arXiv:2505.00494).
-
-Near a transition a quarter grows row by row for thousands of steps.  There half of the lattice is found at once,
-as the leading state of a row, with a centre ``A = C T C`` on a site and ``S = C C`` on a bond, ``A = U S``: edges and
-centres in turn are leading vectors for what is known of the others (VUMPS: M. T. Fishman et al., Phys. Rev. B 98,
-235148 (2018)), and nothing there depends on how far quarters have grown.
 """
 
 from __future__ import annotations
@@ -18,21 +13,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy  # loads scipy.sparse.linalg when it is first used
 
 from qad.contract import einsum
 from qad.peps import classical_rank
 from qad.peps.classical_rank import boundary, rank_at_gap, turn, unitary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from qad.typing import Array
 
     Environment = tuple[Array, Array]
     Frame = tuple[np.ndarray, Environment]
-
-SWEPT = 1e-4  # to which sweeps solve, at least
 
 
 def start(tensor: np.ndarray, closing: np.ndarray | None = None) -> Environment:
@@ -103,39 +93,6 @@ def step(environment: Environment, tensor: Array, reference: Frame) -> Environme
     corner, edge = absorbed(environment, tensor, basis.reshape(len(environment[0]), -1, z.shape[1]))
     old_corner, old_edge = reference[1]
     return corner / np.sum(old_corner * corner), edge / np.sum(old_edge * edge)
-
-
-def swept(environment: Environment, tensor: np.ndarray, sweeps: int) -> Environment:
-    """An environment nearer to the fixed point of infinitely many steps, by `sweeps` over edge and centres of a row."""
-    corner, edge = environment
-    site, bond = einsum("ab,bpc,cd->apd", corner, edge, corner), corner @ corner
-    tol = SWEPT
-    for _ in range(sweeps):
-        basis = isometry(site, bond)
-        edge = leading(lambda x, u=basis: absorbed((corner, x), tensor, u)[1], edge, tol)
-        site = leading(lambda x, t=edge: einsum("xlz,xfy,flgr,zrw->ygw", x, t, tensor, t), site, tol)
-        bond = leading(lambda x, t=edge: einsum("xz,xfy,zfw->yw", x, t, t), bond, tol)
-        site, bond = (site + site.transpose(2, 1, 0)) / 2, symmetric(bond)
-        basis = isometry(site, bond)
-        tol = min(SWEPT, 0.03 * float(np.linalg.norm(site - einsum("xpz,zw->xpw", basis, bond))))
-    return leading(lambda x: absorbed((x, edge), tensor, basis)[0], corner, tol), edge
-
-
-def isometry(site: np.ndarray, bond: np.ndarray) -> np.ndarray:
-    """The isometry U for which ``A = U S`` holds best."""
-    left, _, right = np.linalg.svd(site.reshape(-1, len(bond)), full_matrices=False)
-    return (left @ right @ unitary(bond).T).reshape(site.shape)
-
-
-def leading(operator: Callable[[np.ndarray], np.ndarray], start: np.ndarray, tol: float) -> np.ndarray:
-    """The eigenvector of the largest eigenvalue of a real operator, of norm one and turned like `start`."""
-    act = scipy.sparse.linalg.LinearOperator((start.size,) * 2, lambda v: operator(v.reshape(start.shape)).ravel())
-    try:
-        vectors = scipy.sparse.linalg.eigs(act, k=1, v0=start.ravel(), which="LR", ncv=12, tol=tol)[1]
-    except scipy.sparse.linalg.ArpackError:  # levels crowd
-        vectors = operator(start).reshape(-1, 1)
-    found = vectors[:, 0].real.reshape(start.shape)
-    return found / np.linalg.norm(found) * np.sign(np.sum(found * start))
 
 
 def per_site(environment: Environment, tensor: Array) -> Array:

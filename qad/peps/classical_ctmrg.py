@@ -21,15 +21,13 @@ LEAST, MOST = 8, 400  # steps in which the environment grows
 WINDOW = 0.25  # of chi, in which the cut looks for a gap
 CALM = 1e-3  # change of a step below which many are taken at once
 PATIENCE = 5  # leaps without a lesser change
-PACE, FAR = 30.0, 1e6  # how many, at first, and after sweeps
-SWEEPS, TRIES = 30, 3  # where leaps do not halve the change: sweeps over a row, and leaps before the next ones
-FEWEST = 4  # states of a bond that sweeps are for
-INNER, PRODUCTS = 0.1, 200  # residual of the equation of many steps, and products with the derivative at most
+PACE = 30.0  # how many, at first
+INNER = 0.1  # residual of the equation of many steps
 SPAN = 1e-7  # of differences of steps, relative
 DISTINCT = 1e-6  # how far the two largest eigenvalues of a converged edge are apart, relative, where phases coexist
 FORGOTTEN = 1.5  # how much further they are apart where a field chose a phase
 ADJOINT_TOL = 1e-11
-RESTART = 300  # products of an adjoint solve, as near a transition steps contract slowly
+PRODUCTS = 300  # with a derivative of steps, before a solve begins anew: near a transition steps contract slowly
 LOOSER = 100.0  # what a fixed point is confirmed to, in units of what it was iterated to
 
 
@@ -45,7 +43,6 @@ class Moves(Protocol):
     def first(self, environment: Tree, tensor: np.ndarray) -> Tree: ...
     def frame(self, environment: Tree, previous: Tree) -> Tree: ...
     def step(self, environment: Tree, tensor: Array, reference: Tree) -> Tree: ...
-    def swept(self, environment: Tree, tensor: np.ndarray, sweeps: int) -> Tree | None: ...
     def distance(self, old: Tree, new: Tree) -> float: ...
     def loss(self, environment: Tree, tensor: np.ndarray, reference: Tree) -> tuple[float, float]: ...
     def per_site(self, environment: Tree, tensor: Array) -> Array: ...
@@ -78,7 +75,7 @@ def environment_of(
     def size(change: Tree, environment: Tree) -> float:
         return moves.distance(tree_map(lambda x, y: x - y, environment, change), environment)
 
-    limits = {"tol": LOOSER * tol, "adjoint_tol": ADJOINT_TOL, "adjoint_restart": RESTART, "norm": size}
+    limits = {"tol": LOOSER * tol, "adjoint_tol": ADJOINT_TOL, "adjoint_restart": PRODUCTS, "norm": size}
     given = Report()
     environment = fixed_point(move, found, tensor, method="given", report=given, **limits)
     report.adjoint = given.adjoint
@@ -156,8 +153,9 @@ def converged(
     steps shrink, and again a shorter one where they have grown (C. T. Kelley and D. E. Keyes, SIAM J. Numer. Anal. 35,
     508 (1998)).
     """
-    environment, reference = stepped_first(environment, tensor, moves)
-    pace, last, halved, waited = PACE, None, (np.inf, environment, reference), 0
+    for _ in range(LEAST):
+        environment = rescaled(moves.step(environment, tensor, moves.first(environment, tensor)))
+    reference, pace, last = moves.first(environment, tensor), PACE, None
     report.iterations, least, since = 0, np.inf, 0
     while report.iterations < maxiter:
         reference = moves.frame(environment, reference)
@@ -174,38 +172,17 @@ def converged(
             if not np.isfinite(change):
                 break
             continue
-        waited += 1
-        if change < halved[0] / 2:
-            halved, waited = (change, environment, reference), 0
-        elif waited > TRIES and moves.rank(environment) >= FEWEST:
-            nearer = moves.swept(halved[1], tensor, SWEEPS)
-            if nearer is not None:
-                environment, reference = stepped_first(nearer, tensor, moves)
-                pace, last, halved, waited = FAR, None, (np.inf, environment, reference), 0
-                continue
         if last is None or change < 2 * last[0]:
             faster = 1.0 if last is None else min(3.0, max(1.5 if change < last[0] else 0.7, last[0] / change))
             pace, last = pace * faster, (change, environment, reference)
         elif pace > 1:
             pace, (_, environment, reference) = max(1.0, pace / 3), last
         environment = leap(environment, tensor, moves, reference, pace, report)
-    raise unsettled(report, tol)
-
-
-def unsettled(report: Report, tol: float) -> ConvergenceError:
-    """The error of an environment that still changes."""
-    return ConvergenceError(
+    raise ConvergenceError(
         f"partition_function: after {report.iterations} steps the environment still changes by {report.residual:.3g} "
         f"(tol={tol:.3g}): near a transition raise maxiter or tol, or take another chi; sites that alternate belong "
         "into one tensor"
     )
-
-
-def stepped_first(environment: Tree, tensor: np.ndarray, moves: Moves) -> tuple[Tree, Tree]:
-    """The environment after a few single steps, and a first frame."""
-    for _ in range(LEAST):
-        environment = rescaled(moves.step(environment, tensor, moves.first(environment, tensor)))
-    return environment, moves.first(environment, tensor)
 
 
 def leap(environment: Tree, tensor: np.ndarray, moves: Moves, reference: Tree, pace: float, report: Report) -> Tree:

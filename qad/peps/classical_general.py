@@ -32,7 +32,7 @@ SIDES = range(4)
 
 __all__ = [
     "absorbed", "distance", "edge", "favoured", "first", "frame", "grown", "loss", "per_site", "rank", "start", "step",
-    "swept", "unfolded",
+    "unfolded",
 ]  # fmt: skip
 
 
@@ -145,10 +145,6 @@ def step(environment: Environment, tensor: Array, reference: Frame) -> Environme
         [c / np.sum(o.conj() * c) for c, o in zip(corners, old_corners, strict=True)],
         [t / np.sum(o.conj() * t) for t, o in zip(edges, old_edges, strict=True)],
     )
-
-
-def swept(environment: Environment, tensor: np.ndarray, sweeps: int) -> None:
-    """Nothing: sweeps are known for one edge alone, that of a symmetric tensor."""
 
 
 def per_site(environment: Environment, tensor: Array) -> Array:
