@@ -234,4 +234,13 @@ for _name in ("T", "mT", "real", "imag"):
     setattr(Traced, _name, property(lambda self, fn=_fn: self.recorder.step(fn, (self,), {})))
 
 
+def _set_part(name: str) -> Callable:
+    def setter(self, value):
+        getattr(self, name)[...] = value
+
+    return setter
+
+
+for _name in ("real", "imag"):
+    setattr(Traced, _name, getattr(Traced, _name).setter(_set_part(_name)))
 Traced.flat = property(Flat)
