@@ -173,7 +173,7 @@ def _arrays(places, plan):
         if var in places.local:
             arrays[var] = np.ndarray((BLOCK,), var.dtype, memory[offset:])
         else:
-            arrays[var] = np.ndarray(var.shape, var.dtype, memory[offset:])
+            arrays[var] = places.laid_out(var, memory[offset:])
     for var, step in places.views.items():
         arrays[var] = step.fn(*rebuilt(step.args, arrays.__getitem__), **step.kwargs)
     return arrays

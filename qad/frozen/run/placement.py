@@ -2,7 +2,7 @@
 
 Every value is one of: a constant; a register, filled anew in every run (large inputs and results, whatever a function
 allocates for itself); a buffer, allocated once and written with ``out=``; or a view of a constant or buffer, which
-is made once too.  Buffers are in C order.
+is made once too.  Buffers are in C order, but for a matrix whose transpose is reshaped, as traces of products do.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.frozen.passes.rewriting import is_view
-from qad.frozen.program.functions import RESHAPE, VIEWS, writes
+from qad.frozen.program.functions import RESHAPE, TRANSPOSE, VIEWS, writes
 from qad.frozen.program.program import Step, Var, rebuilt
 from qad.frozen.run.compiled import lowering
 from qad.frozen.run.compiled.blocks import chains
@@ -40,6 +40,8 @@ class Places:
     views : dict of Var -> Step
     copies : set of Var
         Buffers that take a copy: of an input, or of a reshaped array whose strides allow no view.
+    turned : set of Var
+        Buffers in Fortran order.
     results : set of Var
         Large outputs that nothing else reads: whoever computes them allocates them.
     rows : dict of Var -> list of Row
@@ -57,6 +59,7 @@ class Places:
         self.views: dict[Var, Step] = {}
         self.copies: set[Var] = set()
         self.definitions: dict[Var, Step] = program.definitions()
+        self.turned: set[Var] = turned(self.definitions)
         uses, outputs = program.uses(), [x for x in program.outputs if type(x) is Var and x.kind == "array"]
         self.results: set[Var] = {x for x in outputs if uses[x] == 1 and x.nbytes > SMALL}
         sizes = [x.nbytes for x in (*program.inputs, *self.definitions) if x.kind in ("array", "scalar")]
@@ -121,4 +124,14 @@ class Places:
 
     def _buffer(self, var):
         self.buffers.add(var)
-        self.dummies[var] = np.ndarray(var.shape, var.dtype, self.scratch)
+        self.dummies[var] = self.laid_out(var, self.scratch)
+
+    def laid_out(self, var: Var, memory: np.ndarray) -> np.ndarray:
+        """The array of a buffer at the beginning of a piece of memory."""
+        return np.ndarray(var.shape, var.dtype, memory, order="F" if var in self.turned else "C")
+
+
+def turned(definitions: dict[Var, Step]) -> set[Var]:
+    """Matrices whose transpose is reshaped: in Fortran order both are views."""
+    reshaped = [definitions.get(step.args[0]) for step in definitions.values() if step.fn is RESHAPE]
+    return {step.args[0] for step in reshaped if step and step.fn is TRANSPOSE and step.args[1] == (1, 0)}
