@@ -58,7 +58,9 @@ def coarsely(sweeps: Sweeps, watch: Watch, tol: float) -> None:
 def finish(sweeps: Sweeps, watch: Watch, tol: float) -> None:
     """Sweep until nothing grows or is left to gain, more products for unsolved problems; the end is an exception."""
     begin(sweeps, watch)
-    while not (one_sweep(sweeps, watch) and watch.settled(tol) and sweeps.settled(tol)):
-        if sweeps.left_over > sweeps.used:
-            sweeps.products = min(2 * sweeps.products, MOST_PRODUCTS)
-    watch.converge(f"the last sweep gained {watch.gained():.1e} of the energy")
+    while True:
+        if one_sweep(sweeps, watch) and watch.settled(tol):
+            if sweeps.settled(tol):
+                watch.converge(f"the last sweep gained {watch.gained():.1e} of the energy")
+            if sweeps.left_over > sweeps.used:
+                sweeps.products = min(2 * sweeps.products, MOST_PRODUCTS)
