@@ -128,7 +128,7 @@ class Spectrum:
             found = found if sides[0][0] == "u" else adjoint(found)
             return found.conj() if flip else found
         largest = self.values.max()
-        if self.values[..., list(places)].min() <= max(tolerances.NEAR * largest, tolerances.tiny(self.values.dtype)):
+        if self.values[..., list(places)].min() <= max(tolerances.near() * largest, tolerances.tiny(self.values.dtype)):
             refuse_cancelled(Function(f, odd=True), self.values, self.order)
             return None
         product, rotation = funm_svd(f, self.a), funm_svd(step, self.a)

@@ -102,7 +102,7 @@ def rounding_of(g: Callable, slope: Callable, x: np.ndarray) -> np.ndarray:
     x = x.astype(np.result_type(x, float), copy=False)
     gaps, largest = np.abs(x[..., :, None] - x[..., None, :]), np.abs(x).max(axis=-1)[..., None, None]
     room = np.where(gaps > tolerances.followed(x.dtype, 1) * largest, gaps, np.inf).min(axis=-1) / 3
-    reach = np.minimum(tolerances.NEAR * np.abs(x), room)[..., None]
+    reach = np.minimum(tolerances.near() * np.abs(x), room)[..., None]
     y, here = x[..., None] + like(x).asarray(np.array(BESIDE)) * reach, x[..., None]
     t, weights = (like(x).asarray(z) for z in gauss(6))
     change = (y - here) * (slope(here[..., None] + t * (y - here)[..., None]) @ weights)

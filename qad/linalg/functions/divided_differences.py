@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 LOW, HIGH = (4, 6)  # numbers of nodes of Gauss' rule
 
 
-def first_differences(f: Function, w: np.ndarray) -> np.ndarray:
-    """``f[w_i, w_j]``, an array (..., n, n), of points `w` (..., n).
+def first_differences(f: Function, w: np.ndarray, order: int = 1) -> np.ndarray:
+    """``f[w_i, w_j]``, an array (..., n, n), of points `w` (..., n), for derivatives of this order.
 
     The values of f may have lost digits where its terms cancel: a difference of that size is no step of f.
     """
@@ -44,7 +44,7 @@ def first_differences(f: Function, w: np.ndarray) -> np.ndarray:
         largest = np.nanmax(np.abs(value), axis=-1, initial=0.0)[..., None, None]
         error = tolerances.unit(w.dtype) * np.maximum((np.abs(fx) + np.abs(fy)) / np.abs(gap), largest / size)
         step = tolerances.quarter(w.dtype) * largest / np.abs(gap)
-    near = np.abs(gap) <= tolerances.NEAR * size
+    near = np.abs(gap) <= tolerances.near(order) * size
     if not f.through_zero:
         near &= x * y > 0
     d = _integrated(quotient, error, step, near, lambda n, *p: _segment(f, n, *p), x, y)
@@ -68,7 +68,7 @@ def second_differences(
         quotient = np.take_along_axis(ways, widest[None], axis=0)[0]
         size = np.abs(dxy) + np.abs(dxz) + np.abs(d)
         error = tolerances.places(w.dtype) / 2 * size / gaps.max(axis=0)
-    near = gaps.max(axis=0) <= 2 * tolerances.NEAR * largest
+    near = gaps.max(axis=0) <= 2 * tolerances.near(2) * largest
     if not f.through_zero:
         near &= (x * y > 0) & (y * z > 0)
     step = error / tolerances.quarter(w.dtype)
@@ -146,14 +146,14 @@ def second_derivative(f: Function, w: np.ndarray, x: np.ndarray, y: np.ndarray) 
     """``sum_k f[i, k, j] (x_ik y_kj + y_ik x_kj)``: of a matrix function, in its eigenbasis, along `x` and `y`.
 
     Where i and k are far apart, or else k and j, the quotient by their gap turns the sum into matrix products;
-    what remains is summed within the neighbourhood of each k.  Rounding is divided by two gaps, each of them NEAR at
+    what remains is summed within the neighbourhood of each k.  Rounding is divided by two gaps, each of them near(2) at
     least: single precision has no digits left then (1e-3 at worst), so that all of it is done in double precision.
     """
     single = np.finfo(np.result_type(w.dtype, x.dtype, y.dtype)).bits == 32
     w, x, y = (z.astype(np.result_type(z.dtype, float), copy=False) for z in (w, x, y))
-    d = first_differences(f, w)
+    d = first_differences(f, w, 2)
     gap = w[..., None, :] - w[..., :, None]
-    near = np.abs(gap) <= tolerances.NEAR * _size(w)
+    near = np.abs(gap) <= tolerances.near(2) * _size(w)
     inverse = np.where(near, 0.0, 1.0 / np.where(near, 1.0, gap))
     out = _far(d, near, inverse, x, y) + _far(d, near, inverse, y, x) + _near(f, w, d, near, x, y)
     return out.astype(np.complex64 if out.dtype.kind == "c" else np.float32) if single else out

@@ -75,7 +75,7 @@ class Function:
         with np.errstate(all="ignore"):
             if self.first_met is None:
                 # at the point itself it may not show a change
-                beside = x + tolerances.NEAR * (1 + np.abs(x))
+                beside = x + tolerances.near() * (1 + np.abs(x))
                 self.first_met = beside, self.f(beside)
                 return
             beside, before = self.first_met

@@ -213,7 +213,7 @@ class _Iteration:
             h = (span or 1.0) / length(v)
             return v - (self.packing.pack(self.step(self.packing.unpack(y + h * v))) - at) / h
 
-        found = correction(product, c, tolerances.NEAR, min(PRODUCTS, c.size))
+        found = correction(product, c, tolerances.near(), min(PRODUCTS, c.size))
         distance, step = self.relative(found, size), self.relative(c, size)
         return distance / step if step else float(np.inf if distance else 1.0)
 

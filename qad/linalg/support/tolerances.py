@@ -31,7 +31,6 @@ FAR = 0.2  # at gaps above eps**FAR, 7e-4, eps / gap**3 is still below eps**KEPT
 FOLLOWED = 0.3  # at gaps below eps**FOLLOWED, 2e-5, factors lose a third of their digits: products of them are followed
 MARK = 1.5  # eps**MARK stands for a zero: as far below rounding as half of the digits, so that it is told from that
 SOLVED = 1e-12  # relative residual of iterations: what a well-conditioned problem of 1000 unknowns can reach
-NEAR = 0.02  # of the largest value: gaps that four nodes integrate to NEAR**8 / 10^9, and quotients keep to eps / NEAR
 
 
 def unit(dtype: DTypeLike) -> float:
@@ -52,6 +51,15 @@ def quarter(dtype: DTypeLike) -> float:
 def half(dtype: DTypeLike) -> float:
     """The relative error of a number of which half of the digits are right: of what is equal by intention."""
     return unit(dtype) ** (2 * KEPT)
+
+
+def near(order: int = 1) -> float:
+    """The gap, relative to the largest value, up to which differences of order k are integrated.
+
+    Beyond it k divisions by gaps leave SUMS units of rounding.  Four of Gauss's nodes integrate what varies by its size
+    from 0 to 1 over such a gap to near**8 / 10^9, which is 1e-21 at first order and 1e-15 at second.
+    """
+    return SUMS ** (-1 / order)
 
 
 def lost(dtype: DTypeLike, order: int = 1) -> float:
