@@ -138,7 +138,12 @@ def _dot(step):
 
 
 # What the operator ``**`` of an array stands for in NumPy; it differs from the power at infinity.
-POWERS = {(int, 2): np.square, (float, 2.0): np.square, (int, -1): np.reciprocal, (float, 0.5): np.sqrt}
+POWERS: dict[tuple[type, float], np.ufunc] = {
+    (int, 2): np.square,
+    (float, 2.0): np.square,
+    (int, -1): np.reciprocal,
+    (float, 0.5): np.sqrt,
+}
 
 
 def _arithmetic(step):

@@ -234,6 +234,10 @@ for _name in ("T", "mT", "real", "imag"):
     setattr(Traced, _name, property(lambda self, fn=_fn: self.recorder.step(fn, (self,), {})))
 
 
+def _set_flat(self, value):
+    Flat(self)[:] = value
+
+
 def _set_part(name: str) -> Callable:
     def setter(self, value):
         getattr(self, name)[...] = value
@@ -243,4 +247,4 @@ def _set_part(name: str) -> Callable:
 
 for _name in ("real", "imag"):
     setattr(Traced, _name, getattr(Traced, _name).setter(_set_part(_name)))
-Traced.flat = property(Flat)
+Traced.flat = property(Flat, _set_flat)

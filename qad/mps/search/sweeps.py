@@ -14,6 +14,7 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.mps.conserving.observables import operator_for
 from qad.mps.conserving.state import SymmetricMPS
+from qad.mps.effective import on_host
 from qad.mps.environments import Rows
 from qad.mps.search.cut import DISCARDED, as_before, kept_weights, lost_weight
 from qad.mps.search.local import Solving
@@ -75,16 +76,20 @@ class Sweeps(Solving):
         self.start: Any = start
         self.schedule: Schedule = CHARGED if isinstance(start, SymmetricMPS) else DENSE
         self.most: int = bond
-        self.first, self.growth, (self.mixing, *self.fading, self.least) = self.own_schedule()
-        self.bond: int = min(bond, max(self.first, start.bond))
+        first, growth, mixing = self.own_schedule()
+        self.growth: int = growth
+        self.mixing: float = mixing[0]
+        self.fading: tuple[float, float] = mixing[1:3]
+        self.least: float = mixing[3]
+        self.bond: int = min(bond, max(first, start.bond))
         others = [] if excluded is None else [state.dtype for state in excluded.states]
         dtype = np.result_type(start.dtype, H.dtype, *others)
         self.tensors: list[Any] = right_canonical([t.astype(dtype) for t in start])
         self.kernel: Any = operator_for(start, H) if isinstance(start, SymmetricMPS) else Rows(H, dtype)
         n = len(self.tensors)
-        first, last = self.kernel.edges(self.tensors)
-        self.left: list[Any] = [first] * n
-        self.right: list[Any] = [last] * n
+        begin, end = self.kernel.edges(self.tensors)
+        self.left: list[Any] = [begin] * n
+        self.right: list[Any] = [end] * n
         self.penalty: Penalty = Penalty(excluded, n)
         for site in reversed(range(1, n)):
             self.pass_left(site)
@@ -92,9 +97,11 @@ class Sweeps(Solving):
         self.first_energy: float = self.energy
         self.tolerance: float = self.schedule.loosest * max(abs(self.energy), 1.0)
         self.products: int = self.schedule.products
-        self.used = self.left_over = self.discarded = 0.0
+        self.used: float = 0.0
+        self.left_over: float = 0.0
+        self.discarded: float = 0.0
 
-    def own_schedule(self) -> tuple[int, int, tuple[float, ...]]:
+    def own_schedule(self) -> tuple[int, int, tuple[float, float, float, float]]:
         """The first bond, how it grows, and what is mixed in."""
         return self.schedule.bond, self.schedule.growth, self.schedule.pair_mixing
 
@@ -184,7 +191,7 @@ class Sweeps(Solving):
         """An orthonormal basis of the most important directions of a density matrix, legs (rows, bond)."""
         where, matrices = as_map(density, 2)
         pairs = [np.linalg.eigh(matrix) for matrix in matrices]
-        weights = [values[::-1] for values, _ in pairs]
+        weights = [on_host(values)[::-1] for values, _ in pairs]
         kept = kept_weights(weights, self.bond, self.cutoff)
         if sum(kept) < self.filled:
             kept = kept_weights(weights, min(self.filled, self.bond), -1.0)
@@ -214,7 +221,7 @@ class OneSite(Sweeps):
     size = 1
     polishing: float = 0.0
 
-    def own_schedule(self) -> tuple[int, int, tuple[float, ...]]:
+    def own_schedule(self) -> tuple[int, int, tuple[float, float, float, float]]:
         return SITE_BOND, 2, self.schedule.site_mixing
 
     def to_right_and_back(self, last: int) -> None:
