@@ -130,6 +130,15 @@ def test_float_warns_and_stays_right():
         assert f(3 * x)[0] == 18
 
 
+@pytest.mark.parametrize("number", [float, lambda y: y.item(), complex])
+def test_the_warning_about_numbers_stands_at_the_users_line(number):
+    """It named a file of qad for ``.item()``, so that Python showed it once for all functions."""
+    frozen = qad.freeze(lambda x: x * number(np.sum(x)).real)
+    with pytest.warns(RuntimeWarning, match="makes a constant") as told:
+        frozen(np.ones(3))
+    assert told[0].filename == __file__
+
+
 def test_pytrees_keywords_and_numbers():
     @qad.freeze
     def f(params, scale=1.0, *, shift):

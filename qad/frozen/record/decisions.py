@@ -16,6 +16,7 @@ from qad.frozen.program.program import outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import FrameType
 
     Traced: TypeAlias = Any  # of traced.py, which imports this file
 
@@ -30,11 +31,14 @@ def decide(x: Traced, kind: str) -> Any:
     """The outcome of a decision on `x`, as a Python value; replays check it."""
     if x.recorder.running:
         if kind == "float":
-            warnings.warn(
+            frame = users_frame()
+            warnings.warn_explicit(
                 f"qad.freeze: float() or .item() of a traced value, {whereabouts()}, makes a constant of it: every "
                 "other value will be recorded anew. Keep it an array (np.sqrt, not math.sqrt), or return it",
                 RuntimeWarning,
-                stacklevel=3,
+                frame.f_code.co_filename,
+                frame.f_lineno,
+                registry=frame.f_globals.setdefault("__warningregistry__", {}),
             )
         x.recorder.guard(x.symbol, _outcome(x, kind))
     return bool(x.value) if kind == "bool" else int(x.value) if kind == "int" else complex(x.value)
@@ -90,11 +94,17 @@ def forced(x: Traced) -> np.ndarray:
 # -- whose code asks ----------------------------------------------------------------------------------------------
 
 
-def whereabouts() -> str:
-    """File and line of the user's code that led here."""
+def users_frame() -> FrameType:
+    """The frame of the user's code that led here."""
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(OURS):
         frame = frame.f_back
+    return frame
+
+
+def whereabouts() -> str:
+    """File and line of the user's code that led here."""
+    frame = users_frame()
     return f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
 
 

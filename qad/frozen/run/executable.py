@@ -17,7 +17,7 @@ import numpy as np
 from qad.core.waiting import waiting
 from qad.frozen.passes import improve
 from qad.frozen.program.functions import allocates, written
-from qad.frozen.program.program import Var, rebuilt
+from qad.frozen.program.program import Var, rebuilt, variables
 from qad.frozen.run.compiled import lowering
 from qad.frozen.run.compiled.blocks import BLOCK, parts
 from qad.frozen.run.memory_plan import MemoryPlan, aligned
@@ -107,6 +107,7 @@ class Workspace:
     Attributes
     ----------
     registers : list
+        What is filled in a run, inputs first; then what is known before it, and read beside that.
     copies : list of (buffer, number of the input)
     instructions, collect : lists of (function, arguments)
         What is run in order, and what makes the leaves of the result.
@@ -148,10 +149,23 @@ class Workspace:
             return out.reshape(args[0].shape).__setitem__, (..., args[0])
         if out is None and known:
             return _store, (registers, number[step.out], partial(step.fn, **kwargs) if kwargs else step.fn, args)
-        if out is None:
-            return _fill, (registers, number, step.out, step.fn, args, kwargs)
-        fn, args = written(step, args, out)
-        return (fn, args) if known else (_write, (registers, number, fn, args))
+        fn, args, kwargs = (step.fn, args, kwargs) if out is None else (*written(step, args, out), {})
+        if known:
+            return fn, args
+        if kwargs or any(type(x) is not Var and variables(x) for x in args):
+            moving = list(dict.fromkeys([*variables(args), *variables(kwargs)]))
+            fn, args = _nested(fn, args, kwargs, moving), moving
+        places = [self._register(x) for x in args]
+        return (
+            (_write, (registers, fn, places)) if out is not None else (_fill, (registers, number[step.out], fn, places))
+        )
+
+    def _register(self, x):
+        """The number of the register that holds an argument; one more for what is known before the run."""
+        if type(x) is Var:
+            return self.number[x]
+        self.registers.append(x)
+        return len(self.registers) - 1
 
     def _result(self, x, kind):
         """The call that makes a leaf of the result: a new array, or a number of the kind that was recorded."""
@@ -183,13 +197,22 @@ def _store(registers, n, fn, args):
     registers[n] = fn(*args)
 
 
-def _write(registers, number, fn, args):
-    fn(*rebuilt(args, lambda var: registers[number[var]]))
+def _write(registers, fn, places):
+    fn(*[registers[n] for n in places])
 
 
-def _fill(registers, number, out, fn, args, kwargs):
-    args, kwargs = (rebuilt(x, lambda var: registers[number[var]]) for x in (args, kwargs))
-    registers[number[out]] = fn(*args, **kwargs)
+def _fill(registers, out, fn, places):
+    registers[out] = fn(*[registers[n] for n in places])
+
+
+def _nested(fn, args, kwargs, moving):
+    """`fn` of the values of some Vars, which stand anywhere among its arguments."""
+
+    def call(*values):
+        known = dict(zip(moving, values, strict=True)).__getitem__
+        return fn(*rebuilt(args, known), **rebuilt(kwargs, known))
+
+    return call
 
 
 def _itself(x):

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from math import factorial
 from typing import TYPE_CHECKING, Protocol
 
@@ -190,7 +191,7 @@ def slopes_of(
         if j < len(nodes) - 1:
             gained += sweep.advance(nodes[j + 1] - nodes[j])
         weight = weights[j] * size * np.exp(gained + before - forth.gained)
-        value, pull = vjp(lambda *sites: element(sweep.tensors, sites, state), *H)  # noqa: B023 (called at once)
+        value, pull = vjp(partial(between, sweep.tensors, state), *H)
         total[0] += np.conj(weight * value)
         for sum_, slope in zip(total[1:], pull(np.conj(weight * factor)), strict=False):
             sum_ += slope
@@ -211,6 +212,11 @@ def element(bra: Sequence[Array], H: Sequence[Array] | None, ket: Sequence[Array
     for site, tensor in enumerate(ket):
         env = past_left(env, tensor, bra[site], None if H is None else H[site])
     return env.reshape(())
+
+
+def between(bra: Sequence[Array], ket: Sequence[Array], *H: Array) -> Array:
+    """``<bra|H|ket>`` as a function of the tensors of H."""
+    return element(bra, H, ket)
 
 
 class Forth:

@@ -138,7 +138,7 @@ class Sweeps(Solving):
         """To the right end and back; returns the energy of the state that is left."""
         before, growing = self.energy, self.bond < self.most
         self.discarded, self.used, self.left_over = 0.0, self.tolerance, 0.0
-        self.to_right_and_back(len(self.tensors) - self.size)
+        self.to_right_and_back()
         self.energy = self.expectation()
         gain = max(before - self.energy, 0.0)
         self.tolerance = float(np.clip(self.schedule.share * gain, TIGHTEST, self.tolerance))
@@ -147,9 +147,12 @@ class Sweeps(Solving):
         self.bond = min(self.growth * self.bond, self.most)
         return self.energy
 
-    def to_right_and_back(self, last: int) -> None:
-        """Step from the first centre to the last one, and back."""
-        raise NotImplementedError
+    def to_right_and_back(self) -> None:
+        """Step over every bond, and back."""
+        for bond in range(len(self.tensors) - 1):
+            self.step_right(bond)
+        for bond in reversed(range(len(self.tensors) - 1)):
+            self.step_left(bond + 1)
 
     def improved(self, site: int, size: int | None = None) -> Any:
         """The best centre of so many sites, this one first."""
@@ -207,12 +210,6 @@ class TwoSites(Sweeps):
 
     size = 2
 
-    def to_right_and_back(self, last: int) -> None:
-        for site in range(last + 1):
-            self.step_right(site)
-        for site in reversed(range(last + 1)):
-            self.step_left(site + 1)
-
 
 class OneSite(Sweeps):
     """Single sites, whose bonds grow by what is mixed in, and stay as they are where nothing is."""
@@ -224,26 +221,25 @@ class OneSite(Sweeps):
     def own_schedule(self) -> tuple[int, int, tuple[float, float, float, float]]:
         return SITE_BOND, 2, self.schedule.site_mixing
 
-    def to_right_and_back(self, last: int) -> None:
-        for site in range(last):
-            self.step_right(site)
-        for site in reversed(range(1, last + 1)):
-            self.step_left(site)
+    def to_right_and_back(self) -> None:
+        super().to_right_and_back()
         self.tensors[0] = self.improved(0)
 
     def step_right(self, site: int) -> None:
-        if self.mixing or not self.schedule.isometric:
-            return super().step_right(site)
-        self.tensors[site] = self.improved(site)
-        move_right(self.tensors, site)
-        return self.pass_right(site)
+        if self.schedule.isometric and not self.mixing:
+            self.tensors[site] = self.improved(site)
+            move_right(self.tensors, site)
+            self.pass_right(site)
+        else:
+            super().step_right(site)
 
     def step_left(self, site: int) -> None:
-        if self.mixing or not self.schedule.isometric:
-            return super().step_left(site)
-        self.tensors[site] = self.improved(site)
-        move_left(self.tensors, site)
-        return self.pass_left(site)
+        if self.schedule.isometric and not self.mixing:
+            self.tensors[site] = self.improved(site)
+            move_left(self.tensors, site)
+            self.pass_left(site)
+        else:
+            super().step_left(site)
 
 
 def mixed(density: Any, more: Any, mixing: float) -> Any:
