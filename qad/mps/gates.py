@@ -208,17 +208,22 @@ def check_sites(psi: Any, sites: int | Sequence[int]) -> tuple[int, ...]:
     """The sites as a tuple; raises unless each is one of the state's, and given once."""
     if not isinstance(psi, SymmetricMPS):
         check_kind(psi, MPS)
-    given = (sites,) if np.ndim(sites) == 0 else tuple(sites)
+    given = tuple(sites) if hasattr(sites, "__iter__") and not is_number(sites) else (sites,)
     n = len(psi)
     for site in given:
-        if np.ndim(site):
-            raise ArgumentError("sites are whole numbers, after the operator: apply(psi, operator, sites)")
+        if not isinstance(site, str) and not is_number(site):
+            raise ArgumentError("sites are whole numbers, after the state or the operator: apply(psi, operator, sites)")
         if isinstance(site, (bool, np.bool_)) or not hasattr(site, "__index__") or not 0 <= site < n:
             raise ArgumentError(f"there is no site {site!r}: sites are whole numbers from 0 to {n - 1}")
     found = tuple(site.__index__() for site in given)
     if not found or len(set(found)) < len(found):
         raise ArgumentError(f"sites {given} must be one or more, each once")
     return found
+
+
+def is_number(x: Any) -> bool:
+    """Whether this is one number, and no array, chain or sequence."""
+    return isinstance(x, (int, float, complex, np.generic)) or getattr(x, "shape", None) == ()
 
 
 def as_matrix(operator: ArrayLike, dims: Sequence[int]) -> Array:

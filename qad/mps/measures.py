@@ -152,13 +152,13 @@ def reduced_density(psi: MPS | SymmetricMPS, sites: int | Sequence[int]) -> Arra
            [0. , 0.5]])
     """
     check_state(psi)
-    sites = [sites] if np.ndim(sites) == 0 else list(sites)
-    if not sites or sites != sorted(set(sites)) or not 0 <= sites[0] <= sites[-1] < len(psi):
+    sites = check_sites(psi, sites)
+    if list(sites) != sorted(sites):
         raise ArgumentError(f"sites {sites} must ascend and lie in 0 ... {len(psi) - 1}")
     if prod(psi.phys[i] for i in sites) ** 2 > MOST_ENTRIES:
         raise ArgumentError(f"the density matrix of {len(sites)} sites has more than 2**26 entries")
     if isinstance(psi, SymmetricMPS):
-        density = conserving.reduced_density(psi, sites)
+        density = conserving.reduced_density(psi, list(sites))
         return density / density.trace()
     lefts, tensors, rights = environments(psi)
     environment = lefts[sites[0]]

@@ -134,8 +134,9 @@ def test_bad_input():
         local_expectations(psi, np.eye(3))
     with pytest.raises(ShapeError, match="3 operators were given for 4"):
         local_expectations(psi, [X, X, X])
-    for sites in ([], [2, 1], [1, 1], [4], [-1]):
-        with pytest.raises(ArgumentError, match="must ascend"):
+    refused = {(): "each once", (2, 1): "must ascend", (1, 1): "each once", (4,): "no site 4", (-1,): "no site -1"}
+    for sites, words in refused.items():
+        with pytest.raises(ArgumentError, match=words):
             reduced_density(psi, sites)
     with pytest.raises(ArgumentError, match="2\\*\\*26"):
         reduced_density(MPS.random(20, 2), range(15))
