@@ -5,6 +5,8 @@ observable; values and derivatives are compared with those of `tests.physics.exa
 programs: ``python -m tests.fuzz physics 0 200 gradient thermal``.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 import qad
@@ -18,22 +20,34 @@ CUTS = 1e-7  # what cuts may change in a value and in a slope all the same
 SAME = 3e-6  # a derivative beside differences of the same call: its cuts make steps of 5e-9, by which differences jump
 
 
-def check(seed, *kinds) -> list:
-    """What is wrong with the program of this seed, in words."""
+@dataclass(frozen=True)
+class Size:
+    """How large the programs of chains may be: sites, steps of an evolution, samples of a typical state."""
+
+    sites: int
+    steps: float
+    samples: int
+
+
+FULL, SMALL = Size(9, np.inf, 200), Size(4, 6, 40)
+
+
+def check(seed, *kinds, size=FULL) -> list:
+    """What is wrong with the program of this seed, in words; on chains of this size."""
     rng = np.random.default_rng([seed, 34])
     names = list(kinds) or list(PROGRAMS)
     odds = np.array([ODDS[name] for name in names])
     name = names[rng.choice(len(names), p=odds / odds.sum())]
     try:
-        problems = PROGRAMS[name](rng)
+        problems = PROGRAMS[name](rng, size) if name in CHAINS else PROGRAMS[name](rng)
     except qad.errors.QadError as error:
         problems = [f"refused: {type(error).__name__}: {error}"[:200]]
     return [f"{name}: {problem}" for problem in problems]
 
 
-def ground(rng):
+def ground(rng, size):
     """The lowest energy, with charges and without; and the states above."""
-    model = draw_model(rng)
+    model = draw_model(rng, size.sites)
     conserve = model.charge if model.charge and rng.random() < 0.5 else None
     options = {"conserve": conserve} if conserve else {}
     h = exact.dense(model.kinds, model.terms())
@@ -57,12 +71,12 @@ def ground(rng):
     return problems
 
 
-def evolution(rng):
+def evolution(rng, size):
     """An expectation value after real or imaginary time."""
-    model, imaginary = draw_model(rng), bool(rng.integers(2))
+    model, imaginary = draw_model(rng, size.sites), bool(rng.integers(2))
     start, said = draw_start(rng, model)
     observable = draw_observable(rng, model)
-    time = float(rng.uniform(0.1, 1.0))
+    time = min(float(rng.uniform(0.1, 1.0)), size.steps * model.turn())
     steps = model.steps(time)
     measured = exact.opsum(model.kinds, observable)
     final, finer = (qad.mps.evolve(start, model.opsum(), time, k * steps, imaginary=imaginary) for k in (1, 2))
@@ -74,12 +88,12 @@ def evolution(rng):
     return near(f"{kind} t={time:.3f}, {steps} steps, {said}, {observable}, {model}", value, wanted, left)
 
 
-def gradient(rng):
+def gradient(rng, size):
     """The derivative of the same by a coupling, or by the time."""
-    model, imaginary = draw_model(rng, largest=6), rng.random() < 0.25
+    model, imaginary = draw_model(rng, min(size.sites, 6)), rng.random() < 0.25
     start, said = draw_start(rng, model)
     observable = draw_observable(rng, model)
-    time = float(rng.uniform(0.1, 0.6))
+    time = min(float(rng.uniform(0.1, 0.6)), size.steps * model.turn())
     steps = model.steps(time)
     which = int(rng.integers(-1, len(model.groups)))
     x0 = time if which < 0 else model.groups[which][0]
@@ -106,9 +120,9 @@ def gradient(rng):
     return problems
 
 
-def thermal(rng):
+def thermal(rng, size):
     """The partition function and the energy of a thermal state, and their slopes by the temperature."""
-    model = draw_model(rng, largest=5)
+    model = draw_model(rng, min(size.sites, 5))
     beta = float(rng.uniform(0.05, 3.0) * rng.choice([0.1, 1.0]))
     h = exact.dense(model.kinds, model.terms())
     values = np.linalg.eigvalsh(h.toarray())
@@ -126,21 +140,21 @@ def thermal(rng):
     return problems + near("dE / d beta " + said, slopes, -spread, 1e-3 * size**2)
 
 
-def typical(rng):
+def typical(rng, size):
     """Samples of typical thermal states, whose mean lies within five of their own errors."""
-    model = draw_model(rng, largest=4)
+    model = draw_model(rng, min(size.sites, 4))
     observable = draw_observable(rng, model)
     beta = float(rng.uniform(0.1, 0.6))
     h, o = exact.dense(model.kinds, model.terms()), exact.dense(model.kinds, observable)
     wanted = exact.thermal(h, beta, o)[1]
-    samples = qad.mps.metts(model.opsum(), beta, 200, seed=int(rng.integers(1000)))
+    samples = qad.mps.metts(model.opsum(), beta, size.samples, seed=int(rng.integers(1000)))
     mean, error = samples.expectation(exact.opsum(model.kinds, observable))
     return near(f"beta={beta:.3f}, {observable}, {model}", mean, wanted, 5 * error + 1e-3)
 
 
-def measurement(rng):
+def measurement(rng, size):
     """Expectation values, correlators, densities and entropies of a random chain, and their slopes."""
-    model = draw_model(rng, largest=7)
+    model = draw_model(rng, min(size.sites, 7))
     d, n = exact.size_of(model.kinds[0]), len(model.kinds)
     base, other = (qad.mps.MPS.random(n, 5, phys=d, seed=int(rng.integers(10**6))).tensors for _ in range(2))
     moved = lambda x: qad.mps.MPS([a + x * b for a, b in zip(base, other, strict=True)])
@@ -203,9 +217,13 @@ def information(psi, one, two):
     return s[0] + s[1] - s[2]
 
 
-PROGRAMS = {
+CHAINS = {
     "ground": ground, "evolution": evolution, "gradient": gradient, "thermal": thermal, "typical": typical,
-    "measurement": measurement, "circuit": physics_circuits.circuit, "noise": physics_circuits.noise,
+    "measurement": measurement,
+}  # fmt: skip
+PROGRAMS = {
+    **CHAINS,
+    "circuit": physics_circuits.circuit, "noise": physics_circuits.noise,
     "equation": physics_equations.equation, "implicit": physics_equations.implicit,
 }  # fmt: skip
 ODDS = {  # by what a program costs

@@ -31,11 +31,15 @@ class Model:
 
     def steps(self, time):
         """Steps in which the terms of a site turn by a twentieth."""
+        return int(np.ceil(abs(time) / self.turn()))
+
+    def turn(self):
+        """The time of such a step."""
         weight = np.zeros(len(self.kinds))
         for c, *factors in self.terms():
             for site in set(factors[1::2]):
                 weight[site] += abs(c)
-        return int(np.ceil(abs(time) * max(weight.max(), 1.0) / 0.05))
+        return 0.05 / max(weight.max(), 1.0)
 
     def in_sector(self, h, rng):
         """The matrix on the states of a random charge, and the charge."""

@@ -2,12 +2,13 @@
 
 import pytest
 
-from tests.fuzz.physics import check
+from tests.fuzz.physics import SMALL, check
 
 
 @pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
 def test_random_physics():
-    assert not {seed: found for seed in range(40) if (found := check(seed))}
+    """Of at most four sites; what fails on larger ones alone is found at night."""
+    assert not {seed: found for seed in range(40) if (found := check(seed, size=SMALL))}
 
 
 @pytest.mark.slow

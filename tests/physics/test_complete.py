@@ -31,10 +31,16 @@ def listed(module, name):
     return name in getattr(import_module(module), "__all__", [name])
 
 
+def nightly(node):
+    """Whether a part of a module is a test of the night alone."""
+    return isinstance(node, ast.FunctionDef) and any(ast.unparse(d) == "pytest.mark.slow" for d in node.decorator_list)
+
+
 def called():
-    """What the tests of this folder call: by its owner and name, by the name alone, or as a value."""
+    """What the ordinary tests of this folder call: by its owner and name, by the name alone, or as a value."""
     for path in Path(__file__).parent.glob("test_*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
+        parts = [part for part in ast.parse(path.read_text()).body if not nightly(part)]
+        for node in ast.walk(ast.Module(parts, [])):
             if isinstance(node, ast.Attribute):
                 owner = node.value
                 yield getattr(owner, "attr", getattr(owner, "id", None)), node.attr

@@ -6,8 +6,8 @@ from qad import mps
 from tests.physics import exact
 
 CHAINS = {
-    "ising": (mps.ising(8, 1.4), "spin-1/2", 8, exact.transverse(8, 1.4)),
-    "heisenberg": (mps.heisenberg(8), "spin-1/2", 8, exact.exchange(exact.row(8))),
+    "ising": (mps.ising(6, 1.4), "spin-1/2", 6, exact.transverse(6, 1.4)),
+    "heisenberg": (mps.heisenberg(6), "spin-1/2", 6, exact.exchange(exact.row(6))),
     "odd": (mps.heisenberg(5), "spin-1/2", 5, exact.exchange(exact.row(5))),
     "hopping": (mps.hubbard(4, 1.0, 0.0), "electron", 4, exact.hopping(exact.row(4), 1.0, ("up", "dn"))),
 }
@@ -34,11 +34,11 @@ def test_starting_from_the_state_that_is_excluded():
 
 
 def test_excited_states_of_a_sector():
-    spins, terms = ["spin-1/2"] * 8, exact.exchange(exact.row(8))
+    spins, terms = ["spin-1/2"] * 6, exact.exchange(exact.row(6))
     h = exact.dense(spins, terms)
-    keep = [i for i in range(256) if i.bit_count() == 4]
+    keep = [i for i in range(64) if i.bit_count() == 3]
     levels = exact.lowest(h[keep][:, keep], 2)[0]
-    first = mps.ground_state(mps.heisenberg(8), conserve="Sz")
-    second = mps.ground_state(mps.heisenberg(8), conserve="Sz", excluded=[first.state])
+    first = mps.ground_state(mps.heisenberg(6), conserve="Sz")
+    second = mps.ground_state(mps.heisenberg(6), conserve="Sz", excluded=[first.state])
     assert [first.energy, second.energy] == pytest.approx(levels.tolist(), abs=1e-8)
     assert first.converged and second.converged

@@ -49,23 +49,23 @@ def anisotropic(n, x, y, z):
     return [(c, a, i, a, k) for i, k in exact.row(n) for c, a in ((x, "Sx"), (y, "Sy"), (z, "Sz"))]
 
 
-LONG = [(-(0.5 ** (k - i - 1)), "Z", i, "Z", k) for i in range(8) for k in range(i + 1, 8)]
+LONG = [(-(0.5 ** (k - i - 1)), "Z", i, "Z", k) for i in range(6) for k in range(i + 1, 6)]
 MODELS = {  # the model, its terms, a constant, and what it conserves
-    "heisenberg": (lambda: mps.heisenberg(8), HALF, 8, exact.exchange(exact.row(8)), 0.0, "Sz"),
+    "heisenberg": (lambda: mps.heisenberg(6), HALF, 6, exact.exchange(exact.row(6)), 0.0, "Sz"),
     "spin one": (lambda: mps.heisenberg(4, spin=1), ONE, 4, exact.exchange(exact.row(4)), 0.0, "Sz"),
-    "xxz": (lambda: mps.xxz(8, 0.7), HALF, 8, exact.exchange(exact.row(8), 1.0, 0.7), 0.0, "Sz"),
-    "xyz": (lambda: mps.xyz(8, 0.9, 0.5, 0.7), HALF, 8, anisotropic(8, 0.9, 0.5, 0.7), 0.0, None),
-    "ising": (lambda: mps.ising(8, 0.9, j=1.1), HALF, 8, exact.transverse(8, 0.9, 1.1), 0.0, None),
-    "j1j2": (lambda: mps.j1j2(8, 1.0, 0.3), HALF, 8,
-             exact.exchange(exact.row(8)) + exact.exchange(exact.row(8, 2), 0.3), 0.0, "Sz"),
-    "long range": (lambda: mps.long_range_ising(8, 0.5, 1.2), HALF, 8,
-                   LONG + [(-1.2, "X", i) for i in range(8)], 0.0, None),
-    "aklt": (lambda: mps.aklt(5), ONE, 5, squares(5, 1.0, 1 / 3), 0.0, "Sz"),
+    "xxz": (lambda: mps.xxz(6, 0.7), HALF, 6, exact.exchange(exact.row(6), 1.0, 0.7), 0.0, "Sz"),
+    "xyz": (lambda: mps.xyz(6, 0.9, 0.5, 0.7), HALF, 6, anisotropic(6, 0.9, 0.5, 0.7), 0.0, None),
+    "ising": (lambda: mps.ising(6, 0.9, j=1.1), HALF, 6, exact.transverse(6, 0.9, 1.1), 0.0, None),
+    "j1j2": (lambda: mps.j1j2(6, 1.0, 0.3), HALF, 6,
+             exact.exchange(exact.row(6)) + exact.exchange(exact.row(6, 2), 0.3), 0.0, "Sz"),
+    "long range": (lambda: mps.long_range_ising(6, 0.5, 1.2), HALF, 6,
+                   LONG + [(-1.2, "X", i) for i in range(6)], 0.0, None),
+    "aklt": (lambda: mps.aklt(4), ONE, 4, squares(4, 1.0, 1 / 3), 0.0, "Sz"),
     "blbq": (lambda: mps.blbq(4, THETA), ONE, 4, squares(4, np.cos(THETA), np.sin(THETA)), 0.0, "Sz"),
     "bosons": (lambda: mps.bose_hubbard(3, 1.0, 2.0, 0.5), "boson-4", 3, bosons(3, 1.0, 2.0, 0.5), 0.0, "N"),
     "hubbard": (lambda: mps.hubbard(4, 1.0, 3.0), "electron", 4, hubbard_terms(4, 1.0, 3.0), 0.0, "N"),
     "t-J": (lambda: mps.tj(4, 1.0, 0.4), "t-J", 4, tj_terms(4, 1.0, 0.4), 0.0, "N"),
-    "kitaev": (lambda: mps.kitaev_chain(7, 1.0, 0.6, 0.8), "fermion", 7, pairing(7, 1.0, 0.6, 0.8), 0.8 * 7 / 2, None),
+    "kitaev": (lambda: mps.kitaev_chain(5, 1.0, 0.6, 0.8), "fermion", 5, pairing(5, 1.0, 0.6, 0.8), 0.8 * 5 / 2, None),
 }  # fmt: skip
 
 

@@ -22,10 +22,10 @@ def test_energy_falls_as_it_should(name):
     h, H = exact.dense(spins, terms), exact.opsum(spins, terms)
     for start in (mps.MPS.product([0, 1] * (n // 2) + [0] * (n % 2)), mps.MPS.random(n, 2, seed=2)):
         wanted = lambda t, psi=start: exact.mean(h, exact.evolved(h, psi.to_dense(), t, True))
-        value = lambda t, psi=start: mps.energy(mps.evolve(psi, H, t, 10, imaginary=True).state, H)
-        found, slope = qad.value_and_grad(value)(0.5)
-        assert found == pytest.approx(wanted(0.5), abs=5e-5)  # the error of the steps
-        assert slope == pytest.approx(exact.difference(wanted, 0.5), abs=1e-6)
+        value = lambda t, psi=start: mps.energy(mps.evolve(psi, H, t, 5, imaginary=True).state, H)
+        found, slope = qad.value_and_grad(value)(0.25)
+        assert found == pytest.approx(wanted(0.25), abs=5e-5)  # the error of the steps
+        assert slope == pytest.approx(exact.difference(wanted, 0.25), abs=1e-6)
 
 
 def test_norm_of_an_imaginary_evolution():
@@ -40,6 +40,6 @@ def test_norm_of_an_imaginary_evolution():
 
 def test_long_times_end_in_the_ground_state():
     H = mps.j1j2(6, 1.0, 0.4)
-    final = mps.evolve(mps.MPS.random(6, 2, seed=0), H, 25.0, 60, imaginary=True).state
+    final = mps.evolve(mps.MPS.random(6, 2, seed=0), H, 15.0, 36, imaginary=True).state
     h = exact.dense([HALF] * 6, exact.exchange(exact.row(6)) + exact.exchange(exact.row(6, 2), 0.4))
     assert mps.energy(final, H) == pytest.approx(exact.lowest(h)[0][0], abs=1e-6)

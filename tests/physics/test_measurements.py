@@ -36,9 +36,12 @@ def negativity(psi, one, other):
     return (abs(values).sum() - 1) / 2
 
 
+PAIRS = [[exact.product(["spin-1/2"] * N, "Sz", i, "Sz", k) for k in range(N)] for i in range(N)]
+
+
 def factor(psi, q):
     """``S(q)`` of Sz."""
-    table = [[exact.mean(op("Sz", i, "Sz", k), psi) for k in range(N)] for i in range(N)]
+    table = [[exact.mean(pair, psi) for pair in row] for row in PAIRS]
     wave = np.exp(1j * q * np.arange(N))
     return float((wave @ np.array(table) @ wave.conj()).real / N)
 

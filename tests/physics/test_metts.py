@@ -12,11 +12,18 @@ CHAINS = {
 }
 
 
-@pytest.mark.parametrize("name", ["second neighbours", pytest.param("ising", marks=pytest.mark.slow)])
-def test_energy(name):
+@pytest.mark.parametrize(
+    "name, samples",
+    [
+        ("second neighbours", 10),
+        pytest.param("second neighbours", 40, marks=pytest.mark.slow),
+        pytest.param("ising", 40, marks=pytest.mark.slow),
+    ],
+)
+def test_energy(name, samples):
     H, n, terms = CHAINS[name]
     h = exact.dense(["spin-1/2"] * n, terms)
-    mean, error = mps.metts(H, 1.0, 40).expectation(H)
+    mean, error = mps.metts(H, 1.0, samples).expectation(H)
     assert abs(mean - exact.thermal(h, 1.0, h)[1]) < 5 * error
     assert 0 < error < 0.5
 

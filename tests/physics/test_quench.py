@@ -16,11 +16,14 @@ def z_of(H, start, time, steps, site):
     return mps.local_expectations(mps.evolve(start, H, time, steps).state, "Z")[site].real
 
 
-@pytest.mark.parametrize("n", [10, pytest.param(12, marks=pytest.mark.slow)])
-def test_the_first_gradient_of_a_quench(n):
-    """By the coupling, the field and the time; ten steps from a product state."""
+@pytest.mark.parametrize(
+    "n, steps",
+    [(10, 4), pytest.param(10, 10, marks=pytest.mark.slow), pytest.param(12, 10, marks=pytest.mark.slow)],
+)
+def test_the_first_gradient_of_a_quench(n, steps):
+    """By the coupling, the field and the time; from a product state of as many sites as amplify inverses."""
     start, site = UP([0] * n), n // 2
-    value = lambda j, g, t: z_of(mps.ising(n, g, j=j), start, t, 10, site)
+    value = lambda j, g, t: z_of(mps.ising(n, g, j=j), start, t, steps, site)
     wanted = lambda j, g, t: free.quench_z(n, site, t, g, j)
     assert value(1.0, 1.0, 1.0) == pytest.approx(wanted(1.0, 1.0, 1.0), abs=1e-7)
     found = qad.grad(value, argnums=(0, 1, 2))(1.0, 1.0, 1.0)
@@ -43,15 +46,15 @@ CASES = {  # terms, the site whose Z is looked at
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n == "ising")) for n in CASES])
 def test_evolution_does_not_stand_still(name):
     n, terms, site = CASES[name]
     spins = ["spin-1/2"] * n
-    h, z, time = exact.dense(spins, terms), exact.product(spins, "Z", site), 0.5
+    h, z, time = exact.dense(spins, terms), exact.product(spins, "Z", site), 0.25
     wanted = exact.mean(z, exact.evolved(h, exact.basis(spins, [0] * n), time))
     H = exact.opsum(spins, terms)
-    assert z_of(H, UP([0] * n), time, 20, site) == pytest.approx(wanted, abs=STEPS)
-    slope = qad.grad(lambda t: z_of(H, UP([0] * n), t, 20, site))(time)
+    assert z_of(H, UP([0] * n), time, 10, site) == pytest.approx(wanted, abs=STEPS)
+    slope = qad.grad(lambda t: z_of(H, UP([0] * n), t, 10, site))(time)
     right = exact.difference(lambda t: exact.mean(z, exact.evolved(h, exact.basis(spins, [0] * n), t)), time)
     assert slope == pytest.approx(right, abs=1e-7)
 
@@ -69,47 +72,45 @@ def test_a_ladder_of_free_fermions():
     single = np.zeros((8, 8))
     for i, k in ladder.bonds():
         single[i, k] = single[k, i] = -1.0
-    final = mps.evolve(UP(filling), H, 0.5, 40).state
+    final = mps.evolve(UP(filling), H, 0.25, 20).state
     found = np.real(mps.local_expectations(final, "N", sites="fermion"))
-    assert found == pytest.approx(free.densities(single, filling, 0.5), abs=STEPS)
+    assert found == pytest.approx(free.densities(single, filling, 0.25), abs=STEPS)
 
 
 def test_a_cylinder_from_the_state_of_neel():
     cylinder = mps.Lattice.cylinder(3, 3)
     spins, start = ["spin-1/2"] * 9, [0, 1, 0, 1, 0, 1, 0, 1, 0]
     h = exact.dense(spins, exact.exchange(cylinder.bonds()))
-    wanted = exact.mean(exact.product(spins, "Z", 4), exact.evolved(h, exact.basis(spins, start), 0.5))
-    assert z_of(mps.heisenberg(cylinder), UP(start), 0.5, 20, 4) == pytest.approx(wanted, abs=1e-8)
+    wanted = exact.mean(exact.product(spins, "Z", 4), exact.evolved(h, exact.basis(spins, start), 0.1))
+    assert z_of(mps.heisenberg(cylinder), UP(start), 0.1, 4, 4) == pytest.approx(wanted, abs=1e-8)
 
 
 STARTS = {
-    "product": lambda: UP([0, 1] * 5),
-    "tilted": lambda: UP([np.array([0.8, 0.6])] * 10),
-    "random": lambda: mps.MPS.random(10, 4, seed=1),
-    "ground": lambda: mps.ground_state(mps.ising(10, 0.5)).state,
+    "product": lambda n: UP([0, 1] * (n // 2)),
+    "tilted": lambda n: UP([np.array([0.8, 0.6])] * n),
+    "random": lambda n: mps.MPS.random(n, 4, seed=1),
+    "ground": lambda n: mps.ground_state(mps.ising(n, 0.5)).state,
 }
 
 
 @pytest.mark.parametrize(
-    "start, model",
+    "start, n, model",
     [
-        ("product", "long range"),
-        pytest.param("tilted", "neighbours", marks=pytest.mark.slow),
-        pytest.param("random", "neighbours", marks=pytest.mark.slow),
-        ("ground", "neighbours"),
-        pytest.param("tilted", "long range", marks=pytest.mark.slow),
-        pytest.param("random", "long range", marks=pytest.mark.slow),
-        pytest.param("ground", "long range", marks=pytest.mark.slow),
-        pytest.param("product", "neighbours", marks=pytest.mark.slow),
+        *[(start, 6, "long range") for start in ("product", "tilted", "ground")],  # random ones of all sizes at night
+        *[
+            pytest.param(start, 10, model, marks=pytest.mark.slow)
+            for start in STARTS
+            for model in ("neighbours", "long range")
+        ],
     ],
 )
-def test_gradients_from_every_start(start, model):
+def test_gradients_from_every_start(start, n, model):
     """Where nothing is quick: beside differences of the dense evolution, by coupling and time."""
-    psi, spins = STARTS[start](), ["spin-1/2"] * 10
+    psi, spins = STARTS[start](n), ["spin-1/2"] * n
 
     def terms(j):
-        tail = [(-j * 0.5 ** (k - i - 1), "Z", i, "Z", k) for i in range(10) for k in range(i + 1, 10)]
-        return exact.transverse(10, 0.9, j) if model == "neighbours" else tail + [(-0.9, "X", i) for i in range(10)]
+        tail = [(-j * 0.5 ** (k - i - 1), "Z", i, "Z", k) for i in range(n) for k in range(i + 1, n)]
+        return exact.transverse(n, 0.9, j) if model == "neighbours" else tail + [(-0.9, "X", i) for i in range(n)]
 
     x, dense = exact.product(spins, "X", 4), psi.to_dense()
     wanted = lambda j, t: exact.mean(x, exact.evolved(exact.dense(spins, terms(j)), dense, t))
@@ -123,14 +124,14 @@ def test_gradients_from_every_start(start, model):
 def test_gradient_by_the_state():
     """Of a product state by its angle."""
     H, spins = mps.j1j2(6, 1.0, 0.4), ["spin-1/2"] * 6
-    value = lambda a: z_of(H, UP([qad.array([np.cos(a), np.sin(a)])] * 3 + [0, 1, 0]), 0.5, 10, 2)
+    value = lambda a: z_of(H, UP([qad.array([np.cos(a), np.sin(a)])] * 3 + [0, 1, 0]), 0.2, 4, 2)
     h = exact.dense(spins, exact.exchange(exact.row(6)) + exact.exchange(exact.row(6, 2), 0.4))
 
     def wanted(a):
         psi = np.ones(())
         for v in [np.array([np.cos(a), np.sin(a)])] * 3 + [np.eye(2)[k] for k in (0, 1, 0)]:
             psi = np.multiply.outer(psi, v)
-        return exact.mean(exact.product(spins, "Z", 2), exact.evolved(h, psi, 0.5))
+        return exact.mean(exact.product(spins, "Z", 2), exact.evolved(h, psi, 0.2))
 
     assert value(0.4) == pytest.approx(wanted(0.4), abs=STEPS)
     assert qad.grad(value)(0.4) == pytest.approx(exact.difference(wanted, 0.4), abs=1e-7)

@@ -17,7 +17,7 @@ def ising_density(g):
 X, Z = exact.KINDS["spin-1/2"]["X"], exact.KINDS["spin-1/2"]["Z"]
 
 
-@pytest.mark.parametrize("g", [0.5, 2.0, 20.0])
+@pytest.mark.parametrize("g", [0.5, pytest.param(2.0, marks=pytest.mark.slow), 20.0])
 def test_ising(g):
     """Far from the critical point fewer states than the default bond carry all weight."""
     H = uniform.ising(g)
@@ -45,14 +45,20 @@ def test_excitations_of_ising():
         assert found == pytest.approx(2 * np.sqrt(1 + 1.5**2 - 3.0 * np.cos(k)), abs=1e-4)
 
 
-def test_heisenberg_and_xxz():
+@pytest.mark.parametrize("bond", [6, pytest.param(None, marks=pytest.mark.slow)])
+def test_heisenberg(bond):
+    """A small bond, and the default one."""
     bethe = 0.25 - np.log(2)
-    found = uniform.ground_state(uniform.heisenberg())
+    found = uniform.ground_state(uniform.heisenberg(), **({"bond": bond} if bond else {}))
     assert bethe < found.energy < bethe + 2e-3
-    eta = np.arccosh(4.0)  # R. J. Baxter, Exactly solved models, for an anisotropy above 1
+
+
+@pytest.mark.parametrize("delta", [8.0, pytest.param(4.0, marks=pytest.mark.slow)])
+def test_xxz(delta):
+    eta = np.arccosh(delta)  # R. J. Baxter, Exactly solved models, for an anisotropy above 1
     tail = sum(1 / (np.exp(2 * m * eta) + 1) for m in range(1, 60))
-    wanted = 4.0 / 4 - np.sinh(eta) * (0.5 + 2 * tail)
-    assert uniform.ground_state(uniform.xxz(4.0)).energy == pytest.approx(wanted, abs=1e-7)
+    wanted = delta / 4 - np.sinh(eta) * (0.5 + 2 * tail)
+    assert uniform.ground_state(uniform.xxz(delta)).energy == pytest.approx(wanted, abs=1e-7)
 
 
 def test_singlets():
