@@ -18,7 +18,9 @@ import numpy as np
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, each_alone, like, primitive, rule, stack_of, value_of
 from qad.linalg import norm, split
+from qad.linalg.support import tolerances
 from qad.linalg.support.degeneracy import rounding
+from qad.linalg.truncation.rule import nonzero
 from qad.mps.reached import check_reached, dropped_weightless, orders_of, rank
 from qad.mps.weak_directions import check_small, divides_by_little, refuse_weak, too_weak, whole
 
@@ -26,8 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qad.typing import Array, Real
-
-RANK_TOLERANCE = 10.0  # times size and rounding: singular values below it, relative to the largest, are zero
 
 
 @primitive
@@ -38,7 +38,7 @@ def isometric(a: Array) -> tuple[Array, Array]:
     if diagonal.min(initial=np.inf) > 1e-4 * diagonal.max(initial=0.0) or not c.any():
         return q, c
     u, s, v = np.linalg.svd(c, full_matrices=False)
-    rank = np.count_nonzero(s > RANK_TOLERANCE * max(a.shape) * np.finfo(s.dtype).eps * s[0])
+    rank = nonzero(s, max(a.shape))
     return q @ u[:, :rank], s[:rank, None] * v[:rank]  # rows of one size each: less is lost where C is divided by
 
 
@@ -242,7 +242,7 @@ def halves(matrix: Array, max_bond: int | None, cutoff: float, bond: int) -> tup
 
 def zero_weight(matrix: Array) -> Real:
     """The norm of what is lost of a matrix below which it carries nothing but rounding."""
-    return RANK_TOLERANCE * max(matrix.shape) * np.finfo(matrix.dtype).eps * np.linalg.norm(stack_of(matrix))
+    return tolerances.empty(matrix.dtype, max(matrix.shape)) * np.linalg.norm(stack_of(matrix))
 
 
 def factorised(amplitudes: Array, max_bond: int | None, cutoff: float) -> list[Array]:

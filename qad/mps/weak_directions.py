@@ -13,6 +13,7 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, like, stack_of, value_of
 from qad.linalg.support import tolerances
+from qad.linalg.truncation.rule import nonzero
 from qad.linalg.truncation.truncation_rank import lost_in_split, rank_of
 from qad.mps.reached import orders_of
 
@@ -38,11 +39,10 @@ def too_weak(carried: Array, rows: int) -> bool:
 def divides_by_little(matrix: Array, max_bond: int | None, cutoff: float) -> bool:
     """Whether `split` drops nothing of a matrix, but divides by too small a singular value of it."""
     s = np.linalg.svdvals(stack_of(value_of(matrix)))
-    size, order = s.shape[-1], orders_of([matrix])
-    nonzero = int((s > tolerances.zero(s.dtype, max(matrix.shape)) * s[..., :1]).sum(axis=-1).min(initial=size))
-    if size == 0 or nonzero < size or (max_bond is not None and max_bond < size):
+    size, order, largest = s.shape[-1], orders_of([matrix]), max(matrix.shape)
+    if size == 0 or nonzero(s, largest).min() < size or (max_bond is not None and max_bond < size):
         return False
-    return rank_of(s, size, cutoff, True, "cut") == size and lost_in_split(s, size, matrix.shape, order)
+    return rank_of(s, size, cutoff, True, "cut", largest) == size and lost_in_split(s, size, matrix.shape, order)
 
 
 def refuse_weak(bond: int, order: int, turned: bool = False) -> NoReturn:

@@ -11,7 +11,7 @@ import numpy as np
 from qad import linalg
 from qad.core.errors import ArgumentError, BatchError
 from qad.extend import stack_of, unrecorded
-from qad.linalg.support.degeneracy import width
+from qad.linalg.truncation.rule import kept, tied
 from qad.symmetric.decompositions import factored
 from qad.symmetric.maps import as_map, bond_leg, columns_of, in_order_of, rows_of
 
@@ -168,9 +168,10 @@ def kept_ranks(
     values = [values[i] for i in order]
     batch = max((s.ndim for s in values), default=1) > 1
     max_rank = None if max_rank is None else _whole(max_rank, owner)
-    lost = 0.0 if zeros else 10 * max([max(x.rows, x.columns) for x in sectors], default=0)
+    size = max([max(x.rows, x.columns) for x in sectors], default=0)
+    how = {"relative": relative, "size": size, "zeros": zeros, "drop": multiplets == "drop", "least": 0}
     ranks = [
-        _ranks([s[i] for s in values] if batch else values, max_rank, cutoff, relative, multiplets, lost)
+        kept([s[i] for s in values] if batch else values, max_rank, None, cutoff, **how)
         for i in range(len(values[0]) if batch else 1)
     ]
     most = _one_for_all(ranks, owner) if ranks else []
@@ -178,7 +179,7 @@ def kept_ranks(
         raise ArgumentError(
             f"{owner}: truncation leaves nothing (max_rank={max_rank}, cutoff={cutoff}): keep one value at least"
         )
-    if multiplets == "warn" and any(_cuts(s, rank) for s, rank in zip(values, most, strict=True)):
+    if multiplets == "warn" and any(tied(s, rank, size) for s, rank in zip(values, most, strict=True)):
         warnings.warn(
             f"{owner}: the truncation cuts through singular values of one sector that coincide, of which the choice is "
             'arbitrary: write multiplets="drop" to leave them all out',
@@ -203,35 +204,3 @@ def _one_for_all(ranks, owner):
                 "charge, so that their bonds differ: take the examples in a loop"
             )
     return ranks[0]
-
-
-def _cuts(s, rank):
-    """Whether values number rank - 1 and rank of a sector coincide, and are not zero."""
-    if not 0 < rank < s.shape[-1]:
-        return False
-    last = s[..., rank - 1]
-    return bool(((last - s[..., rank] <= width(s)) & (last > width(s))).any())
-
-
-def _ranks(values, max_rank, cutoff, relative, multiplets, lost):
-    """How many of the values of each sector, all of them descending, to keep; none up to `lost` times rounding.
-
-    Values that coincide with the last one that is kept are taken sector by sector, so that rounding does not choose.
-    """
-    every = np.concatenate(values) if values else np.zeros(0)
-    sector = np.repeat(np.arange(len(values)), list(map(len, values)))
-    order = np.argsort(-every, kind="stable")
-    sizes, sector = every[order], sector[order]
-    k = len(sizes) if max_rank is None else max(0, min(max_rank, len(sizes)))
-    if cutoff is not None and len(sizes):
-        k = min(k, int(np.sum(sizes > (cutoff * sizes[0] if relative else cutoff))))
-    if lost:
-        k = min(k, int(np.sum(sizes > lost * np.finfo(values[0].dtype).eps * sizes[:1])))
-    if 0 < k < len(sizes):
-        near = np.abs(sizes - sizes[k - 1]) <= width(sizes)
-        first, last = int(np.argmax(near)), len(near) - int(np.argmax(near[::-1]))
-        if last > k and multiplets == "drop":
-            k = first
-        else:
-            sector[first:last] = np.sort(sector[first:last], kind="stable")
-    return np.bincount(sector[:k], minlength=len(values)).tolist()

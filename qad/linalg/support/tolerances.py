@@ -26,6 +26,8 @@ KEPT = 0.25  # the part of its digits that a result has to keep: more than eps**
 SUMS = 30  # units of rounding in a sum over the entries of a matrix of ordinary size, some of which cancel
 PLACES = 8  # units of rounding that a sum of few terms, such as a column of a product, leaves of zero
 ROUNDED = 4  # times n units: how far values of n by n matrices are off; zeros were by 0.8 at most, n being 2 to 300
+TRUNCATED = 10  # times n units: the same for truncations, which rather leave out a value too many than keep rounding
+MULTIPLET = 1.5 * KEPT  # of the digits coincide of values that a truncation treats as one
 GAUGE = 2.5 * KEPT  # of the digits of a loss are right in its slope along a gauge: between half of them and 1 - KEPT
 FAR = 0.2  # at gaps above eps**FAR, 7e-4, eps / gap**3 is still below eps**KEPT: nothing can be lost, none is checked
 FOLLOWED = 0.3  # at gaps below eps**FOLLOWED, 2e-5, factors lose a third of their digits: products of them are followed
@@ -80,6 +82,16 @@ def places(dtype: DTypeLike) -> float:
 def zero(dtype: DTypeLike, n: int) -> float:
     """What LAPACK leaves of a value that is zero, of a matrix of n rows, relative to the largest value."""
     return ROUNDED * max(n, 1) * unit(dtype)
+
+
+def empty(dtype: DTypeLike, n: int) -> float:
+    """What a truncation takes for zero, of a matrix of at most n rows and columns, relative to the largest value."""
+    return TRUNCATED * max(n, 1) * unit(dtype)
+
+
+def multiplet(dtype: DTypeLike) -> float:
+    """The relative difference up to which a truncation keeps or drops neighbouring values together."""
+    return unit(dtype) ** MULTIPLET
 
 
 def noise(dtype: DTypeLike, n: int) -> float:

@@ -167,7 +167,7 @@ def _direction(a):
 def _rank(s, cut, multiplets, operator):
     """How many to keep; a derivative asks for a gap behind them, and for values that are not zero."""
     policy = multiplets if operator.patient or multiplets != "warn" else "cut"
-    k = rank_of(s, *cut, policy, level=4)
+    k = rank_of(s, *cut, policy, operator.start.size, level=4)
     if s[k - 1] <= width(s) or not (k == s.size or has_gap(s, k)):
         what = "zero" if s[k - 1] <= width(s) else f"degenerate with the next, {s[k]:.6g}"
         raise (ArgumentError if operator.patient else ConvergenceError)(

@@ -17,6 +17,7 @@ from qad.linalg.support.check import matrices
 from qad.linalg.support.degeneracy import magnitude, rounding
 from qad.linalg.support.derivative_order import orders
 from qad.linalg.support.hermitian_parts import skew
+from qad.linalg.truncation.rule import nonzero
 from qad.linalg.truncation.smooth_factors import factors
 from qad.linalg.truncation.truncation_rank import has_gap, lost_in_split, rank_of
 
@@ -71,19 +72,20 @@ def split(
     a = matrices(a, "split")
     plain = stack_of(a) is a
     u, s, vh = np.linalg.svd(unrecorded(a), full_matrices=not plain)
-    lost = tolerances.zero(s.dtype, max(a.shape[-2:])) * s[..., :1]
-    nonzero = int(np.sum(stack_of(s > lost), axis=-1).min(initial=s.shape[-1]))
+    size, sizes = max(a.shape[-2:]), stack_of(s)
+    most = int(nonzero(sizes, size).min(initial=s.shape[-1]))
+    most = most if max_rank is None else min(most, max_rank)
     policy = multiplets if plain or multiplets != "warn" else "cut"  # which raises, below
-    k = rank_of(stack_of(s), nonzero if max_rank is None else min(nonzero, max_rank), cutoff, relative, policy)
+    k = rank_of(sizes, most, cutoff, relative, policy, size)
     if plain:
         root = np.sqrt(s[..., :k])
         return u[..., :, :k] * root[..., None, :], root[..., :, None] * vh[..., :k, :]
-    if k < s.shape[-1] and not has_gap(stack_of(s), k):
+    if k < s.shape[-1] and not has_gap(sizes, k):
         raise ArgumentError(
             f"split: rank {k} cuts through degenerate singular values, of which the choice is arbitrary and has no "
             'derivative: write multiplets="drop"'
         )
-    if lost_in_split(stack_of(s)[..., :k], k, a.shape[-2:], orders(a)):
+    if lost_in_split(sizes[..., :k], k, a.shape[-2:], orders(a)):
         raise ArgumentError(
             f"split: derivatives of order {orders(a)} divide by a singular value that is kept, and too small: rounding "
             "would be more than 1e-4 of them. Drop it by a `cutoff`, or do not split the matrix"

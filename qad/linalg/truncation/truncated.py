@@ -106,7 +106,7 @@ def truncated_svd(
             if how["patient"]:
                 raise
     u, s, vh = np.linalg.svd(unrecorded(a), full_matrices=False)
-    k = rank_of(stack_of(s), max_rank, cutoff, relative, multiplets)
+    k = rank_of(stack_of(s), max_rank, cutoff, relative, multiplets, max(a.shape[-2:]))
     if stack_of(a) is a:
         return u[..., :, :k], s[..., :k], vh[..., :k, :], np.linalg.norm(s[..., k:], axis=-1)
     if not has_gap(stack_of(s), k):
@@ -173,7 +173,7 @@ def truncated_eigh(
             if how["patient"]:
                 raise
     w, v = by_size(*on_stack(hermitian_eigenpairs, a))
-    k = rank_of(np.abs(stack_of(w)), max_rank, cutoff, relative, multiplets)
+    k = rank_of(np.abs(stack_of(w)), max_rank, cutoff, relative, multiplets, a.shape[-1])
     if stack_of(a) is a:
         return w[..., :k], v[..., :, :k], np.linalg.norm(w[..., k:], axis=-1)
     if not has_gap(np.abs(stack_of(w)), k):

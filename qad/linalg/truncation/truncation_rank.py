@@ -15,28 +15,33 @@ from qad.linalg.support import tolerances
 from qad.linalg.support.degeneracy import width
 from qad.linalg.support.guarded import guarded
 from qad.linalg.support.hermitian_parts import adjoint, hermitian
+from qad.linalg.truncation.rule import kept, tied
 
 if TYPE_CHECKING:
     from qad.typing import Array
 
 
 def rank_of(
-    s: np.ndarray, max_rank: int | None, cutoff: float | None, relative: bool, multiplets: str, level: int = 3
+    s: np.ndarray,
+    max_rank: int | None,
+    cutoff: float | None,
+    relative: bool,
+    multiplets: str,
+    size: int,
+    level: int = 3,
 ) -> int:
-    """How many of the descending sizes `s` (..., k) to keep."""
+    """How many of the descending sizes `s` (..., k), of matrices of that largest `size`, to keep."""
     if multiplets not in ("warn", "drop", "cut"):
         raise ArgumentError(f'multiplets={multiplets!r}: write "warn", "drop" or "cut"')
-    k = s.shape[-1] if max_rank is None else min(max_rank, s.shape[-1])
-    if cutoff is not None:
-        limit = cutoff * s[..., :1] if relative else cutoff
-        k = min(k, int(np.sum(s > limit, axis=-1).max(initial=0)))
-    while multiplets == "drop" and _cuts(s, k):
+    how = {"relative": relative, "size": size, "zeros": True, "drop": multiplets == "drop", "least": 0}
+    k = max([kept([row], max_rank, None, cutoff, **how)[0] for row in s.reshape(-1, s.shape[-1])], default=0)
+    while multiplets == "drop" and tied(s, k, size):  # by another example of a batch
         k -= 1
-    if k < 1 or not s.size:
+    if k < 1:
         raise ArgumentError(
             f"truncation leaves nothing (max_rank={max_rank}, cutoff={cutoff}): keep one value at least"
         )
-    if multiplets == "warn" and _cuts(s, k):
+    if multiplets == "warn" and tied(s, k, size):
         warnings.warn(
             f"truncation to rank {k} cuts through degenerate values ({s.reshape(-1, s.shape[-1])[0, k - 1]:.6g}), of "
             'which the choice is arbitrary: write multiplets="drop" to leave them all out',
@@ -46,18 +51,9 @@ def rank_of(
     return k
 
 
-def _cuts(s, k):
-    """Whether values number k - 1 and k are degenerate (and not zero) in an entry of the batch."""
-    return 0 < k < s.shape[-1] and bool((~_apart(s, k) & (s[..., k - 1] > width(s))).any())
-
-
-def _apart(s, k):
-    return s[..., k - 1] - s[..., k] > width(s)
-
-
 def has_gap(s: np.ndarray, k: int) -> bool:
     """Whether something is discarded, and a gap separates it from what is kept, by which derivatives may divide."""
-    return k < s.shape[-1] and bool(_apart(s, k).all())
+    return k < s.shape[-1] and bool((s[..., k - 1] - s[..., k] > width(s)).all())
 
 
 def lost_in_split(s: np.ndarray, k: int, shape: tuple[int, ...], order: int) -> bool:

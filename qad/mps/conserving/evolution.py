@@ -17,7 +17,6 @@ from qad.mps.conserving.inner import total_of
 from qad.mps.conserving.observables import operator_for
 from qad.mps.evolve import tebd
 from qad.mps.evolve.tdvp import MOST_PRODUCTS, OneSiteTdvp, Tdvp, TwoSiteTdvp
-from qad.mps.search.cut import kept_weights, lost_weight
 from qad.mps.search.lanczos import exponential
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.create import from_dense
@@ -65,7 +64,7 @@ def gates(H: MPO, psi: Any, factor: Number, order: int) -> Gates:
 
 
 class Truncation(tebd.Truncation):
-    """Splits pairs of sites, and keeps account of what it cuts off; equal weights go by the order of the sectors."""
+    """Splits pairs of sites, and keeps account of what it cuts off."""
 
     discarded: float
 
@@ -87,11 +86,10 @@ class Truncation(tebd.Truncation):
         """Two site tensors; the centre goes to the right one, or to the left.  The norm is kept."""
         pair = pair.resplit(2)
         triples = [np.linalg.svd(matrix, full_matrices=False) for matrix in pair.sectors()]
-        weights = [s**2 for _, s, _ in triples]
-        kept, whole = kept_weights(weights, self.bond, self.cutoff), sum(w.sum() for w in weights)
+        values = [s for _, s, _ in triples]
+        kept, whole = self.ranks(values), sum(s @ s for s in values)
         if whole:
-            self.discarded += lost_weight(weights, kept)
-            left = sum(w[:k].sum() for w, k in zip(weights, kept, strict=True))
+            left = sum(s[:k] @ s[:k] for s, k in zip(values, kept, strict=True))
             triples = [(u, s * np.sqrt(whole / left), v) for u, s, v in triples]
         bond = bond_leg(pair.layout, kept, "evolve")
         halves = [

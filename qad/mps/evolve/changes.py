@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.linalg.truncation.rule import nonzero
 from qad.mps.evolve.cut import check_reach
 from qad.mps.evolve.enrich import MORE, Reach, sizes
-from qad.mps.evolve.tebd import ROUNDING
 from qad.mps.gauge import carry, left_isometry, mirrored, truncated
 from qad.mps.state import MPS
 
@@ -40,7 +40,7 @@ def refusal(tensors: Sequence[np.ndarray], truncation: Truncation) -> ArgumentEr
     for there in tensors[1:]:
         bond = left_isometry(centre)[1]
         values = np.linalg.svdvals(bond)
-        rank = np.count_nonzero(values > ROUNDING * len(values) * np.finfo(values.dtype).eps * values[0])
+        rank = nonzero(values, len(values))
         try:
             if rank < truncation.bond:
                 check_reach(np.tensordot(centre, there, 1), rank, truncation, there.reshape(len(there), -1))

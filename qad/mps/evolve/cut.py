@@ -21,8 +21,10 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, defvjp, primitive, value_of
 from qad.linalg.equations.triangular import solve_upper
+from qad.linalg.support import tolerances
+from qad.linalg.truncation.rule import nonzero
 from qad.mps.evolve.leading import leading, leading_first, loose, worthwhile
-from qad.mps.evolve.tebd import MOST_CUTOFF, ROUNDING, SAME
+from qad.mps.evolve.tebd import MOST_CUTOFF
 from qad.mps.gauge import carry, mirrored
 from qad.mps.reached import check_reached
 
@@ -87,7 +89,7 @@ defvjp(cut, shared=_cut_vjp)
 
 def check_gap(s: np.ndarray, t: np.ndarray) -> None:
     """Raise where a kept and a discarded singular value coincide."""
-    if t.size and t[0, 0] > (1 - SAME) * s[-1]:
+    if t.size and t[0, 0] >= (1 - tolerances.multiplet(s.dtype)) * s[-1]:
         raise ArgumentError(
             f"a cut of the evolution keeps one of several equal Schmidt values ({s[-1]:.3g}), of which the choice is "
             f"arbitrary and has no derivative: give a bond other than {len(s)}"
@@ -253,9 +255,4 @@ def swept_by_cuts(tensors: Sequence[Array], turned: bool = False) -> list[Array]
 
 def whole(a: Array) -> tuple[Array, Array]:
     """`cut` of a matrix where its singular values are zero to rounding."""
-    largest = max(a.shape)
-
-    def filled(values: np.ndarray) -> int:
-        return max(1, np.count_nonzero(values > ROUNDING * largest * np.finfo(values.dtype).eps * values[0]))
-
-    return cut(a, rank_of=filled)
+    return cut(a, rank_of=lambda values: max(1, int(nonzero(values, max(a.shape)))))

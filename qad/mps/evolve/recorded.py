@@ -10,12 +10,13 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import like, value_of
 from qad.linalg import expm
+from qad.linalg.truncation.rule import nonzero
 from qad.mps.environments import Rows, edge, past_left, past_right
 from qad.mps.evolve.centre import exponential
 from qad.mps.evolve.cut import move, orthonormal, split
 from qad.mps.evolve.neighbours import neighbour_terms
 from qad.mps.evolve.suzuki import rounds
-from qad.mps.evolve.tebd import ROUNDING, applied
+from qad.mps.evolve.tebd import applied
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -190,7 +191,7 @@ class RecordedSweep:
 def check_full(bond: Array) -> None:
     """Raise where the matrix on a bond has zero Schmidt values: no derivative knows what would fill them."""
     values = np.linalg.svdvals(value_of(bond))
-    rank = np.count_nonzero(values > ROUNDING * max(bond.shape) * np.finfo(values.dtype).eps * values[0])
+    rank = nonzero(values, max(bond.shape))
     if rank < len(values):
         raise ArgumentError(
             f"a bond of the state has rank {rank} of {len(values)}: tdvp of one site would fill the others in "

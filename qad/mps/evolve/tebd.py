@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.linalg.truncation import rule
 from qad.mps.evolve.leading import leading, loose, lost, worthwhile
 from qad.mps.evolve.neighbours import neighbour_terms
 from qad.mps.evolve.suzuki import ORDERS, rounds
@@ -24,11 +25,9 @@ if TYPE_CHECKING:
     from qad.mps.operator import MPO
 
 LEAST_CUTOFF, MOST_CUTOFF = 1e-30, 1e-14
-ROUNDING = 10.0  # times size and rounding: singular values below it, relative to the largest, are zero
 REACH = 1e-5  # see `Truncation`
-SAME = 1e-6  # relative difference below which two singular values count as one multiplet
 
-__all__ = ["LEAST_CUTOFF", "MOST_CUTOFF", "ORDERS", "ROUNDING", "SAME", "Gates", "Truncation", "cutoff_for"]
+__all__ = ["LEAST_CUTOFF", "MOST_CUTOFF", "ORDERS", "Gates", "Truncation", "cutoff_for"]
 
 
 class Gates:
@@ -203,29 +202,11 @@ class Truncation:
             move_left(tensors, site + 1)
 
     def rank(self, values: np.ndarray) -> int:
-        """How many of the singular values are kept; the weight of the others is put down.
+        """How many of the singular values are kept; the weight of the others is put down."""
+        return self.ranks([values])[0]
 
-        Values that are zero to rounding are not.  Of equal values all are kept or none, since the choice would be
-        arbitrary: all where `bond` lets them, none where their weight hardly counts.
-        """
-        weights = np.cumsum((values**2)[::-1])[::-1]
-        filled = values > ROUNDING * len(values) * np.finfo(values.dtype).eps * values[0]
-        kept = max(1, min(np.count_nonzero((weights > self.cutoff * weights[0]) & filled), self.bond))
-        top, end = multiplet(values, kept)
-        if end <= self.bond:
-            kept = end
-        elif top and weights[top] <= MOST_CUTOFF * weights[0]:
-            kept = top
-        if weights[0] and kept < len(values):
-            self.discarded += weights[kept] / weights[0]
-        return kept
-
-
-def multiplet(values: np.ndarray, kept: int) -> tuple[int, int]:
-    """Where the equal values begin and end through which a cut after the first `kept` goes; `kept` twice for none."""
-    top = end = kept
-    while end < len(values) and values[end] > (1 - SAME) * values[end - 1]:
-        end += 1
-    while end > kept and top > 0 and (top == kept or values[top] > (1 - SAME) * values[top - 1]):
-        top -= 1
-    return top, end
+    def ranks(self, values: list[np.ndarray]) -> list[int]:
+        """How many of the singular values of each sector are kept; the weight of the others is put down."""
+        ranks = rule.kept(values, self.bond, self.cutoff)
+        self.discarded += rule.lost(values, ranks)
+        return ranks

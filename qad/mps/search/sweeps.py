@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.linalg.truncation import rule
 from qad.mps.conserving.observables import operator_for
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.effective import on_host
 from qad.mps.environments import Rows
-from qad.mps.search.cut import DISCARDED, as_before, kept_weights, lost_weight
+from qad.mps.search.cut import DISCARDED, as_before
 from qad.mps.search.local import Solving
 from qad.mps.search.penalty import Penalty
 from qad.mps.state import MPS
@@ -195,13 +196,13 @@ class Sweeps(Solving):
         where, matrices = as_map(density, 2)
         pairs = [np.linalg.eigh(matrix) for matrix in matrices]
         weights = [on_host(values)[::-1] for values, _ in pairs]
-        kept = kept_weights(weights, self.bond, self.cutoff)
+        kept = rule.kept(weights, self.bond, self.cutoff, squared=True)
         if sum(kept) < self.filled:
-            kept = kept_weights(weights, min(self.filled, self.bond), -1.0)
+            kept = rule.kept(weights, min(self.filled, self.bond), squared=True)
         if self.schedule.isometric and not self.mixing:
             old = as_before(weights, kept, generic.charges_of(where), before, self.bond)
             kept = old if self.cutoff > 0 or sum(old) == sum(kept) else kept
-        self.discarded = max(self.discarded, lost_weight(weights, kept))
+        self.discarded = max(self.discarded, rule.lost(weights, kept, squared=True))
         return generic.rows_and_bond(where, [v[:, v.shape[1] - k :] for (_, v), k in zip(pairs, kept, strict=True)])
 
 

@@ -6,7 +6,7 @@ import pytest
 import qad
 from qad.core.errors import ArgumentError
 from qad.mps import MPS, OpSum, ground_state
-from qad.mps.search.cut import as_before, kept_weights, lost_weight
+from qad.mps.search.cut import as_before
 
 
 def exact(H, conserve, sector):
@@ -125,14 +125,6 @@ def test_short_chains(n):
     H = total.mpo()
     for sector in (-n, 2 - n):
         assert ground_state(H, 2, "dmrg2", conserve="Sz", sector=sector).energy == pytest.approx(exact(H, "Sz", sector))
-
-
-def test_multiplets_are_cut_in_the_order_of_sectors():
-    """Rounding does not choose which of equal weights stay."""
-    weights = [np.array([0.3, 0.1]), np.array([0.3, 0.1 * (1 + 1e-13)]), np.array([0.1, 0.1])]
-    assert kept_weights(weights, 4) == kept_weights([w * (1 - 1e-14) for w in weights], 4) == [2, 2, 0]
-    assert kept_weights([np.array([1.0, 1e-20]), np.array([1e-19])], 9) == [1, 0]
-    assert lost_weight(weights, [2, 2, 0]) == pytest.approx(0.2)
 
 
 def test_sectors_stay_where_they_hold_as_much():
