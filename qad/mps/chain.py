@@ -85,6 +85,10 @@ class Chain(Row):
         chain.sharing = tuple(range(len(cell))) * (n // len(cell))
         return chain
 
+    def made_of(self, tensors: Iterable[Any]) -> Self:
+        """The chain of other site tensors, unchecked."""
+        return bare(type(self), tuple(tensors), None)
+
     @property
     def periodic(self) -> bool:
         """Whether the outer bond joins the ends (its dimension is above 1)."""

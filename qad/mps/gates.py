@@ -10,11 +10,12 @@ import numpy as np
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import flatten
 from qad.extend import Tensor, like, stack_of, value_of
+from qad.mps.canonical import truncated
 from qad.mps.chain import as_array
 from qad.mps.checks import check_kind
 from qad.mps.conserving.quantities import named
 from qad.mps.conserving.state import SymmetricMPS
-from qad.mps.gauge import mirrored, truncated
+from qad.mps.gauge import mirrored
 from qad.mps.operator import MPO
 from qad.mps.reached import orders_of, side_ranks, span_ranks
 from qad.mps.sites import applied

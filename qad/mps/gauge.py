@@ -1,4 +1,4 @@
-"""Gauge of an open chain: isometric forms and truncation, differentiable where singular values coincide or vanish.
+"""Gauge of an open chain: isometric forms of its matrices, differentiable where singular values coincide or vanish.
 
 A matrix product ``A = Q C`` across a bond is arbitrary up to a unitary of the bond, ``(Q W)(W^H C)``.  Losses of
 physics do not see it, so the derivative may be taken along any lift; the one with no motion along the gauge is
@@ -11,18 +11,20 @@ are dropped.  A loss that does see the basis of a bond is noticed in the backwar
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from math import prod
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, each_alone, like, primitive, rule, stack_of, value_of
-from qad.linalg import norm, split
+from qad.linalg import split
 from qad.linalg.support import tolerances
 from qad.linalg.support.degeneracy import rounding
 from qad.linalg.truncation.rule import nonzero
-from qad.mps.reached import check_reached, dropped_weightless, orders_of, rank
-from qad.mps.weak_directions import check_small, divides_by_little, refuse_weak, too_weak, whole
+from qad.mps.reached import orders_of, rank
+from qad.mps.weak_directions import check_small
+from qad.symmetric.generic import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,35 +84,6 @@ def largest(x: np.ndarray | None) -> float:
 rule(isometric, shared=each_alone(_isometric_vjp), scaled=True)  # ranks differ between examples
 
 
-def orthogonal_from_left(
-    tensors: Sequence[Array], stop: int, *, checked: bool = True, exact: bool = False, turned: bool = False
-) -> list[Array]:
-    """The tensors with those before `stop` made isometries from their right bond, what is left over moved to `stop`.
-
-    Where it is `checked`, a derivative is refused that needs what was dropped; where it is to be `exact`, such a bond
-    is not made smaller.  A chain that is `turned` is mirrored.
-    """
-    out, carried, dropped = list(tensors), None, []
-    exact = exact and any(type(t) is Tensor for t in tensors)
-    for site in range(stop + 1):
-        tensor = out[site] if carried is None else carry(carried, out[site])
-        if site < stop:
-            left, phys, right = tensor.shape
-            matrix = tensor.reshape(left * phys, right)
-            q, carried = isometric(matrix)
-            if q.shape[1] < min(matrix.shape):
-                dropped.append((site + 1, q.shape[1]))
-                if exact:
-                    q, carried = whole(matrix, q.shape[1])
-            elif too_weak(carried, len(matrix)):
-                q, carried = whole(matrix, q.shape[1]) if exact else refuse_weak(site + 1, orders_of([matrix]), turned)
-            tensor = q.reshape(left, phys, q.shape[1])
-        out[site] = tensor
-    if checked:
-        check_reached(tensors, dropped, turned)
-    return out
-
-
 def factors_from_left(tensors: Sequence[Array]) -> list[tuple[Array, int]]:
     """What QR decompositions from the left carry across every inner bond, of size near one, and its rank.
 
@@ -156,93 +129,16 @@ def mirrored(tensors: Sequence[Array]) -> list[Array]:
     return [tensor.transpose(2, 1, 0) for tensor in reversed(tensors)]
 
 
-def left_isometry(tensor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A plain site tensor as an isometry from its right bond, times a matrix on that bond."""
-    left, phys, right = tensor.shape
-    q, r = np.linalg.qr(tensor.reshape(-1, right))
-    return q.reshape(left, phys, -1), r
-
-
-def right_isometry(tensor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A plain site tensor as a matrix on its left bond, times an isometry from that bond."""
-    left, phys, right = tensor.shape
-    q, r = np.linalg.qr(tensor.reshape(left, -1).T)
-    create = like(q)
-    return create.ascontiguousarray(r.T), create.ascontiguousarray(q.T).reshape(-1, phys, right)
-
-
-def move_right(tensors: list[np.ndarray], site: int) -> None:
-    """Move the centre of a list of plain tensors from `site` to the next one; new arrays take their places."""
-    tensors[site], carried = left_isometry(tensors[site])
-    tensors[site + 1] = carry(carried, tensors[site + 1])
-
-
-def move_left(tensors: list[np.ndarray], site: int) -> None:
-    """Move the centre of a list of plain tensors from `site` to the one before; new arrays take their places."""
-    carried, tensors[site] = right_isometry(tensors[site])
-    left, phys, right = tensors[site - 1].shape
-    tensors[site - 1] = (tensors[site - 1].reshape(left * phys, right) @ carried).reshape(left, phys, -1)
-
-
 def carry(matrix: Array, tensor: Array) -> Array:
     """A matrix absorbed from the left."""
     left, phys, right = tensor.shape
     return (matrix @ tensor.reshape(left, phys * right)).reshape(matrix.shape[0], phys, right)
 
 
-def canonical(tensors: Sequence[Array], center: int) -> list[Array]:
-    """The tensors in mixed canonical form around `center`; the state and its norm are unchanged."""
-    check_open(tensors)
-    last = len(tensors) - 1
-    return mirrored(orthogonal_from_left(mirrored(orthogonal_from_left(tensors, center)), last - center, turned=True))
-
-
-def truncated(
-    tensors: Sequence[Array], max_bond: int | None, cutoff: float, checked: bool = True, exact: bool = False
-) -> tuple[list[Array], Array]:
-    """Tensors of smaller bonds, canonical around the last site, and the norm of what was discarded.
-
-    Where it is `checked`, a derivative is refused in which directions would take part that carry no weight; where it
-    is to be `exact`, only what the last sweep drops of both sides takes no part.
-    """
-    check_open(tensors)
-    out = mirrored(orthogonal_from_left(mirrored(tensors), len(tensors) - 1, checked=checked, exact=exact, turned=True))
-    before, errors, weightless, recorded = out[:], [], [], checked and any(type(t) is Tensor for t in tensors)
-    for site in range(len(out) - 1):
-        left, phys, right = out[site].shape
-        matrix = out[site].reshape(left * phys, right)
-        q, carried = halves(matrix, max_bond, cutoff, site + 1)
-        if q.shape[1] < min(matrix.shape):
-            errors.append(norm(matrix - q @ carried))
-            if recorded and q.shape[1] != max_bond and value_of(errors[-1]) <= zero_weight(value_of(matrix)):
-                weightless.append((site + 1, q.shape[1], min(matrix.shape)))
-        out[site] = q.reshape(left, phys, q.shape[1])
-        out[site + 1] = carry(carried, out[site + 1])
-    if weightless:  # what only a cut further left took away is none of these
-        uncut = orthogonal_from_left([value_of(t) for t in before], len(out) - 1)
-        for bond, kept, most in weightless:
-            if uncut[bond].shape[0] < most:
-                dropped_weightless(bond, kept, most)
-    return out, norm(np.stack(errors)) if errors else like(out[0]).zeros((), out[0].real.dtype)[()]
-
-
-def halves(matrix: Array, max_bond: int | None, cutoff: float, bond: int) -> tuple[Array, Array]:
-    """An isometry and the rest of a matrix, of which `split` drops what is to be dropped.
-
-    Where it drops nothing, but would divide by a singular value that is too small for it, it is left out.
-    """
-    recorded = value_of(matrix) is not matrix
-    if recorded and divides_by_little(matrix, max_bond, cutoff):
-        q, carried = isometric(matrix)
-        return (q, carried) if not too_weak(carried, len(matrix)) else refuse_weak(bond, orders_of([matrix]))
-    low, high = split(matrix, max_bond, cutoff, multiplets="warn" if recorded else "cut")
-    q, carried = isometric(low)
-    return q, carried @ high
-
-
-def zero_weight(matrix: Array) -> Real:
-    """The norm of what is lost of a matrix below which it carries nothing but rounding."""
-    return tolerances.empty(matrix.dtype, max(matrix.shape)) * np.linalg.norm(stack_of(matrix))
+def zero_weight(tensor: Any) -> Real:
+    """The norm of what is lost of a tensor below which it carries nothing but rounding."""
+    values, most = value_of(numbers(tensor)), max(prod(tensor.shape[:-1]), tensor.shape[-1])
+    return tolerances.empty(values.dtype, most) * np.linalg.norm(stack_of(values).reshape(-1))
 
 
 def factorised(amplitudes: Array, max_bond: int | None, cutoff: float) -> list[Array]:
@@ -259,7 +155,7 @@ def factorised(amplitudes: Array, max_bond: int | None, cutoff: float) -> list[A
         carried = carried @ high
         if type(matrix) is Tensor and q.shape[1] < min(*matrix.shape, max_bond or np.inf):
             plain = value_of(matrix)
-            if np.linalg.norm(plain - value_of(q) @ value_of(carried)) <= zero_weight(plain):
+            if np.linalg.norm(plain - value_of(q) @ value_of(carried)) <= zero_weight(matrix):
                 check_fits(matrix, max_bond, len(tensors) + 1)
                 unit = like(matrix).eye(min(matrix.shape), dtype=matrix.dtype)
                 q, carried = (unit, matrix) if len(matrix) == len(unit) else (matrix, unit)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
+from qad.mps.canonical import truncated
 from qad.mps.chain import Chain, site_count, zip_sites
-from qad.mps.gauge import factorised, truncated
+from qad.mps.gauge import factorised
 from qad.mps.sites import applied, join, stacked
 from qad.mps.state import MOST_AMPLITUDES, MPS
 

@@ -17,11 +17,16 @@ from qad.extend import Tensor, like, stack_of, value_of
 from qad.extend.recording import levels_of
 from qad.mps.environments import past_left
 from qad.mps.spectral_sums import UNRESOLVED
+from qad.symmetric.generic import as_map, charges_of, join, leg_sizes, numbers, opposite_charges, with_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import TypeAlias
 
+    from qad.symmetric.groups import Charge
     from qad.typing import Array
+
+    Dropped: TypeAlias = list[tuple[int, Charge, int]]  # bonds, charges and ranks
 
 
 def orders_of(arrays: Sequence[Array]) -> int:
@@ -29,20 +34,61 @@ def orders_of(arrays: Sequence[Array]) -> int:
     return len({id(level) for x in arrays for level in levels_of(x)})
 
 
-def check_reached(before: Sequence[Array], dropped: Sequence[tuple[int, int]], turned: bool = False) -> None:
-    """Raise where a derivative of a chain is asked for that needs what a sweep from its left has `dropped`.
+def check_reached(before: Sequence[Any], dropped: Dropped, turned: bool = False) -> None:
+    """Raise where a derivative of a chain is asked for that needs what a sweep has `dropped`.
 
-    They are bonds and the ranks that are left; the first order needs those that the right side continues.
+    They are bonds, charges and the ranks that are left; the first order needs those that both sides together have.
     """
-    if not dropped or not any(type(t) is Tensor for t in before):
+    values = [numbers(t) for t in before]
+    if not dropped or not any(type(x) is Tensor for x in values):
         return
-    plain, second = [value_of(t) for t in before], orders_of(before) > 1
-    lefts, rights = both_environments(plain)
-    for bond, kept in dropped:
-        joint = np.linalg.matrix_rank(lefts[bond - 1] + rights[bond - 1], hermitian=True)
+    plain, second = [with_numbers(t, value_of(x)) for t, x in zip(before, values, strict=True)], orders_of(values) > 1
+    lefts, rights = grams_from_left(plain), grams_from_right(plain)
+    for bond, charge, kept in dropped:
+        joint = joint_rank(lefts[bond - 1].get(charge), rights[bond - 1].get(charge))
         if kept < joint or second:
-            place = len(plain) - bond if turned else bond
-            dropped_weightless(place, kept, plain[bond].shape[0] if second else joint, second=second)
+            place, most = len(plain) - bond if turned else bond, leg_sizes(plain[bond], 0).get(charge, 0)
+            kind = f" of charge {before[0].symmetry.shown(charge)}" if charge else ""
+            dropped_weightless(place, kept, most if second else joint, second=second, kind=kind)
+
+
+def joint_rank(left: np.ndarray | None, right: np.ndarray | None) -> int:
+    """The rank of the states of both sides together, from the Gram matrices of one sector; None where there is none."""
+    if left is None or right is None:
+        total = left if right is None else right
+    else:
+        total = left + right.conj()
+    if total is None:
+        return 0
+    sizes = np.abs(np.linalg.eigvalsh(total))
+    return int(np.count_nonzero(sizes > len(total) * np.finfo(total.dtype).eps * max(1.0, sizes[-1])))
+
+
+def grams_from_left(tensors: Sequence[Any]) -> list[dict[Charge, np.ndarray]]:
+    """For every inner bond ``L^H L`` of the states of the sites left of it, by charge; the largest entry is 1."""
+    environment, found = None, []
+    for tensor in tensors[:-1]:
+        half = tensor if environment is None else join(environment, tensor)
+        environment = of_size_one(join(tensor.conj(), half, ((0, 1), (0, 1))))
+        where, matrices = as_map(environment, 1)
+        found.append(dict(zip(charges_of(where), matrices, strict=True)))
+    return found
+
+
+def grams_from_right(tensors: Sequence[Any]) -> list[dict[Charge, np.ndarray]]:
+    """For every inner bond the same of the states of the sites right of it, by charge."""
+    environment, found = None, []
+    for tensor in tensors[:0:-1]:
+        half = tensor if environment is None else join(tensor, environment, ((2,), (1,)))
+        environment = of_size_one(join(tensor.conj(), half, ((1, 2), (1, 2))))
+        where, matrices = as_map(environment, 1)
+        found.append(dict(zip(opposite_charges(where), matrices, strict=True)))
+    return found[::-1]
+
+
+def of_size_one(environment: Any) -> Any:
+    """An environment whose largest entry is 1."""
+    return environment * (1 / (np.abs(numbers(environment)).max(initial=0.0) or 1.0))
 
 
 def check_filled(psi: Any, ranks: Callable[[Any], list[int]], what: str) -> None:
@@ -130,9 +176,3 @@ def side_environments(tensors: Sequence[np.ndarray]) -> list[np.ndarray]:
 def side_ranks(tensors: Sequence[np.ndarray]) -> list[int]:
     """How many independent states of the sites before it every bond distinguishes; the last number is 1."""
     return [np.linalg.matrix_rank(environment, hermitian=True) for environment in side_environments(tensors)]
-
-
-def both_environments(tensors: Sequence[np.ndarray]) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Of every inner bond `side_environments` of both sides, in the same basis."""
-    mirrored = side_environments([t.transpose(2, 1, 0) for t in tensors[::-1]])
-    return side_environments(tensors)[:-1], [environment.conj() for environment in mirrored[-2::-1]]

@@ -11,6 +11,7 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.core.keywords import keywords_told
 from qad.mps import gauge
 from qad.mps.amplitudes.reading import Readings
+from qad.mps.canonical import canonical, truncated
 from qad.mps.chain import Chain, site_count
 from qad.mps.conserving import make as symmetric
 from qad.mps.methods import Methods
@@ -246,7 +247,7 @@ class MPS(Methods, Readings, Chain):
         """
         if not hasattr(center, "__index__") or not -len(self) <= center < len(self):
             raise ArgumentError(f"there is no site {center!r} among {len(self)}")
-        return type(self)(gauge.canonical(self.tensors, center % len(self)))
+        return type(self)(canonical(self.tensors, center % len(self)))
 
     @keywords_told
     def truncate(self, max_bond: int | None = None, cutoff: float = 1e-14) -> tuple[Self, Real]:
@@ -285,7 +286,7 @@ class MPS(Methods, Readings, Chain):
         (8, True)
         """
         max_bond = None if max_bond is None else site_count(max_bond, 1, "max_bond")
-        tensors, error = cut_in_range(gauge.truncated, product, self.tensors, max_bond, cutoff)
+        tensors, error = cut_in_range(truncated, product, self.tensors, max_bond, cutoff)
         return type(self)(tensors), error
 
     def opened(self) -> Self:

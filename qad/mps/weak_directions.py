@@ -13,8 +13,7 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, like, stack_of, value_of
 from qad.linalg.support import tolerances
-from qad.linalg.truncation.rule import nonzero
-from qad.linalg.truncation.truncation_rank import lost_in_split, rank_of
+from qad.linalg.truncation.truncation_rank import lost_in_split
 from qad.mps.reached import orders_of
 
 if TYPE_CHECKING:
@@ -36,18 +35,21 @@ def too_weak(carried: Array, rows: int) -> bool:
     return bool((tolerances.lost(s.dtype) * s[..., 0] ** (order - 1) > s[..., -1] ** (order - 1)).any())
 
 
-def divides_by_little(matrix: Array, max_bond: int | None, cutoff: float) -> bool:
-    """Whether `split` drops nothing of a matrix, but divides by too small a singular value of it."""
-    s = np.linalg.svdvals(stack_of(value_of(matrix)))
-    size, order, largest = s.shape[-1], orders_of([matrix]), max(matrix.shape)
-    if size == 0 or nonzero(s, largest).min() < size or (max_bond is not None and max_bond < size):
+def divides_by_little(matrices: list[Array], max_bond: int | None, cutoff: float) -> bool:
+    """Whether `split` drops nothing of the matrices of a map, but divides by too small a singular value of one."""
+    spectra = [np.linalg.svdvals(stack_of(value_of(matrix))) for matrix in matrices]
+    if max_bond is not None and max_bond < sum(s.shape[-1] for s in spectra):
         return False
-    return rank_of(s, size, cutoff, True, "cut", largest) == size and lost_in_split(s, size, matrix.shape, order)
+    largest = np.max([s.max(axis=-1) for s in spectra], axis=0)
+    least = max(cutoff, max(tolerances.empty(s.dtype, max(m.shape)) for s, m in zip(spectra, matrices, strict=True)))
+    if any((s[..., -1] <= least * largest).any() for s in spectra):
+        return False
+    order = orders_of(matrices)
+    return any(lost_in_split(s, s.shape[-1], m.shape, order) for s, m in zip(spectra, matrices, strict=True))
 
 
-def refuse_weak(bond: int, order: int, turned: bool = False) -> NoReturn:
+def refuse_weak(bond: int, order: int, side: str = "") -> NoReturn:
     """Raise: a direction that is kept carries too little weight."""
-    side = " from the right" if turned else ""
     raise ArgumentError(
         f"bond {bond}{side} has a direction that carries so little weight that rounding would be more than 1e-4 of a "
         f"derivative of order {order} through the canonical form. Differentiate the loss of the chain as it is, or "

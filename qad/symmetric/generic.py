@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from qad.extend import like
+from qad import linalg
+from qad.extend import like, stack_of, value_of
 from qad.linalg.support.lengths import length
+from qad.symmetric import decompositions, truncation
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.layout import Layout
-from qad.symmetric.maps import bond_leg, columns_of, in_order_of, rows_of
+from qad.symmetric.maps import bond_leg, columns_of, in_order_of, joined, rows_of
+from qad.symmetric.scaling import scale
 from qad.symmetric.tensor import SymTensor, aligned, bare
 
 if TYPE_CHECKING:
@@ -32,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "aligned_numbers", "as_map", "charges_of", "halves_of", "join", "laid_out", "leg_sizes", "lq", "norm", "numbers",
-    "permuted", "qr", "rows_and_bond", "with_numbers",
+    "of_map", "opposite_charges", "permuted", "qr", "rows_and_bond", "scaled", "split", "svd", "with_numbers",
 ]  # fmt: skip
 
 
@@ -75,7 +78,9 @@ def permuted(x: Any, *axes: int) -> Any:
 
 def laid_out(x: Any, rows: int) -> Any:
     """The same tensor, its numbers in the order of matrices with so many legs as rows."""
-    return x.resplit(rows) if type(x) is SymTensor else like(x).ascontiguousarray(x)
+    if type(x) is SymTensor:
+        return x.resplit(rows)
+    return like(x).ascontiguousarray(x) if stack_of(value_of(x)) is x else x  # recorded, it has no order of its own
 
 
 # -- numbers -----------------------------------------------------------------------------------------------------------
@@ -113,9 +118,21 @@ def as_map(x: Any, rows: int) -> tuple[Layout | Dense, list[Array]]:
     return where, [x.reshape(prod(where.rows), -1)]
 
 
+def of_map(where: Layout | Dense, matrices: Sequence[Array]) -> Any:
+    """The tensor of the matrices of all sectors of a map."""
+    if type(where) is Layout:
+        return bare(where, joined(matrices))
+    return matrices[0].reshape(*where.rows, *where.columns)
+
+
 def charges_of(where: Layout | Dense) -> list[Charge]:
     """The charge of each sector of a map."""
     return [sector.charge for sector in where.sectors] if type(where) is Layout else [()]
+
+
+def opposite_charges(where: Layout | Dense) -> list[Charge]:
+    """The opposite of the charge of each sector of a map."""
+    return [where.symmetry.opposite(q) for q in charges_of(where)] if type(where) is Layout else [()]
 
 
 def leg_sizes(x: Any, axis: int) -> dict[Charge, int]:
@@ -130,7 +147,7 @@ def rows_and_bond(where: Layout | Dense, halves: Sequence[Array], owner: str = "
     if type(where) is Layout:
         bond = bond_leg(where, [half.shape[1] for half in halves], owner)
         return rows_of(where, bond, [half for half in halves if half.shape[1]])
-    return like(halves[0]).ascontiguousarray(halves[0]).reshape(*where.rows, -1)
+    return halves[0].reshape(*where.rows, -1)
 
 
 def halves_of(where: Layout | Dense, pairs: Sequence[tuple[Array, Array]], owner: str = "a chain") -> tuple[Any, Any]:
@@ -145,6 +162,31 @@ def halves_of(where: Layout | Dense, pairs: Sequence[tuple[Array, Array]], owner
 # -- decompositions ----------------------------------------------------------------------------------------------------
 
 
+def scaled(x: Any, factors: Array, axis: int) -> Any:
+    """The tensor times a factor for each value of the index of a leg, the first or the last one."""
+    if type(x) is SymTensor:
+        return scale(x, factors, axis)
+    return x * (factors if axis else factors.reshape(-1, *[1] * (x.ndim - 1)))
+
+
+def svd(x: Any, rows: int = 2) -> tuple[Any, Array, Any]:
+    """``x = U diag(s) V``; the singular values in the order of the new bond, descending in each sector."""
+    if type(x) is SymTensor:
+        return decompositions.svd(x, rows)
+    where, (matrix,) = as_map(x, rows)
+    u, s, vh = np.linalg.svd(matrix, full_matrices=False)
+    return u.reshape(*where.rows, -1), s, vh.reshape(-1, *where.columns)
+
+
+def split(x: Any, rows: int, max_rank: int | None, cutoff: float | None, multiplets: str) -> tuple[Any, Any]:
+    """Two halves of equal weight, with derivatives: `qad.linalg.split`, `qad.symmetric.split`."""
+    if type(x) is SymTensor:
+        return truncation.split(x, max_rank, cutoff, split=rows, multiplets=multiplets)
+    where, (matrix,) = as_map(x, rows)
+    low, high = linalg.split(matrix, max_rank, cutoff, multiplets=multiplets)
+    return low.reshape(*where.rows, -1), high.reshape(-1, *where.columns)
+
+
 def qr(x: Any, rows: int = 2) -> tuple[Any, Any]:
     """``x = Q R``: an isometry from the new bond to the first legs, and the rest."""
     where, matrices = as_map(x, rows)
@@ -156,6 +198,9 @@ def lq(x: Any) -> tuple[Any, Any]:
 
     It is `qr` of the conjugate: transposed matrices of sectors would not be isometric where fermions are exchanged.
     """
+    if type(x) is not SymTensor:
+        q, r = np.linalg.qr(x.reshape(len(x), -1).T)
+        return laid_out(r.T, 1), laid_out(q.T, 1).reshape(-1, *x.shape[1:])
     last = x.ndim - 1
     isometry, rest = qr(permuted(x.conj(), *range(1, last + 1), 0), last)
     return permuted(rest.conj(), 1, 0), laid_out(permuted(isometry.conj(), last, *range(last)), last)

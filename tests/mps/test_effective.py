@@ -5,9 +5,9 @@ import pytest
 
 import qad
 from qad.mps import MPO, MPS
+from qad.mps.canonical import canonical
 from qad.mps.effective import identities, multiples
 from qad.mps.environments import Environments
-from qad.mps.gauge import canonical
 from tests.strict_array import abroad, home
 
 N = 6

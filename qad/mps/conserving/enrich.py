@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from qad.mps.canonical import isometric_rows
 from qad.mps.conserving.environments import edges
-from qad.mps.conserving.gauge import isometric_rows
 from qad.mps.conserving.inner import total_of
 from qad.mps.evolve import enrich
 from qad.symmetric.contraction import tensordot

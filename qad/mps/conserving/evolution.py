@@ -12,7 +12,6 @@ import numpy as np
 
 from qad.mps.conserving.enrich import Reach
 from qad.mps.conserving.environments import Operator, edges, past_left, past_right
-from qad.mps.conserving.gauge import schmidt_form
 from qad.mps.conserving.inner import total_of
 from qad.mps.conserving.observables import operator_for
 from qad.mps.evolve import tebd
@@ -20,7 +19,7 @@ from qad.mps.evolve.tdvp import MOST_PRODUCTS, OneSiteTdvp, Tdvp, TwoSiteTdvp
 from qad.mps.search.lanczos import exponential
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.create import from_dense
-from qad.symmetric.decompositions import qr
+from qad.symmetric.generic import lq, qr
 from qad.symmetric.maps import bond_leg, columns_of, in_order_of, joined, rows_of
 from qad.symmetric.tensor import SymTensor, aligned, bare
 
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from qad.mps.operator import MPO
     from qad.typing import Number
 
-__all__ = ["Gates", "OneSite", "Reach", "Truncation", "TwoSites", "check", "gates", "operator_for", "schmidt_form"]
+__all__ = ["Gates", "OneSite", "Reach", "Truncation", "TwoSites", "check", "gates", "operator_for"]
 
 
 def check(psi: Any, H: MPO) -> None:
@@ -72,15 +71,6 @@ class Truncation(tebd.Truncation):
         """A site and the next one after a gate."""
         pair = tensordot(tensors[site], tensors[site + 1], 1)
         return tensordot(gate, pair, ((2, 3), (1, 2))).transpose(2, 0, 1, 3)
-
-    def move(self, tensors: list[SymTensor], site: int, to_right: bool) -> None:
-        """Move the centre across the bond right of a site, either way."""
-        if to_right:
-            tensors[site], rest = qr(tensors[site], 2)
-            tensors[site + 1] = tensordot(rest, tensors[site + 1], 1).resplit(2)
-        else:
-            rest, tensors[site + 1] = right_isometry(tensors[site + 1])
-            tensors[site] = tensordot(tensors[site], rest, 1).resplit(2)
 
     def split(self, pair: SymTensor, to_right: bool, before: object = None) -> tuple[SymTensor, SymTensor]:
         """Two site tensors; the centre goes to the right one, or to the left.  The norm is kept."""
@@ -169,16 +159,10 @@ class OneSite(Conserving, OneSiteTdvp):
 
     def pass_left(self, site: int) -> None:
         """The mirror image."""
-        rest, self.tensors[site] = right_isometry(self.tensors[site])
+        rest, self.tensors[site] = lq(self.tensors[site])
         self.passed_left(site)
         bond = self.evolved_back(rest, site - 1)
         self.tensors[site - 1] = tensordot(self.tensors[site - 1], bond, 1).resplit(2)
-
-
-def right_isometry(tensor: SymTensor) -> tuple[SymTensor, SymTensor]:
-    """A site tensor as a matrix on its left bond, times an isometry from that bond."""
-    isometry, rest = qr(tensor.conj().transpose(1, 2, 0), 2)  # s b | bond, and bond | a
-    return rest.conj().transpose(1, 0), isometry.conj().transpose(2, 0, 1)
 
 
 class TwoSites(Conserving, TwoSiteTdvp):

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import Tensor, like, stack_of, value_of
-from qad.mps.conserving.gauge import factors_from_left, factors_from_right
+from qad.extend import Tensor, like, stack_of, unrecorded, value_of
+from qad.mps.canonical import isometric_columns, isometric_rows, lost_of
+from qad.mps.reached import orders_of
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.create import from_dense
+from qad.symmetric.generic import leg_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -197,6 +199,45 @@ def opened(environment: SymTensor | None, tensor: SymTensor, keep: bool) -> SymT
 
 
 # -- entanglement ------------------------------------------------------------------------------------------------------
+
+
+def factors_from_left(tensors: Sequence[SymTensor]) -> list[SymTensor]:
+    """What isometric forms from the left carry across every inner bond, of size near one."""
+    carried, factors, exact = None, [], orders_of([t.data for t in tensors]) > 1
+    for tensor in tensors[:-1]:
+        whole = tensor if carried is None else tensordot(carried, tensor, 1)
+        carried = unit(isometric_rows(whole)[1])
+        check_full(exact, len(factors) + 1, lost_of(whole, 2, leg_sizes(carried, 0)))
+        factors.append(carried)
+    return factors
+
+
+def factors_from_right(tensors: Sequence[SymTensor]) -> list[SymTensor]:
+    """What isometric forms from the right carry across every inner bond, of size near one."""
+    carried, factors, exact = None, [], orders_of([t.data for t in tensors]) > 1
+    for tensor in tensors[:0:-1]:
+        whole = tensor if carried is None else tensordot(tensor, carried, 1)
+        carried, rest = isometric_columns(whole)
+        carried = unit(carried)
+        check_full(exact, len(tensors) - 1 - len(factors), lost_of(whole, 1, leg_sizes(rest, 0)))
+        factors.append(carried)
+    return factors[::-1]
+
+
+def check_full(exact: bool, bond: int, lost: dict[Charge, int]) -> None:
+    """Raise where second derivatives would miss what a bond may be filled with."""
+    if exact and lost:
+        raise ArgumentError(
+            f"bond {bond} has directions that carry no weight yet but could: second derivatives of its entanglement "
+            "would miss them. Give psi.without_symmetry(), or drop them beforehand, outside of the differentiated "
+            "function: psi.truncate(cutoff=1e-12)"
+        )
+
+
+def unit(factor: SymTensor) -> SymTensor:
+    """A factor divided by its size, which is no part of the derivative."""
+    size = np.linalg.norm(stack_of(unrecorded(factor.data)).ravel())
+    return factor * (1 / size).astype(factor.data.real.dtype)
 
 
 def centers(psi: SymmetricMPS) -> list[SymTensor]:

@@ -10,8 +10,9 @@ from qad.core.archive import understood
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.keywords import keywords_told
 from qad.core.trees import register
+from qad.mps.canonical import canonical, truncated
 from qad.mps.chain import chain_card, listed, site_count
-from qad.mps.conserving import gauge, storage
+from qad.mps.conserving import storage
 from qad.mps.conserving.inner import inner, normalised, overlap, sum_of
 from qad.mps.conserving.reading import Readings
 from qad.mps.conserving.site_tensors import SiteTensors
@@ -66,6 +67,10 @@ class SymmetricMPS(SiteTensors, Methods, Readings):
     def sector(self) -> int | tuple[int, ...]:
         """The total charge, one number for each quantity that is conserved."""
         return self.conserved.symmetry.shown(self.tensors[-1].legs[2].charges[0])
+
+    def made_of(self, tensors: Iterable[Any]) -> SymmetricMPS:
+        """The chain of other site tensors, of the same quantities, unchecked."""
+        return bare(self.conserved, tensors)
 
     def __repr__(self) -> str:
         sector = self.sector if isinstance(self.sector, tuple) else (self.sector,)
@@ -144,7 +149,7 @@ class SymmetricMPS(SiteTensors, Methods, Readings):
         """
         if not -len(self) <= center < len(self):
             raise ArgumentError(f"there is no site {center} among {len(self)}")
-        return SymmetricMPS(gauge.canonical(self.tensors, center % len(self)), self.conserved)
+        return self.made_of(canonical(self.tensors, center % len(self)))
 
     @keywords_told
     def truncate(self, max_bond: int | None = None, cutoff: float = 1e-14) -> tuple[SymmetricMPS, Real]:
@@ -180,7 +185,7 @@ class SymmetricMPS(SiteTensors, Methods, Readings):
         """
         if max_bond is not None:
             max_bond = site_count(max_bond, 1, "max_bond")
-        tensors, error = cut_in_range(gauge.truncated, inner, self.tensors, max_bond, cutoff)
+        tensors, error = cut_in_range(truncated, inner, self.tensors, max_bond, cutoff)
         return SymmetricMPS(tensors, self.conserved), error
 
     def save(self, path: FilePath) -> None:

@@ -18,10 +18,12 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.linalg.truncation.rule import nonzero
+from qad.mps.canonical import truncated
 from qad.mps.evolve.cut import check_reach
 from qad.mps.evolve.enrich import MORE, Reach, sizes
-from qad.mps.gauge import carry, left_isometry, mirrored, truncated
+from qad.mps.gauge import carry, mirrored
 from qad.mps.state import MPS
+from qad.symmetric.generic import qr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -38,7 +40,7 @@ def refusal(tensors: Sequence[np.ndarray], truncation: Truncation) -> ArgumentEr
     """An error where a change of two neighbours leaves the bonds of a state, whose centre is at site 0."""
     centre = tensors[0]
     for there in tensors[1:]:
-        bond = left_isometry(centre)[1]
+        bond = qr(centre)[1]
         values = np.linalg.svdvals(bond)
         rank = nonzero(values, len(values))
         try:
@@ -168,7 +170,7 @@ def adjoint_of(
     first = slopes[0] + (by_norm - np.vdot(tensors[0], slopes[0]).real) * tensors[0]
     found, centre, others = [], tensors[0], [first]
     for tensor, slope in zip(tensors[1:], slopes[1:], strict=True):
-        isometry, bond = left_isometry(centre)
+        isometry, bond = qr(centre)
         found.append(isometry)
         centre, flat, slope = carry(bond, tensor), tensor.reshape(len(tensor), -1), slope.reshape(len(tensor), -1)
         others.append(carry(inverse(bond), (slope - (slope @ flat.conj().T) @ flat).reshape(tensor.shape)))

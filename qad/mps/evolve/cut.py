@@ -235,19 +235,19 @@ def check_reach(pair: np.ndarray, rank: int, truncation: Truncation, known: np.n
 def centred_by_cuts(tensors: Sequence[Array]) -> list[Array]:
     """The tensors of a recorded open chain in canonical form, its centre at site 0.
 
-    `qad.mps.gauge.canonical` divides by faint Schmidt values; here their rounding is held down.
+    `qad.mps.canonical.canonical` divides by faint Schmidt values; here their rounding is held down.
     """
     return mirrored(swept_by_cuts(mirrored(swept_by_cuts(tensors)), turned=True))
 
 
 def swept_by_cuts(tensors: Sequence[Array], turned: bool = False) -> list[Array]:
-    """The tensors made isometries from the left, but for the last one; see `qad.mps.gauge.orthogonal_from_left`."""
+    """The tensors made isometries from the left, but for the last one; see `qad.mps.canonical.swept_right`."""
     out, dropped = list(tensors), []
     for site in range(len(out) - 1):
         left, s, right = out[site].shape
         q, c = whole(out[site].reshape(left * s, right))
         if q.shape[1] < min(left * s, right):
-            dropped.append((site + 1, q.shape[1]))
+            dropped.append((site + 1, (), q.shape[1]))
         out[site], out[site + 1] = q.reshape(left, s, -1), carry(c, out[site + 1])
     check_reached(tensors, dropped, turned)
     return out

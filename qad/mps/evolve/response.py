@@ -21,12 +21,13 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, any_traced, defvjp, like, primitive, vjp
+from qad.mps.canonical import truncated
 from qad.mps.environments import past_left, past_right
 from qad.mps.evolve.adjoint import FROZEN, MEMORY
 from qad.mps.evolve.changes import FINEST, Label, adjoint_of, filled, of_neighbours, portion
 from qad.mps.evolve.dual import UNCUT, by_start
 from qad.mps.evolve.tebd import REACH, Truncation, swept
-from qad.mps.gauge import mirrored, truncated
+from qad.mps.gauge import mirrored
 from qad.mps.observables import energy, norm2
 from qad.mps.operator import MPO
 from qad.mps.state import MPS

@@ -8,7 +8,6 @@ import numpy as np
 
 from qad.extend import Tensor
 from qad.mps.canonical import right_canonical, schmidt_form
-from qad.mps.conserving import evolution as conserving
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.evolve.cut import centred_by_cuts
 
@@ -21,10 +20,8 @@ if TYPE_CHECKING:
 def centred(psi: MPS, H: MPO, imaginary: bool) -> list[np.ndarray]:
     """The site tensors with their centre at site 0 and norm 1, in a dtype in which they can evolve."""
     dtype = np.result_type(psi.dtype, H.dtype, psi.dtype if imaginary else 1j)
-    if isinstance(psi, SymmetricMPS):
-        state = conserving.schmidt_form(psi.tensors)[0]
-    elif psi.periodic or not right_canonical(psi.tensors):
-        state = schmidt_form(psi)[0]
+    if isinstance(psi, SymmetricMPS) or psi.periodic or not right_canonical(psi.tensors):
+        state = schmidt_form(psi.tensors)[0]
     else:  # the state that an evolution returned
         state = [psi[0] / np.linalg.norm(psi[0]), *psi.tensors[1:]]
     return [t.astype(dtype) for t in state]

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.mps.environments import Environments
-from qad.mps.gauge import left_isometry, right_isometry
 from qad.mps.search.lanczos import exponential
+from qad.symmetric.generic import lq, qr
 
 if TYPE_CHECKING:
     from typing import Any
@@ -104,14 +104,14 @@ class OneSiteTdvp(Tdvp):
 
     def pass_right(self, site: int) -> None:
         """Leave an isometry behind; the bond matrix goes back in time before it joins the next site."""
-        self.tensors[site], bond = left_isometry(self.tensors[site])
+        self.tensors[site], bond = qr(self.tensors[site])
         self.environments.pass_right(site, self.tensors[site])
         bond = self.exponential(self.environments.bond(site, bond.shape), bond, -1)
         self.tensors[site + 1] = np.tensordot(bond, self.tensors[site + 1], 1)
 
     def pass_left(self, site: int) -> None:
         """The mirror image."""
-        bond, self.tensors[site] = right_isometry(self.tensors[site])
+        bond, self.tensors[site] = lq(self.tensors[site])
         self.environments.pass_left(site, self.tensors[site])
         bond = self.exponential(self.environments.bond(site - 1, bond.shape), bond, -1)
         self.tensors[site - 1] = np.tensordot(self.tensors[site - 1], bond, 1)

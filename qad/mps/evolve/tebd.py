@@ -13,10 +13,10 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.linalg.truncation import rule
+from qad.mps.canonical import move_left, move_right
 from qad.mps.evolve.leading import leading, loose, lost, worthwhile
 from qad.mps.evolve.neighbours import neighbour_terms
 from qad.mps.evolve.suzuki import ORDERS, rounds
-from qad.mps.gauge import move_left, move_right
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

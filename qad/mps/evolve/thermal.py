@@ -16,6 +16,7 @@ import numpy as np
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.keywords import keywords_told
 from qad.extend import Tensor, like, value_of
+from qad.mps.canonical import truncated
 from qad.mps.chain import site_count
 from qad.mps.checks import operator_of
 from qad.mps.evolve.evolution import GATES, METHODS, Evolution, check_unstacked, cutoff_of, evolve, real_time, recorded
@@ -23,7 +24,6 @@ from qad.mps.evolve.neighbours import neighbour_terms, of_neighbours
 from qad.mps.evolve.recorded import GateSteps
 from qad.mps.evolve.response import LOOSER, GateCourse, log_norm_of, mean_of
 from qad.mps.evolve.tebd import MOST_CUTOFF
-from qad.mps.gauge import truncated
 from qad.mps.hamiltonian import check_hermitian, strength
 from qad.mps.observables import energy, expectation, log_norm2
 from qad.mps.operator import MPO

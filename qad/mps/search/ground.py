@@ -15,7 +15,6 @@ from qad.mps.canonical import schmidt_form
 from qad.mps.chain import site_count
 from qad.mps.checks import operator_of
 from qad.mps.conserving.exchange import Exchanging
-from qad.mps.conserving.gauge import schmidt_form as schmidt_form_of_charge
 from qad.mps.conserving.observables import operator_for
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.energy import prepared
@@ -217,10 +216,7 @@ def searched(
         watch.resume()
         search(method, scaled, watch, bond, tol, Excluded(excluded, weight, scaled, start, unit))
     state = watch.state
-    if isinstance(state, SymmetricMPS):
-        state = SymmetricMPS(schmidt_form_of_charge(state.tensors)[0], state.conserved)
-    else:
-        state, _ = schmidt_form(state)
+    state = state.made_of(schmidt_form(state.tensors)[0])
     return GroundState(
         state, float(energy(state, scaled)) * unit, float(variance(state, scaled)) * unit * unit,
         np.array(watch.history), watch.gradient_norm * unit, watch.converged, watch.message, watch.nfev, method,

@@ -16,49 +16,52 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.mps.canonical import schmidt_form
-from qad.mps.chain import bare
-from qad.mps.state import MPS
+from qad.symmetric.generic import as_map, charges_of, join, of_map
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from qad.mps.chain import Chain
 
 LEAST, MOST = 1e-12, 1e-2  # what is added to the metric
 
 
 class IsometricChain:
-    """The manifold of open chains of given bonds; equal neighbours are treated as one stack.
+    """The manifold of open chains of given bonds; every sector of a site is an isometric matrix of its own.
+
+    Neighbours of one shape are treated as one stack.
 
     Parameters
     ----------
-    state : MPS
+    state : MPS or SymmetricMPS
         Open; its bonds and dtype are kept (bonds that are larger than its sides can fill are not).
     """
 
-    def __init__(self, state: Chain):
+    def __init__(self, state: Any):
+        self.state: Any = state
         self.dtype: np.dtype[Any] = state.dtype
+        self.maps: list[Any] = []  # where the matrices of every site stand
 
     def point(self, params: Any) -> Point:
         """Stacks of A and N, and the metric, filled when it is asked for."""
-        state, _ = schmidt_form(params)
-        stacks = [np.array(list(same)) for _, same in groupby(state, key=np.shape)]
-        self.phys: list[int] = [stack.shape[2] for stack in stacks]
-        isometries = [stack.reshape(*stack.shape[:2], -1) for stack in stacks]
+        found = [as_map(tensor, 1) for tensor in schmidt_form(params.tensors)[0]]
+        self.maps = [where for where, _ in found]
+        matrices = [matrix for _, matrices in found for matrix in matrices]
+        isometries = [np.array(list(same)) for _, same in groupby(matrices, key=np.shape)]
         return Point(isometries, [complement(a) for a in isometries])
 
     def params(self, point: Point) -> Any:
         """The chain."""
-        rows = zip(point.isometries, self.phys, strict=True)
-        return bare(MPS, [t for a, d in rows for t in a.reshape(*a.shape[:2], d, -1)], None)
+        return self.state.made_of(self.tensors(point))
 
-    def gradient(self, point: Point, gradient: Iterable[np.ndarray]) -> np.ndarray:
-        """``G N^H`` for every site, as one vector."""
-        tensors, parts = iter(gradient), []
-        for a, n in zip(point.isometries, point.complements, strict=True):
-            stack = np.array([next(tensors).reshape(a.shape[1:]) for _ in a])
-            parts.append(stack @ n.conj().mT)
-        return self.pack(parts)
+    def tensors(self, point: Point) -> list[Any]:
+        """The site tensors of the matrices."""
+        matrices = iter([matrix for stack in point.isometries for matrix in stack])
+        return [of_map(where, [next(matrices) for _ in charges_of(where)]) for where in self.maps]
+
+    def gradient(self, point: Point, gradient: Iterable[Any]) -> np.ndarray:
+        """``G N^H`` for every matrix, as one vector."""
+        matrices = [matrix for tensor in gradient for matrix in as_map(tensor, 1)[1]]
+        pairs = zip(in_stacks(matrices, point.isometries), point.complements, strict=True)
+        return self.pack([g @ n.conj().mT for g, n in pairs])
 
     def retract(self, point: Point, vector: np.ndarray) -> tuple[Point, np.ndarray]:
         """Cayley's transform of every site."""
@@ -84,16 +87,18 @@ class IsometricChain:
         return self.pack([g @ x for g, x in zip(point.inverses, self.unpack(point, vector), strict=True)])
 
     def densities(self, point: Point) -> list[np.ndarray]:
-        """The reduced density matrix of what stands left of every site, as stacks."""
-        density, stacks = np.ones((1, 1)), []
-        for isometries, phys in zip(point.isometries, self.phys, strict=True):
-            rows = []
-            for tensor in isometries:
-                rows.append(density)
-                half = (density @ tensor).reshape(len(density) * phys, -1)
-                density = tensor.reshape(half.shape).conj().T @ half
-            stacks.append(np.array(rows))
-        return stacks
+        """The reduced density matrix of what stands left of every site, by sector of its left bond, as stacks."""
+        environment, found = None, []
+        for where, tensor in zip(self.maps, self.tensors(point), strict=True):
+            if environment is None:
+                found += [np.ones((1, 1)) for _ in charges_of(where)]
+            else:
+                here, matrices = as_map(environment, 1)
+                table = dict(zip(charges_of(here), matrices, strict=True))
+                found += [table[charge] for charge in charges_of(where)]
+            half = tensor if environment is None else join(environment, tensor)
+            environment = join(tensor.conj(), half, ((0, 1), (0, 1)))
+        return in_stacks(found, point.isometries)
 
     def pack(self, parts: Iterable[np.ndarray]) -> np.ndarray:
         """One real vector."""
@@ -120,6 +125,12 @@ class Point:
         self.isometries: list[np.ndarray] = isometries
         self.complements: list[np.ndarray] = complements
         self.inverses: list[np.ndarray] | None = None
+
+
+def in_stacks(matrices: Iterable[np.ndarray], stacks: Iterable[np.ndarray]) -> list[np.ndarray]:
+    """Matrices stacked as others are."""
+    one = iter(matrices)
+    return [np.array([next(one) for _ in stack]) for stack in stacks]
 
 
 def complement(isometries: np.ndarray) -> np.ndarray:

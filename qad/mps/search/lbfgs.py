@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.mps.canonical import schmidt_form
-from qad.mps.conserving.isometric import weighted as weighted_sectors
-from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.observables import energy
 from qad.mps.search.monitor import ROUNDING, Finished, is_settled
 from qad.mps.state import MPS
 from qad.optimize import minimize
+from qad.symmetric.generic import scaled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +34,6 @@ FIRST_FLOOR, FLOORS = 1e-2, (1e-5, 1e-1)  # Schmidt coefficients below the floor
 
 def lbfgs(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> None:
     """Rounds of L-BFGS, each in a gauge of its own, until one gains too little."""
-    weighted = weighted_sectors if isinstance(watch.state, SymmetricMPS) else weighted_tensors
 
     def loss(psi):
         return energy(psi, H) + excluded.cost(psi) if excluded.states else energy(psi, H)
@@ -51,15 +49,15 @@ def lbfgs(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> No
         watch.extra["floor"] = floor
 
 
-def weighted_tensors(state: MPS, floor: float) -> tuple[list[np.ndarray], Callable[[list[Any]], MPS]]:
+def weighted(state: Any, floor: float) -> tuple[list[Any], Callable[[list[Any]], Any]]:
     """Site tensors times the Schmidt coefficients of their left bonds, and the function that makes a chain of them."""
-    state, weights = schmidt_form(state)
-    scales = [(1 / np.hypot(w, floor)).astype(w.dtype)[:, None, None] for w in weights]
+    tensors, weights = schmidt_form(state.tensors)
+    sizes = [np.hypot(w, floor).astype(w.dtype) for w in weights]
 
     def chain(variables):
-        return MPS([m * scale for m, scale in zip(variables, scales, strict=True)])
+        return state.made_of([scaled(m, 1 / size, 0) for m, size in zip(variables, sizes, strict=True)])
 
-    return [a / scale for a, scale in zip(state, scales, strict=True)], chain
+    return [scaled(a, size, 0) for a, size in zip(tensors, sizes, strict=True)], chain
 
 
 def one_round(

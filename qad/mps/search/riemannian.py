@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from qad.mps.conserving.isometric import SymmetricChain
-from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.observables import energy
 from qad.mps.search.isometric import IsometricChain
 from qad.mps.search.monitor import ROUNDING, Finished
@@ -28,10 +26,9 @@ def riemannian(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) 
     def loss(psi):
         return energy(psi, H) + excluded.cost(psi) if excluded.states else energy(psi, H)
 
-    kind = SymmetricChain if isinstance(watch.state, SymmetricMPS) else IsometricChain
     watch.begin(loss(watch.state))
     while True:
-        one_run(loss, watch, tol, kind(watch.state))
+        one_run(loss, watch, tol, IsometricChain(watch.state))
 
 
 def one_run(loss: Callable[[Any], Any], watch: Watch, tol: float, manifold: Any) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.linalg.truncation import rule
+from qad.mps.canonical import move_left, move_right
 from qad.mps.conserving.observables import operator_for
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.effective import on_host
@@ -20,7 +21,6 @@ from qad.mps.environments import Rows
 from qad.mps.search.cut import DISCARDED, as_before
 from qad.mps.search.local import Solving
 from qad.mps.search.penalty import Penalty
-from qad.mps.state import MPS
 from qad.symmetric import generic
 from qad.symmetric.generic import as_map, join, laid_out, leg_sizes, numbers, permuted
 
@@ -109,9 +109,7 @@ class Sweeps(Solving):
     @property
     def state(self) -> Any:
         """The present state, its centre at site 0 between sweeps."""
-        if isinstance(self.start, SymmetricMPS):
-            return SymmetricMPS(self.tensors, self.start.conserved)
-        return MPS(self.tensors)
+        return self.start.made_of(self.tensors)
 
     @property
     def growing(self) -> bool:
@@ -203,7 +201,8 @@ class Sweeps(Solving):
             old = as_before(weights, kept, generic.charges_of(where), before, self.bond)
             kept = old if self.cutoff > 0 or sum(old) == sum(kept) else kept
         self.discarded = max(self.discarded, rule.lost(weights, kept, squared=True))
-        return generic.rows_and_bond(where, [v[:, v.shape[1] - k :] for (_, v), k in zip(pairs, kept, strict=True)])
+        halves = [vectors[:, vectors.shape[1] - k :] for (_, vectors), k in zip(pairs, kept, strict=True)]
+        return laid_out(generic.rows_and_bond(where, halves), 2)
 
 
 class TwoSites(Sweeps):
@@ -259,15 +258,3 @@ def right_canonical(tensors: Sequence[Any]) -> list[Any]:
         if site:
             move_left(tensors, site)
     return tensors
-
-
-def move_right(tensors: list[Any], site: int) -> None:
-    """Move the centre from a site to the one right of it."""
-    tensors[site], rest = generic.qr(tensors[site])
-    tensors[site + 1] = laid_out(join(rest, tensors[site + 1]), 2)
-
-
-def move_left(tensors: list[Any], site: int) -> None:
-    """Move the centre from a site to the one left of it."""
-    rest, tensors[site] = generic.lq(tensors[site])
-    tensors[site - 1] = join(tensors[site - 1], rest)

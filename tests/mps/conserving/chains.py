@@ -15,10 +15,20 @@ CHAINS = {
 }
 
 
+KINDS = ("dense", *CHAINS)
+
+
 def random(name, dtype=complex, seed=1, bond=7):
-    """A random state on one of the chains, and its operator."""
+    """A random state on one of the chains, or one of no symmetry, and its operator."""
+    if name == "dense":
+        return MPS.random(6, bond, dtype=dtype, seed=seed), CHAINS["second neighbours"][0]
     H, conserve, sector = CHAINS[name]
     return MPS.random(len(H), bond, dtype=dtype, seed=seed, conserve=conserve, sector=sector, sites=H.sites), H
+
+
+def plain(psi):
+    """The state as an ordinary one."""
+    return psi.without_symmetry() if hasattr(psi, "conserved") else psi
 
 
 def charges_of(conserved):

@@ -1,10 +1,13 @@
 """States of definite charge in files."""
 
+import shutil
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from qad.core.errors import ArgumentError
-from qad.mps import MPS, SymmetricMPS
+from qad.mps import MPS, SymmetricMPS, energy, ground_state, j1j2
 from tests.mps.conserving.chains import CHAINS, random
 
 
@@ -17,6 +20,21 @@ def test_what_is_saved_is_read_again(tmp_path, name):
     for one, two in zip(found, psi, strict=True):
         assert one.legs == two.legs
         np.testing.assert_array_equal((one - two).data, 0)
+
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+
+
+def test_files_of_earlier_versions_are_read(tmp_path):
+    """Written before chains of both kinds shared their sweeps."""
+    H = j1j2(6, 1.0, 0.3)
+    psi = SymmetricMPS.load(FIXTURES / "symmetric_state.npz")
+    assert psi.sector == 0 and psi.bonds == (1, 2, 3, 3, 3, 2, 1)
+    assert energy(psi, H) == pytest.approx(-0.8443912500900593, abs=1e-14)
+    assert psi.without_symmetry().to_dense().sum() == pytest.approx(-0.8298093094230111, abs=1e-14)
+    path = shutil.copy(FIXTURES / "symmetric_search_dmrg2.npz", tmp_path / "search.npz")
+    found = ground_state(H, 4, "dmrg2", conserve="Sz", checkpoint=path)
+    assert found.history[:3] == pytest.approx([-0.24273716481502403, -2.30469739497544, -2.30469740217878], abs=1e-14)
 
 
 def test_other_files_are_refused(tmp_path):
