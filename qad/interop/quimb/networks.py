@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING
 import autoray
 
 from qad.contract import einsum
-from qad.contract.hermitian import partners, real_form
-from qad.contract.planner import find_plan
-from qad.interop.quimb.rings import InHalves, ring_in
+from qad.contract.hermitian import partners
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
@@ -63,19 +61,8 @@ def _contract(
     if path is None:
         return pairwise(arrays, inputs, output, optimize=optimize, backend=backend, **keywords)
     operands = [part for x, term in zip(arrays, terms, strict=True) for part in (x, term)]
-    groups = partners(arrays) if _hermitian.get() and not out else []
-    if groups and (ring := ring_in(arrays, terms, path, groups)) is not None:
-        return _in_halves(arrays, terms, path, ring)
-    return einsum(*operands, out, optimize=path, hermitian=bool(groups))
-
-
-def _in_halves(arrays, terms, path, ring):
-    shapes = tuple(tuple(x.shape) for x in arrays)
-
-    def planned(variables, times=1, order=path):
-        return InHalves(find_plan(terms, (), shapes, variables, path=order), ring)
-
-    return real_form(planned, list(arrays), False, "a ring of quimb's")
+    hermitian = _hermitian.get() and not out and bool(partners(arrays))
+    return einsum(*operands, out, optimize=path, hermitian=hermitian)
 
 
 def _path(cotengra, terms, output, shapes, optimize):

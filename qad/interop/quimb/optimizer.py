@@ -38,8 +38,7 @@ class QadHandler:
         beyond the tensors is taken to stay what it was (``qad.freeze(..., constant=True)``).
     hermitian : bool
         The caller says that the scalar networks in the loss whose tensors all meet their conjugates are norms and
-        energies ``<psi|O|psi>``: only half of their gradients is computed, and long rings of real tensors are
-        contracted in an even and an odd half (`qad.interop.quimb.rings`).  It is proved, as by `qad.einsum`.
+        energies ``<psi|O|psi>``: only half of their gradients is computed.  It is proved, as by `qad.einsum`.
     device : "cpu"
     """
 
