@@ -1,10 +1,12 @@
-"""What all tests share: one thread of BLAS a process, and no search for garbage among what is there for good."""
+"""What all tests share: one thread of BLAS a process, no search for garbage among what is there for good, samples."""
 
 import gc
 import os
 from operator import attrgetter
 
 import pytest
+
+from tests.sampling import thin
 
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")  # before NumPy is imported, and for the processes that tests start
@@ -19,6 +21,12 @@ def pytest_collection():
     finally:
         gc.freeze()
         gc.enable()
+
+
+@pytest.hookimpl(tryfirst=True)  # before cases are left out by their marks
+def pytest_collection_modifyitems(items):
+    """Large families of cases are sampled; see `tests.sampling`."""
+    thin(items)
 
 
 @pytest.fixture
