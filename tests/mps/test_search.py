@@ -6,7 +6,7 @@ import scipy.sparse.linalg
 
 import qad
 from qad.core.errors import ArgumentError, ShapeError
-from qad.mps import MPS, OpSum, ground_state, heisenberg, ising, norm, overlap, xxz
+from qad.mps import MPS, OpSum, ground_state, heisenberg, ising, norm, xxz
 from qad.mps.canonical import schmidt_form
 from qad.mps.environments import Environments
 from qad.mps.search import converged
