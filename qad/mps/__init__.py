@@ -10,8 +10,6 @@ from qad.mps.correlators import correlations, multipoint, structure_factor
 from qad.mps.electron_models import hubbard, kitaev_chain, tj
 from qad.mps.entanglement import entanglement_entropy, entanglement_spectrum, schmidt_values
 from qad.mps.evolve.evolution import Evolution, evolve
-from qad.mps.evolve.metts import Metts, metts
-from qad.mps.evolve.thermal import ThermalState, thermal_state
 from qad.mps.exponential import mpo_exp
 from qad.mps.gates import apply, swap
 from qad.mps.lattice import Lattice
@@ -26,6 +24,8 @@ from qad.mps.opsum import OpSum
 from qad.mps.search.ground import ground_state
 from qad.mps.search.result import GroundState
 from qad.mps.state import MPS
+from qad.mps.thermal.samples import Metts, metts
+from qad.mps.thermal.state import ThermalState, thermal_state
 from qad.mps.transfer import Transfer, transfer
 
 __all__ = [

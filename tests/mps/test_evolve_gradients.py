@@ -51,13 +51,13 @@ def by_triangle(a):
 
 def hot(p, what, n=3):
     """Of a thermal state."""
-    state = qad.mps.thermal_state(model(p, n), 0.6, steps=1, method="tebd")
+    state = qad.mps.thermal_state(model(p, n), 0.6)
     return state.log_partition if what == "log Z" else state.expectation(model(P, n)).real
 
 
 CASES = [
-    Case(lambda p: hot(p, "log Z"), P, order=1, name="gates on a chain, log Z"),
-    Case(lambda p: hot(p, "mean"), P, order=1, name="gates on a chain, thermal mean"),
+    Case(lambda p: hot(p, "log Z"), P, order=1, name="log Z"),
+    Case(lambda p: hot(p, "mean"), P, order=1, name="thermal mean"),
     Case(by_tensors("tebd", 3), (P, list(FULL)), order=1, name="gates on a chain"),
     Case(lambda p: loss(p, 0.4, MPS.random(3, 2), "tdvp2", 1), P, order=1, name="variational steps of a chain"),
     Case(by_guess, (normal(5, 4, complex), np.eye(2, 4) + 0j), order=1, name="cut by the bond before"),

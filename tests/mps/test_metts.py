@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import qad
-from qad.mps.evolve.metts import standard_error
+from qad.mps.thermal.samples import standard_error
 
 
 def energy_of(H, beta):

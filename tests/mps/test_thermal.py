@@ -6,9 +6,10 @@ import pytest
 import qad
 from qad.core.errors import ArgumentError, BatchError, GradientTypeError, ShapeError
 from qad.mps import heisenberg, ising, j1j2, metts, thermal_state
-from qad.mps.evolve import thermal
+from qad.mps.thermal.cooling import wide
 
 ISING, HEISENBERG, J1J2 = ising(6, 1.0), heisenberg(6), j1j2(5, 1.0, 0.5)
+ONE = qad.mps.MPO.identity(6)
 
 
 def exact(H, beta, observable=None):
@@ -25,12 +26,12 @@ def exact(H, beta, observable=None):
     return np.log(total) - beta * levels[0], mean, beta**2 * (square - mean**2), other
 
 
-@pytest.mark.parametrize("H, beta, method", [
-    (ISING, 1.0, "auto"), (HEISENBERG, 2.0, "auto"), (heisenberg(9), 2.0, "auto"),
-    (J1J2, 1.0, "auto"), (ISING, 0.4, "tdvp"),
-])  # fmt: skip
-def test_against_diagonalisation(H, beta, method):
-    found, observable = thermal_state(H, beta, method=method), ising(len(H), 0.3)
+@pytest.mark.parametrize(
+    "H, beta",
+    [(ISING, 0.0), (ISING, 1.0), (HEISENBERG, 2.0), (heisenberg(9), 2.0), (J1J2, 1.0), (ISING + 50.0 * ONE, 1.0)],
+)
+def test_against_diagonalisation(H, beta):
+    found, observable = thermal_state(H, beta), ising(len(H), 0.3)
     log_z, mean, _, other = exact(H, beta, observable)
     np.testing.assert_allclose(
         [found.log_partition, found.energy, found.expectation(observable)], [log_z, mean, other], atol=1e-7
@@ -43,16 +44,9 @@ def test_energies_and_specific_heats_are_derivatives():
     _, mean, heat, _ = exact(ISING, beta)
     assert -qad.grad(lambda b: thermal_state(ISING, b).log_partition)(beta) == pytest.approx(mean, abs=1e-6)
     assert -(beta**2) * qad.grad(lambda b: thermal_state(ISING, b).energy)(beta) == pytest.approx(heat, abs=1e-6)
-    h, sides = 1e-3, {}
-    for k in (-2, -1, 1, 2):
-        sides[k] = thermal_state(ISING, beta + k * h, 14, "tebd4", cutoff=1e-28).energy
-    difference = (8 * (sides[1] - sides[-1]) - (sides[2] - sides[-2])) / (12 * h)
-    slope = qad.grad(lambda b: thermal_state(ISING, b, 14, "tebd4").energy)(beta)
-    assert slope == pytest.approx(difference, abs=1e-7)  # of the very evolution; the rest is the error of the steps
     field = qad.mps.OpSum(3).add(1.0, "X", 0).add(1.0, "X", 1).add(1.0, "X", 2).mpo()
-    for method in ("tebd4", "tdvp2"):
-        slope = qad.grad(lambda g, how: thermal_state(ising(3, g), beta, 4, how).log_partition)(1.2, method)
-        assert slope == pytest.approx(beta * exact(ising(3, 1.2), beta, field)[3], abs=1e-5)
+    slope = qad.grad(lambda g: thermal_state(ising(3, g), beta).log_partition)(1.2)
+    assert slope == pytest.approx(beta * exact(ising(3, 1.2), beta, field)[3], abs=1e-9)
 
 
 def test_the_norm_that_imaginary_time_gives():
@@ -90,15 +84,14 @@ def test_sums_are_taken_as_their_operators():
     (lambda: thermal_state(ISING, 1j), ArgumentError, "one real number"),
     (lambda: thermal_state(qad.mps.MPO([np.ones((2, 2, 2, 2))] * 3), 1.0), ShapeError, "open chain"),
     (lambda: thermal_state(1j * ISING, 1.0), ArgumentError, "not Hermitian"),
-    (lambda: thermal_state(ISING, 1.0, method="dmrg"), ArgumentError, "tebd4"),
-    (lambda: thermal_state(J1J2, 1.0, method="tebd"), ArgumentError, "beyond neighbours"),
+    (lambda: metts(ISING, 1.0, 2, method="dmrg"), ArgumentError, "tebd4"),
+    (lambda: metts(J1J2, 1.0, 2, method="tebd"), ArgumentError, "beyond neighbours"),
     (lambda: thermal_state(np.eye(4), 1.0), ArgumentError, "an MPO is needed"),
-    (lambda: thermal_state(ISING, 1.0, steps=1).expectation(ising(4, 1.0)), ShapeError, "6 sites"),
+    (lambda: thermal_state(ISING, 1.0).expectation(ising(4, 1.0)), ShapeError, "6 sites"),
     (lambda: qad.grad(lambda b: metts(ISING, b, 2).expectation(ISING)[0])(1.0), GradientTypeError, "thermal_state"),
     (lambda: metts(ISING, 1.0, 0), ArgumentError, "samples"),
     (lambda: qad.hessian(lambda b: thermal_state(ISING, b).energy)(1.0), ArgumentError, "first order"),
     (lambda: qad.vmap(lambda b: thermal_state(ISING, b).energy)(np.ones(2)), BatchError, "loop"),
-    (lambda: qad.grad(lambda b: thermal_state(ISING, b, 1, "tebd").energy)(30.0), ArgumentError, "more steps"),
 ])  # fmt: skip
 def test_refusals(wrong, error, message):
     with pytest.raises(error, match=message):
@@ -140,7 +133,7 @@ def test_cuts_between_faint_equal_values():
 
     def by_tensors(beta):
         state = thermal_state(H, beta, cutoff=cutoff).state
-        return qad.mps.energy(state, thermal.beside_ancillas(H))
+        return qad.mps.energy(state, qad.mps.MPO(wide(H)))
 
     slope = qad.grad(lambda beta: thermal_state(H, beta, cutoff=cutoff).energy)(1.0)
     assert qad.grad(by_tensors)(1.0) == pytest.approx(slope, abs=1e-7)
@@ -151,7 +144,7 @@ def test_means_of_operators_that_are_not_hermitian_and_that_vanish():
     H, hop = chain(4, (1.0, 1.0, 0.5, 0.6, 0.0)), qad.mps.OpSum(4).add(1.0, "Sp", 1, "Sm", 2).mpo()
     for part in (np.real, np.imag):
         found = qad.grad(lambda beta, part=part: part(thermal_state(H, beta).expectation(hop)))(0.5)
-        sides = [part(thermal_state(H, beta, 7, cutoff=1e-28).expectation(hop)) for beta in (0.499, 0.501)]
+        sides = [part(thermal_state(H, beta, cutoff=1e-28).expectation(hop)) for beta in (0.499, 0.501)]
         assert found == pytest.approx((sides[1] - sides[0]) / 0.002, abs=1e-6)
     spins = qad.mps.aklt(3)
     heat = exact(spins, 0.3)[2] / 0.3**2
@@ -160,10 +153,10 @@ def test_means_of_operators_that_are_not_hermitian_and_that_vanish():
     assert qad.grad(lambda beta: thermal_state(zeros, beta).energy)(0.5) == 0.0
 
 
-@pytest.mark.parametrize("beta", [10.0, 20.0, 40.0])
-def test_the_steps_of_cold_states_grow_as_the_root_of_beta(beta):
+@pytest.mark.parametrize("beta", [10.0, 40.0, 1e4])
+def test_cold_states(beta):
+    """Each doubling of beta is one more square."""
     log_partition, energy, *_ = exact(HEISENBERG, beta)
     cold = thermal_state(HEISENBERG, beta)
-    assert cold.way.steps <= 1.1 * thermal_state(HEISENBERG, 5.0).way.steps * np.sqrt(beta / 5.0)
     np.testing.assert_allclose(cold.log_partition, log_partition, rtol=3e-7)
     np.testing.assert_allclose(cold.energy, energy, rtol=1e-7)

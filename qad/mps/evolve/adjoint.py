@@ -61,7 +61,7 @@ class Plan:
         As of `Truncation`.
     steered : bool
         What a step is made of is differentiated, not only the state.
-    reach, ancillas
+    reach
         As of `Truncation`.
     room : callable
         Makes what widens bonds for terms beyond neighbours (`qad.mps.evolve.room`), or None.
@@ -73,7 +73,6 @@ class Plan:
     cutoff: float
     steered: bool
     reach: float
-    ancillas: bool
     room: Callable[[], Room | None]
 
     @property
@@ -120,7 +119,7 @@ class Plan:
         self, made: Sequence[Array], tensors: Sequence[Array], k: int, truncation: Truncation | None = None
     ) -> tuple[list[Array], Array]:
         """One step, plain or recorded: the tensors, and the logarithm of what the norm gained."""
-        truncation = truncation or Truncation(self.bond, self.cutoff, self.reach, self.ancillas, checked=True)
+        truncation = truncation or Truncation(self.bond, self.cutoff, self.reach, checked=True)
         out = self.kind.recorded(made, tensors, truncation, k)
         size = size_of(out[0])
         out[0] = out[0] / size

@@ -110,26 +110,25 @@ def applied(operator: Sequence[np.ndarray], state: Sequence[np.ndarray], bond: i
     return [first / size, *others]
 
 
-def of_neighbours(legs: Sequence[int], rng: np.random.Generator, ancillas: bool) -> list[np.ndarray]:
+def of_neighbours(legs: Sequence[int], rng: np.random.Generator) -> list[np.ndarray]:
     """A random operator on sites and pairs of neighbours."""
     out = []
-    for full in legs:
-        leg = round(np.sqrt(full)) if ancillas else full
+    for leg in legs:
         w = np.zeros((3, 3, leg, leg))
         w[0, 0] = w[2, 2] = np.eye(leg)
         w[0, 1], w[1, 2], w[0, 2] = rng.standard_normal((3, leg, leg))
-        out.append(np.kron(w, np.eye(full // leg)))
+        out.append(w)
     return [out[0][:1], *out[1:-1], out[-1][:, 2:]]
 
 
-def of_operator(H: Sequence[np.ndarray], rng: np.random.Generator, ancillas: bool) -> list[np.ndarray]:
+def of_operator(H: Sequence[np.ndarray], rng: np.random.Generator) -> list[np.ndarray]:
     """A random change of the tensors of an operator, as an operator: the sum of those with one tensor changed.
 
     Terms that it has may act differently, or begin or end where none does: those whose coefficient is zero.
     """
     out, done, fresh = [], idle(H), idle([w.swapaxes(0, 1) for w in H[::-1]])[::-1]
     for w, ended, begun, new in zip(H, done[1:], fresh, fresh[1:], strict=False):
-        leg = round(np.sqrt(w.shape[2])) if ancillas else w.shape[2]
+        leg = w.shape[2]
         there = np.abs(w).max(axis=(2, 3)) > 0
         rows, columns = begun | ~there.any(axis=1), ended | ~there.any(axis=0)
         other = np.zeros((*w.shape[:2], leg, leg))
@@ -137,7 +136,6 @@ def of_operator(H: Sequence[np.ndarray], rng: np.random.Generator, ancillas: boo
         other[some] = rng.standard_normal((np.count_nonzero(some), leg, leg))
         other[alone(w)] = rng.standard_normal((np.count_nonzero(alone(w)), 1, 1)) * np.eye(leg)
         other[done[len(out)]], other[:, new] = 0.0, 0.0
-        other = np.kron(other, np.eye(w.shape[2] // leg))
         out.append(np.concatenate([np.concatenate([w, other], 1), np.concatenate([np.zeros_like(w), w], 1)]))
     return [out[0][: len(H[0])], *out[1:-1], out[-1][:, H[-1].shape[1] :]]
 

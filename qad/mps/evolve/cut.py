@@ -207,7 +207,7 @@ def check_reach(pair: np.ndarray, rank: int, truncation: Truncation, known: np.n
     """Raise where a small change of the pair by an operator on both sites would need directions that are discarded.
 
     They have no weight, so that their cotangent is unknown.  Directions whose weight is merely small are reached by as
-    little: they continue a spectrum that decays.  Operators leave ancillas alone.  Of directions on the right those are
+    little: they continue a spectrum that decays.  Of directions on the right those are
     at hand that are `known` rows of a bond, by default those with weight.
     """
     left, s, t, right = pair.shape
@@ -219,9 +219,6 @@ def check_reach(pair: np.ndarray, rank: int, truncation: Truncation, known: np.n
     lost, beyond = u[:, rank:].conj().reshape(left, s, -1), outside.conj().reshape(-1, t, right)
     half = np.tensordot(lost, pair, (0, 0))  # s' j s t b
     reach = np.tensordot(half, beyond, (4, 2)).transpose(0, 2, 5, 3, 1, 4)  # s' s t' t j k
-    if truncation.ancillas:
-        a, b = round(np.sqrt(s)), round(np.sqrt(t))
-        reach = np.einsum("paqarbsbjk->pqrsjk", reach.reshape(a, a, a, a, b, b, b, b, *reach.shape[4:]))
     size = np.linalg.norm(reach.reshape(int(np.prod(reach.shape[:4])), -1), axis=1).max() / np.linalg.norm(pair)
     if size > truncation.reach * (1 + ROUNDED * np.finfo(size.dtype).eps):
         raise ArgumentError(

@@ -86,7 +86,7 @@ class PairCourse:
     ----------
     steps, bond, cutoff
         As of `qad.mps.evolve.evolve`.
-    reach, ancillas
+    reach
         As of `qad.mps.evolve.tebd.Truncation`.
     room : callable
         Makes what widens bonds for terms beyond neighbours (`qad.mps.evolve.room`), or None.
@@ -98,14 +98,13 @@ class PairCourse:
     bond: int
     cutoff: float
     reach: float
-    ancillas: bool
     room: Callable[..., Room | None]
     steered: bool
     started: bool
 
     def truncation(self) -> Truncation:
         """Of the state."""
-        return Truncation(self.bond, self.cutoff, self.reach, self.ancillas)
+        return Truncation(self.bond, self.cutoff, self.reach)
 
     def run(self, arrays: Sequence[np.ndarray]) -> tuple[Chain, float, float, float, float]:
         """Of a factor, an operator and a chain."""
@@ -136,9 +135,9 @@ class PairCourse:
     def changes(self, arrays: Sequence[np.ndarray], rng: np.random.Generator, step: int) -> list[list[np.ndarray]]:
         """Random changes before a step, as operators: of the operator; at the start of what is differentiated."""
         H = taken(arrays)[1]
-        found = [of_operator(H, rng, self.ancillas)] if self.steered or not step else []
+        found = [of_operator(H, rng)] if self.steered or not step else []
         legs = [w.shape[2] for w in H]
-        return [*found, of_neighbours(legs, rng, self.ancillas)] if self.started and not step else found
+        return [*found, of_neighbours(legs, rng)] if self.started and not step else found
 
     def slopes(self, arrays: Sequence[np.ndarray], final: Sequence[np.ndarray], slopes: Chain, by_norm: float) -> Chain:
         """Gradients by the factor, the operator and the first state."""

@@ -22,7 +22,7 @@ from qad.mps.energy import prepared
 from qad.mps.evolve.adjoint import Plan, evolution_of
 from qad.mps.evolve.dual import PairCourse, coursed_of
 from qad.mps.evolve.recorded import GateSteps, TdvpSteps
-from qad.mps.evolve.response import SMALLEST, GateCourse
+from qad.mps.evolve.response import GateCourse
 from qad.mps.evolve.room import BUDGET, room_for
 from qad.mps.evolve.start import centred, recorded_centre
 from qad.mps.evolve.tdvp import MOST_PRODUCTS, OneSiteTdvp, TwoSiteTdvp
@@ -196,12 +196,9 @@ def stepped(
 
 def recorded(
     psi: Any, H: MPO, time: Scalar, steps: int, method: str, bond: int, cutoff: float | None, imaginary: bool,
-    callback: Callable[[MPS, float], object] | None, reach: float, ancillas: bool = False,
+    callback: Callable[[MPS, float], object] | None, reach: float,
 ) -> Evolution:  # fmt: skip
-    """`evolve` of recorded operands, as one node of the tape; with a callback as one for each step.
-
-    Where every leg has one of an ancilla as its second factor, nothing acts on these (`ancillas`).
-    """
+    """`evolve` of recorded operands, as one node of the tape; with a callback as one for each step."""
     if isinstance(psi, SymmetricMPS):
         raise GradientTypeError(
             "evolve has no derivatives of states of definite charge: evolve psi.without_symmetry(), whose numbers are "
@@ -212,7 +209,7 @@ def recorded(
     check_hermitian([value_of(w) for w in H])
     dt, several = real_time(value_of(time)) / steps, steps if callback is None else 1
     factor = time / steps * (-1.0 if imaginary else -1j)
-    state, forth, chain = recorded_course(psi, H, factor, several, steps, method, bond, cutoff, reach, ancillas)
+    state, forth, chain = recorded_course(psi, H, factor, several, steps, method, bond, cutoff, reach)
     now, discarded, missed, gained = 0.0, 0.0, 0.0, 0.0
     for k in range(0, steps, several):
         state, more, *losses = forth(state)
@@ -228,7 +225,7 @@ def recorded(
 
 def recorded_course(
     psi: MPS, H: MPO, factor: Scalar, several: int, steps: int, method: str, bond: int, cutoff: float | None,
-    reach: float, ancillas: bool,
+    reach: float,
 ) -> tuple[Any, Callable[[Any], tuple[Any, Any, float, float]], Callable[[Any], MPS]]:  # fmt: skip
     """The state to begin with, what takes it several steps further, and what makes a chain of it.
 
@@ -248,15 +245,13 @@ def recorded_course(
         cutoff = min(usual, RECORDED_CUTOFF) if cutoff is None else cutoff
         steered = any(type(x) is Tensor for x in made)
         room = partial(room_for, method, H, psi, bond=bond, cutoff=usual, dt=dt)
-        plan = Plan(kind, len(made), bond, cutoff, steered, reach, ancillas, room)
+        plan = Plan(kind, len(made), bond, cutoff, steered, reach, room)
         state = recorded_centre(psi, H, not np.iscomplexobj(value_of(factor)))
         plain = [value_of(x) for x in made], [value_of(x) for x in state]
         if not whole and (gates or (two_sites and (room() is not None or plan.misses(*plain, 1)))):
-            if gates:
-                legs = tuple(w.shape[2] for w in H)
-                course = GateCourse(kind, legs, bond, usual, SMALLEST, reach, ancillas)
-            else:
-                course = PairCourse(several, bond, usual, reach, ancillas, room, steered, Tensor in map(type, state))
+            started = Tensor in map(type, state)
+            pairs = PairCourse(several, bond, usual, reach, room, steered, started)
+            course = GateCourse(kind, bond, usual, reach) if gates else pairs
             return state, lambda state: coursed_of(made, state, course, plan), MPS
         if not (whole and plan.misses(*plain, len(kind))):
             return state, lambda state: evolution_of(made, state, plan), MPS

@@ -1,4 +1,4 @@
-"""Derivatives of evolutions by gates, and of means in thermal states, by an adjoint state with bonds of its own.
+"""Derivatives of evolutions by gates, by an adjoint state with bonds of its own.
 
 With the state ``|p_k>`` after layer k of gates, a loss that changes by ``Re <x|d p_last>`` changes by
 
@@ -8,8 +8,7 @@ where n_k is the norm that layer k left.  The adjoint state x is a chain that is
 what a change does to p is never asked to fit into the bonds of p, no cut is differentiated, and the error of a
 derivative is, as that of the loss, of the order of the root of the weights that both states lost.
 
-In a thermal state p is a purification.  There ``|x> = 2 (O - f) |p_last>`` for the mean f of an operator O, and
-``|p_last>`` for the logarithm of the norm; elsewhere x follows from cotangents of tensors (`qad.mps.evolve.dual`).
+The last one follows from cotangents of tensors (`qad.mps.evolve.dual`).
 """
 
 from __future__ import annotations
@@ -20,64 +19,48 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import Tensor, any_traced, defvjp, like, primitive, vjp
-from qad.mps.canonical import truncated
 from qad.mps.environments import past_left, past_right
-from qad.mps.evolve.adjoint import FROZEN, MEMORY
+from qad.mps.evolve.adjoint import MEMORY
 from qad.mps.evolve.changes import FINEST, Label, adjoint_of, filled, of_neighbours, portion
 from qad.mps.evolve.dual import UNCUT, by_start
-from qad.mps.evolve.tebd import REACH, Truncation, swept
-from qad.mps.gauge import mirrored
-from qad.mps.observables import energy, norm2
-from qad.mps.operator import MPO
-from qad.mps.state import MPS
+from qad.mps.evolve.tebd import Truncation, swept
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from qad.mps.evolve.recorded import GateSteps
-    from qad.typing import Array
 
     Layer = tuple[list[np.ndarray | None], bool, int]
 
-LOOSER = 10.0  # weight that a cut of the adjoint state discards, over that of the state: it has more bonds to lose
-FIRST_OF_MEANS = (
-    "derivatives of thermal means are of first order; one of log_partition is a mean: -energy by beta, so that the "
-    "gradient of energy is its second"
-)
-SMALLEST = 1e-14  # weight that a cut of the adjoint state discards, where the state is not a purification
+SMALLEST = 1e-14  # weight that a cut of the adjoint state discards; its bonds may be twice as large
 CONDITION = 1e8  # of a gate, above which its inverse loses too many digits
 
 
 @dataclass(frozen=True)
 class GateCourse:
-    """How gates evolve a chain, or cool a purification.
+    """How gates evolve a chain.
 
     Attributes
     ----------
     kind : GateSteps
-        All rounds of them, on the sites alone.
-    legs : tuple of int
-        States of every site; legs of the chain may have one of an ancilla as their second factor.
-    bond, cutoff
-        As of `Truncation`.
-    adjoint : float
-        The `cutoff` of the adjoint state, whose bonds may be twice as large.
-    reach, ancillas
+        All rounds of them.
+    bond, cutoff, reach
         As of `Truncation`.
     """
 
     kind: GateSteps
-    legs: tuple[int, ...]
     bond: int
     cutoff: float
-    adjoint: float
-    reach: float = REACH
-    ancillas: bool = False
+    reach: float
+
+    @property
+    def sites(self) -> int:
+        """How many there are."""
+        return self.kind.bonds + 1
 
     def truncation(self) -> Truncation:
         """Of the state."""
-        return Truncation(self.bond, self.cutoff, self.reach, self.ancillas)
+        return Truncation(self.bond, self.cutoff, self.reach)
 
     def run(self, arrays: Sequence[np.ndarray]) -> tuple[list[np.ndarray], float, float, float, float]:
         """Of gates and a chain."""
@@ -89,16 +72,16 @@ class GateCourse:
 
     def evolved(self, arrays: Sequence[np.ndarray]) -> Gated:
         """The chain and its states on the way."""
-        return Gated(self, arrays[: -len(self.legs)], arrays[-len(self.legs) :])
+        return Gated(self, arrays[: -self.sites], arrays[-self.sites :])
 
     def changed(self, arrays: Sequence[np.ndarray], label: Label) -> list[np.ndarray]:
         """What changes before the rounds make of the state at the end."""
-        gates, state = arrays[: -len(self.legs)], list(arrays[-len(self.legs) :])
+        gates, state = arrays[: -self.sites], list(arrays[-self.sites :])
         truncation, wide, legs = self.truncation(), Truncation(label.bond, FINEST), [t.shape[1] for t in state]
         for k, layer in enumerate(self.layers(gates)):
             if layer[1]:
                 some = portion(k // 2, len(self.kind))
-                label.add(state, (of_neighbours(legs, label.rng, self.ancillas) for _ in some))
+                label.add(state, (of_neighbours(legs, label.rng) for _ in some))
             row, *others = layer
             passed(([None, *row], *others), label.tensors, wide, passed(layer, state, truncation))
         return label.tensors
@@ -107,13 +90,13 @@ class GateCourse:
         self, arrays: Sequence[np.ndarray], final: Sequence[np.ndarray], slopes: Sequence[np.ndarray], by_norm: float
     ) -> list[np.ndarray]:
         """Gradients by the gates and the first state, from those by the tensors of the final one."""
-        adjoint, size = adjoint_of(final, slopes, by_norm, self.adjoint)
+        adjoint, size = adjoint_of(final, slopes, by_norm, SMALLEST)
         if not size > 0:
             return [np.zeros_like(x) for x in arrays]
         done = self.evolved(arrays)
         adjoint[0] = size * adjoint[0]
         by_gates = [slope.conj() for slope in done.slopes(adjoint)]
-        return [*by_gates, *by_start(adjoint, arrays[-len(self.legs) :], 1.0)]
+        return [*by_gates, *by_start(adjoint, arrays[-self.sites :], 1.0)]
 
     def layers(self, gates: Sequence[np.ndarray]) -> list[Layer]:
         """Of every sweep the gates by bond, None for the rest; whether it goes right; and where its gates begin."""
@@ -127,20 +110,15 @@ class GateCourse:
 
 
 class Gated:
-    """A chain that gates have changed, and its states on the way.
+    """A chain that gates have changed, and its states on the way."""
 
-    By default the purification of all states of the sites is at the start.
-    """
-
-    def __init__(self, plan: GateCourse, gates: Sequence[np.ndarray], start: Sequence[np.ndarray] | None = None):
+    def __init__(self, plan: GateCourse, gates: Sequence[np.ndarray], start: Sequence[np.ndarray]):
         self.plan: GateCourse = plan
         self.gates: Sequence[np.ndarray] = gates
         self.gained: float = 0.0
         self.layers: list[Layer] = plan.layers(gates)
         self.truncation: Truncation = plan.truncation()
-        dtype = np.result_type(*gates, float)
-        hot = [np.eye(d, dtype=dtype).reshape(1, d * d, 1) / np.sqrt(d) for d in plan.legs]
-        state = hot if start is None else list(start)
+        state = list(start)
         largest = sum(t.itemsize * t.shape[1] for t in state) * plan.bond**2
         self.spacing: int = max(1, -(-len(self.layers) * largest // MEMORY))
         self.sizes: list[float] = []
@@ -167,12 +145,12 @@ class Gated:
     def slopes(self, adjoint: list[np.ndarray]) -> list[np.ndarray]:
         """``Re <x_k| dG_k G_k^-1 |p_k>`` by every gate, of the adjoint state with its centre at site 0."""
         total = [np.zeros(gate.shape, np.result_type(gate, *adjoint)) for gate in self.gates]
-        truncation = Truncation(2 * self.plan.bond, self.plan.adjoint)
+        truncation = Truncation(2 * self.plan.bond, SMALLEST)
         check_invertible(self.gates)
         for k, state in self.backwards():
             row, to_right, begin = self.layers[k]
             sites = [site for site, gate in enumerate(row) if gate is not None]
-            for j, (site, moved) in enumerate(between(adjoint, state, sites, self.plan.legs), begin):
+            for j, (site, moved) in enumerate(between(adjoint, state, sites), begin):
                 shape = row[site].shape
                 matrix = row[site].reshape(moved.shape)
                 total[j] += np.linalg.solve(matrix, moved).T.reshape(shape)
@@ -184,8 +162,7 @@ class Gated:
 def passed(layer: Layer, tensors: list[np.ndarray], truncation: Truncation, size: float | None = None) -> float:
     """Apply the gates of a layer in place and divide by the norm that they leave, or by the one given; the norm."""
     row, to_right, _ = layer
-    gates = [None if gate is None else beside_ancillas(gate, tensors, site) for site, gate in enumerate(row)]
-    swept(gates, tensors, truncation, to_right)
+    swept(row, tensors, truncation, to_right)
     centre = -1 if to_right else 0
     size = float(np.linalg.norm(tensors[centre])) if size is None else size
     tensors[centre] = tensors[centre] / size
@@ -201,20 +178,10 @@ def check_invertible(gates: Iterable[np.ndarray]) -> None:
         )
 
 
-def beside_ancillas(gate: np.ndarray, tensors: Sequence[np.ndarray], site: int) -> np.ndarray:
-    """A gate on two sites as one on the legs of a chain, which may have ancillas."""
-    s, t = gate.shape[:2]
-    p, q = (tensors[site + k].shape[1] // leg for k, leg in enumerate((s, t)))
-    if p * q == 1:
-        return gate
-    wide = np.einsum("stuv,pP,qQ->sptquPvQ", gate, np.eye(p), np.eye(q))
-    return wide.reshape(s * p, t * q, s * p, t * q)
-
-
 def between(
-    bra: Sequence[np.ndarray], ket: Sequence[np.ndarray], sites: Sequence[int], legs: Sequence[int]
+    bra: Sequence[np.ndarray], ket: Sequence[np.ndarray], sites: Sequence[int]
 ) -> Iterable[tuple[int, np.ndarray]]:
-    """Of pairs of sites the matrix (ket, bra) that a trace over ancillas and other sites leaves of ``|ket><bra|``."""
+    """Of pairs of sites the matrix (ket, bra) that a trace over the other sites leaves of ``|ket><bra|``."""
     rights, last = [np.ones((1, 1))], len(ket) - 1
     for site in range(last, 1, -1):
         rights.append(past_right(rights[-1], ket[site], bra[site]))
@@ -222,76 +189,8 @@ def between(
     for site in sites:
         while done < site:
             left, done = past_left(left, ket[done], bra[done]), done + 1
-        d, e = legs[site : site + 2]
         upper = np.tensordot(np.tensordot(left, ket[site], 1), ket[site + 1], 1) @ rights[last - site - 1].T
         lower = np.tensordot(bra[site], bra[site + 1], 1).conj()
-        shape = d, ket[site].shape[1] // d, e, ket[site + 1].shape[1] // e, -1
-        halves = [x.reshape(len(x), *shape).transpose(1, 3, 0, 2, 4, 5).reshape(d * e, -1) for x in (upper, lower)]
+        size = upper.shape[1] * upper.shape[2]
+        halves = [x.transpose(1, 2, 0, 3).reshape(size, -1) for x in (upper, lower)]
         yield site, halves[0] @ halves[1].T
-
-
-@primitive(keeps=True)
-def log_norm_of(*gates: np.ndarray, plan: GateCourse) -> tuple[float, Gated]:
-    """The logarithm of the norm that gates leave of the purification of all states."""
-    done = Gated(plan, gates)
-    return done.gained, done
-
-
-@primitive(keeps=True)
-def mean_of(*arrays: np.ndarray, plan: GateCourse) -> tuple[float, Gated]:
-    """The mean of a Hermitian operator, the last arrays, on the sites of the purification that gates have cooled."""
-    gates, operator = arrays[: -len(plan.legs)], arrays[-len(plan.legs) :]
-    done = Gated(plan, gates)
-    return mean(done, operator), done
-
-
-def mean(done: Gated, operator: Sequence[Array]) -> Array:
-    """The mean of an operator on the sites."""
-    return energy(MPS(done.state), MPO(wide(operator)))
-
-
-def wide(operator: Sequence[Array]) -> list[Array]:
-    """The tensors of an operator on the sites as one on sites with ancillas."""
-    return [np.kron(w, like(w).eye(w.shape[2])) for w in operator]
-
-
-def _log_norm_vjp(needed, g, ans, *gates, plan, kept=None):
-    check_plain(g, gates)
-    done = Gated(plan, gates) if kept is None else kept
-    found = done.slopes(list(done.state))
-    return tuple(g * found[i] for i in needed)
-
-
-def _mean_vjp(needed, g, ans, *arrays, plan, kept=None):
-    check_plain(g, arrays)
-    gates, operator = arrays[: -len(plan.legs)], arrays[-len(plan.legs) :]
-    done = Gated(plan, gates) if kept is None else kept
-    found = []
-    if min(needed) < len(gates):
-        adjoint = excess(done, operator, ans)
-        found = done.slopes(adjoint) if adjoint else [np.zeros_like(gate) for gate in gates]
-    if max(needed) >= len(gates):
-        pull = vjp(lambda *tensors: mean(done, tensors), *operator)[1]
-        found = [*(found or gates), *(slope.conj() for slope in pull(1.0))]  # `vjp` conjugates
-    return tuple(g * found[i] for i in needed)
-
-
-defvjp(log_norm_of, shared=_log_norm_vjp)
-defvjp(mean_of, shared=_mean_vjp)
-
-
-def excess(done: Gated, operator: Sequence[np.ndarray], value: float) -> list[np.ndarray]:
-    """``2 (O - f) |p>``, its centre at site 0; nothing where it vanishes."""
-    psi = MPS(done.state)
-    chain = 2.0 * (MPO(wide(operator)) @ psi - float(value) * psi)
-    if not norm2(chain) > 0:
-        return []
-    return mirrored(truncated(mirrored(chain.tensors), None, np.sqrt(done.plan.adjoint), checked=False)[0])
-
-
-def check_plain(g: Array, arrays: Sequence[Array]) -> None:
-    """Raise for derivatives beyond the first, and for those that are frozen."""
-    if any(type(x) is Tensor for x in arrays):
-        raise ArgumentError(FIRST_OF_MEANS)
-    if any_traced(g, *arrays):
-        raise ArgumentError(FROZEN)

@@ -130,8 +130,6 @@ class Truncation:
     reach : float
         Amplitude, relative to the norm, that a local change may put into directions without weight before a derivative
         that would miss them is refused.
-    ancillas : bool
-        The second factor of every leg is one of an ancilla, on which nothing acts.
     checked : bool
         Look for such directions.
     """
@@ -139,14 +137,13 @@ class Truncation:
     bond: int
     cutoff: float
     reach: float
-    ancillas: bool
     checked: bool
     discarded: float
 
-    def __init__(self, bond: int, cutoff: float, reach: float = REACH, ancillas: bool = False, checked: bool = False):
+    def __init__(self, bond: int, cutoff: float, reach: float = REACH, checked: bool = False):
         if not 0 <= cutoff < 1:
             raise ArgumentError(f"a cut may discard a weight from 0 to below 1, not cutoff={cutoff!r}")
-        self.bond, self.cutoff, self.reach, self.ancillas, self.checked = bond, cutoff, reach, ancillas, checked
+        self.bond, self.cutoff, self.reach, self.checked = bond, cutoff, reach, checked
         self.discarded = 0.0
 
     def split(

@@ -6,6 +6,7 @@ S. R. White, PRL 102, 190601 (2009); E. M. Stoudenmire and S. R. White, New J. P
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,14 +17,19 @@ from qad.extend import Tensor
 from qad.mps.chain import site_count
 from qad.mps.checks import operator_of
 from qad.mps.evolve.evolution import evolve
-from qad.mps.evolve.thermal import how, open_operator
+from qad.mps.evolve.neighbours import of_neighbours
+from qad.mps.hamiltonian import strength
 from qad.mps.observables import energy
 from qad.mps.state import MPS
+from qad.mps.thermal.state import check_temperature, open_operator
 
 if TYPE_CHECKING:
     from qad.mps.operator import MPO
     from qad.mps.opsum import OpSum
     from qad.typing import Seed
+
+STEP, SHORT = 0.05, 0.025  # of one step in imaginary time, over the size of a term; of "tebd4", whose steps cost little
+LONG = 1.0  # imaginary time, over the size of a term, beyond which steps grow longer: as its root
 
 
 @dataclass(frozen=True)
@@ -101,8 +107,13 @@ def metts(
     seed : int or numpy.random.Generator
     warm_up : int
         How many samples at the beginning are thrown away.
-    steps, method, bond, cutoff
-        As of `thermal_state`.
+    steps : int, optional
+        Into how many equal steps of imaginary time ``beta / 2`` is divided; by default steps of 0.05 over the size of a
+        term, 0.025 for "tebd4", and four at least; beyond a time of 1 over that size their number grows as its root.
+    method : str
+        As of `evolve`; "auto" is "tebd4" where `H` holds neighbours only, else "tdvp2".
+    bond, cutoff
+        As of `evolve`.
 
     Returns
     -------
@@ -132,7 +143,10 @@ def metts(
     H = open_operator(H)
     if any(type(x) is Tensor for x in (*H, beta)):
         raise GradientTypeError("samples have no derivative: differentiate qad.mps.thermal_state(H, beta)")
-    steps, method = how(H, beta, steps, method)
+    check_temperature(beta)
+    if method == "auto":
+        method = "tebd4" if of_neighbours(H) else "tdvp2"
+    steps = steps_for(strength(H.tensors) * beta / 2, method) if steps is None else steps
     samples, warm_up = site_count(samples, 1, "samples"), site_count(warm_up, 0, "warm_up")
     rng, sizes = np.random.default_rng(seed), [w.shape[2] for w in H]
     fourier = [np.fft.fft(np.eye(d), norm="ortho") for d in sizes]
@@ -145,3 +159,9 @@ def metts(
         bits = seen.sample(1, rng)[0]
         vectors = [u[bit] if turned else np.eye(len(u))[bit] for u, bit in zip(fourier, bits, strict=True)]
     return Metts(states[warm_up:])
+
+
+def steps_for(time: float, method: str) -> int:
+    """How many steps an imaginary time takes by default, in units of the size of a term."""
+    time = min(time, np.sqrt(LONG * time))  # what is left at low temperature moves slowly
+    return max(4, ceil(time / (SHORT if method == "tebd4" else STEP)))

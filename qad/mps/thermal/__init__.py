@@ -1,0 +1,1 @@
+"""Thermal states of chains: purifications by squaring, and samples."""

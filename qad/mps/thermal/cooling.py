@@ -1,0 +1,284 @@
+"""Density operators by squaring, and derivatives of what is measured in them.
+
+``X = exp(-A / 2)`` begins as a Taylor series at ``exp(-A t)``, t = 2^-(m+1), and is squared m times, each time cut to
+small bonds: an exponential tensor renormalisation group.  B.-B. Chen, L. Chen, Z. Chen, W. Li and A. Weichselbaum, PRX
+8, 031082 (2018).  As a vector X is the purification of ``rho = X X^H / tr X X^H``.  A square doubles errors, so that
+the cuts before have been as much finer.
+
+A loss that changes by ``Re <x|dX>`` after a square changes by that with ``x <- X^H x + x X^H`` before it, X being the
+root; and so on, by the terms of the series, to the tensors of A.  The adjoint x is a chain with bonds of its own: what
+a change does to X is never asked to fit into the bonds of X, and no cut is differentiated.  For the mean f of a
+Hermitian O in the state of norm 1 it begins as ``x = 2 (O - f) X``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from math import ceil, log2
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.extend import Tensor, any_traced, defvjp, like, primitive, vjp
+from qad.mps.evolve.adjoint import FROZEN
+from qad.mps.evolve.changes import CHANGES, FINEST, Label, adjoint_of, filled, of_operator
+from qad.mps.evolve.dual import UNCUT, between
+from qad.mps.evolve.tebd import LEAST_CUTOFF, Truncation
+from qad.mps.hamiltonian import HERMITIAN, strength
+from qad.mps.observables import expectation
+from qad.mps.operator import MPO
+from qad.mps.state import MPS
+from qad.mps.thermal.products import summed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from qad.mps.thermal.products import Chain, Pairs
+    from qad.typing import Array
+
+SERIES, ORDER = 0.2, 12  # length of the series, over the size of all terms together, and its last power
+FINE = 1e-18  # weight that a cut of the adjoint discards
+REACH = 1e-3  # of `evolve`; states of symmetric Hamiltonians lack what breaks their symmetries
+FIRST_OF_MEANS = (
+    "derivatives of thermal means are of first order; one of log_partition is a mean: -energy by beta, so that the "
+    "gradient of energy is its second"
+)
+
+
+@dataclass(frozen=True)
+class Cooling:
+    """How a thermal state is made, and its tensors differentiated (as a `qad.mps.evolve.dual.Course`).
+
+    Attributes
+    ----------
+    bond : int
+        Largest bond dimension.
+    cutoff : float
+        Weight that a cut of the state may discard.
+    reach : float
+        As of `evolve`.
+    """
+
+    bond: int
+    cutoff: float
+    reach: float = REACH
+
+    def run(self, A: Sequence[np.ndarray]) -> tuple[list[np.ndarray], float, float, float, float]:
+        """The purification, the logarithm of the norm of X, what was cut off, nothing, and what its bonds lack."""
+        done = Squares(self, A)
+        tensors, lacked = done.state, 0.0
+        if done.discarded <= UNCUT:
+            tensors, lacked = filled(tensors, done.changed, Truncation(self.bond, self.cutoff, self.reach))
+        return tensors, done.log_norm, done.discarded, 0.0, lacked
+
+    def slopes(
+        self, A: Sequence[np.ndarray], final: Sequence[np.ndarray], slopes: Sequence[np.ndarray], by_norm: float
+    ) -> list[np.ndarray]:
+        """Gradients by the tensors of A, from those by the tensors of the purification."""
+        done = Squares(self, A)
+        adjoint, size = adjoint_of(final, slopes, by_norm, FINE)
+        return done.slopes(split(adjoint, done.legs), size)
+
+
+class Squares:
+    """``exp(-A / 2)``, and all that it was made from.
+
+    Attributes
+    ----------
+    series : list of chains
+        What follows in the Taylor series after its last term, after the one before, and so on, to all of it.
+    roots : list of chains
+        What the series gave, its square, and so on, to X itself, each of norm 1.
+    sizes : list of floats
+        Logarithms of the norms that they had.
+    log_norm : float
+        That of X.
+    discarded : float
+        The weight that cuts took off.
+    """
+
+    def __init__(self, cooling: Cooling, A: Sequence[np.ndarray]):
+        self.cooling: Cooling = cooling
+        self.A: Sequence[np.ndarray] = A
+        self.legs: list[int] = [w.shape[2] for w in A]
+        self.discarded: float = 0.0
+        mean, squares = mean_of_all(A), max(0, ceil(log2(max(len(A) * strength(A) / (2 * SERIES), 1.0))))
+        self.time: float = 0.5 ** (squares + 1)
+        self.rest: Chain = chain_of(MPO(A) - mean * MPO.identity(len(A), self.legs))
+        self.series: list[Chain] = []
+        self.roots: list[Chain] = []
+        self.sizes: list[float] = []
+        self.begin(cutoff_before(squares, cooling.cutoff))
+        self.log_norm: float = self.sizes[0] + 0.5 * float(np.sum(np.log(self.legs)))
+        for left in reversed(range(squares)):
+            root, size = self.summed([(self.roots[-1], self.roots[-1])], cutoff_before(left, cooling.cutoff))
+            self.roots.append(root)
+            self.sizes.append(size)
+            self.log_norm = 2 * self.log_norm + size
+        self.log_norm -= mean / 2
+
+    def begin(self, cutoff: float) -> None:
+        """The series ``1 - t A (1 - t A / 2 (1 - t A / 3 ...))`` from within, of the one of norm 1."""
+        one = [np.eye(d)[None, :, :, None] for d in self.legs]
+        unit = [w / np.sqrt(d) for w, d in zip(one, self.legs, strict=True)]
+        self.series.append(unit)
+        for k in range(ORDER, 0, -1):
+            root, size = self.summed([(one, unit), (times(-self.time / k, self.rest), self.series[-1])], cutoff)
+            self.series.append(times(np.exp(size), root))
+        self.roots.append(root)
+        self.sizes.append(size)
+
+    def summed(self, pairs: Pairs, cutoff: float) -> tuple[Chain, float]:
+        """A sum of products of norm 1, and the logarithm of its norm; what is cut off is put down."""
+        tensors, log_norm, lost = summed(pairs, self.cooling.bond, cutoff)
+        self.discarded += lost
+        return split(tensors, self.legs), log_norm
+
+    @property
+    def state(self) -> list[np.ndarray]:
+        """The tensors of X as a purification of norm 1, its centre at site 0."""
+        return joined(self.roots[-1])
+
+    def slopes(self, adjoint: Chain, size: float) -> list[np.ndarray]:
+        """``Re <x|dX>`` by the tensors of A, for an adjoint x of norm 1 times a number."""
+        if not size > 0:
+            return [np.zeros_like(w) for w in self.A]
+        for root, norm in zip(self.roots[-2::-1], self.sizes[:0:-1], strict=True):
+            before = daggered(root)
+            adjoint, gained = self.back([(adjoint, before), (before, adjoint)])
+            size *= np.exp(gained - norm)
+        size /= np.exp(self.sizes[0])
+        found, H, share = [np.zeros(w.shape, np.result_type(w, 1j)) for w in self.A], daggered(self.rest), 1.0
+        for k, terms in enumerate(self.series[-2::-1], 1):
+            size *= -self.time / k
+            pull = vjp(partial(element_of, joined(adjoint), joined(terms)), *self.A)[1]
+            found = [total + slope for total, slope in zip(found, pull(np.asarray(size + 0j)), strict=True)]
+            share *= SERIES / k  # of all terms, that those from here on have
+            if share**2 < FINE:
+                break
+            adjoint, gained = self.back([(H, adjoint)], FINE / share**2)
+            size *= np.exp(gained)
+        return [(t if w.dtype.kind == "c" else t.real).astype(w.dtype) for t, w in zip(found, self.A, strict=True)]
+
+    def back(self, pairs: Pairs, cutoff: float = FINE) -> tuple[Chain, float]:
+        """An adjoint of norm 1, and the logarithm of its norm; it has larger bonds than a state that they hold."""
+        bond = self.cooling.bond if self.discarded > UNCUT else 2 * self.cooling.bond
+        tensors, log_norm, _ = summed(pairs, bond, cutoff)
+        return split(tensors, self.legs), log_norm
+
+    def mean(self, operator: Sequence[Array]) -> Array:
+        """Of an operator on the sites."""
+        return expectation(MPS(self.state), MPO(wide(operator)))
+
+    def by_mean(self, operator: MPO) -> list[np.ndarray]:
+        """The slopes of the mean of a Hermitian operator by the tensors of A."""
+        mean = float(self.mean(operator).real)
+        excess = operator - mean * MPO.identity(len(self.legs), self.legs)
+        adjoint, log_norm = self.back([(times(2.0, chain_of(excess)), self.roots[-1])])
+        return self.slopes(adjoint, np.exp(log_norm))
+
+    def changed(self, label: Label) -> list[np.ndarray]:
+        """What changes of A make of X."""
+        root = joined(self.roots[0])
+        label.add(root, (wide(of_operator(self.A, label.rng)) for _ in range(CHANGES)))
+        mixtures = label.tensors[0].shape[1]
+        every, one = (np.eye(d)[None, :, :, None] for d in (mixtures, 1))
+        for root in self.roots[:-1]:
+            change = [label.tensors[0].reshape(1, mixtures, 1, -1), *split(label.tensors[1:], self.legs)]
+            label.tensors = summed([(change, [one, *root]), ([every, *root], change)], label.bond, FINEST)[0]
+        return label.tensors
+
+
+def cutoff_before(squares: int, cutoff: float) -> float:
+    """The weight that a cut may discard before so many squares, each of which doubles the amplitude that it lacks."""
+    return max(LEAST_CUTOFF, cutoff * 0.25**squares)
+
+
+def mean_of_all(A: Sequence[np.ndarray]) -> float:
+    """The mean of a Hermitian operator in all states."""
+    found = np.ones((1, 1))
+    for w in A:
+        found = found @ np.trace(w, axis1=2, axis2=3) / w.shape[2]
+    return float(found[0, 0].real)
+
+
+def chain_of(operator: MPO) -> Chain:
+    """The tensors of an operator with legs (left, out, in, right)."""
+    return [w.transpose(0, 2, 3, 1) for w in operator]
+
+
+def daggered(chain: Chain) -> Chain:
+    """The adjoint operator."""
+    return [t.conj().swapaxes(1, 2) for t in chain]
+
+
+def times(factor: float, chain: Chain) -> Chain:
+    """The chain times a number."""
+    return [factor * chain[0], *chain[1:]]
+
+
+def joined(chain: Chain) -> list[np.ndarray]:
+    """The tensors of an operator as those of a state with legs (out in)."""
+    return [t.reshape(len(t), -1, t.shape[3]) for t in chain]
+
+
+def split(tensors: Sequence[np.ndarray], legs: Sequence[int]) -> Chain:
+    """The other way."""
+    return [t.reshape(len(t), d, d, -1) for t, d in zip(tensors, legs, strict=True)]
+
+
+def wide(operator: Sequence[Array]) -> list[Array]:
+    """The tensors of an operator on the sites as one on sites with ancillas."""
+    return [np.kron(w, like(w).eye(w.shape[2])) for w in operator]
+
+
+def element_of(bra: Sequence[np.ndarray], ket: Sequence[np.ndarray], *operator: Array) -> Array:
+    """``<bra|O|ket>`` of purifications as a function of the tensors of O."""
+    return between(bra, ket, *wide(operator))
+
+
+@primitive(keeps=True)
+def measured_in(*arrays: np.ndarray, cooling: Cooling) -> tuple[tuple[Array, Array], Squares]:
+    """``log tr exp(-A)``, and the mean of an operator, whose tensors follow those of A."""
+    A, operator = halves(arrays)
+    done = Squares(cooling, A)
+    return (np.asarray(2 * done.log_norm), done.mean(operator)), done
+
+
+def halves(arrays: Sequence[Array]) -> tuple[Sequence[Array], Sequence[Array]]:
+    """The tensors of A, and those of another operator."""
+    return arrays[: len(arrays) // 2], arrays[len(arrays) // 2 :]
+
+
+def _measured_in_vjp(needed, g, ans, *arrays, cooling, kept=None):
+    if any(type(x) is Tensor for x in arrays):
+        raise ArgumentError(FIRST_OF_MEANS)
+    if any_traced(*arrays, *(c for c in g if c is not None)):
+        raise ArgumentError(FROZEN)
+    A, operator = halves(arrays)
+    done, (by_log, by_mean) = Squares(cooling, A) if kept is None else kept, g
+    found = [np.zeros_like(x) for x in arrays]
+    if by_log is not None:
+        slopes = vjp(lambda *tensors: done.mean(tensors).real, *A)[1](-1.0)
+        found[: len(A)] = [by_log * slope.conj() for slope in slopes]
+    if by_mean is not None and min(needed) < len(A):
+        for weight, part in parts_of(by_mean, MPO(operator)):
+            slopes = done.by_mean(part)
+            found[: len(A)] = [total + weight * slope.conj() for total, slope in zip(found, slopes, strict=False)]
+    if by_mean is not None and max(needed) >= len(A):
+        slopes = vjp(lambda *tensors: done.mean(tensors), *operator)[1](1.0)
+        found[len(A) :] = [by_mean * slope.conj() for slope in slopes]
+    return tuple(found[i] for i in needed)
+
+
+def parts_of(by_mean: Array, operator: MPO) -> Iterable[tuple[Array, MPO]]:
+    """Hermitian operators whose means make up one of any operator, each with the cotangent of its mean."""
+    yield by_mean.real, 0.5 * (operator + operator.mH)
+    odd = -0.5j * (operator - operator.mH)
+    if by_mean.dtype.kind == "c" and strength(odd.tensors) > HERMITIAN * strength(operator.tensors):
+        yield -by_mean.imag, odd
+
+
+defvjp(measured_in, shared=_measured_in_vjp)

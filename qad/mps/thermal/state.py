@@ -1,0 +1,182 @@
+"""Thermal states of chains by purification.
+
+A purification has an ancilla beside every site: ``exp(-beta H / 2)`` acts on the sites of ``sum_s |s s> / sqrt(d)``,
+and the density is the trace over the ancillas.  F. Verstraete, J. J. Garcia-Ripoll and J. I. Cirac, PRL 93, 207204
+(2004).  As an operator it is the root of the density, and found by squaring (`qad.mps.thermal.cooling`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from qad.core.errors import ArgumentError, ShapeError
+from qad.core.keywords import keywords_told
+from qad.extend import Tensor, value_of
+from qad.mps.chain import site_count
+from qad.mps.checks import operator_of
+from qad.mps.evolve.dual import coursed
+from qad.mps.evolve.evolution import check_unstacked, real_time
+from qad.mps.evolve.tebd import cutoff_for
+from qad.mps.hamiltonian import check_hermitian
+from qad.mps.operator import MPO
+from qad.mps.state import MPS
+from qad.mps.thermal.cooling import Cooling, Squares, measured_in
+
+if TYPE_CHECKING:
+    from qad.mps.opsum import OpSum
+    from qad.typing import Real, Scalar
+
+ERROR = 1e-7  # of a purification, by all cuts of the last square
+
+
+@dataclass(frozen=True)
+class ThermalState:
+    """``exp(-beta H) / Z`` as a purification; made by `thermal_state`.
+
+    Attributes
+    ----------
+    H : MPO
+        On the sites.
+    beta : real scalar
+        Inverse temperature.
+    cooling : Cooling
+        Bond and cutoff.
+    state : MPS
+        Of norm 1, with physical legs (site, ancilla) as one.
+    log_partition : real scalar
+        ``log Z = log tr exp(-beta H)``, differentiable.
+    discarded : float
+        Sum of the weights that truncations cut off.
+    """
+
+    H: MPO
+    beta: Real
+    cooling: Cooling = field(metadata={"static": True})
+
+    @property
+    def exponent(self) -> MPO:
+        """``beta H``."""
+        return self.beta * self.H
+
+    @cached_property
+    def squares(self) -> Squares | None:
+        """What the state was made from; None where something is recorded: what is asked then makes it with its rule."""
+        A = self.exponent
+        return None if any(type(w) is Tensor for w in A) else Squares(self.cooling, A.tensors)
+
+    @cached_property
+    def made(self) -> tuple[MPS, float]:
+        """The purification, with the bonds that derivatives of its tensors need where they have any; what was cut."""
+        if self.squares:
+            return MPS(self.squares.state), self.squares.discarded
+        *tensors, _, lost, _, _ = coursed(*self.exponent, course=self.cooling)
+        return MPS(tensors), float(value_of(lost))
+
+    @property
+    def state(self) -> MPS:
+        """The purification."""
+        return self.made[0]
+
+    @property
+    def discarded(self) -> float:
+        """The weight that truncations cut off."""
+        return self.made[1]
+
+    @property
+    def log_partition(self) -> Real:
+        """``log tr exp(-beta H)``, differentiable."""
+        return 2 * self.squares.log_norm if self.squares else self.measured(self.H)[0]
+
+    @property
+    def energy(self) -> Real:
+        """``tr(rho H)``, differentiable."""
+        return self.expectation(self.H).real
+
+    def measured(self, operator: MPO) -> tuple[Real, Scalar]:
+        """``log Z``, and the mean of an operator on the sites."""
+        return measured_in(*self.exponent, *operator, cooling=self.cooling)
+
+    def expectation(self, observable: MPO | OpSum) -> Scalar:
+        """``tr(rho observable)`` of an operator on the sites, differentiable.
+
+        Examples
+        --------
+        >>> import numpy as np, qad
+        >>> hot = qad.mps.thermal_state(qad.mps.ising(4, 1.0), beta=0.5)
+        >>> bool(np.isclose(hot.expectation(qad.mps.ising(4, 1.0)), hot.energy))
+        True
+        """
+        operator = operator_of(observable, None)
+        if len(operator) != len(self.H):
+            raise ShapeError(f"an observable has {len(self.H)} sites, as the thermal state has, not {len(operator)}")
+        return self.squares.mean(operator) if self.squares else self.measured(operator)[1]
+
+
+@keywords_told
+def thermal_state(H: MPO | OpSum, beta: Real, *, bond: int = 64, cutoff: float | None = None) -> ThermalState:
+    """The thermal state ``exp(-beta H) / Z`` of an open chain.
+
+    Parameters
+    ----------
+    H : MPO or OpSum
+        Hermitian, with terms of any range; its tensors or coefficients may be recorded.
+    beta : real
+        Inverse temperature, not negative; may be recorded.
+    bond : int
+        Largest bond dimension of the purification.
+    cutoff : float, optional
+        Weight that a cut of the purification may discard below `bond`; by default so little that all together change it
+        by no more than 1e-7.
+
+    Returns
+    -------
+    ThermalState
+
+    Raises
+    ------
+    ArgumentError
+        For a negative inverse temperature, or an operator that is not Hermitian.
+    ShapeError
+        If `H` is periodic.
+
+    Notes
+    -----
+    ``d log Z / d beta = -E``, and ``-beta**2 dE / d beta`` is the specific heat: `qad.grad` of them gives both.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> H = qad.mps.ising(4, 1.0)
+    >>> levels = np.linalg.eigvalsh(H.to_dense())
+    >>> weights = np.exp(-0.5 * levels)
+    >>> hot = qad.mps.thermal_state(H, beta=0.5)
+    >>> bool(np.isclose(hot.energy, levels @ weights / weights.sum(), atol=1e-7))
+    True
+    >>> bool(np.isclose(hot.log_partition, np.log(weights.sum()), atol=1e-7))
+    True
+    """
+    H = open_operator(H)
+    check_unstacked((*H, beta))
+    check_temperature(beta)
+    check_hermitian([value_of(w) for w in H])
+    cutoff = cutoff_for(ERROR, max(len(H) - 1, 1)) if cutoff is None else cutoff
+    hot = ThermalState(H, beta, Cooling(site_count(bond, 1, "bond"), cutoff))
+    hot.squares  # noqa: B018  (now, of the numbers that H has now)
+    return hot
+
+
+def check_temperature(beta: Real) -> float:
+    """The inverse temperature as a number that is not negative."""
+    if (value := real_time(value_of(beta))) < 0:
+        raise ArgumentError(f"an inverse temperature is not negative, as {value:.3g} is: take -H")
+    return value
+
+
+def open_operator(H: MPO | OpSum) -> MPO:
+    """The operator itself, or that of a sum; raises where it is a ring."""
+    H = operator_of(H, None)
+    if H.periodic:
+        raise ShapeError("thermal states are of open chains: terms between the first and the last site join the ends")
+    return H
