@@ -37,6 +37,7 @@ def test_pictures_have_a_text_for_who_cannot_see_them(path):
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 @pytest.mark.filterwarnings("default")  # Jupyter's own
+@pytest.mark.sampled(1)
 def test_notebooks_run(path, monkeypatch):
     monkeypatch.delenv("MPLBACKEND", raising=False)  # pictures go into the notebook
     monkeypatch.setenv("QAD_MESSAGES", "0")  # which come where something takes long

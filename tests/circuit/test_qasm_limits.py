@@ -68,7 +68,9 @@ def refused(program, message, monkeypatch, capsys):
     assert capsys.readouterr().err.count("\n") == 1
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "many registers of one")) for name in HOSTILE]
+)
 def test_hostile_programs_are_refused_in_a_line(name, monkeypatch, capsys):
     refused(*HOSTILE[name], monkeypatch, capsys)
 

@@ -67,6 +67,7 @@ def test_the_first_large_gradient_makes_the_library_keep_memory():
     "qad.jacobian(lambda x: x * x)(np.ones(100))",
     "qad.grad(lambda t: qad.Circuit(12).ry(t, range(12)).expectation(qad.PauliSum({'Z' * 12: 1.0})))(np.ones(12))",
 ])  # fmt: skip
+@pytest.mark.sampled(2)
 def test_gradients_of_every_kind(gradient):
     assert said(f"import qad; {gradient}; print(mapped(3))") == ["False"]
 

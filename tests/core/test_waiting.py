@@ -149,7 +149,10 @@ kernels.warm_up("D")
 EVERYTHING = "import qad; qad.warm_up()"
 
 
-@pytest.fixture(scope="module", params=[SOME, pytest.param(EVERYTHING, marks=pytest.mark.slow)])
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(SOME, marks=pytest.mark.slow), pytest.param(EVERYTHING, marks=pytest.mark.slow)],
+)
 def warm(request, tmp_path_factory):
     """A folder with the kernels of `USES` or with all of them, and what was told when they were compiled."""
     pytest.importorskip("llvmlite")

@@ -46,6 +46,7 @@ def test_every_primitive(start, passes):
 
 @pytest.mark.parametrize("passes", [(), None], ids=["recorded", "improved"])
 @pytest.mark.parametrize("first", range(0, 60, 20))
+@pytest.mark.sampled(2)
 def test_random_programs(first, passes):
     problems = {}
     with np.errstate(all="ignore"):

@@ -11,11 +11,13 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # SciPy's, of the accuracy of
 
 
 @pytest.mark.parametrize("first", range(0, 120, 20))
+@pytest.mark.sampled(2)
 def test_random_spectra(first):
     assert not {seed: found for seed in range(first, first + 20) if (found := check(seed))}
 
 
 @pytest.mark.parametrize("first", range(0, 200, 50))
+@pytest.mark.sampled(2)
 def test_random_matrices_that_are_not_normal(first):
     assert not {seed: found for seed in range(first, first + 50) if (found := nonnormal.check(seed))}
 

@@ -90,6 +90,7 @@ def test_a_second_derivative_of_which_the_first_knows_nothing():
         (lotka_volterra, [1.0, 1.0]), (lotka_volterra, [0.5, 2.0]), (stiffish, [0.0, 0.0]), (zero_crossing, [-0.5]),
     ],
 )  # fmt: skip
+@pytest.mark.sampled(3)
 def test_the_error_of_a_derivative_follows_rtol(f, start):
     start = np.array(start)
     exact = reference(f, start)

@@ -66,10 +66,12 @@ def test_passes_wherever_numpy_passes(baseline, files, tmp_path):
     assert not failures(outcomes("qad", tmp_path, files), baseline)
 
 
+@pytest.mark.slow
 def test_recorded_tensors_pass_too(baseline, files, tmp_path):
     assert not failures(outcomes("recorded", tmp_path, files), baseline, NOT_FOR_TENSORS)
 
 
+@pytest.mark.slow
 def test_a_delegating_backend_is_caught(baseline, files, tmp_path):
     """The run with recorded Tensors sees what plain arrays do not show."""
     assert len(failures(outcomes("delegating", tmp_path, files), baseline, NOT_FOR_TENSORS)) > 10

@@ -36,6 +36,7 @@ def test_a_start_that_is_excluded_is_left(options, method):
 
 @pytest.mark.parametrize("method", ["lbfgs", "riemannian"])
 @pytest.mark.parametrize("seed", range(4))
+@pytest.mark.sampled(3)
 def test_gradients_do_not_end_in_a_local_minimum(method, seed):
     found = ground_state(far_pairs(), 16, method, seed=seed)
     assert found.converged
@@ -43,6 +44,7 @@ def test_gradients_do_not_end_in_a_local_minimum(method, seed):
 
 
 @pytest.mark.parametrize("method", ["lbfgs", "riemannian", "dmrg", "dmrg2"])
+@pytest.mark.sampled(1)
 def test_gradients_open_sectors(method):
     """The state of greatest spin has Schmidt rank 7, and sectors that a random start lacks."""
     found = ground_state(-1.0 * heisenberg(12), 16, method, conserve="Sz", sector=0)
@@ -79,6 +81,7 @@ def test_pieces_are_told_from_operators():
         assert not in_pieces(H.tensors)
 
 
+@pytest.mark.slow
 def test_nine_fermions_in_pieces():
     """One share of six particles among two bonds, three levels and two free sites is lowest; 1.0244 was "converged"."""
     H = hops(9, [(2, 3), (4, 5)]) * 0.5
@@ -154,6 +157,7 @@ def test_energies_of_any_size(scale, method, conserve):
     assert found.energy / scale == pytest.approx(-1.6160254037844386, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_partners_of_a_multiplet_are_exchanged():
     """The middle bond kept {-2: 6, 2: 7, -4: 1, 4: 1}, and the search ended 2.5e-6 of the energy above."""
     found = ground_state(heisenberg(Lattice.cylinder(3, 4)), 24, seed=1, conserve="Sz")

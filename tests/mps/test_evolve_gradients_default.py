@@ -117,6 +117,7 @@ def check(model, start, n, by, imaginary=False, how=None, dense=False):
 
 
 @pytest.mark.parametrize("n, exact", [(8, 0.956858), (10, 0.956896)])
+@pytest.mark.slow
 def test_the_first_gradient_of_a_quench(n, exact):
     """From a product state, by the default method: it was -350191 for ten spins."""
 
@@ -140,6 +141,7 @@ def test_the_gradient_of_a_quench_of_forty_spins():
 @pytest.mark.parametrize(
     "model, start", [("long-range", "up"), ("long-range", "tilted"), ("xxz", "up"), ("ladder", "up")]
 )
+@pytest.mark.sampled(4)
 def test_none_is_refused_from_product_states(model, start, by):
     """Also where the state stays what it is, and bonds have nothing in directions that a change fills."""
     check(model, start, 6, by, dense=True)

@@ -219,6 +219,7 @@ def test_domains_of_products():
     assert domains(pairs.repeated(2), conserved, (5, 0))[0] == np.inf
 
 
+@pytest.mark.slow
 def test_sectors_are_looked_for_until_none_is_lower():
     """Every seed ends in the same sectors; chosen once, at a bond larger by a quarter, they were 2e-3 too high."""
     for U, exact, seeds in ((4.0, -2.573729367, (0,)), (8.0, -4.327530534, (0, 1))):

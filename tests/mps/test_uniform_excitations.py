@@ -107,6 +107,7 @@ def test_kinks_of_the_ising_chain():
         assert uniform.excitations(H, left, p, other=right) == pytest.approx([exact], abs=1e-8)
 
 
+@pytest.mark.slow
 def test_kinks_between_states_of_two_searches():
     """Spinons of the XXZ chain, beside a state of definite charge, and beside its own mirror image."""
     H = uniform.xxz(4.0)

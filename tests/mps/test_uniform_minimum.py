@@ -20,6 +20,7 @@ def lowest(g, j=1.0):
     return uniform.ground_energy(uniform.ising(g, j), 4, cell=1, starts=1, tol=1e-13)
 
 
+@pytest.mark.slow
 def test_three_derivatives_of_the_ising_chain():
     second = qad.grad(qad.grad(exact))
     assert lowest(1.5) == pytest.approx(exact(1.5, 1.0), abs=1e-6)
@@ -29,6 +30,7 @@ def test_three_derivatives_of_the_ising_chain():
     assert qad.grad(qad.grad(lowest))(0.5) == pytest.approx(second(0.5, 1.0), abs=5e-5)  # ordered
 
 
+@pytest.mark.slow
 def test_mixed_derivatives_forward_and_backward():
     points, along = (np.array([1.5, 1.0]),), (np.array([0.3, -1.0]),)
     both = qad.hessian(lambda p: exact(p[0], p[1]))(*points)
@@ -38,6 +40,7 @@ def test_mixed_derivatives_forward_and_backward():
     np.testing.assert_allclose(jvp, both @ along[0], atol=5e-5)
 
 
+@pytest.mark.slow
 def test_complex_states_and_charges():
     def chiral(p):
         H = UniformOpSum().add(-1.0, "Z", 0, "Z", 1).add(-1.5, "X", 0)

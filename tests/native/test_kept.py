@@ -93,6 +93,7 @@ print(*qad.grad(energy)(np.array([0.3, 0.4])).tolist())
 """
 
 
+@pytest.mark.slow
 def test_four_processes_that_compile_at_once(tmp_path):
     environment = {
         **os.environ,

@@ -24,13 +24,17 @@ from qad.core.tape.levels import mode
 from qad.core.trees import tree_map
 from qad.core.vmap import rules as batching
 from tests.properties.roads import differing
-from tests.rules.test_registry import FLOORS, gathered
+from tests.rules.test_registry import FLOORS, fresh, gathered
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # at kinks NumPy warns
 KINKS = {  # of norms, of products and extrema with ties; single numbers are 0, then 1
     "zeros": np.zeros_like,
     "ones and zeros": lambda x: np.ones_like(x) * ((np.arange(x.size).reshape(x.shape) + 1) % 2),
 }
+
+everything = pytest.mark.parametrize(  # by night; by day the cases that bring something new
+    "chosen", [fresh, pytest.param(list, marks=pytest.mark.slow)], ids=["fresh", "all"]
+)
 
 
 @pytest.fixture(autouse=True)
@@ -50,16 +54,19 @@ def report(cases):
     return "\n".join(found)
 
 
+@everything
 @pytest.mark.parametrize("floor", FLOORS)
-def test_every_case_is_the_same_on_both_roads(floor):
-    cases = [(case, case.point) for case in gathered((floor,))]
+def test_every_case_is_the_same_on_both_roads(floor, chosen):
+    cases = [(case, case.point) for case in chosen(gathered((floor,)))]
     assert cases
     assert not (words := report(cases)), words
 
 
+@everything
 @pytest.mark.parametrize("kink", KINKS)
-def test_every_rule_is_the_same_on_both_roads_where_it_may_have_a_kink(kink):
-    points = [(c, tree_map(lambda x: np.asarray(KINKS[kink](x)), c.point)) for c in gathered(("rules", "special"))]
+def test_every_rule_is_the_same_on_both_roads_where_it_may_have_a_kink(kink, chosen):
+    cases = chosen(gathered(("rules", "special")))
+    points = [(c, tree_map(lambda x: np.asarray(KINKS[kink](x)), c.point)) for c in cases]
     fitting = [(case, point) for case, point in points if runs(case, point)]
     assert len(fitting) > 0.9 * len(points)
     assert not (words := report(fitting)), words

@@ -100,7 +100,7 @@ def test_a_frozen_form_is_proved_for_every_operator_that_it_is_given():
         batched(X, ANY[None])
 
 
-@pytest.mark.parametrize("sites", [3, 400])
+@pytest.mark.parametrize("sites", [3, pytest.param(400, marks=pytest.mark.slow)])
 def test_an_operator_that_is_hermitian_as_a_whole(sites):
     """The tensors of the Heisenberg chain, S+S- + S-S+, are not Hermitian one by one; 400 sites leave no range."""
     H = qad.mps.heisenberg(sites)

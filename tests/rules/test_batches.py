@@ -13,7 +13,7 @@ from qad.core.trees import flatten, tree_map
 from qad.core.vmap import rules as batching
 from qad.rules.gather import HOLE, gather, gathered_back
 from tests.cases import Case, normal
-from tests.rules.test_registry import gathered
+from tests.rules.test_registry import fresh, gathered
 
 ROWS = np.array([0, 2, 2])
 CASES = [
@@ -94,16 +94,6 @@ def refused(case):
     return True
 
 
-def fresh_cases():
-    """The cases that record a primitive, for operands of these numbers of axes, which none before did."""
-    seen = set()
-    for case in gathered():
-        kinds = {(node[1].name, *(np.ndim(a) for a in node[2] if hasattr(a, "ndim"))) for node in case.nodes()}
-        if not kinds <= seen:
-            seen |= kinds
-            yield case
-
-
 def looped(cases, orders, monkeypatch):
     """Check the cases against a loop; the functions of `HERE`, and of a recipe, that were called once per example."""
     looped = set()
@@ -128,7 +118,7 @@ def check(cases, orders, monkeypatch):
 
 @pytest.mark.filterwarnings("ignore:'where' used without")  # by the loop, on plain arrays
 def test_batches_are_loops(monkeypatch):
-    check(fresh_cases(), 1, monkeypatch)
+    check(fresh(gathered()), 1, monkeypatch)
 
 
 @pytest.mark.filterwarnings("ignore:'where' used without")  # by the loop, on plain arrays

@@ -35,6 +35,16 @@ def gathered(floors=FLOORS):
                 yield from getattr(import_module(name), "CASES", ())
 
 
+def fresh(cases):
+    """Those that record a primitive, for operands of these numbers of axes, which none before did."""
+    seen = set()
+    for case in cases:
+        kinds = {(node[1].name, *(np.ndim(a) for a in node[2] if hasattr(a, "ndim"))) for node in case.nodes()}
+        if not kinds <= seen:
+            seen |= kinds
+            yield case
+
+
 def ours(fn):
     """Whether a primitive belongs to qad, not to a test, or to a bridge whose package may be missing."""
     module = getattr(fn, "__module__", None) or "numpy"

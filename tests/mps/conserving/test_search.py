@@ -19,6 +19,7 @@ def exact(name):
 @pytest.mark.parametrize("dtype", [float, complex])
 @pytest.mark.parametrize("method", METHODS[:4])
 @pytest.mark.parametrize("name", CHAINS)
+@pytest.mark.sampled(12)
 def test_the_lowest_state(name, method, dtype):
     start, H = random(name, dtype, bond=64)
     found = ground_state(H, 64, method, start=start)
@@ -54,6 +55,7 @@ def test_the_lowest_state_of_each_sector(conserve):
         assert found.energy == pytest.approx(spectrum[0], abs=1e-10)
 
 
+@pytest.mark.slow
 def test_a_reference_energy_by_single_sites():
     found = ground_state(qad.mps.j1j2(20, 1.0, 0.3), 32, "dmrg", conserve="Sz", sector=2)
     assert found.energy == pytest.approx(-7.6227324658, abs=2e-8)
@@ -88,6 +90,7 @@ def test_single_sites_choose_the_sectors_of_truncated_bonds():
 
 @pytest.mark.parametrize("method", ["dmrg2", "dmrg", "lbfgs", "riemannian"])
 @pytest.mark.parametrize("name", ["ring", "t-J"])
+@pytest.mark.sampled(4)
 def test_excited_states(name, method):
     spectrum, below = exact(name), []
     for k in range(3 if method == "dmrg2" else 2):
@@ -121,6 +124,7 @@ def test_a_weight_below_the_gap_is_no_convergence():
 
 
 @pytest.mark.parametrize("method", [*METHODS, "tebd"])
+@pytest.mark.sampled(2)
 def test_a_search_goes_on_where_it_stopped(tmp_path, method):
     H, path = qad.mps.heisenberg(4), tmp_path / "search.npz"
     options = {"method": method, "conserve": "Sz", "sector": 2, "checkpoint": path}
@@ -165,6 +169,7 @@ def test_files_of_other_searches_are_refused(tmp_path):
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("power", [-30, 30])
+@pytest.mark.sampled(4)
 def test_energies_have_no_unit(method, power):
     """H is scaled by a power of 2 within, so that histories scale with it."""
     H = qad.mps.heisenberg(6)
