@@ -15,15 +15,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ArgumentError, MissingRuleError
+from qad.core.errors import ArgumentError
 from qad.extend import like
 from qad.linalg.functions.certain import gauss
 from qad.linalg.support import tolerances
 from qad.linalg.support.check import batch_entry, largest_entry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, SupportsIndex
+    from typing import SupportsIndex
 
     from qad.linalg.functions.elementwise import Function
 
@@ -184,20 +183,3 @@ def _curved(f, w):
     with np.errstate(all="ignore"):
         second = f.second(w)
     return np.any(second[np.isfinite(second)])
-
-
-def zero(x: int) -> Callable[..., np.ndarray]:
-    """The rule of a factor of a decomposition, argument number `x`: the rule of the matrix speaks for it."""
-    return lambda *args, f: args[x] * 0.0
-
-
-def no_third(owner: str) -> Callable[..., Any]:
-    """The rule of a second derivative for its matrix: an error."""
-
-    def rule(*args, **kwargs):
-        raise MissingRuleError(
-            f"{owner} has two derivatives; here is a third one. Where the spectrum is well separated, compose "
-            "the function of eigh or svd, which have them to every order; expm, logm and sqrtm have them everywhere"
-        )
-
-    return rule

@@ -17,10 +17,11 @@ import numpy as np
 import scipy  # loads scipy.linalg when it is first used
 
 from qad.core.errors import ArgumentError
-from qad.extend import core, defbatch, defvjp, primitive, rule
+from qad.extend import primitive
 from qad.linalg.functions.certain import require_known
-from qad.linalg.functions.divided_differences import first_differences, no_third, second_derivative
+from qad.linalg.functions.divided_differences import first_differences, second_derivative
 from qad.linalg.functions.elementwise import Function
+from qad.linalg.functions.twice_differentiable import twice_differentiable
 from qad.linalg.support import tolerances
 from qad.linalg.support.check import square
 
@@ -70,31 +71,33 @@ def funm(f: Callable[[Any], Any], a: ArrayLike) -> Array:
     array([[2., 0.],
            [4., 6.]])
     """
-    return _funm(square(a, "funm"), f=Function(f))
+    return _funm(square(a, "funm"), f=Function(f))[0]
 
 
 @primitive(name="funm")
 def _funm(a, *, f):
-    w, v, inverse = _diagonalised(a, 0)
+    """The function; eigenvalues, eigenvectors and their inverse come along for the rules."""
+    w, v, inverse = _diagonalised(a)
+    condition = _require_basis(v, 0)
     out = (v * f.value(w)[..., None, :]) @ inverse
-    small = tolerances.zero(w.dtype, a.shape[-1]) * _condition(v).max(initial=1)
+    small = tolerances.zero(w.dtype, a.shape[-1]) * condition
     if a.dtype.kind == "f" and np.abs(out.imag).max(initial=0) <= small * np.abs(out).max(initial=0):
-        return out.real.astype(a.dtype)
-    return _narrow(out, a)
+        return out.real.astype(a.dtype), w, v, inverse
+    return _narrow(out, a), w, v, inverse
 
 
 @primitive(name="funm (first derivative)")
-def _along(e, a, *, f):
+def _along(e, a, w, v, inverse, *, f):
     """First derivative along `e` (..., n, n)."""
-    w, v, inverse = _diagonalised(a, 1)
+    _require_basis(v, 1)
     require_known(f, w, 1)
     return _narrow(v @ (first_differences(f, w) * (inverse @ e @ v)) @ inverse, a)
 
 
 @primitive(name="funm (second derivative)")
-def _along_two(e, d, a, *, f):
+def _along_two(e, d, a, w, v, inverse, *, f):
     """Second derivative along `e` and `d` (..., n, n)."""
-    w, v, inverse = _diagonalised(a, 2)
+    _require_basis(v, 2)
     require_known(f, w, 2)
     return _narrow(v @ second_derivative(f, w, inverse @ e @ v, inverse @ d @ v) @ inverse, a)
 
@@ -104,49 +107,34 @@ def _narrow(out, a):
     return out.astype(np.result_type(a.real.dtype, np.complex64), copy=False)
 
 
-rule(_funm, lambda g, ans, a, *, f: _along(g.mT, a, f=f).mT, forward=lambda t, ans, a, *, f: _along(t, a, f=f))
-rule(
-    _along,
-    lambda g, ans, e, a, *, f: _along(g.mT, a, f=f).mT,
-    lambda g, ans, e, a, *, f: _along_two(g.mT, e, a, f=f).mT,
-    forward=(lambda t, ans, e, a, *, f: _along(t, a, f=f), lambda t, ans, e, a, *, f: _along_two(t, e, a, f=f)),
-)
-defvjp(
-    _along_two,
-    lambda g, ans, e, d, a, *, f: _along_two(g.mT, d, a, f=f).mT,
-    lambda g, ans, e, d, a, *, f: _along_two(e, g.mT, a, f=f).mT,
-    no_third("funm"),
-)
-
-
-def _diagonalised(a, order):
+def _diagonalised(a):
     """Eigenvalues (..., n), eigenvectors and their inverse (..., n, n); the vectors of normal matrices are unitary."""
     if not a.size:
         return np.zeros(a.shape[:-1], complex), a + 0j, a + 0j
     a = a.astype(np.result_type(a, float), copy=False)
-    flat = [_diagonal_form(x, order) for x in a.reshape(-1, *a.shape[-2:])]
+    flat = [_diagonal_form(x) for x in a.reshape(-1, *a.shape[-2:])]
     w, v, inverse = (np.stack(parts) for parts in zip(*flat, strict=True))
     return w.reshape(a.shape[:-1]), v.reshape(a.shape), inverse.reshape(a.shape)
 
 
-def _diagonal_form(a, order):
+def _diagonal_form(a):
     t, z = scipy.linalg.schur(a, output="complex")
     if np.abs(np.triu(t, 1)).max(initial=0) <= tolerances.noise(a.dtype, 1) * np.abs(t).max(initial=0):
         return np.diagonal(t), z, z.conj().T
     w, v = np.linalg.eig(a.astype(np.result_type(a, np.complex64)))
-    worst = _condition(v)
-    if not worst ** (order + 1) * tolerances.lost(a.dtype) < 1.0:
+    _require_basis(v, 0)
+    return w, v, np.linalg.inv(v)
+
+
+def _require_basis(v, order):
+    """The condition number of the vectors, the largest of the stack; raises where it spoils this derivative."""
+    worst = np.linalg.cond(v).max() if v.size else 1.0
+    if not worst ** (order + 1) * tolerances.lost(v.dtype) < 1.0:
         raise ArgumentError(
             f"funm: the condition number of the eigenvectors is {worst:.3g}: the matrix is not diagonalisable, to "
             f"rounding (that of derivatives of order {order}). Use expm, logm or sqrtm, or perturb it"
         )
-    return w, v, np.linalg.inv(v)
+    return worst
 
 
-def _condition(v):
-    return np.linalg.cond(v) if v.size else np.ones(1)
-
-
-defbatch(_funm, core(2))
-defbatch(_along, core(2, 2))
-defbatch(_along_two, core(2, 2, 2))
+twice_differentiable("funm", (_funm, _along, _along_two), (1, 2, 2), lambda x: x.mT)

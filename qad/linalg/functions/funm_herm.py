@@ -3,18 +3,18 @@
     dF = V (f[w_i, w_j] o V^H dA V) V^H
 
 holds whatever the multiplicities, and so does the formula for the second derivative, with f[w_i, w_k, w_j]
-(Higham, "Functions of Matrices", chapter 3).  Both are symmetric in the trace with all their directions, which is
-what the rules below say: ``tr(X D2F[E, G]) = tr(G D2F[E, X])``.
+(Higham, "Functions of Matrices", chapter 3).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qad.extend import core, primitive, rule, stack_of
+from qad.extend import primitive, stack_of
 from qad.linalg.functions.certain import require_known
-from qad.linalg.functions.divided_differences import first_differences, no_third, second_derivative, zero
+from qad.linalg.functions.divided_differences import first_differences, second_derivative
 from qad.linalg.functions.elementwise import Function
+from qad.linalg.functions.twice_differentiable import twice_differentiable
 from qad.linalg.support.check import require_hermitian, square
 from qad.linalg.support.drivers import hermitian_eigenpairs
 from qad.linalg.support.hermitian_parts import adjoint, hermitian
@@ -88,35 +88,4 @@ def _along_two(e, d, a, w, v, *, f):
     return v @ second_derivative(f, w, vh @ e @ v, vh @ d @ v) @ vh
 
 
-def _funm_vjp(needed, g, ans, a, *, f):
-    _, w, v = ans
-    return (hermitian(_along(g[0].mT, a, w, v, f=f).mT) if g[0] is not None else a * 0.0,)
-
-
-def _funm_jvp(t, ans, a, *, f):
-    _, w, v = ans
-    return _along(hermitian(t), a, w, v, f=f), w * 0.0, v * 0.0
-
-
-rule(_funm, shared=_funm_vjp, forward=_funm_jvp, batch=core(2))
-rule(
-    _along,
-    lambda g, ans, e, a, w, v, *, f: _along(g.mT, a, w, v, f=f).mT,
-    lambda g, ans, e, a, w, v, *, f: hermitian(_along_two(e, g.mT, a, w, v, f=f).mT),
-    zero(4),
-    zero(5),
-    forward=(
-        lambda t, ans, e, a, w, v, *, f: _along(t, a, w, v, f=f),
-        lambda t, ans, e, a, w, v, *, f: _along_two(e, hermitian(t), a, w, v, f=f),
-        zero(1),
-        zero(1),
-    ),
-    batch=core(2, 2, 1, 2),
-)
-rule(
-    _along_two,
-    lambda g, ans, e, d, a, w, v, *, f: _along_two(g.mT, d, a, w, v, f=f).mT,
-    lambda g, ans, e, d, a, w, v, *, f: _along_two(e, g.mT, a, w, v, f=f).mT,
-    *3 * (no_third("funm_herm"),),
-    batch=core(2, 2, 2, 1, 2),
-)
+twice_differentiable("funm_herm", (_funm, _along, _along_two), (1, 2), lambda x: x.mT, hermitian)

@@ -7,7 +7,7 @@ the rest of a rectangular matrix): ``f(J) = [[0, F], [F^H, 0]]``.  So with ``M =
          + (1 - U U^H) dA V diag(f(s)/s) V^H + U diag(f(s)/s) U^H dA (1 - V V^H)
 
 (Noferini, "A formula for the Frechet derivative of a generalized matrix function", 2017), exact at and near
-degenerate singular values; the second derivative is that of f(J).  Both are symmetric in ``Re tr X^H (..)``.
+degenerate singular values; the second derivative is that of f(J).
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import core, like, primitive, rule
+from qad.extend import like, primitive
 from qad.linalg.functions.certain import off_zero, require_known
-from qad.linalg.functions.divided_differences import first_differences, no_third, second_derivative, zero
+from qad.linalg.functions.divided_differences import first_differences, second_derivative
 from qad.linalg.functions.elementwise import Function
+from qad.linalg.functions.twice_differentiable import twice_differentiable
 from qad.linalg.support.check import matrices
 from qad.linalg.support.conditioned import check_condition
 from qad.linalg.support.hermitian_parts import adjoint, hermitian, skew
@@ -154,33 +155,4 @@ def _undilated(x, u, v, rest):
     return total + u @ (x[..., plus, last] + x[..., minus, last]) @ adjoint(rest) / np.sqrt(2)
 
 
-def _funm_vjp(needed, g, ans, a, *, f):
-    _, u, s, vh = ans
-    return (_along(g[0].conj(), a, u, s, vh, f=f).conj() if g[0] is not None else a * 0.0,)
-
-
-def _funm_jvp(t, ans, a, *, f):
-    _, u, s, vh = ans
-    return _along(t, a, u, s, vh, f=f), u * 0.0, s * 0.0, vh * 0.0
-
-
-rule(_funm, shared=_funm_vjp, forward=_funm_jvp, batch=core(2))
-rule(
-    _along,
-    lambda g, ans, e, a, u, s, vh, *, f: _along(g.conj(), a, u, s, vh, f=f).conj(),
-    lambda g, ans, e, a, u, s, vh, *, f: _along_two(e, g.conj(), a, u, s, vh, f=f).conj(),
-    *(zero(4), zero(5), zero(6)),
-    forward=(
-        lambda t, ans, e, a, u, s, vh, *, f: _along(t, a, u, s, vh, f=f),
-        lambda t, ans, e, a, u, s, vh, *, f: _along_two(e, t, a, u, s, vh, f=f),
-        *(zero(1), zero(1), zero(1)),
-    ),
-    batch=core(2, 2, 2, 1, 2),
-)
-rule(
-    _along_two,
-    lambda g, ans, e, d, a, u, s, vh, *, f: _along_two(g.conj(), d, a, u, s, vh, f=f).conj(),
-    lambda g, ans, e, d, a, u, s, vh, *, f: _along_two(e, g.conj(), a, u, s, vh, f=f).conj(),
-    *4 * (no_third("funm_svd"),),
-    batch=core(2, 2, 2, 2, 1, 2),
-)
+twice_differentiable("funm_svd", (_funm, _along, _along_two), (2, 1, 2), np.conj)
