@@ -141,15 +141,8 @@ def _eig_vjp(needed, g, ans, a, *, degenerate="raise", levels=1, end=None):
         check_blocks(bare, (moved,), gw, "eig", scale, degenerate, floor)
         if gw is not None:
             _check_rebuilt(bare, stack_of(gw), stack_of(moved), degenerate)
-    how = {
-        "scale": scale,
-        "gs": gw,
-        "levels": levels,
-        "backward": True,
-        "condition": _squared(condition),
-        "degenerate": degenerate,
-    }
-    core = over_gaps(moved, w, kind="differences", owner="eig", divided=0, **how)
+    how = {"scale": scale, "gs": gw, "levels": levels, "backward": True, "degenerate": degenerate}
+    core = over_gaps(moved, w, kind="differences", owner="eig", divided=0, condition=_squared(condition), **how)
     if gw is not None:
         core = core + gw[..., None] * like(w).eye(w.shape[-1])
     return (np.linalg.solve(v.mT, core @ v.mT),)

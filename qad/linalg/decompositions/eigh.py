@@ -17,24 +17,8 @@ import numpy as np
 from qad.extend import core, implements, like, primitive, rule, stack_of
 from qad.linalg.factored.factors import factors
 from qad.linalg.support.check import require_hermitian, square
-from qad.linalg.support.clusters import (
-    bent,
-    beside,
-    beside_of,
-    clusters,
-    conjugate,
-    moderate_turn,
-    quotients,
-)
-from qad.linalg.support.degeneracy import (
-    check_alike,
-    check_blocks,
-    check_curved,
-    check_policy,
-    check_split,
-    gauge_checked,
-    rounding,
-)
+from qad.linalg.support.clusters import bent, beside, beside_of, clusters, conjugate, moderate_turn, quotients
+from qad.linalg.support.degeneracy import check_policy, check_split, check_values, check_vectors, rounding
 from qad.linalg.support.derivative_order import is_pushed_gradient, orders
 from qad.linalg.support.drivers import EighResult, hermitian_eigenpairs
 from qad.linalg.support.gap_quotients import over_gaps, unbacked, where_moved
@@ -159,15 +143,15 @@ def _eigh_vjp(needed, g, ans, a, *, given=None, degenerate="raise", vectors=True
         check_branch(stack_of(gw), stack_of(w), "eigh", degenerate)
     vc, how = v.conj(), {"owner": "eigh", "degenerate": degenerate}
     if gv is None:
-        check_blocks(stack_of(w), (), gw, "eigh", None, degenerate, rounding(stack_of(w), end))
+        check_values(stack_of(w), gw, levels if n is None else 1, "eigh", degenerate, rounding(stack_of(w), end))
         if n is None:
-            if levels > 1 and orders(gw):
-                check_curved(stack_of(w), "eigh", degenerate)
             return ((vc * gw[..., None, :]) @ v.mT,)
         core = 0.0
     else:
         inner = v.mT @ gv
-        scale = _check(w, gw, gv, inner, degenerate, end)
+        turn = diagonal_of(stack_of(inner)).imag if inner.dtype.kind == "c" else None
+        products = (skew(inner) if where_moved(gw) is None else inner,)
+        scale = check_vectors(stack_of(w), (gv,), gw, turn, products, "eigh", degenerate, rounding(stack_of(w), end))
         core = quotients(
             inner, w, n, kind="differences", part="skew", scale=scale, gs=gw, levels=levels, backward=True, **how
         )
@@ -191,17 +175,6 @@ def _eigh_jvp(tangents, ans, a, *, given=None, degenerate="raise", vectors=True,
     within, dn = moderate_turn(c, w, inside)
     turn = over_gaps(c * ~inside, w, kind="differences", owner="eigh", degenerate=degenerate)
     return diagonal_of(c).real, v @ (turn + within), dn
-
-
-def _check(w, gw, gv, inner, degenerate, end):
-    """Refuse losses that the factors do not determine; returns the size to which rounding is relative."""
-    w = stack_of(w)
-    turn, floor = diagonal_of(stack_of(inner)).imag if inner.dtype.kind == "c" else None, rounding(w, end)
-    scale = gauge_checked(turn, w, "eigh", (gv,), gw, floor)
-    check_alike(w, (gv,), "eigh", scale, degenerate)
-    product = skew(inner) if where_moved(gw) is None else inner
-    check_blocks(w, (product,), gw, "eigh", scale, degenerate, floor)
-    return scale
 
 
 rule(_eigh, shared=_eigh_vjp, forward_shared=_eigh_jvp, batch=core(2), scaled=True)

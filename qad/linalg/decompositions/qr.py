@@ -1,15 +1,9 @@
-"""QR decomposition.  For m > n, in the public convention,
+"""QR decomposition.  For m >= n, in the public convention,
 
     X = triu(G_R R^H - Q^H G_Q),   Y = X + X^H with diagonal Re(X_ii),   G_A = (G_Q + Q Y) R^-H,
 
-where R has a real diagonal, as LAPACK makes it.  (Liao et al., PRX 9, 031041, for the real case.)  Where Q is square,
-it can only turn: ``dQ = Q (S - S^H)``, where S is the lower triangle of ``Q^H dA1 R1^-1`` with i times the imaginary
-part of its diagonal, for ``A = [A1 A2]`` and ``R = [R1 R2]`` with square blocks first.  So with
-``D = Q^H G_Q - G_R R^H`` minus its adjoint and ``L = tril(D, -1) + diag(D) / 2``,
-
-    G_A = Q (G_R + [L R1^-H, 0]),
-
-which in the real case divides by all columns of R1 but the last one.  The complete decomposition of a tall matrix is
+where R has a real diagonal, as LAPACK makes it.  (Liao et al., PRX 9, 031041, for the real case.)  Of a wide matrix
+``[A1 A2]`` with square A1 = Q R1, the rest is ``Q^H A2``.  The complete decomposition of a tall matrix is
 ``[Q Q'] [R; 0]``, of which Q' is arbitrary up to a unitary: see ``full_basis.py``.  The code is the complex conjugate.
 """
 
@@ -33,10 +27,11 @@ from qad.linalg.support.hermitian_parts import adjoint
 if TYPE_CHECKING:
     from typing import Any, Literal, overload
 
-    from qad.typing import Array, ArrayLike, QRResult
+    from qad.typing import Array, ArrayLike
+    from qad.typing import QRResult as QR
 
     @overload
-    def qr(a: ArrayLike, mode: Literal["reduced", "complete"] = "reduced") -> QRResult: ...
+    def qr(a: ArrayLike, mode: Literal["reduced", "complete"] = "reduced") -> QR: ...
     @overload
     def qr(a: ArrayLike, mode: Literal["r"]) -> Array: ...
 
@@ -75,16 +70,14 @@ def qr(a: ArrayLike, mode: str = "reduced") -> Any:
     a = matrices(a, "qr")
     if stack_of(a) is a:
         return np.linalg.qr(a, mode)
-    if mode == "r":
-        return reduced(a, levels=orders(a))[1]
-    if mode == "reduced" or (mode == "complete" and a.shape[-2] <= a.shape[-1]):
-        return reduced(a, levels=orders(a))
-    if mode == "complete":
-        return complete(a, levels=orders(a))
-    raise ArgumentError(f'qr: mode {mode!r} has no derivative rule: write mode="reduced", "complete" or "r"')
+    if mode not in ("reduced", "complete", "r"):
+        raise ArgumentError(f'qr: mode {mode!r} has no derivative rule: write mode="reduced", "complete" or "r"')
+    q, r = (complete if mode == "complete" and a.shape[-2] > a.shape[-1] else reduced)(a, levels=orders(a))
+    return r if mode == "r" else QRResult(q, r)
 
 
 implements(np.linalg.qr)(qr)
+QRResult: Any = type(np.linalg.qr(np.eye(1)))
 
 
 @primitive(name="qr")
@@ -110,84 +103,45 @@ def _complete_vjp(needed, g, ans, a, *, levels=1, end=None):
 
 
 def _reduced_vjp(needed, g, ans, a, *, levels=1):
-    gq, gr = g
-    q, r = ans
+    (gq, gr), (q, r) = g, ans
     k = q.shape[-1]
     _check_rank(stack_of(r)[..., :, :k])
-    if a.shape[-2] > k:
+    if r.shape[-1] == k:
         return (_tall(gq, gr, q, r, levels),)
-    return (_square(gq, gr, q, r, levels),)
-
-
-def _square(gq, gr, q, r, levels):
-    """The rule for no more rows than columns, where Q turns: of R a part is inverted, see `_part`."""
-    k, part = q.shape[-1], _part(r)
-    unit, moved = like(q).eye(k), 0.0
-    if gr is not None:
-        upper = np.triu(gr[..., :, :k], 1) + gr[..., :, :k].real * unit
-        moved = gr = upper if gr.shape[-1] == k else np.concatenate([upper, gr[..., :, k:]], axis=-1)
-    turn = -(gr @ r.mT) if gq is None else q.mT @ gq if gr is None else q.mT @ gq - gr @ r.mT
-    slope = turn - turn.conj().mT
-    slope = np.tril(slope, -1) + slope * (0.5 * unit)
-    if part:
-        check_triangle(stack_of(r), part, levels, "qr")
-        inner = solve_upper(r[..., :part, :part], slope[..., :, :part].mT).mT
-        if r.shape[-1] > part:
-            inner = np.concatenate([inner, 0.0 * r[..., :, part:]], axis=-1)
-        moved = moved + inner
-    elif gr is None:
-        moved = 0.0 * r
-    return q.conj() @ moved
-
-
-def _part(r):
-    """The size of the block of R that a rule inverts, where Q is square.
-
-    The last column of a real Q is determined by the others, up to its sign; that of a complex one up to its phase,
-    which the last entry of R determines.
-    """
-    k = r.shape[-2]
-    return k if stack_of(r).dtype.kind == "c" else max(k - 1, 0)
+    gr = r * 0.0 if gr is None else gr
+    first, rest = gr[..., :, :k], gr[..., :, k:]
+    turned = (a[..., :, k:] @ rest.mT).conj()
+    moved = _tall(turned if gq is None else gq + turned, first, q, r, levels)
+    return (np.concatenate([moved, q.conj() @ rest], axis=-1),)
 
 
 def _reduced_jvp(tangents, ans, a, *, levels=1):
-    """``dA R^-1 = dQ + Q N`` with N = dR R^-1, which is upper triangular and has a real diagonal, as R has.
-
-    Of a square Q the change is a rotation, ``dQ = Q W``, and ``dR = Q^H dA - W R``.
-    """
+    """``dA R^-1 = dQ + Q N`` with N = dR R^-1, which is upper triangular and has a real diagonal, as R has."""
     (t,), (q, r) = tangents, ans
     k = q.shape[-1]
-    r1 = r[..., :, :k]
-    _check_rank(stack_of(r1))
-    part = k if a.shape[-2] > k else _part(r)
-    check_triangle(stack_of(r), part, orders(a) + 1, "qr")
-    if a.shape[-2] > k:
-        x = solve_lower(r1.mT, t.mT).mT
-        p = adjoint(q) @ x
-        n = np.triu(p, 1) + adjoint(np.tril(p, -1)) + p.real * like(p).eye(k)
-        return x - q @ n, n @ r1
-    inner, unit = adjoint(q) @ t, like(q).eye(k)
-    p = inner[..., :, part:k] * 0.0
-    if part:
-        p = np.concatenate([solve_lower(r1[..., :part, :part].mT, inner[..., :, :part].mT).mT, p], axis=-1)
-    w = np.tril(p, -1)
-    w = w - adjoint(w) + (p - p.real) * unit
-    dr = inner - w @ r
-    square = np.triu(dr[..., :, :k], 1) + dr[..., :, :k].real * unit
-    return q @ w, np.concatenate([square, dr[..., :, k:]], axis=-1)
+    first = r[..., :, :k]
+    _check_rank(stack_of(first))
+    check_triangle(stack_of(r), k, orders(a) + 1, "qr")
+    x = solve_lower(first.mT, t[..., :, :k].mT).mT
+    p = adjoint(q) @ x
+    n = np.triu(p, 1) + adjoint(np.tril(p, -1)) + p.real * like(p).eye(k)
+    dq = x - q @ n
+    return dq, np.concatenate([n @ first, adjoint(dq) @ a[..., :, k:] + adjoint(q) @ t[..., :, k:]], axis=-1)
 
 
 def _tall(gq, gr, q, r, levels):
-    """The rule for more rows than columns."""
+    """The cotangent of the first k columns."""
+    k = q.shape[-1]
+    first = r[..., :, :k]
     if gr is None:
         x = -(q.mT @ gq)
     else:
-        x = gr @ r.mT if gq is None else gr @ r.mT - q.mT @ gq
+        x = gr @ first.mT if gq is None else gr @ first.mT - q.mT @ gq
     strict = np.triu(x, 1)
-    y = strict + strict.conj().mT + x.real * like(q).eye(q.shape[-1])
+    y = strict + strict.conj().mT + x.real * like(q).eye(k)
     inner = q.conj() @ y
-    check_triangle(stack_of(r), r.shape[-1], levels, "qr")
-    return solve_upper(r, (inner if gq is None else gq + inner).mT).mT
+    check_triangle(stack_of(r), k, levels, "qr")
+    return solve_upper(first, (inner if gq is None else gq + inner).mT).mT
 
 
 def _check_rank(r):

@@ -24,16 +24,7 @@ import numpy as np
 
 from qad.extend import like, stack_of
 from qad.linalg.support.clusters import bent, beside_of, clusters, conjugate, moderate_turn, quotients
-from qad.linalg.support.degeneracy import (
-    check_alike,
-    check_blocks,
-    check_curved,
-    check_split,
-    gauge_checked,
-    magnitude,
-    rounding,
-)
-from qad.linalg.support.derivative_order import orders
+from qad.linalg.support.degeneracy import check_split, check_values, check_vectors, magnitude, rounding
 from qad.linalg.support.full_basis import folded
 from qad.linalg.support.gap_quotients import over_gaps, unbacked, where_moved
 from qad.linalg.support.hermitian_parts import adjoint, diagonal_of, hermitian, skew
@@ -57,10 +48,8 @@ def thin_vjp(
     core, rest_of_u, rest_of_v = 0.0, None, None
     gs = None if gs is None else at_kinks(gs, s, kinks=kinks, degenerate=degenerate, floor=floor, order=levels)
     if gu is None and gv is None:
-        check_blocks(stack_of(s), (), gs, "svd", None, degenerate, floor)
+        check_values(stack_of(s), gs, levels if n is None else 1, "svd", degenerate, floor)
         if n is None:
-            if levels > 1 and orders(gs):
-                check_curved(stack_of(s), "svd", degenerate)
             return (u.conj() @ (gs[..., :, None] * vh.conj()),)
     else:
         left = None if gu is None else u.mT @ gu
@@ -94,15 +83,13 @@ def _core(left, right, s, n, how):
 
 def _check(s, g, left, right, degenerate, floor):
     """Refuse losses that the factors do not determine; returns the size to which rounding is relative."""
-    s, (gu, gs, gv) = stack_of(s), g
+    gu, gs, gv = g
     turn = 0.0 if left is None else diagonal_of(stack_of(left)).imag
     turn = turn if right is None else turn - diagonal_of(stack_of(right)).imag
-    scale = gauge_checked(turn, s, "svd", (gu, gv), gs, floor)
-    check_alike(s, (gu, None if gv is None else gv.mT), "svd", scale, degenerate)
     if where_moved(gs) is None:  # then only a turn of both U and V tells values apart
         left, right = skew((0.0 if left is None else left) + (0.0 if right is None else adjoint(right))), None
-    check_blocks(s, (left, right), gs, "svd", scale, degenerate, floor)
-    return scale
+    sides = gu, None if gv is None else gv.mT
+    return check_vectors(stack_of(s), sides, gs, turn, (left, right), "svd", degenerate, floor)
 
 
 def thin_jvp(

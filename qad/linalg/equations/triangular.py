@@ -58,50 +58,45 @@ def solve_triangular(
     if unit_diagonal:
         a = (np.tril(a, -1) if lower else np.triu(a, 1)) + like(a).eye(a.shape[-1])
     else:
-        a = np.tril(a) if lower else np.triu(a)
+        a = _triangle(a, lower)
     if trans in (1, "T", 2, "C"):
         a, lower = (a.conj().mT if trans in (2, "C") else a.mT), not lower
-    solver = solve_lower if lower else solve_upper
-    return solver(a, b[..., None])[..., 0] if b.ndim == 1 else solver(a, b)
+    return _solution(a, b[..., None], lower=lower)[..., 0] if b.ndim == 1 else _solution(a, b, lower=lower)
 
 
 @primitive(name="solve_triangular")
-def solve_upper(r: Array, b: Array) -> Array:
-    """``r^-1 b`` for upper triangular `r` (..., n, n), `b` (..., n, k); what is below the diagonal must be zero."""
-    return _solution(r, b, lower=False)
-
-
-@primitive(name="solve_triangular")
-def solve_lower(r: Array, b: Array) -> Array:
-    """``r^-1 b`` for lower triangular `r`."""
-    return _solution(r, b, lower=True)
-
-
-def _solution(r, b, lower):
+def _solution(r, b, *, lower):
     if r.ndim == b.ndim == 2 and type(r) is np.ndarray and b.size:  # SciPy before 1.14 takes no empty matrices
         return scipy.linalg.solve_triangular(r, b, lower=lower, check_finite=False)
     return np.linalg.solve(r, b)
 
 
-def _rule(other, triangle):
-    """The shared rule of one solver, in terms of the other."""
+def solve_upper(r: Array, b: Array) -> Array:
+    """``r^-1 b`` for upper triangular `r` (..., n, n), `b` (..., n, k); what is below the diagonal must be zero."""
+    return _solution(r, b, lower=False)
 
-    def vjp(needed, g, x, r, b):
-        gb = other(r.mT, g)
-        return [unbroadcast(triangle(-(gb @ x.mT)), r.shape) if i == 0 else unbroadcast(gb, b.shape) for i in needed]
 
-    return vjp
+def solve_lower(r: Array, b: Array) -> Array:
+    """``r^-1 b`` for lower triangular `r`."""
+    return _solution(r, b, lower=True)
+
+
+def _triangle(x, lower):
+    return np.tril(x) if lower else np.triu(x)
+
+
+def _solution_vjp(needed, g, x, r, b, *, lower):
+    gb = _solution(r.mT, g, lower=not lower)
+    moved = (lambda: _triangle(-(gb @ x.mT), lower)), (lambda: gb)
+    return [unbroadcast(moved[i](), (r, b)[i].shape) for i in needed]
 
 
 rule(
-    solve_upper,
-    shared=_rule(solve_lower, np.triu),
-    forward=(lambda t, x, r, b: -solve_upper(r, np.triu(t) @ x), lambda t, x, r, b: solve_upper(r, t)),
-    batch=core(2, 2),
-)
-rule(
-    solve_lower,
-    shared=_rule(solve_upper, np.tril),
-    forward=(lambda t, x, r, b: -solve_lower(r, np.tril(t) @ x), lambda t, x, r, b: solve_lower(r, t)),
+    _solution,
+    shared=_solution_vjp,
+    forward=(
+        lambda t, x, r, b, *, lower: -_solution(r, _triangle(t, lower) @ x, lower=lower),
+        lambda t, x, r, b, *, lower: _solution(r, t, lower=lower),
+    ),
     batch=core(2, 2),
 )

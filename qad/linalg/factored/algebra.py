@@ -13,7 +13,7 @@ import numpy as np
 from qad.extend import Tensor, any_traced
 from qad.extend.structure import CONTRACTIONS, form_of
 from qad.linalg.factored import axes
-from qad.linalg.factored.factors import Net, Vectors, net_of, new_label
+from qad.linalg.factored.factors import UNDERSTOOD, Net, Values, Vectors, net_of, new_label
 from qad.linalg.factored.spectrum import Pointwise
 from qad.rules.casts import cast
 from qad.rules.complex import square_of_size
@@ -25,70 +25,52 @@ from qad.rules.shape import T, mT, reshape, swapaxes, transpose
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any, TypeAlias
+    from typing import Any
 
-    Rule: TypeAlias = Callable[[Any, tuple[Any, ...], dict[str, Any]], Net | None]
+    from qad.linalg.factored.factors import Rule
 
 ELEMENTWISE: frozenset[Callable[..., Any]] = frozenset((chosen, cast))  # besides ufuncs and what is flagged
-
-
-def understood(net: Net, p: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Net | Tensor | None:
-    """The result of the primitive `p` with `net` among its operands, or None; see `qad.core.structured`."""
-    found = network(p, args, kwargs)
-    return None if found is None else found.finished()
-
-
-def network(p: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Net | None:
-    """The network that `p` makes of its operands, or None."""
-    found = elementwise(p, args, kwargs) if _is_elementwise(p) else None
-    if found is None and p.fn in CONTRACTIONS:
-        found = contracted(args, CONTRACTIONS[p.fn](*args, **kwargs))
-    if found is None and p.fn in RULES:
-        found = RULES[p.fn](p, args, kwargs)
-    return found
 
 
 # -- elementwise functions of values -----------------------------------------------------------------------------------
 
 
-def _is_elementwise(p):
-    return p.elementwise or p.fn in ELEMENTWISE or (isinstance(p.fn, np.ufunc) and p.fn.signature is None)
-
-
 def elementwise(p: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Net | None:
     """An elementwise function of the values of one spectrum, and of constants."""
+    if not (p.elementwise or p.fn in ELEMENTWISE or (isinstance(p.fn, np.ufunc) and p.fn.signature is None)):
+        return None
     forms = [form_of(a) for a in args]
     known = [form for form in forms if form is not None]
     if kwargs or not all(type(form) is Net and _is_values(form) for form in known):
         return None
-    where = {(-len(f.out) + f.out.index(label), f.places[label]) for f in known for label in f.places}
+    where = {(-len(f.out) + f.out.index(label), *x[:2]) for f in known for label, x in f.values.items()}
     if len(where) != 1:
         return None
-    ((axis, place),) = where
-    parts = [_part(a, form, axis, len(place[1])) for a, form in zip(args, forms, strict=True)]
+    ((axis, spectrum, places),) = where
+    parts = [_part(a, form, axis, len(places)) for a, form in zip(args, forms, strict=True)]
     if None in parts:
         return None
     ndim = max(np.ndim(a) for a in args if isinstance(a, (np.ndarray, Tensor)))
     label, out = new_label(), [new_label() for _ in range(ndim)]
     out[axis] = label
-    sizes = dict.fromkeys(out, 1) | {label: len(place[1])}
+    sizes = dict.fromkeys(out, 1) | {label: len(places)}
 
     def fn(x, at):
         return p.fn(*[part.fn(x, at) for part in parts])
 
     made = Pointwise(fn, tuple(t for part in parts for t in part.tables))
-    return Net([], tuple(out), sizes, {label: place}, {label: (made,)})
+    return Net([], tuple(out), sizes, {label: Values(spectrum, places, (made,))})
 
 
 def _is_values(net):
     """Whether it is a function of the values of one spectrum and of nothing else."""
-    return not net.terms and len(net.places) == 1 and net.out.count(next(iter(net.places))) == 1
+    return not net.terms and len(net.values) == 1 and net.out.count(next(iter(net.values))) == 1
 
 
 def _part(a, form, axis, size):
     """An operand as a function of the values; None where it is none."""
     if form is not None:
-        functions = next(iter(form.functions.values()), ())
+        functions = next(iter(form.values.values())).functions
         return Pointwise(lambda x, at: _multiplied(functions, x, at), tuple(t for f in functions for t in f.tables))
     if type(a) is Tensor or any_traced(a):
         return None
@@ -113,6 +95,11 @@ def table(a: Any) -> Pointwise:
 
 
 # -- products ----------------------------------------------------------------------------------------------------------
+
+
+def contraction(p: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Net | None:
+    """What a function makes that says its labels."""
+    return contracted(args, CONTRACTIONS[p.fn](*args, **kwargs)) if p.fn in CONTRACTIONS else None
 
 
 def contracted(args: tuple[Any, ...], labels: Sequence[Sequence[int]] | None) -> Net | None:
@@ -146,13 +133,13 @@ def joined(nets: Sequence[Net], labels: Sequence[Sequence[int]]) -> Net | None:
 
 def _tied(net, one, two):
     """`Net.tied`, where a vector of constants may run along a spectrum."""
-    if (one in net.places) != (two in net.places):
-        one, two = (one, two) if one in net.places else (two, one)
+    if (one in net.values) != (two in net.values):
+        one, two = (one, two) if one in net.values else (two, one)
         here = [(x, t) for x, t in net.terms if two in t]
         if len(here) == 1 and here[0][1] == (two,) and type(here[0][0]) is np.ndarray:  # and not traced
             rest = [(x, t) for x, t in net.terms if two not in t]
-            functions = net.functions | {two: (table(here[0][0]),)}
-            net = Net(rest, net.out, net.sizes, net.places | {two: net.places[one]}, functions)
+            values = net.values[one]._replace(functions=(table(here[0][0]),))
+            net = Net(rest, net.out, net.sizes, net.values | {two: values})
     return net.tied(one, two)
 
 
@@ -180,9 +167,9 @@ def _divide(p, args, kwargs):
     if form is not None:
         if type(form) is not Net or not _is_values(form):
             return None
-        label = next(iter(form.places))
+        ((label, values),) = form.values.items()
         inverse = Pointwise(*_inverse(_part(y, form, None, None)))
-        below = Net([], form.out, form.sizes, form.places, {label: (inverse,)}).fresh()
+        below = Net([], form.out, form.sizes, {label: values._replace(functions=(inverse,))}).fresh()
     else:
         below = net_of(1 / y)
     above = net_of(x)
@@ -219,8 +206,8 @@ def _conjugated_net(net):
             return x if x.spectrum.real else x._replace(conjugated=not x.conjugated)
         return np.conj(x)
 
-    functions = {label: tuple(map(_conjugated, fs)) for label, fs in net.functions.items()}
-    return Net([(term(x), t) for x, t in net.terms], net.out, net.sizes, net.places, functions).fresh()
+    values = {label: x._replace(functions=tuple(map(_conjugated, x.functions))) for label, x in net.values.items()}
+    return Net([(term(x), t) for x, t in net.terms], net.out, net.sizes, values).fresh()
 
 
 def _conjugated(f):
@@ -241,4 +228,11 @@ RULES: dict[Callable[..., Any], Rule] = {
     on_diagonal: axes.on_diagonal,
     getitem: axes.item,
 }
-Net.understood = understood
+
+
+def by_rule(p: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Net | None:
+    """What a function makes that has a rule here."""
+    return RULES[p.fn](p, args, kwargs) if p.fn in RULES else None
+
+
+UNDERSTOOD += [elementwise, contraction, by_rule]

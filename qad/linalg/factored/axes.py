@@ -8,7 +8,7 @@ import numpy as np
 
 from qad.extend import any_traced
 from qad.extend.structure import form_of
-from qad.linalg.factored.factors import Net, new_label
+from qad.linalg.factored.factors import Net, Values, new_label
 from qad.linalg.factored.spectrum import Pointwise
 from qad.rules.axes import axes_of
 
@@ -84,16 +84,14 @@ def item(p: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Net | None:
 
 def _selected(net, label, index):
     """With only some values of a spectrum along an axis."""
-    if label not in net.places or net.out.count(label) > 1 or (type(index) is not slice and np.ndim(index) != 1):
+    if label not in net.values or net.out.count(label) > 1 or (type(index) is not slice and np.ndim(index) != 1):
         return None, None
-    (spectrum, places), size = net.places[label], net.sizes[label]
-    chosen = np.arange(size)[index]
+    chosen = np.arange(net.sizes[label])[index]
     if len(set(chosen.tolist())) < len(chosen) or not len(chosen):
         return None, None
-    functions = dict(net.functions)
-    functions[label] = tuple(_taken(f, chosen) for f in functions.get(label, ()))
-    where = net.places | {label: (spectrum, tuple(places[i] for i in chosen))}
-    return Net(net.terms, net.out, net.sizes | {label: len(chosen)}, where, functions), label
+    spectrum, places, functions = net.values[label]
+    some = Values(spectrum, tuple(places[i] for i in chosen), tuple(_taken(f, chosen) for f in functions))
+    return Net(net.terms, net.out, net.sizes | {label: len(chosen)}, net.values | {label: some}), label
 
 
 def _taken(f, chosen):

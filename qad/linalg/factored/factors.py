@@ -10,7 +10,8 @@ they cannot be right.
 
 from __future__ import annotations
 
-from copy import copy
+from dataclasses import dataclass, replace
+from functools import cache
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,10 +28,10 @@ if TYPE_CHECKING:
 
     from qad.typing import Array
 
-    Places: TypeAlias = dict[int, tuple[Spectrum, tuple[int, ...]]]
-    Functions: TypeAlias = dict[int, tuple[Pointwise, ...]]
+    Rule: TypeAlias = Callable[[Any, tuple[Any, ...], dict[str, Any]], "Net | None"]
 
 new_label: Callable[[], int] = count().__next__
+UNDERSTOOD: list[Rule] = []  # what give the network that a primitive makes of operands and keywords: see ``algebra.py``
 
 
 class Vectors(NamedTuple):
@@ -41,10 +42,17 @@ class Vectors(NamedTuple):
     conjugated: bool
 
 
+class Values(NamedTuple):
+    """Values of a spectrum along an axis, at these places in it, and functions of them that are multiplied."""
+
+    spectrum: Spectrum
+    places: tuple[int, ...]
+    functions: tuple[Pointwise, ...] = ()
+
+
+@dataclass(slots=True, eq=False)
 class Net(Structured):
     """A product of terms, summed over labels that the result does not have.
-
-    What operations make of it, its method `understood`, stands in ``algebra.py``.
 
     Attributes
     ----------
@@ -52,34 +60,24 @@ class Net(Structured):
     out : tuple of labels
     sizes : dict
         Of labels.
-    places : dict
-        Label of a spectrum -> (Spectrum, the indices of the values in it).
-    functions : dict
-        Label of a spectrum -> tuple of Pointwise, to be multiplied.
+    values : dict
+        Label of a spectrum -> Values.
     """
-
-    __slots__ = ("terms", "out", "sizes", "places", "functions")
 
     terms: list[tuple[Any, tuple[int, ...]]]
     out: tuple[int, ...]
     sizes: dict[int, int]
-    places: Places
-    functions: Functions
+    values: dict[int, Values]
 
-    def __init__(
-        self,
-        terms: list[tuple[Any, tuple[int, ...]]],
-        out: tuple[int, ...],
-        sizes: dict[int, int],
-        places: Places,
-        functions: Functions,
-    ):
-        self.terms, self.out, self.sizes, self.places, self.functions = terms, out, sizes, places, functions
+    def understood(self, p: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Net | Tensor | None:
+        """The result of the primitive `p` with this network among its operands, or None."""
+        found = next((net for rule in UNDERSTOOD if (net := rule(p, args, kwargs)) is not None), None)
+        return None if found is None else found.finished()
 
     @property
     def root(self) -> Array:
         """The matrix of whose factors this was made."""
-        return next(iter(self.places.values()))[0].a
+        return next(iter(self.values.values())).spectrum.a
 
     # -- manipulation ----------------------------------------------------------------------------
 
@@ -89,13 +87,8 @@ class Net(Structured):
         def of(labels):
             return tuple([names.get(label, label) for label in labels])
 
-        return Net(
-            [(x, of(labels)) for x, labels in self.terms],
-            of(self.out),
-            {names.get(label, label): n for label, n in self.sizes.items()},
-            {names.get(label, label): x for label, x in self.places.items()},
-            {names.get(label, label): x for label, x in self.functions.items()},
-        )
+        sizes, values = ({names.get(key, key): x for key, x in table.items()} for table in (self.sizes, self.values))
+        return Net([(x, of(labels)) for x, labels in self.terms], of(self.out), sizes, values)
 
     def fresh(self) -> Net:
         """The same network with labels of its own."""
@@ -103,14 +96,11 @@ class Net(Structured):
 
     def is_free(self, label: int) -> bool:
         """Whether nothing depends on this label, of size 1."""
-        return self.sizes[label] == 1 and label not in self.places and all(label not in t for _, t in self.terms)
+        return self.sizes[label] == 1 and label not in self.values and all(label not in t for _, t in self.terms)
 
     def beside(self, other: Net) -> Net:
         """Both networks as one, with the axes of this one."""
-        return Net(
-            self.terms + other.terms, self.out, self.sizes | other.sizes, self.places | other.places,
-            self.functions | other.functions,
-        )  # fmt: skip
+        return Net(self.terms + other.terms, self.out, self.sizes | other.sizes, self.values | other.values)
 
     def tied(self, one: int, two: int) -> tuple[Net, int] | None:
         """The network with two labels identified, and the label that is left; None where they cannot be."""
@@ -118,38 +108,37 @@ class Net(Structured):
             return self, one
         if self.is_free(one):
             one, two = two, one
-        if not self.is_free(two):
-            if self.sizes[one] != self.sizes[two] or (one in self.places) != (two in self.places):
-                return None
-            if one in self.places and self.places[one] != self.places[two]:
-                return None
-        functions = self.functions.get(one, ()) + self.functions.get(two, ())
+        known, other = self.values.get(one), self.values.get(two)
+        if not self.is_free(two) and (
+            self.sizes[one] != self.sizes[two] or (known and known[:2]) != (other and other[:2])
+        ):
+            return None
         sizes = dict(self.sizes)
         size = sizes.pop(two) if self.is_free(one) else sizes[one]
-        net = Net(self.terms, self.out, sizes, self.places, self.functions).renamed({two: one})
+        net = Net(self.terms, self.out, sizes, self.values).renamed({two: one})
         net.sizes[one] = size
-        if functions:
-            net.functions[one] = functions
+        if known and other:
+            net.values[one] = known._replace(functions=known.functions + other.functions)
         return net, one
 
     def with_out(self, out: Iterable[int]) -> Net:
         """The same network with these axes of the result."""
-        return Net(self.terms, tuple(out), self.sizes, self.places, self.functions)
+        return Net(self.terms, tuple(out), self.sizes, self.values)
 
     # -- values ----------------------------------------------------------------------------------
 
     def finished(self) -> Net | Tensor | None:
         """The network itself while its result has an axis of a spectrum, else the recorded result; None if none."""
         net = self
-        for label in [label for label in net.places if label not in net.out]:
+        for label in [label for label in net.values if label not in net.out]:
             net = net._summed(label)
             if net is None:
                 return None
-        return net if net.places else net._evaluated()
+        return net if net.values else net._evaluated()
 
     def _summed(self, label):
         """The network with the two vectors that share a label replaced by a function of the matrix; None if none do."""
-        (spectrum, places), functions = self.places[label], self.functions.get(label, ())
+        spectrum, places, functions = self.values[label]
         here = [(x, labels) for x, labels in self.terms if label in labels]
         rest = [(x, labels) for x, labels in self.terms if label not in labels]
         if len(here) not in (0, 2) or not all(type(x) is Vectors for x, _ in here):
@@ -158,8 +147,7 @@ class Net(Structured):
         if found is None:
             return None
         terms = [*rest, (found, tuple(labels[0] for _, labels in here))]
-        tables = ({key: x for key, x in table.items() if key != label} for table in (self.places, self.functions))
-        return Net(terms, self.out, dict(self.sizes), *tables)
+        return Net(terms, self.out, dict(self.sizes), {key: x for key, x in self.values.items() if key != label})
 
     def _evaluated(self):
         """The network contracted; all its terms are operands."""
@@ -180,7 +168,7 @@ def net_of(x: Any) -> Net | None:
     sizes = {new_label(): n for n in x.shape}
     long = {label: n for label, n in sizes.items() if n != 1}  # along the other axes it is stretched
     x = x if len(long) == len(sizes) else x.reshape(tuple(long.values()))
-    return Net([(x, tuple(long))], tuple(sizes), sizes, {}, {})
+    return Net([(x, tuple(long))], tuple(sizes), sizes, {})
 
 
 # -- where they come from ----------------------------------------------------------------------------------------------
@@ -212,7 +200,7 @@ def factors(
         close |= is_near_null(values, order, a.shape[0] == a.shape[1])
     if a.ndim != 2 or not close or not is_differentiated(a):
         return record()
-    return _known(Spectrum(a, values, order, owner), on_stack(lambda bare: given, a), record)
+    return _known(Spectrum(held(a), values, order, owner), on_stack(lambda bare: given, a), record)
 
 
 def by_size(w: Array, v: Array) -> tuple[Array, Array]:
@@ -232,37 +220,24 @@ def in_order(w: Array, v: Array, order: np.ndarray) -> tuple[Array, Array]:
     form = form_of(w)
     if type(form) is not Net or form_of(v) is None:
         return taken(w, v)
-    spectrum = copy(form.places[form.out[0]][0])
-    spectrum.is_sorted = False
+    spectrum = replace(form.values[form.out[0]].spectrum, is_sorted=False)
     return _known(spectrum, taken(unrecorded(w), unrecorded(v)), lambda: taken(settled(w), settled(v)))
 
 
 def _known(spectrum, plain, record):
     """The factors, `plain` ones, as Tensors that know their `spectrum`; `record` gives them as they are recorded."""
-    recorded, number = _Once(record), new_family()
+    recorded, number = cache(record), new_family()
     row, column, place = new_label(), new_label(), new_label()
     (m, n), k = spectrum.a.shape, spectrum.values.shape[-1]
-    sizes, where = {row: m, column: n, place: k}, {place: (spectrum, tuple(range(k)))}
-    values = {place: (Pointwise(lambda x, at: x),)}
+    sizes, bare = {row: m, column: n, place: k}, Values(spectrum, tuple(range(k)))
     u, v = Vectors(spectrum, "u", False), Vectors(spectrum, "v", not spectrum.real)
 
-    def net(i, terms, out, functions):
-        form = Net(terms, out, {label: sizes[label] for label in (*out, place)}, where, functions)
+    def net(i, terms, out, values):
+        form = Net(terms, out, {label: sizes[label] for label in (*out, place)}, {place: values})
         return form.tensor(plain[i], lambda: recorded()[i], number)
 
-    columns = [(u, (row, place))], (row, place), {}
+    columns = [(u, (row, place))], (row, place), bare
+    w = [], (place,), bare._replace(functions=(Pointwise(lambda x, at: x),))
     if spectrum.owner == "eigh":
-        return net(0, [], (place,), values), net(1, *columns)
-    return net(0, *columns), net(1, [], (place,), values), net(2, [(v, (column, place))], (place, column), {})
-
-
-class _Once:
-    """A function of nothing, called at most once."""
-
-    def __init__(self, fn):
-        self.fn, self.found = fn, None
-
-    def __call__(self):
-        if self.found is None:
-            self.found = self.fn()
-        return self.found
+        return net(0, *w), net(1, *columns)
+    return net(0, *columns), net(1, *w), net(2, [(v, (column, place))], (place, column), bare)

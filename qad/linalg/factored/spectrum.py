@@ -6,12 +6,12 @@ which gives the divided differences of `funm_herm` and `funm_svd`; so such a pro
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from qad.extend import any_traced, as_array, stack_of
-from qad.extend.structure import held
 from qad.linalg.functions.certain import refuse_cancelled
 from qad.linalg.functions.elementwise import Function
 from qad.linalg.functions.funm_herm import funm_herm
@@ -54,20 +54,17 @@ def _near(s, order):
     return np.abs(s[..., 1:] - s[..., :-1]) <= tolerances.followed(s.dtype, order) * largest
 
 
-class Pointwise:
+class Pointwise(NamedTuple):
     """An elementwise function of values: ``fn(x, at)`` of values `x` and of their indices `at` in the `tables`.
 
     The tables are constants that differ from value to value.
     """
 
-    __slots__ = ("fn", "tables")
     fn: Callable[[Any, np.ndarray], Any]
-    tables: tuple[np.ndarray, ...]
-
-    def __init__(self, fn: Callable[[Any, np.ndarray], Any], tables: tuple[np.ndarray, ...] = ()):
-        self.fn, self.tables = fn, tables
+    tables: tuple[np.ndarray, ...] = ()
 
 
+@dataclass(eq=False)
 class Spectrum:
     """The spectrum of a recorded matrix `a`, of which two values are close.
 
@@ -84,15 +81,14 @@ class Spectrum:
 
     a: Array
     values: np.ndarray
-    owner: str
     order: int
-    is_sorted: bool
-    real: bool
+    owner: str
+    is_sorted: bool = True
 
-    def __init__(self, a: Array, values: np.ndarray, order: int, owner: str, is_sorted: bool = True):
-        self.a, self.values, self.owner = held(a), values, owner
-        self.order, self.is_sorted = order, is_sorted
-        self.real = stack_of(a).dtype.kind == "f"
+    @property
+    def real(self) -> bool:
+        """Whether its vectors are real."""
+        return stack_of(self.a).dtype.kind == "f"
 
     def function(
         self, places: tuple[int, ...], functions: tuple[Pointwise, ...], sides: Sequence[tuple[str, bool]]

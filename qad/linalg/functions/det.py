@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import core, implements, like, primitive, rule, stack_of
+from qad.extend import core, implements, like, primitive, rule, stack_of, vjp
 from qad.linalg.support import tolerances
 from qad.linalg.support.check import square
 
@@ -74,11 +74,8 @@ def cofactors(a: Array) -> Array:
 @primitive
 def cofactors_derivative(e: Array, a: Array) -> Array:
     """Derivative of `cofactors` at `a` along `e`, both (..., n, n). Symmetric: sum(f D[e]) = sum(e D[f])."""
-    inverse = _good_inverse(a)
-    if inverse is not None:
-        moved = inverse @ e
-        change = np.trace(moved, axis1=-2, axis2=-1)[..., None, None] * inverse - moved @ inverse
-        return np.linalg.det(a)[..., None, None] * change.mT
+    if _good_inverse(a) is not None:
+        return _by_inverse(e, a)
     u, s, vh = np.linalg.svd(a)
     inner = u.mT.conj() @ e @ vh.mT.conj()
     p = _all_but_two(s)
@@ -122,20 +119,19 @@ def _size(a):
     return np.abs(a).sum(axis=-2).max(axis=-1, initial=0.0)
 
 
+def _by_inverse(e, a):
+    inverse = np.linalg.inv(a)
+    moved = inverse @ e
+    change = np.trace(moved, axis1=-2, axis2=-1)[..., None, None] * inverse - moved @ inverse
+    return np.linalg.det(a)[..., None, None] * change.mT
+
+
 def _third(g, ans, e, a):
     """Derivative of ``sum(g * cofactors_derivative(e, a))`` with respect to `a`; needs the inverse."""
     if _good_inverse(stack_of(a)) is None:
         raise ArgumentError("det: third derivatives need a well-conditioned matrix; first and second ones do not")
-    w = np.linalg.inv(a)
-    x, y = w @ e, w @ g
-    tx, ty = _trace(x), _trace(y)
-    xw, yw = x @ w, y @ w
-    change = (tx * ty - _trace(x @ y)) * w - ty * xw - tx * yw + x @ yw + y @ xw
-    return np.linalg.det(a)[..., None, None] * change.mT
-
-
-def _trace(x):
-    return np.trace(x, axis1=-2, axis2=-1)[..., None, None]
+    _, pullback = vjp(lambda a: _by_inverse(e, a), a)
+    return pullback(g.conj())[0].conj()
 
 
 rule(

@@ -8,6 +8,8 @@ unconjugated cotangent g of f(A) becomes ``L(A^T, g)`` for A, and the cotangent 
 where ``L2(A; B, E)``, the derivative of ``L(A, E)`` along B, is the upper right block of
 ``L([[A, E], [0, A]], [[B, 0], [0, B]])``.  That is a Fréchet derivative again: rules of every order follow.
 
+Where L has no algorithm of its own it is a block, too: ``f([[A, E], [0, A]]) = [[f(A), L(A, E)], [0, f(A)]]``.
+
 Reference: N. J. Higham, Functions of Matrices (2008), chapter 3.
 """
 
@@ -17,11 +19,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import like, rule
+from qad.extend import rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
+
+    from qad.typing import Array
 
 
 def differentiable(function: Callable[..., Any], frechet: Callable[..., Any]) -> None:
@@ -29,9 +33,8 @@ def differentiable(function: Callable[..., Any], frechet: Callable[..., Any]) ->
 
     def along(a, b, e):
         """The derivative of ``frechet(a, e)`` as a moves along b."""
-        n, zero = a.shape[-1], like(a).zeros(a.shape, a.dtype)
-        doubled = _blocks(a, e, zero, a)
-        return frechet(doubled, _blocks(b, zero, zero, b))[..., :n, n:]
+        n = a.shape[-1]
+        return frechet(_doubled(a, e), _doubled(b, b * 0.0))[..., :n, n:]
 
     rule(function, lambda g, ans, a: frechet(a.mT, g), forward=lambda t, ans, a: frechet(a, t))
     rule(
@@ -42,6 +45,21 @@ def differentiable(function: Callable[..., Any], frechet: Callable[..., Any]) ->
     )
 
 
-def _blocks(a, b, c, d):
-    """``[[a, b], [c, d]]`` over the last two axes."""
-    return np.concatenate([np.concatenate([a, b], axis=-1), np.concatenate([c, d], axis=-1)], axis=-2)
+def corner(f: Callable[[Array], Array], a: Array, e: Array) -> Array:
+    """``L(a, e)`` (..., n, n) of the function `f` of matrices, by a matrix of twice the size."""
+    n = a.shape[-1]
+    return f(_doubled(a, e))[..., :n, n:]
+
+
+def _doubled(a, e):
+    """``[[a, e], [0, a]]`` over the last two axes."""
+    return np.concatenate([np.concatenate([a, e], axis=-1), np.concatenate([a * 0.0, a], axis=-1)], axis=-2)
+
+
+def each(f: Callable[[np.ndarray], np.ndarray], a: np.ndarray) -> np.ndarray:
+    """`f` of every matrix of the stack `a` (..., n, n), in the precision of `a`: SciPy widens some answers."""
+    if not a.size:
+        return a
+    flat = np.stack([f(x) for x in a.reshape(-1, *a.shape[-2:])])
+    narrow = np.result_type(a.real.dtype, np.complex64) if flat.dtype.kind == "c" else a.real.dtype
+    return flat.reshape(*a.shape[:-2], *flat.shape[1:]).astype(narrow, copy=False)

@@ -1,4 +1,4 @@
-"""Matrix logarithm; its derivative is the corner of the logarithm of a block matrix (see ``block_matrix.py``)."""
+"""Matrix logarithm; its derivative is the corner of the logarithm of a block matrix (see ``frechet.py``)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import scipy  # loads scipy.linalg when it is first used
 
 from qad.core.errors import ArgumentError
 from qad.extend import core, primitive, rule, stack_of
-from qad.linalg.functions.block_matrix import each, frechet
+from qad.linalg.functions.frechet import corner, each
 from qad.linalg.functions.sqrtm import off_the_cut
 from qad.linalg.support.check import square
 
@@ -107,4 +107,4 @@ def _root(t):
     return out
 
 
-rule(_log, lambda g, ans, a: frechet(_log, a, g.mT).mT, forward=lambda t, ans, a: frechet(_log, a, t), batch=core(2))
+rule(_log, lambda g, ans, a: corner(_log, a, g.mT).mT, forward=lambda t, ans, a: corner(_log, a, t), batch=core(2))

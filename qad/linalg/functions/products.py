@@ -96,16 +96,10 @@ def multi_dot(arrays: Sequence[ArrayLike], *, out: NDArray[Any] | None = None) -
         raise ArgumentError("multi_dot(..., out=...) would write a recorded value into an array: leave `out` away")
     if len(arrays) < 2 or any(x.ndim > 2 for x in arrays) or any(x.ndim != 2 for x in arrays[1:-1]):
         raise ArgumentError("multi_dot takes two or more matrices, of which the first and the last may be vectors")
-    row, column = arrays[0].ndim == 1, arrays[-1].ndim == 1
-    chain = list(arrays)
-    if row:
-        chain[0] = chain[0].reshape(1, -1)
-    if column:
-        chain[-1] = chain[-1].reshape(-1, 1)
-    product = _best(chain, _splits([chain[0].shape[0], *(x.shape[1] for x in chain)]), 0, len(chain) - 1)
-    if row or column:
-        product = product.reshape(() if row and column else -1)
-    return product
+    axes = [[i, i + 1] for i in range(len(arrays))]
+    axes[0], axes[-1] = axes[0][-arrays[0].ndim :], axes[-1][: arrays[-1].ndim]
+    ends = [axes[0][0]] * (arrays[0].ndim == 2) + [axes[-1][-1]] * (arrays[-1].ndim == 2)
+    return np.einsum(*(part for pair in zip(arrays, axes, strict=True) for part in pair), ends, optimize=True)
 
 
 def kron(a: ArrayLike, b: ArrayLike) -> Array:
@@ -160,22 +154,3 @@ def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Array:
 implements(np.linalg.matrix_power)(matrix_power)
 implements(np.linalg.multi_dot)(multi_dot)
 implements(np.linalg.tensordot)(lambda x1, x2, /, *, axes=2: np.tensordot(x1, x2, axes))
-
-
-def _splits(sizes):
-    """Where to split the chain i..j of matrices (sizes[i], sizes[i+1]) (Cormen et al., section 15.2)."""
-    n = len(sizes) - 1
-    cost, split = {(i, i): 0 for i in range(n)}, {}
-    for length in range(1, n):
-        for i in range(n - length):
-            j = i + length
-            options = [(cost[i, k] + cost[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)]
-            cost[i, j], split[i, j] = min(options)
-    return split
-
-
-def _best(chain, split, i, j):
-    if i == j:
-        return chain[i]
-    k = split[i, j]
-    return _best(chain, split, i, k) @ _best(chain, split, k + 1, j)

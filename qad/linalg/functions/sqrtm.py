@@ -9,7 +9,7 @@ import scipy  # loads scipy.linalg when it is first used
 
 from qad.core.errors import ArgumentError
 from qad.extend import core, primitive, rule, stack_of
-from qad.linalg.functions.block_matrix import each
+from qad.linalg.functions.frechet import each
 from qad.linalg.support import tolerances
 from qad.linalg.support.check import batch_entry, square
 

@@ -7,6 +7,7 @@ without x (``A.conj()``, say) happens outside of that tape, and its result is wh
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from qad.extend import Tensor
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     Step: TypeAlias = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], list[tuple[int, int]]]
 
 
+@dataclass(eq=False)
 class Closure:
     """A function ``closure(leaves, captured) -> leaves`` made by `capture`.
 
@@ -30,16 +32,9 @@ class Closure:
     steps : list of (function, arguments, keywords, places to fill in from earlier results)
     """
 
-    __slots__ = ("spec", "steps", "outputs")
-
     spec: Any
     steps: list[Step]
-    outputs: list[tuple[int | None, Any]]
-
-    def __init__(self, spec: Any, steps: list[Step], outputs: list[tuple[int | None, Any]]):
-        self.spec = spec
-        self.steps = steps
-        self.outputs = outputs  # pairs: number of a result or None, constant
+    outputs: list[tuple[int | None, Any]]  # number of a result or None, constant
 
     def __call__(self, leaves: Sequence[Array], captured: Sequence[Array]) -> list[Array]:
         """Leaves of the output, for other `leaves` of the argument and other values of what was captured."""

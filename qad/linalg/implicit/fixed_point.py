@@ -119,7 +119,7 @@ def fixed_point(
 
     def iterate(step, start):
         iteration = _Iteration(step, start, tol, maxiter, report, own)
-        return iteration.plain() if method == "plain" else iteration.anderson(history)
+        return iteration.found((lambda y, *_: y) if method == "plain" else Mixing(history, worse=np.inf).propose)
 
     def residual_of(x):
         return tree_map(_difference, x, f(x, *params))
@@ -217,14 +217,15 @@ class _Iteration:
         distance, step = self.relative(found, size), self.relative(c, size)
         return distance / step if step else float(np.inf if distance else 1.0)
 
-    def steps(self):
-        """Yield ``f(x)`` and ``f(x) - x`` at each x until that is small enough."""
-        for n in count(1):
-            y, change, done = self.call(n)
+    def found(self, propose):
+        """Iterate ``x <- propose(f(x), f(x) - x, 1)`` until that is small enough."""
+        y, change, done = self.call(1)
+        for n in count(2):
             if done:
-                self.x = y
-                return
-            yield y, change
+                break
+            self.x = propose(y, change, 1.0)
+            y, change, done = self.call(n)
+        return self.packing.unpack(y)
 
     def given(self):
         """The start, if it is a fixed point."""
@@ -236,16 +237,3 @@ class _Iteration:
                 f"tol={self.tol:.3g}: iterate further, or raise tol"
             )
         return self.packing.unpack(x)
-
-    def plain(self):
-        """Iterate ``x <- f(x)``."""
-        for y, _ in self.steps():
-            self.x = y
-        return self.packing.unpack(self.x)
-
-    def anderson(self, history):
-        """Mix earlier steps so that their combined change is least."""
-        mixing = Mixing(history, worse=np.inf)
-        for y, change in self.steps():
-            self.x = mixing.propose(y, change, 1.0)
-        return self.packing.unpack(self.x)

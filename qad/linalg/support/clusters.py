@@ -23,7 +23,7 @@ import numpy as np
 
 from qad.extend import core, defbatch, defjvp, like, primitive, stack_of
 from qad.linalg.support import tolerances
-from qad.linalg.support.degeneracy import far_apart, refuse, same_block, vanishing, width
+from qad.linalg.support.degeneracy import far_apart, refuse, same_block, unbroken, vanishing, width
 from qad.linalg.support.derivative_order import orders
 from qad.linalg.support.gap_quotients import columns_of, over_gaps, pairs, relative, where_moved
 from qad.linalg.support.guarded import guarded
@@ -43,9 +43,7 @@ def clusters(s: np.ndarray, owner: str) -> np.ndarray:
     breaks = np.abs(np.diff(s, axis=-1)) > np.maximum(close, width(s)[..., None])
     if owner == "svd":
         breaks |= vanishing(s)[..., 1:]  # null spaces are no clusters: there values have kinks
-    number = np.concatenate([like(s).zeros((*s.shape[:-1], 1), int), np.cumsum(breaks, axis=-1)], axis=-1)
-    together = number[..., :, None] == number[..., None, :]
-    return together & ~like(s).eye(s.shape[-1], dtype=bool)
+    return unbroken(breaks) & ~like(s).eye(s.shape[-1], dtype=bool)
 
 
 def beside(s: np.ndarray, v: np.ndarray, owner: str) -> np.ndarray:

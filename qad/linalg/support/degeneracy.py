@@ -20,6 +20,7 @@ from qad.core.errors import ArgumentError
 from qad.extend import Lazy, as_array, like, stack_of
 from qad.linalg.support import tolerances
 from qad.linalg.support.check import batch_entry
+from qad.linalg.support.derivative_order import orders
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -77,11 +78,10 @@ def _size_of(end):
     return np.abs(g * value).max(initial=1.0)
 
 
-def blocks(s: np.ndarray) -> np.ndarray:
-    """Numbers of the degenerate block to which each of the (sorted) values `s` (..., k) belongs."""
-    breaks = np.abs(np.diff(s, axis=-1)) > width(s)[..., None]
-    first = like(s).zeros((*s.shape[:-1], 1), int)
-    return np.concatenate([first, np.cumsum(breaks, axis=-1)], axis=-1)[..., : s.shape[-1]]
+def unbroken(breaks: np.ndarray) -> np.ndarray:
+    """Boolean (..., k, k): whether there is none of the `breaks` (..., k - 1) between i and j."""
+    number = np.concatenate([like(breaks).zeros((*breaks.shape[:-1], 1), int), np.cumsum(breaks, axis=-1)], axis=-1)
+    return number[..., :, None] == number[..., None, :]
 
 
 def same_block(s: np.ndarray) -> np.ndarray:
@@ -91,8 +91,7 @@ def same_block(s: np.ndarray) -> np.ndarray:
     """
     if s.dtype.kind == "c":
         return np.abs(s[..., :, None] - s[..., None, :]) <= width(s)[..., None, None]
-    number = blocks(s)
-    return number[..., :, None] == number[..., None, :]
+    return unbroken(np.abs(np.diff(s, axis=-1)) > width(s)[..., None])
 
 
 def vanishing(s: np.ndarray) -> np.ndarray:
@@ -225,6 +224,27 @@ def check_alike(s: np.ndarray, g: Iterable[Array | None], owner: str, scale: np.
     picked = same_block(s) & (columns == 0)[..., :, None]
     picked &= (columns > tolerances.half(s.dtype) * scale[..., None])[..., None, :]
     refuse(np.where(picked | picked.mT, 1.0, 0.0), s, owner, 0.0 * scale, degenerate)
+
+
+def check_vectors(
+    s: np.ndarray, g: tuple[Array | None, ...], gs: Array | None, turn: np.ndarray | None,
+    products: Iterable[Array | None], owner: str, degenerate: str, floor: np.ndarray,
+) -> np.ndarray:  # fmt: skip
+    """Refuse a loss of vectors that the factors do not determine; returns the size to which rounding is relative.
+
+    `g` are the cotangents of vectors, in columns, and `products` those of a turn of each two of them.
+    """
+    scale = gauge_checked(turn, s, owner, g, gs, floor)
+    check_alike(s, g, owner, scale, degenerate)
+    check_blocks(s, products, gs, owner, scale, degenerate, floor)
+    return scale
+
+
+def check_values(s: np.ndarray, gs: Array, levels: int, owner: str, degenerate: str, floor: np.ndarray) -> None:
+    """Refuse a loss of the values alone that weighs equal ones differently, or needs to know how it curves there."""
+    check_blocks(s, (), gs, owner, None, degenerate, floor)
+    if levels > 1 and orders(gs):
+        check_curved(s, owner, degenerate)
 
 
 def check_curved(s: np.ndarray, owner: str, degenerate: str) -> None:

@@ -94,17 +94,19 @@ def _over_gaps(
     `moved` (..., k) says which values have a cotangent. What made `x` was `divided` by gaps so many times before.
     Where all values are `far` apart there is nothing to check.
     """
+    y, d = PARTS[part](x), _divisors(s, kind)
+    same = like(s).eye(s.shape[-1], dtype=bool) if kind == "differences" else False
     if far:
-        return PARTS[part](x) / _far_denominators(s, kind)
-    y, (d, closed) = PARTS[part](x), _denominators(s, kind)
-    off = closed & ~like(s).eye(s.shape[-1], dtype=bool) if kind == "differences" else closed
+        return y / np.where(same, np.inf, d)
+    closed = _closed(s, kind)
+    off = closed & ~same if kind == "differences" else closed
     if off.any():
         size = np.abs(y).max(axis=(-2, -1), initial=0.0)
         size = size if scale is None else np.maximum(size, scale)
         refuse(np.where(off, np.abs(y), 0.0), s, owner, size, degenerate)
     gap = relative(d, s)
     gap = gap if condition is None else gap / pairs(condition, gap)
-    near = is_near(gap) & ~closed
+    near = (gap < tolerances.far(gap.dtype)) & ~closed
     if near.any():
         y = _cleared(y, x, gap, near, s, owner, order, weight, moved, divided, backward, degenerate)
     return y / np.where(closed, np.inf, d)
@@ -147,24 +149,18 @@ def _cleared(y, x, gap, near, s, owner, order, weight, moved, divided, backward,
     return y
 
 
-def _far_denominators(s, kind):
+def _divisors(s, kind):
     if kind == "values":
         return s[..., None, :]
-    if kind == "sums":
-        return s[..., None, :] + s[..., :, None]
-    d, i = s[..., None, :] - s[..., :, None], like(s).arange(s.shape[-1])
-    d[..., i, i] = np.inf
-    return d
+    return s[..., None, :] + (s if kind == "sums" else -s)[..., :, None]
 
 
-def _denominators(s, kind):
-    """The divisors, and where they are lost at first order."""
+def _closed(s, kind):
+    """Where the divisors are lost at first order."""
     if kind == "differences":
-        return s[..., None, :] - s[..., :, None], same_block(s)
-    zero = vanishing(s)
-    if kind == "sums":
-        return s[..., None, :] + s[..., :, None], zero[..., None, :] & zero[..., :, None]
-    return s[..., None, :], zero[..., None, :]
+        return same_block(s)
+    zero = vanishing(s)[..., None, :]
+    return zero & zero.mT if kind == "sums" else zero
 
 
 def relative(d: np.ndarray, s: np.ndarray) -> np.ndarray:
@@ -175,10 +171,6 @@ def relative(d: np.ndarray, s: np.ndarray) -> np.ndarray:
 def unbacked(s: Array, vectors: bool) -> np.ndarray | None:
     """The `condition` of quotients in forward mode: a safer bound, as no cotangent shows whether `vectors` matter."""
     return like(s).ones(stack_of(s).shape, s.dtype) if vectors else None
-
-
-def is_near(gap: np.ndarray) -> np.ndarray:
-    return gap < tolerances.far(gap.dtype)
 
 
 def _most(x):
@@ -197,34 +189,30 @@ def pairs(weight: np.ndarray, gap: np.ndarray) -> np.ndarray:
     return np.maximum(both, weight[..., :, None]) if gap.shape[-2] > 1 or weight.shape[-1] == 1 else both
 
 
-def _for_x(g, ans, x, s, *, part, weight, moved=None, divided=0, condition=None, backward=False, scale=None, **how):
-    how["order"], ones = (
-        1,
-        like(s).ones(stack_of(s).shape, s.dtype),
-    )  # what is divided again later must be known to 1e-4
-    return PARTS[part](_over_gaps(g, s, part="all", weight=ones, **how))
+def _again(x, s, how, **more):
+    """The quotient of what comes of one: by the same gaps, without what was known of the numerator."""
+    kept = {key: how[key] for key in ("kind", "owner", "order", "degenerate", "far") if key in how}
+    return _over_gaps(x, s, **{"part": "all", "weight": None, **kept, **more})
 
 
-def _for_s(
-    g, ans, x, s, *, kind, part, weight, moved=None, divided=0, condition=None, backward=False, scale=None, **how
-):
-    q = _over_gaps(g * ans, s, kind=kind, part="all", weight=None, **how)
-    if kind == "differences":
-        return q.sum(axis=-1) - q.sum(axis=-2)
-    return -(q.sum(axis=-1) + q.sum(axis=-2)) if kind == "sums" else -q.sum(axis=-2)
+def _for_x(g, ans, x, s, **how):
+    ones = like(s).ones(stack_of(s).shape, s.dtype)  # what is divided again later must be known to 1e-4
+    return PARTS[how["part"]](_again(g, s, how, order=1, weight=ones))
+
+
+def _for_s(g, ans, x, s, **how):
+    q = _again(g * ans, s, how)
+    if how["kind"] == "values":
+        return -q.sum(axis=-2)
+    return (q.sum(axis=-1) if how["kind"] == "differences" else -q.sum(axis=-1)) - q.sum(axis=-2)
 
 
 def _x_moved(t, ans, x, s, *, scale=None, **how):
     return _over_gaps(t, s, **how)
 
 
-def _s_moved(
-    t, ans, x, s, *, kind, part, weight, moved=None, divided=0, condition=None, backward=False, scale=None, **how
-):
-    dt = t[..., None, :]
-    if kind != "values":
-        dt = dt - t[..., :, None] if kind == "differences" else dt + t[..., :, None]
-    return -_over_gaps(ans * dt, s, kind=kind, part="all", weight=None, **how)
+def _s_moved(t, ans, x, s, **how):
+    return -_again(ans * _divisors(t, how["kind"]), s, how)
 
 
 rule(_over_gaps, _for_x, _for_s, forward=(_x_moved, _s_moved), batch=core(2, 1), fresh=True)

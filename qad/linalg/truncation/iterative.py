@@ -17,7 +17,6 @@ from qad.linalg.decompositions.svd import svd
 from qad.linalg.factored.factors import by_size
 from qad.linalg.functions.norm import norm
 from qad.linalg.krylov.block_lanczos import RESTARTS, triples
-from qad.linalg.support import tolerances
 from qad.linalg.support.check import finite, require_hermitian
 from qad.linalg.support.degeneracy import width
 from qad.linalg.support.hermitian_parts import adjoint, hermitian
@@ -84,7 +83,7 @@ def eigh_of_kept(
     k = _rank(s, cut, multiplets, operator)
     v = adjoint(vh[:k])
     core = adjoint(v) @ operator.plain(operator.apply)(v)
-    _check_hermitian(core)
+    require_hermitian(core, "truncated_eigh, between the vectors that it keeps")
     w, turn = by_size(*np.linalg.eigh(hermitian(core)))
     v = v @ turn
     basis = eigenspace(operator.apply, w, v)
@@ -175,12 +174,3 @@ def _rank(s, cut, multiplets, operator):
             'truncation does not keep: lower max_rank, give a cutoff, or write multiplets="drop"'
         )
     return k
-
-
-def _check_hermitian(core):
-    apart, size = np.abs(core - adjoint(core)).max(), np.abs(core).max()
-    if apart > tolerances.half(core.dtype) * size:
-        raise ArgumentError(
-            f"truncated_eigh: the operator is not Hermitian: between vectors that it keeps, it differs from its "
-            f"adjoint by {apart / size:.3g} of its norm. Use truncated_svd, or symmetrise it"
-        )

@@ -77,14 +77,13 @@ def test_products_of_factors_have_no_second_derivative_or_are_refused(least, pro
 
 
 @pytest.mark.parametrize("least", [1e-6, 1e-9, 1e-12])
-@pytest.mark.parametrize("product", [qr_product, lu_product])
 @pytest.mark.parametrize("shape", [(2, 2), (2, 4)])
-def test_the_last_column_of_a_real_square_block_is_not_divided_by(least, product, shape):
+def test_the_last_pivot_is_not_divided_by(least, shape):
     rng = np.random.default_rng(1)
     a, w, e = with_values(rng, *shape, least), *rng.standard_normal((2, *shape))
 
     def loss(x):
-        return np.sum(w * product(x))
+        return np.sum(w * lu_product(x))
 
     np.testing.assert_allclose(qad.grad(loss)(a), w, atol=1e-12)
     np.testing.assert_allclose(qad.hvp(loss, (a,), (e,))[0], 0.0, atol=1e-9)
