@@ -151,10 +151,9 @@ def _check_rank(r):
     bad = np.argwhere(size <= tolerances.zero(r.dtype, r.shape[-1]) * largest[..., None])
     if len(bad):
         *batch, i = map(int, bad[0])
-        here = batch_entry(batch)
         raise ArgumentError(
-            f"qr{here}: column {i} depends on those before it (R[{i}, {i}] is {size[tuple(bad[0])]:.3g}, of "
-            f"{largest[tuple(batch)]:.3g}), so that Q is not determined. Drop such columns, or use qad.linalg.svd"
+            f"qr{batch_entry(batch)}: column {i} depends on those before it (R[{i}, {i}] is {size[tuple(bad[0])]:.3g}, "
+            f"of {largest[tuple(batch)]:.3g}), so that Q is not determined. Drop such columns, or use qad.linalg.svd"
         )
 
 

@@ -187,13 +187,8 @@ def _columns(t, r, order, transposed):
 
 def _sylvester_vjp(needed, g, x, t, r, *, scale=None, order=1, transposed=False):
     y = lower_sylvester(t, np.tril(g, -1), order=order, transposed=not transposed)
-    out = []
-    for i in needed:
-        if i == 0:
-            out.append(-np.triu(x @ y.mT - y.mT @ x if transposed else y @ x.mT - x.mT @ y))
-        else:
-            out.append(y)
-    return out
+    left, right = (x, y.mT) if transposed else (y, x.mT)
+    return [-np.triu(left @ right - right @ left) if i == 0 else y for i in needed]
 
 
 rule(lower_sylvester, shared=_sylvester_vjp, batch=core(2, 2))

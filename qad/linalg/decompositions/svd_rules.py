@@ -33,8 +33,6 @@ from qad.linalg.support.null_space import at_kinks, check_null_spaces, check_use
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-
     from qad.typing import Array
 
 

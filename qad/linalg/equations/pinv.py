@@ -12,7 +12,7 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import core, implements, primitive, rule, stack_of, value_of
 from qad.linalg.support import tolerances
-from qad.linalg.support.check import largest_entry, matrices
+from qad.linalg.support.check import largest_entry, matrices, one_norm
 from qad.linalg.support.conditioned import check_condition
 from qad.linalg.support.derivative_order import orders
 
@@ -111,9 +111,8 @@ def _check_cut(p, a, options):
 def _check_kept(p, a):
     """Raise where a singular value is kept that is known to too few digits, by condition numbers in the 1-norm."""
     if a.size:
-        size, inverse = (np.abs(x).sum(axis=-2).max(axis=-1) for x in (a, p))
         advice = "Write A as a product of thin factors of lower rank, or use the inverse of A^H A + c"
-        check_condition(size * inverse, p.dtype, "pinv", advice)
+        check_condition(one_norm(a) * one_norm(p), p.dtype, "pinv", advice)
 
 
 def _rank(a):

@@ -60,13 +60,8 @@ def _solve_vjp(needed, g, ans, a, b):
     if vector:
         g, ans = g[..., None], ans[..., None]
     gb = np.linalg.solve(a.mT, g)
-    out = []
-    for i in needed:
-        if i == 0:
-            out.append(unbroadcast(-(gb @ ans.mT), a.shape))
-        else:
-            out.append(unbroadcast(gb[..., 0] if vector else gb, b.shape))
-    return out
+    found = (lambda: -(gb @ ans.mT)), (lambda: gb[..., 0] if vector else gb)
+    return [unbroadcast(found[i](), (a, b)[i].shape) for i in needed]
 
 
 def _solve_jvp(tangents, ans, a, b):

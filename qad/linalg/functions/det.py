@@ -18,7 +18,7 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import core, implements, like, primitive, rule, stack_of, vjp
 from qad.linalg.support import tolerances
-from qad.linalg.support.check import square
+from qad.linalg.support.check import one_norm, square
 
 if TYPE_CHECKING:
     from qad.typing import Array, ArrayLike
@@ -110,13 +110,8 @@ def _good_inverse(a):
     except np.linalg.LinAlgError:
         return None
     with np.errstate(all="ignore"):
-        good = (_size(a) * _size(inverse) * tolerances.quarter(a.dtype) < 1.0) & (np.linalg.det(a) != 0)
+        good = (one_norm(a) * one_norm(inverse) * tolerances.quarter(a.dtype) < 1.0) & (np.linalg.det(a) != 0)
     return inverse if good.all() else None
-
-
-def _size(a):
-    """The 1-norm (...)."""
-    return np.abs(a).sum(axis=-2).max(axis=-1, initial=0.0)
 
 
 def _by_inverse(e, a):

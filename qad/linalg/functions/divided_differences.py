@@ -133,10 +133,10 @@ def _finite(f, d, w, *points):
     if len(bad):
         *batch, i, j = map(int, bad[0])
         values = w[tuple(batch)]
-        here = batch_entry(batch)
         raise ArgumentError(
-            f"the matrix function{here} has no finite derivative between {values[i]:.6g} and {values[j]:.6g}, values "
-            "of its spectrum: keep them away from the singularity, or cut the function off there"
+            f"the matrix function{batch_entry(batch)} has no finite derivative between {values[i]:.6g} and "
+            f"{values[j]:.6g}, values of its spectrum: keep them away from the singularity, or cut the function off "
+            "there"
         )
     return d
 

@@ -18,7 +18,7 @@ from qad.core.errors import ArgumentError
 from qad.extend import core, defbatch, like, primitive
 from qad.linalg.functions.frechet import differentiable
 from qad.linalg.support import tolerances
-from qad.linalg.support.check import square
+from qad.linalg.support.check import one_norm, square
 
 if TYPE_CHECKING:
     from qad.typing import Array, ArrayLike
@@ -97,7 +97,7 @@ class _Pade:
     """The powers of a scaled matrix and the approximant made of them."""
 
     def __init__(self, a):
-        norm = _norm(a)
+        norm = one_norm(a)
         if not np.all(norm * tolerances.unit(a.dtype) < 1):
             raise ArgumentError(f"expm: the norm of the matrix is {norm.max():.3g}, which leaves no digit right")
         first = _exponent(norm / np.finfo(a.dtype).max ** 0.125)  # so that no power overflows
@@ -106,7 +106,7 @@ class _Pade:
         a2 = a @ a
         a4 = a2 @ a2
         a6 = a4 @ a2
-        size = np.maximum(_norm(a4) ** 0.25, _norm(a6) ** (1 / 6))
+        size = np.maximum(one_norm(a4) ** 0.25, one_norm(a6) ** (1 / 6))
         self.short = bool(np.all(norm <= _RADIUS_SEVEN))
         more = _exponent(size / _RADIUS_THIRTEEN)
         self.s = first + more
@@ -119,57 +119,37 @@ class _Pade:
 
     def value(self):
         """The approximant."""
-        u, v = self._odd_and_even(self._inner())
+        (odd, _), (v, _) = (self._polynomials(parity) for parity in (1, 0))
+        u = self.a @ odd
         return np.linalg.solve(v - u, v + u)
 
     def derivative(self, e):
         """The approximant and its derivative along the unscaled matrix `e`."""
         e = _scaled(e, self.s)
-        inner = self._inner()
-        u, v = self._odd_and_even(inner)
         m2 = self.a @ e + e @ self.a
         m4 = self.a2 @ m2 + m2 @ self.a2
         m6 = self.a4 @ m2 + m4 @ self.a2
-        odd, even = (_polynomial(self._low(k), m2, m4, m6) for k in (1, 0))
-        if not self.short:
-            high_odd, high_even = (_polynomial(self._high(k), m2, m4, m6) for k in (1, 0))
-            odd = odd + self.a6 @ high_odd + m6 @ inner[1]
-            even = even + self.a6 @ high_even + m6 @ inner[2]
-        du, dv = e @ inner[0] + self.a @ odd, even
+        (odd, moved), (v, dv) = (self._polynomials(parity, m2, m4, m6) for parity in (1, 0))
+        u, du = self.a @ odd, e @ odd + self.a @ moved
         r = np.linalg.solve(v - u, v + u)
         return r, np.linalg.solve(v - u, dv + du - (dv - du) @ r)
 
-    def _inner(self):
-        """U without its factor A, and the parts of U and V that A^6 multiplies."""
-        odd = _polynomial(self._low(1), self.a2, self.a4, self.a6) + self._low(1)[0] * self.one
-        if self.short:
-            return odd, None, None
-        high_odd, high_even = (_polynomial(self._high(k), self.a2, self.a4, self.a6) for k in (1, 0))
-        return odd + self.a6 @ high_odd, high_odd, high_even
-
-    def _odd_and_even(self, inner):
-        v = _polynomial(self._low(0), self.a2, self.a4, self.a6) + self._low(0)[0] * self.one
-        return self.a @ inner[0], v if self.short else v + self.a6 @ inner[2]
-
-    def _low(self, parity):
-        return _coefficients(_SEVEN if self.short else _THIRTEEN)[parity : parity + 7 : 2]
-
-    def _high(self, parity):
-        return (0, *_coefficients(_THIRTEEN)[parity + 8 :: 2])
-
-
-def _coefficients(table):
-    """Relative to the first: then nothing overflows in single precision."""
-    return [c / table[0] for c in table]
+    def _polynomials(self, parity, *moved):
+        """U without its factor A, or V, of parity 0; and how it changes where A^2, A^4 and A^6 are `moved`."""
+        table, powers = _SEVEN if self.short else _THIRTEEN, (self.a2, self.a4, self.a6)
+        c = [x / table[0] for x in table[parity::2]]  # relative to the first: nothing overflows in single precision
+        found = _polynomial(c, *powers) + c[0] * self.one
+        change = _polynomial(c, *moved) if moved else None
+        if not self.short:
+            high = [0, *c[4:]]
+            inner = _polynomial(high, *powers)
+            found = found + self.a6 @ inner
+            change = change + self.a6 @ _polynomial(high, *moved) + moved[2] @ inner if moved else None
+        return found, change
 
 
 def _polynomial(c, x2, x4, x6):
     return c[1] * x2 + c[2] * x4 + c[3] * x6
-
-
-def _norm(a):
-    """The largest column sum of each matrix."""
-    return np.abs(a).sum(-2).max(-1, initial=0)
 
 
 def _exponent(x):
@@ -184,7 +164,7 @@ def _scaled(a, s):
 
 def _finite(r, a):
     if not np.isfinite(r).all():
-        raise ArgumentError(f"expm overflows: the norm of the matrix is {_norm(a).max():.3g}")
+        raise ArgumentError(f"expm overflows: the norm of the matrix is {one_norm(a).max():.3g}")
     return r
 
 

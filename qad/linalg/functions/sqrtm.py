@@ -57,11 +57,9 @@ def off_the_cut(a: np.ndarray, owner: str) -> None:
     on_axis = (np.abs(w.imag) <= limit * np.abs(w)) & (w.real <= 0.0)
     bad = np.argwhere(on_axis | (np.abs(w) <= limit * size))
     if len(bad):
-        batch = bad[0][:-1]
-        here = batch_entry(batch)
         raise ArgumentError(
-            f"{owner}{here}: the eigenvalue {w[tuple(bad[0])]:.6g} is zero or lies on the negative axis, where the "
-            "principal branch ends. Turn the matrix by a phase, or shift it"
+            f"{owner}{batch_entry(bad[0][:-1])}: the eigenvalue {w[tuple(bad[0])]:.6g} is zero or lies on the negative "
+            "axis, where the principal branch ends. Turn the matrix by a phase, or shift it"
         )
 
 
@@ -73,10 +71,6 @@ def _root(a):
 @primitive
 def sylvester(a: Array, b: Array, q: Array) -> Array:
     """Solution X of ``a X + X b = q``, all (..., n, n)."""
-    if not q.size:
-        return q
-    if q.ndim == 2:
-        return scipy.linalg.solve_sylvester(a, b, q)
     stack = np.concatenate([a, b, q], axis=-1)
     n = q.shape[-1]
     return each(lambda x: scipy.linalg.solve_sylvester(x[:, :n], x[:, n : 2 * n], x[:, 2 * n :]), stack)

@@ -28,11 +28,9 @@ class Closure:
 
     Attributes
     ----------
-    spec : the structure of the output
     steps : list of (function, arguments, keywords, places to fill in from earlier results)
     """
 
-    spec: Any
     steps: list[Step]
     outputs: list[tuple[int | None, Any]]  # number of a result or None, constant
 
@@ -62,12 +60,12 @@ def capture(f: Callable[[Tree], Tree], x: Tree) -> tuple[Closure, list[Tensor]]:
     captured : list of Tensors
         Those of open levels that `f` uses, each once.
     """
-    leaves, found, outputs, spec = operations(f, x)
+    leaves, found, outputs, _ = operations(f, x)
     captured = _captured([a for op in found for a in _constants(op)] + [y for number, y in outputs if number is None])
     number = {leaf: k for k, leaf in enumerate(leaves)}
     number |= {-id(a): len(leaves) + k for k, a in enumerate(captured)}  # negative: never the number of an operation
     number |= {op.number: k for k, op in enumerate(found, len(leaves) + len(captured))}
-    return Closure(spec, [_step(op, number) for op in found], [_output(*out, number) for out in outputs]), captured
+    return Closure([_step(op, number) for op in found], [_output(*out, number) for out in outputs]), captured
 
 
 def _constants(op):

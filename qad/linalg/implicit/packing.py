@@ -82,8 +82,4 @@ def as_leaf(part: np.ndarray, like: Any) -> Any:
     if like.dtype.kind == "c" != part.dtype.kind:
         part = part.view(np.result_type(part, np.complex64))
     array = part.astype(like.dtype).reshape(like.shape)
-    if type(like) is np.ndarray and not like.flags.c_contiguous:  # functions may see how an array lies in memory
-        laid_out = np.positive(like)
-        laid_out[...] = array
-        return laid_out
     return array[()] if isinstance(like, np.generic) else array

@@ -20,36 +20,26 @@ from qad.linalg.krylov.eigensearch import dominant
 from qad.linalg.krylov.gmres import Report, plain_leaves
 from qad.linalg.support import tolerances
 
-if TYPE_CHECKING:
-    from typing import Any, Literal, overload
-
-    from qad.typing import LinearMap, Scalar, Tree
-
 SIDES = ("right", "left", "both")
 
 if TYPE_CHECKING:
+    from typing import Any, Literal, TypedDict, Unpack, overload
+
+    from qad.typing import LinearMap, Scalar, Tree
+
+    class Limits(TypedDict, total=False):
+        tol: float
+        restart: int
+        maxiter: int
+        report: Report | None
 
     @overload
     def dominant_eig(
-        a: LinearMap,
-        v0: Tree,
-        side: Literal["right", "left"] = "right",
-        *,
-        tol: float = tolerances.SOLVED,
-        restart: int = 60,
-        maxiter: int = 1000,
-        report: Report | None = None,
+        a: LinearMap, v0: Tree, side: Literal["right", "left"] = "right", **how: Unpack[Limits]
     ) -> tuple[Scalar, Tree]: ...
     @overload
     def dominant_eig(
-        a: LinearMap,
-        v0: Tree,
-        side: Literal["both"],
-        *,
-        tol: float = tolerances.SOLVED,
-        restart: int = 60,
-        maxiter: int = 1000,
-        report: Report | None = None,
+        a: LinearMap, v0: Tree, side: Literal["both"], **how: Unpack[Limits]
     ) -> tuple[Scalar, Tree, Tree]: ...
 
 

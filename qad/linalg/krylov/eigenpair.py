@@ -11,6 +11,7 @@ Reference: H. Xie, J.-G. Liu and L. Wang, Phys. Rev. B 101, 245139 (2020), for r
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -211,8 +212,7 @@ def _check_pair(operator, value, report, scale):
 
 def _again(f, solution, find, limits, old, hermitian):
     """The eigenpair of the same equation with other operands."""
-    operator = Operator.__new__(Operator)
-    operator.__dict__.update(old.__dict__)
+    operator = copy(old)
     zero = np.zeros_like(solution[-1])
     operator.unit = 1.0
     operator.on_leaves = lambda leaves: f([*leaves, zero])[:-1]

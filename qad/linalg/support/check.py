@@ -90,13 +90,17 @@ def require_hermitian(a: np.ndarray, owner: str) -> None:
     apart, size = largest_entry(a.real - a.real.mT), largest_entry(a.real)
     if a.dtype.kind == "c":
         apart, size = np.maximum(apart, largest_entry(a.imag + a.imag.mT)), np.maximum(size, largest_entry(a.imag))
-    bad = apart > tolerances.half(a.dtype) * size
-    if bad.any():
-        bad = np.argwhere(bad)
+    bad = np.argwhere(apart > tolerances.half(a.dtype) * size)
+    if len(bad):
         raise ArgumentError(
             f"{owner}: the matrix{batch_entry(bad[0])} is not Hermitian: entries differ from those of its adjoint by "
             f"{apart[tuple(bad[0])]:.3g}. Write (A + A.mH) / 2, of which {owner} reads one triangle"
         )
+
+
+def one_norm(x: np.ndarray) -> np.ndarray:
+    """The largest column sum of each matrix."""
+    return np.abs(x).sum(axis=-2).max(axis=-1, initial=0.0)
 
 
 def largest_entry(x: np.ndarray) -> np.ndarray:

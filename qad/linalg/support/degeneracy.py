@@ -117,13 +117,12 @@ def refuse(
     *batch, i, j = map(int, np.argwhere(bad)[0])
     i = i if size.shape[-2] == s.shape[-1] else j
     values = np.broadcast_to(s, (*size.shape[:-2], s.shape[-1]))[tuple(batch)]
-    here = batch_entry(batch)
     state = "degenerate to rounding (or zero)"
     if order > 1:
         state = f"too close (or too small) for a derivative of order {order}, whose rounding goes as eps / gap**{order}"
     complain(
-        f"{owner}{here}: its values {values[i]:.17g} and {values[j]:.17g} (numbers {i} and {j}) are {state}, and the "
-        "loss depends on them or on their vectors in a way that the factors do not determine. "
+        f"{owner}{batch_entry(batch)}: its values {values[i]:.17g} and {values[j]:.17g} (numbers {i} and {j}) are "
+        f"{state}, and the loss depends on them or on their vectors in a way that the factors do not determine. "
         f"Use {FIX[owner]}, which is exact there, or a loss of the other columns only",
         degenerate,
     )
@@ -159,15 +158,13 @@ def check_phases(diagonal: np.ndarray, s: np.ndarray, owner: str, scale: np.ndar
     Zero is what lies below a relative tolerance times the size `scale` (...) of the cotangents, or below `floor` (...).
     """
     limit = np.maximum(tolerances.SUMS * tolerances.half(s.dtype) * scale, floor)
-    bad = np.abs(diagonal) > limit[..., None]
-    if bad.any():
-        bad = np.argwhere(bad)
+    bad = np.argwhere(np.abs(diagonal) > limit[..., None])
+    if len(bad):
         *batch, i = map(int, bad[0])
-        here = batch_entry(batch)
         raise ArgumentError(
-            f"{owner}{here}: the loss depends on the phase of vector number {i} (its derivative along that phase is "
-            f"{diagonal[tuple(bad[0])]:.3g}), which {owner} leaves arbitrary. Write the loss in gauge-invariant terms, "
-            "such as U @ f(s) @ Vh or abs of an overlap"
+            f"{owner}{batch_entry(batch)}: the loss depends on the phase of vector number {i} (its derivative along "
+            f"that phase is {diagonal[tuple(bad[0])]:.3g}), which {owner} leaves arbitrary. Write the loss in "
+            "gauge-invariant terms, such as U @ f(s) @ Vh or abs of an overlap"
         )
 
 

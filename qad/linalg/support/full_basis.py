@@ -16,8 +16,6 @@ from qad.linalg.support.degeneracy import complain, magnitude
 from qad.linalg.support.hermitian_parts import skew
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from qad.typing import Array
 
 BASIS = {

@@ -15,7 +15,6 @@ from qad.extend import no_grad, stack_of, value_of, vjp
 from qad.linalg.decompositions.eigh import eigh
 from qad.linalg.decompositions.svd import svd
 from qad.linalg.factored.factors import by_size
-from qad.linalg.functions.norm import norm
 from qad.linalg.krylov.block_lanczos import RESTARTS, triples
 from qad.linalg.support.check import finite, require_hermitian
 from qad.linalg.support.degeneracy import width
@@ -25,9 +24,8 @@ from qad.linalg.truncation.kept_space import eigenspace, singular_spaces
 from qad.linalg.truncation.truncation_rank import discarded, has_gap, orthonormal, rank_of
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    import numpy as np
+    from collections.abc import Callable
+    from typing import Any, TypeAlias
 
     from qad.typing import Array, ArrayLike, LinearMap
 
@@ -38,18 +36,27 @@ LARGE, FEW = 1024, 16  # "auto" iterates from this size on, for at most one FEW-
 FEW_RESTARTS = 6  # after which "auto" decomposes the matrix
 
 
-def is_wanted(a: LinearMap, max_rank: int | None, method: str, name: str) -> bool:
-    """Whether `a` is to be truncated iteratively."""
+def iterated(
+    of_kept: Callable[..., Any], a: LinearMap, v0: ArrayLike | None, cut: Cut, method: str, name: str, **how: str
+) -> Any:
+    """The truncation by `svd_of_kept` or `eigh_of_kept`; None where the matrix is to be decomposed."""
     if method not in METHODS:
         raise ArgumentError(f"{name}: method={method!r}; write one of {', '.join(METHODS)}")
-    if callable(a):
-        if method == "full" or max_rank is None:
-            raise ArgumentError(f"{name} of a function is iterative, and needs max_rank")
-        return True
-    if method == "iterative" and (a.ndim != 2 or max_rank is None):
+    max_rank, patient = cut[0], callable(a) or method == "iterative"
+    if callable(a) and (method == "full" or max_rank is None):
+        raise ArgumentError(f"{name} of a function is iterative, and needs max_rank")
+    if patient and not callable(a) and (a.ndim != 2 or max_rank is None):
         raise ArgumentError(f'{name}: method="iterative" needs max_rank and one matrix, not shape {a.shape}')
-    few = max_rank is not None and LARGE <= min(a.shape[-2:]) >= FEW * max_rank
-    return method == "iterative" or (method == "auto" and few and stack_of(a).ndim == 2)
+    if not patient and (max_rank is None or method == "full" or stack_of(a).ndim > 2):
+        return None
+    if not patient and not LARGE <= min(a.shape[-2:]) >= FEW * max_rank:
+        return None
+    try:
+        return of_kept(a, v0, cut, patient=patient, **how)
+    except ConvergenceError:
+        if patient:
+            raise
+        return None
 
 
 def svd_of_kept(
@@ -67,7 +74,7 @@ def svd_of_kept(
         left, right = orthonormal(left), orthonormal(right)
         u, s, vh = svd(adjoint(left) @ operator.apply(right), degenerate=degenerate)
         u, v = left @ u, right @ adjoint(vh)
-    return u, s, adjoint(v), None if callable(a) else _error(a - (u * s) @ adjoint(v), found, k)
+    return u, s, adjoint(v), None if callable(a) else discarded(a - (u * s) @ adjoint(v), found, k)
 
 
 def eigh_of_kept(
@@ -91,11 +98,7 @@ def eigh_of_kept(
         basis = orthonormal(basis)
         w, turn = by_size(*eigh(hermitian(adjoint(basis) @ operator.apply(basis)), degenerate=degenerate))
         v = basis @ turn
-    return w, v, None if callable(a) else _error(a - (v * w) @ adjoint(v), s, k)
-
-
-def _error(rest, s, k):
-    return discarded(rest, s, k) if k < s.size else norm(rest)
+    return w, v, None if callable(a) else discarded(a - (v * w) @ adjoint(v), s, k)
 
 
 class _Columns:
@@ -104,7 +107,8 @@ class _Columns:
     def __init__(self, a, v0, name, patient):
         self.name, self.patient = name, patient
         bare = None if callable(a) else value_of(a)
-        self.start = _direction(bare) if v0 is None and bare is not None else _start(v0, name)
+        rng, is_free = np.random.default_rng(1), v0 is None and bare is not None
+        self.start = normal(rng, bare.shape[1], bare.dtype) if is_free else _start(v0, name)
         if bare is None:
             self.start = self.start.astype(np.result_type(self.start, self.plain(a)(self.start[:, None])))
             self.apply, self.transpose = a, _Adjoint(a, self.start)
@@ -159,14 +163,10 @@ def _start(v0, name):
     return v0 if v0.dtype.kind in "fc" else v0.astype(float)
 
 
-def _direction(a):
-    return normal(np.random.default_rng(1), a.shape[1], a.dtype)
-
-
 def _rank(s, cut, multiplets, operator):
     """How many to keep; a derivative asks for a gap behind them, and for values that are not zero."""
     policy = multiplets if operator.patient or multiplets != "warn" else "cut"
-    k = rank_of(s, *cut, policy, operator.start.size, level=4)
+    k = rank_of(s, *cut, policy, operator.start.size, level=5)
     if s[k - 1] <= width(s) or not (k == s.size or has_gap(s, k)):
         what = "zero" if s[k - 1] <= width(s) else f"degenerate with the next, {s[k]:.6g}"
         raise (ArgumentError if operator.patient else ConvergenceError)(

@@ -75,8 +75,7 @@ def _in_blocks(f, k):
     """`f`, which takes k columns, for any number of them."""
 
     def wide(x):
-        blocks = [x[:, i : i + k] for i in range(0, x.shape[1], k)]
-        padded = [np.pad(b, ((0, 0), (0, k - b.shape[1]))) for b in blocks]
-        return np.column_stack([f(p)[:, : b.shape[1]] for p, b in zip(padded, blocks, strict=True)])
+        padded = np.pad(x, ((0, 0), (0, -x.shape[1] % k)))
+        return np.column_stack([f(padded[:, i : i + k]) for i in range(0, x.shape[1], k)])[:, : x.shape[1]]
 
     return wide

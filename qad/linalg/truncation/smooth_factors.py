@@ -26,7 +26,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import Tensor, like
+from qad.extend import like
+from qad.linalg.support.derivative_order import orders
 from qad.linalg.support.hermitian_parts import adjoint
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def factors(a: Array, u: np.ndarray, s: np.ndarray, vh: np.ndarray, k: int) -> t
 
     The k-th singular value is positive and larger than the next.
     """
-    scale, steps = s[..., :1, None], _orders(a) + SPARE
+    scale, steps = s[..., :1, None], orders(a) + SPARE
     a, s, v = a * (1 / scale), s / s[..., :1], adjoint(vh)
     x, y = _subspaces(adjoint(u) @ a @ v, s, k, steps)
     left = _orthonormal(u[..., :k] + u[..., k:] @ x, steps)
@@ -56,7 +57,7 @@ def _subspaces(b, s, k, steps):
     """X and Y: the spaces of the kept singular vectors as graphs, of ``b = U^H A V``."""
     b00, b01, b10, b11 = b[..., :k, :k], b[..., :k, k:], b[..., k:, :k], b[..., k:, k:]
     h00, h01, h10, h11 = map(adjoint, (b00, b01, b10, b11))
-    tall, wide = (_padded(s[..., k:], size)[..., None] for size in b11.shape[-2:])
+    tall, wide = (_resized(s[..., k:, None], size) for size in b11.shape[-2:])
     kept = s[..., None, :k]
     x, y = b10 * 0, h01 * 0
     for _ in range(steps):
@@ -97,21 +98,8 @@ def _unitary(core, s, steps):
     return w
 
 
-def _padded(t, size):
-    """The discarded singular values, with zeros up to this size."""
-    return np.concatenate([t, like(t).zeros((*t.shape[:-1], size - t.shape[-1]), t.dtype)], axis=-1)
-
-
 def _resized(r, rows):
     """`r` with rows dropped or zeros added."""
     if r.shape[-2] >= rows:
         return r[..., :rows, :]
     return np.concatenate([r, like(r).zeros((*r.shape[:-2], rows - r.shape[-2], r.shape[-1]), r.dtype)], axis=-2)
-
-
-def _orders(a):
-    """How many levels record `a`: as many derivatives can be taken of it now."""
-    n = 0
-    while type(a) is Tensor:
-        n, a = n + 1, a.value
-    return n

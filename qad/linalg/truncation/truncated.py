@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ConvergenceError
 from qad.extend import on_stack, stack_of, unrecorded
 from qad.linalg.decompositions.eigh import eigh
 from qad.linalg.decompositions.svd import svd
@@ -24,7 +23,7 @@ from qad.linalg.support.check import matrices, square
 from qad.linalg.support.degeneracy import check_policy
 from qad.linalg.support.drivers import hermitian_eigenpairs
 from qad.linalg.support.hermitian_parts import adjoint, hermitian
-from qad.linalg.truncation.iterative import eigh_of_kept, is_wanted, svd_of_kept
+from qad.linalg.truncation.iterative import eigh_of_kept, iterated, svd_of_kept
 from qad.linalg.truncation.truncation_rank import discarded, has_gap, orthonormal, rank_of
 
 if TYPE_CHECKING:
@@ -98,19 +97,15 @@ def truncated_svd(
     """
     check_policy(degenerate)
     a = a if callable(a) else matrices(a, "truncated_svd")
-    if is_wanted(a, max_rank, method, "truncated_svd"):
-        how = {"multiplets": multiplets, "degenerate": degenerate, "patient": callable(a) or method == "iterative"}
-        try:
-            return svd_of_kept(a, v0, (max_rank, cutoff, relative), **how)
-        except ConvergenceError:
-            if how["patient"]:
-                raise
+    cut, how = (max_rank, cutoff, relative), {"multiplets": multiplets, "degenerate": degenerate}
+    found = iterated(svd_of_kept, a, v0, cut, method, "truncated_svd", **how)
+    if found is not None:
+        return found
     u, s, vh = np.linalg.svd(unrecorded(a), full_matrices=False)
     k = rank_of(stack_of(s), max_rank, cutoff, relative, multiplets, max(a.shape[-2:]))
-    if stack_of(a) is a:
-        return u[..., :, :k], s[..., :k], vh[..., :k, :], np.linalg.norm(s[..., k:], axis=-1)
-    if not has_gap(stack_of(s), k):
-        u, s, vh = svd(a, full_matrices=False, degenerate=degenerate)
+    plain = stack_of(a) is a
+    if plain or not has_gap(stack_of(s), k):
+        u, s, vh = (u, s, vh) if plain else svd(a, full_matrices=False, degenerate=degenerate)
         return u[..., :, :k], s[..., :k], vh[..., :k, :], _size(s, k)
     polar = funm_svd(above_one, a * (1 / threshold(s, k)))
     left = orthonormal(polar @ adjoint(vh[..., :k, :]))
@@ -165,19 +160,15 @@ def truncated_eigh(
     """
     check_policy(degenerate)
     a = a if callable(a) else square(a, "truncated_eigh")
-    if is_wanted(a, max_rank, method, "truncated_eigh"):
-        how = {"multiplets": multiplets, "degenerate": degenerate, "patient": callable(a) or method == "iterative"}
-        try:
-            return eigh_of_kept(a, v0, (max_rank, cutoff, relative), **how)
-        except ConvergenceError:
-            if how["patient"]:
-                raise
+    cut, how = (max_rank, cutoff, relative), {"multiplets": multiplets, "degenerate": degenerate}
+    found = iterated(eigh_of_kept, a, v0, cut, method, "truncated_eigh", **how)
+    if found is not None:
+        return found
     w, v = by_size(*on_stack(hermitian_eigenpairs, a))
     k = rank_of(np.abs(stack_of(w)), max_rank, cutoff, relative, multiplets, a.shape[-1])
-    if stack_of(a) is a:
-        return w[..., :k], v[..., :, :k], np.linalg.norm(w[..., k:], axis=-1)
-    if not has_gap(np.abs(stack_of(w)), k):
-        w, v = by_size(*eigh(a, degenerate=degenerate))
+    plain = stack_of(a) is a
+    if plain or not has_gap(np.abs(stack_of(w)), k):
+        w, v = (w, v) if plain else by_size(*eigh(a, degenerate=degenerate))
         return w[..., :k], v[..., :, :k], _size(w, k)
     basis = orthonormal(funm_herm(outside_one, a * (1 / threshold(np.abs(w), k))) @ v[..., :, :k])
     kept, v = by_size(*eigh(hermitian(adjoint(basis) @ a @ basis), degenerate=degenerate))

@@ -74,6 +74,8 @@ def discarded(rest: Array, s: np.ndarray, k: int) -> Array:
     It has no derivative that rounding leaves certain where what is left out is nearly nothing, and is a constant where
     that is zero to rounding.
     """
+    if k == s.shape[-1]:
+        return norm(rest, axis=(-2, -1))
     ratio = s[..., k] / np.where(s[..., 0] > 0.0, s[..., 0], 1.0)
     nothing, dtype = ratio <= tolerances.zero(s.dtype, max(rest.shape[-2:])), s.dtype
     lost = stack_of(~nothing & (ratio <= tolerances.lost(dtype)))
