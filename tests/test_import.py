@@ -25,12 +25,13 @@ LATE = {
     "symmetric",
     "viz",
 }  # floors
-AT_ONCE = {"contract", "core", "extend", "frozen", "linalg", "rules", "testing"}
+AT_ONCE = {"contract", "core", "extend", "frozen", "installed", "linalg", "rules", "testing"}
 BY_NAME = {
+    "archive",
     "commands",
     "showing",
     "typing",
-}  # the command line, what draws, and words for annotations, which run for nobody but who imports them
+}  # files, the command line, what draws, and words for annotations, which run for nobody but who imports them
 UNDERGROUND = {"native"}  # not public: it comes when something is compiled
 PACKAGES = {"numpy", "optree", "scipy", "typing_extensions"}  # typing_extensions belongs to optree
 

@@ -35,13 +35,10 @@ TOP = ("__init__", "__main__", "commands")  # which may import all, qad itself i
 ROOMS = (  # of core, each of which imports only those before it
     "errors",
     "keywords",
-    "archive",
     "malloc",
     "threads",
-    "installed",
     "config",
     "waiting",
-    "words",
     "counterparts",
     "tape",
     "modes",
@@ -65,25 +62,22 @@ PATCHES = {  # the files that change what another one has made, and what it is
     ("core/fast/__init__.py", "recorders"),
     ("core/buffers/primitive.py", "WRITE"),  # the rules of the primitive that levels write by
     ("core/vmap/rules.py", "Batched"),  # a class and what NumPy's protocols make of it, in two files
-    ("linalg/factored/algebra.py", "Net"),
     ("mps/__init__.py", "Methods"),
     ("mps/conserving/observables.py", "SymmetricMPS"),
-    ("symmetric/protocol.py", "SymTensor"),
 }
 INSTALLED = {"sweep", "unary", "unary_with_metadata", "binary", "product"}
 FROM_CORE = {
-    "archive",
     "errors",
-    "installed",
     "keywords",
     "trees",
     "threads",
     "waiting",
 }  # all else comes through extend
 BY_THE_DOOR = (  # which need not
-    "core", "extend", "testing", "showing", "integrate", "optimize", "viz", "frozen", "typing", *TOP,
+    "core", "extend", "archive", "installed", "testing", "showing", "integrate", "optimize", "viz", "frozen", "typing",
+    *TOP,
 )  # fmt: skip
-BESIDE_CORE = ("extend", "testing", "showing")  # rest on core alone; every floor above core may use them
+BESIDE_CORE = ("extend", "archive", "installed", "testing", "showing")  # each may import those before it, and core
 WORDS = "typing"  # what annotations are written in: rests on core alone, and is open to every floor
 OPTIONAL = {
     "autoray", "cotengra", "cupy", "dask", "distributed", "jax", "llvmlite", "matplotlib", "numba", "openqasm3",
@@ -102,8 +96,10 @@ def allowed(floor):
         return None
     if floor == "core":
         return {"core", WORDS}
-    if floor in (*BESIDE_CORE, WORDS):
-        return {"core", floor, WORDS}
+    if floor in BESIDE_CORE:
+        return {"core", *BESIDE_CORE[: BESIDE_CORE.index(floor) + 1], WORDS}
+    if floor == WORDS:
+        return {"core", WORDS}
     return {*FLOORS[: FLOORS.index(floor) + 1], *BESIDE_CORE, WORDS}
 
 

@@ -18,7 +18,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from qad.core.errors import ArgumentError
-from qad.core.installed import require
+from qad.installed import require
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -74,33 +74,31 @@ def config(
     'auto'
     """
     global _settings
+    _check(
+        "keep_memory",
+        keep_memory,
+        isinstance(keep_memory, (bool, str)) and keep_memory in WAYS,
+        '"auto", True or False',
+    )
+    _check("messages", messages, isinstance(messages, bool), "True or False")
+    by_itself = isinstance(threads, str) and threads == "auto"
+    _check("threads", threads, by_itself or _is_count(threads), '"auto" or a number from 1')
+    if keep_memory is not None:
+        WAYS[keep_memory]()
+    if threads is not None:
+        set_threads(None if by_itself else int(threads))
     given = {"keep_memory": keep_memory, "messages": messages, "threads": threads}
-    given = {name: value for name, value in given.items() if value is not None}
-    for name, value in given.items():
-        right, words, _ = SETTINGS[name]
-        if not right(value):
-            raise ArgumentError(f"{name}={value!r}: write {words}")
-    for name, value in given.items():
-        SETTINGS[name][2](value)
-    _settings = replace(_settings, **given)
+    _settings = replace(_settings, **{name: value for name, value in given.items() if value is not None})
     return _settings
+
+
+def _check(name: str, value: object, is_right: bool, words: str) -> None:
+    if value is not None and not is_right:
+        raise ArgumentError(f"{name}={value!r}: write {words}")
 
 
 def _is_count(value: object) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value > 0
-
-
-# which values are right, in words, and what takes effect
-SETTINGS: dict[str, tuple[Callable[[Any], bool], str, Callable[[Any], None]]] = {
-    "keep_memory": (
-        lambda value: isinstance(value, (bool, str)) and value in WAYS, '"auto", True or False', lambda v: WAYS[v]()
-    ),
-    "messages": (lambda value: isinstance(value, bool), "True or False", lambda value: None),
-    "threads": (
-        lambda value: (isinstance(value, str) and value == "auto") or _is_count(value), '"auto" or a number from 1',
-        lambda value: set_threads(None if value == "auto" else int(value)),
-    ),
-}  # fmt: skip
 
 
 def from_environment() -> None:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from typing import Any, overload
 
     from qad.core.families import Kind
-    from qad.core.words import Rule
     from qad.typing import Function, P, R
+    from qad.typing.words import Rule
 
 PRIMITIVES: dict[Any, Any] = {GETITEM.fn: GETITEM}  # NumPy function or wrapped primitive -> Primitive
 

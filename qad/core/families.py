@@ -11,7 +11,7 @@ first axis; `batched` says of each array whether its first axis is that of the b
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
@@ -19,22 +19,18 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.core.words import Rule
     from qad.typing import Axis, Function
+    from qad.typing.words import Rule
 
 BATCHING: dict[Any, Rule] = {}  # NumPy function or wrapped primitive -> rule
 ASKING: set[Any] = set()  # functions of the shape and dtype of one example only
 
 
-class Kind:
+class Kind(NamedTuple):
     """A family of functions: `of` makes the batching rule of one of them."""
 
-    __slots__ = ("name", "of")
     name: str
     of: Any
-
-    def __init__(self, name: str, of: Function) -> None:
-        self.name, self.of = name, of
 
     def __repr__(self) -> str:
         return self.name

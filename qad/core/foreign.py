@@ -17,14 +17,8 @@ from qad.core.tape.operands import NUMBERS
 from qad.core.tape.tensor import Tensor
 from qad.core.vmap.batched import stack_of
 
-HOST: frozenset[type] = NUMBERS | {
-    ndarray,
-    Tensor,
-    bool,
-    slice,
-    type(None),
-    type(...),
-}  # frequent kinds, no arrays of another library
+# frequent kinds, no arrays of another library
+HOST: frozenset[type] = NUMBERS | {ndarray, Tensor, bool, slice, type(None), type(...)}
 
 
 def is_foreign(x: Any) -> bool:

@@ -15,15 +15,15 @@ from qad.core.tape.tensor import value_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from qad.core.words import Answer, Keywords, Value
     from qad.typing import Function, P, R
+    from qad.typing.words import Answer, Keywords, Value
 
 RECORDINGS: set[Any] = set()  # the recordings that run, in any thread; nearly always empty
 
 
 def as_step(call: Function, fn: Function, args: Sequence[Value], kwargs: Keywords) -> Answer:
     """Hand the call of a primitive to the recording of its first traced operand; without one just run `fn`."""
-    for x in _flat((args, *kwargs.values())):
+    for x in flat((args, *kwargs.values())):
         take = getattr(type(x), "__qad_step__", None)
         if take is not None:
             return take(x, call, fn, args, kwargs)
@@ -67,9 +67,10 @@ def opaque(fn: Callable[P, R]) -> Callable[P, R]:
     return call
 
 
-def _flat(things: Iterable[Any]) -> Iterator[Any]:
+def flat(things: Iterable[Any]) -> Iterator[Any]:
+    """What stands in `things`, and in lists, tuples and dicts among them."""
     for x in things:
-        if type(x) in (tuple, list):
-            yield from _flat(x)
+        if type(x) in (tuple, list, dict):
+            yield from flat(x.values() if type(x) is dict else x)
         else:
             yield x

@@ -21,21 +21,16 @@ if TYPE_CHECKING:
 
     from qad.core.families import Kind
     from qad.core.tape.node import Primitive
-    from qad.core.words import Keywords, Rule, Value
     from qad.typing import F, Function
+    from qad.typing.words import Keywords, Rule, Value
 
 
 def install(fn: Function, p: Primitive) -> None:
     """Have primitive `p` recorded wherever NumPy's function `fn` is called with Tensors."""
     if isinstance(fn, np.ufunc):
         quick = fn.nout == 1 and len(p.vjps) == fn.nin and all(p.vjps)
-        UFUNCS[fn] = (
-            recorders.unary(p)
-            if quick and fn.nin == 1
-            else recorders.binary(p)[0]
-            if quick and p.elementwise
-            else _general(p)
-        )
+        one, two = quick and fn.nin == 1, quick and p.elementwise
+        UFUNCS[fn] = recorders.unary(p) if one else recorders.binary(p)[0] if two else _general(p)
     else:
         FUNCTIONS[fn] = _general(p)
 

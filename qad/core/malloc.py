@@ -17,7 +17,7 @@ KEPT: dict[int, int] = {MMAP_THRESHOLD: 32 << 20, TRIM_THRESHOLD: 64 << 20}
 USUAL: dict[int, int] = {MMAP_THRESHOLD: 128 << 10, TRIM_THRESHOLD: 128 << 10}
 
 waiting: bool = True  # for the first large gradient
-_told = False
+_now = USUAL
 
 
 def ready(nbytes: int) -> None:
@@ -28,29 +28,23 @@ def ready(nbytes: int) -> None:
 
 def keep() -> None:
     """Tell the C library to keep freed memory."""
-    global waiting, _told
-    waiting, _told = False, True
-    _tell(KEPT)
+    _become(False, KEPT)
 
 
 def leave() -> None:
     """Leave the C library alone; where it was told otherwise before, it takes its usual thresholds."""
-    global waiting, _told
-    waiting, before = False, _told
-    _told = False
-    if before:
-        _tell(USUAL)
+    _become(False, USUAL)
 
 
 def wait() -> None:
     """Leave the C library alone until the first large gradient."""
-    global waiting
-    leave()
-    waiting = True
+    _become(True, USUAL)
 
 
-def _tell(thresholds: dict[int, int]) -> None:
-    for parameter, size in thresholds.items():
+def _become(wait: bool, thresholds: dict[int, int]) -> None:
+    global waiting, _now
+    waiting, before, _now = wait, _now, thresholds
+    for parameter, size in thresholds.items() if thresholds is not before else ():
         _mallopt(parameter, size)
 
 

@@ -31,8 +31,6 @@ class Structured(Level):
     """
 
     __slots__ = ("made", "plain")
-    made: Any
-    plain: Any
 
     def understood(self, p: Any, args: Any, kwargs: Any) -> Any:
         """What primitive `p` makes of `args`: a Structured, a recorded Tensor, or None where it is not understood."""
@@ -41,7 +39,8 @@ class Structured(Level):
     def tensor(self, value: Any, made: Any, number: Any) -> Tensor:
         """The Tensor of this structure, `made` as said above."""
         Level.__init__(self, number)
-        self.made, self.plain = made, None
+        self.made: Any = made
+        self.plain: Any = None
         return Tensor(value, None, self)
 
     def apply(self, primitive: Any, operands: Any, keywords: Any) -> Any:

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from qad.core.tape.levels import Level
-    from qad.core.words import Spec, Value
     from qad.typing import Function, T, Tree
+    from qad.typing.words import Spec, Value
 
 NAMESPACE = "qad"  # of the classes that optree knows from here
 _LEAVES = (np.ndarray, Tensor, float, complex)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qad.core.installed import require
+from qad.installed import require
 
 require("qad.interop.cotengra", "cotengra")
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.installed import require
+from qad.installed import require
 
 require("qad.interop.qiskit", "qiskit")
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from qad.core.installed import require
+from qad.installed import require
 
 require("qad.interop.tenpy", "tenpy")
 

@@ -1,4 +1,4 @@
-"""Chains on disk: files of plain arrays (`qad.core.archive`)."""
+"""Chains on disk: files of plain arrays (`qad.archive`)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.archive import read_format, understood, write_arrays
+from qad.archive import read_format, understood, write_arrays
 from qad.extend import value_of
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import sys
 from hashlib import blake2b
 from pathlib import Path
 
-from qad.core.archive import put
+from qad.archive import put
 
 __all__ = ["folder", "keep", "kept"]
 

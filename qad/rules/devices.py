@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.core.installed import require
 from qad.core.trees import tree_map
 from qad.extend import ENTRIES, is_foreign, primitive, rule, stack_of
+from qad.installed import require
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qad.core.installed import require
+from qad.installed import require
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ from io import BytesIO, StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qad.core.archive import put
+from qad.archive import put
 from qad.core.errors import ArgumentError
 from qad.showing.drawing import Drawing
 from qad.showing.painting import paint, painted

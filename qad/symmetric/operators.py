@@ -11,7 +11,11 @@ from qad.core.errors import MissingRuleError
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
-__all__ = ["Refusals", "refused"]
+    from qad.typing import Function
+
+__all__ = ["FUNCTIONS", "Refusals", "refused"]
+
+FUNCTIONS: dict[Function, Function] = {}  # NumPy's functions that mean the same here, filled by ``protocol.py``
 
 BLOCKS = "take a.blocks()[charges], a.sectors(), or a.to_dense()"
 ELEMENTS = "elements are in a.data; qad.symmetric.funm_herm and funm_svd are functions of matrices"
@@ -51,6 +55,14 @@ class Refusals:
 
     def __hash__(self) -> int:
         return object.__hash__(self)
+
+    def __array_function__(self, function: Function, types: Any, args: Any, kwargs: Any) -> Any:
+        if function not in FUNCTIONS:
+            name = getattr(function, "__name__", function)
+            raise MissingRuleError(
+                f"np.{name} does not take symmetric tensors: see qad.symmetric, or take .data, .blocks() or .to_dense()"
+            )
+        return FUNCTIONS[function](*args, **kwargs)
 
     def __matmul__(self, other: Any) -> NoReturn:
         raise MissingRuleError("a @ b: say which legs are contracted: qad.tensordot(a, b, 1), or qad.einsum")

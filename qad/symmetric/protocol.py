@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.contract.einsum import einsum
-from qad.core.errors import ArgumentError, MissingRuleError
+from qad.core.errors import ArgumentError
 from qad.symmetric.contraction import tensordot, trace, vdot
+from qad.symmetric.operators import FUNCTIONS
 from qad.symmetric.tensor import SymTensor, as_symmetric
 
 if TYPE_CHECKING:
     from typing import Any
-
-    from qad.typing import Function
 
 __all__ = ["norm"]
 
@@ -57,7 +56,7 @@ def _trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
     return trace(a, axis1, axis2)
 
 
-FUNCTIONS: dict[Function, Function] = {
+FUNCTIONS |= {
     np.einsum: _einsum,
     np.tensordot: tensordot,
     np.trace: _trace,
@@ -67,17 +66,3 @@ FUNCTIONS: dict[Function, Function] = {
     np.shape: lambda a: a.shape,
     np.ndim: lambda a: a.ndim,
 }
-
-
-def _array_function(self, function, types, args, kwargs):
-    try:
-        found = FUNCTIONS[function]
-    except KeyError as error:
-        name = getattr(function, "__name__", function)
-        raise MissingRuleError(
-            f"np.{name} does not take symmetric tensors: see qad.symmetric, or take .data, .blocks() or .to_dense()"
-        ) from error
-    return found(*args, **kwargs)
-
-
-SymTensor.__array_function__ = _array_function

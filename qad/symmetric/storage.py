@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.archive import read_format, understood, write_arrays
+from qad.archive import read_format, understood, write_arrays
 from qad.core.errors import ArgumentError
 from qad.extend import value_of
 from qad.symmetric.fusing import fused_leg

@@ -18,11 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from qad.core.tape.tensor import Tensor
-from qad.core.words import Cotangent as Cotangent  # what rules and handlers speak of
-from qad.core.words import Index as Index
-from qad.core.words import Rule as Rule
-from qad.core.words import Tangent as Tangent
-from qad.core.words import Value as Value
+from qad.typing.words import Cotangent as Cotangent  # what rules and handlers speak of
+from qad.typing.words import Index as Index
+from qad.typing.words import Rule as Rule
+from qad.typing.words import Tangent as Tangent
+from qad.typing.words import Value as Value
 
 __all__ = [
     "Array", "ArrayLike", "Axis", "DTypeLike", "EigResult", "FilePath", "Function", "LinearMap", "Number", "Progress",

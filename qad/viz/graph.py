@@ -15,7 +15,7 @@ from qad.extend import Tensor, value_of
 if TYPE_CHECKING:
     from typing import Any
 
-    from qad.core.words import Cotangent, Node
+    from qad.typing.words import Cotangent, Node
 
 MOST = 400  # cards in one picture
 SIGNS = {

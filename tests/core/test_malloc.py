@@ -108,15 +108,15 @@ print(ctypes.__name__)
 @pytest.fixture
 def told(monkeypatch):
     """The parameters that are set meanwhile; afterwards everything is as it was."""
-    calls, before = [], (memory.waiting, memory._told, qad.config().keep_memory)
+    calls, before = [], (memory.waiting, memory._now, qad.config().keep_memory)
     monkeypatch.setattr(memory, "_mallopt", lambda parameter, size: calls.append((parameter, size)))
     yield calls
     qad.config(keep_memory=before[2])
-    memory.waiting, memory._told = before[:2]
+    memory.waiting, memory._now = before[:2]
 
 
 def test_the_library_is_told_once(told):
-    memory.waiting, memory._told = True, False
+    memory.waiting, memory._now = True, memory.USUAL
     for _ in range(3):
         qad.grad(lambda x: np.sum(x * x))(np.ones(10_000))
     assert told == [(-3, 32 << 20), (-1, 64 << 20)]

@@ -12,7 +12,7 @@ import pytest
 import qad
 from qad.circuit import NoisyCircuit
 from qad.contract import crew
-from qad.core.installed import NEEDED, numbers, require
+from qad.installed import NEEDED, numbers, require
 from qad.native import machine
 from qad.showing.painting import new_figure
 

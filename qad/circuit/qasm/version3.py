@@ -14,7 +14,7 @@ from qad.circuit.qasm.tokens import MOST_STEPS
 from qad.circuit.qasm.values3 import Names, refused, value
 from qad.circuit.steps import Steps
 from qad.core.errors import ArgumentError, QasmError
-from qad.core.installed import require
+from qad.installed import require
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -10,7 +10,7 @@ from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
 from qad.core.tape.tensor import Tensor, value_of
 
 if TYPE_CHECKING:
-    from qad.core.words import Value
+    from qad.typing.words import Value
 
 
 def check_shape(there: tuple[int, ...], v: Value, x: Tensor) -> None:

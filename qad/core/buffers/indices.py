@@ -10,7 +10,7 @@ from numpy import ndarray
 from qad.core.tape.tensor import Tensor
 
 if TYPE_CHECKING:
-    from qad.core.words import Index
+    from qad.typing.words import Index
 
 SLICE = slice(None)
 BASIC: frozenset[type] = frozenset((int, np.int64, np.int32, np.intp, slice, type(None), type(...)))

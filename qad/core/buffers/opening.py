@@ -23,7 +23,7 @@ from qad.core.tape.views import BY_ORDER, bare
 from qad.core.vmap.batched import is_batched, stack_of
 
 if TYPE_CHECKING:
-    from qad.core.words import Index, Value
+    from qad.typing.words import Index, Value
 
 
 def write(x: Tensor, index: Index, v: Value, add: bool = False) -> None:

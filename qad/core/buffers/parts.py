@@ -13,7 +13,7 @@ from qad.core.foreign import like
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.core.words import Index, Tangent, Value
+    from qad.typing.words import Index, Tangent, Value
 
 
 def with_part(store: Any, index: Index, v: Value, part: str, add: bool) -> Value:

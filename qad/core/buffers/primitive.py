@@ -21,7 +21,7 @@ from qad.core.tape.writing import has_tensors, parts
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.core.words import Cotangent, Index, Tangent, Value
+    from qad.typing.words import Cotangent, Index, Tangent, Value
 
 
 @primitive(name="write")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,11 +13,12 @@ from qad.core.tape.tensor import Tensor, settled
 from qad.core.tape.writing import finished, has_tensors, put
 
 if TYPE_CHECKING:
-    from qad.core.words import Index, Value
+    from qad.typing.words import Index, Value
 
 ALL = slice(None)
 
 
+@dataclass(slots=True, eq=False)
 class Store:
     """One flat vector, and who may hold it.
 
@@ -34,14 +36,11 @@ class Store:
         Whether it lay in C order from the beginning, so that what NumPy makes of it is a view where ours is.
     """
 
-    __slots__ = ("content", "lent", "whole", "version", "ordered")
-
-    def __init__(self, content: Tensor, lent: bool, ordered: bool = True) -> None:
-        self.content: Tensor = content
-        self.lent: bool = lent
-        self.whole: Tensor | None = None
-        self.version: int = 0
-        self.ordered: bool = ordered
+    content: Tensor
+    lent: bool
+    ordered: bool = True
+    whole: Tensor | None = None
+    version: int = 0
 
     def lend(self, shape: tuple[int, ...]) -> Tensor:
         """All of it, in an array of this shape."""

@@ -28,7 +28,7 @@ from qad.core.tape.tensor import CONSTANT, Tensor, held, settled
 from qad.core.tape.writing import has_tensors
 
 if TYPE_CHECKING:
-    from qad.core.words import Index, Keywords, Value
+    from qad.typing.words import Index, Keywords, Value
 
 PARTS = ("real", "imag")
 

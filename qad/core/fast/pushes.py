@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from qad.core.tape.levels import Level
     from qad.core.tape.node import Primitive
-    from qad.core.words import Answer, Value
+    from qad.typing.words import Answer, Value
 
 
 def push_one(p: Primitive, x: Tensor, metadata: Sequence[Any], level: Level) -> Answer:

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from qad.core.tape.levels import Level
     from qad.core.tape.node import Primitive
-    from qad.core.words import Answer, Recorder, Value
     from qad.typing import Function
+    from qad.typing.words import Answer, Recorder, Value
 
 ARRAYS: frozenset[type] = frozenset((ndarray, Tensor))
 TWO: dict[type, Function] = {Forward: push_two, Batch: batch_two}

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qad.core.tape.node import Primitive
-    from qad.core.words import Answer, Cotangent, Found, Node, Roots, Value
+    from qad.typing.words import Answer, Cotangent, Found, Node, Roots, Value
 
 
 def sweep(roots: Roots, free: bool = False) -> Found:

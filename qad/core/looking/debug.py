@@ -15,7 +15,7 @@ from qad.core.vmap.batched import stack_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.core.words import Answer, Rule, Value
+    from qad.typing.words import Answer, Rule, Value
 
 
 class debug(Observer):

@@ -23,7 +23,7 @@ from qad.core.tape.tensor import Tensor
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from qad.core.words import Answer, Rule
+    from qad.typing.words import Answer, Rule
 
 INSIDE = tuple(str(Path(sys.modules[name].__file__).parent) for name in ("qad", "numpy"))
 
@@ -31,8 +31,6 @@ INSIDE = tuple(str(Path(sys.modules[name].__file__).parent) for name in ("qad", 
 class Observer(Mode):
     """A context manager that sees every operation on Tensors of the running thread; subclasses extend `apply`."""
 
-    below: Any
-    plain: bool
     open = looks_on = True
 
     def __enter__(self) -> Self:

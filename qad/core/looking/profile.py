@@ -12,8 +12,8 @@ from qad.core.tape.tensor import Tensor, value_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.core.words import Rule
     from qad.typing import Function
+    from qad.typing.words import Rule
 
 
 @dataclass

@@ -18,7 +18,7 @@ from qad.core.tape.node import ANSWER, FREED, ID, LEAF, NOTHING, PICK, PRIMITIVE
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from qad.core.words import Answer, Cotangent, Found, Node, Roots
+    from qad.typing.words import Answer, Cotangent, Found, Node, Roots
 
 
 def plain_sweep(roots: Roots, free: bool = False, visit: Callable[[Node, Cotangent], None] | None = None) -> Found:

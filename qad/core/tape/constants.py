@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from qad.core.words import Value
+    from qad.typing.words import Value
 
 UNSEEN = (lambda: None), None
 

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from qad.core.tape.node import Primitive
-    from qad.core.words import Answer, Cotangent
     from qad.typing import DTypeLike
+    from qad.typing.words import Answer, Cotangent
 
 
 class Lazy:

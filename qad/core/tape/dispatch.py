@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from qad.core.words import Answer, Keywords, Value
+    from qad.typing.words import Answer, Keywords, Value
 
 UFUNCS: dict[np.ufunc, Callable[..., Any]] = {}  # ufunc -> recorder(*inputs), filled by qad.extend
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}  # NumPy function -> handler of the same signature, filled by qad.extend

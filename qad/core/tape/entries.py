@@ -10,7 +10,7 @@ from numpy import ndarray
 from qad.core.tape.constants import is_alterable
 
 if TYPE_CHECKING:
-    from qad.core.words import Index, Value
+    from qad.typing.words import Index, Value
 
 PLAIN_KINDS = (ndarray, np.generic, bool, int, float, complex)
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qad.core.tape.node import Primitive
-    from qad.core.words import Answer, Index, Keywords, Tangent, Value
+    from qad.typing.words import Answer, Index, Keywords, Tangent, Value
 
 
 class Forward(Level):

@@ -8,6 +8,7 @@ gradient in the place of args.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import count
 from operator import getitem
 from typing import TYPE_CHECKING, Any
@@ -15,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
-    from qad.core.words import Answer, Cotangent, Keywords, Node, Rule, Value
+    from qad.typing.words import Answer, Cotangent, Keywords, Node, Value
 
 ID, PRIMITIVE, ARGS, KWARGS, ANSWER, PARENTS = range(6)
 GRAD = ARGS  # of a leaf
@@ -29,40 +30,34 @@ NUMPY_SCALARS: frozenset[type] = frozenset((np.float64, np.complex128, np.float3
 ARRAY_TYPES: frozenset[type] = NUMPY_SCALARS | {np.ndarray}
 
 
+@dataclass(slots=True, eq=False)
 class Primitive:
     """A function with its derivative rules; `qad.extend.rule` explains the fields."""
 
-    __slots__ = (
-        "fn", "raw", "name", "vjps", "shared", "scaled", "jvps", "forward", "linear", "elementwise", "fresh", "accepts",
-        "broadcasting", "consumes", "batch", "adds", "canonical", "root", "carries",
-        "keeps", "shows",
-    )  # fmt: skip
+    fn: Any  # dispatches on Tensors
+    name: str
+    raw: Any = None  # for plain operands; `fn`, if none is given
+    shared: Any = None
+    fresh: bool = False
+    vjps: Sequence[Any] = ()  # rules, None where there is none
+    scaled: bool = False  # whether the shared rule asks for the end of the sweep
+    jvps: Sequence[Any] = ()
+    forward: Any = None  # the shared rule of forward mode
+    linear: bool = False
+    elementwise: bool = False
+    accepts: frozenset[type] = ARRAY_TYPES  # kinds of cotangents that rules take as they are
+    consumes: bool = False  # whether the shared rule is told if it may write into the cotangent
+    broadcasting: Any = None  # the variant for operands of different shapes
+    adds: Any = None  # adds the cotangent of its argument to one that waits, see `defvjp`
+    batch: Any = None  # a batching rule of its own, where `fn` has none
+    canonical: Any = None  # (x, y) -> what is recorded instead of `fn` of these two, or None
+    root: Any = None  # (operands) -> the square of the answer, where that is smoother than the answer
+    keeps: bool = False  # whether `raw` returns a pair (answer, kept), the second for the rules
+    shows: Any = False  # whether the answer may be a view of the first operand, whose entries `fn` moves
+    carries: bool = False  # whether `fn` only moves entries, so that a root of one operand stays one
 
-    def __init__(
-        self, fn: Any, name: str, vjps: Sequence[Rule | None] = (), shared: Rule | None = None, linear: bool = False,
-        elementwise: bool = False, fresh: bool = False, lazy: Iterable[type] = (), raw: Any = None
-    ):  # fmt: skip
-        self.fn: Any = fn  # dispatches on Tensors
-        self.raw: Any = raw or fn  # for plain operands
-        self.name: str = name
-        self.vjps: Sequence[Any] = vjps  # rules, None where there is none
-        self.shared: Any = shared
-        self.scaled: bool = False  # whether the shared rule asks for the end of the sweep
-        self.jvps: Sequence[Any] = ()
-        self.forward: Any = None  # the shared rule of forward mode
-        self.linear: bool = linear
-        self.elementwise: bool = elementwise
-        self.fresh: bool = fresh
-        self.accepts: frozenset[type] = ARRAY_TYPES.union(lazy)  # kinds of cotangents that rules take as they are
-        self.consumes: bool = False  # whether the shared rule is told if it may write into the cotangent
-        self.broadcasting: Any = None  # the variant for operands of different shapes
-        self.adds: Any = None  # adds the cotangent of its argument to one that waits, see `defvjp`
-        self.batch: Any = None  # a batching rule of its own, where `fn` has none
-        self.canonical: Any = None  # (x, y) -> what is recorded instead of `fn` of these two, or None
-        self.root: Any = None  # (operands) -> the square of the answer, where that is smoother than the answer
-        self.keeps: bool = False  # whether `raw` returns a pair (answer, kept), the second for the rules
-        self.shows: Any = False  # whether the answer may be a view of the first operand, whose entries `fn` moves
-        self.carries: bool = False  # whether `fn` only moves entries, so that a root of one operand stays one
+    def __post_init__(self) -> None:
+        self.raw = self.raw or self.fn
 
     def __repr__(self) -> str:
         return f"Primitive({self.name})"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.core.tape.node import Primitive
-    from qad.core.words import Answer, Keywords, Value
+    from qad.typing.words import Answer, Keywords, Value
 
 PYTHON_NUMBERS: frozenset[type] = frozenset((float, int, complex))
 NUMBERS: frozenset[type] = PYTHON_NUMBERS | {np.float64, np.complex128}  # no constant of these changes a shape

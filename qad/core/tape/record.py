@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.core.tape.node import Primitive
-    from qad.core.words import Answer, Keywords, Value
+    from qad.typing.words import Answer, Keywords, Value
 
 
 def record(p: Primitive, args: Sequence[Value], kwargs: Keywords | None = None) -> Answer:

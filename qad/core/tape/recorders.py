@@ -12,7 +12,7 @@ from qad.core.tape.record import record
 
 if TYPE_CHECKING:
     from qad.core.tape.node import Primitive
-    from qad.core.words import Recorder
+    from qad.typing.words import Recorder
 
 
 def unary(p: Primitive, operator: Recorder | None = None) -> Recorder:

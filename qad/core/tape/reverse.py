@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +14,6 @@ from qad.core.tape.node import GETITEM, NUMPY_SCALARS, PICK, WRITE, next_id
 from qad.core.tape.operands import PLAIN, PYTHON_NUMBERS, highest, split, variant
 from qad.core.tape.tensor import Tensor, held, rebuild
 from qad.core.tape.writing import taken, written
-
-if TYPE_CHECKING:
-    pass
 
 UNCHANGING: frozenset[type] = PYTHON_NUMBERS | NUMPY_SCALARS | {Tensor, type(None), bool, tuple}  # kinds of constants
 _open, _close = QUICK.add, QUICK.discard

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qad.core.tape.node import Primitive
-    from qad.core.words import Answer, Keywords, Origin, Value
     from qad.typing import Function
+    from qad.typing.words import Answer, Keywords, Origin, Value
 
 UNKNOWN: Origin = None, (), {}
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from qad.core.tape.node import Primitive
-    from qad.core.words import Answer, Index, Keywords, Value
     from qad.typing.attached import Attached
+    from qad.typing.words import Answer, Index, Keywords, Value
 else:
     Attached = object
 
@@ -69,20 +69,14 @@ class Tensor(Attached):
     """
 
     __slots__ = ("value", "node", "level", "tangent", "buffer", "source", "__weakref__")
-    value: Any
-    node: Any
-    tangent: Any
-    level: Any
-    buffer: Any
-    source: Any
 
     def __init__(self, value: Any, node: Any = None, level: Any = CONSTANT, tangent: Any = None):
-        self.value = value
-        self.node = node
-        self.level = level
-        self.tangent = tangent
-        self.buffer = None  # a mark, if it shows the memory of another or is shown
-        self.source = None  # what a root was made of, see `remembered`; asked for more often than Tensors are made
+        self.value: Any = value
+        self.node: Any = node
+        self.level: Any = level
+        self.tangent: Any = tangent
+        self.buffer: Any = None  # a mark, if it shows the memory of another or is shown
+        self.source: Any = None  # what a root was made of, see `remembered`; asked for more often than Tensors are made
 
     # -- what it is ------------------------------------------------------------------------------
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qad.core.tape.node import Primitive
-    from qad.core.words import Index, Keywords, Value
     from qad.typing import Function
+    from qad.typing.words import Index, Keywords, Value
 
 
 BY_ORDER: set[Function] = set()  # whose results are views or copies by the order of their operand in memory

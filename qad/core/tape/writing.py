@@ -15,7 +15,7 @@ from qad.core.tape.operands import highest
 from qad.core.tape.tensor import CONSTANT, Tensor, become, handle_of
 
 if TYPE_CHECKING:
-    from qad.core.words import Index, Value
+    from qad.typing.words import Index, Value
 
 
 def put(x: Tensor, index: Index, v: Value, add: bool) -> None:

@@ -17,8 +17,8 @@ from qad.core.trees import check_arithmetic, flatten, nesting, strip, unflatten
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from qad.core.words import Cotangent, Keywords, Spec, Value
     from qad.typing import Function, Tree
+    from qad.typing.words import Cotangent, Keywords, Spec, Value
 
 
 def numbers_of(argnums: int | tuple[int, ...]) -> tuple[int, ...]:

@@ -25,14 +25,16 @@ from qad.core.trees import flatten, unflatten
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from qad.core.words import Answer, Cotangent, Node, Spec, Value
     from qad.typing import Function, P, R, Tree
+    from qad.typing.words import Answer, Cotangent, Node, Spec, Value
 
 CHANGED = (
     "a checkpointed function did not do the same when it was computed again for its gradient: an array that it closes "
     "over was changed in place, a name was given to something else, or it drew from a generator that is no argument. "
     "Pass what changes, and generators, as arguments"
 )
+
+DATA = (bool, int, float, complex, str, bytes, type(None))
 
 
 def checkpoint(f: Callable[P, R]) -> Callable[P, R]:
@@ -209,18 +211,13 @@ def digest(roots: Sequence[Node | None]) -> bytes:
 def _add(total: Any, x: Any) -> None:
     """Add a constant, of any depth, to a digest; of an object that is no data, its type."""
     x = value_of(x)
-    if isinstance(x, (np.ndarray, np.generic)):
+    parts = {dict: lambda: x.items(), tuple: lambda: x, slice: lambda: (x.start, x.stop, x.step)}.get(type(x))
+    if parts is not None:
+        total.update(f"{len(parts())} of".encode())
+        for each in parts():
+            _add(total, each)
+    elif isinstance(x, (np.ndarray, np.generic)):
         total.update(f"{x.dtype}{x.shape}".encode())
         total.update(np.ascontiguousarray(x).data if x.dtype.kind in "fciub" else repr(x).encode())
-    elif type(x) is tuple:
-        total.update(f"{len(x)} of".encode())
-        for each in x:
-            _add(total, each)
-    elif type(x) is dict:
-        _add(total, tuple(x.items()))
-    elif type(x) is slice:
-        _add(total, (x.start, x.stop, x.step))
-    elif isinstance(x, (bool, int, float, complex, str, bytes, type(None))):
-        total.update(repr(x).encode())
     else:
-        total.update(type(x).__name__.encode())
+        total.update((repr(x) if isinstance(x, DATA) else type(x).__name__).encode())

@@ -19,8 +19,8 @@ from qad.core.trees import flatten
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from qad.core.words import Pair, Value
     from qad.typing import Array, Function, P, Tree
+    from qad.typing.words import Pair, Value
 
 
 @dataclass(frozen=True)

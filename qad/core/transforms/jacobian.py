@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from qad.core.tape.levels import Level
-    from qad.core.words import Cotangent, Keywords, Node, Pair, Spec, Tangent, Value
     from qad.typing import ArrayLike, DTypeLike, Function, Tree
+    from qad.typing.words import Cotangent, Keywords, Node, Pair, Spec, Tangent, Value
 
 PORTION = 2**20  # numbers in a batch of cotangents or tangents
 FEW = 3  # rows that are swept one by one
@@ -82,8 +82,7 @@ class Table:
     def tree(self, function: Function) -> Tree:
         """``function(entry)`` of each, nested like the output and, inside of that, like the arguments."""
         return unflatten(
-            self.out,
-            [nested([function(pair) for pair in row], self.specs, self.several) for row in self.rows],
+            self.out, [nested([function(pair) for pair in row], self.specs, self.several) for row in self.rows]
         )
 
     def by_argument(self) -> list[Table]:

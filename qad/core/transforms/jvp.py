@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from qad.core.tape.levels import Level
-    from qad.core.words import Tangent, Value
     from qad.typing import Function, R, Tree
+    from qad.typing.words import Tangent, Value
 
 
 def jvp(f: Callable[..., R], primals: Sequence[Tree], tangents: Sequence[Tree], **kwargs: Any) -> tuple[R, Any]:

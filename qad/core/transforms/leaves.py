@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.core.tape.levels import Level
-    from qad.core.words import Cotangent, Found, Node, Spec, Value
     from qad.typing import Tree
+    from qad.typing.words import Cotangent, Found, Node, Spec, Value
 
 
 def checked(tree: Tree, name: str | int) -> tuple[list[Value], Spec]:

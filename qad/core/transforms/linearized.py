@@ -51,10 +51,6 @@ class Linearized:
     """
 
     __slots__ = ("level", "given", "out", "aux")
-    out: Any
-    aux: Any
-    level: Reverse
-    given: Any
 
     def __init__(
         self, f: Function, args: Sequence[Tree], numbers: Iterable[int], kwargs: Keywords, has_aux: bool = False
@@ -63,7 +59,7 @@ class Linearized:
         try:
             call, self.given = recorded(args, numbers, level)
             out = f(*call, **kwargs)
-            self.out = out if type(out) is Tensor and out.level is level else without_structure(out)
+            self.out: Any = out if type(out) is Tensor and out.level is level else without_structure(out)
         except WRAPPERS as error:
             raise_ours(error)
             raise

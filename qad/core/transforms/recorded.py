@@ -17,8 +17,8 @@ from qad.core.vmap.batched import Batched
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.core.words import Node
     from qad.typing import Function, Tree
+    from qad.typing.words import Node
 
 
 def recording_level(operands: Any) -> Any:

@@ -23,8 +23,8 @@ from qad.core.transforms.linearized import SEEDS, scalar_roots
 from qad.core.trees import check_arithmetic, tree_map
 
 if TYPE_CHECKING:
-    from qad.core.words import Value
     from qad.typing import ArrayLike, DTypeLike, Tree
+    from qad.typing.words import Value
 
 
 def tensor(data: ArrayLike, requires_grad: bool = False, dtype: DTypeLike | None = None) -> Tensor:
@@ -56,14 +56,10 @@ def tensor(data: ArrayLike, requires_grad: bool = False, dtype: DTypeLike | None
     array([2.+4.j])
     """
     check_arithmetic(data)
-    traced = hasattr(data, "__qad_step__")  # by qad.freeze: NumPy would make a plain array of it
-    array = (
-        np.copy(data)
-        if traced and dtype is None
-        else data.astype(dtype)
-        if traced
-        else like(data).array(data, dtype=dtype)
-    )
+    if hasattr(data, "__qad_step__"):  # by qad.freeze: NumPy would make a plain array of it
+        array = np.copy(data) if dtype is None else data.astype(dtype)
+    else:
+        array = like(data).array(data, dtype=dtype)
     if array.dtype.kind not in "fciub":
         raise GradientTypeError(f"a Tensor holds numbers, not dtype {array.dtype}: write np.asarray(data, dtype=float)")
     if not requires_grad:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from qad.core.tape.levels import Level
-    from qad.core.words import Value
     from qad.typing import Function, P, Tree
+    from qad.typing.words import Value
 
 
 def vmap(f: Callable[P, Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[P, Any]:

@@ -21,8 +21,8 @@ from qad.core.vmap.batched import stack_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from qad.core.words import Value
     from qad.typing import Function, P, R, Tree
+    from qad.typing.words import Value
 
 
 def wirtinger(f: Callable[P, Any], argnums: int | tuple[int, ...] = 0) -> Callable[P, Any]:
@@ -135,8 +135,7 @@ def value_and_matrix(
 
 def matrix(f: Function, argnums: int | tuple[int, ...], holomorphic: bool, /, *args: Tree, **kwargs: Any) -> Tree:
     """What `jacobian` makes."""
-    _, table = derivatives(f, args, kwargs, argnums, "qad.jacobian")
-    return table.tree(partial(_one_matrix, holomorphic))
+    return value_and_matrix(f, argnums, holomorphic, *args, **kwargs)[1]
 
 
 def _one_matrix(holomorphic: bool, pair: tuple[Value, Value]) -> Value:

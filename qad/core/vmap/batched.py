@@ -17,8 +17,8 @@ from qad.core.tape.tensor import Tensor, value_of
 
 if TYPE_CHECKING:
     from qad.core.tape.levels import Level
-    from qad.core.words import Index, Value
     from qad.typing import Function
+    from qad.typing.words import Index, Value
 
 
 class Batched(np.lib.mixins.NDArrayOperatorsMixin):
@@ -93,13 +93,7 @@ class Batched(np.lib.mixins.NDArrayOperatorsMixin):
             "plain array a write qad.tensor(a)[i]), or return it from the function"
         )
 
-    __int__ = _refuse
-    __float__ = _refuse
-    __complex__ = _refuse
-    __index__ = _refuse
-    __array__ = _refuse
-    item = _refuse
-    tolist = _refuse
+    __int__ = __float__ = __complex__ = __index__ = __array__ = item = tolist = _refuse
 
 
 def outline(x: Any) -> Any:

@@ -12,7 +12,7 @@ from qad.core.vmap.batched import outline
 
 if TYPE_CHECKING:
     from qad.core.tape.levels import Level
-    from qad.core.words import Index
+    from qad.typing.words import Index
 
 SLICE = slice(None)
 

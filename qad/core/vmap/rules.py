@@ -14,7 +14,8 @@ import numpy as np
 
 from qad.core.errors import BatchError
 from qad.core.families import ASKING, BATCHING, pointwise
-from qad.core.tape.levels import Level, fresh, unrecorded
+from qad.core.freeze_hook import flat
+from qad.core.tape.levels import Level, unrecorded
 from qad.core.tape.operands import HANDLES, PLAIN
 from qad.core.tape.roots import remembered
 from qad.core.tape.tensor import CONSTANT, Tensor, rebuild, settled
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from qad.core.tape.node import Primitive
-    from qad.core.words import Answer, Index, Keywords, Rule, Value
     from qad.typing import F, Function
+    from qad.typing.words import Answer, Index, Keywords, Rule, Value
 
 NUMBER = attrgetter("number")
 OPEN: set[Level] = set()  # the open levels of this kind, of all threads
@@ -40,15 +41,12 @@ class Batch(Level):
     """A level whose values are stacks of examples."""
 
     __slots__ = ("size",)
-    size: int  # the number of examples
     copies = True
     stops = False  # without derivatives the examples are examples still
 
     def __init__(self, size: int) -> None:
-        self.size = size
-        self.number: int = fresh()
-        self.open: bool = True
-        self.quick: bool = False
+        super().__init__()
+        self.size: int = size  # the number of examples
         OPEN.add(self)
 
     def close(self) -> None:
@@ -104,23 +102,18 @@ def one_by_one(fn: Function, args: Sequence[Any], kwargs: Keywords, level: Level
     sizes = {b.array.shape[0] for b in batches((args, kwargs), level)}
     if sizes == {0}:
         raise BatchError(f"{getattr(fn, '__name__', fn)} has no batching rule, and there is no example to call it with")
-    answers = []
-    for i in range(max(sizes)):
-        answers.append(fn(*example(args, i, level), **example(kwargs, i, level)))
+    answers = [fn(*example(args, i, level), **example(kwargs, i, level)) for i in range(max(sizes))]
     if isinstance(answers[0], (tuple, list)):
         return enclosed(rebuild(answers[0], [np.stack(column) for column in zip(*answers, strict=True)]), level)
     return enclosed(np.stack(answers), level)
 
 
-def batches(tree: Any, level: Level) -> Iterator[Batched]:
-    """Each `Batched` of `level` in nested containers."""
-    if type(tree) in (tuple, list, dict):
-        for part in tree.values() if type(tree) is dict else tree:
-            yield from batches(part, level)
-    elif type(tree) is Tensor and tree.level is level:
-        yield tree.value
-    elif type(tree) is Batched and tree.level is level:
-        yield tree
+def batches(tree: Any, level: Level | None = None) -> Iterator[Batched]:
+    """Each `Batched` in nested containers, Tensors included, of this `level` if one is given."""
+    for x in flat((tree,)):
+        x = x.value if type(x) is Tensor else x
+        if type(x) is Batched and (level is None or x.level is level):
+            yield x
 
 
 def example(tree: Any, i: int, level: Level) -> Any:
@@ -136,18 +129,12 @@ def example(tree: Any, i: int, level: Level) -> Any:
 
 def batch_level(tree: Any) -> Level:
     """The highest level of a `Batched` in nested containers, Tensors included; PLAIN if there is none."""
-    if type(tree) in (tuple, list, dict):
-        return max(map(batch_level, tree.values() if type(tree) is dict else tree), default=PLAIN, key=NUMBER)
-    if type(tree) is Tensor:
-        tree = tree.value
-    return tree.level if type(tree) is Batched else PLAIN
+    return max((x.level for x in batches(tree)), default=PLAIN, key=NUMBER)
 
 
 def top(tree: Any) -> Level:
     """The highest level of a Tensor in nested containers."""
-    if type(tree) in (tuple, list, dict):
-        return max(map(top, tree.values() if type(tree) is dict else tree), default=CONSTANT, key=NUMBER)
-    return tree.level if type(tree) is Tensor else CONSTANT
+    return max((x.level for x in flat((tree,)) if type(x) is Tensor), default=CONSTANT, key=NUMBER)
 
 
 # -- NumPy's functions of a bare Batched -------------------------------------------------------------------------------

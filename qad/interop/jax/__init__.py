@@ -15,7 +15,7 @@ Array([2.-4.j], dtype=complex64)
 array([2.+4.j], dtype=complex64)
 """
 
-from qad.core.installed import require
+from qad.installed import require
 
 require("qad.interop.jax", "jax")
 

@@ -19,7 +19,7 @@ Examples
        [ 0., 32.]]))
 """
 
-from qad.core.installed import require
+from qad.installed import require
 
 require("qad.interop.quimb", "quimb", "autoray", "cotengra")
 

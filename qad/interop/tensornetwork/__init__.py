@@ -18,7 +18,7 @@ Examples
 array([2.+4.j, 4.+8.j])
 """
 
-from qad.core.installed import require
+from qad.installed import require
 
 require("qad.interop.tensornetwork", "tensornetwork")
 

@@ -18,7 +18,7 @@ tensor([2.+4.j])
 array([1.])
 """
 
-from qad.core.installed import require
+from qad.installed import require
 
 require("qad.interop.torch", "torch")
 

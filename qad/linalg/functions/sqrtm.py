@@ -71,6 +71,8 @@ def _root(a):
 @primitive
 def sylvester(a: Array, b: Array, q: Array) -> Array:
     """Solution X of ``a X + X b = q``, all (..., n, n)."""
+    if not q.size:
+        return q
     stack = np.concatenate([a, b, q], axis=-1)
     n = q.shape[-1]
     return each(lambda x: scipy.linalg.solve_sylvester(x[:, :n], x[:, n : 2 * n], x[:, 2 * n :]), stack)

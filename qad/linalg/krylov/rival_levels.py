@@ -30,11 +30,7 @@ PART = 0.3  # of its distance is the largest error
 
 
 def unrefuted(
-    operator: VectorOperator,
-    start: np.ndarray,
-    find: Search,
-    maxiter: int,
-    hermitian: bool,
+    operator: VectorOperator, start: np.ndarray, find: Search, maxiter: int, hermitian: bool
 ) -> tuple[Any, np.ndarray, float]:
     """The eigenpair that `find` finds and no random vector refutes, and the distance to the next level.
 

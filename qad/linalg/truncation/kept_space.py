@@ -27,12 +27,7 @@ if TYPE_CHECKING:
 
 
 def singular_spaces(
-    apply: Callable[[Array], Array],
-    transpose: Callable[[Array], Array],
-    u0: Array,
-    s: Array,
-    v0: Array,
-    **how: Any,
+    apply: Callable[[Array], Array], transpose: Callable[[Array], Array], u0: Array, s: Array, v0: Array, **how: Any
 ) -> tuple[Array, Array]:
     """U (m, k) and V (n, k), differentiable, for the recorded operator `apply` and its adjoint `transpose`."""
     uh, vh = adjoint(u0), adjoint(v0)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from qad.core.archive import understood
+from qad.archive import understood
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.keywords import keywords_told
 from qad.core.trees import register

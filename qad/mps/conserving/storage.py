@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.core.archive import read_format, understood, write_arrays
+from qad.archive import read_format, understood, write_arrays
 from qad.mps.conserving.quantities import Quantities
 from qad.symmetric.storage import arrays_of as arrays_of_tensor
 from qad.symmetric.storage import tensor_of

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.core.archive import of_another, read_marked, understood, write_arrays
+from qad.archive import of_another, read_marked, understood, write_arrays
 from qad.core.errors import ArgumentError
 from qad.linalg.support.random import normal
 from qad.mps.checks import check_kind, check_operator
@@ -43,7 +43,7 @@ PROBES, ALIKE = 4, 1e-3  # product states, and differences of logarithms of over
 class Checkpoint:
     """The file of one search: of one operator, method, sector, start, and of the same excluded states.
 
-    See `qad.core.archive.put` for how it is replaced.
+    See `qad.archive.put` for how it is replaced.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.archive import of_another, read_marked, understood, write_arrays
+from qad.archive import of_another, read_marked, understood, write_arrays
 from qad.core.errors import ArgumentError
 from qad.extend import as_array, value_of
 from qad.linalg import Report
@@ -30,7 +30,7 @@ FORMAT = "qad search in two dimensions 2"
 class Checkpoint:
     """The file of one search, which goes on to larger bonds.
 
-    See `qad.core.archive.put` for how it is replaced. Pattern, symmetry and dtype are those of the state `like`, which
+    See `qad.archive.put` for how it is replaced. Pattern, symmetry and dtype are those of the state `like`, which
     is `start` where the caller gave one.
     """
 

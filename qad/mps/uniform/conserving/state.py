@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.archive import read_format, understood, write_arrays
+from qad.archive import read_format, understood, write_arrays
 from qad.core.errors import ShapeError
 from qad.core.trees import register
 from qad.mps.chain import chain_card, listed
