@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from qad.core.tape.levels import Level
-    from qad.core.words import Cotangent, Found, Keywords, Node, Roots, Spec, Tangent, Value
     from qad.typing import Function, Tree
+    from qad.typing.words import Cotangent, Found, Keywords, Node, Roots, Spec, Tangent, Value
 
 # a scalar loss of these types needs no look
 SEEDS: dict[type, One] = {kind: One(np.dtype(kind)) for kind in (np.float64, np.float32)}
