@@ -172,7 +172,7 @@ def _vector(x, p, axes):
         return np.max(size, axis=axes, keepdims=True)
     if p == -np.inf:
         return np.min(size, axis=axes, keepdims=True)
-    return np.sum(size, axis=axes, keepdims=True) if p == 1 else _p_norm(x, p=p, axis=axes)
+    return np.sum(size, axis=axes, keepdims=True) if p == 1 else _p_norm(x, p, axes)
 
 
 def _matrix(x, p, axes):
@@ -267,26 +267,12 @@ rule(
 )
 
 
-@primitive(name="norm")
-def _p_norm(x, *, p, axis):
-    """``(sum |x|^p)^(1/p)`` along `axis`, kept; scaled, so that no power overflows."""
-    size = np.abs(x)
-    largest = size.max(axis=axis, keepdims=True, initial=0.0)
-    with np.errstate(divide="ignore"):
-        return largest * ((size / np.where(largest == 0, 1.0, largest)) ** p).sum(axis=axis, keepdims=True) ** (1 / p)
-
-
-def _p_norm_vjp(g, n, x, *, p, axis):
-    """``g (conj(x) / n) (|x| / n)^(p - 2)``; entries that are zero get zero."""
-    zero = unrecorded(x) == 0
-    empty = unrecorded(n) == 0
-    n = np.where(empty, 1.0, n)
-    ratio = np.where(zero, 1.0, np.abs(x) / n)
-    return g * np.where(zero, 0.0, x.conj() / n * ratio ** (p - 2))
-
-
-def _p_norm_forward(t, n, x, *, p, axis):
-    return (_p_norm_vjp(1.0, n, x, p=p, axis=axis) * t).real.sum(axis=axis, keepdims=True)
-
-
-rule(_p_norm, _p_norm_vjp, forward=_p_norm_forward, batch=AXIS, fresh=True)
+def _p_norm(x, p, axes):
+    """``(sum |x|^p)^(1/p)`` along `axes`, kept; scaled, so that no power overflows; zeros have no derivative."""
+    zero, size = unrecorded(x) == 0, np.abs(x)
+    largest = np.max(unrecorded(size), axis=axes, keepdims=True, initial=0.0)
+    largest = np.where(largest == 0, 1.0, largest)
+    powers = np.where(zero, np.inf if p < 0 else 0.0, np.where(zero, 1.0, size / largest) ** p)
+    total = np.sum(powers, axis=axes, keepdims=True)
+    empty = (unrecorded(total) == 0) | np.isinf(unrecorded(total))
+    return np.where(empty, 0.0, largest * np.where(empty, 1.0, total) ** (1 / p))
