@@ -166,10 +166,18 @@ def powers(rng, x):
     return pick(rng, [lambda x: (np.tanh(x) + shift) ** p, lambda x: abs(p) ** x if p else x, lambda x: abs(x) ** 2])
 
 
+def on_the_cut(x):
+    """Whether the angle of an entry is decided by the sign of a zero, or of what rounding left of one."""
+    return not x.all() or (not real(x) and ((x.real < 0) & (np.abs(x.imag) < 1e-9)).any())
+
+
 OPS = [
-    *unary(np.sin, np.cos, np.tanh, np.exp, np.arctan, np.arcsinh, np.square, np.sinc, np.conj, np.negative, np.expm1),
-    *unary(np.abs, np.real, np.imag, np.sign, qad.abs2, np.copy, np.ravel, np.positive, np.nan_to_num),
-    ("angle", 1, lambda rng, x: np.angle if x.all() else None),  # that of 0.0 and that of -0.0 differ
+    *unary(np.sin, np.cos, np.tanh, np.exp, np.arctan),
+    ("arcsinh", 1, lambda rng, x: np.arcsinh if (np.abs(x * x + 1) > 1e-6).all() else None),  # not at a branch point
+    *unary(np.square, np.sinc, np.conj, np.negative, np.expm1, np.abs, np.real, np.imag),
+    ("sign", 1, lambda rng, x: np.sign if x.all() else None),  # that of 0.0 is not that of what rounding leaves of it
+    *unary(qad.abs2, np.copy, np.ravel, np.positive, np.nan_to_num),
+    ("angle", 1, lambda rng, x: None if on_the_cut(x) else np.angle),
     ("sqrt", 1, lambda rng, x: lambda x: np.sqrt(np.tanh(x) + 2)),
     ("log", 1, lambda rng, x: lambda x: np.log(qad.abs2(x) + 1)),
     *(reduction(f) for f in (np.sum, np.mean, np.prod, np.var, np.std, np.max, np.min, np.median, qad.logsumexp)),
