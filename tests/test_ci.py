@@ -46,3 +46,12 @@ def test_commands_are_the_readmes():
     for part in ("-m pytest", "01_heisenberg_ground_state.py"):
         assert said(f"readme_command '{part}'").strip() in readme
     assert "-m pytest" not in SOURCE.replace('readme_command "-m pytest"', "")
+
+
+def test_the_oldest_versions_see_every_subject_and_all_that_touches_numpy():
+    chosen = (ROOT / ".ci" / "oldest").read_text("utf-8").split()
+    assert [name for name in chosen if not (ROOT / name).exists()] == []
+    assert {f"tests/{floor}" for floor in ("array_api", "core", "linalg", "rules", "special")} <= set(chosen)
+    floors = {path.name for path in (ROOT / "qad").iterdir() if (ROOT / "tests" / path.name).is_dir()}
+    assert floors - {name.split("/")[1] for name in chosen} == set()
+    assert ".ci/oldest" in SOURCE
