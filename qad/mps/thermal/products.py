@@ -84,18 +84,19 @@ def projected(pairs: Pairs, guess: Chain) -> tuple[list[np.ndarray], float]:
 
     The tensors, legs (left, out in, right), are isometries from their right bonds, but for the last.
     """
-    rights, lefts, log_norm, out = rights_of(pairs, guess), [np.ones((1, 1, 1))] * len(pairs), 0.0, []
+    rights, lefts, log_norm, found = rights_of(pairs, guess), [np.ones((1, 1, 1))] * len(pairs), 0.0, []
     for site, right in enumerate(rights):
         parts = [past_left(left, a[site], b[site]) for left, (a, b) in zip(lefts, pairs, strict=True)]
-        rows, legs, *_ = parts[0].shape
-        flat = [part.reshape(rows * legs, -1) for part in parts]
+        rows, out, in_, *_ = parts[0].shape
+        flat = [part.reshape(rows * out * in_, -1) for part in parts]
         matrix = sum(part @ env.reshape(len(env), -1).T for part, env in zip(flat, right, strict=True))
         if site == len(rights) - 1:
             size = float(np.linalg.norm(matrix))
-            return [*out, (matrix / (size or 1.0)).reshape(rows, legs, 1)], log_norm + np.log(size) if size else -np.inf
+            found.append((matrix / (size or 1.0)).reshape(rows, out * in_, 1))
+            return found, log_norm + float(np.log(size)) if size else -np.inf
         q = np.linalg.qr(matrix)[0]
-        out.append(q.reshape(rows, legs, -1))
-        lefts = [(q.conj().T @ part).reshape(-1, *full.shape[2:]) for part, full in zip(flat, parts, strict=True)]
+        found.append(q.reshape(rows, out * in_, -1))
+        lefts = [(q.conj().T @ part).reshape(-1, *full.shape[3:]) for part, full in zip(flat, parts, strict=True)]
         size = max(map(np.linalg.norm, lefts)) or 1.0
         lefts, log_norm = [left / size for left in lefts], log_norm + float(np.log(size))
     raise AssertionError
@@ -112,25 +113,26 @@ def rights_of(pairs: Pairs, guess: Chain) -> list[list[np.ndarray]]:
 
 
 def past_left(env: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """A left environment (row, A, B) past a site of both: (row, out in, A, B)."""
+    """A left environment (row, A, B) past a site of both: (row, out, in, A, B)."""
+    if len(b) > len(a):  # the larger one first takes fewer products
+        return past_left(env.swapaxes(1, 2), b.swapaxes(1, 2), a.swapaxes(1, 2)).transpose(0, 2, 1, 4, 3)
     rows, one, two = env.shape
-    _, out, middle, next_one = a.shape
-    _, _, in_, next_two = b.shape
-    half = env.transpose(0, 2, 1).reshape(rows * two, one) @ a.reshape(one, -1)
-    half = half.reshape(rows, two, out, middle, next_one).transpose(0, 2, 4, 1, 3).reshape(-1, two * middle)
-    full = (half @ b.reshape(two * middle, -1)).reshape(rows, out, next_one, in_, next_two)
-    return full.transpose(0, 1, 3, 2, 4).reshape(rows, out * in_, next_one, next_two)
+    (_, out, middle, next_one), (_, _, in_, next_two) = a.shape, b.shape
+    half = env.swapaxes(1, 2).reshape(rows * two, one) @ a.swapaxes(1, 2).reshape(one, -1)
+    full = b.transpose(2, 3, 0, 1).reshape(in_ * next_two, -1) @ half.reshape(rows, two * middle, -1)
+    return full.reshape(rows, in_, next_two, out, next_one).transpose(0, 3, 1, 4, 2)
 
 
 def past_right(env: np.ndarray, a: np.ndarray, b: np.ndarray, guess: np.ndarray) -> np.ndarray:
     """A right environment (guess, A, B) past a site of all three."""
+    if len(a) > len(b):
+        turned = (t.swapaxes(1, 2) for t in (env, b, a, guess))
+        return past_right(*turned).swapaxes(1, 2)
     rows, next_one, next_two = env.shape
-    one, out, middle, _ = a.shape
-    two, _, in_, _ = b.shape
-    half = env.reshape(-1, next_two) @ b.reshape(-1, next_two).T
-    half = half.reshape(rows, next_one, two, middle, in_).transpose(0, 2, 4, 3, 1).reshape(-1, middle * next_one)
-    full = (half @ a.reshape(one * out, -1).T).reshape(rows, two, in_, one, out)
-    full = full.transpose(4, 2, 0, 3, 1).reshape(out * in_ * rows, one * two)
+    (one, out, middle, _), (two, _, in_, _) = a.shape, b.shape
+    half = env.reshape(-1, next_two) @ b.transpose(3, 1, 0, 2).reshape(next_two, -1)
+    full = a.swapaxes(2, 3).reshape(one * out, -1) @ half.reshape(rows, next_one * middle, -1)
+    full = full.reshape(rows, one, out, two, in_).transpose(2, 4, 0, 1, 3).reshape(-1, one * two)
     return (guess.reshape(len(guess), -1) @ full).reshape(len(guess), one, two)
 
 
