@@ -85,6 +85,7 @@ OPTIONAL = {
 }  # fmt: skip
 MAY_NEED_OPTIONAL = ("interop", "viz")
 MOST_LINES, MOST_OF_A_FUNCTION = 300, 40
+MOST_CODE = {"core": 4200, "linalg": 5000}  # lines of code of whole floors, which only go down
 LONG_FUNCTIONS = {  # whose comment gives the measured reason
     "core/fast/sweep.py: descended",
 }
@@ -295,16 +296,34 @@ def read_lines(source) -> list:
     return lines
 
 
-BLANK = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
+BLANK = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
+
+
+def code_of(path):
+    """The numbers of the lines of code of a module: no comments, no empty lines."""
+    with open(path, "rb") as file:
+        tokens = [token for token in tokenize.tokenize(file.readline) if token.type not in BLANK]
+    return {line for token in tokens for line in range(token.start[0], token.end[0] + 1) if line}
+
+
+def docstrings(tree):
+    """The numbers of the lines of all docstrings in a module."""
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    known = [node for node in ast.walk(tree) if isinstance(node, kinds) and ast.get_docstring(node) is not None]
+    return {line for node in known for line in range(node.body[0].lineno, node.body[0].end_lineno + 1)}
+
+
+def code_lines(root):
+    """How many lines of code the modules under a folder have, without docstrings."""
+    paths = [path for pattern in ("*.py", "*.pyi") for path in root.rglob(pattern)]
+    return sum(len(code_of(path) - docstrings(parsed(path.read_text("utf-8")))) for path in paths)
 
 
 def long_functions(root):
     """The functions of more lines of code than the eye takes in: without docstrings, comments and empty lines."""
     found = {}
     for path in root.rglob("*.py"):
-        with open(path, "rb") as file:
-            tokens = [token for token in tokenize.tokenize(file.readline) if token.type not in BLANK]
-        code = {line for token in tokens for line in range(token.start[0], token.end[0] + 1)}
+        code = code_of(path)
         for function in ast.walk(parsed(path.read_text("utf-8"))):
             if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 own = code.intersection(range(function.lineno, function.end_lineno + 1))
@@ -403,6 +422,18 @@ def test_texts_mention_files_that_exist():
 
 def test_files_can_be_read_in_one_sitting():
     assert long_files(PACKAGE) == {}
+
+
+@pytest.mark.parametrize("floor", MOST_CODE)
+def test_floors_do_not_grow(floor):
+    assert code_lines(PACKAGE / floor) <= MOST_CODE[floor]
+
+
+def test_lines_of_code_are_no_comments_and_no_docstrings(tmp_path):
+    (tmp_path / "here.py").write_text(
+        '"""Says\n\nmuch."""\n\n# why\ndef f(a):\n    """Does."""\n    return (\n        a\n    )\n'
+    )
+    assert code_lines(tmp_path) == 4
 
 
 def test_functions_can_be_read_at_a_glance():
