@@ -8,7 +8,7 @@ where n_k is the norm that layer k left.  The adjoint state x is a chain that is
 what a change does to p is never asked to fit into the bonds of p, no cut is differentiated, and the error of a
 derivative is, as that of the loss, of the order of the root of the weights that both states lost.
 
-The last one follows from cotangents of tensors (`qad.mps.evolve.dual`).
+``|x>`` follows from cotangents of the final tensors (`qad.mps.evolve.changes.adjoint_of`).
 """
 
 from __future__ import annotations

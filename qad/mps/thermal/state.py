@@ -125,7 +125,8 @@ def thermal_state(H: MPO | OpSum, beta: Real, *, bond: int = 64, cutoff: float |
     beta : real
         Inverse temperature, not negative; may be recorded.
     bond : int
-        Largest bond dimension of the purification.
+        Largest bond dimension of the purification.  Where it cuts off more than `cutoff`, `ThermalState.discarded` is
+        the sum of the weights; errors of derivatives are of the order of its root.
     cutoff : float, optional
         Weight that a cut of the purification may discard below `bond`; by default so little that all together change it
         by no more than 1e-7.
@@ -163,7 +164,7 @@ def thermal_state(H: MPO | OpSum, beta: Real, *, bond: int = 64, cutoff: float |
     check_hermitian([value_of(w) for w in H])
     cutoff = cutoff_for(ERROR, max(len(H) - 1, 1)) if cutoff is None else cutoff
     hot = ThermalState(H, beta, Cooling(site_count(bond, 1, "bond"), cutoff))
-    hot.squares  # noqa: B018  (now, of the numbers that H has now)
+    hot.squares  # noqa: B018  (made now: the tensors of H may be written into later)
     return hot
 
 
