@@ -48,6 +48,7 @@ def factor(psi, q):
 
 H = exact.dense(SPINS, exact.exchange(exact.row(N)))
 HEISENBERG = mps.heisenberg(N)
+SP, Y = exact.KINDS["spin-1/2"]["Sp"], exact.KINDS["spin-1/2"]["Y"]
 MEASURES = {
     "energy": (lambda p: mps.energy(p, HEISENBERG), lambda v: exact.mean(H, v)),
     "expectation": (lambda p: mps.expectation(p, HEISENBERG).real, lambda v: np.vdot(v, H @ v.ravel()).real),
@@ -58,6 +59,7 @@ MEASURES = {
     "overlap": (lambda p: mps.overlap(mps.MPS(BASE), p).real, lambda v: np.vdot(dense(0.0), v).real),
     "local": (lambda p: mps.local_expectations(p, "X")[2].real, lambda v: exact.mean(op("X", 2), v)),
     "measure": (lambda p: mps.measure(p, "Z", 3).real, lambda v: exact.mean(op("Z", 3), v)),
+    "matrix": (lambda p: mps.measure(p, np.kron(SP, Y), (1, 4)).real, lambda v: exact.mean(op("Sp", 1, "Y", 4), v)),
     "correlation": (lambda p: mps.correlations(p, "Sp", "Sm")[1, 4].real,
                     lambda v: exact.mean(op("Sp", 1, "Sm", 4), v)),
     "structure": (lambda p: mps.structure_factor(p, "Sz", "Sz", [2.0])[0].real, lambda v: factor(v, 2.0)),

@@ -1,0 +1,364 @@
+"""Small faults, drawn over all floors: a line of the package as it is, as it would be wrong, and who finds it."""
+
+from typing import NamedTuple
+
+
+class Fault(NamedTuple):
+    """One wrong line.
+
+    Attributes
+    ----------
+    path : str
+        Below qad.
+    old, new : str
+        Text that stands once in the file, and what is put in its place.
+    tests : str
+        Below tests, the file whose ordinary tests have to fail; with a filter of ``-k`` behind a blank, or none.
+    """
+
+    path: str
+    old: str
+    new: str
+    tests: str
+
+    def __str__(self):
+        return f"{self.path}: {self.new}"
+
+
+FAULTS = [
+    # rules
+    Fault("rules/scan.py", "return y * np.sum(t / x, axis)", "return y * np.sum(t * x, axis)", "rules/test_scan.py"),
+    Fault(
+        "rules/scan.py",
+        "return np.sum((later + earlier) * dx * 0.5, axis=-1)",
+        "return np.sum((later + earlier) * dx, axis=-1)",
+        "rules/test_scan.py",
+    ),
+    Fault(
+        "rules/complex.py",
+        "return -1j * u * (g * u).imag / nonzero(r)",
+        "return 1j * u * (g * u).imag / nonzero(r)",
+        "rules/test_elementwise.py",
+    ),
+    Fault(
+        "rules/complex.py", "lambda g, y, z: g * (2 * z.conj())", "lambda g, y, z: g * (2 * z)", "rules/test_complex.py"
+    ),
+    Fault("rules/powers.py", "return g * (y * np.log(x))", "return g * np.log(x)", "rules/test_elementwise.py"),
+    Fault(
+        "rules/products.py",
+        "return (g @ b.reshape(-1)).reshape(a.shape)",
+        "return (g @ b.reshape(-1).conj()).reshape(a.shape)",
+        "rules/test_products.py outer",
+    ),
+    Fault(
+        "rules/products.py",
+        "return a[..., :, None] * b[..., None, :]",
+        "return a[..., None, :] * b[..., :, None]",
+        "rules/test_batches.py test_batches_are_loops",
+    ),
+    Fault(
+        "rules/sorting.py",
+        "return spread(g / shares, shape=x.shape, axis=axis, keepdims=keepdims) * attained",
+        "return spread(g, shape=x.shape, axis=axis, keepdims=keepdims) * attained",
+        "rules/test_sorting.py",
+    ),
+    Fault(
+        "rules/repeat.py",
+        "return g.reshape(pairs).sum(axis=tuple(range(0, 2 * y.ndim, 2))).reshape(A.shape)",
+        "return g.reshape(pairs).mean(axis=tuple(range(0, 2 * y.ndim, 2))).reshape(A.shape)",
+        "rules/test_repeat.py",
+    ),
+    Fault(
+        "rules/quantiles.py",
+        "y = low + (v - lower) * (high - low)",
+        "y = low + (v - lower) * high",
+        "rules/test_sorting.py",
+    ),
+    Fault(
+        "rules/series.py",
+        '"leg": lambda k: ((2 * k + 1) / (k + 1), 0, k / (k + 1))',
+        '"leg": lambda k: ((2 * k + 1) / (k + 1), 0, k / (k + 2))',
+        "rules/test_series.py",
+    ),
+    Fault(
+        "rules/grids.py",
+        "y = np.moveaxis(start * (1 - t) + stop * t, 0, axis)",
+        "y = np.moveaxis(start + stop * t, 0, axis)",
+        "rules/test_families.py",
+    ),
+    Fault(
+        "rules/signal.py",
+        "return convolve(a, np.flip(v.conj()), mode)",
+        "return convolve(a, np.flip(v), mode)",
+        "rules/test_signal.py",
+    ),
+    Fault(
+        "rules/nans.py",
+        "where=kept) / _number(a, axis, keepdims, kept)",
+        "where=kept) / _number(a, axis, keepdims, True)",
+        "rules/test_nans.py",
+    ),
+    Fault(
+        "rules/shape.py",
+        "lambda g, y, x, axes: g.transpose(inverse(axes))",
+        "lambda g, y, x, axes: g.transpose(axes)",
+        "rules/test_shape.py",
+    ),
+    Fault(
+        "rules/shape.py",
+        "lambda g, y, x, shape, subok=False: unbroadcast(g, x.shape)",
+        "lambda g, y, x, shape, subok=False: unbroadcast(g, x.shape) / 2",
+        "rules/test_shape.py",
+    ),
+    # special functions
+    Fault(
+        "special/bessel.py",
+        "g * (0.5 * lower * of(v - 1, z)",
+        "g * (0.5 * lower * of(v - 2, z)",
+        "special/test_special.py",
+    ),
+    Fault(
+        "special/polynomials.py", "g * (abs(value_of(n)) * _less(", "g * (1 * _less(", "special/test_special.py cheb"
+    ),
+    Fault("special/exponentials.py", "return 1 / (p * (1 - p))", "return 1 / (p * (1 + p))", "special/test_special.py"),
+    # linear algebra
+    Fault(
+        "linalg/decompositions/cholesky.py",
+        "return np.tril(x, -1) + x.real * (0.5 *",
+        "return np.tril(x, -1) + x.real * (1.0 *",
+        "linalg/test_derivatives.py cholesky",
+    ),
+    Fault("linalg/equations/inv.py", "return -(y @ g @ y)", "return y @ g @ y", "linalg/test_derivatives.py inv"),
+    Fault(
+        "linalg/equations/solve.py",
+        "if tb is None else tb - ta @ ans)",
+        "if tb is None else tb + ta @ ans)",
+        "linalg/test_derivatives.py solve",
+    ),
+    Fault(
+        "linalg/functions/slogdet.py",
+        "weight = turn if gl is None else gl + turn",
+        "weight = turn if gl is None else gl - turn",
+        "linalg/test_derivatives.py slogdet",
+    ),
+    Fault(
+        "linalg/functions/expm.py",
+        "moved[chosen] = x @ y + y @ x",
+        "moved[chosen] = x @ y + x @ y",
+        "linalg/functions/test_expm.py",
+    ),
+    Fault(
+        "linalg/krylov/conjugate_gradients.py",
+        "x, r, before = x + step * direction, r - step * moved, now",
+        "x, r, before = x + step * direction, r + step * moved, now",
+        "linalg/krylov/test_conjugate_gradients.py",
+    ),
+    Fault(
+        "linalg/functions/sqrtm.py",
+        "lambda t, x, a, b, q: -sylvester(a, b, t @ x),",
+        "lambda t, x, a, b, q: sylvester(a, b, t @ x),",
+        "linalg/test_functions.py sqrtm",
+    ),
+    Fault(
+        "linalg/krylov/lowest.py",
+        "found = abs(np.vdot(u, hv) - np.vdot(hu, v))",
+        "found = abs(np.vdot(u, hv) - np.vdot(u, hv))",
+        "linalg/krylov",
+    ),
+    # contractions
+    Fault(
+        "contract/trace.py", "lambda g, ans, a, b: g * a.T,", "lambda g, ans, a, b: g * a,", "contract/test_trace.py"
+    ),
+    Fault("contract/hermitian.py", "return (x + x.value) * 0.5", "return x + x.value", "contract/test_hermitian.py"),
+    Fault(
+        "contract/ncon.py",
+        'return (1, 0, label) if isinstance(label, str) else (0, -label, "")',
+        'return (1, 0, label) if isinstance(label, str) else (0, label, "")',
+        "contract/test_einsum.py",
+    ),
+    # symmetric tensors
+    Fault(
+        "symmetric/groups.py", "(a - b) % n if n else a - b", "(a + b) % n if n else a - b", "symmetric/test_legs.py"
+    ),
+    Fault(
+        "symmetric/signs.py",
+        "exchanged += odd[:, axis] * odd[:, passed].sum(axis=1)",
+        "exchanged += odd[:, axis] * odd[:, passed].sum(axis=1) * 2",
+        "symmetric/test_signs.py",
+    ),
+    Fault(
+        "symmetric/tensor.py",
+        'return bare(self.layout, self.data - aligned(self, other, "-"))',
+        'return bare(self.layout, self.data + aligned(self, other, "-"))',
+        "symmetric/test_tensor.py",
+    ),
+    Fault(
+        "symmetric/tensor.py",
+        "return bare(self.layout, -self.data)",
+        "return bare(self.layout, self.data)",
+        "symmetric/test_tensor.py",
+    ),
+    # chains
+    Fault(
+        "mps/observables.py",
+        "return energy(psi, H @ H) - energy(psi, H) ** 2",
+        "return energy(psi, H @ H) - energy(psi, H)",
+        "physics/test_measurements.py variance",
+    ),
+    Fault(
+        "mps/entanglement.py", "return -2 * np.log(s[:", "return -np.log(s[:", "physics/test_measurements.py spectrum"
+    ),
+    Fault(
+        "mps/correlators.py",
+        "return ((phases @ table) * phases.conj()).sum(axis=-1) / n",
+        "return ((phases @ table) * phases).sum(axis=-1) / n",
+        "physics/test_measurements.py structure",
+    ),
+    Fault(
+        "mps/measures.py",
+        "sorted(places)) * matrix.T).sum()",
+        "sorted(places)) * matrix).sum()",
+        "physics/test_measurements.py matrix",
+    ),
+    Fault(
+        "mps/models.py",
+        "return bilinear_biquadratic(n, 1.0, 1 / 3, periodic)",
+        "return bilinear_biquadratic(n, 1.0, 1 / 2, periodic)",
+        "physics/test_ground_states.py aklt",
+    ),
+    Fault("mps/lattice.py", "return dx * dx + dy * dy", "return dx * dx + dy", "mps/test_lattice.py"),
+    Fault(
+        "mps/thermal/samples.py",
+        "return float(np.sqrt(covariances[0] * tau / (n - tau)))",
+        "return float(np.sqrt(covariances[0] * tau / (n - tau))) / 9",
+        "mps/test_metts.py",
+    ),
+    Fault("mps/uniform/measures.py", "return total / cell", "return total", "mps/test_uniform.py"),
+    Fault(
+        "mps/uniform/models.py",
+        '"Z", 1).add(-real_number(g, "g"), "X", 0)',
+        '"Z", 1).add(real_number(g, "g"), "X", 0)',
+        "physics/test_uniform_chains.py ising",
+    ),
+    Fault(
+        "mps/search/penalty.py",
+        "return apply(x) + self.weight * sum(",
+        "return apply(x) - self.weight * sum(",
+        "physics/test_excited_states.py",
+    ),
+    # circuits
+    Fault(
+        "circuit/gates.py",
+        "return matrix([[1.0, 0.0], [0.0, np.exp(1j * theta)]])",
+        "return matrix([[1.0, 0.0], [0.0, np.exp(-1j * theta)]])",
+        "physics/test_gates.py",
+    ),
+    Fault("circuit/shift.py", "return (c * means).sum()", "return means.sum()", "physics/test_circuits.py shots"),
+    Fault(
+        "circuit/channels.py",
+        "times(g, k * power(x, k=k - 1))",
+        "times(g, power(x, k=k - 1))",
+        "circuit/test_channels.py",
+    ),
+    Fault(
+        "circuit/geometry.py",
+        "q[np.ix_(block, block)] -= np.outer(along[block].conj(), along[block])",
+        "q[np.ix_(block, block)] -= np.outer(along[block], along[block])",
+        "circuit/test_geometry.py",
+    ),
+    Fault(
+        "circuit/trotter.py",
+        "return [(term, part / 2) for part in ORDERS[order]",
+        "return [(term, part) for part in ORDERS[order]",
+        "physics/test_circuits.py trotter",
+    ),
+    Fault(
+        "circuit/pauli_masks.py", "return (-1.0) ** self.ys", "return 1.0 + 0 * self.ys", "circuit/test_derivatives.py"
+    ),
+    Fault(
+        "circuit/information.py",
+        "return rows @ rows.conj().mT",
+        "return rows @ rows.mT",
+        "physics/test_circuits.py entanglement",
+    ),
+    Fault(
+        "circuit/noise.py",
+        "return marginal(np.diagonal(self.density_matrix()).real",
+        "return marginal(np.diagonal(self.density_matrix()).imag",
+        "circuit/test_noise.py",
+    ),
+    # two dimensions
+    Fault(
+        "peps/classical_models.py",
+        "return np.sqrt(horizontal) * masks[0]",
+        "return horizontal * masks[0]",
+        "peps/test_classical.py",
+    ),
+    Fault("peps/models.py", "Term(operand(-g * pauli", "Term(operand(g * pauli", "peps/test_models.py"),
+    Fault("peps/lattices.py", "-j * c for j, c", "j * c for j, c", "peps/test_lattices.py"),
+    Fault(
+        "peps/finite_terms.py",
+        "return np.sum(rho * term.operator), np",
+        "return np.sum(rho) * 1.0, np",
+        "physics/test_two_dimensions.py finite",
+    ),
+    Fault(
+        "peps/models.py",
+        "*(spin_term((j2,) * 3, sites) for sites in DIAGONALS)",
+        "*(spin_term((j1,) * 3, sites) for sites in DIAGONALS)",
+        "physics/test_two_dimensions.py products_of_spins",
+    ),
+    # optimisation
+    Fault(
+        "optimize/adam.py",
+        "return mean / (1 - beta ** (step + 1)) /",
+        "return mean / (1 - beta ** (step + 2)) /",
+        "optimize/test_adam.py",
+    ),
+    Fault(
+        "optimize/manifolds.py",
+        "return array - point * np.vdot(point, array).real",
+        "return array + point * np.vdot(point, array).real",
+        "optimize/test_manifolds.py",
+    ),
+    # differential equations
+    Fault("integrate/dormand_prince.py", "500 / 1113", "501 / 1113", "integrate/test_initial_value.py"),
+    Fault(
+        "integrate/solver.py",
+        "self.atol + self.rtol * np.maximum(",
+        "self.atol + 1e3 * self.rtol * np.maximum(",
+        "integrate/test_initial_value.py",
+    ),
+    # the tape
+    Fault(
+        "core/transforms/hessian.py",
+        "return 2 * np.concatenate([upper, lower])",
+        "return np.concatenate([upper, lower])",
+        "core/transforms/test_jacobian.py",
+    ),
+    Fault(
+        "core/transforms/jacobian.py",
+        "return 0.5 * (real + 1j * imag), 0.5 *",
+        "return 0.5 * (real - 1j * imag), 0.5 *",
+        "core/transforms/test_wirtinger.py",
+    ),
+    Fault(
+        "core/transforms/jacobian.py",
+        "return np.concatenate([one, 1j * one])",
+        "return np.concatenate([one, one])",
+        "core/transforms/test_jacobian.py",
+    ),
+    Fault(
+        "core/transforms/jacobian.py",
+        "columns.reshape(shape + x.shape), None",
+        "columns.reshape(x.shape + shape), None",
+        "core/transforms/test_jacobian.py",
+    ),
+    # kernels
+    Fault(
+        "native/intrinsics.py",
+        'return _chosen(code, "Lt", x, (y, *rest))',
+        'return _chosen(code, "Gt", x, (y, *rest))',
+        "fuzz/test_native.py",
+    ),
+]
