@@ -22,6 +22,7 @@ def test_three_ways_down():
         assert curve[-1] == pytest.approx(curve.min(), rel=1e-14)
 
 
+@pytest.mark.slow
 def test_the_infinite_ising_chain():
     done = run("mps/02_dominant_eigenvector_ising.py")
     assert 0 < done.found.fun + 1.671926221536195 < 1e-6
@@ -90,6 +91,7 @@ def test_one_gradient_is_every_local_expectation_value():
     np.testing.assert_allclose(-done.by_g, qad.mps.local_expectations(done.psi, sx).real, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_pulses_that_leave_less_energy_than_a_ramp():
     done = run("mps/09_quantum_control.py")
     (ramp, _), (pulses, _) = done.compared

@@ -101,6 +101,7 @@ def lowest_of(H, number, levels):
 
 
 @pytest.mark.parametrize("options", [{}, {"conserve": "N", "sector": 6}])
+@pytest.mark.sampled(1)
 def test_static_impurities(options):
     H = static_impurities()
     exact = lowest_of(H, 6, 1)[0] if options else min(lowest_of(H, number, 1)[0] for number in range(11))

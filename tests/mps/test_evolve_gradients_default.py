@@ -167,6 +167,7 @@ def test_the_adjoint_chain_agrees_with_exact_states(model, start, by, imaginary)
 @pytest.mark.parametrize(
     "model, start, by", [("xxz", "up", "start"), ("j1j2", "up", "start"), ("j1j2", "neel", "time")]
 )
+@pytest.mark.sampled(1)
 def test_chains_of_more_than_twelve_sites(model, start, by):
     """Terms beyond neighbours were up to 1.5e-4 off there, and states that stay what they are refused."""
     check(model, start, 14, by, how={"time": 0.2, "steps": 2})

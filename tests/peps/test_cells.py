@@ -66,6 +66,7 @@ def test_the_stored_state_is_a_minimum():
     [(["A"], 8, "half"), (["A"], 8, "full"), (["AB"], 8, "half"), (["AB", "BA"], 6, "half")],
     ids=["1x1", "1x1 full", "2x1", "2x2 in two kinds"],
 )
+@pytest.mark.sampled(3)
 def test_gradients_agree_with_differences(cell, chi, method, dtype):
     compare(cell, chi, method, dtype, seed=2 if method == "full" else 0)
 

@@ -21,6 +21,7 @@ ICE = 1.5 * np.log(4 / 3)  # E. H. Lieb, Phys. Rev. Lett. 18, 692 (1967)
         (0.3, 32, None, (1e-14, 1e-13, 1e-12)),
     ],
 )
+@pytest.mark.sampled(1)
 def test_onsager_with_two_derivatives(beta, chi, symmetry, digits):
     """At 0.3 the environment has fewer states than chi: tiny values are dropped first."""
     report = qad.linalg.Report()
@@ -46,6 +47,7 @@ def test_the_ordered_phase_with_a_rim_that_chooses(symmetry):
 @pytest.mark.parametrize(
     "beta", [0.05, 0.2, pytest.param(0.442, marks=pytest.mark.slow), 0.445, 0.46, 0.5, 0.6, 1.0, 2.0]
 )
+@pytest.mark.sampled(2)
 def test_every_temperature_by_default(beta):
     """Below the transition two phases coexist, whose sum has no derivatives: one of them is taken."""
     log_z, energy, heat = classical.thermodynamics(lambda b: partition_function(classical.ising(b)), beta)
@@ -107,6 +109,7 @@ def test_the_critical_point():
         (classical.ising(-0.3), onsager(0.3), 16, 1e-11),
     ],
 )
+@pytest.mark.sampled(4)
 def test_solved_models(tensor, exact, chi, error):
     assert partition_function(tensor, chi) == pytest.approx(exact, abs=error)
 
@@ -118,6 +121,7 @@ def test_dimers_of_two_weights():
 
 
 @pytest.mark.parametrize("kind", [float, complex])
+@pytest.mark.sampled(1)
 def test_any_tensor_and_its_derivatives(kind):
     """Without symmetry, against differences, in both modes and to second order."""
     rng = np.random.default_rng(3)

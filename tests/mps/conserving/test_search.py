@@ -31,6 +31,7 @@ def test_the_lowest_state(name, method, dtype):
 
 
 @pytest.mark.parametrize("name", ["spin 1", "electrons"])
+@pytest.mark.sampled(1)
 def test_imaginary_time(name):
     start, H = random(name, bond=4)
     found = ground_state(H, 64, "tdvp", start=start)
