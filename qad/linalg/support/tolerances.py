@@ -27,11 +27,10 @@ SUMS = 30  # units of rounding in a sum over the entries of a matrix of ordinary
 PLACES = 8  # units of rounding that a sum of few terms, such as a column of a product, leaves of zero
 ROUNDED = 4  # times n units: how far values of n by n matrices are off; zeros were by 0.8 at most, n being 2 to 300
 TRUNCATED = 10  # times n units: the same for truncations, which rather leave out a value too many than keep rounding
-MULTIPLET = 1.5 * KEPT  # of the digits coincide of values that a truncation treats as one
-GAUGE = 2.5 * KEPT  # of the digits of a loss are right in its slope along a gauge: between half of them and 1 - KEPT
 FAR = 0.2  # at gaps above eps**FAR, 7e-4, eps / gap**3 is still below eps**KEPT: nothing can be lost, none is checked
 FOLLOWED = 0.3  # at gaps below eps**FOLLOWED, 2e-5, factors lose a third of their digits: products of them are followed
 MARK = 1.5  # eps**MARK stands for a zero: as far below rounding as half of the digits, so that it is told from that
+WEIGHTLESS = 1e-14  # part of the weight of a state that hardly counts: some fifty units of rounding of all of it
 SOLVED = 1e-12  # relative residual of iterations: what a well-conditioned problem of 1000 unknowns can reach
 
 
@@ -90,8 +89,11 @@ def empty(dtype: DTypeLike, n: int) -> float:
 
 
 def multiplet(dtype: DTypeLike) -> float:
-    """The relative difference up to which a truncation keeps or drops neighbouring values together."""
-    return unit(dtype) ** MULTIPLET
+    """The relative difference up to which a truncation keeps or drops neighbouring values together.
+
+    Three eighths of their digits coincide, 1.5 times what a result has to keep.
+    """
+    return unit(dtype) ** (1.5 * KEPT)
 
 
 def noise(dtype: DTypeLike, n: int) -> float:
@@ -100,8 +102,11 @@ def noise(dtype: DTypeLike, n: int) -> float:
 
 
 def gauge(dtype: DTypeLike) -> float:
-    """The slope of a loss along a gauge, relative to the loss, that counts as rounding."""
-    return unit(dtype) ** GAUGE
+    """The slope of a loss along a gauge, relative to the loss, that counts as rounding.
+
+    Five eighths of its digits are right: between half of them and all but those that a result has to keep.
+    """
+    return unit(dtype) ** (2.5 * KEPT)
 
 
 def far(dtype: DTypeLike) -> float:

@@ -22,9 +22,7 @@ from qad.linalg.support import tolerances
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["WEIGHTLESS", "kept", "lost", "nonzero", "tied"]
-
-WEIGHTLESS = 1e-14  # part of the weight of a state that hardly counts
+__all__ = ["kept", "lost", "nonzero", "tied"]
 
 
 def kept(
@@ -132,7 +130,7 @@ def _fewest(every, weight, squared):
 def _weigh_nothing(every, first, squared):
     """Whether this value and all behind it hardly count."""
     weights = every if squared else every**2
-    return bool(weights[first:].sum() <= WEIGHTLESS * weights.sum())
+    return bool(weights[first:].sum() <= tolerances.WEIGHTLESS * weights.sum())
 
 
 def _multiplet(every, k, end, squared):
