@@ -44,14 +44,13 @@ def variants(passes=None):
 def default(names):
     """Inside, functions are frozen with these passes; a list of the programs that come of it, as text."""
     from qad.frozen import passes
-    from qad.frozen.program.display import Listed
     from qad.frozen.run.placement import Places
 
     executable, texts = importlib.import_module("qad.frozen.run.executable"), []
 
     def improve(program, names):
         made = passes.improve(program, names)
-        texts.append(str(Listed(made)) + str(len(Places(made, "compiled" in names).rows)))
+        texts.append(str(made) + str(len(Places(made, "compiled" in names).rows)))
         return made
 
     before, passes.PASSES = passes.PASSES, names

@@ -24,7 +24,7 @@ def warm_up() -> None:
         return
     from qad.circuit.compiled import kernels
     from qad.contract import compiled
-    from qad.frozen.run.compiled import kernel as frozen
+    from qad.frozen.run.compiled import runs as frozen
     from qad.symmetric import compiled as symmetric
 
     frozen.warm_up()

@@ -9,24 +9,27 @@ from functools import partial, update_wrapper
 from types import MethodType
 from typing import TYPE_CHECKING, Generic, ParamSpec, TypeVar
 
+import numpy as np
+
 from qad.core.errors import ArgumentError
-from qad.frozen.branches import NOT_FOUND, RAISED, Branch, Branches, Stats
-from qad.frozen.inspection import Inspection
+from qad.core.transforms.leaves import own
+from qad.core.trees import flatten, leaf_path, unflatten
 from qad.frozen.passes import chosen
 from qad.frozen.record.captures import Captures
-from qad.frozen.record.recording import builder, record, with_own_arrays
+from qad.frozen.record.recording import NOT_FOUND, RAISED, Branches, Stats, record
 from qad.frozen.record.signature import difference, front, signature_of
-from qad.frozen.run.executable import executable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
     from typing import Any, Literal, TypeAlias, overload
 
+    from qad.frozen.program.program import Program
 
-MANY = 8  # recordings in a row, without a replay between them, before the user is told why
+
 SIGNATURES = 64
 OBJECTS = 64  # whose method a frozen one is
 FAILURES, AGAIN = 4, 32  # recordings that give no program, after which one call in so many is recorded
+TOLERANCE = 0.75  # power of the precision, relative to the largest entry, by which a replay may differ
 P = ParamSpec("P")  # what the function takes
 R = TypeVar("R")  # what it returns
 
@@ -74,8 +77,7 @@ def freeze(f: Any = None, *, constant: Constant = None, passes: Passes = None) -
     Warns
     -----
     RuntimeWarning
-        Where a traced value becomes a Python float, where the function asks for an attribute by a name that it
-        computes, and where recordings outnumber replays; the reasons are named.
+        Where the function asks for an attribute by a name that it computes.
 
     Examples
     --------
@@ -93,7 +95,7 @@ def freeze(f: Any = None, *, constant: Constant = None, passes: Passes = None) -
     return Frozen(f, constant, passes)
 
 
-class Frozen(Inspection, Generic[P, R]):
+class Frozen(Generic[P, R]):
     """A frozen function; made by `freeze`.
 
     Attributes
@@ -109,10 +111,8 @@ class Frozen(Inspection, Generic[P, R]):
         self.constant: Any = (constant,) if isinstance(constant, str) else constant or ()
         self._entries = OrderedDict()
         self._plain = None, -1, None  # of the last signature of plain arrays: a test, their number, the branches
-        self._captured = None  # what the function reads beyond its arguments
         self._bound = OrderedDict()  # as a method of these objects, by their ids
-        self._streak = 0
-        self._warned = self._told = False
+        self._latest = Branches(self.stats, "nothing has been recorded yet: call the frozen function first")
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         fits, count, branches = self._plain
@@ -120,8 +120,6 @@ class Frozen(Inspection, Generic[P, R]):
             result = branches.replay(args)
             if result is NOT_FOUND or result is RAISED:
                 return self._answer(result, branches, args, kwargs)
-            self._streak = 0
-            self.stats.replays += 1
             return result
         return self._general(args, kwargs)
 
@@ -141,85 +139,95 @@ class Frozen(Inspection, Generic[P, R]):
         key, leaves, _ = signature_of(args, kwargs)
         if key is None:  # inside of a transform or of another recording, or in the memory of a device
             return self._eagerly(args, kwargs)
-        branches, kinds = self._entries.get(key), key[1]
-        if branches is None:
-            branches = self._enter(key)
-        self._latest = branches
+        _, kinds, _ = key
+        self._latest = branches = self._entries.get(key) or self._enter(key)
         values = [x for x, kind in zip(leaves, kinds, strict=True) if kind[0] != "static"]
-        if len(args) == len(leaves) and all(
-            x is leaf and kind[0] == "array" for x, leaf, kind in zip(args, leaves, kinds, strict=True)
-        ):
+        flat = len(args) == len(leaves) and all(x is y for x, y in zip(args, leaves, strict=True))
+        if flat and all(type(x) is np.ndarray for x in leaves):
             self._plain = front(kinds), len(args), branches
-        result = branches.replay(values)
-        if result is NOT_FOUND or result is RAISED:
-            return self._answer(result, branches, args, kwargs)
-        self._streak = 0
-        self.stats.replays += 1
-        return result
+        return self._answer(branches.replay(values), branches, args, kwargs)
 
     def _enter(self, key):
-        branches, others = Branches(self.stats), list(self._entries)
-        if others:
-            branches.reason = difference(key, others[-1])
-        self._entries[key] = branches
+        other = next(reversed(self._entries), None)
+        branches = self._entries[key] = Branches(self.stats, difference(key, other) if other else "it is new")
         if len(self._entries) > SIGNATURES:
             self._entries.popitem(last=False)
         return branches
 
     def _answer(self, result, branches, args, kwargs):
-        """The result of the function itself; it is recorded, unless a replay has just raised."""
+        """The result of a replay, else of the function itself; it is recorded, unless a replay has just raised."""
+        if result is not NOT_FOUND and result is not RAISED:
+            return result
         key, leaves, objects = signature_of(args, kwargs)
-        moving = {i for i, kind in enumerate(key[1]) if kind[0] != "static"}
-        captured = self._look(objects)
-        if result is RAISED or captured.live or (branches.failures > FAILURES and branches.failures % AGAIN):
+        if result is RAISED or (branches.failures > FAILURES and branches.failures % AGAIN):
             branches.failures += branches.failures > FAILURES
             return self._eagerly(args, kwargs)
-        recorded = record(self.f, key[0], leaves, moving, captured)
-        if recorded.failure is None:
-            program, run = executable(recorded.program, self.passes, builder(*recorded.form), recorded.silent)
-            branches.add(Branch(recorded.path, recorded.places, program, run, captured))
-        else:
-            branches.reason = recorded.failure
+        captured = Captures(self.f, objects, self.constant)
+        if captured.live:
+            return self._eagerly(args, kwargs)
+        self._warn(captured.computed)
+        result, found = record(self.f, key, leaves, captured, self.passes)
+        self.stats.recordings += 1
+        if self.stats.recordings > 1 or type(found) is str:
+            self.stats.reasons.append(found if type(found) is str else branches.reason)
+        if type(found) is str:
+            branches.reason = found
             branches.failures += 1
-            self._captured = None
-        self._count(branches, recorded.failure)
-        return recorded.result
+        else:
+            branches.add(found)
+        return result
 
     def _eagerly(self, args, kwargs):
         """The result of the function itself, not recorded."""
         self.stats.eager += 1
-        return with_own_arrays(self.f(*args, **kwargs))
+        leaves, spec = flatten(self.f(*args, **kwargs))
+        return unflatten(spec, [own(x) for x in leaves])  # which may be arguments, captured, or one
 
-    def _look(self, objects):
-        """What the function reads beyond its arguments, as it is now."""
-        captured = self._captured  # which another thread may replace, or forget
-        if captured is None or not captured.serves(objects):
-            captured = self._captured = Captures(self.f, objects, self.constant)
-        if captured.computed and not self._told:
-            self._told = True
+    def _warn(self, computed):
+        """Say once that attributes by computed names are not followed."""
+        if computed and not self.stats.recordings:
             warnings.warn(
-                f"qad.freeze: {', '.join(sorted(captured.computed))}: a change of what it finds there goes unnoticed; "
+                f"qad.freeze: {', '.join(sorted(computed))}: a change of what it finds there goes unnoticed; "
                 "write the name of the attribute, or pass its value as an argument",
                 RuntimeWarning,
                 stacklevel=5,
             )
-        return captured
 
-    def _count(self, branches, failure):
-        stats = self.stats
-        stats.recordings += 1
-        self._streak += 1
-        if stats.recordings > 1 or failure:
-            stats.reasons.append(branches.reason)
-        if self._streak == MANY and not self._warned:
-            self._warned = True
-            warnings.warn(
-                f"qad.freeze: {getattr(self.f, '__name__', 'the function')} was recorded {MANY} times in a row; the "
-                f"last time because: {branches.reason}. Pass changing numbers as arrays or floats, give arrays one "
-                "shape, and keep what varies from call to call out of Python's decisions (np.where)",
-                RuntimeWarning,
-                stacklevel=4,
-            )
+    @property
+    def program(self) -> Program:
+        """The program that was run or recorded last; ``print(frozen.program)`` lists its steps."""
+        if not self._latest.branches:
+            raise ArgumentError(f"there is no program: {self._latest.reason}")
+        return self._latest.branches[0].program
+
+    def check(self, *args: Any, **kwargs: Any) -> None:
+        """Call the function itself, record or replay it and replay it again, and compare the results.
+
+        Raises
+        ------
+        ArgumentError
+            Where they differ: in structure, type, shape, dtype, or in a value by more than rounding.
+
+        Examples
+        --------
+        >>> import numpy as np, qad
+        >>> frozen = qad.freeze(lambda x: np.sum(np.sin(x) ** 2))
+        >>> frozen.check(np.arange(3.0))
+        """
+        expected = self.f(*args, **kwargs)
+        for found in (self(*args, **kwargs), self(*args, **kwargs)):
+            if words := _difference(found, expected):
+                raise ArgumentError(
+                    f"qad.freeze: the frozen function gives {words}: if it reads what is not followed, a file, a clock "
+                    "or an attribute by a computed name, pass that as an argument"
+                )
+
+    def __repr__(self) -> str:
+        return f"<frozen {getattr(self.f, '__name__', self.f)}: {self.stats}>"
+
+    def __str__(self) -> str:
+        followed = Captures(self.f, (), self.constant).listed()
+        return "\n".join([repr(self), "follows:", *(f"    {words}" for *_, words in followed or [("nothing",)])])
 
     def __copy__(self) -> Frozen[P, R]:
         """Frozen anew: of the same function, and nothing recorded."""
@@ -234,3 +242,22 @@ class Frozen(Inspection, Generic[P, R]):
         if getattr(sys.modules.get(self.__module__), name, None) is self:
             return name
         return Frozen, (self.f, self.constant, self.passes)
+
+
+def _difference(found, expected):
+    """What differs between two results, in words; None where nothing does."""
+    (leaves, spec), (others, other) = flatten(found), flatten(expected)
+    if spec != other:
+        return f"the structure {spec} instead of {other}"
+    for i, (x, y) in enumerate(zip(leaves, others, strict=True)):
+        a, b = np.asarray(x), np.asarray(y)
+        if type(x) is not type(y) or a.shape != b.shape or a.dtype != b.dtype:
+            return f"{a.dtype} {a.shape} instead of {b.dtype} {b.shape} at result{leaf_path(found, i)}"
+        if a.dtype.kind not in "fc":
+            equal = x is y or np.array_equal(a, b)
+        else:
+            bound = np.finfo(a.dtype).eps ** TOLERANCE * np.abs(b[np.isfinite(b)]).max(initial=0)
+            equal = np.allclose(a, b, rtol=0, atol=bound, equal_nan=True)
+        if not equal:
+            return f"{x!r} instead of {y!r} at result{leaf_path(found, i)}"
+    return None

@@ -9,14 +9,12 @@ from pathlib import Path
 from string import ascii_letters
 from threading import Event
 
-import numpy as np
 import pytest
 
 import qad
 from qad.contract import order, planner
 from qad.core import waiting
 from qad.core.waiting import COMPILING, NOT_KEPT, tell, tell_once
-from qad.frozen.run import executable
 
 ROOT = Path(__file__).parents[2]
 
@@ -198,7 +196,7 @@ def test_without_a_compiler_there_is_nothing_to_warm_up(tmp_path):
 def waits(monkeypatch):
     """The messages of waits, from wherever."""
     messages = []
-    for module in (order, planner, executable):
+    for module in (order, planner):
         monkeypatch.setattr(module, "waiting", lambda message: messages.append(message) or nullcontext())
     return messages
 
@@ -223,14 +221,3 @@ def test_small_plans_are_not_told(waits):
 def test_fitting_into_memory_is_told(waits):
     qad.plan("ab,bc,cd,da->", *[(37, 37)] * 4, memory_limit="180kB")
     assert waits == ["planning a contraction within its memory limit, once for networks of this structure"]
-
-
-@pytest.mark.parametrize("length", [5, 150])
-def test_long_programs_are_told(waits, length):
-    def chain(x):
-        for _ in range(length):
-            x = 0.5 * x * x.sum() + 0.1
-        return x.sum()
-
-    qad.freeze(chain)(np.array([0.1, 0.2]))
-    assert waits == ["planning a frozen function, once for arguments of these shapes"] * (length > 100)

@@ -122,15 +122,6 @@ def test_counts_and_names():
         qad.freeze(np.sin, passes=("magic",))(X)
 
 
-def test_programs_read_like_python():
-    frozen = qad.freeze(lambda x: x[0, 1:] * 2 if x[..., 0].sum() > 0 else x)
-    frozen(np.ones((2, 3)))
-    text = str(frozen.program)
-    assert "x0[0, 1:]" in text
-    assert "x0[..., 0]" in text
-    assert "assert bool(v2) == True" in text
-
-
 def test_real_constants_that_multiply_complex_arrays_are_complex():
     real = normal(4, 4)
     program = improved(lambda x: (real.T @ x * real) @ real, X, passes=("canonical", "constants"))

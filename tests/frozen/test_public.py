@@ -146,7 +146,7 @@ def moved(x):
     return x * 1.01 if hasattr(x, "dtype") and x.dtype.kind in "fc" else x
 
 
-@pytest.mark.filterwarnings("ignore:.*makes a constant of it:RuntimeWarning", "ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("name", list(public()))
 def test_every_public_function_frozen(name):
     f, args = call_of(name)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import qad
-from qad.frozen.run.memory_plan import MemoryPlan
-from qad.frozen.run.placement import Places
+from qad.frozen.run.placement import Places, memory_plan
 from tests.cases import normal
 from tests.frozen.agree import difference
 
@@ -30,9 +29,9 @@ def test_seeing():
         frozen.program  # noqa: B018 - it raises
     frozen(X, Y)
     table = str(frozen.program)
-    assert "np.dot" in table
-    assert "(3,3)" in table
-    assert "assert bool(" in table
+    assert "dot(" in table
+    assert "(3, 3)" in table
+    assert "check_value(" in table
 
 
 def test_labels_are_never_executed():
@@ -87,7 +86,7 @@ BUFFER = 0 if np.lib.NumpyVersion(np.__version__) >= "2.3.0" else 8 * np.getbufs
     ids=["chain", "norm", "network"],
 )
 def test_memory(f, x):
-    """A replay allocates its results, and its workspace is no larger than what an eager call holds at once."""
+    """A workspace is no larger than what an eager call holds at once, with what a replay allocates beside results."""
     gradient = qad.value_and_grad(f)
     frozen = qad.freeze(gradient)
     for call in (frozen, gradient):
@@ -95,9 +94,9 @@ def test_memory(f, x):
         call(x)
     results = sum(part.nbytes for part in qad.core.trees.flatten(gradient(x))[0])
     (branches,) = frozen._entries.values()
-    workspace = MemoryPlan(Places(branches.branches[0].program)).size
-    assert peak(lambda: frozen(x)) < results + 8192 + BUFFER
+    workspace = memory_plan(Places(branches.branches[0].program, True))[1]
     assert workspace < 1.05 * peak(lambda: gradient(x))
+    assert workspace + peak(lambda: frozen(x)) < 1.05 * peak(lambda: gradient(x)) + results + 8192 + BUFFER
 
 
 def wave(a):

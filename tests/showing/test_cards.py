@@ -1,4 +1,4 @@
-"""What notebooks show of plans, programs, chains, circuits, sums and results: well-formed, and what `repr` says."""
+"""What notebooks show of plans, chains, circuits, sums and results: well-formed, and what `repr` says."""
 
 from xml.etree import ElementTree
 
@@ -8,19 +8,9 @@ import pytest
 import qad
 from qad.mps import MPS
 
-
-def frozen():
-    f = qad.freeze(lambda x: np.sum(np.sin(x) ** 2))
-    f(np.ones(3))
-    return f
-
-
 TERM = np.diag([-1.0, 1.0, 1.0, -1.0]).reshape(2, 2, 2, 2)
 SHOWN = {
     "plan": (lambda: qad.plan("ij,jk->ik", (2, 3), (3, 4)), ["ij,jk->ik", "24"]),
-    "frozen": (frozen, ["recordings1", "sin", "steps"]),
-    "frozen, not called yet": (lambda: qad.freeze(np.sin), ["frozen sin", "replays0"]),
-    "program": (lambda: frozen().program, ["sin", "Program of"]),
     "chain": (lambda: MPS.random(30, 4), ["MPS of 30 sites", "endsopen", "1-2-4-4-4-...-4-4-4-2-1", "complex128"]),
     "ring": (lambda: MPS.uniform([np.ones((3, 2, 3))], 4), ["endsperiodic", "3-3-3-3-3"]),
     "gradient": (lambda: qad.grad(qad.mps.energy)(MPS.random(4, 2), qad.mps.ising(4, 1.0)), ["MPS of 4 sites"]),

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from qad.core.errors import ArgumentError
 from qad.frozen.passes.canonical import canonical
-from qad.frozen.passes.dead_code import dead
-from qad.frozen.passes.folding import common, constants, equal_constants
+from qad.frozen.passes.folding import common, constants, dead
 from qad.frozen.passes.rewriting import rewrite
 from qad.frozen.passes.traces import traces
 
@@ -50,7 +49,7 @@ def improve(program: Program, names: Collection[str]) -> Program:
     program.counts = dict.fromkeys(names, 0)
     removed = dead(program) if "dead" in names else 0
     visitors = {name: make(program) for name, make in OF_STEPS.items() if name in names}
-    program.counts |= rewrite(program, visitors, equal_constants(program) if "common" in names else ())
+    program.counts |= rewrite(program, visitors)
     if "dead" in names:
         program.counts["dead"] = removed + dead(program)
     return program

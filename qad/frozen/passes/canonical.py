@@ -53,15 +53,10 @@ def _visit(step, definitions):
         return _permutation(step)
     if fn in RESHAPING:
         return _reshape(step)
-    if fn in SAME and len(args) == 1 and not kwargs and x.dtype == out.dtype and x.kind != "number":
+    copies = fn is method("astype") or (fn in SAME and len(args) == 1 and not kwargs)
+    if copies and x.dtype == out.dtype and x.kind != "number":
         return x
-    if fn is method("astype") and x.dtype == out.dtype and x.kind != "number":
-        return x
-    if (
-        fn is operator.getitem
-        and (args[1] is Ellipsis or (type(args[1]) is tuple and not args[1]))
-        and x.kind in ("array", "scalar")
-    ):
+    if fn is operator.getitem and repr(args[1]) in ("Ellipsis", "()") and x.kind in ("array", "scalar"):
         return x
     if fn in (np.real, REAL):
         return _real(step)
@@ -74,7 +69,7 @@ def _visit(step, definitions):
 
 def _replaced(step, fn, args, kwargs=None):
     kwargs = kwargs or {}
-    if fn is step.fn and args == step.args and kwargs == step.kwargs:
+    if fn is step.fn and repr((args, kwargs)) == repr((step.args, step.kwargs)):  # integers of NumPy's are none of ours
         return None
     return [Step(fn, args, kwargs, step.out)]
 
@@ -83,6 +78,8 @@ def _permutation(step):
     x = step.args[0]
     if x.kind != "array":
         return x
+    if len(step.reads()) > 1:  # the axes are an array
+        return None
     probe = np.empty(tuple(range(len(x.shape))))  # its shape tells where the axes go
     axes = step.fn(probe, *step.args[1:], **step.kwargs).shape
     return x if axes == tuple(range(len(axes))) else _replaced(step, TRANSPOSE, (x, axes))

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from qad.frozen.program.functions import RESHAPE, TRANSPOSE
-from qad.frozen.program.program import Step, Var, is_guard, rebuilt
+from qad.frozen.program.program import Step, Var, check_value, rebuilt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     Visitor: TypeAlias = Callable[[Step, Definitions], Var | list[Step] | None]  # see `rewrite`
 
 
-def rewrite(
-    program: Program, visitors: Mapping[str, Visitor], same: Mapping[Var, Var] | tuple[()] = ()
-) -> Counter[str]:
+def rewrite(program: Program, visitors: Mapping[str, Visitor]) -> Counter[str]:
     """Offer every step to each of the visitors in turn, until none of them changes it.
 
     Parameters
@@ -29,20 +27,20 @@ def rewrite(
     visitors : dict of name -> function
         Each is called as ``visit(step, definitions)`` and returns None (keep the step), a Var (the value is that one),
         or a list of steps of which the last makes the value.  `definitions` knows the steps so far by what they make.
-    same : dict of Var -> Var, optional
-        What stands for a value from the beginning.
 
     Returns
     -------
     Counter
         How many changes each visitor made.
     """
-    same, definitions, steps, changes = dict(same), {}, [], Counter()
+    same, definitions, steps, changes = {}, {}, [], Counter()
     for given in program.steps:
         waiting = [given]
         while waiting:
             step = _substituted(waiting.pop(), same)
-            name, made = _offered(step, definitions, visitors) if not is_guard(step) else (None, None)
+            offered = () if step.fn is check_value else visitors.items()
+            changed = ((name, made) for name, visit in offered if (made := visit(step, definitions)) is not None)
+            name, made = next(changed, (None, None))
             if made is None:
                 definitions[step.out] = step
                 steps.append(step)
@@ -56,15 +54,6 @@ def rewrite(
     program.steps = steps
     program.outputs = [_current(x, same) if type(x) is Var else x for x in program.outputs]
     return changes
-
-
-def _offered(step, definitions, visitors):
-    """The first visitor that changes a step, and what it makes of it."""
-    for name, visit in visitors.items():
-        made = visit(step, definitions)
-        if made is not None:
-            return name, made
-    return None, None
 
 
 def _current(var, same):

@@ -7,9 +7,12 @@ recorded, in their order.
 
 from __future__ import annotations
 
+import re
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from itertools import count
+from math import prod
 from typing import Any, TypeAlias
 
 from numpy import dtype as dtype_of
@@ -49,10 +52,7 @@ class Var:
 
     @property
     def size(self) -> int:
-        size = 1
-        for n in self.shape:
-            size *= n
-        return size
+        return prod(self.shape)
 
     @property
     def nbytes(self) -> int:
@@ -119,20 +119,19 @@ class Program:
             known[step.out] = step.fn(*args, **kwargs)
         return [known[x] if type(x) is Var else x for x in self.outputs]
 
-    def definitions(self) -> dict[Var, Step]:
-        """Dict of Var -> the step that makes it."""
-        return {step.out: step for step in self.steps}
+    def __str__(self) -> str:
+        """The steps, one a line, their values numbered in the order in which they stand, and what the passes did."""
+        done = ", ".join(f"{name} {n}" for name, n in self.counts.items() if n)
+        steps = [f"{step!s:70} # {step.out.shape} {step.out.dtype}" for step in self.steps]
+        ends = f"return {self.outputs}", f"{len(steps)} steps; changed by passes: {done or 'none'}"
+        numbers = defaultdict(count().__next__)
+        return re.sub(r"\bv(\d+)\b", lambda x: f"v{numbers[x[1]]}", "\n".join([f"of {self.inputs}", *steps, *ends]))
 
-    def uses(self) -> dict[Var, int]:
-        """Dict of Var -> how often steps and outputs read it."""
-        found = {}
-        for step in self.steps:
-            for var in step.reads():
-                found[var] = found.get(var, 0) + 1
-        for x in self.outputs:
-            if type(x) is Var:
-                found[x] = found.get(x, 0) + 1
-        return found
+    def uses(self) -> Counter[Var]:
+        """How often steps and outputs read each Var."""
+        read = Counter(var for step in self.steps for var in step.reads())
+        read.update(x for x in self.outputs if type(x) is Var)
+        return read
 
 
 def rebuilt(x: Any, replace: Callable[[Any], Any], kinds: tuple[type, ...] = ()) -> Any:
@@ -159,7 +158,7 @@ def variables(x: Any) -> list[Var]:
         kind = type(x)
         if kind is Var:
             found.append(x)
-        elif kind is tuple or kind is list:
+        elif issubclass(kind, (tuple, list)):
             waiting.extend(reversed(x))
         elif kind is slice:
             waiting += x.step, x.stop, x.start
@@ -175,12 +174,7 @@ def variables(x: Any) -> list[Var]:
 
 
 class GuardFailed(Exception):
-    """Guard number `number` came out as `actual`; it is caught by `Branches.replay`."""
-
-    def __init__(self, number: int, actual: Outcome):
-        super().__init__(number, actual)
-        self.number = number
-        self.actual = actual
+    """A guard came out otherwise: its arguments are the number and the outcome; it is caught by `Branches.replay`."""
 
 
 def check_value(x: Any, *, expected: Outcome, number: int) -> None:
@@ -213,8 +207,3 @@ def _structure(x):
     if isinstance(x, (tuple, list)):
         return type(x).__name__, *map(_structure, x)
     return type(x).__name__
-
-
-def is_guard(step: Step) -> bool:
-    """Whether a step checks something."""
-    return step.fn is check_value

@@ -1,4 +1,4 @@
-"""What the code of a function names, and whose code it is.
+"""Whose code it is, what it names, and what it asks of traced arrays.
 
 The code of NumPy, SciPy, qad, Python's library and other installed packages is taken never to change.
 """
@@ -9,17 +9,15 @@ import dis
 import sys
 from functools import lru_cache
 from pathlib import Path
-from types import CodeType
-from typing import TYPE_CHECKING, NamedTuple
+from types import CodeType, FunctionType
 
-if TYPE_CHECKING:
-    from types import FunctionType
+import numpy as np
 
 NUMERICAL = frozenset(("numpy", "scipy", "qad", "optree", "opt_einsum"))
 INSTALLED = ("site-packages", "dist-packages")
-SILENT = frozenset(("EXTENDED_ARG", "PUSH_NULL", "CACHE", "PRECALL", "RESUME", "NOP", "KW_NAMES"))
-GLOBAL = frozenset(("LOAD_GLOBAL", "LOAD_NAME"))
-CALLS = frozenset(("CALL", "CALL_FUNCTION"))
+HERE = str(Path(__file__).parents[1])
+SCALAR = np.isscalar.__code__  # which asks for the class, and is answered as for a plain scalar
+OURS = (str(Path(__file__).parents[2]), str(Path(np.__file__).parent))
 
 
 def is_library(module: object) -> bool:
@@ -33,25 +31,21 @@ def is_users(f: FunctionType) -> bool:
     return not (is_library(f.__globals__.get("__name__")) or any(part in f.__code__.co_filename for part in INSTALLED))
 
 
-class Named(NamedTuple):
-    """What code names: globals, attributes, modules that it imports, and attributes by names that it computes."""
-
-    names: frozenset[str]
-    attributes: frozenset[str]
-    modules: frozenset[str]
-    computed: frozenset[str]  # in words, each with its place
-
-
 @lru_cache(maxsize=4096)
-def named(code: CodeType) -> Named:
-    """What code names, that of inner functions included."""
+def named(code: CodeType) -> tuple[frozenset[str], ...]:
+    """What code names, that of inner functions included.
+
+    These are globals, attributes, modules that it imports, and in words the places where it computes a name.
+    """
     names, attributes, modules, computed = set(), set(), set(), set()
-    instructions = [each for each in dis.get_instructions(code) if each.opname not in SILENT]
+    instructions = list(dis.get_instructions(code))
     for i, each in enumerate(instructions):
-        if each.opname in GLOBAL:
+        if each.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
             names.add(each.argval)
             if each.argval == "getattr":
-                _asked(code, instructions[i:], attributes, computed)
+                literal = _literal(instructions[i:])
+                place = f"getattr at {Path(code.co_filename).name}:{each.positions.lineno}"
+                attributes.add(literal) if literal else computed.add(place)
         elif each.opname == "IMPORT_NAME":
             modules.add(each.argval)
         elif each.opcode in dis.hasname:
@@ -60,18 +54,39 @@ def named(code: CodeType) -> Named:
         if isinstance(constant, CodeType):
             for mine, inner in zip((names, attributes, modules, computed), named(constant), strict=True):
                 mine |= inner
-    return Named(*map(frozenset, (names, attributes, modules, computed)))
+    return tuple(map(frozenset, (names, attributes, modules, computed)))
 
 
-def _asked(code, instructions, attributes, computed):
-    """The attribute that ``getattr(x, name)`` asks for; a name that is no literal is one that is computed."""
-    call = next((i for i, each in enumerate(instructions) if each.opname in CALLS and each.arg in (2, 3)), None)
-    if call is None:
-        return
-    given = instructions[1:call] if instructions[call].arg == 3 else instructions[call - 1 : call]
-    texts = [each.argval for each in given if each.opname == "LOAD_CONST" and type(each.argval) is str]
-    if texts:
-        attributes.update(texts)
-    else:
-        name = given[-1].argval[-1] if type(given[-1].argval) is tuple else given[-1].argval
-        computed.add(f"getattr(..., {name}) at {Path(code.co_filename).name}:{instructions[0].positions.lineno}")
+def _literal(instructions):
+    """The attribute that ``getattr(x, name)`` asks for; None where the name is no literal."""
+    for each in instructions:
+        if each.opname == "LOAD_CONST" and type(each.argval) is str:
+            return each.argval
+        if each.opname == "CALL" and each.arg in (2, 3):
+            return None
+    return None
+
+
+# -- whose code asks --------------------------------------------------------------------------------------------------
+
+
+def whereabouts() -> str:
+    """File and line of the user's code that led here."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(OURS):
+        frame = frame.f_back
+    return f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
+
+
+def is_ours() -> bool:
+    """Whether qad (other than this floor) or NumPy asks something of a traced array, not the user's code."""
+    frame = sys._getframe(1)
+    while frame.f_code.co_filename.startswith(HERE):
+        frame = frame.f_back
+    return frame.f_code.co_filename.startswith(OURS)
+
+
+def asked_by_us() -> bool:
+    """Whether the caller's caller is a function of qad or NumPy."""
+    code = sys._getframe(2).f_code
+    return code.co_filename.startswith(OURS) and code is not SCALAR

@@ -2,39 +2,32 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from qad.core.define import PRIMITIVES
 from qad.core.errors import ArgumentError, LeakedTensorError
-from qad.core.freeze_hook import RECORDINGS
 from qad.core.tape.tensor import rebuild
 from qad.frozen.program.functions import (
     ANSWERED,
     MUTATING,
-    REARRANGING,
     TRANSPARENT,
     Method,
-    is_settled,
+    is_of_shapes,
     keeps_shape,
     wants_numbers,
 )
 from qad.frozen.program.program import Program, Step, Var, check_value, outcome, rebuilt
-from qad.frozen.record.arguments import Constants, taken
-from qad.frozen.record.decisions import shown, whereabouts
-from qad.frozen.record.traced import Traced
+from qad.frozen.record.code import whereabouts
+from qad.frozen.record.traced import Traced, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from qad.frozen.program.program import Outcome
 
-SHOWING = frozenset((np.array_repr, np.array_str, np.array2string))
 RESULTS = (np.ndarray, np.generic, float, complex, tuple, list, type(None))
-TARGETS = ("dst", "a", "arr")  # what NumPy's functions call the array that they write into
-_FLOAT = np.dtype(float)
 
 
 class Recorder:
@@ -44,8 +37,10 @@ class Recorder:
     ----------
     path : list
         The outcomes of the guards.
-    constants : Constants
-        The plain arrays that were met.
+    constants : dict of Var -> array
+        Copies of the plain arrays that were met; equal ones are one constant.
+    arrays : list of arrays
+        Those that were met, for changes to be noticed later.
     refusal : exception or None
         What could not be recorded; raised again in the end, for the function may have caught it.
     silent : bool
@@ -54,31 +49,21 @@ class Recorder:
         In words, why no program serves this call: a step raised, and the function caught that.
     """
 
-    refusal: Exception | None
-    failure: str | None
-
     def __init__(self, copies: Mapping[int, tuple[np.ndarray, bytearray]]):
-        self.constants: Constants = Constants(copies, self.refuse)
+        self.constants: dict[Var, np.ndarray] = {}
+        self.arrays: list[np.ndarray] = []
+        self._copies, self._known = copies, {}  # what captured arrays held, by id; Vars, by contents
         self.steps: list[Step] = []
         self.inputs: list[Var] = []
         self.given: list[Any] = []
         self.path: list[Outcome] = []
         self.places: list[str] = []
         self.running: bool = True
-        self.refusal = self.failure = None
+        self.refusal: Exception | None = None
+        self.failure: str | None = None
         self.silent: bool = False
         self.writes: bool = False
         self._errors = np.geterr()
-
-    @contextmanager
-    def recording(self) -> Iterator[None]:
-        """What happens inside is recorded; afterwards the traced arrays are of no use any more."""
-        RECORDINGS.add(self)
-        try:
-            yield
-        finally:
-            self.running = False
-            RECORDINGS.discard(self)
 
     def refuse(self, message: str, kind: type[Exception] = ArgumentError) -> NoReturn:
         """Raise, now and when the function has returned."""
@@ -104,11 +89,8 @@ class Recorder:
         self._refuse_order(fn, args, kwargs)
         if wants_numbers(fn):
             args, kwargs = (*args[:1], *self._numbers(args[1:])), self._numbers(kwargs)
-        if fn in REARRANGING:
-            args, kwargs = (*args[:1], *_listed(args[1:])), _listed(kwargs)
-        traced = []
-        values, template = taken(args, traced, self.constants)
-        named, keywords = taken(kwargs, traced, self.constants) if kwargs else ({}, {})
+        values, named = (rebuilt(x, _value, (Traced,)) for x in (args, kwargs))
+        template, keywords = (rebuilt(x, self._symbol, (Traced, np.ndarray)) for x in (args, kwargs))
         if mutates is not None:
             self._refuse_target(mutates, fn)
         value = self._called(fn, values, named)
@@ -138,7 +120,7 @@ class Recorder:
         try:
             return fn(*values, **named)
         except Exception as error:
-            if not is_settled(error, fn):
+            if not is_of_shapes(error, fn):
                 raised = f"{_name(fn)} raised {type(error).__name__}"
                 self.failure = f"{raised} at {whereabouts()}, and the function caught it"
             raise
@@ -167,7 +149,7 @@ class Recorder:
                 f"{_name(fn)} returned {type(value).__name__}, which is no array: wrap what uses it in "
                 "qad.extend.primitive, so that it becomes one step"
             )
-        if getattr(value, "dtype", _FLOAT).kind not in "biufc":
+        if getattr(getattr(value, "dtype", None), "kind", "f") not in "biufc":
             self.refuse(
                 f"{_name(fn)} gives an array of dtype {value.dtype}, and programs are made of numbers: stay with float "
                 "or complex, or make one step of all that needs objects with qad.extend.opaque"
@@ -190,8 +172,7 @@ class Recorder:
                 f"{_name(fn)} writes into an array from outside of the function, which a replay could not "
                 "repeat: return the result instead, or write into a copy"
             )
-        owner = _owner(target.value)
-        if any(owner is _owner(x) for x in (*self.given, *self.constants.arrays)):
+        if any(np.may_share_memory(target.value, x) for x in (*self.given, *self.arrays)):
             self.refuse(
                 f"{_name(fn)} writes into an argument of the function (or a view of one), which a replay "
                 "could not repeat: write into a copy, x = x.copy()"
@@ -211,16 +192,13 @@ class Recorder:
 
     def function(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """A NumPy function that was given a traced array."""
-        if fn in SHOWING:
+        if fn in (np.array_repr, np.array_str, np.array2string):
             return shown(args[0], fn)
         if fn in ANSWERED:
-            args, kwargs = (rebuilt(x, lambda each: each.value, (Traced,)) for x in (args, kwargs))
+            args, kwargs = (rebuilt(x, _value, (Traced,)) for x in (args, kwargs))
             return fn(*args, **kwargs)
-        kwargs = {key: x for key, x in kwargs.items() if key != "like"}
         if fn in MUTATING:
-            return self.step(
-                fn, args, kwargs, mutates=args[0] if args else next(kwargs[name] for name in TARGETS if name in kwargs)
-            )
+            return self.step(fn, args, kwargs, args[0] if args else next(iter(kwargs.values())))
         if fn is np.nan_to_num and not (args[1] if len(args) > 1 else kwargs.get("copy", True)):
             self._refuse_out(fn)
         out = kwargs.get("out")
@@ -239,9 +217,35 @@ class Recorder:
             return fn(*[self.constant(x) if type(x) is np.ndarray else x for x in args], **kwargs)
         return self.step(call, tuple(args), kwargs)
 
+    # -- plain arrays ------------------------------------------------------------------------------------------------
+
     def constant(self, array: np.ndarray) -> Traced:
         """A plain array as a traced constant."""
-        return Traced(array, self.constants.var(array), self)
+        return Traced(array, self._symbol(array), self)
+
+    def _symbol(self, x):
+        """What stands for an array in the program; the values of a plain one are copied now, for they may change."""
+        if type(x) is Traced:
+            return x.symbol
+        if x.dtype.kind not in "biufc":
+            self.refuse(
+                f"the function uses an array of dtype {x.dtype}, and programs are made of numbers: write "
+                "array.astype(float), or keep the objects in a list"
+            )
+        if not type(x).__module__.startswith("numpy"):
+            self.refuse(
+                f"the function uses an array of the class {type(x).__name__}, which may have arithmetic of its own: "
+                "write np.asarray(array)"
+            )
+        self.arrays.append(x)
+        key = x.shape, x.strides, x.dtype.str, x.tobytes()
+        if key in self._known:
+            return self._known[key]
+        var = self._known[key] = Var(x.shape, x.dtype)
+        _, kept = self._copies.get(id(x), (None, None))  # what a captured array is compared with serves
+        in_place = kept is not None and x.flags.c_contiguous and kept == x
+        self.constants[var] = np.ndarray(x.shape, x.dtype, kept) if in_place else x.copy(order="K")
+        return var
 
     # -- guards ------------------------------------------------------------------------------------------------------
 
@@ -255,7 +259,7 @@ class Recorder:
     def program(self, outputs: Sequence[Any]) -> Program:
         """The program that gives these leaves of a result."""
         leaves = [x.symbol if type(x) is Traced else x for x in outputs]
-        program = Program(self.inputs, self.constants.values, self.steps, leaves)
+        program = Program(self.inputs, self.constants, self.steps, leaves)
         program.writes = self.writes
         return program
 
@@ -265,16 +269,8 @@ def pick(parts: Any, i: int) -> Any:
     return parts[i]
 
 
-def _listed(x):
-    """Axes and sizes as Python's numbers."""
-    return rebuilt(x, lambda each: each.tolist(), (np.ndarray, np.integer))
-
-
-def _owner(x):
-    """The object that owns an array's memory; NumPy's sliding windows put one of their own in between."""
-    while (base := getattr(x, "base", None)) is not None:
-        x = base
-    return x
+def _value(x):
+    return x.value
 
 
 def _name(fn):

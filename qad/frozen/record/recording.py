@@ -1,94 +1,204 @@
-"""One recording of a function: its result, and the program that repeats it, unless none does."""
+"""Recordings of a function: of each the result, and the program that repeats it, unless none does.
+
+The programs of one signature are a tree of branches, of which each run takes the one whose guards hold.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import BuiltinFunctionType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.core.errors import ArgumentError, QadError
+from qad.core.errors import ArgumentError
+from qad.core.freeze_hook import RECORDINGS
 from qad.core.tape.tensor import Tensor, value_of
 from qad.core.transforms.arguments import run as call
-from qad.core.transforms.leaves import own
 from qad.core.trees import LEAF, flatten, unflatten
-from qad.frozen.record.contents import ATOMS
+from qad.frozen.program.program import GuardFailed
+from qad.frozen.record.captures import ATOMS, short
 from qad.frozen.record.recorder import Recorder
 from qad.frozen.record.traced import Traced
+from qad.frozen.run.executable import executable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from qad.frozen.program.program import Program
     from qad.frozen.record.captures import Captures
+    from qad.frozen.record.signature import Key
 
+MOST = 32  # programs of one signature
+NOT_FOUND, RAISED = object(), object()
 UNCHANGING = (*ATOMS, type, FunctionType, BuiltinFunctionType, np.ufunc)
 
 
 @dataclass
-class Recorded:
-    """What came of a recording.
+class Stats:
+    """How often a frozen function was recorded and replayed.
 
     Attributes
     ----------
-    result : what the function returned, with arrays of its own
-    failure : str or None
-        In words, why there is no program that would serve another call like this one.
-    program, path, places : see `qad.frozen.branches.Branch`
-    form : tuple
-        The structure of the result: its spec, the number of its leaves, the numbers of those that are Tensors.
-    silent : bool
-        Whether a replay says nothing of floating-point errors.
+    recordings, replays, guard_failures : int
+    eager : int
+        Calls that the function itself answered: inside of a transform, where a replay raised, and where recordings give
+        no program.
+    reasons : list of str
+        Why each recording after the first was made, and why one was not kept.
     """
 
-    result: Any
-    failure: str | None
-    program: Program
+    recordings: int = 0
+    replays: int = 0
+    guard_failures: int = 0
+    eager: int = 0
+    reasons: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class Branch:
+    """One recorded path through the function.
+
+    Attributes
+    ----------
+    path : list
+        Outcomes of its guards.
+    places : list of str
+        Where in the source they were taken.
+    program : the program as it is run
+    run : callable
+        From the values of the inputs to what the function returns.
+    captured : Captures
+        What the function read beyond its arguments, as it was.
+    """
+
     path: Sequence[Any]
     places: Sequence[str]
-    form: tuple[Any, ...]
-    silent: bool
+    program: Program
+    run: Callable[[Any], Any]
+    captured: Captures
 
 
-def record(f: Callable[..., Any], spec: Any, leaves: Sequence[Any], moving: set[int], captured: Captures) -> Recorded:
-    """Run `f` once, recording it, on arguments of these leaves, of which some are moving: arrays and numbers."""
-    recorder = Recorder(captured.copies)
-    outputs, form = _run(f, spec, leaves, moving, recorder, captured)
+class Branches:
+    """The branches of one signature, the one that was taken last first.
+
+    Attributes
+    ----------
+    failures : int
+        Recordings in a row that gave no program.
+    """
+
+    __slots__ = ("branches", "stats", "reason", "failures")
+
+    def __init__(self, stats: Stats, reason: str):
+        self.branches: list[Branch] = []
+        self.stats: Stats = stats
+        self.reason: str = reason
+        self.failures: int = 0
+
+    def replay(self, values: Any) -> Any:
+        """The result of a branch whose guards hold; NOT_FOUND where there is none, RAISED where one raised an error."""
+        branch = self.branches[0] if self.branches else None
+        while branch is not None:
+            if not branch.captured.hold():
+                branch = self._drop(branch)
+                continue
+            try:
+                result = branch.run(values)
+                self.stats.replays += 1
+                return result
+            except GuardFailed as failed:
+                branch = self._other(branch, failed)
+            except Exception:  # whatever it is, the function itself says what becomes of it
+                return RAISED
+        return NOT_FOUND
+
+    def _drop(self, branch):
+        """Forget a branch that was recorded with something else; the next one to try."""
+        self.reason = f"what the function captured has changed: {branch.captured.changed()}"
+        self.branches = [b for b in self.branches if b is not branch]
+        return self.branches[0] if self.branches else None
+
+    def _other(self, branch, failed):
+        """A branch that agrees with the outcomes so far, the failed one corrected; it moves to the front."""
+        self.stats.guard_failures += 1
+        k, actual = failed.args
+        prefix = [*branch.path[:k], actual]
+        for other in self.branches:
+            if other.path[: k + 1] == prefix:
+                self.branches = [other, *(b for b in self.branches if b is not other)]
+                return other
+        self.reason = (
+            f"a {actual[0]} decided upon at {branch.places[k]} came out as "
+            f"{short(actual[1])} instead of {short(branch.path[k][1])}"
+        )
+        return None
+
+    def add(self, branch: Branch) -> None:
+        """Take up a new branch; where there are too many, the one that was not taken for longest goes."""
+        self.branches = [branch, *self.branches[: MOST - 1]]
+        self.failures = 0
+
+
+# -- one recording ----------------------------------------------------------------------------------------------------
+
+
+def record(
+    f: Callable[..., Any], key: Key, leaves: Sequence[Any], captured: Captures, passes: Collection[str]
+) -> tuple[Any, Branch | str]:
+    """Run `f` once, recording it, on arguments of this signature and these leaves.
+
+    Returns
+    -------
+    result
+        What the function returned, with arrays of its own.
+    branch : Branch or str
+        In words, why there is no program that would serve another call like this one.
+    """
+    recorder, (spec, kinds, _) = Recorder(captured.copies), key
+    outputs, build = _run(f, spec, leaves, kinds, recorder, captured)
     if captured.generators_moved():
         raise ArgumentError(
             "qad.freeze: the function drew random numbers, which a replay would repeat: draw them outside and pass the "
             "arrays as arguments, or make the generator inside of a fixed seed, np.random.default_rng(0)"
         )
-    result = builder(*form)([owned(x.value if type(x) is Traced else x) for x in outputs])
-    failure = recorder.failure
-    if failure is None and not captured.hold():
-        failure = f"it changes what it captures: {captured.changed()}"
+    values = [x.value if type(x) is Traced else x for x in outputs]
+    result = build([x.copy() if isinstance(x, np.ndarray) else x for x in values])
+    if recorder.failure is None and not captured.hold():
+        recorder.failure = f"it changes what it captures: {captured.changed()}"
     program = recorder.program(outputs)
-    captured.meet(recorder.constants.arrays)
-    return Recorded(result, failure, program, recorder.path, recorder.places, form, recorder.silent)
+    captured.meet(recorder.arrays)
+    if recorder.failure is not None:
+        return result, recorder.failure
+    program, run = executable(program, passes, build, recorder.silent)
+    return result, Branch(recorder.path, recorder.places, program, run, captured)
 
 
-def _run(f, spec, leaves, moving, recorder, captured):
+def _run(f, spec, leaves, kinds, recorder, captured):
     """The leaves of the result, and what rebuilds it."""
+    failed, pairs = None, zip(leaves, kinds, strict=True)
+    given = [x if kind[0] == "static" else recorder.input(x) for x, kind in pairs]
+    args, kwargs = unflatten(spec, given)
+    RECORDINGS.add(recorder)
     try:
-        with recorder.recording():
-            given = [recorder.input(x) if i in moving else x for i, x in enumerate(leaves)]
-            args, kwargs = unflatten(spec, given)
-            out = call(f, args, kwargs)
-            _unchanged(given, spec, args, kwargs, recorder)
-            outputs, form = flatten(out)
-            tensors = {i for i, x in enumerate(outputs) if type(x) is Tensor}
-            outputs = [plain(x, recorder) for x in outputs]
-    except Exception as error:
-        _refuse_writes(captured)
-        if recorder.refusal is not None and error is not recorder.refusal and not isinstance(error, QadError):
-            raise recorder.refusal from error
-        raise
-    _refuse_writes(captured)
-    if recorder.refusal is not None:
-        raise recorder.refusal
-    return outputs, (form, len(outputs), tensors)
+        out = call(f, args, kwargs)
+        _unchanged(given, spec, args, kwargs, recorder)
+        outputs, form = flatten(out)
+        tensors = {i for i, x in enumerate(outputs) if type(x) is Tensor}
+        outputs = [plain(x, recorder) for x in outputs]
+    except Exception as error:  # which may be what a refusal led to
+        failed = error
+    finally:
+        recorder.running = False  # traced arrays are of no use any more
+        RECORDINGS.discard(recorder)
+    if not captured.arrays_hold():
+        raise ArgumentError(
+            "qad.freeze: the function writes into an array from outside of it (a global, a closure's, an attribute's), "
+            "which a replay would not repeat: return the result instead, or write into a copy"
+        ) from failed
+    if failed or recorder.refusal:
+        raise recorder.refusal or failed
+    return outputs, builder(form, len(outputs), tensors)
 
 
 def _unchanged(given, spec, args, kwargs, recorder):
@@ -98,15 +208,6 @@ def _unchanged(given, spec, args, kwargs, recorder):
         recorder.refuse(
             "the function changes a list or dict among its arguments, which a replay would not do to the caller's: "
             "change a copy, and return it"
-        )
-
-
-def _refuse_writes(captured):
-    """Raise where the function has changed an array that it captured."""
-    if not captured.arrays_hold():
-        raise ArgumentError(
-            "qad.freeze: the function writes into an array from outside of it (a global, a closure's, an attribute's), "
-            "which a replay would not repeat: return the result instead, or write into a copy"
         )
 
 
@@ -130,17 +231,6 @@ def plain(x: Any, recorder: Recorder) -> Any:
             "return arrays, in tuples, lists, dicts or dataclasses"
         )
     return x
-
-
-def owned(x: Any) -> Any:
-    """A copy of an array; anything else as it is."""
-    return x.copy() if isinstance(x, np.ndarray) else x
-
-
-def with_own_arrays(out: Any) -> Any:
-    """The result of a plain call, its arrays copied, recorded ones too: they may be arguments, captured, or one."""
-    leaves, spec = flatten(out)
-    return unflatten(spec, [own(x) for x in leaves])
 
 
 def builder(spec: Any, count: int, tensors: Collection[int]) -> Callable[[Any], Any]:

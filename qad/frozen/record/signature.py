@@ -6,7 +6,6 @@ shape, dtype), ("scalar", dtype), ("number", type) or ("static", type, value); t
 
 from __future__ import annotations
 
-from dataclasses import fields
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -19,8 +18,8 @@ from qad.core.tape.operands import check_arithmetic
 from qad.core.tape.tensor import Tensor
 from qad.core.trees import NAMESPACE, Rest, flatten, leaf_path, nesting, unflatten
 from qad.extend import is_foreign
+from qad.frozen.record.captures import NUMBERS
 from qad.frozen.record.code import is_library
-from qad.frozen.record.contents import NUMBERS
 from qad.frozen.record.traced import Traced
 
 if TYPE_CHECKING:
@@ -29,24 +28,6 @@ if TYPE_CHECKING:
     Key: TypeAlias = tuple[Any, tuple[tuple[Any, ...], ...], tuple[tuple[Any, ...], ...]]
 
 _LEAVES = frozenset((ndarray, float, int, complex, bool, str, type(None), np.float64, np.complex128, Tensor, Traced))
-
-
-class Same:
-    """An object that equals only itself, whatever its class says."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any):
-        self.value: Any = value
-
-    def __eq__(self, other: Any) -> bool:
-        return type(other) is Same and self.value is other.value
-
-    def __hash__(self) -> int:
-        return id(self.value)
-
-    def __repr__(self) -> str:
-        return repr(self.value)
 
 
 def signature_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Key | None, list[Any], list[Any]]:
@@ -111,16 +92,13 @@ def kind_of(x: Any) -> tuple[Any, ...]:
 def typed(x: Any) -> tuple[type, Hashable]:
     """A value with its type, by which 2 and True differ, and 0.0 and -0.0; a user's objects by identity."""
     kind = type(x)
-    if kind in (tuple, frozenset):
-        return kind, kind(map(typed, x))
     if kind is slice:
-        return kind, typed((x.start, x.stop, x.step))
+        return kind, (x.start, x.stop, x.step)
     if isinstance(x, (float, complex, np.generic)):
         return kind, repr(x)
     hash(x)  # which raises for what is meant to be compared by its entries
-    if hasattr(kind, "__dataclass_params__") and kind.__dataclass_params__.frozen:
-        return kind, tuple([typed(getattr(x, field.name)) for field in fields(x)])
-    return kind, x if is_library(kind.__module__) or isinstance(x, Enum) else Same(x)
+    by_value = is_library(kind.__module__) or isinstance(x, Enum) or hasattr(kind, "__dataclass_params__")
+    return kind, x if by_value else id(x)  # a program that serves it holds it
 
 
 def difference(one: Key, two: Key) -> str:
@@ -128,20 +106,13 @@ def difference(one: Key, two: Key) -> str:
     (spec, kinds, orders), (other, others, before) = one, two
     if spec != other:
         return f"structure {nesting(spec)} instead of {nesting(other)}"
-    if orders != before:
-        return f"keys in the order {orders} instead of {before}"
     tree = unflatten(spec, list(range(len(kinds))))
     changed = [
-        f"{_where(tree, i)}: {_words(now)} instead of {_words(then)}"
+        f"argument{leaf_path(tree, i)}: {_words(now)} instead of {_words(then)}"
         for i, (now, then) in enumerate(zip(kinds, others, strict=True))
         if now != then
     ]
-    return "; ".join(changed[:3]) + ("; and more" if len(changed) > 3 else "")
-
-
-def _where(tree, i):
-    path = leaf_path(tree, i)
-    return f"args{path[3:]}" if path.startswith("[0]") else f"kwargs{path[3:]}"
+    return "; ".join(changed[:3]) or f"keys in the order {orders} instead of {before}"
 
 
 def _words(kind):
@@ -152,10 +123,10 @@ def _words(kind):
 
 def front(kinds: Sequence[tuple[Any, ...]]) -> Callable[..., bool]:
     """A test whether arguments are plain arrays of these kinds."""
-    wanted = [(kind[1], kind[2]) for kind in kinds]
+    wanted = [(shape, dtype) for _, shape, dtype in kinds]
 
     def fits(*args):
-        for x, (shape, dtype) in zip(args, wanted, strict=True):
+        for x, (shape, dtype) in zip(args, wanted):  # noqa: B905 - of one length, and many times a second
             if type(x) is not ndarray or x.shape != shape or x.dtype is not dtype:
                 return False
         return True

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 import numpy as np
 
 from qad.core.tape.tensor import Tensor, value_of
-from qad.frozen.program.functions import OPERATORS, UFUNCS, attribute, method, reduction
-from qad.frozen.record.decisions import asked_by_us, decide, forced, missing, shown
+from qad.frozen.program.functions import OPERATORS, UFUNCS, attribute, method
+from qad.frozen.program.program import outcome
+from qad.frozen.record.code import asked_by_us, is_ours, whereabouts
 from qad.rules.flat import Flat
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ class Traced:
     def __array_ufunc__(self, ufunc: np.ufunc, called: str, *inputs: Any, **kwargs: Any) -> Any:
         if any(type(x) is Tensor for x in inputs):
             return NotImplemented
-        fn = ufunc if called == "__call__" else reduction(ufunc, called)
+        fn = getattr(ufunc, called) if called != "__call__" else ufunc
         out = kwargs.get("out")
         if called == "at":
             return self.recorder.step(fn, inputs, kwargs, mutates=inputs[0])
@@ -204,6 +205,8 @@ for _name, _fn in OPERATORS.items():
     if hasattr(operator, f"i{_plain}"):
         setattr(Traced, f"__r{_plain}__", _reflected)
         setattr(Traced, f"__i{_plain}__", _inplace)
+Traced.__copy__ = lambda self: self.copy()
+Traced.__deepcopy__ = lambda self, memo: self.copy()
 Traced.__abs__ = lambda self: self.recorder.step(abs, (self,), {})
 Traced.__divmod__ = lambda self, other: (self // other, self % other)
 Traced.__rdivmod__ = lambda self, other: (other // self, other % self)
@@ -231,20 +234,59 @@ for _name in (
     setattr(Traced, _name, _method(_name))
 for _name in ("T", "mT", "real", "imag"):
     _fn = attribute(_name)
-    setattr(Traced, _name, property(lambda self, fn=_fn: self.recorder.step(fn, (self,), {})))
+    _get = lambda self, fn=_fn: self.recorder.step(fn, (self,), {})  # noqa: E731
+    _set = lambda self, value, fn=_fn: fn(self).__setitem__(..., value)  # noqa: E731
+    setattr(Traced, _name, property(_get, _set))
+Traced.flat = property(Flat, lambda self, value: self.flat.__setitem__(slice(None), value))
 
 
-def _set_flat(self, value):
-    Flat(self)[:] = value
+# -- decisions: what Python asks of a traced array, which replays check, or which is refused ---------------------------
 
 
-def _set_part(name: str) -> Callable:
-    def setter(self, value):
-        getattr(self, name)[...] = value
+def decide(x: Traced, kind: str) -> Any:
+    """The outcome of a decision on `x`, as a Python value; replays check it."""
+    try:
+        found = outcome(x.value, kind)
+    except (ValueError, OverflowError) as error:  # it has none, such as the integer of NaN
+        if x.size == 1:
+            x.recorder.failure = f"{kind}() of a traced value raised {type(error).__name__}, and the function caught it"
+        raise
+    if x.recorder.running:
+        x.recorder.guard(x.symbol, found)
+    return complex(x.value) if kind == "float" else found[1]
 
-    return setter
+
+def shown(x: Traced, show: Callable[[Any], str]) -> str:
+    """The text of a traced array, for messages of ours; a program made from a user's would always be the same."""
+    if x.recorder.running and not is_ours():
+        x.recorder.refuse(
+            f"text was made of a traced value, at {whereabouts()}, and a replay would not make it anew: leave the "
+            "printing out, or return the value and print it outside"
+        )
+    return show(x.value)
 
 
-for _name in ("real", "imag"):
-    setattr(Traced, _name, getattr(Traced, _name).setter(_set_part(_name)))
-Traced.flat = property(Flat, _set_flat)
+def missing(x: Traced, name: str) -> NoReturn:
+    """Raise for an attribute that a traced value has not; where the plain one has it, the function may not go on."""
+    message = (
+        f"a traced array has no {name!r}: use NumPy's functions, or wrap what needs it in qad.extend.primitive, so "
+        "that it becomes one step"
+    )
+    if not name.startswith("__") and hasattr(type(x.value), name) and x.recorder.running and not is_ours():
+        x.recorder.refuse(message, AttributeError)
+    raise AttributeError(f"qad.freeze: {message}")
+
+
+def forced(x: Traced) -> np.ndarray:
+    """A traced array that something wants as a plain one: integers and truths become a guard, others are refused."""
+    if x.dtype.kind not in "biu" or not x.recorder.running:
+        x.recorder.refuse(
+            "a traced array was forced into a plain one, and what is computed from that would be lost "
+            "to the program: use NumPy's functions (np.stack for a list of arrays, np.take for table[i], "
+            "np.zeros_like for an array to write into), and wrap SciPy's routines and the like in "
+            "qad.extend.primitive or qad.extend.opaque, so that they become one step. Iterations until convergence "
+            "(fixed_point, dominant_eig, lowest_eig, linear_solve) cannot be frozen, for their length depends on "
+            "values: freeze the function that they call, or make one step of them with qad.extend.opaque"
+        )
+    x.recorder.guard(x.symbol, outcome(x.value, "array"))
+    return np.array(x.value)

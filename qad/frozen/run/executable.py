@@ -7,21 +7,18 @@ function and its arguments, all made beforehand; a run is a loop over them.  Whe
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from qad.core.waiting import waiting
 from qad.frozen.passes import improve
-from qad.frozen.program.functions import allocates, written
+from qad.frozen.program.functions import allocates
 from qad.frozen.program.program import Var, rebuilt, variables
 from qad.frozen.run.compiled import lowering
 from qad.frozen.run.compiled.blocks import BLOCK, parts
-from qad.frozen.run.memory_plan import MemoryPlan, aligned
-from qad.frozen.run.placement import Places
+from qad.frozen.run.placement import Places, aligned, memory_plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -30,8 +27,6 @@ if TYPE_CHECKING:
 
     Build: TypeAlias = Callable[[list[Any]], Any]  # from the leaves of the result to the result
     Run: TypeAlias = Callable[[Sequence[Any]], Any]  # from the values of the inputs to the result
-
-MANY = 100  # steps, which are planned in milliseconds
 
 
 def executable(program: Program, passes: Collection[str], build: Build, silent: bool) -> tuple[Program, Run]:
@@ -44,9 +39,7 @@ def executable(program: Program, passes: Collection[str], build: Build, silent: 
     if passes == () or program.writes:
         run = partial(recorded, program, build)
     else:
-        words = "planning a frozen function, once for arguments of these shapes"
-        with waiting(words) if len(program.steps) > MANY else nullcontext():
-            program = improve(program, passes)
+        program = improve(program, passes)
         run = pooled(program, build, "compiled" in passes and lowering.has_loop())
     return program, partial(silently, run) if silent else run
 
@@ -66,28 +59,20 @@ def recorded(program: Program, build: Build, values: Sequence[Any]) -> Any:
 def pooled(program: Program, build: Build, compiled: bool) -> Run:
     """The function that runs a program in a workspace of its own; free ones wait in a list (its methods are atomic)."""
     places = Places(program, compiled)
-    plan = MemoryPlan(places)
-    if places.rows:
-        from qad.frozen.run.compiled.kernel import ready
-
-        ready(row.operation for rows in places.rows.values() for row in rows)  # in the first call, not in the second
-        program.counts["compiled"] = len(places.rows)
-    free, inputs = [], len(program.inputs)
+    plan, inputs = memory_plan(places), len(program.inputs)
+    program.counts["compiled"] = len(places.rows)
+    free = [Workspace(places, *plan)]
     take, give_back = free.pop, free.append
-    large = [i for i, var in enumerate(program.inputs) if var.kind == "array" and not places.static(var)]
 
     def run(values):
         try:
             workspace = take()
         except IndexError:
-            workspace = Workspace(places, plan)
+            workspace = Workspace(places, *plan)
         registers, moving = workspace.registers, workspace.moving
         try:
             if moving:
                 registers[:inputs] = values
-                for i in large:
-                    if not values[i].flags.c_contiguous:
-                        registers[i] = values[i].copy()
             for buffer, i in workspace.copies:
                 buffer[...] = values[i]
             for fn, args in workspace.instructions:
@@ -115,50 +100,48 @@ class Workspace:
         How many registers are filled in a run, inputs first; 0 where nothing is read from them.
     """
 
-    def __init__(self, places: Places, plan: MemoryPlan):
+    def __init__(self, places: Places, offsets: dict[Var, int], size: int):
         self.places: Places = places
-        self.arrays: dict[Var, np.ndarray] = _arrays(places, plan)
+        self.arrays: dict[Var, np.ndarray] = _arrays(places, offsets, size)
         program, arrays = places.program, self.arrays
         moving = dict.fromkeys([*program.inputs, *(step.out for step in program.steps if step.out not in arrays)])
         self.number: dict[Var, int] = {var: n for n, var in enumerate(moving)}
         self.registers: list[Any] = [None] * len(moving)
         self.copies: list[tuple[Any, int]] = [(arrays[var], i) for i, var in enumerate(program.inputs) if var in arrays]
         steps = [step for step in program.steps if step.out not in places.views]
+        self.last: dict[Var, Any] = {var: step for step in steps for var in step.reads()}
+        self.last.update((x, None) for x in program.outputs if type(x) is Var)
         self.instructions: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
         for in_loop, some in groupby(steps, lambda step: step.out in places.rows):
             run = list(some)
-            self.instructions += self._tables(run) if in_loop else map(self._instruction, run)
+            self.instructions += [self._table(run)] if in_loop else map(self._instruction, run)
         self.collect: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
             self._result(x, kind) for x, kind in zip(program.outputs, program.kinds, strict=True)
         ]
         used = any(self.registers is x for _, args in (*self.instructions, *self.collect) for x in args)
         self.moving: int = len(moving) if used else 0
 
-    def _tables(self, steps):
-        """Calls of the compiled loop."""
+    def _table(self, steps):
+        """A call of the compiled loop."""
         from qad.frozen.run.compiled.runs import instruction
 
-        return [instruction(parts(steps, self.places), self.arrays, self.registers, self.number)]
+        return instruction(parts(steps, self.places), self.arrays, self.registers, self.number)
 
     def _instruction(self, step):
         """The instruction of a step: a call of arrays that are known, or one that reads them from the registers."""
-        arrays, number, registers, out = self.arrays, self.number, self.registers, self.arrays.get(step.out)
+        arrays, number, registers = self.arrays, self.number, self.registers
         args, kwargs = (rebuilt(x, lambda var: arrays.get(var, var)) for x in (step.args, step.kwargs))
         known = all(var in arrays for var in step.reads())
         if step.out in self.places.copies:  # into a buffer of another shape, through a view of the buffer
-            return out.reshape(args[0].shape).__setitem__, (..., args[0])
-        if out is None and known:
-            return _store, (registers, number[step.out], partial(step.fn, **kwargs) if kwargs else step.fn, args)
-        fn, args, kwargs = (step.fn, args, kwargs) if out is None else (*written(step, args, out), {})
+            return arrays[step.out].reshape(args[0].shape).__setitem__, (..., args[0])
         if known:
-            return fn, args
+            return _store, (registers, number[step.out], partial(step.fn, **kwargs) if kwargs else step.fn, args)
+        fn = step.fn
         if kwargs or any(type(x) is not Var and variables(x) for x in args):
             moving = list(dict.fromkeys([*variables(args), *variables(kwargs)]))
             fn, args = _nested(fn, args, kwargs, moving), moving
-        places = [self._register(x) for x in args]
-        return (
-            (_write, (registers, fn, places)) if out is not None else (_fill, (registers, number[step.out], fn, places))
-        )
+        dead = [number[var] for var in {*step.reads()} if self.last[var] is step and var in number]
+        return _fill, (registers, number[step.out], fn, [self._register(x) for x in args], dead)
 
     def _register(self, x):
         """The number of the register that holds an argument; one more for what is known before the run."""
@@ -170,20 +153,20 @@ class Workspace:
     def _result(self, x, kind):
         """The call that makes a leaf of the result: a new array, or a number of the kind that was recorded."""
         if type(x) is not Var:
-            return _itself, (x,)
+            return (lambda: x), ()
         array = self.arrays.get(x)
         if array is not None:
-            return (array.copy, ()) if kind == "array" else (array.__getitem__, ((),))
+            return (array.copy, ("K",)) if kind == "array" else (array.__getitem__, ((),))
         step = self.places.definitions.get(x)
         own = x in self.places.results and (x in self.places.rows or allocates(step))
         return _taken, (self.registers, self.number[x], own, kind)
 
 
-def _arrays(places, plan):
+def _arrays(places, offsets, size):
     """The array of every static Var: constants, buffers in one block of memory, and views of both."""
-    memory = aligned(plan.size)
+    memory = aligned(size)
     arrays = dict(places.program.constants)
-    for var, offset in plan.offsets.items():
+    for var, offset in offsets.items():
         if var in places.local:
             arrays[var] = np.ndarray((BLOCK,), var.dtype, memory[offset:])
         else:
@@ -197,12 +180,10 @@ def _store(registers, n, fn, args):
     registers[n] = fn(*args)
 
 
-def _write(registers, fn, places):
-    fn(*[registers[n] for n in places])
-
-
-def _fill(registers, out, fn, places):
+def _fill(registers, out, fn, places, dead):
     registers[out] = fn(*[registers[n] for n in places])
+    for n in dead:
+        registers[n] = None
 
 
 def _nested(fn, args, kwargs, moving):
@@ -215,15 +196,11 @@ def _nested(fn, args, kwargs, moving):
     return call
 
 
-def _itself(x):
-    return x
-
-
 def _taken(registers, n, own, kind):
-    """A result out of a register, in C order and in memory of its own."""
+    """A result out of a register, in memory of its own."""
     x = registers[n]
     if kind == "number":
         return x
     if kind != "array":
-        return np.asarray(x)[()]
-    return np.asarray(x, order="C") if own else np.array(x, order="C")
+        return x[()] if type(x) is np.ndarray else x
+    return np.asarray(x) if own else np.array(x)

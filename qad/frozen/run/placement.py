@@ -1,8 +1,9 @@
 """Where the values of a program are stored.
 
 Every value is one of: a constant; a register, filled anew in every run (large inputs and results, whatever a function
-allocates for itself); a buffer, allocated once and written with ``out=``; or a view of a constant or buffer, which
-is made once too.  Buffers are in C order, but for a matrix whose transpose is reshaped, as traces of products do.
+allocates for itself); a buffer, allocated once, of a small input or of what the compiled loop writes; or a view of a
+constant or buffer, which is made once too.  Buffers are in C order, but for a matrix whose transpose is reshaped, as
+traces of products do.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.frozen.passes.rewriting import is_view
-from qad.frozen.program.functions import RESHAPE, TRANSPOSE, VIEWS, writes
+from qad.frozen.program.functions import RESHAPE, TRANSPOSE, VIEWS, allocates
 from qad.frozen.program.program import Step, Var, rebuilt
 from qad.frozen.run.compiled import lowering
-from qad.frozen.run.compiled.blocks import chains
+from qad.frozen.run.compiled.blocks import BLOCK, chains
+from qad.frozen.run.compiled.rows import address_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from qad.frozen.run.compiled.blocks import Chain
     from qad.frozen.run.compiled.rows import Row
 
+ALIGNMENT = 64
 SMALL = 1 << 14  # bytes up to which an input is copied into a buffer, and a result out of one
 
 
@@ -36,14 +39,14 @@ class Places:
     dummies : dict of Var -> array
         Of all constants, buffers and views: arrays of the right strides that share one piece of memory.
     buffers : set of Var
-        What is written with ``out=``.
+        What is allocated once.
     views : dict of Var -> Step
     copies : set of Var
         Buffers that take a copy: of an input, or of a reshaped array whose strides allow no view.
     turned : set of Var
         Buffers in Fortran order.
     results : set of Var
-        Large outputs that nothing else reads: whoever computes them allocates them.
+        Outputs that nothing else reads, and whoever computes them allocates: large ones, without the loop all.
     rows : dict of Var -> list of Row
         Steps that the compiled loop carries out (`qad.frozen.run.compiled`).
     chains, local : list of Chain, set of Var
@@ -58,10 +61,10 @@ class Places:
         self.buffers: set[Var] = set()
         self.views: dict[Var, Step] = {}
         self.copies: set[Var] = set()
-        self.definitions: dict[Var, Step] = program.definitions()
+        self.definitions: dict[Var, Step] = {step.out: step for step in program.steps}
         self.turned: set[Var] = turned(self.definitions)
         uses, outputs = program.uses(), [x for x in program.outputs if type(x) is Var and x.kind == "array"]
-        self.results: set[Var] = {x for x in outputs if uses[x] == 1 and x.nbytes > SMALL}
+        self.results: set[Var] = {x for x in outputs if uses[x] == 1 and (x.nbytes > SMALL or not self.compiled)}
         sizes = [x.nbytes for x in (*program.inputs, *self.definitions) if x.kind in ("array", "scalar")]
         self.scratch: np.ndarray = np.empty(max(sizes, default=1), np.uint8)
         self.find: Callable[..., Any] = lowering.finder(self)
@@ -70,39 +73,27 @@ class Places:
                 self.copies.add(var)
                 self._buffer(var)
         for step in program.steps:
-            if step.out.kind in ("array", "scalar"):
-                self._place(step)
+            known = step.out.kind in ("array", "scalar")
+            if known and not (step.fn in VIEWS and self._view(step)) and self.compiled:
+                self._lower(step)
         self.chains: list[Chain] = chains(self) if self.rows else []
         self.local: set[Var] = {var for chain in self.chains for var in chain.local}
-
-    def static(self, var: Var) -> bool:
-        """Whether the array of a Var is known before the run."""
-        return var in self.dummies
-
-    def _place(self, step):
-        out = step.out
-        if step.fn in VIEWS and self._view(step):
-            return
-        if not (self.compiled and self._lower(step)) and out not in self.results and writes(step, out):
-            self._buffer(out)
 
     def _lower(self, step):
         """Leave a step to the compiled loop, which writes into a buffer, or into a large result."""
         out = step.out
         if out not in self.results:
             self._buffer(out)
-        rows = lowering.lowered(step, self.find)
-        if rows:
+        if rows := lowering.lowered(step, self.find):
             self.rows[out] = rows
-        elif out in self.buffers:
-            self.buffers.remove(out)
-            del self.dummies[out]
-        return bool(rows)
+        else:
+            self.buffers.discard(out)
+            self.dummies.pop(out, None)
 
     def _view(self, step):
         """Make the step a view of static memory, or a copy into a buffer where its strides allow none."""
         reads = step.reads()
-        if len(reads) != 1 or not self.static(reads[0]):
+        if len(reads) != 1 or reads[0] not in self.dummies:
             return False
         (source,) = reads
         if self.compiled and step.fn is operator.getitem and step.out.kind == "scalar":
@@ -135,3 +126,79 @@ def turned(definitions: dict[Var, Step]) -> set[Var]:
     """Matrices whose transpose is reshaped: in Fortran order both are views."""
     reshaped = [definitions.get(step.args[0]) for step in definitions.values() if step.fn is RESHAPE]
     return {step.args[0] for step in reshaped if step and step.fn is TRANSPOSE and step.args[1] == (1, 0)}
+
+
+# -- how buffers share memory: what one held is overwritten by the next when it is not needed any more ----------------
+
+
+def aligned(size: int) -> np.ndarray:
+    """So many bytes of memory."""
+    raw = np.empty(size + ALIGNMENT, np.uint8)
+    start = -address_of(raw) % ALIGNMENT
+    return raw[start : start + size]
+
+
+def memory_plan(places: Places) -> tuple[dict[Var, int], int]:
+    """Places for the buffers of a program in one block of memory: offsets in bytes, and the size of the block."""
+    offsets, end, holes = {}, 0, []  # holes are pairs (offset, size), no two adjacent
+    begun, ended = {}, {}
+    for var, (first, last) in lives(places).items():
+        size = BLOCK * var.dtype.itemsize if var in places.local else var.nbytes
+        size = -(-max(size, 1) // ALIGNMENT) * ALIGNMENT
+        begun.setdefault(first, []).append((var, size))
+        ended.setdefault(last, []).append((var, size))
+    for number in range(-1, len(places.program.steps)):
+        for var, size in begun.get(number, ()):
+            hole = min((hole for hole in holes if hole[1] >= size), key=lambda hole: hole[1], default=None)
+            if hole is None:
+                hole, end = (end, size), end + size
+            else:
+                holes.remove(hole)
+            offsets[var] = hole[0]
+            if hole[1] > size:
+                holes.append((hole[0] + size, hole[1] - size))
+        for var, size in ended.get(number, ()):
+            _give_back(offsets[var], size, holes)
+    return offsets, end
+
+
+def _give_back(offset, size, holes):
+    """A hole, one with those beside it."""
+    beside = [hole for hole in holes if hole[0] == offset + size or sum(hole) == offset]
+    for hole in beside:
+        holes.remove(hole)
+    holes.append((min([offset, *(hole[0] for hole in beside)]), size + sum(hole[1] for hole in beside)))
+
+
+def lives(places: Places) -> dict[Var, tuple[int, int]]:
+    """For each buffer the numbers of the steps that first write it and last read it; in chains of blocks, whose blocks
+    are needed together, those of the chain."""
+    last, program = _last_uses(places), places.program
+    chained = {n: chain.span for chain in places.chains for n in range(chain.span[0], chain.span[1] + 1)}
+    made = [(-1, var) for var in program.inputs] + [(n, step.out) for n, step in enumerate(program.steps)]
+    found = {room: chain.span for chain in places.chains for room in chain.sums.values()}
+    for first, var in made:
+        if var in places.buffers:
+            end = max(first, last.get(var, first))
+            if var not in places.local:
+                first, end = chained.get(first, (first,))[0], chained.get(end, (end,))[-1]
+            found[var] = first, end
+    return found
+
+
+def _last_uses(places):
+    """For each value the number of the last step that reads it, also through whatever may show its memory.
+
+    Results are read at the end.  A step returns no view only if it writes into its own buffer or always allocates.  The
+    steps are gone through backwards, so that what becomes of a value is known where it is made.
+    """
+    steps = places.program.steps
+    last = {x: len(steps) for x in places.program.outputs if type(x) is Var}
+    for number in reversed(range(len(steps))):
+        step = steps[number]
+        read = -1 if step.out in places.views else number
+        if step.out not in places.buffers and not allocates(step):
+            read = max(read, last.get(step.out, -1))
+        for var in step.reads():
+            last[var] = max(read, last.get(var, -1))
+    return last

@@ -270,7 +270,7 @@ def test_an_attribute_by_a_computed_name_warns_once_and_names_it():
 
     model, name = Model(), "J"
     frozen = qad.freeze(lambda x: x * getattr(model, name))
-    with pytest.warns(RuntimeWarning, match=r"getattr\(\.\.\., name\) at test_captures.py.*goes unnoticed"):
+    with pytest.warns(RuntimeWarning, match=r"getattr at test_captures.py.*goes unnoticed"):
         frozen(1.0)
     frozen(np.ones(2))
     literal = qad.freeze(lambda x: x * getattr(model, "J") + getattr(model, "K", 1.0))  # noqa: B009

@@ -103,7 +103,6 @@ FUNCTIONS = (
 )  # fmt: skip
 
 
-@pytest.mark.filterwarnings("ignore:.*(recorded 8 times|makes a constant):RuntimeWarning")
 @pytest.mark.parametrize("passes", [None, ()])
 @pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
 def test_errors_that_are_caught(f, passes):
@@ -222,16 +221,3 @@ def test_an_exception_of_the_users_own_is_no_failure():
         np.testing.assert_array_equal(frozen(x), f(x))
     assert frozen.stats.recordings == 2
     assert frozen.stats.replays == 1
-
-
-def test_another_thread_may_forget_what_was_captured(monkeypatch):
-    """A recording that failed in another thread left None in place of what the function reads."""
-    frozen = qad.freeze(lambda x: np.sum(x * x))
-    frozen(np.ones(2))
-
-    def forgotten_meanwhile(captured, statics):
-        frozen._captured = None
-        return True
-
-    monkeypatch.setattr(type(frozen._captured), "serves", forgotten_meanwhile)
-    assert frozen(np.ones(3)) == 3.0

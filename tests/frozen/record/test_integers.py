@@ -43,7 +43,6 @@ INTEGERS = [np.array(n) for n in ([-1, 1], [1, 2], [2, 1])]
 NUMBERS = [np.array([first, 6.0]) for first in (np.nan, 1.0, np.inf, -2.0)]
 
 
-@pytest.mark.filterwarnings("ignore:.*(recorded 8 times|makes a constant):RuntimeWarning")
 @pytest.mark.parametrize("passes", [None, ()])
 @pytest.mark.parametrize(
     "f, points",

@@ -141,10 +141,10 @@ def test_a_function_that_asks_nothing_compares_nothing():
     for pair in [pair for pair in PAIRS if pair[0] is not pair[1]]:
         frozen(*pair)
     assert frozen.stats.recordings == 1
-    assert "assert" not in str(frozen.program)
+    assert "check_value" not in str(frozen.program)
 
 
-KEYS = [1, True, 1.0, 1 + 0j, np.int64(1), np.float64(1.0), 0.0, -0.0, 0, False, (1, 2), (1.0, 2), (True, 2), "1", b"1"]
+KEYS = [1, True, 1.0, 1 + 0j, np.int64(1), np.float64(1.0), 0.0, -0.0, 0, False, (1, 2), "1", b"1"]
 
 
 def told(table):
@@ -153,7 +153,6 @@ def told(table):
     return np.sum(x) * (1 + len(repr(key))) * {bool: 2.0, int: 3.0, float: 5.0, tuple: 7.0}.get(type(key), 1.0)
 
 
-@pytest.mark.filterwarnings("ignore:qad.freeze.*was recorded 8 times")
 @pytest.mark.parametrize("road", ["plain", "in a list", "keyword", "gradient", "under a gradient"])
 def test_keys_of_dicts_are_compared_with_their_types(road):
     f = {

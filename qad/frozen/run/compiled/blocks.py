@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from qad.frozen.program.program import Var
-from qad.frozen.run.compiled import table
 from qad.frozen.run.compiled.lowering import added, begun
 from qad.frozen.run.compiled.rows import Operand
 
@@ -136,12 +135,12 @@ def chains(places: Places) -> list[Chain]:
 def length(rows: list[Row]) -> int | None:
     """How long the arrays of an elementwise function or a sum of all entries are; None of others and small ones."""
     row = rows[-1]
-    if row.around or row.dims or row.count < 2 * BLOCK or row.operation not in (table.CALL, table.SINE, table.COSINE):
+    if row.around or row.dims or row.count < 2 * BLOCK:
         return None
     items = [np.dtype(x.char).itemsize for x in row.operands]
     if any(step not in (0, item) for step, item in zip(row.steps, items, strict=True)):
         return None
-    is_sum = len(rows) == 2 and row.name == "add" and row.steps == (0, items[1], 0)
+    is_sum = len(rows) == 2 and row.steps == (0, items[1], 0)
     return row.count if is_sum or (len(rows) == 1 and row.steps[-1] == items[-1]) else None
 
 

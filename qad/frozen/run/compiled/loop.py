@@ -1,19 +1,26 @@
-"""The loop that carries out a table (`qad.frozen.run.compiled.table`)."""
+"""The loop that carries out a table of rows (`qad.frozen.run.compiled.rows`)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
-from qad.frozen.run.compiled import table
-from qad.frozen.run.compiled.memory import call_loop, memory
-from qad.native import INT
-from qad.native.values import HEAD
+import numpy as np
+
+from qad.frozen.run.compiled import rows as table
+from qad.native import INT, Block, intrinsic
+from qad.native.values import HEAD, Array, Number
 
 if TYPE_CHECKING:
-    from qad.native.values import KernelArray
+    from qad.native.statements import Function
+    from qad.native.values import KernelArray, Kind, Scalar
 
 
-def replay(parts: KernelArray, rows: KernelArray, given: KernelArray) -> None:
+Int: TypeAlias = Annotated[int, INT]  # what inner loops are given: addresses, and a number of the caller's
+Table: TypeAlias = Annotated[np.ndarray, Block(INT, 2)]
+Integers: TypeAlias = Annotated[np.ndarray, Block(INT)]
+
+
+def run_table(parts: Table, rows: Table, given: Integers) -> None:
     """Carry out all parts of a table.
 
     Parameters
@@ -21,7 +28,7 @@ def replay(parts: KernelArray, rows: KernelArray, given: KernelArray) -> None:
     parts : array of int64, shape (n, 3)
         How many blocks each has, and its first row and the one after its last: these rows are carried out for one block
         after the other.
-    rows : array of int64, shape (n, `table.WIDTH`)
+    rows : array of int64, shape (n, `rows.WIDTH`)
     given : array of int64
         Addresses of array objects.
     """
@@ -49,3 +56,32 @@ def beginning(row: KernelArray, operand: int, block: int, given: KernelArray) ->
     if row[table.GIVEN + operand] >= 0:
         found += memory(INT, given[row[table.GIVEN + operand]])[HEAD // 8]
     return found
+
+
+# -- memory at an address, and NumPy's inner loops, as kernels use them ------------------------------------------------
+
+
+@intrinsic
+def memory(code: Function, kind: Kind, address: Scalar) -> Array:
+    """The array, of unknown length, of a kind of numbers at an address."""
+    return Array(kind, code.emit("ptr", f"inttoptr i64 {code.whole(address).name} to ptr"), (0,))
+
+
+@intrinsic
+def call_loop(code: Function, function: Scalar, args: Array, dims: Array, steps: Array, data: Scalar) -> None:
+    """Call an inner loop of NumPy's: ``loop(char **args, npy_intp *dims, npy_intp *steps, void *data)``."""
+    where, data = (code.emit("ptr", f"inttoptr i64 {code.whole(x).name} to ptr") for x in (function, data))
+    given = ", ".join(f"ptr {x.at.name}" for x in (args, dims, steps))
+    code.say(f"call void {where.name}({given}, ptr {data.name})")
+
+
+@intrinsic
+def bits(code: Function, x: Scalar) -> Number:
+    """The bits of a real number in double precision, as an integer."""
+    return code.emit("i64", f"bitcast double {code.cast(x, 'double').name} to i64")
+
+
+@intrinsic
+def from_bits(code: Function, x: Scalar) -> Number:
+    """The real number in double precision of these bits."""
+    return Number("double", code.emit("double", f"bitcast i64 {code.whole(x).name} to double").name)

@@ -13,8 +13,7 @@ from qad.contract.compiler import has_compiler
 from qad.frozen.passes.rewriting import is_view
 from qad.frozen.program.functions import RESHAPE, SUM, VIEWS
 from qad.frozen.program.program import Var
-from qad.frozen.run.compiled import table
-from qad.frozen.run.compiled.rows import Operand, Row, axes_of, in_order
+from qad.frozen.run.compiled.rows import Operand, Row, Unknown, axes_of, in_order, require
 from qad.rules.structured_cotangents import scatter
 
 if TYPE_CHECKING:
@@ -23,151 +22,128 @@ if TYPE_CHECKING:
     from qad.frozen.program.program import Program, Step
 
     Places: TypeAlias = Any  # of placement.py, which imports this file
-    Find: TypeAlias = Callable[[Var], Operand | None]  # where an array lies, and how, if that is known
-    Rows: TypeAlias = list[Row] | None
+    Find: TypeAlias = Callable[[Var], Operand]  # where an array lies, and how
 
 CHARS = "fdFD?"
 LONG = 16  # numbers from which on a sum runs along its own axis
-FEWEST = 8  # steps, one after another, for which it pays to load the loop
+FEWEST = 8  # steps for which it pays to load the loop
 LARGE, FEWEST_LARGE = 1 << 15, 3  # numbers of a large array, and steps on such
 SMALL = 200  # multiply-adds of a product of matrices that needs no BLAS
-WAVES: dict[Callable[..., Any], int] = {np.sin: table.SINE, np.cos: table.COSINE}
+WAVES: dict[Callable[..., Any], str] = {np.sin: "sine", np.cos: "cosine"}
 # NumPy 2.4 is wrong where their results do not lie side by side.
 WRONG_APART = frozenset((np.negative, np.isnan, np.isinf, np.isfinite, np.signbit))
-PRODUCTS = {"d": table.PRODUCT, "D": table.PRODUCT_COMPLEX}
+PRODUCTS = {"d": "product", "D": "product_complex"}
 
 
-def may_be_lowered(step: Step) -> bool | None:
-    """Whether the function of a step is among those that the loop knows; None if the step is a view."""
-    if step.fn in VIEWS:
-        return None
-    known = RULES.get(step.fn) or (isinstance(step.fn, np.ufunc) and step.fn.nout == 1)
-    return bool(known) and step.out.dtype is not None and step.out.dtype.char in CHARS
-
-
-def lowered(step: Step, find: Find) -> Rows:
-    """The rows of a step, or None.
+def lowered(step: Step, find: Find) -> list[Row] | None:
+    """The rows of a step; None where the loop cannot carry it out.
 
     Parameters
     ----------
     step : Step
     find : function
-        Gives the `Operand` of a Var; None if where it lies, or how, is not known.
+        Gives the `Operand` of a Var, and raises `Unknown` if where it lies, or how, is not known.
     """
     rule = RULES.get(step.fn) or (_elementwise if isinstance(step.fn, np.ufunc) else None)
-    out = find(step.out)
-    if rule is None or out is None or out.char not in CHARS or 0 in out.shape:
+    try:
+        (out,) = all_found([step.out], find)
+        require(rule and out.char in CHARS)
+        return rule(step, find, out)
+    except Unknown:
         return None
-    return rule(step, find, out)
 
 
-def all_found(args: Iterable[Any], find: Find, like: Any = None) -> list[Operand] | None:
-    """Operands of arguments; numbers take the dtype `like`.  None if one of them is not known."""
+def all_found(args: Iterable[Any], find: Find, like: Any = None) -> list[Operand]:
+    """Operands of arguments; numbers take the dtype `like`."""
     found = [find(x) if type(x) is Var else _literal(x, like) for x in args]
-    return found if all(x is not None and 0 not in x.shape for x in found) else None
+    require(all(0 not in x.shape for x in found))
+    return found
 
 
 def _literal(x, like):
     """A number as an operand; Python's numbers take the dtype of what they meet."""
     if isinstance(x, np.generic):
         return Operand.of(np.asarray(x))
-    if like is None or type(x) not in (int, float, complex) or like == "?" or (type(x) is complex and like in "fd"):
-        return None
+    require(like not in (None, "?") and type(x) in (int, float, complex) and (type(x) is not complex or like in "FD"))
     return Operand.of(np.array(x, like))
 
 
 def _elementwise(step, find, out):
     """A ufunc of one or two arguments."""
-    if step.kwargs or step.fn.signature or len(step.args) != step.fn.nin or step.fn.nin > 2:
-        return None
+    require(not step.kwargs and not step.fn.signature and len(step.args) == step.fn.nin <= 2)
     kinds = {x.dtype.char for x in step.reads() if x.kind != "number" and x.dtype is not None}
-    found = all_found(step.args, find, kinds.pop() if len(kinds) == 1 else None)
-    return found and ufunc_rows(step.fn, found, out)
+    return ufunc_rows(step.fn, all_found(step.args, find, kinds.pop() if len(kinds) == 1 else None), out)
 
 
-def ufunc_rows(ufunc: np.ufunc, operands: Sequence[Operand], out: Operand) -> Rows:
+def ufunc_rows(ufunc: np.ufunc, operands: Sequence[Operand], out: Operand) -> list[Row]:
     """The row of a ufunc on these operands."""
     operands = (*operands, out)
-    row = ufunc_row(ufunc, *[x.form for x in operands])
-    return row and [row._replace(operands=operands)]
+    return [ufunc_row(ufunc, *[x.form for x in operands])._replace(operands=operands)]
 
 
 @lru_cache(maxsize=4096)
 def ufunc_row(ufunc, *forms):
-    """The row of a ufunc on operands of these forms; None if there is none."""
+    """The row of a ufunc on operands of these forms."""
     *operands, out = [Operand(None, *form) for form in forms]
     chars = "".join(x.char for x in operands) + "->" + out.char
     function = loop_of(ufunc, chars)
-    if function is None or any(char not in CHARS + "->" for char in chars):
-        return None
+    require(all(char in CHARS + "->" for char in chars))
     operands = [*[x.spread(out.shape) for x in operands], out]
-    own = WAVES.get(ufunc) if chars == "d->d" else None
-    fields = {"operation": own, "function": None} if own else {"operation": table.CALL, "function": function}
+    function = WAVES.get(ufunc, function) if chars == "d->d" and function else function
     axes = axes_of(operands)
     fastest = len(axes) - 1 if axes and axes[-1][0] >= LONG else None  # of the result, as NumPy chooses
-    row = Row.along(axes, operands, fastest, name=ufunc.__name__, **fields)
-    apart = row and row.count > 1 and row.steps[-1] != np.dtype(out.char).itemsize
-    return None if apart and ufunc in WRONG_APART else row
+    row = Row.along(axes, operands, function, fastest)
+    require(ufunc not in WRONG_APART or row.count == 1 or row.steps[-1] == np.dtype(out.char).itemsize)
+    return row
 
 
-def copied(source: Operand, out: Operand) -> Rows:
-    """The row that copies one operand to another of its shape."""
+def copied(source: Operand, out: Operand) -> list[Row]:
+    """The row that copies one operand to another of its shape and dtype."""
+    require(source.char == out.char)
     return ufunc_rows(np.positive, [source], out)
-
-
-def together(parts: Sequence[Rows]) -> Rows:
-    """The rows of all parts; None if one is None."""
-    return [row for part in parts for row in part] if all(part is not None for part in parts) else None
 
 
 def _reduce(step, find, out):
     """A sum over axes: zero, and then everything is added to it."""
-    names = ("axis", "dtype", "out", "keepdims")
-    given = dict(zip(names, step.args[1:], strict=False)) | step.kwargs
-    source = type(step.args[0]) is Var and find(step.args[0])
-    if not source or set(given) - set(names) or given.get("out") is not None or given.get("dtype") is not None:
-        return None
-    axis, ndim = given.get("axis", 0), len(source.shape)
+    require(len(step.args) == 1 and step.kwargs.keys() <= {"axis", "keepdims"})
+    (source,) = all_found(step.args, find)
+    require(source.char == out.char)
+    axis, ndim = step.kwargs.get("axis", 0), len(source.shape)
     over = range(ndim) if axis is None else [i % ndim for i in (axis if type(axis) is tuple else (axis,))]
-    if source.char != out.char or 0 in source.shape:
-        return None
-    left = iter(out.strides if not given.get("keepdims") else [s for i, s in enumerate(out.strides) if i not in over])
+    kept = step.kwargs.get("keepdims")
+    left = iter(out.strides if not kept else [s for i, s in enumerate(out.strides) if i not in over])
     target = out.with_axes(source.shape, [0 if i in over else next(left) for i in range(ndim)])
-    return together([begun(out), added(source, target)])
+    return begun(out) + added(source, target)
 
 
-def begun(out: Operand) -> Rows:
+def begun(out: Operand) -> list[Row]:
     """The row that begins a sum."""
     return copied(Operand.of(np.zeros((), out.char)).spread(out.shape), out)
 
 
-def added(source: Operand, target: Operand) -> Rows:
+def added(source: Operand, target: Operand) -> list[Row]:
     """The row that adds one operand to another of its shape, which may be all in one place along some axes."""
     operands = [target, source, target]
     function, axes = loop_of(np.add, f"{target.char * 2}->{target.char}"), axes_of(operands)
     summed = [i for i, (_, steps) in enumerate(axes) if steps[0] == 0]
-    fields = {"operation": table.CALL, "function": function, "name": "add"}
     along = summed[-1] if summed and axes[summed[-1]][0] >= LONG else None
-    row = Row.along(axes, operands, along, **fields)
-    return row and [row]
+    return [Row.along(axes, operands, function, along)]
 
 
 def _product(step, find, out):
     """A product of matrices, or of two stacks of them."""
-    found = None if step.kwargs or len(step.args) != 2 else all_found(step.args, find)
-    if not found or {x.char for x in found} != {out.char} or out.char == "?":
-        return None
-    row = product_row(step.fn is np.dot, *[x.form for x in (*found, out)])
-    return row and [row._replace(operands=(*found, out))]
+    require(not step.kwargs and len(step.args) == 2 and out.char != "?")
+    operands = *all_found(step.args, find), out
+    require({x.char for x in operands} == {out.char})
+    return [product_row(step.fn is np.dot, *[x.form for x in operands])._replace(operands=operands)]
 
 
 @lru_cache(maxsize=4096)
 def product_row(is_dot, *forms):
-    """The row of a product of operands of these forms; None if there is none."""
+    """The row of a product of operands of these forms."""
     a, b, out = [Operand(None, *form) for form in forms]
     size = np.dtype(out.char).itemsize
-    if not a.shape or not b.shape or (is_dot and max(len(a.shape), len(b.shape)) > 2):
-        return None
+    require(a.shape and b.shape and not (is_dot and max(len(a.shape), len(b.shape)) > 2))
     # a vector is a matrix of one row at the left, of one column at the right
     left, right = len(a.shape) == 1, len(b.shape) == 1
     a = a.with_axes((1, *a.shape), (a.shape[0] * a.strides[0], *a.strides)) if left else a
@@ -178,61 +154,50 @@ def product_row(is_dot, *forms):
     operands = [x.with_axes(x.shape[:-2], x.strides[:-2]).spread(stack) for x in (a, b)]
     operands.append(out.with_axes(stack, out.strides[: len(stack)]))
     kind = PRODUCTS.get(out.char) if m * k * n <= SMALL else None
-    row = Row.along(
-        axes_of(operands), operands, operation=kind or table.CALL, name="matmul", dims=(m, k, n),
-        function=None if kind else loop_of(np.matmul, f"{out.char * 2}->{out.char}"),
-    )  # fmt: skip
+    function = kind or loop_of(np.matmul, f"{out.char * 2}->{out.char}")
+    row = Row.along(axes_of(operands), operands, function, dims=(m, k, n))
     matrices = *a.strides[-2:], *b.strides[-2:], rows or n * size, columns
-    return row and row._replace(steps=(*row.steps, *matrices))
+    return row._replace(steps=(*row.steps, *matrices))
 
 
 def _reshape(step, find, out):
     """A copy to an array in C order."""
+    require(is_view(step))
     source = find(step.args[0])
-    if source is None or source.char != out.char or not is_view(step):
-        return None
     return copied(source, out.with_axes(source.shape, in_order(source.shape, np.dtype(out.char).itemsize)))
 
 
 def _concatenate(step, find, out):
     """Every part is copied to its place."""
-    parts = step.args[0]
-    found = all_found(parts, find) if type(parts) in (list, tuple) else None
-    if not found or set(step.kwargs) - {"axis"}:
-        return None
+    require(type(step.args[0]) in (list, tuple) and step.kwargs.keys() <= {"axis"})
     axis = step.args[1] if len(step.args) > 1 else step.kwargs.get("axis", 0)
     axis, at, rows = axis % len(out.shape), 0, []
-    for x in found:
-        piece = out.with_axes(x.shape, out.strides, at * out.strides[axis])
-        rows.append(copied(x, piece) if x.char == out.char else None)
+    for x in all_found(step.args[0], find):
+        rows += copied(x, out.with_axes(x.shape, out.strides, at * out.strides[axis]))
         at += x.shape[axis]
-    return together(rows)
+    return rows
 
 
 def _array(step, find, out):
     """A vector of numbers."""
-    numbers = step.args[0]
-    if type(numbers) is not list or len(step.args) > 1 or set(step.kwargs) - {"dtype"}:
-        return None
-    found = all_found(numbers, find, out.char)
-    if not found or any(x.shape or x.char != out.char for x in found) or out.shape != (len(found),):
-        return None
-    return together([copied(x, out.with_axes((), (), i * out.strides[0])) for i, x in enumerate(found)])
+    require(type(step.args[0]) is list and len(step.args) == 1 and step.kwargs.keys() <= {"dtype"})
+    found = all_found(step.args[0], find, out.char)
+    require(out.shape == (len(found),) and not any(x.shape for x in found))
+    places = [out.with_axes((), (), i * out.strides[0]) for i in range(len(found))]
+    return [row for x, place in zip(found, places, strict=True) for row in copied(x, place)]
 
 
 def _scatter(step, find, out):
     """Zeros, to which every part is added at its place."""
-    found = all_found(step.args, find)
-    if not found or any(x.char != out.char for x in found):
-        return None
-    rows = [begun(out)]
-    for index, part in zip(step.kwargs["indices"], found, strict=True):
+    rows = begun(out)
+    for index, part in zip(step.kwargs["indices"], all_found(step.args, find), strict=True):
+        require(part.char == out.char)
         place = out.at(index)
-        rows.append(place and added(part.spread(place.shape), place))
-    return together(rows)
+        rows += added(part.spread(place.shape), place)
+    return rows
 
 
-RULES: dict[Callable[..., Any], Callable[..., Rows]] = {
+RULES: dict[Callable[..., Any], Callable[..., list[Row]]] = {
     np.matmul: _product, np.dot: _product, SUM: _reduce, np.concatenate: _concatenate, np.array: _array,
     scatter: _scatter, RESHAPE: _reshape,
 }  # fmt: skip
@@ -244,33 +209,24 @@ def has_loop() -> bool:
 
 
 def pays(program: Program) -> bool:
-    """Whether there are enough steps, one after another, that the loop knows; views between them do not count."""
-    steps = large = 0
-    for step in program.steps:
-        known = may_be_lowered(step)
-        if known is False:
-            steps = large = 0
-        elif known:
-            steps, large = steps + 1, large + (step.out.size >= LARGE)
-        if steps >= FEWEST or large >= FEWEST_LARGE:
-            return True
-    return False
+    """Whether there are enough steps that the loop knows, and that make an array."""
+    known = RULES.keys() - VIEWS
+    steps = [step for step in program.steps if isinstance(step.fn, np.ufunc) or step.fn in known]
+    sizes = [step.out.size for step in steps if step.out.kind != "other" and step.out.dtype.char in CHARS]
+    return len(sizes) >= FEWEST or sum(size >= LARGE for size in sizes) >= FEWEST_LARGE
 
 
-def finder(places: Places) -> Callable[[Var], Operand | None]:
-    """The function that gives the `Operand` of a Var; None if it is not known where it lies, or how."""
+def finder(places: Places) -> Find:
+    """The function that gives the `Operand` of a Var, where it is known where that lies, and how."""
     known, dummies, made = places.program.constants, places.dummies, places.definitions
 
     def find(var):
         if var in dummies:
             value = dummies[var]
-            if not value.dtype.isnative or not value.flags.aligned:
-                return None
+            require(value.dtype.isnative and value.flags.aligned)
             return Operand.of(value, None if var in known else var)
-        if var.kind != "array" or not var.shape or not var.dtype.isnative:
-            return None
-        if var in made and made[var].fn in VIEWS:  # its entries may lie apart
-            return None
+        require(var.kind == "array" and var.shape and var.dtype.isnative)
+        require(var not in made or made[var].fn not in VIEWS)  # whose entries may lie apart
         return Operand(var, var.shape, in_order(var.shape, var.dtype.itemsize), var.dtype.char)
 
     return find

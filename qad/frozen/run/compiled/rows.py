@@ -1,4 +1,8 @@
-"""Rows of a table before the addresses of their operands are known."""
+"""The table that the compiled loop of a frozen program goes through: one row of integers for each piece of work.
+
+A row says which inner loop is carried out, on three operands at most, for every element of up to two axes around the
+one that the operation itself runs along.  `Row` is one before the addresses of its operands are known.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,31 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from qad.frozen.program.program import variables
-from qad.frozen.run.compiled import table
+
+# Columns: the address of an inner loop, of NumPy's or one of ours that is called likewise, and what else it is given;
+# how often it is done along two axes; elements in one go, in each block but the last, and in the last block.
+FUNCTION, DATA, OUTER, INNER, COUNT, LAST = range(6)
+# Of each of three operands: its address; the number of the array, among those given to a run, from whose beginning that
+# counts, -1 for none; bytes from one block to the next, and along the two axes; what the inner loop is given.
+BASE, GIVEN, ADVANCE, OUTER_STEP, INNER_STEP, ARGS = range(6, 24, 3)
+DIMS, STEPS, WIDTH = 24, 28, 37  # four sizes, of which the loop writes the first, and nine strides; columns in all
 
 AROUND = 2  # axes around the one along which an operation runs
+
+
+class Unknown(Exception):
+    """The loop cannot carry out a step."""
+
+
+def require(condition: object) -> None:
+    """Raise unless a condition holds that the loop has."""
+    if not condition:
+        raise Unknown
+
+
+def address_of(array: np.ndarray) -> int:
+    """Where the entries of an array begin."""
+    return array.__array_interface__["data"][0]
 
 
 class Operand(NamedTuple):
@@ -43,48 +69,41 @@ class Operand(NamedTuple):
         """The same memory with other axes."""
         return Operand(self.holder, tuple(shape), tuple(strides), self.char, self.offset + offset)
 
-    def at(self, index: Any) -> Operand | None:
-        """The part at an index of integers and slices; None for another index."""
+    def at(self, index: Any) -> Operand:
+        """The part at an index of integers and slices."""
         index = index if type(index) is tuple else (index,)
-        if any(type(i) not in (int, slice, type(None), type(...)) for i in index) or variables(index):
-            return None
+        require(all(type(i) in (int, slice, type(None), type(...)) for i in index) and not variables(index))
         whole = as_strided(np.empty(1, self.char), self.shape, self.strides)  # whose entries nobody looks at
         part = whole[index if ... in index else (*index, ...)]
-        offset = part.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
-        return self.with_axes(part.shape, part.strides, offset)
+        return self.with_axes(part.shape, part.strides, address_of(part) - address_of(whole))
 
 
 class Row(NamedTuple):
-    """One row: an operation on operands, along an axis of `count` elements and up to two around it.
+    """An operation on operands, along an axis of `count` elements and up to two around it.
 
     Attributes
     ----------
-    operation : int
+    function : tuple of int, or str
+        Address and data of NumPy's inner loop, or the name of one of our own.
     operands : tuple of Operand
         Their own axes no longer count.
     count, steps : int, tuple of int
         Elements, and strides of each operand, along the axis of the operation; `np.matmul` has more strides.
     around : tuple of pairs (n, strides of each operand)
-    function : tuple of int, or None
-        Address and data of NumPy's inner loop; None for one of our own.
     dims : tuple of int
         Further sizes.
-    name : str
-        What warnings call it.
     last : int
         Elements in the last block, if there are several.
     advance : tuple of int
         Bytes from one block to the next.
     """
 
-    operation: int
+    function: tuple[int, int] | str
     operands: tuple[Operand, ...]
     count: int
     steps: tuple[int, ...]
     around: tuple[tuple[int, tuple[int, ...]], ...] = ()
-    function: tuple[int, int] | None = None
     dims: tuple[int, ...] = ()
-    name: str = ""
     last: int = 0
     advance: tuple[int, ...] = ()
 
@@ -93,35 +112,34 @@ class Row(NamedTuple):
         cls,
         axes: Iterable[tuple[int, tuple[int, ...]]],
         operands: Sequence[Operand],
+        function: tuple[int, int] | str | None,
         chosen: int | None = None,
-        **fields: Any,
-    ) -> Row | None:
-        """A row for these axes, the longest of which the operation runs along; None if there are too many."""
-        if len(axes) > AROUND + 1:
-            return None
+        dims: tuple[int, ...] = (),
+    ) -> Row:
+        """A row for these axes, the longest of which it runs along."""
+        require(len(axes) <= AROUND + 1 and function is not None)
         axes = list(axes) or [(1, (0,) * len(operands))]
         longest = max(range(len(axes)), key=lambda i: axes[i][0]) if chosen is None else chosen
         count, steps = axes.pop(longest)
-        return cls(operands=tuple(operands), count=count, steps=steps, around=tuple(axes), **fields)
+        return cls(function, tuple(operands), count, steps, tuple(axes), dims)
 
-    def numbers(self, address: Callable[[Any], tuple[int, int]]) -> list[int]:
-        """The row as integers; `address` tells of a holder its address and the number of the array that is given."""
-        from qad.frozen.run.compiled.kernel import own
-
-        found = [0] * table.WIDTH
-        found[table.OPERATION] = self.operation
-        found[table.FUNCTION], found[table.DATA] = self.function or (own(self.operation), 0)
-        found[table.COUNT], found[table.LAST] = self.count, self.last or self.count
-        found[table.OUTER] = found[table.INNER] = 1
-        columns = (table.INNER, table.INNER_STEP), (table.OUTER, table.OUTER_STEP)
+    def numbers(self, address: Callable[[Any], tuple[int, int]], own: Callable[[str], int]) -> list[int]:
+        """The row as integers; `address` tells of a holder its address and the number of the array that is given, `own`
+        where our own inner loops are.
+        """
+        found = [0] * WIDTH
+        found[FUNCTION], found[DATA] = (own(self.function), 0) if type(self.function) is str else self.function
+        found[COUNT], found[LAST] = self.count, self.last or self.count
+        found[OUTER] = found[INNER] = 1
+        columns = (INNER, INNER_STEP), (OUTER, OUTER_STEP)
         for (where, steps_at), (n, steps) in zip(columns, reversed(self.around), strict=False):
             found[where] = n
             found[steps_at : steps_at + len(steps)] = steps
-        found[table.GIVEN : table.GIVEN + 3] = -1, -1, -1
+        found[GIVEN : GIVEN + 3] = -1, -1, -1
         for i, operand in enumerate(self.operands):
-            base, found[table.GIVEN + i] = address(operand.holder)
-            found[table.BASE + i] = base + operand.offset
-        for at, values in ((table.ADVANCE, self.advance), (table.DIMS + 1, self.dims), (table.STEPS, self.steps)):
+            base, found[GIVEN + i] = address(operand.holder)
+            found[BASE + i] = base + operand.offset
+        for at, values in ((ADVANCE, self.advance), (DIMS + 1, self.dims), (STEPS, self.steps)):
             found[at : at + len(values)] = values
         return found
 

@@ -1,13 +1,19 @@
-"""Consecutive steps of a program as one instruction: a table, and the call of the compiled loop."""
+"""Consecutive steps of a program as one instruction: a table, and the call of the compiled loop.
+
+LLVM compiles one loop for all programs, and our own inner loops, once on a machine, when the first program needs them.
+"""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from qad.frozen.run.compiled.kernel import kernel
-from qad.frozen.run.memory_plan import address_of
+from qad.frozen.run.compiled import own_loops
+from qad.frozen.run.compiled.loop import run_table
+from qad.frozen.run.compiled.rows import address_of
+from qad.native import Kernels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -18,7 +24,20 @@ if TYPE_CHECKING:
     Arrays: TypeAlias = Mapping[Var, np.ndarray]
     Instruction: TypeAlias = tuple[Callable[..., None], tuple[Any, ...]]  # what is called, and with what
 
+OWN = own_loops.sine, own_loops.cosine, own_loops.product, own_loops.product_complex
+FILES = [Path(__file__).with_name(f"{name}.py") for name in ("loop", "own_loops", "rows")]
+KERNELS = Kernels(run_table, *OWN, files=FILES, fast=False)
 READABLE = 0x101  # flags of an array that is aligned and in C order
+
+
+def own(name: str) -> int:
+    """The address of our own inner loop of this name."""
+    return getattr(KERNELS(np.dtype(float)), name).address
+
+
+def warm_up() -> None:
+    """Compile, or load, all that programs need."""
+    KERNELS(np.dtype(float))
 
 
 def instruction(parts: list[Part], arrays: Arrays, registers: list[Any], number: Mapping[Var, int]) -> Instruction:
@@ -45,12 +64,12 @@ def instruction(parts: list[Part], arrays: Arrays, registers: list[Any], number:
         held[id(array)] = array
         return address_of(array), -1
 
-    numbers = np.array([row.numbers(address) for row in rows], np.int64)
+    numbers = np.array([row.numbers(address, own) for row in rows], np.int64)
     ends = np.cumsum([0, *(len(part) for _, part in parts)]).tolist()
     bounds = np.array([(blocks, *ends[i : i + 2]) for i, (blocks, _) in enumerate(parts)], np.int64)
     reads = [(i, number[var], var.nbytes) for var, i in given.items() if var not in written]
     makes = [(i, number[var], var.shape, var.dtype) for var, i in given.items() if var in written]
-    places, native = np.zeros(len(given), np.int64), kernel()
+    places, native = np.zeros(len(given), np.int64), KERNELS(np.dtype(float)).run_table
     native(bounds[:0], numbers, places)  # the arguments are checked once
     room = registers if given else None
     return carry_out, (native.native, (bounds, numbers, places), memoryview(places), room, reads, makes, held)

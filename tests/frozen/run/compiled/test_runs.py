@@ -58,7 +58,7 @@ import numpy as np
 import qad
 f = qad.freeze(qad.value_and_grad(lambda a, b: np.sum(a @ b)))
 f(np.eye(3), np.eye(3)), f(np.eye(3), np.eye(3))
-print([name for name in ("llvmlite", "qad.native", "qad.frozen.run.compiled.kernel") if name in sys.modules])
+print([name for name in ("llvmlite", "qad.native", "qad.frozen.run.compiled.runs") if name in sys.modules])
 """
 
 
@@ -79,7 +79,7 @@ compiler.find_spec = lambda name: None
 f = qad.freeze(lambda x: sum(np.sin(x * k) for k in range(20)))
 x = np.ones(3)
 f(x), f(x)
-print(f.stats.replays, f.program.counts.get("compiled", 0), "qad.frozen.run.compiled.kernel" in sys.modules)
+print(f.stats.replays, f.program.counts.get("compiled", 0), "qad.frozen.run.compiled.runs" in sys.modules)
 """
 
 

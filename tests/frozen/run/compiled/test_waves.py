@@ -4,19 +4,17 @@ import mpmath
 import numpy as np
 import pytest
 
-from qad.frozen.run.compiled import table
-
 pytest.importorskip("llvmlite")
 
 
 def carried_out(operation, x, y):
     """One row on two vectors."""
-    from qad.frozen.run.compiled.kernel import kernel
     from qad.frozen.run.compiled.rows import Operand, Row
+    from qad.frozen.run.compiled.runs import KERNELS, own
 
     row = Row(operation, (Operand.of(x), Operand.of(y)), len(x), (*x.strides, *y.strides))
-    rows = np.array([row.numbers(lambda array: (array.__array_interface__["data"][0], -1))])
-    kernel()(np.array([[1, 0, 1]]), rows, np.zeros(0, int))
+    rows = np.array([row.numbers(lambda array: (array.__array_interface__["data"][0], -1), own)])
+    KERNELS(np.dtype(float)).run_table(np.array([[1, 0, 1]]), rows, np.zeros(0, int))
 
 
 ARGUMENTS = {
@@ -31,7 +29,7 @@ ARGUMENTS = {
 
 
 @pytest.mark.parametrize("name", ARGUMENTS)
-@pytest.mark.parametrize("operation, exact", [(table.SINE, mpmath.sin), (table.COSINE, mpmath.cos)])
+@pytest.mark.parametrize("operation, exact", [("sine", mpmath.sin), ("cosine", mpmath.cos)])
 def test_accuracy(name, operation, exact):
     x = ARGUMENTS[name]
     y = np.empty_like(x)
@@ -45,18 +43,18 @@ def test_accuracy(name, operation, exact):
 
 def test_signs_of_zero_nan_and_infinity():
     x, y = np.array([0.0, -0.0, np.nan]), np.empty(3)
-    carried_out(table.SINE, x, y)
+    carried_out("sine", x, y)
     np.testing.assert_array_equal(np.signbit(y[:2]), [False, True])
     assert np.isnan(y[2])
-    carried_out(table.COSINE, np.array([np.inf, 1.0]), y[:2])
+    carried_out("cosine", np.array([np.inf, 1.0]), y[:2])
     assert np.isnan(y[0])
     assert y[1] == np.cos(1.0)
 
 
 def test_numbers_that_lie_apart():
     x, y, dense = np.random.default_rng(0).standard_normal(40), np.zeros(60), np.empty(20)
-    carried_out(table.SINE, x[::2], y[::3])
-    carried_out(table.SINE, x[::2].copy(), dense)
+    carried_out("sine", x[::2], y[::3])
+    carried_out("sine", x[::2].copy(), dense)
     np.testing.assert_array_equal(y[::3], dense)
     assert not y[1::3].any()
     assert not y[2::3].any()
