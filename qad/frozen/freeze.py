@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from qad.frozen.program.program import Program
 
 
-SIGNATURES = 64
-OBJECTS = 64  # whose method a frozen one is
+KEPT = 64  # signatures, and objects whose method a frozen one is
 FAILURES, AGAIN = 4, 32  # recordings that give no program, after which one call in so many is recorded
 TOLERANCE = 0.75  # power of the precision, relative to the largest entry, by which a replay may differ
 P = ParamSpec("P")  # what the function takes
@@ -130,7 +129,7 @@ class Frozen(Generic[P, R]):
         bound = self._bound.get(id(owner))
         if bound is None:
             bound = self._bound[id(owner)] = Frozen(MethodType(self.f, owner), self.constant, self.passes)
-            if len(self._bound) > OBJECTS:
+            if len(self._bound) > KEPT:
                 self._bound.popitem(last=False)
         return bound
 
@@ -150,7 +149,7 @@ class Frozen(Generic[P, R]):
     def _enter(self, key):
         other = next(reversed(self._entries), None)
         branches = self._entries[key] = Branches(self.stats, difference(key, other) if other else "it is new")
-        if len(self._entries) > SIGNATURES:
+        if len(self._entries) > KEPT:
             self._entries.popitem(last=False)
         return branches
 

@@ -132,16 +132,17 @@ class Workspace:
         arrays, number, registers = self.arrays, self.number, self.registers
         args, kwargs = (rebuilt(x, lambda var: arrays.get(var, var)) for x in (step.args, step.kwargs))
         known = all(var in arrays for var in step.reads())
+        target, place = (arrays[step.out], ()) if step.out in arrays else (registers, number[step.out])
         if step.out in self.places.copies:  # into a buffer of another shape, through a view of the buffer
             return arrays[step.out].reshape(args[0].shape).__setitem__, (..., args[0])
         if known:
-            return _store, (registers, number[step.out], partial(step.fn, **kwargs) if kwargs else step.fn, args)
+            return _store, (target, place, partial(step.fn, **kwargs) if kwargs else step.fn, args)
         fn = step.fn
         if kwargs or any(type(x) is not Var and variables(x) for x in args):
             moving = list(dict.fromkeys([*variables(args), *variables(kwargs)]))
             fn, args = _nested(fn, args, kwargs, moving), moving
         dead = [number[var] for var in {*step.reads()} if self.last[var] is step and var in number]
-        return _fill, (registers, number[step.out], fn, [self._register(x) for x in args], dead)
+        return _fill, (registers, target, place, fn, [self._register(x) for x in args], dead)
 
     def _register(self, x):
         """The number of the register that holds an argument; one more for what is known before the run."""
@@ -176,12 +177,12 @@ def _arrays(places, offsets, size):
     return arrays
 
 
-def _store(registers, n, fn, args):
-    registers[n] = fn(*args)
+def _store(target, place, fn, args):
+    target[place] = fn(*args)
 
 
-def _fill(registers, out, fn, places, dead):
-    registers[out] = fn(*[registers[n] for n in places])
+def _fill(registers, target, place, fn, places, dead):
+    target[place] = fn(*[registers[n] for n in places])
     for n in dead:
         registers[n] = None
 

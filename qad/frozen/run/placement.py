@@ -86,7 +86,7 @@ class Places:
             self._buffer(out)
         if rows := lowering.lowered(step, self.find):
             self.rows[out] = rows
-        else:
+        elif out.kind != "scalar":  # which the loop reads from a buffer, whoever makes it
             self.buffers.discard(out)
             self.dummies.pop(out, None)
 
