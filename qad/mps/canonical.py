@@ -18,6 +18,7 @@ from qad.mps.reached import check_reached, dropped_weightless, orders_of
 from qad.mps.weak_directions import divides_by_little, refuse_weak, too_weak, whole
 from qad.symmetric import generic
 from qad.symmetric.generic import as_map, charges_of, halves_of, join, laid_out, leg_sizes, numbers, scaled
+from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,7 +48,14 @@ def isometric_rows(tensor: Any, pair: Callable[[Array], Pair] = isometric) -> tu
 
 
 def isometric_columns(tensor: Any, pair: Callable[[Array], Pair] = isometric) -> tuple[Any, Any]:
-    """``A = C Q`` between the first leg and those behind it, Q an isometry from the new bond."""
+    """``A = C Q`` between the first leg and those behind it, Q an isometry from the new bond.
+
+    Arrays are read from the right, the last leg in front: rows in another order cost derivatives at weak bonds digits.
+    """
+    if type(tensor) is not SymTensor:
+        turned = tuple(reversed(range(tensor.ndim)))
+        q, c = isometric_rows(tensor.transpose(*turned), pair)
+        return c.mT, q.transpose(*turned)
     where, matrices = as_map(tensor, 1)
     pairs = reaching([matrix.mT for matrix in matrices], pair)
     return halves_of(where, [(c.mT, q.mT) for q, c in pairs], "canonicalize")
