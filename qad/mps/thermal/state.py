@@ -87,14 +87,14 @@ class ThermalState:
     @property
     def log_partition(self) -> Real:
         """``log tr exp(-beta H)``, differentiable."""
-        return 2 * self.squares.log_norm if self.squares else self.measured(self.H)[0]
+        return 2 * self.squares.log_norm if self.squares else self._measured(self.H)[0]
 
     @property
     def energy(self) -> Real:
         """``tr(rho H)``, differentiable."""
         return self.expectation(self.H).real
 
-    def measured(self, operator: MPO) -> tuple[Real, Scalar]:
+    def _measured(self, operator: MPO) -> tuple[Real, Scalar]:
         """``log Z``, and the mean of an operator on the sites."""
         return measured_in(*self.exponent, *operator, cooling=self.cooling)
 
@@ -111,7 +111,7 @@ class ThermalState:
         operator = operator_of(observable, None)
         if len(operator) != len(self.H):
             raise ShapeError(f"an observable has {len(self.H)} sites, as the thermal state has, not {len(operator)}")
-        return self.squares.mean(operator) if self.squares else self.measured(operator)[1]
+        return self.squares.mean(operator) if self.squares else self._measured(operator)[1]
 
 
 @keywords_told
