@@ -85,7 +85,7 @@ class Chain(Row):
         chain.sharing = tuple(range(len(cell))) * (n // len(cell))
         return chain
 
-    def made_of(self, tensors: Iterable[Any]) -> Self:
+    def _made_of(self, tensors: Iterable[Any]) -> Self:
         """The chain of other site tensors, unchecked."""
         return bare(type(self), tuple(tensors), None)
 

@@ -26,7 +26,7 @@ CASES = [
 ]
 FACTORS = (1.0, 1.125, 0.875)  # which leave matrices definite, and numbers where functions of them are defined
 # Chains with bonds of their own.
-ITERATE = ("measured", "log_norm_of", "mean_of")
+ITERATE = ("measured", "measured_in")
 REFUSED = ()
 LOOPING = {
     "qad.linalg.implicit.root.root",  # iterations of which each example needs its own number

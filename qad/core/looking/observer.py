@@ -32,6 +32,8 @@ class Observer(Mode):
     """A context manager that sees every operation on Tensors of the running thread; subclasses extend `apply`."""
 
     open = looks_on = True
+    below: Any
+    plain: bool
 
     def __enter__(self) -> Self:
         self.below = mode()

@@ -55,16 +55,18 @@ class Linearized:
     def __init__(
         self, f: Function, args: Sequence[Tree], numbers: Iterable[int], kwargs: Keywords, has_aux: bool = False
     ) -> None:
-        level = self.level = Reverse()
+        self.level: Reverse = Reverse()
+        self.given: Any = ()
+        self.aux: Any = None
         try:
-            call, self.given = recorded(args, numbers, level)
+            call, self.given = recorded(args, numbers, self.level)
             out = f(*call, **kwargs)
-            self.out: Any = out if type(out) is Tensor and out.level is level else without_structure(out)
+            self.out: Any = out if type(out) is Tensor and out.level is self.level else without_structure(out)
         except WRAPPERS as error:
             raise_ours(error)
             raise
         finally:
-            level.close()
+            self.level.close()
         if has_aux:
             check_pair(self.out)
             self.out, self.aux = self.out

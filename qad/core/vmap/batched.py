@@ -93,7 +93,13 @@ class Batched(np.lib.mixins.NDArrayOperatorsMixin):
             "plain array a write qad.tensor(a)[i]), or return it from the function"
         )
 
-    __int__ = __float__ = __complex__ = __index__ = __array__ = item = tolist = _refuse
+    __int__ = _refuse
+    __float__ = _refuse
+    __complex__ = _refuse
+    __index__ = _refuse
+    __array__ = _refuse
+    item = _refuse
+    tolist = _refuse
 
 
 def outline(x: Any) -> Any:

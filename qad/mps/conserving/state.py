@@ -68,7 +68,7 @@ class SymmetricMPS(SiteTensors, Methods, Readings):
         """The total charge, one number for each quantity that is conserved."""
         return self.conserved.symmetry.shown(self.tensors[-1].legs[2].charges[0])
 
-    def made_of(self, tensors: Iterable[Any]) -> SymmetricMPS:
+    def _made_of(self, tensors: Iterable[Any]) -> SymmetricMPS:
         """The chain of other site tensors, of the same quantities, unchecked."""
         return bare(self.conserved, tensors)
 
@@ -149,7 +149,7 @@ class SymmetricMPS(SiteTensors, Methods, Readings):
         """
         if not -len(self) <= center < len(self):
             raise ArgumentError(f"there is no site {center} among {len(self)}")
-        return self.made_of(canonical(self.tensors, center % len(self)))
+        return self._made_of(canonical(self.tensors, center % len(self)))
 
     @keywords_told
     def truncate(self, max_bond: int | None = None, cutoff: float = 1e-14) -> tuple[SymmetricMPS, Real]:
