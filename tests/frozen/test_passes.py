@@ -103,6 +103,18 @@ def test_stacks_are_rows_and_concatenations():
     )
 
 
+def test_traces_of_products_with_a_reshaped_matrix():
+    """In the compiled loop the copy of what cannot be reshaped as it lies was in the order of its transpose."""
+
+    def f(x, y):
+        return sum(np.trace(np.dot(y * k, (x + k).transpose(0, 2, 1).reshape(4, 2))) for k in range(6))
+
+    x, y = np.arange(8.0).reshape(2, 2, 2), np.arange(8.0).reshape(2, 4) - 3
+    frozen = qad.freeze(f)
+    frozen(x, y)
+    assert frozen(x**2, y) == pytest.approx(f(x**2, y), rel=1e-14)
+
+
 def test_traces():
     program = improved(lambda x, y: qad.tr(x @ y), X, Y, passes=("canonical", "traces", "dead"))
     (product,) = [step for step in program.steps if step.fn is np.dot]

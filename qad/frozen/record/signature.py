@@ -126,7 +126,7 @@ def front(kinds: Sequence[tuple[Any, ...]]) -> Callable[..., bool]:
     wanted = [(shape, dtype) for _, shape, dtype in kinds]
 
     def fits(*args):
-        for x, (shape, dtype) in zip(args, wanted):  # noqa: B905 - of one length, and many times a second
+        for x, (shape, dtype) in zip(args, wanted, strict=True):
             if type(x) is not ndarray or x.shape != shape or x.dtype is not dtype:
                 return False
         return True

@@ -225,6 +225,10 @@ def _method(name):
     return call
 
 
+def _attribute(fn):
+    return property(lambda self: self.recorder.step(fn, (self,), {}), lambda self, y: fn(self).__setitem__(..., y))
+
+
 for _name in (
     "all", "any", "argmax", "argmin", "argpartition", "argsort", "astype", "choose", "clip", "compress", "conj",
     "conjugate", "copy", "cumprod", "cumsum", "diagonal", "dot", "fill", "flatten", "max", "mean", "min", "nonzero",
@@ -233,10 +237,7 @@ for _name in (
 ):  # fmt: skip
     setattr(Traced, _name, _method(_name))
 for _name in ("T", "mT", "real", "imag"):
-    _fn = attribute(_name)
-    _get = lambda self, fn=_fn: self.recorder.step(fn, (self,), {})  # noqa: E731
-    _set = lambda self, value, fn=_fn: fn(self).__setitem__(..., value)  # noqa: E731
-    setattr(Traced, _name, property(_get, _set))
+    setattr(Traced, _name, _attribute(attribute(_name)))
 Traced.flat = property(Flat, lambda self, value: self.flat.__setitem__(slice(None), value))
 
 

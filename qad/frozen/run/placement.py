@@ -123,9 +123,10 @@ class Places:
 
 
 def turned(definitions: dict[Var, Step]) -> set[Var]:
-    """Matrices whose transpose is reshaped: in Fortran order both are views."""
+    """Matrices whose transpose is reshaped: in Fortran order both are views.  A reshaped one is copied in C order."""
     reshaped = [definitions.get(step.args[0]) for step in definitions.values() if step.fn is RESHAPE]
-    return {step.args[0] for step in reshaped if step and step.fn is TRANSPOSE and step.args[1] == (1, 0)}
+    found = (step.args[0] for step in reshaped if step and step.fn is TRANSPOSE and step.args[1] == (1, 0))
+    return {x for x in found if x not in definitions or definitions[x].fn is not RESHAPE}
 
 
 # -- how buffers share memory: what one held is overwritten by the next when it is not needed any more ----------------

@@ -164,7 +164,7 @@ def thermal_state(H: MPO | OpSum, beta: Real, *, bond: int = 64, cutoff: float |
     check_hermitian([value_of(w) for w in H])
     cutoff = cutoff_for(ERROR, max(len(H) - 1, 1)) if cutoff is None else cutoff
     hot = ThermalState(H, beta, Cooling(site_count(bond, 1, "bond"), cutoff))
-    hot.squares  # noqa: B018  (made now: the tensors of H may be written into later)
+    _ = hot.squares  # made now: the tensors of H may be written into later
     return hot
 
 
