@@ -11,13 +11,13 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.core.keywords import keywords_told
 from qad.core.trees import register
 from qad.mps.canonical import canonical, truncated
-from qad.mps.chain import chain_card, listed, site_count
+from qad.mps.chain import added, chain_card, listed, site_count
 from qad.mps.conserving import storage
-from qad.mps.conserving.inner import inner, normalised, overlap, sum_of
 from qad.mps.conserving.reading import Readings
-from qad.mps.conserving.site_tensors import SiteTensors
+from qad.mps.conserving.site_tensors import SiteTensors, require_alike, total_of
 from qad.mps.methods import Methods
-from qad.mps.scales import cut_in_range, within_range
+from qad.mps.sandwich import inner, normalised, product
+from qad.mps.scales import cut_in_range
 from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class SymmetricMPS(SiteTensors, Methods, Readings):
         return -1.0 * self
 
     def __add__(self, other: SymmetricMPS) -> SymmetricMPS:
-        return SymmetricMPS(sum_of(self, other), self.conserved) if isinstance(other, SymmetricMPS) else NotImplemented
+        return sum_of(self, other) if isinstance(other, SymmetricMPS) else NotImplemented
 
     def __sub__(self, other: SymmetricMPS) -> SymmetricMPS:
         return self + -other if isinstance(other, SymmetricMPS) else NotImplemented
@@ -104,7 +104,7 @@ class SymmetricMPS(SiteTensors, Methods, Readings):
         """``psi @ phi`` is the overlap ``<psi|phi>``: `qad.mps.overlap`."""
         if not isinstance(other, SymmetricMPS):
             return NotImplemented
-        return within_range(*overlap(self, other), "the overlap", tiny=False)
+        return inner(self, other)
 
     def __rmatmul__(self, H: Any) -> SymmetricMPS:
         """``H @ psi`` is the state that an operator makes; its bonds are pairs of a channel and a bond."""
@@ -125,7 +125,7 @@ class SymmetricMPS(SiteTensors, Methods, Readings):
         >>> round(float(qad.mps.norm(psi.normalized())), 12)
         1.0
         """
-        return SymmetricMPS(normalised(self.tensors), self.conserved)
+        return normalised(self)
 
     def canonicalize(self, center: int) -> SymmetricMPS:
         """The same state in mixed canonical form, as `qad.mps.MPS.canonicalize`.
@@ -185,7 +185,7 @@ class SymmetricMPS(SiteTensors, Methods, Readings):
         """
         if max_bond is not None:
             max_bond = site_count(max_bond, 1, "max_bond")
-        tensors, error = cut_in_range(truncated, inner, self.tensors, max_bond, cutoff)
+        tensors, error = cut_in_range(truncated, product, self.tensors, max_bond, cutoff)
         return SymmetricMPS(tensors, self.conserved), error
 
     def save(self, path: FilePath) -> None:
@@ -244,6 +244,17 @@ def bare(conserved: Quantities, tensors: Iterable[Any]) -> SymmetricMPS:
     chain = object.__new__(SymmetricMPS)
     chain.tensors, chain.conserved = tuple(tensors), conserved
     return chain
+
+
+def sum_of(one: SymmetricMPS, two: SymmetricMPS) -> SymmetricMPS:
+    """The sum of two states of one sector: the dimensions of bonds add up, sector by sector."""
+    require_alike(one, two, "a sum")
+    if total_of(one) != total_of(two):
+        raise ArgumentError(
+            f"the sum of states of {', '.join(one.conserved.names)} = {one.sector} and {two.sector} has no definite "
+            "charge: give .without_symmetry() of both"
+        )
+    return SymmetricMPS(added(one, two, SymmetricMPS.RIGHT), one.conserved)
 
 
 register(SymmetricMPS, lambda chain: (chain.tensors, chain.conserved), bare)
