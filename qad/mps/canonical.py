@@ -6,7 +6,7 @@ Site tensors are arrays or symmetric tensors.  Derivatives are those of `qad.mps
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -32,29 +32,34 @@ if TYPE_CHECKING:
 ISOMETRIC = 100.0  # times rounding: how far an isometry may be from one
 
 __all__ = [
-    "canonical", "isometric_columns", "isometric_rows", "lost_of", "move_left", "move_right", "right_canonical",
-    "schmidt_form", "swept_left", "swept_right", "truncated",
+    "canonical", "factors_from_left", "factors_from_right", "isometric_columns", "isometric_rows", "lost_of",
+    "move_left", "move_right", "right_canonical", "schmidt_form", "swept_left", "swept_right", "truncated",
 ]  # fmt: skip
 
 
 # -- one site ----------------------------------------------------------------------------------------------------------
 
 
-def isometric_rows(tensor: Any, pair: Callable[[Array], Pair] = isometric) -> tuple[Any, Any]:
+def isometric_rows(tensor: Any, pair: Callable[[Array], Pair] = isometric, exact: bool = False) -> tuple[Any, Any]:
     """``A = Q C`` between the last leg and those before it, Q an isometry from the new bond."""
     where, matrices = as_map(tensor, tensor.ndim - 1)
-    return halves_of(where, reaching(matrices, pair), "canonicalize")
+    return halves_of(where, reaching(matrices, pair, exact), "canonicalize")
 
 
-def isometric_columns(tensor: Any, pair: Callable[[Array], Pair] = isometric) -> tuple[Any, Any]:
+def isometric_columns(tensor: Any, pair: Callable[[Array], Pair] = isometric, exact: bool = False) -> tuple[Any, Any]:
     """``A = C Q`` between the first leg and those behind it, Q an isometry from the new bond."""
     where, matrices = as_map(tensor, 1)
-    pairs = reaching([matrix.mT for matrix in matrices], pair)
+    pairs = reaching([matrix.mT for matrix in matrices], pair, exact)
     return halves_of(where, [(c.mT, q.mT) for q, c in pairs], "canonicalize")
 
 
-def reaching(matrices: list[Array], pair: Callable[[Array], Pair]) -> list[Pair]:
-    """The pairs of the matrices of sectors; one of several that carries nothing gets no direction of the bond."""
+def reaching(matrices: list[Array], pair: Callable[[Array], Pair], exact: bool) -> list[Pair]:
+    """The pairs of the matrices of sectors.
+
+    One of several that carries nothing gets no direction of the bond, unless this is to be `exact`.
+    """
+    if exact:
+        return [pair(matrix) for matrix in matrices]
     if len(matrices) == 1:
         return [pair(matrices[0])]
     return [pair(m) if stack_of(unrecorded(m)).any() else (m[:, :0], m[:0]) for m in matrices]
@@ -92,7 +97,7 @@ def swept_right(tensors: Sequence[Any], center: int, *, checked: bool = True, ex
     out, exact = list(tensors), exact and is_recorded(tensors)
     for bond in range(1, center + 1):
         before = out[bond - 1]
-        out[bond - 1], carried = isometric_rows(before, partial(directions, bond=bond, exact=exact))
+        out[bond - 1], carried = isometric_rows(before, partial(directions, bond=bond, exact=exact), exact)
         dropped += [(bond, *lost) for lost in lost_of(before, 2, leg_sizes(carried, 0)).items()]
         out[bond] = join(carried, out[bond])
     if checked:
@@ -107,7 +112,7 @@ def swept_left(tensors: Sequence[Any], center: int, *, checked: bool = True, exa
     for bond in reversed(range(center + 1, len(out))):
         before = out[bond]
         pair = partial(directions, bond=bond, exact=exact, side=" from the right")
-        carried, out[bond] = isometric_columns(before, pair)
+        carried, out[bond] = isometric_columns(before, pair, exact)
         dropped += [(bond, *lost) for lost in lost_of(before, 1, leg_sizes(out[bond], 0)).items()]
         out[bond - 1] = join(out[bond - 1], carried)
     if checked:
@@ -198,6 +203,77 @@ def zero_of(tensor: Any) -> Array:
     """The number zero of the real dtype of a tensor."""
     values = numbers(tensor)
     return like(values).zeros((), values.real.dtype)[()]
+
+
+# -- both sides of bonds -----------------------------------------------------------------------------------------------
+
+
+class Carried(NamedTuple):
+    """What isometric forms of one side carry across a bond, of size near one, and the rank of each charge."""
+
+    factor: Any
+    ranks: dict[Charge, int]
+
+
+def factors_from_left(tensors: Sequence[Any]) -> list[Carried]:
+    """What is carried across every inner bond from the left.
+
+    In second derivatives what a dead direction of a bond may be filled with counts: there a matrix stays as it is.
+    """
+    check_open(tensors)
+    found, exact = [], orders_of([numbers(t) for t in tensors]) > 1
+    for tensor in tensors[:-1]:
+        centre = join(found[-1].factor, tensor) if found else tensor
+        ranks = Ranks(exact)
+        factor = isometric_rows(checked(centre), ranks.pair, exact)[1]
+        found.append(Carried(of_size_one(factor), ranks.of(centre, 2, leg_sizes(factor, 0))))
+    return found
+
+
+def factors_from_right(tensors: Sequence[Any]) -> list[Carried]:
+    """What is carried across every inner bond from the right; see `factors_from_left`."""
+    check_open(tensors)
+    found, exact = [], orders_of([numbers(t) for t in tensors]) > 1
+    for tensor in tensors[:0:-1]:
+        centre = join(tensor, found[-1].factor) if found else tensor
+        ranks = Ranks(exact)
+        factor, isometry = isometric_columns(checked(centre), ranks.pair, exact)
+        found.append(Carried(of_size_one(factor), ranks.of(centre, 1, leg_sizes(isometry, 0))))
+    return found[::-1]
+
+
+class Ranks:
+    """Isometric forms of matrices, which stay as they are where they would have fewer rows and are to be `exact`."""
+
+    def __init__(self, exact: bool):
+        self.exact: bool = exact
+        self.found: list[int] = []
+
+    def pair(self, matrix: Array) -> Pair:
+        """The form of one matrix, whose rank is put down."""
+        q, c = isometric(matrix)
+        self.found.append(c.shape[0])
+        return whole(matrix, c.shape[0]) if self.exact and c.shape[0] < min(matrix.shape) else (q, c)
+
+    def of(self, centre: Any, rows: int, sizes: dict[Charge, int]) -> dict[Charge, int]:
+        """The rank of each charge of a map; the `sizes` of the new bond, where nothing stayed as it was."""
+        return dict(zip(charges_of(as_map(centre, rows)[0]), self.found, strict=True)) if self.exact else sizes
+
+
+def checked(tensor: Any) -> Any:
+    """The tensor; raises where it is not finite."""
+    if not np.isfinite(stack_of(unrecorded(numbers(tensor)))).all():
+        raise ArgumentError("the state is zero or not finite: it has no entanglement")
+    return tensor
+
+
+def of_size_one(factor: Any) -> Any:
+    """A factor divided by its size, which is no part of the derivative."""
+    values = numbers(factor)
+    size = np.linalg.norm(stack_of(unrecorded(values)).reshape(-1))
+    if not 0 < size < np.inf:
+        raise ArgumentError("the state is zero or not finite: it has no entanglement")
+    return factor * (1 / size).astype(values.real.dtype)
 
 
 # -- Schmidt vectors ---------------------------------------------------------------------------------------------------

@@ -218,12 +218,14 @@ def operator_matrices(H: Iterable[Array], dtype: DTypeLike) -> list[tuple[Array,
 
 def normalised(psi: Any) -> Any:
     """`psi` with its norm divided out, an equal part from every site after each one's own size."""
-    sizes = [np.abs(stack_of(value_of(numbers(tensor)))).max(initial=0.0) for tensor in psi]
+    values = [stack_of(value_of(numbers(tensor))) for tensor in psi]
+    # recorded by `qad.freeze`, sizes are not known
+    sizes = [1.0] * len(values) if any_traced(*values) else [np.abs(x).max(initial=0.0) for x in values]
     if 0.0 in sizes or not np.isfinite(sizes).all():
-        raise ArgumentError("the state is zero or not finite: it cannot be normalised")
+        raise ArgumentError("the state has norm zero, or none that is finite: it cannot be normalised")
     tensors = [tensor * (1 / size) for tensor, size in zip(psi, sizes, strict=True)]
     square, log_scale = product(tensors, tensors)
-    if not (stack_of(value_of(square)).real > 0).all():
-        raise ArgumentError("the state has norm zero: it cannot be normalised")
+    if not (stack_of(square).real > 0).all():
+        raise ArgumentError("the state has norm zero, or none that is finite: it cannot be normalised")
     share = np.exp(-(np.log(square.real) + log_scale) / (2 * len(psi)))
     return psi.made_of([tensor * share.astype(numbers(tensor).real.dtype) for tensor in tensors])
