@@ -11,7 +11,7 @@ from qad.archive import understood
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import register
 from qad.extend import Tensor
-from qad.mps.row import Row
+from qad.mps.row import Linear, Row
 from qad.mps.storage import load, save
 from qad.showing import card
 from qad.symmetric.generic import direct_sum
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any, Self
 
-    from qad.typing import Array, ArrayLike, FilePath, Number
+    from qad.typing import Array, ArrayLike, FilePath
 
 C = TypeVar("C", bound="Chain")
 SiteTensors: TypeAlias = "Chain | Sequence[Array]"
 
 
-class Chain(Row):
+class Chain(Linear, Row):
     """A row of site tensors; neighbours share a bond, and the last one shares a bond with the first.
 
     Subclasses name their legs.  A chain whose outer bond is 1 is open.  Site tensors may be Tensors, so a
@@ -86,7 +86,7 @@ class Chain(Row):
         chain.sharing = tuple(range(len(cell))) * (n // len(cell))
         return chain
 
-    def made_of(self, tensors: Iterable[Any]) -> Self:
+    def _made_of(self, tensors: Iterable[Any]) -> Self:
         """The chain of other site tensors, unchecked."""
         return bare(type(self), tuple(tensors), None)
 
@@ -97,27 +97,6 @@ class Chain(Row):
 
     def __add__(self, other: Self) -> Self:
         return sum_of(self, other) if type(other) is type(self) else NotImplemented
-
-    def __sub__(self, other: Self) -> Self:
-        return sum_of(self, -1.0 * other) if type(other) is type(self) else NotImplemented
-
-    def __neg__(self) -> Self:
-        return -1.0 * self
-
-    def __mul__(self, factor: Number) -> Self:
-        if isinstance(factor, Chain):
-            raise ArgumentError(
-                "the product of two operators is A @ B, the overlap of states psi @ phi; * is by a number"
-            )
-        if np.ndim(factor) != 0 or factor is None or isinstance(factor, str):
-            return NotImplemented
-        return type(self)([factor * self.tensors[0], *self.tensors[1:]])
-
-    __rmul__ = __mul__
-    __array_ufunc__ = None  # NumPy's numbers leave the product to us
-
-    def __truediv__(self, divisor: Number) -> Self:
-        return self * (1 / divisor) if np.ndim(divisor) == 0 else NotImplemented
 
     def save(self, path: FilePath) -> None:
         """Write the chain to an ``.npz`` file; `load` reads it.

@@ -228,4 +228,4 @@ def normalised(psi: Any) -> Any:
     if not (stack_of(square).real > 0).all():
         raise ArgumentError("the state has norm zero, or none that is finite: it cannot be normalised")
     share = np.exp(-(np.log(square.real) + log_scale) / (2 * len(psi)))
-    return psi.made_of([tensor * share.astype(numbers(tensor).real.dtype) for tensor in tensors])
+    return psi._made_of([tensor * share.astype(numbers(tensor).real.dtype) for tensor in tensors])

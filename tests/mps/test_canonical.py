@@ -50,7 +50,7 @@ def test_the_centre_moves(kind):
     assert_isometry(there[2], ROWS)
     move_left(there, 3)
     assert_isometry(there[3], COLUMNS)
-    np.testing.assert_allclose(amplitudes(psi.made_of(there)), amplitudes(psi), atol=1e-13)
+    np.testing.assert_allclose(amplitudes(psi._made_of(there)), amplitudes(psi), atol=1e-13)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -70,7 +70,7 @@ def test_truncation_is_the_nearest_state_bond_by_bond(kind):
 def test_schmidt_forms(kind, dtype):
     psi = 3.0 * random(kind, dtype)[0]
     tensors, weights = schmidt_form(psi.tensors)
-    state = psi.made_of(tensors)
+    state = psi._made_of(tensors)
     assert state.dtype == psi.dtype
     tol = 1e-5 if dtype is np.complex64 else 1e-13
     np.testing.assert_allclose(amplitudes(state), amplitudes(psi) / 3.0, atol=tol)

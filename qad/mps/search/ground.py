@@ -216,7 +216,7 @@ def searched(
         watch.resume()
         search(method, scaled, watch, bond, tol, Excluded(excluded, weight, scaled, start, unit))
     state = watch.state
-    state = state.made_of(schmidt_form(state.tensors)[0])
+    state = state._made_of(schmidt_form(state.tensors)[0])
     return GroundState(
         state, float(energy(state, scaled)) * unit, float(variance(state, scaled)) * unit * unit,
         np.array(watch.history), watch.gradient_norm * unit, watch.converged, watch.message, watch.nfev, method,

@@ -50,7 +50,7 @@ class IsometricChain:
 
     def params(self, point: Point) -> Any:
         """The chain."""
-        return self.state.made_of(self.tensors(point))
+        return self.state._made_of(self.tensors(point))
 
     def tensors(self, point: Point) -> list[Any]:
         """The site tensors of the matrices."""

@@ -55,7 +55,7 @@ def weighted(state: Any, floor: float) -> tuple[list[Any], Callable[[list[Any]],
     sizes = [np.hypot(w, floor).astype(w.dtype) for w in weights]
 
     def chain(variables):
-        return state.made_of([scaled(m, 1 / size, 0) for m, size in zip(variables, sizes, strict=True)])
+        return state._made_of([scaled(m, 1 / size, 0) for m, size in zip(variables, sizes, strict=True)])
 
     return [scaled(a, size, 0) for a, size in zip(tensors, sizes, strict=True)], chain
 

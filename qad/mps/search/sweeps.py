@@ -109,7 +109,7 @@ class Sweeps(Solving):
     @property
     def state(self) -> Any:
         """The present state, its centre at site 0 between sweeps."""
-        return self.start.made_of(self.tensors)
+        return self.start._made_of(self.tensors)
 
     @property
     def growing(self) -> bool:
