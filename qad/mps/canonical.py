@@ -6,7 +6,8 @@ Site tensors are arrays or symmetric tensors.  Derivatives are those of `qad.mps
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from math import prod
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from qad.mps.reached import check_reached, dropped_weightless, orders_of
 from qad.mps.weak_directions import divides_by_little, refuse_weak, too_weak, whole
 from qad.symmetric import generic
 from qad.symmetric.generic import as_map, charges_of, halves_of, join, laid_out, leg_sizes, numbers, scaled
+from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,8 +34,7 @@ if TYPE_CHECKING:
 ISOMETRIC = 100.0  # times rounding: how far an isometry may be from one
 
 __all__ = [
-    "canonical", "factors_from_left", "factors_from_right", "isometric_columns", "isometric_rows", "lost_of",
-    "move_left", "move_right", "right_canonical", "schmidt_form", "swept_left", "swept_right", "truncated",
+    "canonical", "isometric_columns", "isometric_rows", "lost_of", "move_left", "move_right", "right_canonical", "schmidt_form", "swept_left", "swept_right", "truncated",
 ]  # fmt: skip
 
 
@@ -67,6 +68,9 @@ def reaching(matrices: list[Array], pair: Callable[[Array], Pair], exact: bool) 
 
 def lost_of(tensor: Any, rows: int, kept: dict[Charge, int]) -> dict[Charge, int]:
     """The charges of which a bond behind so many legs has fewer directions than it could, and how many it has."""
+    if type(tensor) is not SymTensor:
+        most, rank = min(prod(tensor.shape[:rows]), prod(tensor.shape[rows:])), kept[()]
+        return {(): rank} if rank < most else {}
     where, matrices = as_map(tensor, rows)
     ranks = {q: (kept.get(q, 0), min(m.shape)) for q, m in zip(charges_of(where), matrices, strict=True)}
     return {charge: rank for charge, (rank, most) in ranks.items() if rank < most}
@@ -203,77 +207,6 @@ def zero_of(tensor: Any) -> Array:
     """The number zero of the real dtype of a tensor."""
     values = numbers(tensor)
     return like(values).zeros((), values.real.dtype)[()]
-
-
-# -- both sides of bonds -----------------------------------------------------------------------------------------------
-
-
-class Carried(NamedTuple):
-    """What isometric forms of one side carry across a bond, of size near one, and the rank of each charge."""
-
-    factor: Any
-    ranks: dict[Charge, int]
-
-
-def factors_from_left(tensors: Sequence[Any]) -> list[Carried]:
-    """What is carried across every inner bond from the left.
-
-    In second derivatives what a dead direction of a bond may be filled with counts: there a matrix stays as it is.
-    """
-    check_open(tensors)
-    found, exact = [], orders_of([numbers(t) for t in tensors]) > 1
-    for tensor in tensors[:-1]:
-        centre = join(found[-1].factor, tensor) if found else tensor
-        ranks = Ranks(exact)
-        factor = isometric_rows(checked(centre), ranks.pair, exact)[1]
-        found.append(Carried(of_size_one(factor), ranks.of(centre, 2, leg_sizes(factor, 0))))
-    return found
-
-
-def factors_from_right(tensors: Sequence[Any]) -> list[Carried]:
-    """What is carried across every inner bond from the right; see `factors_from_left`."""
-    check_open(tensors)
-    found, exact = [], orders_of([numbers(t) for t in tensors]) > 1
-    for tensor in tensors[:0:-1]:
-        centre = join(tensor, found[-1].factor) if found else tensor
-        ranks = Ranks(exact)
-        factor, isometry = isometric_columns(checked(centre), ranks.pair, exact)
-        found.append(Carried(of_size_one(factor), ranks.of(centre, 1, leg_sizes(isometry, 0))))
-    return found[::-1]
-
-
-class Ranks:
-    """Isometric forms of matrices, which stay as they are where they would have fewer rows and are to be `exact`."""
-
-    def __init__(self, exact: bool):
-        self.exact: bool = exact
-        self.found: list[int] = []
-
-    def pair(self, matrix: Array) -> Pair:
-        """The form of one matrix, whose rank is put down."""
-        q, c = isometric(matrix)
-        self.found.append(c.shape[0])
-        return whole(matrix, c.shape[0]) if self.exact and c.shape[0] < min(matrix.shape) else (q, c)
-
-    def of(self, centre: Any, rows: int, sizes: dict[Charge, int]) -> dict[Charge, int]:
-        """The rank of each charge of a map; the `sizes` of the new bond, where nothing stayed as it was."""
-        return dict(zip(charges_of(as_map(centre, rows)[0]), self.found, strict=True)) if self.exact else sizes
-
-
-def checked(tensor: Any) -> Any:
-    """The tensor; raises where it is not finite."""
-    if not np.isfinite(stack_of(unrecorded(numbers(tensor)))).all():
-        raise ArgumentError("the state is zero or not finite: it has no entanglement")
-    return tensor
-
-
-def of_size_one(factor: Any) -> Any:
-    """A factor divided by its size, which is no part of the derivative."""
-    values = numbers(factor)
-    size = np.linalg.norm(stack_of(unrecorded(values)).reshape(-1))
-    if not 0 < size < np.inf:
-        raise ArgumentError("the state is zero or not finite: it has no entanglement")
-    return factor * (1 / size).astype(values.real.dtype)
 
 
 # -- Schmidt vectors ---------------------------------------------------------------------------------------------------

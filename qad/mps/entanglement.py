@@ -11,19 +11,17 @@ from qad.core.errors import ArgumentError
 from qad.extend import defvjp, primitive, stack_of, value_of
 from qad.linalg import funm_svd
 from qad.linalg import norm as frobenius
-from qad.mps.canonical import factors_from_left, factors_from_right
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.gauge import leading_values
 from qad.mps.measures import check_state
 from qad.mps.reached import check_filled, rank
+from qad.mps.schmidt import sectors_of
 from qad.mps.spectral_sums import UNRESOLVED, check_order, entropy_of
 from qad.mps.state import MPS
-from qad.symmetric.generic import as_map, charges_of, join, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.symmetric.groups import Charge
     from qad.typing import Array, Real
 
 
@@ -40,14 +38,6 @@ class SectorEntropy(NamedTuple):
 
     weight: Any
     entropy: Any
-
-
-class Sector(NamedTuple):
-    """One sector of a bond: the charge on its left, a matrix of its Schmidt values, and how many it can have."""
-
-    charge: Charge
-    matrix: Array
-    rank: int
 
 
 def entanglement_entropy(
@@ -224,17 +214,6 @@ def entropies_by_sector(psi: Any, bond: int | None, order: float) -> Any:
     return found if bond is None else found[0]
 
 
-def sectors_of(psi: MPS | SymmetricMPS) -> list[list[Sector]]:
-    """For every inner bond its sectors, whose singular values are the Schmidt values of the normalised state."""
-    found = []
-    for left, right in zip(factors_from_left(psi.tensors), factors_from_right(psi.tensors), strict=True):
-        where, matrices = as_map(unit(join(left.factor, right.factor)), 1)
-        charges = charges_of(where)
-        ranks = [min(left.ranks[q], right.ranks[q]) for q in charges]
-        found.append([Sector(*row) for row in zip(charges, matrices, ranks, strict=True)])
-    return found
-
-
 def centers(psi: MPS | SymmetricMPS) -> list[list[Array]]:
     """For every inner bond matrices whose singular values together are the Schmidt values of the normalised state."""
     return [[sector.matrix for sector in sectors] for sectors in sectors_of(psi)]
@@ -254,14 +233,6 @@ def check_smooth(psi: Any, bonds: Sequence[int], order: float) -> None:
 def rank_at(matrices: Sequence[np.ndarray]) -> int:
     """How many Schmidt values rounding does not hide, of the matrices of a bond."""
     return sum(rank(np.linalg.svdvals(matrix)) for matrix in matrices)
-
-
-def unit(center: Any) -> Any:
-    """The centre on a bond divided by its norm."""
-    size = frobenius(numbers(center).reshape(-1))
-    if not (stack_of(value_of(size)) > 0).all():
-        raise ArgumentError("the state is zero or not finite: it has no entanglement")
-    return center * (1 / size)
 
 
 def require_sectors(psi: Any) -> SymmetricMPS:

@@ -98,7 +98,8 @@ def lost(values: Sequence[np.ndarray], ranks: Sequence[int], squared: bool = Fal
 
 def nonzero(s: np.ndarray, size: int) -> np.ndarray:
     """How many of the descending values `s` (..., n) are not zero to rounding, of matrices of that largest `size`."""
-    return np.count_nonzero(s > tolerances.empty(s.dtype, size) * s[..., :1], axis=-1)
+    filled = s > tolerances.empty(s.dtype, size) * s[..., :1]
+    return np.array(np.count_nonzero(filled)) if s.ndim == 1 else filled.sum(axis=-1)
 
 
 def tied(s: np.ndarray, k: int, size: int | None = None) -> bool:

@@ -45,7 +45,7 @@ class Readings:
         -----
         Products are made once for each distinct beginning and each distinct word of a few sites
         (`qad.mps.amplitudes.prefix_trees`); ``O(B n bond**2)`` for an open chain, ``O(B n bond**3)`` for a ring, and
-        both less by the number of sites in a word.  With charges they are products of blocks.
+        in both less by the number of sites in a word.  With charges they are products of blocks.
 
         Examples
         --------
