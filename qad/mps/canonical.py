@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 ISOMETRIC = 100.0  # times rounding: how far an isometry may be from one
 
 __all__ = [
-    "canonical", "isometric_columns", "isometric_rows", "lost_of", "move_left", "move_right", "right_canonical", "schmidt_form", "swept_left", "swept_right", "truncated",
+    "canonical", "isometric_columns", "isometric_rows", "lost_of", "move_left", "move_right", "right_canonical",
+    "schmidt_form", "swept_left", "swept_right", "truncated",
 ]  # fmt: skip
 
 
@@ -48,7 +49,14 @@ def isometric_rows(tensor: Any, pair: Callable[[Array], Pair] = isometric, exact
 
 
 def isometric_columns(tensor: Any, pair: Callable[[Array], Pair] = isometric, exact: bool = False) -> tuple[Any, Any]:
-    """``A = C Q`` between the first leg and those behind it, Q an isometry from the new bond."""
+    """``A = C Q`` between the first leg and those behind it, Q an isometry from the new bond.
+
+    Arrays are read from the right, the last leg in front: rows in another order cost derivatives at weak bonds digits.
+    """
+    if type(tensor) is not SymTensor:
+        turned = tuple(reversed(range(tensor.ndim)))
+        q, c = isometric_rows(tensor.transpose(*turned), pair, exact)
+        return c.mT, q.transpose(*turned)
     where, matrices = as_map(tensor, 1)
     pairs = reaching([matrix.mT for matrix in matrices], pair, exact)
     return halves_of(where, [(c.mT, q.mT) for q, c in pairs], "canonicalize")
