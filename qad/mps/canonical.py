@@ -6,6 +6,7 @@ Site tensors are arrays or symmetric tensors.  Derivatives are those of `qad.mps
 from __future__ import annotations
 
 from functools import partial
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,28 +42,33 @@ __all__ = [
 # -- one site ----------------------------------------------------------------------------------------------------------
 
 
-def isometric_rows(tensor: Any, pair: Callable[[Array], Pair] = isometric) -> tuple[Any, Any]:
+def isometric_rows(tensor: Any, pair: Callable[[Array], Pair] = isometric, exact: bool = False) -> tuple[Any, Any]:
     """``A = Q C`` between the last leg and those before it, Q an isometry from the new bond."""
     where, matrices = as_map(tensor, tensor.ndim - 1)
-    return halves_of(where, reaching(matrices, pair), "canonicalize")
+    return halves_of(where, reaching(matrices, pair, exact), "canonicalize")
 
 
-def isometric_columns(tensor: Any, pair: Callable[[Array], Pair] = isometric) -> tuple[Any, Any]:
+def isometric_columns(tensor: Any, pair: Callable[[Array], Pair] = isometric, exact: bool = False) -> tuple[Any, Any]:
     """``A = C Q`` between the first leg and those behind it, Q an isometry from the new bond.
 
     Arrays are read from the right, the last leg in front: rows in another order cost derivatives at weak bonds digits.
     """
     if type(tensor) is not SymTensor:
         turned = tuple(reversed(range(tensor.ndim)))
-        q, c = isometric_rows(tensor.transpose(*turned), pair)
+        q, c = isometric_rows(tensor.transpose(*turned), pair, exact)
         return c.mT, q.transpose(*turned)
     where, matrices = as_map(tensor, 1)
-    pairs = reaching([matrix.mT for matrix in matrices], pair)
+    pairs = reaching([matrix.mT for matrix in matrices], pair, exact)
     return halves_of(where, [(c.mT, q.mT) for q, c in pairs], "canonicalize")
 
 
-def reaching(matrices: list[Array], pair: Callable[[Array], Pair]) -> list[Pair]:
-    """The pairs of the matrices of sectors; one of several that carries nothing gets no direction of the bond."""
+def reaching(matrices: list[Array], pair: Callable[[Array], Pair], exact: bool) -> list[Pair]:
+    """The pairs of the matrices of sectors.
+
+    One of several that carries nothing gets no direction of the bond, unless this is to be `exact`.
+    """
+    if exact:
+        return [pair(matrix) for matrix in matrices]
     if len(matrices) == 1:
         return [pair(matrices[0])]
     return [pair(m) if stack_of(unrecorded(m)).any() else (m[:, :0], m[:0]) for m in matrices]
@@ -70,6 +76,9 @@ def reaching(matrices: list[Array], pair: Callable[[Array], Pair]) -> list[Pair]
 
 def lost_of(tensor: Any, rows: int, kept: dict[Charge, int]) -> dict[Charge, int]:
     """The charges of which a bond behind so many legs has fewer directions than it could, and how many it has."""
+    if type(tensor) is not SymTensor:
+        most, rank = min(prod(tensor.shape[:rows]), prod(tensor.shape[rows:])), kept[()]
+        return {(): rank} if rank < most else {}
     where, matrices = as_map(tensor, rows)
     ranks = {q: (kept.get(q, 0), min(m.shape)) for q, m in zip(charges_of(where), matrices, strict=True)}
     return {charge: rank for charge, (rank, most) in ranks.items() if rank < most}
@@ -100,7 +109,7 @@ def swept_right(tensors: Sequence[Any], center: int, *, checked: bool = True, ex
     out, exact = list(tensors), exact and is_recorded(tensors)
     for bond in range(1, center + 1):
         before = out[bond - 1]
-        out[bond - 1], carried = isometric_rows(before, partial(directions, bond=bond, exact=exact))
+        out[bond - 1], carried = isometric_rows(before, partial(directions, bond=bond, exact=exact), exact)
         dropped += [(bond, *lost) for lost in lost_of(before, 2, leg_sizes(carried, 0)).items()]
         out[bond] = join(carried, out[bond])
     if checked:
@@ -115,7 +124,7 @@ def swept_left(tensors: Sequence[Any], center: int, *, checked: bool = True, exa
     for bond in reversed(range(center + 1, len(out))):
         before = out[bond]
         pair = partial(directions, bond=bond, exact=exact, side=" from the right")
-        carried, out[bond] = isometric_columns(before, pair)
+        carried, out[bond] = isometric_columns(before, pair, exact)
         dropped += [(bond, *lost) for lost in lost_of(before, 1, leg_sizes(out[bond], 0)).items()]
         out[bond - 1] = join(out[bond - 1], carried)
     if checked:

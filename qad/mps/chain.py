@@ -10,22 +10,23 @@ import numpy as np
 from qad.archive import understood
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import register
-from qad.extend import Tensor, like
-from qad.mps.row import Row
+from qad.extend import Tensor
+from qad.mps.row import Linear, Row
 from qad.mps.storage import load, save
 from qad.showing import card
+from qad.symmetric.generic import direct_sum
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any, Self
 
-    from qad.typing import Array, ArrayLike, FilePath, Number
+    from qad.typing import Array, ArrayLike, FilePath
 
 C = TypeVar("C", bound="Chain")
 SiteTensors: TypeAlias = "Chain | Sequence[Array]"
 
 
-class Chain(Row):
+class Chain(Linear, Row):
     """A row of site tensors; neighbours share a bond, and the last one shares a bond with the first.
 
     Subclasses name their legs.  A chain whose outer bond is 1 is open.  Site tensors may be Tensors, so a
@@ -96,27 +97,6 @@ class Chain(Row):
 
     def __add__(self, other: Self) -> Self:
         return sum_of(self, other) if type(other) is type(self) else NotImplemented
-
-    def __sub__(self, other: Self) -> Self:
-        return sum_of(self, -1.0 * other) if type(other) is type(self) else NotImplemented
-
-    def __neg__(self) -> Self:
-        return -1.0 * self
-
-    def __mul__(self, factor: Number) -> Self:
-        if isinstance(factor, Chain):
-            raise ArgumentError(
-                "the product of two operators is A @ B, the overlap of states psi @ phi; * is by a number"
-            )
-        if np.ndim(factor) != 0 or factor is None or isinstance(factor, str):
-            return NotImplemented
-        return type(self)([factor * self.tensors[0], *self.tensors[1:]])
-
-    __rmul__ = __mul__
-    __array_ufunc__ = None  # NumPy's numbers leave the product to us
-
-    def __truediv__(self, divisor: Number) -> Self:
-        return self * (1 / divisor) if np.ndim(divisor) == 0 else NotImplemented
 
     def save(self, path: FilePath) -> None:
         """Write the chain to an ``.npz`` file; `load` reads it.
@@ -190,7 +170,7 @@ class Chain(Row):
 
 def sum_of(one: C, two: C) -> C:
     """The sum of two chains of the same sites: bonds add, but the outer ones of open chains."""
-    cls, last = type(one), len(one) - 1
+    cls = type(one)
     for site, (a, b) in enumerate(zip_sites(one, two)):
         if inner_legs(cls, a) != inner_legs(cls, b):
             raise ShapeError(
@@ -198,11 +178,16 @@ def sum_of(one: C, two: C) -> C:
             )
     if one.periodic != two.periodic:
         raise ShapeError("an open chain and a ring cannot be added: write the ring as an open chain, psi.opened()")
-    ends = (0, last) if not one.periodic else ()
-    return cls([
-        direct_sum(a, b, cls.RIGHT, join_left=site == 0 and 0 in ends, join_right=site == last and last in ends)
-        for site, (a, b) in enumerate(zip_sites(one, two))
-    ])  # fmt: skip
+    return cls(added(one, two, cls.RIGHT, one.periodic))
+
+
+def added(one: Any, two: Any, right: int, periodic: bool = False) -> list[Any]:
+    """The tensors of a sum of chains, whose bonds add up; the outer ones of open chains lie over each other."""
+    last, tensors = len(one) - 1, []
+    for site, (a, b) in enumerate(zip_sites(one, two)):
+        axes = [axis for axis, is_end in ((0, site == 0), (right, site == last)) if periodic or not is_end]
+        tensors.append(direct_sum(a, b, axes) if axes else a + b)
+    return tensors
 
 
 def zip_sites(one: Chain, two: Chain) -> Iterator[tuple[Array, Array]]:
@@ -215,21 +200,6 @@ def zip_sites(one: Chain, two: Chain) -> Iterator[tuple[Array, Array]]:
 def inner_legs(cls: type[Chain], tensor: Array) -> tuple[int, ...]:
     """Dimensions of the physical legs."""
     return tuple(size for leg, size in enumerate(tensor.shape) if leg not in (0, cls.RIGHT))
-
-
-def direct_sum(a: Array, b: Array, right: int, join_left: bool, join_right: bool) -> Array:
-    """Two site tensors as blocks of one; legs that are joined are added up instead."""
-    if join_left and join_right:
-        return a + b
-    if join_left:
-        return np.concatenate([a, b], axis=right)
-    if join_right:
-        return np.concatenate([a, b], axis=0)
-    beside_a, beside_b = list(a.shape), list(b.shape)
-    beside_a[right], beside_b[right] = b.shape[right], a.shape[right]
-    upper = np.concatenate([a, like(a).zeros(beside_a, a.dtype)], axis=right)
-    lower = np.concatenate([like(b).zeros(beside_b, b.dtype), b], axis=right)
-    return np.concatenate([upper, lower], axis=0)
 
 
 def as_array(tensor: ArrayLike) -> Array:

@@ -15,8 +15,9 @@ from qad.extend import like
 from qad.mps.conserving import measures as conserving
 from qad.mps.conserving.quantities import named, standing
 from qad.mps.conserving.state import SymmetricMPS
-from qad.mps.environments import past_left, past_right, site_density
-from qad.mps.measures import check_state, environments, local_expectations, per_site
+from qad.mps.densities import site_density
+from qad.mps.environments import past_left, past_right
+from qad.mps.measures import check_state, local_expectations, per_site, sides_of
 from qad.mps.opsum import OpSum
 
 if TYPE_CHECKING:
@@ -247,7 +248,7 @@ def pair_of(psi: Any, one: Any, other: Any, string: Any, sites: Kinds) -> Pair:
 
 def swept(psi: MPS, pair: Pair) -> Array:
     """The table of a correlation, in one sweep."""
-    lefts, tensors, rights = environments(psi)
+    lefts, tensors, rights = sides_of(psi)
     n, upper, lower, passed = len(tensors), [], [], None
     for j, tensor in enumerate(tensors):
         density = site_density(lefts[j], tensor, rights[j + 1])
@@ -268,7 +269,7 @@ def swept(psi: MPS, pair: Pair) -> Array:
 
 def products(psi: MPS, strings: list[Any], matrices: Sequence[np.ndarray]) -> dict[Any, Any]:
     """Expectation values of strings of pairs (site, number of a matrix); that of no operator is 1."""
-    lefts, tensors, rights = environments(psi)
+    lefts, tensors, rights = sides_of(psi)
     norm2 = site_density(lefts[0], tensors[0], rights[1]).trace()
     values, waiting, front = {(): norm2 / norm2}, {}, []
     for string in dict.fromkeys(strings):

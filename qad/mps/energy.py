@@ -11,74 +11,63 @@ rule of the derivative differentiates the ordinary sweep of `qad.mps.sandwich` a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from qad.core.errors import ArgumentError
 from qad.extend import Tensor, any_traced, defvjp, is_foreign, jvp, primitive, stack_of, value_of, vjp
 from qad.mps.hamiltonian import Hamiltonian, check_hermitian
-from qad.mps.sandwich import operator_matrices, sandwich
-from qad.mps.scales import factor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from qad.mps.chain import SiteTensors
     from qad.mps.operator import MPO
     from qad.mps.state import MPS
-    from qad.mps.sweep_compiled import Table
-    from qad.mps.sweep_numpy import Steps
     from qad.typing import Array, RealNumber
 
 
-class Swept(NamedTuple):
-    """What the sweep from the left leaves for the sweep from the right."""
+class Prepared(Protocol):
+    """An operator prepared for states of one kind, whose numbers are arrays: a `Hamiltonian`, for example."""
 
-    route: Table | Steps
-    environments: Any
-    square: float
+    def swept(self, data: Sequence[np.ndarray], keep: bool = True) -> tuple[float, Any]:
+        """The energy, and with `keep` what its derivative needs."""
+        ...
 
+    def slopes(self, g: RealNumber, energy: float, data: Sequence[np.ndarray], kept: Any) -> list[np.ndarray]:
+        """`g` times the derivative by every array, from what the sweep from the left left."""
+        ...
 
-def swept(tensors: Sequence[np.ndarray], H: Hamiltonian, keep: bool = True) -> tuple[float, Swept]:
-    """The energy by a `Hamiltonian`, and with `keep` what its derivative needs."""
-    route = H.route(bonds_of(tensors), np.result_type(*{t.dtype for t in tensors}))
-    (square, value), environments = route.forward(tensors, keep)
-    check_quotient(value, square)
-    return value.real / square.real, Swept(route, environments, square.real)
+    def quotient(self, data: Sequence[Array]) -> Array:
+        """The energy in operations that the tape differentiates."""
+        ...
 
 
 @primitive(keeps=True)
-def energy_of(*tensors: np.ndarray, H: Hamiltonian) -> tuple[float, Swept]:
-    """The energy of a chain of these tensors by a `Hamiltonian`."""
-    return swept(tensors, H)
+def energy_of(*data: np.ndarray, H: Prepared) -> tuple[float, Any]:
+    """The energy of a chain of these numbers."""
+    return H.swept(data)
 
 
 @primitive
-def slopes_of(
-    g: RealNumber, energy: float, *tensors: np.ndarray, H: Hamiltonian, kept: Swept | None = None
-) -> tuple[np.ndarray, ...]:
-    """`g` times the derivative of the energy by every tensor, unconjugated; the value of the energy is handed over."""
-    return slopes_by_sweep(g, energy, tensors, swept(tensors, H)[1] if kept is None else kept)
+def slopes_of(g: RealNumber, energy: float, *data: np.ndarray, H: Prepared, kept: Any = None) -> tuple[np.ndarray, ...]:
+    """`g` times the derivative of the energy by every array, unconjugated; the value of the energy is handed over."""
+    return real_of(H.slopes(g, energy, data, H.swept(data)[1] if kept is None else kept), data)
 
 
-def slopes_by_sweep(g: RealNumber, energy: float, tensors: Sequence[np.ndarray], kept: Swept) -> tuple[np.ndarray, ...]:
-    """`g` times the derivative of the energy by every tensor, from what the sweep from the left left."""
-    route, environments, square = kept
-    seeds = np.array([-energy, 1.0], route.dtype) * (2 * g / square).astype(square.dtype)
-    slopes = route.backward(environments, seeds)
+def real_of(slopes: Iterable[np.ndarray], data: Iterable[np.ndarray]) -> tuple[np.ndarray, ...]:
+    """Derivatives by real numbers are real."""
     return tuple(
-        s.real if t.dtype.kind == "f" and s.dtype.kind == "c" else s for s, t in zip(slopes, tensors, strict=True)
+        s.real if x.dtype.kind != "c" and s.dtype.kind == "c" else s for s, x in zip(slopes, data, strict=True)
     )
 
 
-def _energy_vjp(needed, g, ans, *tensors, H, kept=None):
-    slopes = slopes_of(g, ans, *tensors, H=H, kept=kept)
+def _energy_vjp(needed, g, ans, *data, H, kept=None):
+    slopes = slopes_of(g, ans, *data, H=H, kept=kept)
     return tuple(slopes[i] for i in needed)
 
 
-def _slopes_vjp(needed, cotangents, ans, g, energy, *tensors, H, kept=None):
-    return curvature(needed, cotangents, g, energy, tensors, lambda chain: quotient(chain, H.given))
+def _slopes_vjp(needed, cotangents, ans, g, energy, *data, H, kept=None):
+    return curvature(needed, cotangents, g, energy, data, H.quotient)
 
 
 def curvature(
@@ -114,16 +103,6 @@ defvjp(energy_of, shared=_energy_vjp)
 defvjp(slopes_of, shared=_slopes_vjp)
 
 
-def quotient(tensors: Sequence[Array], operator: SiteTensors) -> Array:
-    """The energy by the ordinary sweep, which the tape differentiates to any order and by the operator too."""
-    dtype = np.result_type(*{t.dtype for t in tensors})
-    (square,), square_scale = sandwich(tensors, None, tensors)
-    (value,), value_scale = sandwich(tensors, operator_matrices(operator, dtype), tensors)
-    value = value * factor(value, value_scale - square_scale)
-    check_quotient(stack_of(value), stack_of(square))
-    return value.real / square.real
-
-
 def prepared(H: MPO) -> bool | Hamiltonian:
     """What is remembered of a plain operator, of a periodic one that it is Hermitian; checked when it is first used."""
     found = H.prepared
@@ -145,24 +124,3 @@ def has_own_node(psi: MPS, H: MPO) -> bool:
     if psi.periodic or H.periodic or any(type(w) is Tensor for w in H) or (any_traced(*H) and not any_traced(*psi)):
         return False
     return not any(is_foreign(stack_of(x)) for x in (*psi, *H))
-
-
-def bonds_of(tensors: Iterable[np.ndarray]) -> tuple[int, ...]:
-    """Dimensions of the bonds of a state, the outer ones included."""
-    return (1, *(t.shape[2] for t in tensors))
-
-
-def check_quotient(value: np.ndarray, square: np.ndarray) -> None:
-    """Raise where the quotient of `value` and `square` (of any example of a batch) is no energy."""
-    if np.any(square.real == 0):
-        raise ArgumentError("the state has norm zero (or underflows): an energy needs a norm above zero")
-    if not (np.isfinite(square).all() and np.isfinite(value).all()):
-        raise ArgumentError(
-            f"the sweep ended in <psi|psi> = {square}, <psi|H|psi> = {value}: tensors of psi or H hold inf or nan, or "
-            "are so large that a few of them overflow; divide them by their norms"
-        )
-    if np.any(abs(value.imag) > 1e-4 * abs(value.real) + np.sqrt(np.finfo(value.dtype).eps) * square.real):
-        raise ArgumentError(
-            "the expectation value has an imaginary part, so the operator is not Hermitian: energies need a Hermitian "
-            "one; qad.mps.expectation takes any"
-        )

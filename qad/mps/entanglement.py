@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -11,19 +11,33 @@ from qad.core.errors import ArgumentError
 from qad.extend import defvjp, primitive, stack_of, value_of
 from qad.linalg import funm_svd
 from qad.linalg import norm as frobenius
-from qad.mps.conserving import measures as conserving
 from qad.mps.conserving.state import SymmetricMPS
-from qad.mps.gauge import factors_from_left, leading_values, mirrored
+from qad.mps.gauge import leading_values
 from qad.mps.measures import check_state
 from qad.mps.reached import check_filled, rank
+from qad.mps.schmidt import sectors_of
 from qad.mps.spectral_sums import UNRESOLVED, check_order, entropy_of
 from qad.mps.state import MPS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.mps.conserving.measures import SectorEntropy
     from qad.typing import Array, Real
+
+
+class SectorEntropy(NamedTuple):
+    """What one sector has of the entanglement across a bond.
+
+    Attributes
+    ----------
+    weight : float
+        The probability of the charge: the sum p of its squared Schmidt values.
+    entropy : float
+        In nats, of its squared Schmidt values divided by p; the whole is ``sum p * (entropy - log p)``.
+    """
+
+    weight: Any
+    entropy: Any
 
 
 def entanglement_entropy(
@@ -118,7 +132,9 @@ def schmidt_values(
     array([0.5, 0.5])
     """
     if by_sector:
-        found = [dict(zip(charges, map(np.linalg.svdvals, m), strict=True)) for charges, m in of_sectors(psi, bond)]
+        shown = require_sectors(psi).conserved.symmetry.shown
+        sectors = sectors_of(psi)
+        found = [{shown(x.charge): np.linalg.svdvals(x.matrix) for x in sectors[i - 1]} for i in bonds_of(psi, bond)]
     else:
         values = found_values(check_state(psi), bond)
         found = [parts[0] if len(parts) == 1 else descending(np.concatenate(parts)) for parts in values]
@@ -127,11 +143,8 @@ def schmidt_values(
 
 def found_values(psi: MPS | SymmetricMPS, bond: int | None) -> list[list[Array]]:
     """For every bond that is asked for the Schmidt values, those of every sector by themselves."""
-    if isinstance(psi, SymmetricMPS):
-        sectors = centers(psi)
-        return [[np.linalg.svdvals(matrix) for matrix in sectors[i - 1]] for i in bonds_of(psi, bond)]
-    ranked = ranked_centers(psi)
-    return [[leading_values(*ranked[i - 1])] for i in bonds_of(psi, bond)]
+    sectors = sectors_of(psi)
+    return [[leading_values(x.matrix, x.rank) for x in sectors[i - 1]] for i in bonds_of(psi, bond)]
 
 
 def entanglement_spectrum(
@@ -188,38 +201,22 @@ def entropies_by_sector(psi: Any, bond: int | None, order: float) -> Any:
     """Weight and entropy of every sector of a bond, or of all."""
     if order != 1:
         raise ArgumentError(f"entropies by sector add up to the whole for order 1 only, not {order}: leave one out")
-    require_sectors(psi)
+    shown = require_sectors(psi).conserved.symmetry.shown
     bonds = bonds_of(psi, bond)
     check_smooth(psi, bonds, order)
-    middles = conserving.centers(psi)
-    found = [conserving.entropies_by_sector(middles[i - 1], matrix_entropy) for i in bonds]
+    sectors, found = sectors_of(psi), []
+    for i in bonds:
+        parts = [(x.charge, x.matrix, frobenius(x.matrix)) for x in sectors[i - 1]]
+        found.append({
+            shown(charge): SectorEntropy(size**2, matrix_entropy(matrix * (1 / size)))
+            for charge, matrix, size in parts if stack_of(value_of(size)) > 0
+        })  # fmt: skip
     return found if bond is None else found[0]
-
-
-def of_sectors(psi: Any, bond: int | None) -> list[tuple[list[Any], list[Array]]]:
-    """Of every bond that is asked for the charges on its left, and a matrix of the Schmidt values of each."""
-    require_sectors(psi)
-    bonds, middles, shown = bonds_of(psi, bond), conserving.centers(psi), psi.conserved.symmetry.shown
-    layouts = [middles[i - 1].resplit(1).layout for i in bonds]
-    sectors = centers(psi)
-    return [
-        ([shown(sector.charge) for sector in layout.sectors], sectors[i - 1])
-        for i, layout in zip(bonds, layouts, strict=True)
-    ]
 
 
 def centers(psi: MPS | SymmetricMPS) -> list[list[Array]]:
     """For every inner bond matrices whose singular values together are the Schmidt values of the normalised state."""
-    if isinstance(psi, SymmetricMPS):
-        return [conserving.unit_sectors(center) for center in conserving.centers(psi)]
-    return [[matrix] for matrix, _ in ranked_centers(psi)]
-
-
-def ranked_centers(psi: MPS) -> list[tuple[Array, int]]:
-    """For every inner bond a matrix of the Schmidt values of the normalised state, and how many it can have."""
-    lefts = factors_from_left(psi.tensors)
-    rights = factors_from_left(mirrored(psi.tensors))[::-1]
-    return [(unit(left @ right.T), min(k, m)) for (left, k), (right, m) in zip(lefts, rights, strict=True)]
+    return [[sector.matrix for sector in sectors] for sectors in sectors_of(psi)]
 
 
 def check_smooth(psi: Any, bonds: Sequence[int], order: float) -> None:
@@ -238,21 +235,14 @@ def rank_at(matrices: Sequence[np.ndarray]) -> int:
     return sum(rank(np.linalg.svdvals(matrix)) for matrix in matrices)
 
 
-def unit(matrix: Array) -> Array:
-    """The matrix divided by its norm."""
-    size = frobenius(matrix)
-    if not (stack_of(size) > 0).all():
-        raise ArgumentError("the state is zero or not finite: it has no entanglement")
-    return matrix * (1 / size)
-
-
-def require_sectors(psi: Any) -> None:
-    """Raise where sectors of an ordinary state are asked for."""
+def require_sectors(psi: Any) -> SymmetricMPS:
+    """The state itself; raises where sectors of an ordinary one are asked for."""
     if not isinstance(check_state(psi), SymmetricMPS):
         raise ArgumentError(
             "by_sector= is of states of definite charge: qad.mps.MPS.random(..., conserve=...), or "
             "ground_state(..., conserve=...), gives one"
         )
+    return psi
 
 
 def bonds_of(psi: MPS | SymmetricMPS, bond: int | None) -> Sequence[int]:

@@ -66,13 +66,6 @@ def through_right(environment: Array, kets: Sequence[Array], bras: Sequence[Arra
     return environment
 
 
-def site_density(left: Array, tensor: Array, right: Array) -> Array:
-    """The density of a site between two environments, legs (ket, bra)."""
-    upper = left @ tensor.reshape(tensor.shape[0], -1)  # (bra, phys ket)
-    upper = upper.reshape(tensor.shape) @ right.mT  # (bra, phys, bra')
-    return np.tensordot(upper, tensor.conj(), ((0, 2), (0, 2)))
-
-
 def opened_left(environment: Array, ket: Array, bra: Array | None = None) -> Array:
     """`past_left` with the site's own legs left open: two axes (bra, ket) before the last two."""
     bra = ket if bra is None else bra

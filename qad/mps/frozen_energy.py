@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.extend import any_traced, defvjp, primitive
-from qad.mps.energy import curvature, quotient, slopes_by_sweep, swept
+from qad.mps.energy import curvature, real_of
 from qad.mps.hamiltonian import Hamiltonian
+from qad.mps.sandwich import operator_matrices, quotient
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,14 +27,14 @@ __all__ = ["energy_of_both", "is_frozen"]
 @primitive
 def energy_of_both(*tensors: np.ndarray, sites: int) -> float:
     """The energy of a chain of so many tensors, and of an operator of the tensors that follow."""
-    return swept(tensors[:sites], hamiltonian_of(tensors[sites:]), keep=False)[0]
+    return hamiltonian_of(tensors[sites:]).swept(tensors[:sites], keep=False)[0]
 
 
 @primitive
 def slopes_of_both(g: RealNumber, energy: float, *tensors: np.ndarray, sites: int) -> tuple[np.ndarray, ...]:
     """`g` times the derivative of the energy by every tensor of the chain, unconjugated."""
-    psi = tensors[:sites]
-    return slopes_by_sweep(g, energy, psi, swept(psi, hamiltonian_of(tensors[sites:]))[1])
+    psi, H = tensors[:sites], hamiltonian_of(tensors[sites:])
+    return real_of(H.slopes(g, energy, psi, H.swept(psi)[1]), psi)
 
 
 def _energy_vjp(needed, g, ans, *tensors, sites):
@@ -42,7 +43,11 @@ def _energy_vjp(needed, g, ans, *tensors, sites):
 
 
 def _slopes_vjp(needed, cotangents, ans, g, energy, *tensors, sites):
-    return curvature(needed, cotangents, g, energy, tensors[:sites], lambda chain: quotient(chain, tensors[sites:]))
+    psi, operator = (
+        tensors[:sites],
+        operator_matrices(tensors[sites:], np.result_type(*{t.dtype for t in tensors[:sites]})),
+    )
+    return curvature(needed, cotangents, g, energy, psi, lambda chain: quotient(chain, operator))
 
 
 defvjp(energy_of_both, shared=_energy_vjp)

@@ -22,7 +22,7 @@ from qad.linalg import split
 from qad.linalg.support import tolerances
 from qad.linalg.support.degeneracy import rounding
 from qad.linalg.truncation.rule import nonzero
-from qad.mps.reached import orders_of, rank
+from qad.mps.reached import rank
 from qad.mps.weak_directions import check_small
 from qad.symmetric.generic import numbers
 
@@ -82,26 +82,6 @@ def largest(x: np.ndarray | None) -> float:
 
 
 rule(isometric, shared=each_alone(_isometric_vjp), scaled=True)  # ranks differ between examples
-
-
-def factors_from_left(tensors: Sequence[Array]) -> list[tuple[Array, int]]:
-    """What QR decompositions from the left carry across every inner bond, of size near one, and its rank.
-
-    In second derivatives what a dead direction of a bond may be filled with counts: there a matrix stays as it is.
-    """
-    check_open(tensors)
-    carried, factors, exact = None, [], orders_of(tensors) > 1
-    for tensor in tensors[:-1]:
-        tensor = tensor if carried is None else carry(carried, tensor)
-        if not np.isfinite(stack_of(tensor)).all():
-            raise ArgumentError("the state is zero or not finite: it has no entanglement")
-        carried, rank = factor_of(tensor.reshape(-1, tensor.shape[2]), exact)
-        size = np.linalg.norm(stack_of(carried))
-        if not 0 < size < np.inf:
-            raise ArgumentError("the state is zero or not finite: it has no entanglement")
-        carried = carried * (1 / size)
-        factors.append((carried, rank))
-    return factors
 
 
 def factor_of(matrix: Array, exact: bool) -> tuple[Array, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from qad.contract.costs import CALL, ELEMENT_ADDED, ENTRY, MULTIPLY_ADD
 from qad.core.errors import ArgumentError
 from qad.extend import like
 from qad.mps.channel_sweep import Dense, Sparse
+from qad.mps.sandwich import check_quotient, operator_matrices, quotient
 from qad.mps.sweep_compiled import Table
 from qad.mps.sweep_numpy import Steps
 
@@ -18,11 +19,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from qad.mps.sweep_numpy import Passage
-    from qad.typing import T
+    from qad.typing import Array, RealNumber, T
 
 HERMITIAN = 1e-6  # |H - H^dagger| / |H| in the Frobenius norm, up to which an operator counts as Hermitian
 EXTREME = 200  # powers of 2 in the size of terms beyond which every site takes its share
 SMALL = 64  # the largest bond for which a table is written
+
+
+class Swept(NamedTuple):
+    """What the sweep from the left leaves for the sweep from the right."""
+
+    route: Table | Steps
+    environments: Any
+    square: float
 
 
 class Hamiltonian:
@@ -45,6 +54,23 @@ class Hamiltonian:
         self.tensors: list[np.ndarray] = distinct_map(np.conj, with_norm(tensors))
         self.given: list[np.ndarray] = distinct_map(np.copy, tensors)  # whoever gave them may write into them
         self.routes: dict[tuple[tuple[int, ...], np.dtype[Any]], Table | Steps] = {}
+
+    def swept(self, tensors: Sequence[np.ndarray], keep: bool = True) -> tuple[float, Swept]:
+        """The energy of a chain of these tensors, and with `keep` what its derivative needs."""
+        bonds = (1, *(t.shape[2] for t in tensors))
+        route = self.route(bonds, np.result_type(*{t.dtype for t in tensors}))
+        (square, value), environments = route.forward(tensors, keep)
+        check_quotient(value, square)
+        return value.real / square.real, Swept(route, environments, square.real)
+
+    def slopes(self, g: RealNumber, energy: float, tensors: Sequence[np.ndarray], kept: Swept) -> list[np.ndarray]:
+        """`g` times the derivative of the energy by every tensor, from what the sweep from the left left."""
+        seeds = np.array([-energy, 1.0], kept.route.dtype) * (2 * g / kept.square).astype(kept.square.dtype)
+        return kept.route.backward(kept.environments, seeds)
+
+    def quotient(self, tensors: Sequence[Array]) -> Array:
+        """The energy in operations that the tape differentiates."""
+        return quotient(tensors, operator_matrices(self.given, np.result_type(*{t.dtype for t in tensors})))
 
     def route(self, bonds: tuple[int, ...], dtype: np.dtype[Any]) -> Table | Steps:
         """How a state of these bonds is swept: `Steps`, or a `Table` where that takes less time."""

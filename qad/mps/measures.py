@@ -13,13 +13,12 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import flatten
-from qad.extend import like, stack_of, value_of
+from qad.extend import like, value_of
 from qad.mps.chain import as_array
 from qad.mps.checks import check_kind
-from qad.mps.conserving import measures as conserving
 from qad.mps.conserving.quantities import named
 from qad.mps.conserving.state import SymmetricMPS
-from qad.mps.environments import opened_left, past_left, past_right, site_density
+from qad.mps.densities import environments, reduced, site_density
 from qad.mps.gates import as_matrix, check_sites
 from qad.mps.state import MPS
 
@@ -68,14 +67,8 @@ def local_expectations(
     array([ 0.5, -0.5,  0.5])
     """
     operators = per_site(check_state(psi), operator, sites)
-    if isinstance(psi, SymmetricMPS):
-        return conserving.local_expectations(psi, operators)
-    lefts, tensors, rights = environments(psi)
-    values = []
-    for tensor, left, right, matrix in zip(tensors, lefts, rights[1:], operators, strict=True):
-        density = site_density(left, tensor, right)
-        values.append((density * matrix.T).sum() / density.trace())
-    return np.stack(values)
+    pairs = zip(site_densities(psi), operators, strict=True)
+    return np.stack([(density * matrix.T).sum() / density.trace() for density, matrix in pairs])
 
 
 def measure(psi: MPS | SymmetricMPS, operator: str | ArrayLike, sites: int | Sequence[int] | None = None) -> Array:
@@ -157,37 +150,25 @@ def reduced_density(psi: MPS | SymmetricMPS, sites: int | Sequence[int]) -> Arra
         raise ArgumentError(f"sites {sites} must ascend and lie in 0 ... {len(psi) - 1}")
     if prod(psi.phys[i] for i in sites) ** 2 > MOST_ENTRIES:
         raise ArgumentError(f"the density matrix of {len(sites)} sites has more than 2**26 entries")
-    if isinstance(psi, SymmetricMPS):
-        density = conserving.reduced_density(psi, list(sites))
-        return density / density.trace()
-    lefts, tensors, rights = environments(psi)
-    environment = lefts[sites[0]]
-    for site in range(sites[0], sites[-1] + 1):
-        environment = (opened_left if site in sites else past_left)(environment, tensors[site])
-    right = rights[sites[-1] + 1].reshape(-1)
-    density = environment.reshape(*environment.shape[:-2], -1) @ right  # (bra, ket) of every site
-    size = prod(density.shape[::2])
-    density = density.transpose(*range(1, density.ndim, 2), *range(0, density.ndim, 2)).reshape(size, size)
+    density = reduced(sides_of(psi), sites, orders_of(psi))
     return density / density.trace()
 
 
-def environments(psi: MPS) -> tuple[list[Array], list[Array], list[Array]]:
-    """Environments of every bond from the left, site tensors scaled evenly, and environments from the right.
+def sides_of(psi: MPS | SymmetricMPS) -> Any:
+    """The environments and tensors of a state as `qad.mps.densities.environments` gives them; a ring is opened."""
+    return environments(psi if isinstance(psi, SymmetricMPS) else psi.opened())
 
-    The constant scales are taken out of the tensors.
-    """
-    tensors, rights = list(psi.opened()), [like(*psi).ones((1, 1))]
-    for site in reversed(range(len(tensors))):
-        environment = past_right(rights[-1], tensors[site])
-        size = np.linalg.norm(stack_of(environment).ravel())
-        if not 0 < size < np.inf:
-            raise ArgumentError("the state is zero or not finite: nothing can be measured in it")
-        tensors[site] = tensors[site] * (size**-0.5).astype(tensors[site].real.dtype)
-        rights.append(environment * (1 / size).astype(environment.real.dtype))
-    lefts = [like(*psi).ones((1, 1))]
-    for tensor in tensors[:-1]:
-        lefts.append(past_left(lefts[-1], tensor))
-    return lefts, tensors, rights[::-1]
+
+def orders_of(psi: MPS | SymmetricMPS) -> Sequence[np.ndarray] | None:
+    """The basis states of every site in the order of its leg; None where that has none of its own."""
+    return psi.conserved.orders if isinstance(psi, SymmetricMPS) else None
+
+
+def site_densities(psi: MPS | SymmetricMPS) -> list[Array]:
+    """The density of every site, legs (ket, bra), of any trace."""
+    lefts, tensors, rights = sides_of(psi)
+    orders = orders_of(psi) or [None] * len(tensors)
+    return [site_density(*row) for row in zip(lefts, tensors, rights[1:], orders, strict=True)]
 
 
 def check_state(psi: Any) -> Any:

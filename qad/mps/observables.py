@@ -10,14 +10,14 @@ from qad.core.errors import ArgumentError
 from qad.extend import Tensor, stack_of, unrecorded
 from qad.linalg.support.derivative_order import orders
 from qad.mps.checks import as_operator, check_kind, check_match, check_operator
-from qad.mps.conserving import observables as conserving
 from qad.mps.conserving.energy import energy as energy_of_conserving
+from qad.mps.conserving.observables import operator_for
 from qad.mps.conserving.state import SymmetricMPS
-from qad.mps.energy import energy_of, has_own_node, is_plain, prepared, quotient, swept
+from qad.mps.energy import energy_of, has_own_node, is_plain, prepared
 from qad.mps.frozen_energy import energy_of_both, is_frozen
 from qad.mps.operator import MPO
 from qad.mps.opsum import OpSum
-from qad.mps.sandwich import inner, operator_matrices, sandwich
+from qad.mps.sandwich import inner, operator_matrices, product, quotient, sandwich
 from qad.mps.scales import within_range
 from qad.mps.state import MPS
 
@@ -117,11 +117,9 @@ def log_norm2(psi: MPS | SymmetricMPS) -> Real:
 
 def squared_norm(psi: MPS | SymmetricMPS) -> tuple[Real, Any]:
     """``<psi|psi>`` times a power of two, and minus the logarithm of that power."""
-    if isinstance(psi, SymmetricMPS):
-        square, log_scale = conserving.overlap(psi, psi)
-    else:
+    if not isinstance(psi, SymmetricMPS):
         check_kind(psi, MPS)
-        (square,), log_scale = sandwich(psi, None, psi)
+    square, log_scale = product(psi, psi)
     return square.real, log_scale
 
 
@@ -149,11 +147,9 @@ def overlap(bra: MPS | SymmetricMPS, ket: MPS | SymmetricMPS) -> Scalar:
     >>> complex(qad.mps.overlap(up_down, down_up))
     0j
     """
-    if isinstance(bra, SymmetricMPS) or isinstance(ket, SymmetricMPS):
-        value, log_scale = conserving.overlap(bra, ket)
-        return within_range(value, log_scale, "the overlap", tiny=False)
-    check_kind(ket, MPS)
-    check_match(bra, ket.phys, "the other state")
+    if not (isinstance(bra, SymmetricMPS) or isinstance(ket, SymmetricMPS)):
+        check_kind(ket, MPS)
+        check_match(bra, ket.phys, "the other state")
     return inner(bra, ket)
 
 
@@ -183,12 +179,16 @@ def expectation(psi: MPS | SymmetricMPS, H: MPO | OpSum) -> Scalar:
     >>> complex(qad.mps.expectation(neel, qad.mps.heisenberg(4)))
     (-0.75+0j)
     """
-    H = as_operator(H, psi)
-    if isinstance(psi, SymmetricMPS):
-        return conserving.expectation(psi, H)
-    check_operator(psi, H)
-    (value,), log_scale = sandwich(psi, operator_matrices(H, psi.dtype), psi)
+    (value,), log_scale = sandwich(psi, sites_of(as_operator(H, psi), psi), psi)
     return within_range(value, log_scale, "the expectation value")
+
+
+def sites_of(H: MPO, psi: MPS | SymmetricMPS) -> list[Any]:
+    """The sites of an operator as a `sandwich` of a state takes them."""
+    if isinstance(psi, SymmetricMPS):
+        return operator_for(psi, H).sites
+    check_operator(psi, H)
+    return operator_matrices(H, psi.dtype)
 
 
 def energy(psi: MPS | SymmetricMPS, H: MPO | OpSum) -> Real:
@@ -234,12 +234,12 @@ def energy(psi: MPS | SymmetricMPS, H: MPO | OpSum) -> Real:
     if not has_own_node(psi, H):
         if is_plain(H):
             prepared(H)
-        return quotient(psi.tensors, H)
+        return quotient(psi.tensors, operator_matrices(H, psi.dtype))
     if is_frozen(psi):
         return energy_of_both(*psi.tensors, *H.tensors, sites=len(psi))
     if any(type(t) is Tensor for t in psi):
         return energy_of(*psi.tensors, H=prepared(H))
-    return swept(psi.tensors, prepared(H), keep=False)[0]
+    return prepared(H).swept(psi.tensors, keep=False)[0]
 
 
 def variance(psi: MPS | SymmetricMPS, H: MPO | OpSum) -> Real:

@@ -6,10 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from qad.core.errors import ArgumentError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Self
 
-__all__ = ["Row"]
+    from qad.typing import Number
+
+__all__ = ["Linear", "Row"]
 
 
 class Row:
@@ -42,3 +47,32 @@ class Row:
     def dtype(self) -> np.dtype[Any]:
         """The dtype in which all site tensors fit."""
         return np.result_type(*{t.dtype for t in self.tensors})
+
+
+class Linear:
+    """Chains that are added, and multiplied by numbers, which their first tensor takes."""
+
+    __slots__ = ()
+    tensors: tuple[Any, ...]
+    _made_of: Any
+
+    def __sub__(self, other: Any) -> Self:
+        return self + -1.0 * other if type(other) is type(self) else NotImplemented
+
+    def __neg__(self) -> Self:
+        return -1.0 * self
+
+    def __mul__(self, factor: Number) -> Self:
+        if isinstance(factor, Linear):
+            raise ArgumentError(
+                "the product of two operators is A @ B, the overlap of states psi @ phi; * is by a number"
+            )
+        if np.ndim(factor) != 0 or factor is None or isinstance(factor, str):
+            return NotImplemented
+        return self._made_of([factor * self.tensors[0], *self.tensors[1:]])
+
+    __rmul__ = __mul__
+    __array_ufunc__ = None  # NumPy's numbers leave the product to us
+
+    def __truediv__(self, divisor: Number) -> Self:
+        return self * (1 / divisor) if np.ndim(divisor) == 0 else NotImplemented

@@ -11,23 +11,22 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.core.keywords import keywords_told
 from qad.mps import gauge
 from qad.mps.amplitudes.reading import Readings
-from qad.mps.canonical import canonical, truncated
 from qad.mps.chain import Chain, site_count
 from qad.mps.conserving import make as symmetric
+from qad.mps.forms import Forms
 from qad.mps.methods import Methods
-from qad.mps.sandwich import inner, normalised, product
-from qad.mps.scales import cut_in_range
+from qad.mps.sandwich import normalised
 from qad.mps.sites import basis_or_vector, join, numbered, random_gaussian, random_isometry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from qad.typing import Array, ArrayLike, DTypeLike, Real, Scalar, Seed
+    from qad.typing import Array, ArrayLike, DTypeLike, Seed
 
 MOST_AMPLITUDES = 2**28  # what to_dense is willing to write out: 4 GiB of complex128
 
 
-class MPS(Methods, Readings, Chain):
+class MPS(Forms, Methods, Readings, Chain):
     """A matrix product state ``psi[s1, ..., sn] = tr(A1[s1] A2[s2] ... An[sn])``.
 
     Parameters
@@ -189,105 +188,6 @@ class MPS(Methods, Readings, Chain):
         if amplitudes.ndim == 0 or 0 in amplitudes.shape:
             raise ShapeError(f"a dense state has one axis per site, not shape {amplitudes.shape}")
         return cls(gauge.factorised(amplitudes, max_bond, cutoff))
-
-    def __matmul__(self, other: MPS) -> Scalar:
-        """``psi @ phi`` is the overlap ``<psi|phi>``: `qad.mps.overlap`."""
-        if not isinstance(other, MPS):
-            return NotImplemented
-        return inner(self, other)
-
-    def normalized(self) -> Self:
-        """The state with norm 1: its norm, of any size, is divided out evenly.
-
-        Raises
-        ------
-        ArgumentError
-            If the norm is zero.
-
-        Examples
-        --------
-        >>> import qad
-        >>> psi = 7.0 * qad.mps.MPS.random(5, 3)
-        >>> round(float(qad.mps.norm(psi.normalized())), 12)
-        1.0
-        """
-        return normalised(self)
-
-    def canonicalize(self, center: int) -> Self:
-        """The same state in mixed canonical form.
-
-        Parameters
-        ----------
-        center : int
-            Sites before it become isometries from their right bond, ``sum_{a,s} conj(A[a,s,b]) A[a,s,c] = delta_bc``,
-            those after it isometries from their left one; it carries the norm.
-
-        Returns
-        -------
-        MPS
-            Bonds are no larger than before; directions of zero weight are dropped where a rank is deficient.
-
-        Raises
-        ------
-        ShapeError, ArgumentError
-            If the chain is periodic, or there is no site `center`; in a derivative, if a dropped direction could gain
-            weight, or if the loss depends on the basis of a bond.
-
-        Notes
-        -----
-        QR decompositions, ``O(n phys bond**3)``.  Derivatives are those of `qad.mps.gauge`: they need no gaps and no
-        full rank.  U. Schollwöck, Ann. Phys. 326, 96 (2011), section 4.
-
-        Examples
-        --------
-        >>> import qad
-        >>> psi = qad.mps.MPS.random(5, 3).canonicalize(2)
-        >>> round(float((abs(psi[2]) ** 2).sum()), 12)
-        1.0
-        """
-        if not hasattr(center, "__index__") or not -len(self) <= center < len(self):
-            raise ArgumentError(f"there is no site {center!r} among {len(self)}")
-        return type(self)(canonical(self.tensors, center % len(self)))
-
-    @keywords_told
-    def truncate(self, max_bond: int | None = None, cutoff: float = 1e-14) -> tuple[Self, Real]:
-        """The state with smaller bonds that is nearest to this one, bond by bond.
-
-        Parameters
-        ----------
-        max_bond : int, optional
-            Keep at most so many Schmidt values on a bond.
-        cutoff : float
-            Keep those above ``cutoff`` times the largest.
-
-        Returns
-        -------
-        state : MPS
-            Canonical around the last site; not normalised anew.
-        error : real scalar
-            Norm of the difference from this state.
-
-        Raises
-        ------
-        ShapeError, ArgumentError
-            If the chain is periodic; in a derivative, if `max_bond` cuts through equal Schmidt values, a direction
-            without weight could gain some, or the loss depends on the basis of a bond.
-
-        Notes
-        -----
-        The derivative is that of exactly this truncation, the coupling to what is discarded included.
-
-        Examples
-        --------
-        >>> import qad
-        >>> psi = qad.mps.MPS.random(8, 8)
-        >>> small, error = (psi + psi).truncate(max_bond=8)
-        >>> small.bond, bool(error < 1e-12)
-        (8, True)
-        """
-        max_bond = None if max_bond is None else site_count(max_bond, 1, "max_bond")
-        tensors, error = cut_in_range(truncated, product, self.tensors, max_bond, cutoff)
-        return type(self)(tensors), error
 
     def opened(self) -> Self:
         """The state as an open chain: a ring's outer bond is carried along, and its bonds become ``bond * outer``.

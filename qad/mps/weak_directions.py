@@ -28,8 +28,7 @@ def too_weak(carried: Array, rows: int) -> bool:
 
     Where Q is square nothing is divided by.
     """
-    order = orders_of([carried])
-    if type(carried) is not Tensor or order < 2 or carried.shape[0] >= rows:
+    if type(carried) is not Tensor or carried.shape[0] >= rows or (order := orders_of([carried])) < 2:
         return False
     s = np.linalg.svdvals(stack_of(value_of(carried)))
     return bool((tolerances.lost(s.dtype) * s[..., 0] ** (order - 1) > s[..., -1] ** (order - 1)).any())
@@ -37,9 +36,9 @@ def too_weak(carried: Array, rows: int) -> bool:
 
 def divides_by_little(matrices: list[Array], max_bond: int | None, cutoff: float) -> bool:
     """Whether `split` drops nothing of the matrices of a map, but divides by too small a singular value of one."""
-    spectra = [np.linalg.svdvals(stack_of(value_of(matrix))) for matrix in matrices]
-    if max_bond is not None and max_bond < sum(s.shape[-1] for s in spectra):
+    if max_bond is not None and max_bond < sum(min(matrix.shape) for matrix in matrices):
         return False
+    spectra = [np.linalg.svdvals(stack_of(value_of(matrix))) for matrix in matrices]
     largest = np.max([s.max(axis=-1) for s in spectra], axis=0)
     least = max(cutoff, max(tolerances.empty(s.dtype, max(m.shape)) for s, m in zip(spectra, matrices, strict=True)))
     if any((s[..., -1] <= least * largest).any() for s in spectra):

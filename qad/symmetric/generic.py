@@ -17,7 +17,7 @@ import numpy as np
 from qad import linalg
 from qad.extend import like, stack_of, value_of
 from qad.linalg.support.lengths import length
-from qad.symmetric import decompositions, truncation
+from qad.symmetric import decompositions, summing, truncation
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.layout import Layout
 from qad.symmetric.maps import bond_leg, columns_of, in_order_of, joined, rows_of
@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     Pairs: TypeAlias = "tuple[tuple[int, ...], tuple[int, ...]]"
 
 __all__ = [
-    "aligned_numbers", "as_map", "charges_of", "halves_of", "join", "laid_out", "leg_sizes", "lq", "norm", "numbers",
-    "of_map", "opposite_charges", "permuted", "qr", "rows_and_bond", "scaled", "split", "svd", "with_numbers",
+    "aligned_numbers", "as_map", "charges_of", "direct_sum", "halves_of", "join", "laid_out", "leg_sizes", "lq", "norm",
+    "numbers", "of_map", "opposite_charges", "permuted", "qr", "rows_and_bond", "scaled", "split", "svd",
+    "with_numbers",
 ]  # fmt: skip
 
 
@@ -81,6 +82,20 @@ def laid_out(x: Any, rows: int) -> Any:
     if type(x) is SymTensor:
         return x.resplit(rows)
     return like(x).ascontiguousarray(x) if stack_of(value_of(x)) is x else x  # recorded, it has no order of its own
+
+
+def direct_sum(a: Any, b: Any, axes: Sequence[int]) -> Any:
+    """Two tensors as blocks of one along one or two legs; along the others they lie over each other and are added."""
+    if type(a) is SymTensor:
+        return summing.direct_sum(a, b, axes)
+    if len(axes) == 1:
+        return np.concatenate([a, b], axis=axes[0])
+    one, two = axes
+    above, below = list(a.shape), list(b.shape)
+    above[two], below[two] = b.shape[two], a.shape[two]
+    upper = np.concatenate([a, like(a).zeros(above, a.dtype)], axis=two)
+    lower = np.concatenate([like(b).zeros(below, b.dtype), b], axis=two)
+    return np.concatenate([upper, lower], axis=one)
 
 
 # -- numbers -----------------------------------------------------------------------------------------------------------

@@ -10,11 +10,10 @@ import qad
 import qad.circuit.chains.sweeps  # which is loaded when it is first used
 from qad.core.define import PRIMITIVES
 from qad.mps import MPS, heisenberg, ising
-from qad.mps.energy import quotient
 from qad.mps.environments import Rows
 from qad.mps.evolve.centre import exponential
 from qad.mps.evolve.cut import centred_by_cuts, guessed
-from qad.mps.sandwich import sandwich
+from qad.mps.sandwich import operator_matrices, quotient, sandwich
 from tests.cases import normal
 
 H = heisenberg(4)
@@ -115,7 +114,10 @@ def exponential_of_its_matrix(t):
 
 LOSSES = {  # name of the primitive: a function of two numbers, and the same by a plain formula
     "network": (network, pairs),
-    "energy_of": (lambda t: qad.mps.energy(scaled(t), H), lambda t: quotient(scaled(t).tensors, H)),
+    "energy_of": (
+        lambda t: qad.mps.energy(scaled(t), H),
+        lambda t: quotient(scaled(t).tensors, operator_matrices(H, float)),
+    ),
     "amplitudes_of": (
         lambda t: np.sum(scaled(t).amplitudes(WORDS) ** 2),
         lambda t: np.sum(amplitudes(scaled(t)) ** 2),

@@ -9,8 +9,8 @@ import qad
 from qad.core.errors import ArgumentError
 from qad.mps import MPS, OpSum, blbq, energy, heisenberg, ising, j1j2, long_range_ising
 from qad.mps.channel_sweep import Dense, Sparse
-from qad.mps.energy import quotient
 from qad.mps.hamiltonian import Hamiltonian
+from qad.mps.sandwich import operator_matrices, quotient
 from qad.mps.sweep_compiled import Table
 from qad.mps.sweep_numpy import Steps
 from tests.cases import Case
@@ -57,7 +57,7 @@ def by_route(kind, H, psi):
 def test_both_routes_are_the_ordinary_sweep(H, dtype, kind):
     psi = 1.3 * MPS.random(6, 5, dtype=dtype, seed=1)
     E, g = by_route(kind, H, psi)
-    expected, slopes = qad.value_and_grad(lambda psi: quotient(psi.tensors, H))(psi)
+    expected, slopes = qad.value_and_grad(lambda psi: quotient(psi.tensors, operator_matrices(H, psi.dtype)))(psi)
     tolerance = 1e-12 if psi.dtype in (np.float64, np.complex128) else 2e-4
     assert pytest.approx(expected, abs=tolerance) == E
     assert E.dtype == np.empty(0, dtype).real.dtype
@@ -68,7 +68,7 @@ def test_both_routes_are_the_ordinary_sweep(H, dtype, kind):
 
 def test_other_dimensions_than_two():
     psi, H = MPS.random(5, 4, phys=3, seed=1), blbq(5, 0.3)
-    expected, slopes = qad.value_and_grad(lambda psi: quotient(psi.tensors, H))(psi)
+    expected, slopes = qad.value_and_grad(lambda psi: quotient(psi.tensors, operator_matrices(H, psi.dtype)))(psi)
     for kind in KINDS:
         E, g = by_route(kind, H, psi)
         assert pytest.approx(expected, abs=1e-12) == E

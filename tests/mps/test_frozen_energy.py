@@ -5,6 +5,7 @@ import pytest
 
 import qad
 from qad.mps import frozen_energy
+from qad.mps.hamiltonian import Hamiltonian
 from tests.cases import Case
 
 PSI, H = qad.mps.MPS.random(n=6, bond=4, dtype=complex, seed=1), qad.mps.heisenberg(6)
@@ -28,8 +29,8 @@ def agree(found, expected):
 
 
 def test_a_replay_sweeps_twice(monkeypatch):
-    calls, swept = [], frozen_energy.swept
-    monkeypatch.setattr(frozen_energy, "swept", lambda *args, **given: calls.append(args) or swept(*args, **given))
+    calls, swept = [], Hamiltonian.swept
+    monkeypatch.setattr(Hamiltonian, "swept", lambda *args, **given: calls.append(args) or swept(*args, **given))
     frozen = qad.freeze(VALUE_AND_SLOPES)
     frozen(PSI, H)
     calls.clear()

@@ -6,12 +6,13 @@ gate is a sum of a few rows, however far apart its qubits are; sums are direct s
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.circuit.gates import ID, SWAP, X, pauli_matrix
-from qad.mps.chain import direct_sum
+from qad.mps.chain import added
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,14 +75,7 @@ def row(factor: complex, span: range, found: dict[int, np.ndarray], controls: Se
 
 def summed(rows: list[list[np.ndarray]]) -> list[np.ndarray]:
     """The sum of rows of site operators."""
-    total, *others = rows
-    last = len(total) - 1
-    for other in others:
-        total = [
-            direct_sum(a, b, 1, join_left=site == 0, join_right=site == last)
-            for site, (a, b) in enumerate(zip(total, other, strict=True))
-        ]
-    return total
+    return reduce(lambda total, other: added(total, other, right=1), rows)
 
 
 def adjoint(operators: list[np.ndarray]) -> list[np.ndarray]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Readings:
-    """The part of `qad.mps.MPS` that takes configurations, or gives them."""
+    """The part of `qad.mps.MPS` and `qad.mps.SymmetricMPS` that takes configurations, or gives them."""
 
     __slots__ = ()
 
@@ -27,11 +27,12 @@ class Readings:
         Parameters
         ----------
         configurations : int array (B, n)
-            A basis state for every site.
+            A basis state for every site, numbered as the site does.
 
         Returns
         -------
         array (B,)
+            Zero outside of the sector of a `qad.mps.SymmetricMPS`.
 
         Raises
         ------
@@ -44,7 +45,7 @@ class Readings:
         -----
         Products are made once for each distinct beginning and each distinct word of a few sites
         (`qad.mps.amplitudes.prefix_trees`); ``O(B n bond**2)`` for an open chain, ``O(B n bond**3)`` for a ring, and
-        in both less by the number of sites in a word.
+        in both less by the number of sites in a word.  With charges they are products of blocks.
 
         Examples
         --------
@@ -53,7 +54,7 @@ class Readings:
         >>> psi.amplitudes(np.array([[0, 1, 1], [0, 0, 1]])).real
         array([1., 0.])
         """
-        values, logs = scaled_amplitudes(self.tensors, configurations)
+        values, logs = self._scaled(configurations)
         return values * np.exp(logs).astype(values.real.dtype)
 
     def log_amplitudes(self, configurations: ArrayLike) -> Any:
@@ -80,7 +81,7 @@ class Readings:
         >>> float(psi.log_amplitudes(np.zeros((1, 500), int))[0].real.round(6))
         -3453.877639
         """
-        values, logs = scaled_amplitudes(self.tensors, configurations)
+        values, logs = self._scaled(configurations)
         with np.errstate(divide="ignore"):
             return np.log(values + 0j) + logs.astype(values.real.dtype)
 
@@ -113,4 +114,12 @@ class Readings:
                [0, 1, 0]])
         """
         shots = site_count(shots, 1, "shots")
-        return drawn([value_of(t) for t in self.opened()], shots, np.random.default_rng(seed))
+        return self._drawn(shots, np.random.default_rng(seed))
+
+    def _scaled(self, configurations: ArrayLike) -> tuple[Array, Array]:
+        """Amplitudes divided by ``exp(logs)``, and the constant logs."""
+        return scaled_amplitudes(self.tensors, configurations)
+
+    def _drawn(self, shots: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Samples."""
+        return drawn([value_of(t) for t in self.opened()], shots, rng)

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from qad.extend import Tensor, any_traced, defvjp, is_foreign, primitive, stack_of, value_of
-from qad.mps.conserving.observables import energy as quotient
+from qad.extend import Tensor, any_traced, is_foreign, stack_of, value_of
 from qad.mps.conserving.observables import operator_for
-from qad.mps.conserving.state import SymmetricMPS
-from qad.mps.energy import check_quotient, curvature
+from qad.mps.energy import energy_of
 from qad.mps.hamiltonian import check_hermitian, with_norm
+from qad.mps.sandwich import check_quotient, quotient
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.create import from_dense
 from qad.symmetric.layout import layout
@@ -30,6 +29,7 @@ from qad.symmetric.tensor import SymTensor, aligned, bare
 if TYPE_CHECKING:
     from qad.mps.conserving.environments import Operator
     from qad.mps.conserving.quantities import Quantities
+    from qad.mps.conserving.state import SymmetricMPS
     from qad.mps.operator import MPO
     from qad.symmetric.layout import Layout
     from qad.typing import Real
@@ -40,15 +40,15 @@ IN, OUT = 3, 2  # axes of a site of the operator: where the ket joins it, and wh
 def energy(psi: SymmetricMPS, H: MPO) -> Real:
     """``<psi|H|psi> / <psi|psi>``, real; one node where all tensors are NumPy's."""
     if any(is_foreign(stack_of(value_of(t.data))) for t in psi):
-        return quotient(psi, H)
+        return quotient(psi.tensors, operator_for(psi, H).sites)
     operator = operator_for(psi, H)
     if not operator.swept:
         check_hermitian(operator.tensors)
-    chain = Chain(tuple([t.layout for t in psi]), psi.conserved, operator, H)
+    chain = Chain(tuple([t.layout for t in psi]), operator)
     data = [t.data for t in psi]
     if any(type(x) is Tensor for x in data) or any_traced(*data):
-        return energy_of(*data, chain=chain)
-    return swept(data, chain, keep=False)[0]
+        return energy_of(*data, H=chain)
+    return chain.swept(data, keep=False)[0]
 
 
 @dataclass(frozen=True, eq=False)  # one is equal to itself alone: operators hold arrays
@@ -56,13 +56,19 @@ class Chain:
     """What is known of a state besides the numbers, and an operator."""
 
     layouts: tuple[Layout, ...]
-    conserved: Quantities
     operator: Operator
-    given: MPO
 
-    def state(self, data: Any) -> SymmetricMPS:
-        """The state of these flat arrays."""
-        return SymmetricMPS([bare(where, x) for where, x in zip(self.layouts, data, strict=True)], self.conserved)
+    def swept(self, data: Any, keep: bool = True) -> tuple[Any, Swept]:
+        """The energy of the state of these flat arrays, and with `keep` what its derivative needs."""
+        return swept(data, self, keep)
+
+    def slopes(self, g: Any, energy: Any, data: Any, kept: Swept) -> list[np.ndarray]:
+        """`g` times the derivative of the energy by every array, from what the sweep from the left left."""
+        return slopes_by_sweep(g, energy, self, kept)
+
+    def quotient(self, data: Any) -> Any:
+        """The energy in operations that the tape differentiates."""
+        return quotient([bare(where, x) for where, x in zip(self.layouts, data, strict=True)], self.operator.sites)
 
 
 class Site(NamedTuple):
@@ -165,36 +171,3 @@ def site_entries(w: np.ndarray, left: Any, right: Any, conserved: Quantities, si
     kind = np.result_type(real, np.complex64) if w.dtype.kind == "c" else real
     sorted_w = w[np.ix_(before, after, order, order)].astype(kind)
     return Entries(from_dense(sorted_w, (one, two.conj(), leg, leg.conj()), tol=0.0))
-
-
-# -- the node ----------------------------------------------------------------------------------------------------------
-
-
-@primitive(keeps=True)
-def energy_of(*data: Any, chain: Chain) -> Any:
-    """The energy of a state of these flat arrays."""
-    return swept(data, chain)
-
-
-@primitive
-def slopes_of(g: Any, value: Any, *data: Any, chain: Chain, kept: Swept | None = None) -> Any:
-    """`g` times the derivative of the energy by every flat array, unconjugated; the value is handed over."""
-    slopes = slopes_by_sweep(g, value, chain, swept(data, chain)[1] if kept is None else kept)
-    return tuple(
-        s.real if x.dtype.kind != "c" and s.dtype.kind == "c" else s for s, x in zip(slopes, data, strict=True)
-    )
-
-
-def _energy_vjp(needed: Any, g: Any, ans: Any, *data: Any, chain: Chain, kept: Swept | None = None) -> Any:
-    slopes = slopes_of(g, ans, *data, chain=chain, kept=kept)
-    return tuple(slopes[i] for i in needed)
-
-
-def _slopes_vjp(
-    needed: Any, cotangents: Any, ans: Any, g: Any, value: Any, *data: Any, chain: Chain, kept: Swept | None = None
-) -> Any:
-    return curvature(needed, cotangents, g, value, data, lambda tensors: quotient(chain.state(tensors), chain.given))
-
-
-defvjp(energy_of, shared=_energy_vjp)
-defvjp(slopes_of, shared=_slopes_vjp)

@@ -8,7 +8,7 @@ import numpy as np
 
 from qad.mps.canonical import isometric_rows
 from qad.mps.conserving.environments import edges
-from qad.mps.conserving.inner import total_of
+from qad.mps.conserving.site_tensors import total_of
 from qad.mps.evolve import enrich
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.layout import layout

@@ -12,7 +12,7 @@ import numpy as np
 
 from qad.mps.conserving.channels import Channels
 from qad.mps.conserving.effective import Terms
-from qad.mps.conserving.inner import total_of
+from qad.mps.conserving.site_tensors import total_of
 from qad.mps.effective import Row, identities, nothing_on
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.layout import layout

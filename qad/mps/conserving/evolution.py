@@ -12,8 +12,8 @@ import numpy as np
 
 from qad.mps.conserving.enrich import Reach
 from qad.mps.conserving.environments import Operator, edges, past_left, past_right
-from qad.mps.conserving.inner import total_of
 from qad.mps.conserving.observables import operator_for
+from qad.mps.conserving.site_tensors import total_of
 from qad.mps.evolve import tebd
 from qad.mps.evolve.tdvp import MOST_PRODUCTS, OneSiteTdvp, Tdvp, TwoSiteTdvp
 from qad.mps.search.lanczos import exponential

@@ -1,18 +1,13 @@
-"""Numbers of states of definite charge: norms, overlaps, expectation values, energies; differentiable."""
+"""Operators on states of definite charge: what they are sector by sector, and the states that they make."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import Tensor, stack_of
-from qad.mps.conserving.environments import Operator, edges, past_left
-from qad.mps.conserving.inner import overlap, total_of
+from qad.extend import Tensor
+from qad.mps.conserving.environments import Operator
 from qad.mps.conserving.state import SymmetricMPS
-from qad.mps.sandwich import scaled
-from qad.mps.scales import within_range
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.fusing import fuse
 from qad.symmetric.layout import layout
@@ -21,9 +16,6 @@ from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
     from qad.mps.operator import MPO
-    from qad.typing import Real, Scalar
-
-NOT_REAL = 1e-9  # of an expectation value: an imaginary part beyond it tells of an operator that is not Hermitian
 
 
 def operator_for(psi: SymmetricMPS, H: MPO) -> Operator:
@@ -55,36 +47,6 @@ def check_kinds(psi: SymmetricMPS, H: MPO) -> None:
                 f"{[psi.conserved.symmetry.shown(charge) for charge in charges]} there: give sites={kind.name!r} to "
                 "MPS.product or MPS.random"
             )
-
-
-def sandwich(bra: SymmetricMPS, operator: Operator, ket: SymmetricMPS) -> tuple[Scalar, float]:
-    """``<bra|operator|ket>`` as a number and the logarithm of a factor, which was taken out on the way."""
-    environment, log_scale = edges(total_of(ket), ket.conserved, ket.dtype)[0], 0.0
-    for lower, upper, w in zip(ket, bra, operator.sites, strict=True):
-        environment = past_left(environment, lower, w, upper)
-        environment, log_scale = scaled(environment, log_scale, environment.data)
-    return environment.data.sum(), log_scale
-
-
-def expectation(psi: SymmetricMPS, H: MPO) -> Scalar:
-    """``<psi|H|psi>``."""
-    value, log_scale = sandwich(psi, operator_for(psi, H), psi)
-    return within_range(value, log_scale, "the expectation value")
-
-
-def energy(psi: SymmetricMPS, H: MPO) -> Real:
-    """``<psi|H|psi> / <psi|psi>``, real."""
-    value, one = sandwich(psi, operator_for(psi, H), psi)
-    square, two = overlap(psi, psi)
-    if not (stack_of(square).real > 0).all():
-        raise ArgumentError("the state has norm zero, and no energy")
-    ratio = value / square.real * np.exp(one - two)
-    plain = stack_of(ratio)
-    if (abs(plain.imag) > NOT_REAL * np.maximum(abs(plain), 1.0)).any():
-        raise ArgumentError(
-            f"the expectation value {plain} is not real: the operator is not Hermitian; qad.mps.expectation takes any"
-        )
-    return ratio.real
 
 
 def after(psi: SymmetricMPS, H: MPO) -> SymmetricMPS:

@@ -8,16 +8,18 @@ import numpy as np
 
 from qad.archive import understood
 from qad.core.errors import ArgumentError, ShapeError
-from qad.core.keywords import keywords_told
 from qad.core.trees import register
-from qad.mps.canonical import canonical, truncated
-from qad.mps.chain import chain_card, listed, site_count
+from qad.extend import value_of
+from qad.mps.amplitudes.reading import Readings
+from qad.mps.chain import added, chain_card, listed
 from qad.mps.conserving import storage
-from qad.mps.conserving.inner import inner, normalised, overlap, sum_of
-from qad.mps.conserving.reading import Readings
-from qad.mps.conserving.site_tensors import SiteTensors
+from qad.mps.conserving.amplitudes import scaled_amplitudes
+from qad.mps.conserving.sampling import drawn
+from qad.mps.conserving.site_tensors import SiteTensors, require_alike, total_of
+from qad.mps.forms import Forms
 from qad.mps.methods import Methods
-from qad.mps.scales import cut_in_range, within_range
+from qad.mps.row import Linear
+from qad.symmetric.generic import with_numbers
 from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
@@ -25,10 +27,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.mps.conserving.quantities import Quantities
-    from qad.typing import FilePath, Number, Real, Scalar
+    from qad.typing import Array, ArrayLike, FilePath
 
 
-class SymmetricMPS(SiteTensors, Methods, Readings):
+class SymmetricMPS(Linear, Forms, Methods, Readings, SiteTensors):
     """An open chain of definite charge: site tensors of legs (left, physical, right), of flows (+, +, -).
 
     Made by ``MPS.product(..., conserve=)``, ``MPS.random(..., conserve=)`` and ``ground_state(..., conserve=)``.  The
@@ -80,113 +82,12 @@ class SymmetricMPS(SiteTensors, Methods, Readings):
     def _repr_html_(self) -> str:
         return chain_card(self, (", ".join(self.conserved.names), self.sector))
 
-    def __mul__(self, factor: Number) -> SymmetricMPS:
-        if np.ndim(factor) != 0:
-            return NotImplemented
-        return SymmetricMPS([factor * self.tensors[0], *self.tensors[1:]], self.conserved)
-
-    __rmul__ = __mul__
-    __array_ufunc__ = None
-
-    def __truediv__(self, divisor: Number) -> SymmetricMPS:
-        return self * (1 / divisor) if np.ndim(divisor) == 0 else NotImplemented
-
-    def __neg__(self) -> SymmetricMPS:
-        return -1.0 * self
-
     def __add__(self, other: SymmetricMPS) -> SymmetricMPS:
-        return SymmetricMPS(sum_of(self, other), self.conserved) if isinstance(other, SymmetricMPS) else NotImplemented
-
-    def __sub__(self, other: SymmetricMPS) -> SymmetricMPS:
-        return self + -other if isinstance(other, SymmetricMPS) else NotImplemented
-
-    def __matmul__(self, other: SymmetricMPS) -> Scalar:
-        """``psi @ phi`` is the overlap ``<psi|phi>``: `qad.mps.overlap`."""
-        if not isinstance(other, SymmetricMPS):
-            return NotImplemented
-        return within_range(*overlap(self, other), "the overlap", tiny=False)
+        return sum_of(self, other) if isinstance(other, SymmetricMPS) else NotImplemented
 
     def __rmatmul__(self, H: Any) -> SymmetricMPS:
         """``H @ psi`` is the state that an operator makes; its bonds are pairs of a channel and a bond."""
         return self.after(H)
-
-    def normalized(self) -> SymmetricMPS:
-        """The state with norm 1: its norm, of any size, is divided out evenly.
-
-        Raises
-        ------
-        ArgumentError
-            If the norm is zero.
-
-        Examples
-        --------
-        >>> import qad
-        >>> psi = 7.0 * qad.mps.MPS.random(6, 4, conserve="Sz")
-        >>> round(float(qad.mps.norm(psi.normalized())), 12)
-        1.0
-        """
-        return SymmetricMPS(normalised(self.tensors), self.conserved)
-
-    def canonicalize(self, center: int) -> SymmetricMPS:
-        """The same state in mixed canonical form, as `qad.mps.MPS.canonicalize`.
-
-        Parameters
-        ----------
-        center : int
-            Sites before it become isometries from their right bond, those after it from their left one.
-
-        Raises
-        ------
-        ArgumentError
-            If there is no site `center`; in a derivative as there.
-
-        Examples
-        --------
-        >>> import qad
-        >>> psi = qad.mps.MPS.random(6, 4, conserve="Sz").canonicalize(2)
-        >>> round(float(psi[2].norm()), 12)
-        1.0
-        """
-        if not -len(self) <= center < len(self):
-            raise ArgumentError(f"there is no site {center} among {len(self)}")
-        return self._made_of(canonical(self.tensors, center % len(self)))
-
-    @keywords_told
-    def truncate(self, max_bond: int | None = None, cutoff: float = 1e-14) -> tuple[SymmetricMPS, Real]:
-        """The state with smaller bonds that is nearest to this one, bond by bond, as `qad.mps.MPS.truncate`.
-
-        Parameters
-        ----------
-        max_bond : int, optional
-            Keep at most so many Schmidt values on a bond, of all sectors together; of equal ones those of the lower
-            charge.
-        cutoff : float
-            Keep those above ``cutoff`` times the largest.
-
-        Returns
-        -------
-        state : SymmetricMPS
-            Canonical around the last site; not normalised anew.
-        error : real scalar
-            Norm of the difference from this state.
-
-        Raises
-        ------
-        ArgumentError
-            In a derivative as there.
-
-        Examples
-        --------
-        >>> import qad
-        >>> psi = qad.mps.MPS.random(8, 8, conserve="Sz")
-        >>> small, error = (psi + psi).truncate(max_bond=8)
-        >>> small.bond, bool(error < 1e-12)
-        (8, True)
-        """
-        if max_bond is not None:
-            max_bond = site_count(max_bond, 1, "max_bond")
-        tensors, error = cut_in_range(truncated, inner, self.tensors, max_bond, cutoff)
-        return SymmetricMPS(tensors, self.conserved), error
 
     def save(self, path: FilePath) -> None:
         """Write the state to an ``.npz`` file; `load` reads it.
@@ -223,6 +124,12 @@ class SymmetricMPS(SiteTensors, Methods, Readings):
         with understood(path):
             return cls(tensors, conserved)
 
+    def _scaled(self, configurations: ArrayLike) -> tuple[Array, Array]:
+        return scaled_amplitudes(self.tensors, self.conserved, configurations)
+
+    def _drawn(self, shots: int, rng: np.random.Generator) -> np.ndarray:
+        return drawn([with_numbers(t, value_of(t.data)) for t in self.tensors], self.conserved, shots, rng)
+
     def without_symmetry(self) -> Any:
         """The same state as an ordinary one, its basis in the order of the sites.
 
@@ -244,6 +151,17 @@ def bare(conserved: Quantities, tensors: Iterable[Any]) -> SymmetricMPS:
     chain = object.__new__(SymmetricMPS)
     chain.tensors, chain.conserved = tuple(tensors), conserved
     return chain
+
+
+def sum_of(one: SymmetricMPS, two: SymmetricMPS) -> SymmetricMPS:
+    """The sum of two states of one sector: the dimensions of bonds add up, sector by sector."""
+    require_alike(one, two, "a sum")
+    if total_of(one) != total_of(two):
+        raise ArgumentError(
+            f"the sum of states of {', '.join(one.conserved.names)} = {one.sector} and {two.sector} has no definite "
+            "charge: give .without_symmetry() of both"
+        )
+    return SymmetricMPS(added(one, two, SymmetricMPS.RIGHT), one.conserved)
 
 
 register(SymmetricMPS, lambda chain: (chain.tensors, chain.conserved), bare)

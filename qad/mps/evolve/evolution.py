@@ -235,7 +235,7 @@ def recorded_course(
     """
     two_sites, gates = method == "tdvp2" and len(psi) > 1, method in GATES
     kind = GateSteps(GATES[method], several, len(psi) - 1) if gates else TdvpSteps(two_sites, several)
-    made = kind.made_of(H, factor)
+    made = kind._made_of(H, factor)
     advance, vectors = (advanced, len(psi)) if gates else (exponentiated, MOST_PRODUCTS)
     whole = method != "tdvp" and cutoff is None
     whole = whole and fits([t.shape[1] for t in psi], bond, len(kind) * steps // several * vectors)

@@ -49,7 +49,7 @@ class GateSteps:
     def __len__(self) -> int:
         return len(self.rounds)
 
-    def made_of(self, H: MPO, factor: Scalar) -> list[Array]:
+    def _made_of(self, H: MPO, factor: Scalar) -> list[Array]:
         """The gates of a step ``exp(factor * H)``."""
         terms, legs = neighbour_terms(H), [w.shape[2] for w in H]
         shapes = [(s, t, s, t) for s, t in pairwise(legs)]
@@ -97,7 +97,7 @@ class TdvpSteps:
     def __len__(self) -> int:
         return self.steps
 
-    def made_of(self, H: MPO, factor: Scalar) -> list[Array]:
+    def _made_of(self, H: MPO, factor: Scalar) -> list[Array]:
         """The factor, and the operator."""
         return [like(*H).asarray(factor) if not hasattr(factor, "dtype") else factor, *H]
 

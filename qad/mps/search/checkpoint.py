@@ -14,9 +14,9 @@ from qad.archive import of_another, read_marked, understood, write_arrays
 from qad.core.errors import ArgumentError
 from qad.linalg.support.random import normal
 from qad.mps.checks import check_kind, check_operator
-from qad.mps.conserving.inner import total_of
 from qad.mps.conserving.make import random_state
 from qad.mps.conserving.observables import operator_for
+from qad.mps.conserving.site_tensors import total_of
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.conserving.storage import arrays_of, parts_of
 from qad.mps.sites import random_gaussian

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.mps.conserving.inner import total_of
+from qad.mps.conserving.site_tensors import total_of
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.observables import energy, overlap
 from qad.symmetric.generic import aligned_numbers, join

@@ -13,7 +13,8 @@ from qad.linalg import dominant_eig
 from qad.mps.chain import Chain
 from qad.mps.checks import check_kind
 from qad.mps.conserving.quantities import named
-from qad.mps.environments import site_density, through_right
+from qad.mps.densities import site_density
+from qad.mps.environments import through_right
 from qad.mps.measures import per_site
 from qad.mps.opsum import OpSum
 from qad.mps.uniform.canonical import uniform_schmidt_form

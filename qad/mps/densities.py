@@ -1,0 +1,117 @@
+"""Environments of the norm, and the density matrices of sites between them.
+
+On both sides of a bond the legs are (bra, ket).  Site tensors are arrays or symmetric tensors; what a density matrix
+has in the order of charges is put into the order of the sites' own basis.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.extend import like, stack_of
+from qad.symmetric.generic import join, numbers, permuted
+from qad.symmetric.layout import layout
+from qad.symmetric.tensor import SymTensor, bare
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.symmetric.legs import Leg
+    from qad.typing import Array
+
+    Sides = tuple[list[Any], list[Any], list[Any]]
+
+__all__ = ["between", "environments", "passed_left", "passed_right", "reduced", "site_density"]
+
+
+def edges(tensors: Sequence[Any]) -> tuple[Any, Any]:
+    """The environments beyond both ends of an open chain."""
+    first, last = tensors[0], tensors[-1]
+    if type(first) is not SymTensor:
+        one = like(*tensors).ones((1, 1))
+        return one, one
+    return edge(first, first.legs[0]), edge(last, last.legs[2])
+
+
+def edge(tensor: SymTensor, leg: Leg) -> SymTensor:
+    """The environment beyond the outer leg of a site tensor."""
+    where = layout((leg, leg.conj()), 1, leg.symmetry.neutral, leg.symmetry)
+    return bare(where, like(tensor.data).ones(1, tensor.data.real.dtype))
+
+
+def passed_left(environment: Any, ket: Any, bra: Any) -> Any:
+    """A left environment past one more site."""
+    return join(bra.conj(), join(environment, ket), ((0, 1), (0, 1)))
+
+
+def passed_right(environment: Any, ket: Any, bra: Any) -> Any:
+    """A right environment past one more site."""
+    return join(bra.conj(), join(ket, environment, ((2,), (1,))), ((1, 2), (1, 2)))
+
+
+def between(left: Any, right: Any) -> Any:
+    """The number that environments on both sides of a bond make."""
+    return numbers(join(left, right, ((0, 1), (0, 1)))).sum()
+
+
+def environments(tensors: Sequence[Any]) -> Sides:
+    """Environments of every bond from the left, site tensors scaled evenly, and environments from the right.
+
+    The constant scales are taken out of the tensors.
+    """
+    begin, end = edges(tensors)
+    tensors, rights, lefts = list(tensors), [end], [begin]
+    for site in reversed(range(len(tensors))):
+        environment = passed_right(rights[-1], tensors[site], tensors[site])
+        values = numbers(environment)
+        size = np.linalg.norm(stack_of(values).ravel())
+        if not 0 < size < np.inf:
+            raise ArgumentError("the state is zero or not finite: nothing can be measured in it")
+        tensors[site] = tensors[site] * (size**-0.5).astype(numbers(tensors[site]).real.dtype)
+        rights.append(environment * (1 / size).astype(values.real.dtype))
+    for tensor in tensors[:-1]:
+        lefts.append(passed_left(lefts[-1], tensor, tensor))
+    return lefts, tensors, rights[::-1]
+
+
+def site_density(left: Any, tensor: Any, right: Any, order: np.ndarray | None = None) -> Array:
+    """The density of a site between two environments, legs (ket, bra), of any trace.
+
+    `order` has the basis states of a site with charges in the order of its leg.
+    """
+    upper = join(join(left, tensor), right, ((2,), (1,)))  # bra, s, bra'
+    density = join(upper, tensor.conj(), ((0, 2), (0, 2)))
+    return density if order is None else of_basis(density, [order])
+
+
+def reduced(sides: Sides, sites: Sequence[int], orders: Sequence[np.ndarray] | None = None) -> Array:
+    """The density matrix of some sites, the first of them most significant, of any trace."""
+    lefts, tensors, rights = sides
+    environment = lefts[sites[0]]
+    for site in range(sites[0], sites[-1] + 1):
+        environment = opened(environment, tensors[site], site in sites)
+    last = environment.ndim - 1
+    density = join(environment, rights[sites[-1] + 1], ((0, last), (0, 1)))  # bra and ket of every site
+    density = permuted(density, *range(1, density.ndim, 2), *range(0, density.ndim, 2))
+    dense = density if orders is None else of_basis(density, [orders[site] for site in sites])
+    size = int(np.prod(dense.shape[: len(sites)]))
+    return dense.reshape(size, size)
+
+
+def opened(environment: Any, tensor: Any, keep: bool) -> Any:
+    """An environment (bra, pairs of physical legs, ket) past a site whose physical legs are summed over, or kept."""
+    half = join(environment, tensor)  # bra, pairs, s, b
+    if not keep:
+        return join(tensor.conj(), half, ((0, 1), (0, half.ndim - 2)))
+    found = join(tensor.conj(), half, ((0,), (0,)))  # s' b' pairs s b
+    end = found.ndim - 2
+    return permuted(found, 1, *range(2, end), 0, end, end + 1)
+
+
+def of_basis(density: SymTensor, orders: Sequence[np.ndarray]) -> Array:
+    """A density with charges, legs (kets, bras), as an array in the order of the sites' basis."""
+    back = [np.argsort(order) for order in orders]
+    return density.to_dense()[np.ix_(*back, *back)]
