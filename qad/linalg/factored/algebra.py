@@ -14,7 +14,7 @@ from qad.extend import Tensor, any_traced
 from qad.extend.structure import CONTRACTIONS, form_of
 from qad.linalg.factored import axes
 from qad.linalg.factored.factors import UNDERSTOOD, Net, Values, Vectors, net_of, new_label
-from qad.linalg.factored.spectrum import Pointwise
+from qad.linalg.factored.spectrum import Pointwise, product
 from qad.rules.casts import cast
 from qad.rules.complex import square_of_size
 from qad.rules.diagonal import on_diagonal
@@ -71,7 +71,7 @@ def _part(a, form, axis, size):
     """An operand as a function of the values; None where it is none."""
     if form is not None:
         functions = next(iter(form.values.values())).functions
-        return Pointwise(lambda x, at: _multiplied(functions, x, at), tuple(t for f in functions for t in f.tables))
+        return Pointwise(lambda x, at: product(functions, x, at), tuple(t for f in functions for t in f.tables))
     if type(a) is Tensor or any_traced(a):
         return None
     if not np.ndim(a):
@@ -79,13 +79,6 @@ def _part(a, form, axis, size):
     if np.shape(a) != tuple(size if i == axis else 1 for i in range(-np.ndim(a), 0)):
         return None
     return table(a)
-
-
-def _multiplied(functions, x, at):
-    y = 1.0 if functions else x * 0.0 + 1.0
-    for f in functions:
-        y = y * f.fn(x, at)
-    return y
 
 
 def table(a: Any) -> Pointwise:
@@ -105,11 +98,8 @@ def contraction(p: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Net | 
 def contracted(args: tuple[Any, ...], labels: Sequence[Sequence[int]] | None) -> Net | None:
     """The sum of products that labels of the axes say, those of each operand and, last, of the result."""
     nets = [net_of(a) for a in args]
-    return None if labels is None or None in nets else joined(nets, labels)
-
-
-def joined(nets: Sequence[Net], labels: Sequence[Sequence[int]]) -> Net | None:
-    """`contracted`, of networks."""
+    if labels is None or None in nets:
+        return None
     *terms, out = labels
     total, pairs = nets[0], []
     for net, term in zip(nets, terms, strict=True):
@@ -162,26 +152,12 @@ CONTRACTIONS.update({np.multiply: _broadcast, matrix_product: _matmul, stack_pro
 
 
 def _divide(p, args, kwargs):
+    """``x / y`` as ``x * (1 / y)``, for functions y of the values and for what is no factor."""
     x, y = args
     form = form_of(y)
-    if form is not None:
-        if type(form) is not Net or not _is_values(form):
-            return None
-        ((label, values),) = form.values.items()
-        inverse = Pointwise(*_inverse(_part(y, form, None, None)))
-        below = Net([], form.out, form.sizes, {label: values._replace(functions=(inverse,))}).fresh()
-    else:
-        below = net_of(1 / y)
-    above = net_of(x)
-    if above is None or below is None:
+    if form is not None and not (type(form) is Net and _is_values(form)):
         return None
-    m, n = len(above.out), len(below.out)
-    terms = tuple(range(-m, 0)), tuple(range(-n, 0))
-    return joined((above, below), (*terms, max(terms, key=len)))
-
-
-def _inverse(part):
-    return (lambda x, at: 1 / part.fn(x, at)), part.tables
+    return contracted((x, 1 / y), _broadcast(x, y))
 
 
 def _negative(p, args, kwargs):
@@ -189,23 +165,16 @@ def _negative(p, args, kwargs):
 
 
 def _absolute_square(p, args, kwargs):
-    net = form_of(args[0])
-    terms = (tuple(range(len(net.out))),) * 3
-    return joined((net.fresh(), _conjugated_net(net)), terms)
+    return contracted((args[0], args[0].conj()), _broadcast(*args, *args))
 
 
 def _conjugate(p, args, kwargs):
-    return _conjugated_net(form_of(args[0]))
-
-
-def _conjugated_net(net):
-    """The complex conjugate, with labels of its own."""
-
     def term(x):
         if type(x) is Vectors:
             return x if x.spectrum.real else x._replace(conjugated=not x.conjugated)
         return np.conj(x)
 
+    net = form_of(args[0])
     values = {label: x._replace(functions=tuple(map(_conjugated, x.functions))) for label, x in net.values.items()}
     return Net([(term(x), t) for x, t in net.terms], net.out, net.sizes, values).fresh()
 

@@ -157,7 +157,7 @@ class Spectrum:
         n = self.values.shape[-1]
         cuts = [p for p in range(n - 1) if differ(p, p + 1)]
         if not cuts:
-            return lambda x: _product(functions, x, 0)
+            return lambda x: product(functions, x, 0)
         if not self.is_sorted or any_traced(self.values) or (_near(self.values, self.order)[..., cuts]).any():
             return None
         upper, lower = self.values[..., cuts], self.values[..., [p + 1 for p in cuts]]
@@ -173,12 +173,13 @@ class Spectrum:
 
         def f(x):
             k = at[np.searchsorted(thresholds, sign * stack_of(x))]
-            return np.where(k >= 0, _product(functions, np.where(k >= 0, x, inside), np.maximum(k, 0)), 0.0)
+            return np.where(k >= 0, product(functions, np.where(k >= 0, x, inside), np.maximum(k, 0)), 0.0)
 
         return f
 
 
-def _product(functions, x, at):
+def product(functions: Sequence[Pointwise], x: Any, at: Any) -> Any:
+    """The product of functions of the values `x`, and of their indices `at` in the tables."""
     y = 1.0
     for function in functions:
         y = y * function.fn(x, at)
