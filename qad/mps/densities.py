@@ -27,18 +27,19 @@ if TYPE_CHECKING:
 __all__ = ["between", "environments", "passed_left", "passed_right", "reduced", "site_density"]
 
 
-def edges(tensors: Sequence[Any]) -> tuple[Any, Any]:
-    """The environments beyond both ends of an open chain."""
+def edges(tensors: Sequence[Any], operator: Sequence[Any] = ()) -> tuple[Any, Any]:
+    """The environments beyond both ends of an open chain, legs (bra, ket), or (bra, operator, ket)."""
     first, last = tensors[0], tensors[-1]
     if type(first) is not SymTensor:
-        one = like(*tensors).ones((1, 1))
+        one = like(*tensors).ones((1, 1, 1) if operator else (1, 1))
         return one, one
-    return edge(first, first.legs[0]), edge(last, last.legs[2])
+    channels = [operator[0].legs[0], operator[-1].legs[1]] if operator else []
+    return edge(first, first.legs[0], channels[:1]), edge(last, last.legs[2], channels[1:])
 
 
-def edge(tensor: SymTensor, leg: Leg) -> SymTensor:
-    """The environment beyond the outer leg of a site tensor."""
-    where = layout((leg, leg.conj()), 1, leg.symmetry.neutral, leg.symmetry)
+def edge(tensor: SymTensor, leg: Leg, channel: Sequence[Leg]) -> SymTensor:
+    """The environment beyond the outer leg of a site tensor, and that of an operator."""
+    where = layout((leg, *[x.conj() for x in channel], leg.conj()), 1, leg.symmetry.neutral, leg.symmetry)
     return bare(where, like(tensor.data).ones(1, tensor.data.real.dtype))
 
 

@@ -19,7 +19,7 @@ from qad.extend import like, stack_of, value_of
 from qad.linalg.support.lengths import length
 from qad.symmetric import decompositions, summing, truncation
 from qad.symmetric.contraction import tensordot
-from qad.symmetric.layout import Layout
+from qad.symmetric.layout import Layout, layout
 from qad.symmetric.maps import bond_leg, columns_of, in_order_of, joined, rows_of
 from qad.symmetric.scaling import scale
 from qad.symmetric.tensor import SymTensor, aligned, bare
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     Pairs: TypeAlias = "tuple[tuple[int, ...], tuple[int, ...]]"
 
 __all__ = [
-    "aligned_numbers", "as_map", "charges_of", "direct_sum", "halves_of", "join", "laid_out", "leg_sizes", "lq", "norm",
-    "numbers", "of_map", "opposite_charges", "permuted", "qr", "rows_and_bond", "scaled", "split", "svd",
-    "with_numbers",
+    "aligned_numbers", "as_map", "bond_and_columns", "charges_of", "direct_sum", "halves_of", "join", "laid_out",
+    "leg_sizes", "lq", "norm", "numbers", "of_map", "opposite_charges", "padded", "permuted", "qr",
+    "rows_and_bond", "scaled", "split", "svd", "with_numbers",
 ]  # fmt: skip
 
 
@@ -96,6 +96,14 @@ def direct_sum(a: Any, b: Any, axes: Sequence[int]) -> Any:
     upper = np.concatenate([a, like(a).zeros(above, a.dtype)], axis=two)
     lower = np.concatenate([like(b).zeros(below, b.dtype), b], axis=two)
     return np.concatenate([upper, lower], axis=one)
+
+
+def padded(x: Any, other: Any) -> Any:
+    """The tensor with zeros along its last leg for the first leg of another."""
+    if type(x) is not SymTensor:
+        return np.concatenate([x, like(x).zeros((*x.shape[:-1], other.shape[0]), x.dtype)], axis=x.ndim - 1)
+    last, where = x.ndim - 1, layout((*x.legs[:-1], other.legs[0].conj()), x.ndim - 1, x.layout.total, x.symmetry)
+    return summing.direct_sum(laid_out(x, last), bare(where, like(x.data).zeros(where.size, x.dtype)), (last,))
 
 
 # -- numbers -----------------------------------------------------------------------------------------------------------
@@ -165,13 +173,18 @@ def rows_and_bond(where: Layout | Dense, halves: Sequence[Array], owner: str = "
     return halves[0].reshape(*where.rows, -1)
 
 
+def bond_and_columns(where: Layout | Dense, halves: Sequence[Array], owner: str = "a chain") -> Any:
+    """The tensor of a new bond and the columns of a map, from a matrix for each sector, some of which have no rows."""
+    if type(where) is Layout:
+        bond = bond_leg(where, [half.shape[0] for half in halves], owner)
+        return columns_of(where, bond, in_order_of(bond, where, halves))
+    return halves[0].reshape(-1, *where.columns)
+
+
 def halves_of(where: Layout | Dense, pairs: Sequence[tuple[Array, Array]], owner: str = "a chain") -> tuple[Any, Any]:
     """Both factors of a map, joined by a new bond, from a pair of matrices for each sector."""
     left = rows_and_bond(where, [one for one, _ in pairs], owner)
-    if type(where) is Layout:
-        bond = left.legs[-1].conj()
-        return left, columns_of(where, bond, [two for _, two in in_order_of(bond, where, pairs)])
-    return left, pairs[0][1].reshape(-1, *where.columns)
+    return left, bond_and_columns(where, [two for _, two in pairs], owner)
 
 
 # -- decompositions ----------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import qad
 from qad.mps import MPO, MPS
 from qad.mps.canonical import canonical
 from qad.mps.effective import identities, multiples
-from qad.mps.environments import Environments
+from tests.mps.surroundings import Environments
 from tests.strict_array import abroad, home
 
 N = 6

@@ -5,9 +5,10 @@ import pytest
 
 import qad
 from qad.mps.canonical import canonical, move_left, move_right
-from qad.mps.environments import Environments, opened_left, past_left, past_right
+from qad.mps.environments import opened_left, past_left, past_right
 from qad.mps.sandwich import inner
 from tests.cases import normal
+from tests.mps.surroundings import Environments
 
 SHAPES = {"ket": (4, 2, 5), "bra": (3, 2, 6), "operator": (2, 3, 2, 2)}
 

@@ -8,9 +8,9 @@ import qad
 from qad.core.errors import ArgumentError, ShapeError
 from qad.mps import MPS, OpSum, ground_state, heisenberg, ising, norm, xxz
 from qad.mps.canonical import schmidt_form
-from qad.mps.environments import Environments
 from qad.mps.search import converged
 from qad.mps.search.lanczos import exponential, lowest
+from tests.mps.surroundings import Environments
 
 
 @pytest.mark.parametrize(

@@ -17,10 +17,10 @@ from qad.circuit.chains.overlaps import Overlaps
 from qad.circuit.chains.sweeps import Run, numbers
 from qad.circuit.gates import pauli_matrix
 from qad.core.errors import ArgumentError
-from qad.mps.conserving.evolution import Truncation
 from qad.mps.conserving.make import product_state
 from qad.mps.conserving.site_tensors import total_of
 from qad.mps.conserving.state import SymmetricMPS
+from qad.mps.evolve.tebd import Truncation
 from qad.mps.sandwich import overlap
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.create import eye

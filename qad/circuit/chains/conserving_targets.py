@@ -11,7 +11,7 @@ from qad.circuit.chains.conserving_walker import ConservingWalker, breaking
 from qad.circuit.chains.sweeps import Target
 from qad.core.errors import ArgumentError
 from qad.mps.checks import as_operator
-from qad.mps.conserving.evolution import Truncation
+from qad.mps.evolve.tebd import Truncation
 from qad.mps.measures import reduced_density
 from qad.mps.observables import expectation
 

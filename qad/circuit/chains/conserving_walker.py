@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.circuit.ir import Instruction
-    from qad.mps.conserving.evolution import Truncation
     from qad.mps.conserving.quantities import Charge, Quantities
     from qad.mps.conserving.state import SymmetricMPS
+    from qad.mps.evolve.tebd import Truncation
     from qad.symmetric.tensor import SymTensor
 
 WIDEST = 8  # qubits that one gate may join

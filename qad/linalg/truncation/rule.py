@@ -22,7 +22,7 @@ from qad.linalg.support import tolerances
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["kept", "lost", "nonzero", "tied"]
+__all__ = ["kept", "lost", "nonzero", "restored", "tied"]
 
 
 def kept(
@@ -94,6 +94,12 @@ def lost(values: Sequence[np.ndarray], ranks: Sequence[int], squared: bool = Fal
         values = [s**2 for s in values]
     rest = sum(np.abs(w[k:]).sum() for w, k in zip(values, ranks, strict=True))
     return float(rest / (sum(w.sum() for w in values) or 1.0))
+
+
+def restored(values: Sequence[np.ndarray], ranks: Sequence[int]) -> float:
+    """What the values that are kept are multiplied by so that they have the norm of all."""
+    whole, left = sum(s @ s for s in values), sum(s[:k] @ s[:k] for s, k in zip(values, ranks, strict=True))
+    return np.sqrt(whole / left) if left and any(k < len(s) for s, k in zip(values, ranks, strict=True)) else 1.0
 
 
 def nonzero(s: np.ndarray, size: int) -> np.ndarray:

@@ -12,19 +12,17 @@ import numpy as np
 
 from qad.mps.conserving.channels import Channels
 from qad.mps.conserving.effective import Terms
-from qad.mps.conserving.site_tensors import total_of
+from qad.mps.densities import edges
 from qad.mps.effective import Row, identities, nothing_on
 from qad.symmetric.contraction import tensordot
-from qad.symmetric.layout import layout
-from qad.symmetric.legs import Leg
 from qad.symmetric.sparse import Entries, applied
-from qad.symmetric.tensor import SymTensor
+from qad.symmetric.tensor import SymTensor, aligned, bare
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.mps.conserving.effective import Effective
     from qad.mps.conserving.quantities import Quantities
+    from qad.mps.effective import Apply
 
 
 def past_left(environment: SymTensor, ket: SymTensor, w: SymTensor, bra: SymTensor | None = None) -> SymTensor:
@@ -100,7 +98,8 @@ class Operator:
 
     def edges(self, tensors: Sequence[SymTensor]) -> tuple[SymTensor, SymTensor]:
         """The environments beyond both ends of a chain."""
-        return edges(total_of(tensors), self.channels.conserved, np.result_type(*[t.dtype for t in tensors]))
+        dtype = np.result_type(*{t.dtype for t in tensors})
+        return tuple(end.astype(dtype) for end in edges(tensors, self.sites))
 
     def past_left(self, environment: SymTensor, site: int, tensor: SymTensor) -> SymTensor:
         """A left environment past a site."""
@@ -112,8 +111,10 @@ class Operator:
 
     def effective(
         self, site: int, size: int, left: SymTensor, right: SymTensor, centre: SymTensor
-    ) -> tuple[Effective, SymTensor]:
+    ) -> tuple[Apply, SymTensor]:
         """The effective operator of a centre of `size` sites, this one first, and the centre whose numbers it takes."""
+        if not size:
+            return on_bond(left, right, centre), centre
         apply = self.around(site, size).effective(left, right, centre)
         return apply, centre.resplit(apply.layout.split)
 
@@ -132,10 +133,11 @@ class Operator:
         return tensordot(found.conj(), found, (others, others))
 
 
-def edges(total: tuple[int, ...], conserved: Quantities, dtype: np.dtype) -> tuple[SymTensor, SymTensor]:
-    """The environments beyond both ends, legs (bra, operator, ket)."""
-    group, found = conserved.symmetry, []
-    for charge, flows in ((group.neutral, (1, -1, -1)), (total, (-1, 1, 1))):
-        legs = [Leg({q: 1}, flow, group) for q, flow in zip((charge, group.neutral, charge), flows, strict=True)]
-        found.append(SymTensor(layout(tuple(legs), 1, group.neutral, group), np.ones(1, dtype)))
-    return found[0], found[1]
+def on_bond(left: SymTensor, right: SymTensor, bond: SymTensor) -> Apply:
+    """The effective operator of the matrix on a bond."""
+
+    def apply(x: np.ndarray) -> np.ndarray:
+        half = tensordot(left, bare(bond.layout, x), ([2], [0]))  # a' v b
+        return aligned(bond, tensordot(half, right, ([1, 2], [1, 2])), "evolve")
+
+    return apply

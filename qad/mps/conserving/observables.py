@@ -8,6 +8,7 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor
 from qad.mps.conserving.environments import Operator
 from qad.mps.conserving.state import SymmetricMPS
+from qad.mps.environments import Rows
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.fusing import fuse
 from qad.symmetric.layout import layout
@@ -15,7 +16,15 @@ from qad.symmetric.legs import Leg
 from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from qad.mps.operator import MPO
+    from qad.typing import DTypeLike
+
+
+def kernel_for(psi: Any, H: MPO, dtype: DTypeLike) -> Any:
+    """What sweeps over a state of this kind take of an operator: environments, and effective operators."""
+    return operator_for(psi, H) if isinstance(psi, SymmetricMPS) else Rows(H, dtype)
 
 
 def operator_for(psi: SymmetricMPS, H: MPO) -> Operator:

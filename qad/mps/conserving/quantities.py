@@ -10,6 +10,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.mps.local import site as site_of
+from qad.symmetric.create import from_dense
 from qad.symmetric.groups import symmetry
 from qad.symmetric.legs import Leg
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from qad.mps.local import Site
     from qad.symmetric.groups import Symmetry
+    from qad.symmetric.tensor import SymTensor
 
     Charge: TypeAlias = tuple[int, ...]
     Names: TypeAlias = "str | Sequence[str]"
@@ -54,6 +56,11 @@ class Quantities:
     def orders(self) -> tuple[np.ndarray, ...]:
         """For each site the basis states in the order of its leg."""
         return tuple(sorting(charges) for charges in self.charges)
+
+    def term(self, h: np.ndarray, site: int) -> SymTensor:
+        """The symmetric tensor of an operator on this site and the next one, legs (out, out, in, in)."""
+        legs, orders = self.legs[site : site + 2], self.orders[site : site + 2]
+        return from_dense(h[np.ix_(*orders, *orders)], (*legs, *[leg.conj() for leg in legs]), split=2)
 
     def sector(self, given: object) -> Charge:
         """A total charge as the caller writes it, as a tuple."""

@@ -22,8 +22,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.extend import Tensor, value_of
+from qad.mps.canonical import isometric_rows
+from qad.mps.densities import edges
 from qad.mps.evolve.cut import cut, orthonormal
-from qad.mps.gauge import carry, isometric
+from qad.symmetric.generic import (
+    as_map,
+    bond_and_columns,
+    charges_of,
+    direct_sum,
+    join,
+    numbers,
+    padded,
+    permuted,
+    with_numbers,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,13 +49,13 @@ NOISE = 100.0  # times rounding: directions below it, relative to all of ``H psi
 
 
 class Reach:
-    """Where an operator leads chains of arrays; those of definite charge in `qad.mps.conserving.enrich`.
+    """Where an operator leads chains.
 
     Chains have their centre at site 0, the other tensors are isometries from their left bonds.
 
     Parameters
     ----------
-    H : sequence of arrays (left, right, out, in)
+    H : sequence of arrays or SymTensors (left, right, out, in)
         Of an open chain.
     """
 
@@ -69,11 +81,9 @@ class Reach:
         """The largest dimensions of the bonds left of sites: `bond`, or 0 where all states left of it have weight."""
         found, basis, most = [0], None, 1
         for tensor in tensors[:-1]:
-            tensor = value_of(tensor)
-            basis, most = (
-                self.isometry(tensor if basis is None else self.carried(basis, tensor))[1],
-                most * tensor.shape[1],
-            )
+            tensor = with_numbers(tensor, value_of(numbers(tensor)))
+            basis = isometric_rows(tensor if basis is None else join(basis, tensor))[1]
+            most *= tensor.shape[1]
             found.append(0 if basis.shape[0] >= most else bond)
         return found
 
@@ -87,24 +97,24 @@ class Reach:
 
     def left_parts(self, ket: Sequence[Any], rows: int) -> list[Any]:
         """For every bond the left part of ``H ket``, legs (row, operator, ket), None where it is zero."""
-        seen, rng = [self.ends(ket)[0]], np.random.default_rng(0)
+        seen, rng = [edges(ket, self.sites)[0]], np.random.default_rng(0)
         for site, tensor in enumerate(ket[:-1]):
             part = None if seen[-1] is None else self.passed(seen[-1], site, tensor)
-            seen.append(None if part is None else self.mixed(part, rows, rng))
+            seen.append(None if part is None else mixed(part, rows, rng))
         return seen
 
     def leaving(self, tensors: Sequence[Any], gap: int, ket: Sequence[Any]) -> list[Any]:
         """Of the left parts what leaves the chain `gap` sites or more before the one right of the bond, or None."""
-        rng, left = np.random.default_rng(0), self.ends(tensors)[0]
+        rng, left = np.random.default_rng(0), edges(tensors, self.sites)[0]
         basis, seen, fresh = None, [None], None
         for site, tensor in enumerate(tensors[:-1]):
-            isometry, basis = self.isometry(tensor if basis is None else self.carried(basis, tensor))
+            isometry, basis = isometric_rows(tensor if basis is None else join(basis, tensor))
             passed = self.passed(left, site, ket[site])
-            left = self.dot(isometry.conj(), passed, ([0, 1], [0, 1]))
-            outside = self.mixed(passed - self.dot(isometry, left, 1), MEASURING, rng)
-            far = self.stacked(seen[-1], fresh) if gap == 2 else seen[-1]
-            far = None if far is None else self.mixed(self.passed(far, site, ket[site]), MEASURING, rng)
-            seen, fresh = [*seen, far if gap == 2 else self.stacked(far, outside)], outside
+            left = join(isometry.conj(), passed, ((0, 1), (0, 1)))
+            outside = mixed(passed - join(isometry, left), MEASURING, rng)
+            far = stacked(seen[-1], fresh) if gap == 2 else seen[-1]
+            far = None if far is None else mixed(self.passed(far, site, ket[site]), MEASURING, rng)
+            seen, fresh = [*seen, far if gap == 2 else stacked(far, outside)], outside
         return seen
 
     def extended(
@@ -115,70 +125,60 @@ class Reach:
 
         It knows of ``H ket`` what the left parts `seen` do; the bond left of each site has its largest dimension.
         """
-        out, lacked, right, new = list(tensors), 0.0, self.ends(tensors)[1], None
+        begin, right = edges(tensors, self.sites)
+        out, lacked, new = list(tensors), 0.0, None
         for site in reversed(range(len(out))):
-            rows = out[site] if new is None else self.wider(out[site], new)
-            reached = self.dot(self.dot(ket[site], right, ([2], [2])), self.sites[site], ([1, 3], [3, 1]))
-            reached = reached.transpose(2, 0, 3, 1)  # (operator, ket, out, bra)
+            rows = out[site] if new is None else padded(out[site], new)
+            reached = join(join(ket[site], right, ((2,), (2,))), self.sites[site], ((1, 3), (3, 1)))
+            reached = permuted(reached, 2, 0, 3, 1)  # (operator, ket, out, bra)
             if site == 0:
                 out[0] = rows
-                start = self.dot(self.ends(tensors)[0], reached, ([1, 2], [0, 1])) * scale
+                start = join(begin, reached, ((1, 2), (0, 1))) * scale
                 return out, [start, *out[1:]], float(np.sqrt(lacked))
             new = None
             if seen[site] is not None:
-                found = self.dot(seen[site], reached, ([1, 2], [0, 1])) * scale
-                new, rest = self.directions(found, rows, limits[site], cutoff)
+                found = join(seen[site], reached, ((1, 2), (0, 1))) * scale
+                new, rest = directions(found, rows, limits[site], cutoff)
                 lacked += rest
-            out[site] = rows if new is None else self.stacked(rows, new)
-            right = self.dot(out[site].conj(), reached, ([1, 2], [2, 3]))
+            out[site] = stacked(rows, new)
+            right = join(out[site].conj(), reached, ((1, 2), (2, 3)))
         raise AssertionError
-
-    def ends(self, tensors: Sequence[Any]) -> tuple[Any, Any]:
-        """The environments beyond both ends, (bra, operator, ket)."""
-        return np.ones((1, 1, 1)), np.ones((1, 1, 1))
-
-    def dot(self, a: Any, b: Any, axes: Any) -> Any:
-        """`numpy.tensordot`."""
-        return np.tensordot(a, b, axes)
 
     def passed(self, seen: Any, site: int, tensor: Any) -> Any:
         """A left part past a site: (row, out, operator, ket)."""
-        return (
-            None
-            if seen is None
-            else self.dot(self.dot(seen, tensor, 1), self.sites[site], ([1, 2], [0, 3])).transpose(0, 3, 2, 1)
-        )
+        return permuted(join(join(seen, tensor), self.sites[site], ((1, 2), (0, 3))), 0, 3, 2, 1)
 
-    def isometry(self, centre: Any) -> tuple[Any, Any]:
-        """A centre as an isometry from its right bond, directions of no weight dropped, and the rest."""
-        q, rest = isometric(centre.reshape(-1, centre.shape[2]))
-        return q.reshape(*centre.shape[:2], len(rest)), rest
 
-    def carried(self, basis: Any, tensor: Any) -> Any:
-        """A matrix absorbed from the left."""
-        return carry(basis, tensor)
+def mixed(part: Any, rows: int, rng: np.random.Generator) -> Any:
+    """A left part (row, out, operator, ket) as (row, operator, ket); None where charges tell that it is zero."""
+    where, matrices = as_map(part, 2)
+    halves = [fewer(m, rows, rng) if len(matrices) == 1 or value_of(m).any() else m[:0] for m in matrices]
+    return bond_and_columns(where, halves) if any(map(len, halves)) else None
 
-    def mixed(self, part: Any, rows: int, rng: np.random.Generator) -> Any:
-        """A left part (row, out, operator, ket) as (row, operator, ket)."""
-        row, out, *others = part.shape
-        return fewer(part.reshape(row * out, others[0] * others[1]), rows, rng).reshape(-1, *part.shape[2:])
 
-    def stacked(self, one: Any, two: Any) -> Any:
-        """The rows of both, either of which may be None."""
-        return two if one is None else one if two is None else np.concatenate([one, two])
+def stacked(one: Any, two: Any) -> Any:
+    """The rows of both, either of which may be None."""
+    return two if one is None else one if two is None else direct_sum(one, two, (0,))
 
-    def wider(self, tensor: Any, new: Any) -> Any:
-        """A tensor with zeros for the new rows of the next one."""
-        return np.concatenate([tensor, np.zeros((*tensor.shape[:2], new.shape[0]), tensor.dtype)], axis=2)
 
-    def directions(self, found: Any, rows: Any, bond: int, cutoff: float) -> tuple[Any, float]:
-        """Rows for what others (row, out, bra) have beside those of a tensor, and the weight of what is left over."""
-        flat, known = found.reshape(found.shape[0], -1), rows.reshape(rows.shape[0], -1)
-        values, vectors, floor = beside(value_of(flat), value_of(known))
-        kept, lost = kept_of(values, cutoff, floor, min(bond, known.shape[1]) - known.shape[0])
-        if type(flat) is Tensor or type(known) is Tensor:
-            vectors = recorded_beside(flat, known, kept)
-        return (vectors[:kept].reshape(-1, *rows.shape[1:]) if kept else None), lost
+def directions(found: Any, rows: Any, bond: int, cutoff: float) -> tuple[Any, float]:
+    """Rows for what others (row, out, bra) have beside those of a tensor, and the weight of what is left over."""
+    (where, matrices), (here, own) = as_map(found, 1), as_map(rows, 1)
+    known = dict(zip(charges_of(here), own, strict=True))
+    pairs = [(m, known.get(charge, m[:0])) for charge, m in zip(charges_of(where), matrices, strict=True)]
+    parts = [beside(*map(value_of, pair)) for pair in pairs]
+    if not parts:
+        return None, 0.0
+    values = np.concatenate([part[0] for part in parts])
+    sector = np.repeat(np.arange(len(parts)), [len(part[0]) for part in parts])
+    order = np.argsort(-values, kind="stable")
+    kept, lost = kept_of(values[order], cutoff, max(floor for _, _, floor in parts), bond - rows.shape[0])
+    counts = np.bincount(sector[order[:kept]], minlength=len(parts))
+    halves = [
+        recorded_beside(*pair, count) if Tensor in map(type, pair) else vectors[:count]
+        for pair, (_, vectors, _), count in zip(pairs, parts, counts.tolist(), strict=True)
+    ]
+    return (bond_and_columns(where, halves) if kept else None), lost
 
 
 def sizes(tensors: Sequence[Any]) -> list[int]:
@@ -198,7 +198,7 @@ def fewer(rows: Array, most: int, rng: np.random.Generator) -> Array:
 def beside(found: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     """Singular values and orthonormal vectors of rows beside others, and the size of their rounding."""
     rest = found - (found @ known.conj().T) @ known
-    values, vectors = np.linalg.svd(rest, full_matrices=False)[1:]
+    values, vectors = [x[: known.shape[1] - len(known)] for x in np.linalg.svd(rest, full_matrices=False)[1:]]
     vectors = vectors - (vectors @ known.conj().T) @ known
     floor = NOISE * np.finfo(values.dtype).eps * np.linalg.norm(found)
     return values, np.linalg.qr(vectors.T)[0].T, float(floor)

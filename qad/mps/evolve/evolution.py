@@ -15,7 +15,7 @@ from qad.core.trees import flatten
 from qad.extend import Tensor, stack_of, value_of
 from qad.mps.chain import site_count
 from qad.mps.checks import as_operator, check_operator
-from qad.mps.conserving import evolution as conserving
+from qad.mps.conserving.observables import kernel_for, operator_for
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.driven import driven
 from qad.mps.energy import prepared
@@ -167,7 +167,7 @@ def stepped(
 ) -> Evolution:  # fmt: skip
     """`evolve` of plain operands."""
     if isinstance(psi, SymmetricMPS):
-        conserving.check(psi, H)
+        operator_for(psi, H)
     else:
         check_operator(psi, H)
     prepared(H)
@@ -187,11 +187,11 @@ def stepped(
             now = (k + several) * dt
             if callback is not None:
                 try:
-                    callback(chain_like(psi, tensors), now)
+                    callback(psi._made_of(tensors), now)
                 except StopIteration:
                     break
         missed = room.total(tensors) if room else 0.0
-    return Evolution(chain_like(psi, tensors), now, float(truncation.discarded), gained, missed)
+    return Evolution(psi._made_of(tensors), now, float(truncation.discarded), gained, missed)
 
 
 def recorded(
@@ -284,11 +284,6 @@ def cutoff_of(method: str, H: MPO, dt: float) -> float:
     return cutoff_for(step ** (order + 1), cuts * len(ORDERS[order]))
 
 
-def chain_like(psi: Any, tensors: list[Any]) -> Any:
-    """The chain of site tensors, of the kind of `psi`."""
-    return SymmetricMPS(tensors, psi.conserved) if isinstance(psi, SymmetricMPS) else MPS(tensors)
-
-
 def stepper(
     method: str, H: MPO, psi: Any, tensors: list[Any], factor: complex, bond: int | None, cutoff: float
 ) -> tuple[Callable[[int], float], Any, Any]:
@@ -296,12 +291,10 @@ def stepper(
 
     The function gives the logarithm of what the norm gained.
     """
-    charged = isinstance(psi, SymmetricMPS)
-    truncation = (conserving.Truncation if charged else Truncation)(bond, cutoff)
+    truncation = Truncation(bond, cutoff)
     if method in GATES:
-        gates = conserving.gates(H, psi, factor, GATES[method]) if charged else Gates(H, factor, GATES[method])
+        gates = Gates(H, factor, GATES[method], getattr(psi, "conserved", None))
         return lambda steps: gates.advance(tensors, truncation, steps), truncation, gates
-    one, two = (conserving.OneSite, conserving.TwoSites) if charged else (OneSiteTdvp, TwoSiteTdvp)
-    kind = one if method == "tdvp" or len(tensors) == 1 else two
-    sweep = kind(conserving.operator_for(psi, H) if charged else H, tensors, factor, np.sqrt(cutoff))
+    kind = OneSiteTdvp if method == "tdvp" or len(tensors) == 1 else TwoSiteTdvp
+    sweep = kind(kernel_for(psi, H, np.result_type(*[t.dtype for t in tensors])), tensors, factor, np.sqrt(cutoff))
     return lambda steps: sweep.advance(truncation, steps), truncation, sweep

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.extend import value_of
-from qad.mps.conserving import evolution as conserving
+from qad.mps.conserving.observables import operator_for
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.evolve.enrich import Reach, sizes
 from qad.mps.evolve.neighbours import of_neighbours
@@ -113,7 +113,7 @@ def room_for(method: str, H: MPO, psi: Any, bond: int, cutoff: float, dt: float)
         return None
     cuts, dt = 2 * (len(H) - 1), abs(dt)
     least = max(BUDGET * dt * strength(plain.tensors), cuts * np.sqrt(cutoff)) / (dt or 1.0)
-    reach = conserving.Reach(conserving.operator_for(psi, H)) if isinstance(psi, SymmetricMPS) else Reach(plain)
+    reach = Reach(operator_for(psi, H).sites if isinstance(psi, SymmetricMPS) else plain)
     return Room(reach, gap, bond, cutoff, dt, least)
 
 

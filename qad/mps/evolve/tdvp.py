@@ -10,16 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.mps.environments import Environments
 from qad.mps.search.lanczos import exponential
-from qad.symmetric.generic import lq, qr
+from qad.symmetric.generic import join, laid_out, lq, norm, numbers, qr, with_numbers
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from qad.mps.effective import Apply
     from qad.mps.evolve.tebd import Truncation
-    from qad.mps.operator import MPO
 
 MOST_PRODUCTS = 24
 TIGHTEST, LOOSEST = 1e-14, 1e-10  # errors of an exponential
@@ -30,9 +27,9 @@ class Tdvp:
 
     Parameters
     ----------
-    H : MPO
-        Hermitian.
-    tensors : list of arrays
+    kernel
+        What is known of a Hermitian operator (`qad.mps.conserving.observables.kernel_for`).
+    tensors : list of arrays or SymTensors
         An open chain with its centre at site 0; replaced in place.
     factor : number
         ``-1j * dt``, or ``-dt`` in imaginary time.
@@ -40,32 +37,48 @@ class Tdvp:
         Error that an exponential may have.
     """
 
-    H: MPO
-    tensors: list[Any]  # arrays; symmetric tensors in `qad.mps.conserving.evolution`
+    kernel: Any
+    tensors: list[Any]
     factor: complex
     tol: float
-    environments: Environments
+    left: list[Any]  # environments of the sites before each one
+    right: list[Any]  # and of those behind it
     gained: float  # logarithm of what the norm would have gained so far, were it not kept as it is
 
-    def __init__(self, H: MPO, tensors: list[np.ndarray], factor: complex, tol: float):
-        self.H, self.gained = H, 0.0
+    def __init__(self, kernel: Any, tensors: list[Any], factor: complex, tol: float):
+        self.kernel, self.gained = kernel, 0.0
         self.set_step(factor, tol)
         self.surround(tensors)
 
-    def surround(self, tensors: list[np.ndarray]) -> None:
+    def surround(self, tensors: list[Any]) -> None:
         """Go on with another chain, whose centre is at site 0."""
-        self.tensors = tensors
-        self.environments = Environments(self.H, tensors, np.result_type(*tensors, self.factor))
+        self.tensors, n = tensors, len(tensors)
+        begin, end = self.kernel.edges(tensors)
+        self.left, self.right = [begin] * n, [end] * n
+        for site in reversed(range(1, n)):
+            self.passed(site, False)
 
     def set_step(self, factor: complex, tol: float) -> None:
         """Every exponential goes half a step."""
         self.factor, self.tol = factor / 2, min(max(tol, TIGHTEST), LOOSEST)
 
-    def exponential(self, apply: Apply, x: np.ndarray, sign: int) -> np.ndarray:
-        """``exp(sign * factor/2 * A) x``, of the norm of x."""
-        y, gained = exponential(apply, x.reshape(-1), sign * self.factor, self.tol, MOST_PRODUCTS)
+    def passed(self, site: int, to_right: bool) -> None:
+        """The environment past a site that has become an isometry."""
+        if to_right:
+            self.left[site + 1] = self.kernel.past_left(self.left[site], site, self.tensors[site])
+        else:
+            self.right[site - 1] = self.kernel.past_right(self.right[site], site, self.tensors[site])
+
+    def evolved(self, x: Any, first: int, size: int, sign: int = 1) -> Any:
+        """A centre of so many sites from `first` on, none for a bond, after half a step; of the norm of x."""
+        apply, x = self.kernel.effective(first, size, self.left[first], self.right[first + size - 1], x)
+        y, gained = exponential(apply, numbers(x), sign * self.factor, self.tol, MOST_PRODUCTS)
         self.gained += gained
-        return y.reshape(x.shape).astype(x.dtype, copy=False)
+        return with_numbers(x, y.astype(x.dtype, copy=False))
+
+    def evolve_site(self, site: int, sign: int = 1) -> None:
+        """Only the centre."""
+        self.tensors[site] = laid_out(self.evolved(self.tensors[site], site, 1, sign), 2)
 
     def step(self, truncation: Truncation) -> None:
         """One step."""
@@ -76,19 +89,14 @@ class Tdvp:
         before = self.gained
         for _ in range(steps):
             self.step(truncation)
-            size = np.linalg.norm(self.tensors[0])
-            self.tensors[0] = self.tensors[0] / size
+            size = norm(self.tensors[0])
+            self.tensors[0] = self.tensors[0] * (1 / size)
             self.gained += float(np.log(size))
         return self.gained - before
 
-    def evolve_site(self, site: int, sign: int = 1) -> None:
-        """Only the centre."""
-        x = self.tensors[site]
-        self.tensors[site] = self.exponential(self.environments.one_site(site, x.shape), x, sign)
-
 
 class OneSiteTdvp(Tdvp):
-    """Bonds stay as they are; norm and energy are conserved."""
+    """Bonds and their sectors stay as they are; norm and energy are conserved."""
 
     def step(self, truncation: Truncation) -> None:
         """One step; nothing is truncated."""
@@ -105,20 +113,18 @@ class OneSiteTdvp(Tdvp):
     def pass_right(self, site: int) -> None:
         """Leave an isometry behind; the bond matrix goes back in time before it joins the next site."""
         self.tensors[site], bond = qr(self.tensors[site])
-        self.environments.pass_right(site, self.tensors[site])
-        bond = self.exponential(self.environments.bond(site, bond.shape), bond, -1)
-        self.tensors[site + 1] = np.tensordot(bond, self.tensors[site + 1], 1)
+        self.passed(site, True)
+        self.tensors[site + 1] = laid_out(join(self.evolved(bond, site + 1, 0, -1), self.tensors[site + 1]), 2)
 
     def pass_left(self, site: int) -> None:
         """The mirror image."""
         bond, self.tensors[site] = lq(self.tensors[site])
-        self.environments.pass_left(site, self.tensors[site])
-        bond = self.exponential(self.environments.bond(site - 1, bond.shape), bond, -1)
-        self.tensors[site - 1] = np.tensordot(self.tensors[site - 1], bond, 1)
+        self.passed(site, False)
+        self.tensors[site - 1] = join(self.tensors[site - 1], self.evolved(bond, site, 0, -1))
 
 
 class TwoSiteTdvp(Tdvp):
-    """Bonds grow as far as the truncation lets them."""
+    """Bonds grow as far as the truncation lets them, and in real time sectors open by themselves."""
 
     def step(self, truncation: Truncation) -> None:
         """One step."""
@@ -134,10 +140,6 @@ class TwoSiteTdvp(Tdvp):
 
     def evolve_pair(self, site: int, truncation: Truncation, to_right: bool) -> None:
         """A pair forward in time; the centre moves on."""
-        pair, before = np.tensordot(self.tensors[site], self.tensors[site + 1], 1), self.tensors[site + to_right]
-        pair = self.exponential(self.environments.two_sites(site, pair.shape), pair, 1)
-        self.tensors[site], self.tensors[site + 1] = truncation.split(pair, to_right, before)
-        if to_right:
-            self.environments.pass_right(site, self.tensors[site])
-        else:
-            self.environments.pass_left(site + 1, self.tensors[site + 1])
+        pair, before = join(self.tensors[site], self.tensors[site + 1]), self.tensors[site + to_right]
+        self.tensors[site : site + 2] = truncation.split(self.evolved(pair, site, 2), to_right, before)
+        self.passed(site if to_right else site + 1, to_right)

@@ -17,11 +17,14 @@ from qad.mps.canonical import move_left, move_right
 from qad.mps.evolve.leading import leading, loose, lost, worthwhile
 from qad.mps.evolve.neighbours import neighbour_terms
 from qad.mps.evolve.suzuki import ORDERS, rounds
+from qad.symmetric.generic import as_map, halves_of, join, laid_out, norm, of_map, permuted
+from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from qad.mps.conserving.quantities import Quantities
     from qad.mps.operator import MPO
 
 LEAST_CUTOFF, MOST_CUTOFF = 1e-30, 1e-14
@@ -41,29 +44,27 @@ class Gates:
         A step is ``exp(factor * H)``: ``-1j * dt``, or ``-dt`` in imaginary time.
     order : int
         2 or 4.
+    conserved : Quantities, optional
+        What the chain conserves.
     """
 
-    terms: list[np.ndarray]
+    terms: list[Any]
     factor: complex
     order: int
     dtype: np.dtype
     made: dict[tuple[int, float], tuple[list[Any], float]]  # by the first bond and the share of a step
 
-    def __init__(self, H: MPO, factor: complex, order: int = 2):
-        self.terms, self.factor, self.order, self.made = neighbour_terms(H), factor, order, {}
+    def __init__(self, H: MPO, factor: complex, order: int = 2, conserved: Quantities | None = None):
+        self.terms, self.factor, self.order, self.made = terms_for(H, conserved), factor, order, {}
         self.dtype = np.result_type(H.dtype, factor)
-
-    def gate(self, h: np.ndarray, factor: complex, site: int) -> tuple[Any, float]:
-        """``exp(factor h)`` of the term on a site and the next one, as `gate`."""
-        return gate(h, factor)
 
     def layer(self, first: int, share: float) -> tuple[list[Any], float]:
         """The gates of every other bond, None for the rest; and the logarithms of their norms."""
         if (first, share) not in self.made:
             gates, scale = [None] * len(self.terms), 0.0
             for site in range(first, len(self.terms), 2) if share else ():
-                gate, more = self.gate(self.terms[site], share * self.factor, site)
-                gates[site], scale = gate.astype(self.dtype), scale + more
+                found, more = gate(self.terms[site], share * self.factor)
+                gates[site], scale = found.astype(self.dtype), scale + more
             self.made[first, share] = gates, scale
         return self.made[first, share]
 
@@ -78,8 +79,8 @@ class Gates:
                 gates, scale = self.layer(first, share)
                 swept(gates, tensors, truncation, to_right=first == 0)
                 gained += scale
-            size = np.linalg.norm(tensors[0])
-            tensors[0], gained = tensors[0] / size, gained + float(np.log(size))
+            size = norm(tensors[0])
+            tensors[0], gained = tensors[0] * (1 / size), gained + float(np.log(size))
         return gained
 
 
@@ -89,22 +90,29 @@ def swept(gates: Sequence[Any], tensors: list[Any], truncation: Truncation, to_r
         if gates[site] is None:
             truncation.move(tensors, site, to_right)
         else:
-            pair, before = truncation.pair(gates[site], tensors, site), tensors[site + to_right]
+            pair, before = applied(gates[site], tensors, site), tensors[site + to_right]
             tensors[site], tensors[site + 1] = truncation.split(pair, to_right, before)
 
 
-def gate(h: np.ndarray, factor: complex) -> tuple[np.ndarray, float]:
+def terms_for(H: MPO, conserved: Quantities | None) -> list[Any]:
+    """The two-site terms of an operator, legs (out, out, in, in), as arrays or as tensors that conserve."""
+    terms = neighbour_terms(H)
+    return terms if conserved is None else [conserved.term(h, site) for site, h in enumerate(terms)]
+
+
+def gate(h: Any, factor: complex) -> tuple[Any, float]:
     """``exp(factor h)`` of a Hermitian two-site term, scaled to the norm 1, for it might overflow; and log its norm."""
-    size = h.shape[0] * h.shape[1]
-    values, vectors = np.linalg.eigh(h.reshape(size, size))
-    powers = factor * values
-    scale = powers.real.max()
-    return ((vectors * np.exp(powers - scale)) @ vectors.conj().T).reshape(h.shape), float(scale)
+    where, matrices = as_map(h, 2)
+    pairs = [np.linalg.eigh(matrix) for matrix in matrices]
+    scale = max((factor * values).real.max() for values, _ in pairs)
+    return of_map(where, [(v * np.exp(factor * w - scale)) @ v.conj().T for w, v in pairs]), float(scale)
 
 
-def applied(gate: np.ndarray, tensors: Sequence[np.ndarray], site: int) -> np.ndarray:
+def applied(gate: Any, tensors: Sequence[Any], site: int) -> Any:
     """The pair of sites (a, s, t, b) after a gate."""
-    pair = np.tensordot(tensors[site], tensors[site + 1], 1)
+    pair = join(tensors[site], tensors[site + 1])
+    if type(pair) is SymTensor:
+        return permuted(join(gate, pair, ((2, 3), (1, 2))), 2, 0, 1, 3)
     left, s, t, right = pair.shape
     return (gate.reshape(s * t, s * t) @ pair.reshape(left, s * t, right)).reshape(pair.shape)
 
@@ -146,24 +154,25 @@ class Truncation:
         self.bond, self.cutoff, self.reach, self.checked = bond, cutoff, reach, checked
         self.discarded = 0.0
 
-    def split(
-        self, pair: np.ndarray, to_right: bool, before: np.ndarray | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def split(self, pair: Any, to_right: bool, before: Any = None) -> tuple[Any, Any]:
         """Two site tensors; the centre goes to the right one, or to the left.  The norm is kept.
 
-        `before` is the one that was an isometry before the pair changed: its bond is a first guess (`leading`).
+        `before` is the one that was an isometry before the pair changed: its bond is a first guess (`leading`), where
+        there is one sector.
         """
-        left, s, t, right = pair.shape
-        matrix = pair.reshape(left * s, t * right)
-        if before is not None and (halves := self.guessed(matrix, to_right, before)):
-            return halves[0].reshape(left, s, -1), halves[1].reshape(-1, t, right)
-        q, values, rows = np.linalg.svd(matrix if to_right else matrix.T, full_matrices=False)
-        kept, size = self.rank(values), np.linalg.norm(values)
-        if size:
-            values = values * (size / np.linalg.norm(values[:kept]))
-        q, c = q[:, :kept], values[:kept, None] * rows[:kept]
-        q, c = (q, c) if to_right else (c.T, q.T)
-        return q.reshape(left, s, kept), c.reshape(kept, t, right)
+        where, matrices = as_map(pair, 2)
+        if type(before) is np.ndarray and (halves := self.guessed(matrices[0], to_right, before)):
+            return halves_of(where, [halves])
+        triples = [np.linalg.svd(matrix, full_matrices=False) for matrix in matrices]
+        values = [s for _, s, _ in triples]
+        ranks = self.ranks(values)
+        factor = rule.restored(values, ranks)
+        pairs = []
+        for (u, s, vh), k in zip(triples, ranks, strict=True):
+            u, s, vh = u[:, :k], factor * s[:k], vh[:k]
+            pairs.append((u, s[:, None] * vh) if to_right else (u * s, vh))
+        left, right = halves_of(where, pairs, "evolve")
+        return left, laid_out(right, 2)
 
     def guessed(self, matrix: np.ndarray, to_right: bool, before: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
         """`split` of a matrix by the bond that was there before; None where it takes a singular value decomposition."""
@@ -187,11 +196,7 @@ class Truncation:
         self.discarded += share
         return True
 
-    def pair(self, gate: np.ndarray, tensors: list[np.ndarray], site: int) -> np.ndarray:
-        """A site and the next one after a gate."""
-        return applied(gate, tensors, site)
-
-    def move(self, tensors: list[np.ndarray], site: int, to_right: bool) -> None:
+    def move(self, tensors: list[Any], site: int, to_right: bool) -> None:
         """Move the centre across the bond right of a site, either way."""
         if to_right:
             move_right(tensors, site)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qad.core.errors import ArgumentError
-from qad.mps.evolve.evolution import chain_like, cutoff_of, stepper
+from qad.mps.evolve.evolution import cutoff_of, stepper
 from qad.mps.evolve.room import room_for
 from qad.mps.evolve.start import centred
 from qad.mps.observables import energy
@@ -70,7 +70,7 @@ def evolve_until(H: MPO, watch: Watch, method: str, dt: float, bond: int, tol: f
             sweep.surround(tensors)
         advance(1)
         watch.nfev += 1
-        state = chain_like(watch.state, tensors)
+        state = watch.state._made_of(tensors)
         watch.step(state, energy(state, H))
         if watch.gained() < 0 or (watch.gained() <= tol * min(dt, 1.0) and watch.settled(tol)):
             return

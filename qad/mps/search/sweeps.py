@@ -14,10 +14,9 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.linalg.truncation import rule
 from qad.mps.canonical import move_left, move_right
-from qad.mps.conserving.observables import operator_for
+from qad.mps.conserving.observables import kernel_for
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.effective import on_host
-from qad.mps.environments import Rows
 from qad.mps.search.cut import DISCARDED, as_before
 from qad.mps.search.local import Solving
 from qad.mps.search.penalty import Penalty
@@ -86,7 +85,7 @@ class Sweeps(Solving):
         others = [] if excluded is None else [state.dtype for state in excluded.states]
         dtype = np.result_type(start.dtype, H.dtype, *others)
         self.tensors: list[Any] = right_canonical([t.astype(dtype) for t in start])
-        self.kernel: Any = operator_for(start, H) if isinstance(start, SymmetricMPS) else Rows(H, dtype)
+        self.kernel: Any = kernel_for(start, H, dtype)
         n = len(self.tensors)
         begin, end = self.kernel.edges(self.tensors)
         self.left: list[Any] = [begin] * n

@@ -8,7 +8,7 @@ import pytest
 import qad
 from qad.core.errors import ArgumentError, ShapeError
 from qad.mps import MPS, energy, entanglement_entropy, expectation, log_norm2, norm, norm2, overlap
-from qad.mps.conserving.environments import edges, past_left, past_right
+from qad.mps.conserving.environments import past_left, past_right
 from qad.mps.conserving.make import bond_sectors
 from qad.mps.conserving.observables import operator_for
 from qad.mps.search.sweeps import right_canonical
@@ -66,7 +66,7 @@ def test_effective_operators(name, size):
     """Every matrix element between centres is that of the whole states."""
     psi, H = random(name)
     operator, tensors = operator_for(psi, H), right_canonical(list(psi))
-    left, right = edges(psi[-1].legs[2].charges[0], psi.conserved, np.dtype(complex))
+    left, right = operator.edges(tensors)
     rights = [right]
     for tensor, w in zip(reversed(tensors), reversed(operator.sites), strict=True):
         rights.insert(0, past_right(rights[0], tensor, w))
