@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.sampling import MOST, thin
+from tests.sampling import MOST, one_in, thin
 
 
 class Item:
@@ -48,7 +48,7 @@ def test_products_are_sampled_with_every_value_of_every_parameter():
 
 
 def test_lists_and_small_products_are_not():
-    for whole in (family("test_list", one=range(300)), family("test_small", one=range(20), other="abcdefghij")):
+    for whole in (family("test_list", one=range(300)), family("test_small", one=range(6), other="abcdefghij")):
         assert ordinary(whole) == whole
 
 
@@ -66,6 +66,14 @@ def test_the_draw_is_of_names_alone():
         family("test_product", one=range(30), other="abcdefghij")[::-1],
     )]  # fmt: skip
     assert names[0] == names[1]
+
+
+def test_cases_of_a_single_test_are_drawn_by_their_names():
+    cases = [f"case {i}" for i in range(400)]
+    day = one_in(4, cases)
+    assert 70 < len(day) < 130
+    assert set(one_in(4, cases[::-1])) == set(day) < set(cases)
+    assert one_in(1, cases) == cases
 
 
 def test_a_case_that_is_asked_for_is_run():

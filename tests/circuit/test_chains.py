@@ -41,7 +41,7 @@ def test_circuits_begin_in_chains():
         exact = qad.grad(lambda p: begun(p).expectation(H3))(psi)
         for found in (lambda p: begun(p).mps().expectation(H3), lambda p: begun(p).network(H3).value()):
             qad.tree_map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-13), qad.grad(found)(psi), exact)
-    long = qad.mps.ground_state(qad.mps.ising(30, 1.0), bond=8).state
+    long = qad.mps.MPS.random(30, 8)
     held = qad.Circuit(30, initial=long).mps(max_bond=8)
     np.testing.assert_allclose(abs(held.overlap(long)), 1.0, atol=1e-10)
 

@@ -68,6 +68,7 @@ def ours(p, channel, theta=0.4, **options):
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", MIXTURES)
 @pytest.mark.parametrize("p", RATES)
+@pytest.mark.sampled(16)
 def test_derivatives_by_rates_of_mixtures_are_those_of_the_channel(name, p, engine):
     channel, others = MIXTURES[name]
 
@@ -155,6 +156,7 @@ def test_density_matrices_at_the_end_of_a_decay():
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("p", RATES)
 @pytest.mark.parametrize("channel", [depolarizing, flip, amplitude_damping])
+@pytest.mark.sampled(8)
 def test_trajectories_have_derivatives_by_rates_that_are_zero_or_one(channel, p, engine):
     """Branches without probability have a derivative of it: they are drawn for the sake of it."""
 

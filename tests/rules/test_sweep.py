@@ -104,6 +104,7 @@ def representable(f, a, b):
 
 
 @pytest.mark.parametrize("f", PAIRS, ids=lambda f: getattr(f, "__name__", f))
+@pytest.mark.sampled(8)
 def test_functions_of_two_numbers(f):
     check_pairs(f, 7)
 

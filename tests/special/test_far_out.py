@@ -47,6 +47,7 @@ def bessel(name, v, z):
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", BESSEL)
 @pytest.mark.parametrize("v", [-3, -2.5, -2, -1.5, -1, -0.5, 0, 0.5, 1, 2, 3])
+@pytest.mark.sampled(18)
 def test_bessel_functions_of_tiny_arguments(name, v):
     """The second derivative of ``iv(1, x)`` is ``3 x / 8`` there; ``yv(-3/2, x)`` is infinite."""
     for x in (1e-5, 0.9e-9, 1e-10, 1e-100, 1e-160):

@@ -56,7 +56,7 @@ def test_functions_of_one_operand(ufunc):
 
 
 @pytest.mark.parametrize("fn", BINARY, ids=lambda fn: fn.__name__)
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(3)
 def test_functions_of_two_operands(fn):
     check(lambda x: fn(x, x), f"{fn.__name__}(x, x)")
     for c in CONSTANTS:

@@ -132,6 +132,7 @@ def test_products_of_factors_by_hand_are_right_at_every_gap(pair, gap):
 @pytest.mark.parametrize("gap", [1e-7, 0.0])
 @pytest.mark.parametrize("nest", MANY)
 @pytest.mark.parametrize("name", BY_HAND)
+@pytest.mark.sampled(40)
 def test_products_of_factors_by_hand_are_right_in_every_nest(name, nest, gap):
     (f, right), a = BY_HAND[name], near(gap)
     expected = (NESTS["hvp"] if nest == "frozen" else MANY[nest])(right, a)
