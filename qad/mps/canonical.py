@@ -99,8 +99,11 @@ def move_left(tensors: list[Any], site: int) -> None:
 # -- canonical forms ---------------------------------------------------------------------------------------------------
 
 
-def swept_right(tensors: Sequence[Any], center: int, *, checked: bool = True, exact: bool = False) -> list[Any]:
-    """The tensors with those before `center` made isometries from their right bond.
+def swept_right(
+    tensors: Sequence[Any], center: int, pair: Callable[[Array], Pair] | None = None, *, checked: bool = True,
+    exact: bool = False,
+) -> list[Any]:  # fmt: skip
+    """The tensors with those before `center` made isometries from their right bond, by `pair` or by `directions`.
 
     Where it is `checked`, a derivative is refused that needs what was dropped; where it is to be `exact`, such a bond
     is not made smaller.
@@ -109,7 +112,8 @@ def swept_right(tensors: Sequence[Any], center: int, *, checked: bool = True, ex
     out, exact = list(tensors), exact and is_recorded(tensors)
     for bond in range(1, center + 1):
         before = out[bond - 1]
-        out[bond - 1], carried = isometric_rows(before, partial(directions, bond=bond, exact=exact), exact)
+        how = pair or partial(directions, bond=bond, exact=exact)
+        out[bond - 1], carried = isometric_rows(before, how, exact)
         dropped += [(bond, *lost) for lost in lost_of(before, 2, leg_sizes(carried, 0)).items()]
         out[bond] = join(carried, out[bond])
     if checked:
@@ -117,14 +121,17 @@ def swept_right(tensors: Sequence[Any], center: int, *, checked: bool = True, ex
     return out
 
 
-def swept_left(tensors: Sequence[Any], center: int, *, checked: bool = True, exact: bool = False) -> list[Any]:
+def swept_left(
+    tensors: Sequence[Any], center: int, pair: Callable[[Array], Pair] | None = None, *, checked: bool = True,
+    exact: bool = False,
+) -> list[Any]:  # fmt: skip
     """The tensors with those behind `center` made isometries from their left bond; see `swept_right`."""
     dropped: Dropped = []
     out, exact = list(tensors), exact and is_recorded(tensors)
     for bond in reversed(range(center + 1, len(out))):
         before = out[bond]
-        pair = partial(directions, bond=bond, exact=exact, side=" from the right")
-        carried, out[bond] = isometric_columns(before, pair, exact)
+        how = pair or partial(directions, bond=bond, exact=exact, side=" from the right")
+        carried, out[bond] = isometric_columns(before, how, exact)
         dropped += [(bond, *lost) for lost in lost_of(before, 1, leg_sizes(out[bond], 0)).items()]
         out[bond - 1] = join(out[bond - 1], carried)
     if checked:

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     Pairs: TypeAlias = "tuple[tuple[int, ...], tuple[int, ...]]"
 
 __all__ = [
-    "aligned_numbers", "as_map", "bond_and_columns", "charges_of", "direct_sum", "halves_of", "join", "laid_out",
-    "leg_sizes", "lq", "norm", "numbers", "of_map", "opposite_charges", "padded", "permuted", "qr",
+    "aligned_numbers", "as_map", "bond_and_columns", "charges_of", "dense", "direct_sum", "halves_of", "join",
+    "laid_out", "leg_sizes", "lq", "norm", "numbers", "of_map", "opposite_charges", "padded", "permuted", "plain", "qr",
     "rows_and_bond", "scaled", "split", "svd", "with_numbers",
 ]  # fmt: skip
 
@@ -122,6 +122,16 @@ def with_numbers(x: Any, values: Array) -> Any:
 def aligned_numbers(x: Any, y: Any) -> Array:
     """The numbers of `y`, of the same legs, in the order of those of `x`."""
     return aligned(x, y, "join") if type(x) is SymTensor else y.reshape(-1)
+
+
+def plain(x: Any) -> Any:
+    """The tensor of what stands behind numbers that are recorded."""
+    return with_numbers(x, value_of(x.data)) if type(x) is SymTensor else value_of(x)
+
+
+def dense(x: Any) -> Array:
+    """The array of a tensor."""
+    return x.to_dense() if type(x) is SymTensor else x
 
 
 def norm(x: Any) -> float:

@@ -45,7 +45,7 @@ def refusal(tensors: Sequence[np.ndarray], truncation: Truncation) -> ArgumentEr
         rank = nonzero(values, len(values))
         try:
             if rank < truncation.bond:
-                check_reach(np.tensordot(centre, there, 1), rank, truncation, there.reshape(len(there), -1))
+                check_reach(np.tensordot(centre, there, 1), [rank], truncation, [there.reshape(len(there), -1)])
         except ArgumentError as error:
             return error
         centre = carry(bond, there)

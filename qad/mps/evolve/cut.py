@@ -22,15 +22,16 @@ from qad.core.errors import ArgumentError
 from qad.extend import Tensor, defvjp, primitive, value_of
 from qad.linalg.equations.triangular import solve_upper
 from qad.linalg.support import tolerances
-from qad.linalg.truncation.rule import nonzero
+from qad.linalg.truncation.rule import nonzero, restored
+from qad.mps.canonical import swept_left, swept_right
 from qad.mps.evolve.leading import leading, leading_first, loose, worthwhile
 from qad.mps.evolve.tebd import MOST_CUTOFF
-from qad.mps.gauge import carry, mirrored
-from qad.mps.reached import check_reached
+from qad.symmetric.generic import as_map, bond_and_columns, dense, halves_of, join, laid_out, norm, plain, rows_and_bond
+from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import TypeAlias
+    from typing import Any, TypeAlias
 
     from qad.mps.evolve.tebd import Truncation
     from qad.typing import Array
@@ -47,49 +48,62 @@ FIRST = (
 
 
 @primitive(keeps=True)
-def cut(a: np.ndarray, *, rank_of: Callable[[np.ndarray], int]) -> tuple[tuple[np.ndarray, np.ndarray], Triple]:
-    """``Q, C`` of a matrix, Q its leading left singular vectors, ``Q C`` its best approximation times a number.
+def cut(
+    *matrices: np.ndarray, ranks_of: Callable[[list[np.ndarray]], Sequence[int]]
+) -> tuple[tuple[np.ndarray, ...], list[Triple]]:
+    """``Q, C`` of every matrix, Q leading left singular vectors, ``Q C`` the best approximation times a number.
 
-    How many there are is told by a function of the singular values; the number restores the norm of the matrix.
+    How many there are is told by a function of the singular values of all; the number, one for all, restores their
+    norm.
     """
-    u, s, vh = np.linalg.svd(a, full_matrices=False)
-    rank = rank_of(s)
-    return (u[:, :rank], (restored(s, rank) * s[:rank, None]) * vh[:rank]), (u, s, vh)
+    triples = [np.linalg.svd(matrix, full_matrices=False) for matrix in matrices]
+    values = [s for _, s, _ in triples]
+    ranks = ranks_of(values)
+    factor, found = restored(values, ranks), []
+    for (u, s, vh), rank in zip(triples, ranks, strict=True):
+        found += [u[:, :rank], (factor * s[:rank, None]) * vh[:rank]]
+    return tuple(found), triples
 
 
-def restored(s: np.ndarray, rank: int) -> float:
-    """What the first singular values are multiplied by so that they have the norm of all."""
-    return np.linalg.norm(s) / np.linalg.norm(s[:rank]) if rank < len(s) and s[0] else s.dtype.type(1)
-
-
-def _cut_vjp(needed, g, ans, a, *, rank_of, kept=None):
-    if type(a) is Tensor:
+def _cut_vjp(needed, g, ans, *matrices, ranks_of, kept=None):
+    if any(type(a) is Tensor for a in matrices):
         raise ArgumentError(FIRST)
-    rank = ans[0].shape[1]
-    u, s, vh = np.linalg.svd(a, full_matrices=False) if kept is None else kept
-    gq, gc = [np.zeros_like(x) if c is None else c.conj() for c, x in zip(g, ans, strict=True)]
-    slope, scale = np.vdot(gc, ans[1]).real if rank < len(s) and s[0] else 0.0, restored(s, rank)
-    by_scale = slope / (s @ s or 1.0) * a
-    gc = scale * gc - slope / (s[:rank] @ s[:rank] or 1.0) / scale * ans[1]
-    (q, lost), (s, t) = (u[:, :rank], u[:, rank:]), (s[:rank], s[rank:, None])
-    vk, vd = vh[:rank], vh[rank:]
-    t = np.where(t**2 > MOST_CUTOFF * (s @ s), t, 0)  # with what weighs nothing the kept ones do not mix
-    check_gap(s, t)
-    out, least = q @ gc, faint(s) ** 2
-    if t.size:
-        x = (lost.conj().T @ gq + t * (vd @ gc.conj().T)) / (s**2 - t**2 + least)
-        out = out + lost @ (s * x) @ vk + (q @ (t * x).conj().T) @ vd
-    if len(u) > rank + len(t):
-        out = out + (gq - u @ (u.conj().T @ gq)) * (s / (s**2 + least)) @ vk
-    return ((out + by_scale).conj(),)
+    triples = [np.linalg.svd(a, full_matrices=False) for a in matrices] if kept is None else kept
+    values, ranks = [s for _, s, _ in triples], [q.shape[1] for q in ans[::2]]
+    slopes = [np.zeros_like(x) if c is None else c.conj() for c, x in zip(g, ans, strict=True)]
+    scale, whole = restored(values, ranks), sum(s @ s for s in values) or 1.0
+    slope = 0.0 if scale == 1.0 else sum(np.vdot(by, c).real for by, c in zip(slopes[1::2], ans[1::2], strict=True))
+    floor = faint(max(values, key=lambda s: s[0])) ** 2
+    found = []
+    for i in needed:
+        by_c = scale * slopes[2 * i + 1] - (scale * slope / whole) * ans[2 * i + 1]
+        by_one = slope_of_cut(triples[i], slopes[2 * i], by_c, MOST_CUTOFF * whole, floor)
+        found.append((by_one + (slope / whole) * matrices[i]).conj())
+    return tuple(found)
 
 
 defvjp(cut, shared=_cut_vjp)
 
 
+def slope_of_cut(triple: Triple, gq: np.ndarray, gc: np.ndarray, nothing: float, least: float) -> np.ndarray:
+    """The gradient by a matrix from those by Q and C; weights below `nothing` are none, `least` is added to squares."""
+    rank, (u, s, vh) = len(gc), triple
+    (q, lost), (s, t) = (u[:, :rank], u[:, rank:]), (s[:rank], s[rank:, None])
+    vk, vd = vh[:rank], vh[rank:]
+    t = np.where(t**2 > nothing, t, 0)  # with what weighs nothing the kept ones do not mix
+    check_gap(s, t)
+    out = q @ gc
+    if t.size:
+        x = (lost.conj().T @ gq + t * (vd @ gc.conj().T)) / (s**2 - t**2 + least)
+        out = out + lost @ (s * x) @ vk + (q @ (t * x).conj().T) @ vd
+    if len(u) > rank + len(t):
+        out = out + (gq - u @ (u.conj().T @ gq)) * (s / (s**2 + least)) @ vk
+    return out
+
+
 def check_gap(s: np.ndarray, t: np.ndarray) -> None:
     """Raise where a kept and a discarded singular value coincide."""
-    if t.size and t[0, 0] >= (1 - tolerances.multiplet(s.dtype)) * s[-1]:
+    if t.size and s.size and t[0, 0] >= (1 - tolerances.multiplet(s.dtype)) * s[-1]:
         raise ArgumentError(
             f"a cut of the evolution keeps one of several equal Schmidt values ({s[-1]:.3g}), of which the choice is "
             f"arbitrary and has no derivative: give a bond other than {len(s)}"
@@ -152,17 +166,16 @@ def faint(s: np.ndarray) -> float:
 defvjp(orthonormal, shared=_orthonormal_vjp)
 
 
-def split(pair: Array, truncation: Truncation, to_right: bool, before: Array | None = None) -> tuple[Array, Array]:
+def split(pair: Any, truncation: Truncation, to_right: bool, before: Any = None) -> tuple[Any, Any]:
     """`Truncation.split` in operations that the tape differentiates."""
-    left, s, t, right = pair.shape
-    matrix = pair.reshape(left * s, t * right)
-    across = matrix if to_right else matrix.mT
-    if before is not None:
-        before = before.reshape(before.shape[0], -1) if to_right else before.reshape(-1, before.shape[2]).mT
-    if before is None or (halves := by_guess(across, before, truncation)) is None:
-        halves = by_values(pair, across, truncation)
-    q, c = halves if to_right else (halves[1].mT, halves[0].mT)
-    return q.reshape(left, s, -1), c.reshape(-1, t, right)
+    where, matrices = as_map(pair, 2)
+    across, halves = matrices if to_right else [matrix.mT for matrix in matrices], None
+    if before is not None and type(before) is not SymTensor:
+        known = before.reshape(before.shape[0], -1) if to_right else before.reshape(-1, before.shape[2]).mT
+        halves = by_guess(across[0], known, truncation)
+    halves = by_values(pair, across, truncation) if halves is None else [halves]
+    left, right = halves_of(where, halves if to_right else [(c.mT, q.mT) for q, c in halves])
+    return left, laid_out(right, 2)
 
 
 def by_guess(matrix: Array, known: Array, truncation: Truncation) -> tuple[Array, Array] | None:
@@ -182,45 +195,59 @@ def size_of(x: Array) -> Array:
     return np.sqrt(np.sum(x.real**2) + np.sum(x.imag**2))
 
 
-def by_values(pair: Array, matrix: Array, truncation: Truncation) -> tuple[Array, Array]:
-    """The halves of a matrix by its singular values."""
-    q, c = cut(matrix, rank_of=truncation.rank)
-    rank = value_of(q).shape[1]
-    if truncation.checked and rank < truncation.bond:
-        check_reach(value_of(pair), rank, truncation)
-    return q, c
+def by_values(pair: Any, matrices: Sequence[Array], truncation: Truncation) -> list[tuple[Array, Array]]:
+    """The halves of the matrices of a pair by their singular values."""
+    found = cut(*matrices, ranks_of=truncation.ranks)
+    ranks = [q.shape[1] for q in found[::2]]
+    if truncation.checked and sum(ranks) < truncation.bond:
+        check_reach(plain(pair), ranks, truncation)
+    return list(zip(found[::2], found[1::2], strict=True))
 
 
-def move(tensors: list[Array], site: int, to_right: bool) -> None:
+def move(tensors: list[Any], site: int, to_right: bool) -> None:
     """`Truncation.move` in operations that the tape differentiates."""
     here, there = tensors[site : site + 2]
     if to_right:
-        q, c = orthonormal(here.reshape(-1, here.shape[2]))
-        tensors[site], tensors[site + 1] = q.reshape(*here.shape[:2], -1), carry(c, there)
+        tensors[site], rest = orthonormal_rows(here)
+        tensors[site + 1] = laid_out(join(rest, there), 2)
     else:
-        q, c = orthonormal(there.reshape(len(there), -1).mT)
-        tensors[site + 1] = q.mT.reshape(-1, *there.shape[1:])
-        tensors[site] = (here.reshape(-1, here.shape[2]) @ c.mT).reshape(*here.shape[:2], -1)
+        rest, tensors[site + 1] = orthonormal_columns(there)
+        tensors[site] = join(here, rest)
 
 
-def check_reach(pair: np.ndarray, rank: int, truncation: Truncation, known: np.ndarray | None = None) -> None:
+def orthonormal_rows(tensor: Any) -> tuple[Any, Any]:
+    """A site tensor as an isometry from its right bond, and the rest on it."""
+    where, matrices = as_map(tensor, 2)
+    return halves_of(where, [orthonormal(matrix) for matrix in matrices])
+
+
+def orthonormal_columns(tensor: Any) -> tuple[Any, Any]:
+    """The rest of a site tensor on its left bond, and an isometry from there."""
+    where, matrices = as_map(tensor, 1)
+    rest, isometry = halves_of(where, [(c.mT, q.mT) for q, c in (orthonormal(matrix.mT) for matrix in matrices)])
+    return rest, laid_out(isometry, 2)
+
+
+def check_reach(pair: Any, ranks: Sequence[int], truncation: Truncation, known: Sequence[np.ndarray] = ()) -> None:
     """Raise where a small change of the pair by an operator on both sites would need directions that are discarded.
 
     They have no weight, so that their cotangent is unknown.  Directions whose weight is merely small are reached by as
     little: they continue a spectrum that decays.  Of directions on the right those are
     at hand that are `known` rows of a bond, by default those with weight.
     """
-    left, s, t, right = pair.shape
-    rows, columns = left * s, t * right
-    if rank >= min(rows, columns):
-        return
-    u, _, vh = np.linalg.svd(pair.reshape(rows, columns))
-    outside = vh[rank:] if known is None else np.linalg.svd(known)[2][len(known) :]
-    lost, beyond = u[:, rank:].conj().reshape(left, s, -1), outside.conj().reshape(-1, t, right)
-    half = np.tensordot(lost, pair, (0, 0))  # s' j s t b
-    reach = np.tensordot(half, beyond, (4, 2)).transpose(0, 2, 5, 3, 1, 4)  # s' s t' t j k
-    size = np.linalg.norm(reach.reshape(int(np.prod(reach.shape[:4])), -1), axis=1).max() / np.linalg.norm(pair)
-    if size > truncation.reach * (1 + ROUNDED * np.finfo(size.dtype).eps):
+    where, matrices = as_map(pair, 2)
+    sizes = [0.0]
+    for place, (matrix, rank) in enumerate(zip(matrices, ranks, strict=True)):
+        if rank < min(matrix.shape):
+            u, _, vh = np.linalg.svd(matrix)
+            outside = np.linalg.svd(known[place])[2][len(known[place]) :] if known else vh[rank:]
+            lost = rows_and_bond(where, [u[:, rank:] if k == place else m[:, :0] for k, m in enumerate(matrices)])
+            beyond = bond_and_columns(where, [outside if k == place else m[:0] for k, m in enumerate(matrices)])
+            half = join(lost.conj(), pair, ((0,), (0,)))  # s' j s t b
+            reach = dense(join(half, beyond.conj(), ((4,), (2,)))).transpose(0, 2, 5, 3, 1, 4)  # s' s t' t j k
+            sizes.append(np.linalg.norm(reach.reshape(int(np.prod(reach.shape[:4])), -1), axis=1).max())
+    size = max(sizes) / norm(pair)
+    if size > truncation.reach * (1 + ROUNDED * np.finfo(pair.dtype).eps):
         raise ArgumentError(
             "a bond has directions that carry no weight, but that a change of the Hamiltonian, the time or the state "
             f"may fill (to {size:.2g} of the norm): the derivative would miss them. Take it where they are filled (at "
@@ -229,27 +256,14 @@ def check_reach(pair: np.ndarray, rank: int, truncation: Truncation, known: np.n
         )
 
 
-def centred_by_cuts(tensors: Sequence[Array]) -> list[Array]:
+def centred_by_cuts(tensors: Sequence[Any]) -> list[Any]:
     """The tensors of a recorded open chain in canonical form, its centre at site 0.
 
     `qad.mps.canonical.canonical` divides by faint Schmidt values; here their rounding is held down.
     """
-    return mirrored(swept_by_cuts(mirrored(swept_by_cuts(tensors)), turned=True))
-
-
-def swept_by_cuts(tensors: Sequence[Array], turned: bool = False) -> list[Array]:
-    """The tensors made isometries from the left, but for the last one; see `qad.mps.canonical.swept_right`."""
-    out, dropped = list(tensors), []
-    for site in range(len(out) - 1):
-        left, s, right = out[site].shape
-        q, c = whole(out[site].reshape(left * s, right))
-        if q.shape[1] < min(left * s, right):
-            dropped.append((site + 1, (), q.shape[1]))
-        out[site], out[site + 1] = q.reshape(left, s, -1), carry(c, out[site + 1])
-    check_reached(tensors, dropped, turned)
-    return out
+    return [laid_out(tensor, 2) for tensor in swept_left(swept_right(tensors, len(tensors) - 1, whole), 0, whole)]
 
 
 def whole(a: Array) -> tuple[Array, Array]:
     """`cut` of a matrix where its singular values are zero to rounding."""
-    return cut(a, rank_of=lambda values: max(1, int(nonzero(values, max(a.shape)))))
+    return cut(a, ranks_of=lambda values: [max(1, int(nonzero(values[0], max(a.shape))))])

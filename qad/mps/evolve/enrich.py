@@ -25,17 +25,7 @@ from qad.extend import Tensor, value_of
 from qad.mps.canonical import isometric_rows
 from qad.mps.densities import edges
 from qad.mps.evolve.cut import cut, orthonormal
-from qad.symmetric.generic import (
-    as_map,
-    bond_and_columns,
-    charges_of,
-    direct_sum,
-    join,
-    numbers,
-    padded,
-    permuted,
-    with_numbers,
-)  # fmt: skip
+from qad.symmetric.generic import as_map, bond_and_columns, charges_of, direct_sum, join, padded, permuted, plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,8 +71,7 @@ class Reach:
         """The largest dimensions of the bonds left of sites: `bond`, or 0 where all states left of it have weight."""
         found, basis, most = [0], None, 1
         for tensor in tensors[:-1]:
-            tensor = with_numbers(tensor, value_of(numbers(tensor)))
-            basis = isometric_rows(tensor if basis is None else join(basis, tensor))[1]
+            basis = isometric_rows(plain(tensor) if basis is None else join(basis, plain(tensor)))[1]
             most *= tensor.shape[1]
             found.append(0 if basis.shape[0] >= most else bond)
         return found
@@ -208,7 +197,7 @@ def recorded_beside(found: Array, known: Array, kept: int) -> Array:
     """The first of the vectors of `beside` in operations that the tape differentiates."""
     if not kept:
         return known[:0]
-    vectors = cut((found - (found @ known.conj().mT) @ known).mT, rank_of=lambda _: kept)[0].mT
+    vectors = cut((found - (found @ known.conj().mT) @ known).mT, ranks_of=lambda _: [kept])[0].mT
     return orthonormal((vectors - (vectors @ known.conj().mT) @ known).mT)[0].mT
 
 

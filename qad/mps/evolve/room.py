@@ -9,6 +9,7 @@ import numpy as np
 from qad.extend import value_of
 from qad.mps.conserving.observables import operator_for
 from qad.mps.conserving.state import SymmetricMPS
+from qad.mps.environments import Rows
 from qad.mps.evolve.enrich import Reach, sizes
 from qad.mps.evolve.neighbours import of_neighbours
 from qad.mps.evolve.tdvp import TwoSiteTdvp
@@ -122,7 +123,8 @@ class Sweep:
 
     Parameters
     ----------
-    H, tensors, factor
+    H : sequence of arrays (left, right, out, in)
+    tensors, factor
         As of `TwoSiteTdvp`; the tensors are left as they are.
     truncation : Truncation
     room : Room or None
@@ -140,7 +142,9 @@ class Sweep:
         self.truncation: Truncation = truncation
         self.room: Room | None = room
         self.tensors: list[np.ndarray] = list(tensors)
-        self.tdvp: TwoSiteTdvp = TwoSiteTdvp(H, self.tensors, factor, np.sqrt(truncation.cutoff))
+        self.tdvp: TwoSiteTdvp = TwoSiteTdvp(
+            Rows(H, np.result_type(*tensors)), self.tensors, factor, np.sqrt(truncation.cutoff)
+        )
 
     def set_tensors(self, tensors: Sequence[np.ndarray]) -> None:
         """Go on with another chain."""

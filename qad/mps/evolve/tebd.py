@@ -203,10 +203,6 @@ class Truncation:
         else:
             move_left(tensors, site + 1)
 
-    def rank(self, values: np.ndarray) -> int:
-        """How many of the singular values are kept; the weight of the others is put down."""
-        return self.ranks([values])[0]
-
     def ranks(self, values: list[np.ndarray]) -> list[int]:
         """How many of the singular values of each sector are kept; the weight of the others is put down."""
         ranks = rule.kept(values, self.bond, self.cutoff)
