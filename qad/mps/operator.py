@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
+from qad.extend import Tensor, value_of
 from qad.mps.canonical import truncated
 from qad.mps.chain import Chain, site_count, zip_sites
 from qad.mps.gauge import factorised
@@ -279,6 +280,11 @@ def on_sites_of(one: MPO, other: Any) -> Any:
     if isinstance(other, MPO):
         other.sites = one.sites
     return other
+
+
+def plain_of(H: MPO) -> MPO:
+    """The operator of plain numbers behind one that is recorded; itself where it is none."""
+    return on_sites_of(H, MPO([value_of(w) for w in H])) if any(type(w) is Tensor for w in H) else H
 
 
 def unpaired(tensors: Iterable[Array], dims: Sequence[int]) -> list[Array]:

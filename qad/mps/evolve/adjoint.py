@@ -17,21 +17,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.core.trees import flatten, unflatten
 from qad.extend import Tensor, any_traced, defvjp, primitive, value_of, vjp
-from qad.mps.environments import past_right
+from qad.mps.densities import edges, passed_right
 from qad.mps.evolve.cut import FIRST, size_of
 from qad.mps.evolve.tebd import Truncation
-from qad.mps.gauge import carry, check_gauge, largest
+from qad.mps.gauge import check_gauge, largest
+from qad.symmetric.generic import aligned_numbers, as_map, charges_of, join, norm, numbers, with_numbers
+from qad.symmetric.layout import layout
+from qad.symmetric.legs import Leg
+from qad.symmetric.tensor import SymTensor, bare
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import TypeAlias
+    from typing import Any, TypeAlias
 
     from qad.mps.evolve.recorded import GateSteps, TdvpSteps
     from qad.mps.evolve.room import Room
     from qad.typing import Array
 
-    State: TypeAlias = tuple[np.ndarray, ...]
+    State: TypeAlias = tuple[Any, ...]
 
 ROUNDING = 1e-4  # slope along a rotation of a bond, relative to the largest slope, that may be rounding
 FROZEN = (
@@ -55,8 +60,6 @@ class Plan:
     ----------
     kind : GateSteps or TdvpSteps
         All steps, or rounds of them.
-    made : int
-        How many of the arrays a step is made of; the tensors of the chain follow, its centre at site 0.
     bond, cutoff
         As of `Truncation`.
     steered : bool
@@ -68,7 +71,6 @@ class Plan:
     """
 
     kind: GateSteps | TdvpSteps
-    made: int
     bond: int
     cutoff: float
     steered: bool
@@ -80,26 +82,28 @@ class Plan:
         """How many there are."""
         return len(self.kind)
 
-    def run(self, made: Sequence[np.ndarray], start: State, keep: int) -> tuple[State, float, float, float, Course]:
-        """The final state, the logarithm of what the norm gained, what was cut off and missed, and the course.
+    def run(self, made: Sequence[Any], start: State, keep: int) -> tuple[float, float, float, Course]:
+        """The logarithm of what the norm gained, what was cut off and missed, and the course.
 
         States are stored before every `keep`-th step.
         """
         state, truncation, room = start, Truncation(self.bond, self.cutoff), self.room()
-        course, gained = Course({}, room, set()), 0.0
+        stored: dict[int, State] = {}
+        widened: set[int] = set()
+        gained = 0.0
         for k in range(self.steps):
             if k % keep == 0:
-                course.stored[k] = tuple(state)
+                stored[k] = tuple(state)
             wider = room and room.before(state)
             if wider is not None:
-                course.widened.add(k)
+                widened.add(k)
                 state = wider
             state, more = self.step(made, state, k, truncation)
             gained += float(more)
         missed = 0.0 if room is None else room.total(state)
-        return tuple(state), gained, float(truncation.discarded), missed, course
+        return gained, float(truncation.discarded), missed, Course(stored, room, widened, tuple(state))
 
-    def misses(self, made: Sequence[np.ndarray], start: Sequence[np.ndarray], steps: int) -> bool:
+    def misses(self, made: Sequence[Any], start: Sequence[Any], steps: int) -> bool:
         """Whether bonds lack directions that a change may fill in these steps: derivatives would be refused."""
         room = self.room()
         try:
@@ -112,17 +116,17 @@ class Plan:
 
     def spacing(self, start: State) -> int:
         """At which distance states are stored."""
-        largest = sum(t.itemsize * t.shape[1] for t in start) * self.bond**2
+        largest = sum(t.dtype.itemsize * t.shape[1] for t in start) * self.bond**2
         return max(1, -(-self.steps * largest // MEMORY))
 
     def step(
-        self, made: Sequence[Array], tensors: Sequence[Array], k: int, truncation: Truncation | None = None
-    ) -> tuple[list[Array], Array]:
+        self, made: Sequence[Any], tensors: Sequence[Any], k: int, truncation: Truncation | None = None
+    ) -> tuple[list[Any], Array]:
         """One step, plain or recorded: the tensors, and the logarithm of what the norm gained."""
         truncation = truncation or Truncation(self.bond, self.cutoff, self.reach, checked=True)
         out = self.kind.recorded(made, tensors, truncation, k)
-        size = size_of(out[0])
-        out[0] = out[0] / size
+        size = size_of(numbers(out[0]))
+        out[0] = with_numbers(out[0], numbers(out[0]) / size)
         return out, np.log(size)
 
 
@@ -138,33 +142,60 @@ class Course:
         What widened bonds.
     widened : set
         The steps before which it did.
+    final : tuple
+        The tensors after all steps.
     """
 
     stored: dict[int, State]
     room: Room | None
     widened: set[int]
+    final: State
 
 
 @primitive(keeps=True)
-def evolved(*arrays: np.ndarray, plan: Plan) -> tuple[tuple[np.ndarray, ...], Course]:
-    """The tensors after all steps, the logarithm of what the norm gained, and what was cut off and missed."""
-    made, start = arrays[: plan.made], arrays[plan.made :]
-    state, *numbers, course = plan.run(made, start, plan.spacing(start))
-    return (*state, *map(np.asarray, numbers)), course
+def evolved(*arrays: np.ndarray, plan: Plan, where: Any) -> tuple[tuple[np.ndarray, ...], Course]:
+    """The numbers of all tensors after all steps, the logarithm of what the norm gained, what was cut off and missed.
+
+    `where` tells of which tensors the arrays are: those that steps are made of, and those of the chain, its centre at
+    site 0.  Of the final ones their bonds tell, which come last.
+    """
+    made, start = unflatten(where, arrays)
+    *found, course = plan.run(made, start, plan.spacing(start))
+    return (*flatten(course.final)[0], *map(np.asarray, found), *bonds_of(course.final)), course
 
 
-def _evolved_vjp(needed, g, ans, *arrays, plan, kept=None):
+def bonds_of(tensors: Sequence[Any]) -> list[np.ndarray]:
+    """The charges and dimensions of the inner bonds of symmetric tensors, one row for each sector."""
+    legs = [t.legs[0] for t in tensors[1:] if type(t) is SymTensor]
+    return [np.array([(*charge, dim) for charge, dim in zip(leg.charges, leg.dims, strict=True)]) for leg in legs]
+
+
+def of_bonds(like: Sequence[Any], values: Sequence[Array], bonds: Sequence[np.ndarray]) -> list[Any]:
+    """Site tensors of these numbers and bonds, their other legs those of a chain."""
+    if type(like[0]) is not SymTensor:
+        return list(values)
+    group = like[0].symmetry
+    tables = [{tuple(row[:-1]): row[-1] for row in value_of(bond).tolist()} for bond in bonds]
+    legs = [like[0].legs[0], *[Leg(table, 1, group) for table in tables], like[-1].legs[2].conj()]
+    found = []
+    for t, x, left, right in zip(like, values, legs, legs[1:], strict=False):
+        found.append(bare(layout((left, t.legs[1], right.conj()), 2, t.layout.total, group), x))
+    return found
+
+
+def _evolved_vjp(needed, g, ans, *arrays, plan, where, kept=None):
     if any(type(x) is Tensor for x in arrays):
         raise ArgumentError(FIRST)
     if any_traced(*arrays, *(c for c in g if c is not None)):
         raise ArgumentError(FROZEN)
-    made, start, final = arrays[: plan.made], arrays[plan.made :], ans[:-3]
+    made, start = unflatten(where, arrays)
     if kept is None:
         kept = plan.run(made, start, plan.spacing(start))[-1]
-    *slopes, by_norm, _, _ = [np.zeros_like(a) if c is None else c.conj() for c, a in zip(g, ans, strict=True)]
+    n, final = len(start), kept.final
+    *slopes, by_norm = [np.zeros_like(a) if c is None else c.conj() for c, a in zip(g[: n + 1], ans, strict=False)]
+    slopes = [with_numbers(t, slope) for t, slope in zip(final, slopes, strict=True)]
     check_bonds(final, slopes)
-    by_made, by_state = Reverse(plan, made, kept).sweep(final, slopes, by_norm)
-    found = [*by_made, *by_state]
+    found = flatten(Reverse(plan, made, kept).sweep(final, slopes, by_norm))[0]
     return tuple(found[i].conj() for i in needed)
 
 
@@ -180,11 +211,9 @@ class Reverse:
         self.course: Course = course
         self.again: dict[int, State] = {}
 
-    def sweep(
-        self, after: State, slopes: list[np.ndarray], by_norm: np.ndarray
-    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    def sweep(self, after: State, slopes: list[Any], by_norm: np.ndarray) -> tuple[list[Any], list[Any]]:
         """Gradients by what a step is made of and by the initial state, from those by the final one and the norm."""
-        total = [np.zeros_like(x) for x in self.made]
+        total = [0 * x for x in self.made]
         for k in reversed(range(self.plan.steps)):
             before = self.before(k)
             if self.plan.steered:
@@ -197,7 +226,7 @@ class Reverse:
             after = before
         return total, list(slopes)
 
-    def step(self, made: Sequence[Array], state: Sequence[Array], k: int) -> tuple[list[Array], Array]:
+    def step(self, made: Sequence[Any], state: Sequence[Any], k: int) -> tuple[list[Any], Array]:
         """A step once more, plain or recorded; before it bonds get the room that they got."""
         if k in self.course.widened:
             state = self.course.room.widened(made[1:], state)
@@ -215,43 +244,54 @@ class Reverse:
         return stored[k] if k in stored else self.again[k]
 
 
-def in_basis_of(out: Sequence[np.ndarray], after: Sequence[np.ndarray], slopes: list[np.ndarray]) -> list[np.ndarray]:
+def in_basis_of(out: Sequence[Any], after: Sequence[Any], slopes: list[Any]) -> list[Any]:
     """Gradients by the tensors of a chain as those by the tensors of the same state in other bases of its bonds.
 
     Raises where it is another state.
     """
     if all(alike(a, b) for a, b in zip(out, after, strict=True)):
         return list(slopes)
-    overlaps = [np.ones((1, 1))]
-    for ket, bra in zip(after[:0:-1], out[:0:-1], strict=True):
-        overlaps.append(past_right(overlaps[-1], ket, bra))
-    overlap = past_right(overlaps[-1], after[0], out[0])[0, 0]
-    if not max(abs(overlap - 1), abs(np.linalg.norm(out[0]) - 1)) <= AGAIN:
+    begin, end = edges(after)
+    overlaps = [end]
+    for ket, bra in zip(after[::-1], out[::-1], strict=True):
+        overlaps.append(passed_right(overlaps[-1], ket, bra))
+    overlap = numbers(overlaps.pop()).sum()
+    if not max(abs(overlap - 1), abs(norm(out[0]) - 1)) <= AGAIN:
         raise ArgumentError(REDONE)
-    overlaps = [np.ones((1, 1)), *overlaps[::-1]]
-    return [
-        carry(left.conj(), slope) @ right.T for left, slope, right in zip(overlaps, slopes, overlaps[1:], strict=False)
-    ]
+    found, overlaps = [], [begin, *overlaps[::-1]]
+    for left, slope, right, new in zip(overlaps, slopes, overlaps[1:], out, strict=True):
+        turned = join(join(left.conj(), slope), right, ((2,), (1,)))
+        found.append(with_numbers(new, aligned_numbers(new, turned)))
+    return found
 
 
-def alike(a: np.ndarray, b: np.ndarray) -> bool:
+def alike(a: Any, b: Any) -> bool:
     """Whether two tensors are the same but for rounding; mostly they are to the last bit."""
-    return np.array_equal(a, b) or (a.shape == b.shape and bool(np.abs(a - b).max() <= SAME))
+    if a.shape != b.shape or (type(a) is SymTensor and a.layout is not b.layout):
+        return False
+    one, two = numbers(a), numbers(b)
+    return np.array_equal(one, two) or bool(np.abs(one - two).max() <= SAME)
 
 
-def check_bonds(tensors: Sequence[np.ndarray], slopes: Sequence[np.ndarray]) -> None:
+def check_bonds(tensors: Sequence[Any], slopes: Sequence[Any]) -> None:
     """Raise unless the loss is the same in every basis of the bonds, up to the rounding of faint directions."""
-    floor = ROUNDING * max(largest(t) * largest(slope) for t, slope in zip(tensors, slopes, strict=True))
+    pairs = zip(tensors, slopes, strict=True)
+    floor = ROUNDING * max(largest(numbers(t)) * largest(numbers(slope)) for t, slope in pairs)
     for here, there, by_here, by_there in zip(tensors, tensors[1:], slopes, slopes[1:], strict=False):
-        bond = here.shape[2]
-        rows = [x.reshape(-1, bond) for x in (here, by_here.conj())]
-        columns = [x.reshape(bond, -1) for x in (there, by_there.conj())]
-        check_gauge(rows[0], rows[1], columns[1], columns[0], floor)
+        (where, rows), (other, columns) = as_map(here, 2), as_map(there, 1)
+        places = {charge: k for k, charge in enumerate(charges_of(other))}
+        by_rows, by_columns = as_map(by_here.conj(), 2)[1], as_map(by_there.conj(), 1)[1]
+        for q, by_q, charge in zip(rows, by_rows, charges_of(where), strict=True):
+            k = places[charge]
+            check_gauge(q, by_q, by_columns[k], columns[k], floor)
 
 
-def evolution_of(
-    made: Sequence[Array], tensors: Sequence[Array], plan: Plan
-) -> tuple[list[Array], Array, float, float]:
+def evolution_of(made: Sequence[Any], tensors: Sequence[Any], plan: Plan) -> tuple[list[Any], Array, float, float]:
     """The tensors after all steps, the logarithm of what the norm gained, and what was cut off and missed."""
-    *state, gained, lost, missed = evolved(*made, *tensors, plan=plan)
+    arrays, where = flatten((list(made), list(tensors)))
+    if any_traced(*arrays) and type(tensors[0]) is SymTensor:
+        raise ArgumentError(FROZEN)
+    found, n = evolved(*arrays, plan=plan, where=where), len(tensors)
+    gained, lost, missed = found[n : n + 3]
+    state = of_bonds(tensors, found[:n], found[n + 3 :])
     return state, gained, float(value_of(lost)), float(value_of(missed))

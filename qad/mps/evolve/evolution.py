@@ -29,6 +29,7 @@ from qad.mps.evolve.tdvp import MOST_PRODUCTS, OneSiteTdvp, TwoSiteTdvp
 from qad.mps.evolve.tebd import ORDERS, REACH, Gates, Truncation, cutoff_for
 from qad.mps.evolve.whole import advanced, amplitudes_of, chain_of, exponentiated, fits
 from qad.mps.hamiltonian import check_hermitian, strength
+from qad.mps.operator import plain_of
 from qad.mps.state import MPS
 
 if TYPE_CHECKING:
@@ -166,10 +167,7 @@ def stepped(
     imaginary: bool, callback: Callable[[MPS, float], object] | None,
 ) -> Evolution:  # fmt: skip
     """`evolve` of plain operands."""
-    if isinstance(psi, SymmetricMPS):
-        operator_for(psi, H)
-    else:
-        check_operator(psi, H)
+    check_fits(psi, H)
     prepared(H)
     dt = real_time(time) / steps
     cutoff = cutoff_of(method, H, dt) if cutoff is None else cutoff
@@ -199,13 +197,13 @@ def recorded(
     callback: Callable[[MPS, float], object] | None, reach: float,
 ) -> Evolution:  # fmt: skip
     """`evolve` of recorded operands, as one node of the tape; with a callback as one for each step."""
-    if isinstance(psi, SymmetricMPS):
+    if isinstance(psi, SymmetricMPS) and method not in GATES:
         raise GradientTypeError(
-            "evolve has no derivatives of states of definite charge: evolve psi.without_symmetry(), whose numbers are "
-            "the same"
+            f"evolve has no derivatives of states of definite charge by {method!r}: take 'tebd' or 'tebd4', or evolve "
+            "psi.without_symmetry(), whose numbers are the same"
         )
-    check_unstacked((*psi, *H, time))
-    check_operator(psi, H)
+    check_unstacked((*flatten(psi)[0], *H, time))
+    check_fits(psi, plain_of(H))
     check_hermitian([value_of(w) for w in H])
     dt, several = real_time(value_of(time)) / steps, steps if callback is None else 1
     factor = time / steps * (-1.0 if imaginary else -1j)
@@ -224,29 +222,31 @@ def recorded(
 
 
 def recorded_course(
-    psi: MPS, H: MPO, factor: Scalar, several: int, steps: int, method: str, bond: int, cutoff: float | None,
+    psi: Any, H: MPO, factor: Scalar, several: int, steps: int, method: str, bond: int, cutoff: float | None,
     reach: float,
-) -> tuple[Any, Callable[[Any], tuple[Any, Any, float, float]], Callable[[Any], MPS]]:  # fmt: skip
+) -> tuple[Any, Callable[[Any], tuple[Any, Any, float, float]], Callable[[Any], Any]]:  # fmt: skip
     """The state to begin with, what takes it several steps further, and what makes a chain of it.
 
     Of four ways the first that can: all amplitudes with gates; all amplitudes where bonds lack what a change fills; an
     adjoint chain for gates, for terms beyond neighbours and for such bonds, of a state that is not cut; and a reverse
-    sweep.
+    sweep, which is that of states of definite charge.
     """
-    two_sites, gates = method == "tdvp2" and len(psi) > 1, method in GATES
-    kind = GateSteps(GATES[method], several, len(psi) - 1) if gates else TdvpSteps(two_sites, several)
+    two_sites, gates, conserved = method == "tdvp2" and len(psi) > 1, method in GATES, getattr(psi, "conserved", None)
+    kind = GateSteps(GATES[method], several, len(psi) - 1, conserved) if gates else TdvpSteps(two_sites, several)
     made = kind._made_of(H, factor)
     advance, vectors = (advanced, len(psi)) if gates else (exponentiated, MOST_PRODUCTS)
-    whole = method != "tdvp" and cutoff is None
+    whole = method != "tdvp" and cutoff is None and conserved is None
     whole = whole and fits([t.shape[1] for t in psi], bond, len(kind) * steps // several * vectors)
     if not (whole and gates):
         dt = abs(value_of(factor))
         usual = cutoff_of(method, H, dt) if cutoff is None else cutoff
         cutoff = min(usual, RECORDED_CUTOFF) if cutoff is None else cutoff
-        steered = any(type(x) is Tensor for x in made)
+        steered = any(type(x) is Tensor for x in flatten(made)[0])
         room = partial(room_for, method, H, psi, bond=bond, cutoff=usual, dt=dt)
-        plan = Plan(kind, len(made), bond, cutoff, steered, reach, room)
+        plan = Plan(kind, bond, cutoff, steered, reach, room)
         state = recorded_centre(psi, H, not np.iscomplexobj(value_of(factor)))
+        if conserved is not None:
+            return state, lambda state: evolution_of(made, state, plan), psi._made_of
         plain = [value_of(x) for x in made], [value_of(x) for x in state]
         if not whole and (gates or (two_sites and (room() is not None or plan.misses(*plain, 1)))):
             started = Tensor in map(type, state)
@@ -257,6 +257,14 @@ def recorded_course(
             return state, lambda state: evolution_of(made, state, plan), MPS
     unit = np.zeros((), np.result_type(psi.dtype, H.dtype, value_of(factor)))
     return amplitudes_of(psi) + unit, lambda state: (*advance(made, state, kind), 0.0, 0.0), chain_of
+
+
+def check_fits(psi: Any, H: MPO) -> None:
+    """Raise unless an operator of plain numbers acts on a state, and conserves what it does."""
+    if isinstance(psi, SymmetricMPS):
+        operator_for(psi, H)
+    else:
+        check_operator(psi, H)
 
 
 def check_unstacked(operands: Sequence[Any]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,13 +13,15 @@ from qad.linalg.truncation.rule import nonzero
 from qad.mps.environments import Rows, edge, past_left, past_right
 from qad.mps.evolve.centre import exponential
 from qad.mps.evolve.cut import move, orthonormal, split
-from qad.mps.evolve.neighbours import neighbour_terms
 from qad.mps.evolve.suzuki import rounds
-from qad.mps.evolve.tebd import applied
+from qad.mps.evolve.tebd import applied, terms_for
+from qad.symmetric.generic import as_map, of_map
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
+    from qad.mps.conserving.quantities import Quantities
     from qad.mps.evolve.tebd import Truncation
     from qad.mps.operator import MPO
     from qad.typing import Array, Scalar
@@ -39,9 +40,12 @@ class GateSteps:
     steps : int
         How many steps there are; rounds are more or fewer.
     bonds : int
+    conserved : Quantities, optional
+        What the chain conserves.
     """
 
-    def __init__(self, order: int, steps: int, bonds: int):
+    def __init__(self, order: int, steps: int, bonds: int, conserved: Quantities | None = None):
+        self.conserved: Quantities | None = conserved
         self.rounds: list[tuple[float, float]] = rounds(order, steps)
         self.bonds: int = bonds
         self.distinct: list[tuple[int, float]] = sorted({x for both in self.rounds for x in enumerate(both) if x[1]})
@@ -49,29 +53,28 @@ class GateSteps:
     def __len__(self) -> int:
         return len(self.rounds)
 
-    def _made_of(self, H: MPO, factor: Scalar) -> list[Array]:
+    def _made_of(self, H: MPO, factor: Scalar) -> list[Any]:
         """The gates of a step ``exp(factor * H)``."""
-        terms, legs = neighbour_terms(H), [w.shape[2] for w in H]
-        shapes = [(s, t, s, t) for s, t in pairwise(legs)]
+        terms = terms_for(H, self.conserved)
         return [
-            expm((factor * share) * terms[site].reshape(legs[site] * legs[site + 1], -1)).reshape(shapes[site])
+            exponential_of(terms[site], factor * share)
             for first, share in self.distinct
             for site in range(first, self.bonds, 2)
         ]
 
-    def layers(self, made: Sequence[Array], k: int) -> list[list[Array | None]]:
+    def layers(self, made: Sequence[Any], k: int) -> list[list[Any]]:
         """The gates of the two sweeps of a round, one or None for every bond."""
         found, kinds, start = [], {}, 0
         for kind in self.distinct:
             size = len(range(kind[0], self.bonds, 2))
             kinds[kind], start = made[start : start + size], start + size
         for first, share in enumerate(self.rounds[k]):
-            gates: list[Array | None] = [None] * self.bonds
+            gates: list[Any] = [None] * self.bonds
             gates[first::2] = kinds.get((first, share), gates[first::2])
             found.append(gates)
         return found
 
-    def recorded(self, made: Sequence[Array], tensors: Sequence[Array], truncation: Truncation, k: int) -> list[Array]:
+    def recorded(self, made: Sequence[Any], tensors: Sequence[Any], truncation: Truncation, k: int) -> list[Any]:
         """The tensors after a round, plain or recorded."""
         out = list(tensors)
         for gates, to_right in zip(self.layers(made, k), (True, False), strict=True):
@@ -82,6 +85,12 @@ class GateSteps:
                     pair, before = applied(gates[site], out, site), out[site + to_right]
                     out[site : site + 2] = split(pair, truncation, to_right, before)
         return out
+
+
+def exponential_of(h: Any, factor: Scalar) -> Any:
+    """``exp(factor h)`` of a two-site term, recorded if either is."""
+    where, matrices = as_map(h, 2)
+    return of_map(where, [expm(factor * matrix) for matrix in matrices])
 
 
 class TdvpSteps:

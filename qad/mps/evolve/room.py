@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.extend import value_of
 from qad.mps.conserving.observables import operator_for
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.environments import Rows
@@ -14,12 +13,13 @@ from qad.mps.evolve.enrich import Reach, sizes
 from qad.mps.evolve.neighbours import of_neighbours
 from qad.mps.evolve.tdvp import TwoSiteTdvp
 from qad.mps.hamiltonian import strength
-from qad.mps.operator import MPO
+from qad.mps.operator import plain_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qad.mps.evolve.tebd import Truncation
+    from qad.mps.operator import MPO
     from qad.typing import Array
 
 BUDGET = 1e-7  # error of all cuts in unit time where the method has hardly an error of its own
@@ -109,12 +109,12 @@ def room_for(method: str, H: MPO, psi: Any, bond: int, cutoff: float, dt: float)
 
     For states and operators that are recorded, it takes their plain values.
     """
-    gap, plain = 1 if method == "tdvp" else 2, MPO([value_of(w) for w in H])
+    gap, plain = 1 if method == "tdvp" else 2, plain_of(H)
     if method not in ("tdvp", "tdvp2") or len(H) <= gap or (gap == 2 and of_neighbours(plain)):
         return None
     cuts, dt = 2 * (len(H) - 1), abs(dt)
     least = max(BUDGET * dt * strength(plain.tensors), cuts * np.sqrt(cutoff)) / (dt or 1.0)
-    reach = Reach(operator_for(psi, H).sites if isinstance(psi, SymmetricMPS) else plain)
+    reach = Reach(operator_for(psi, plain).sites if isinstance(psi, SymmetricMPS) else plain)
     return Room(reach, gap, bond, cutoff, dt, least)
 
 

@@ -6,18 +6,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qad.core.trees import flatten
 from qad.extend import Tensor
 from qad.mps.canonical import right_canonical, schmidt_form
 from qad.mps.conserving.state import SymmetricMPS
-from qad.mps.evolve.cut import centred_by_cuts
+from qad.mps.evolve.cut import centred_by_cuts, size_of
+from qad.symmetric.generic import numbers, with_numbers
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from qad.mps.operator import MPO
-    from qad.mps.state import MPS
-    from qad.typing import Array
 
 
-def centred(psi: MPS, H: MPO, imaginary: bool) -> list[np.ndarray]:
+def centred(psi: Any, H: MPO, imaginary: bool) -> list[Any]:
     """The site tensors with their centre at site 0 and norm 1, in a dtype in which they can evolve."""
     dtype = np.result_type(psi.dtype, H.dtype, psi.dtype if imaginary else 1j)
     if isinstance(psi, SymmetricMPS) or psi.periodic or not right_canonical(psi.tensors):
@@ -27,10 +29,11 @@ def centred(psi: MPS, H: MPO, imaginary: bool) -> list[np.ndarray]:
     return [t.astype(dtype) for t in state]
 
 
-def recorded_centre(psi: MPS, H: MPO, imaginary: bool) -> list[Array]:
+def recorded_centre(psi: Any, H: MPO, imaginary: bool) -> list[Any]:
     """`centred` of a state that may be recorded."""
-    if not any(type(t) is Tensor for t in psi):
+    if not any(type(x) is Tensor for x in flatten(psi)[0]):
         return centred(psi, H, imaginary)
     first, *others = centred_by_cuts(psi.tensors)
     unit = np.zeros((), np.result_type(psi.dtype, H.dtype, psi.dtype if imaginary else 1j))
-    return [t + unit for t in (first / np.linalg.norm(first), *others)]
+    first = with_numbers(first, numbers(first) / size_of(numbers(first)))
+    return [with_numbers(t, numbers(t) + unit) for t in (first, *others)]
