@@ -9,7 +9,6 @@ from qad.mps import MPS, energy, entanglement_entropy, evolve
 from qad.mps.evolve import adjoint
 from tests.mps.conserving.chains import plain
 
-SPINS = {"conserve": "Sz"}
 KINDS = {  # an operator of a coupling, that of x = 0.7, and how a state is made
     "dense": (lambda x: qad.mps.xxz(6, x), 6, {}),
     "Sz": (lambda x: qad.mps.xxz(6, x), 6, {"conserve": "Sz", "sector": 2}),
@@ -68,8 +67,11 @@ def test_states_are_stored_at_distances_that_fit_into_memory(monkeypatch):
 def test_a_term_that_breaks_the_symmetry_is_not_seen():
     """To first order the state leaves its sector, where no number that conserves sees it."""
     field = sum((qad.mps.OpSum(6).add(1.0, "X", i) for i in range(6)), qad.mps.OpSum(6)).mpo()
-    psi = MPS.random(6, 6, seed=2, **SPINS)
-    model = lambda x: qad.mps.xxz(6, 0.7) + (x - 0.7) * field
+    psi = MPS.random(6, 6, seed=2, conserve="Sz")
+
+    def model(x):
+        return qad.mps.xxz(6, 0.7) + (x - 0.7) * field
+
     found, expected = (qad.grad(loss)(0.7, 0.3, state, model, "tebd") for state in (psi, plain(psi)))
     assert found == 0.0 and expected == pytest.approx(0.0, abs=1e-9)
 
