@@ -1,9 +1,12 @@
 """Arguments in the wrong order, and chains of the wrong kind, are answered with what to write."""
 
+import re
+
 import pytest
 
+import qad
 from qad import mps
-from qad.core.errors import ArgumentError
+from qad.core.errors import ArgumentError, GradientTypeError
 
 H, PSI = mps.heisenberg(4), mps.MPS.random(4, 2)
 CHARGED = mps.MPS.product([0, 1, 0, 1], conserve="Sz")
@@ -42,3 +45,18 @@ def test_infinite_chains_are_sent_to_their_own_functions(call):
         call(mps.uniform.UniformMPS.random(3))
     with pytest.raises(ArgumentError, match=r"UniformMPS is needed, but got MPS: write qad\.mps\.uniform\.UniformMPS"):
         mps.uniform.local_expectations(PSI, "Z")
+
+
+@pytest.mark.parametrize("transform", [qad.grad, qad.hessian, qad.value_and_grad])
+@pytest.mark.parametrize(
+    "search, instead",
+    [
+        (lambda g: mps.ground_state(mps.ising(4, g)), "energy(found.state, H)"),
+        (lambda g: mps.ground_state(mps.OpSum(4).add(g, "Z", 0, "Z", 1).add(1.0, "X", 2)), "energy(found.state, H)"),
+        (lambda g: mps.uniform.ground_state(mps.uniform.ising(g)), "qad.mps.uniform.ground_energy(h, bond)"),
+        (lambda g: qad.peps.ground_state(qad.peps.ising(g), 2, 8), "qad.peps.energy(found.state, model, chi)"),
+    ],
+)
+def test_searches_name_the_derivative_of_the_energy(search, instead, transform):
+    with pytest.raises(GradientTypeError, match=re.escape(instead)):
+        transform(lambda g: search(g).energy)(0.5)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ArgumentError, ShapeError
+from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
 from qad.core.keywords import keywords_told
 from qad.core.threads import blas_for
-from qad.mps.canonical import schmidt_form
+from qad.mps.canonical import is_recorded, schmidt_form
 from qad.mps.chain import site_count
 from qad.mps.checks import operator_of
 from qad.mps.conserving.exchange import Exchanging
@@ -139,6 +139,9 @@ def ground_state(
         a state among `excluded` is complex, or a checkpoint that cannot be read.
     ShapeError
         If `start` does not fit `H`, or is periodic.
+    GradientTypeError
+        Where a derivative is asked for.  That of the energy is that of ``energy(found.state, H)``, with the state found
+        outside of the function that is differentiated (Hellmann and Feynman).
 
     Examples
     --------
@@ -171,7 +174,9 @@ def ground_state(
 
 
 def chosen(method: str, H: MPO) -> str:
-    """The method that is asked for, or "dmrg2"; raises for an unknown one, and for an operator that is a ring."""
+    """The method that is asked for, or "dmrg2"; raises for an unknown one, and for an operator that none takes."""
+    if is_recorded(H.tensors):
+        raise GradientTypeError("searches take plain numbers: derivatives are those of qad.mps.energy(found.state, H)")
     if method not in ("auto", *METHODS):
         raise ArgumentError(f"unknown method {method!r}: choose one of {', '.join(map(repr, ('auto', *METHODS)))}")
     if H.periodic:

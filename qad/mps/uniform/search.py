@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ArgumentError, ShapeError
+from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
 from qad.core.keywords import keywords_told
 from qad.core.threads import blas_for
 from qad.extend import Tensor
@@ -104,8 +104,10 @@ def ground_state(
     Raises
     ------
     ArgumentError
-        If `h` is not Hermitian, does not fit the cell, or holds Tensors; for an unknown method; if it does not conserve
-        what it is to, or no state of a cell has the charge.
+        If `h` is not Hermitian or does not fit the cell; for an unknown method; if it does not conserve what it is to,
+        or no state of a cell has the charge.
+    GradientTypeError
+        Where a derivative is asked for: `ground_energy` has one.
 
     Examples
     --------
@@ -178,7 +180,7 @@ def checked(
         raise ShapeError(f"a two-site term has shape (d, d, d, d) (out, out, in, in), not {h.shape}")
     tensors, sites = (h.tensors, h.phys) if isinstance(h, UniformMPO) else ((h,), h.shape[:1])
     if any(type(x) is Tensor for x in tensors):
-        raise ArgumentError("searches take plain numbers: derivatives are those of energy_density(found.state, h)")
+        raise GradientTypeError("searches take plain numbers: differentiate qad.mps.uniform.ground_energy(h, bond)")
     cell = max(2, len(sites)) if cell is None else site_count(cell, 1, "cell")
     if cell % len(sites):
         raise ArgumentError(f"a cell of {cell} sites does not repeat the Hamiltonian's {len(sites)}: give a multiple")

@@ -104,6 +104,8 @@ def ground_state(
         checkpoint cannot be read.
     ConvergenceError
         If no environment of the start comes to rest.
+    GradientTypeError
+        Where a derivative is asked for: that of the energy is that of ``energy(found.state, model, chi)``.
 
     Notes
     -----

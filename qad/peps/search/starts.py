@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ArgumentError, ConvergenceError
-from qad.extend import as_array, value_of
+from qad.core.errors import ArgumentError, ConvergenceError, GradientTypeError
+from qad.extend import Tensor, as_array, value_of
 from qad.peps.environment import environment
 from qad.peps.models import plain, real_if_real
 from qad.peps.observables import expectation
@@ -77,6 +77,10 @@ def enlarged(state: PEPS, bond: int, rng: np.random.Generator, noise: float = NO
 
 def check_model(model: Model, like: PEPS, bond: int) -> None:
     """Raise unless states like this one, of this bond, may be the ground state of a model."""
+    if any(type(t.operator) is Tensor for t in model.terms):
+        raise GradientTypeError(
+            "searches take plain numbers: derivatives are those of qad.peps.energy(found.state, model, chi)"
+        )
     list(orbits(model, like.symmetry, like.dtype.kind == "c"))
     if like.dtype.kind != "c" and any(np.iscomplexobj(value_of(real_if_real(t.operator))) for t in model.terms):
         raise ArgumentError(f"states of dtype {like.dtype} cannot hold the ground state of a complex model")
