@@ -19,6 +19,7 @@ def test_two_levels_of_the_ising_chain(method, seed):
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.sampled(1)
 def test_two_levels_of_definite_charge(seed):
     """In two configurations of bosons that are reflections of each other."""
     H = qad.mps.bose_hubbard(6, t=0.0128, u=2.5, mu=[0.7, 0.3, 0.5, 0.5, 0.3, 0.7], most=2)

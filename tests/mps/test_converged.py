@@ -17,6 +17,7 @@ def far_pairs():
     return H
 
 
+@pytest.mark.slow
 def test_sweeps_of_sites_leave_sectors_of_wrong_dimensions():
     """They ended at -8.682452918, in sectors of dimensions (1, 4, 7, 4) instead of (1, 4, 6, 4, 1)."""
     found = ground_state(heisenberg(20), 16, "dmrg", conserve="Sz")
@@ -26,6 +27,7 @@ def test_sweeps_of_sites_leave_sectors_of_wrong_dimensions():
 
 @pytest.mark.parametrize("method", ["dmrg2", "dmrg"])
 @pytest.mark.parametrize("options", [{}, {"conserve": "Sz", "sector": 1}])
+@pytest.mark.sampled(2)
 def test_a_start_that_is_excluded_is_left(options, method):
     ground = ground_state(heisenberg(5), 8, **options).state
     found = ground_state(heisenberg(5), 8, method, start=ground, excluded=[ground])
@@ -36,13 +38,14 @@ def test_a_start_that_is_excluded_is_left(options, method):
 
 @pytest.mark.parametrize("method", ["lbfgs", "riemannian"])
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 def test_gradients_do_not_end_in_a_local_minimum(method, seed):
     found = ground_state(far_pairs(), 16, method, seed=seed)
     assert found.converged
     assert found.energy == pytest.approx(-2.0440306509, abs=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["lbfgs", "riemannian", "dmrg", "dmrg2"])
 @pytest.mark.sampled(1)
 def test_gradients_open_sectors(method):
@@ -110,6 +113,7 @@ def test_static_impurities(options):
 
 
 @pytest.mark.parametrize("conserve", [None, "N"])
+@pytest.mark.sampled(1)
 def test_degenerate_ground_states_of_pieces(conserve):
     """The last site takes part in no term: each level is there twice, and the second one was missed."""
     H = hops(4, [(0, 1), (1, 2)])
@@ -219,6 +223,7 @@ def refusing(watch, *args, **options):
 
 
 @pytest.mark.parametrize("conserve", [None, "Sz"])
+@pytest.mark.sampled(1)
 def test_a_probe_costs_a_sweep_of_pairs_and_one_of_sites(monkeypatch, conserve):
     """Where a cut takes nothing away that matters."""
     seen = []

@@ -56,6 +56,7 @@ def test_states_of_definite_charge():
 
 
 @pytest.mark.parametrize("kind", [{}, {"conserve": "Sz"}], ids=["ordinary", "of definite charge"])
+@pytest.mark.sampled(1)
 def test_derivatives_of_states(kind):
     psi = MPS.random(4, 3, seed=2, **kind)
     qad.check_grads(lambda psi: entanglement_entropy(psi, order=2), (psi,))

@@ -72,6 +72,7 @@ def test_derivatives(case):
 
 @pytest.mark.parametrize("imaginary", [False, True])
 @pytest.mark.parametrize("method, steps", [("tebd", 60), ("tebd4", 6), ("tdvp", 3), ("tdvp2", 3)])
+@pytest.mark.sampled(4)
 def test_against_dense_exponentials(method, steps, imaginary):
     """By coefficients, time and the initial state, which need not be normalised."""
 

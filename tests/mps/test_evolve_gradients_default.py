@@ -141,7 +141,7 @@ def test_the_gradient_of_a_quench_of_forty_spins():
 @pytest.mark.parametrize(
     "model, start", [("long-range", "up"), ("long-range", "tilted"), ("xxz", "up"), ("ladder", "up")]
 )
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(1)
 def test_none_is_refused_from_product_states(model, start, by):
     """Also where the state stays what it is, and bonds have nothing in directions that a change fills."""
     check(model, start, 6, by, dense=True)
@@ -159,6 +159,7 @@ def test_none_is_refused_from_product_states(model, start, by):
         ("xxz", "up", "start", False),
     ],
 )
+@pytest.mark.sampled(2)
 def test_the_adjoint_chain_agrees_with_exact_states(model, start, by, imaginary):
     """A `cutoff` that is given keeps short chains from their amplitudes: they go the way of those of any length."""
     check(model, start, 6, by, imaginary, {"cutoff": 1e-18}, dense=True)

@@ -55,6 +55,7 @@ def alike(found, expected, tolerance):
 @pytest.mark.parametrize("dtype", [float, complex])
 @pytest.mark.parametrize("n", [2, 3, 6, 7])
 @pytest.mark.parametrize("name", OPERATORS)
+@pytest.mark.sampled(10)
 def test_first_and_second_order(name, n, dtype):
     """Blocks off the charge have slopes of zero, and no directions."""
     psi, H = state(name, n, dtype)
@@ -68,7 +69,7 @@ def test_first_and_second_order(name, n, dtype):
 
 
 def test_differences():
-    psi, H = state("second neighbours", 6, complex)
+    psi, H = state("second neighbours", 4, complex)
     assert abs(qad.jvp(lambda x: energy(x, H), (psi,), (psi,))[1]) < 1e-13  # the size of a state is no part of it
     qad.check_grads(lambda x: energy(x, H), (psi,), order=2)
 

@@ -21,6 +21,7 @@ def exact(H, conserve, sector):
 
 
 @pytest.mark.parametrize("sector, energy", [(0, -4.6558329915), (2, -4.3807916101)])
+@pytest.mark.sampled(1)
 def test_reference_energies(sector, energy):
     """J1-J2 of 12 spins, exact."""
     H = qad.mps.j1j2(12, 1.0, 0.3)
@@ -48,6 +49,7 @@ def test_reference_energies_of_60_spins(sector, energy):
 
 @pytest.mark.parametrize("periodic", [False, True])
 @pytest.mark.parametrize("number, spin", [(4, 0), (3, 1), (2, 2), (5, -1)])
+@pytest.mark.sampled(4)
 def test_electrons_by_sector(number, spin, periodic):
     H = qad.mps.hubbard(4, 1.0, 4.0, periodic)
     sites, charges = H.sites[0], 0
@@ -62,6 +64,7 @@ def test_electrons_by_sector(number, spin, periodic):
 
 
 @pytest.mark.parametrize("number", [2, 3, 4])
+@pytest.mark.sampled(1)
 def test_tj_by_sector(number):
     H = qad.mps.tj(5, 1.0, 0.4)
     found = ground_state(H, 40, "dmrg2", conserve="N", sector=number)
@@ -199,6 +202,7 @@ def kitaev(n, t, gap, mu):
 
 @pytest.mark.parametrize("mu", [0.8, 2.6], ids=["topological", "trivial"])
 @pytest.mark.parametrize("parity", [0, 1])
+@pytest.mark.sampled(2)
 def test_kitaev_chain_against_free_fermions(mu, parity):
     """The vacuum of Bogoliubov's quasiparticles is even where det(A + B) > 0; the other parity has the lowest one."""
     H, matrix = kitaev(14, 1.0, 0.7, mu)

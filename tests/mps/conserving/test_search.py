@@ -19,7 +19,7 @@ def exact(name):
 @pytest.mark.parametrize("dtype", [float, complex])
 @pytest.mark.parametrize("method", METHODS[:4])
 @pytest.mark.parametrize("name", CHAINS)
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(6)
 def test_the_lowest_state(name, method, dtype):
     start, H = random(name, dtype, bond=64)
     found = ground_state(H, 64, method, start=start)
@@ -38,6 +38,7 @@ def test_imaginary_time(name):
     assert found.energy == pytest.approx(exact(name)[0], abs=1e-9) and found.converged
 
 
+@pytest.mark.slow
 def test_imaginary_time_by_gates():
     H = qad.mps.heisenberg(4)
     found = ground_state(H, 8, "tebd", conserve="Sz", sector=2)
@@ -45,6 +46,7 @@ def test_imaginary_time_by_gates():
 
 
 @pytest.mark.parametrize("conserve", ["Sz", ("N", "Sz"), "parity"])
+@pytest.mark.sampled(1)
 def test_the_lowest_state_of_each_sector(conserve):
     H = qad.mps.hubbard(2, 1.0, 4.0)
     sectors = qad.mps.sectors(H, conserve)
@@ -77,6 +79,7 @@ def test_single_sites_open_sectors():
     assert found.energy == pytest.approx(levels(H, found.state.conserved, 0)[0], abs=1e-11)
 
 
+@pytest.mark.slow
 def test_single_sites_choose_the_sectors_of_truncated_bonds():
     """None worse than two sites choose, whether they start from a product state or from a random one."""
     H = qad.mps.hubbard(6, 1.0, 4.0)
@@ -91,7 +94,7 @@ def test_single_sites_choose_the_sectors_of_truncated_bonds():
 
 @pytest.mark.parametrize("method", ["dmrg2", "dmrg", "lbfgs", "riemannian"])
 @pytest.mark.parametrize("name", ["ring", "t-J"])
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 def test_excited_states(name, method):
     spectrum, below = exact(name), []
     for k in range(3 if method == "dmrg2" else 2):
@@ -125,7 +128,7 @@ def test_a_weight_below_the_gap_is_no_convergence():
 
 
 @pytest.mark.parametrize("method", [*METHODS, "tebd"])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_a_search_goes_on_where_it_stopped(tmp_path, method):
     H, path = qad.mps.heisenberg(4), tmp_path / "search.npz"
     options = {"method": method, "conserve": "Sz", "sector": 2, "checkpoint": path}
@@ -170,7 +173,7 @@ def test_files_of_other_searches_are_refused(tmp_path):
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("power", [-30, 30])
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 def test_energies_have_no_unit(method, power):
     """H is scaled by a power of 2 within, so that histories scale with it."""
     H = qad.mps.heisenberg(6)
