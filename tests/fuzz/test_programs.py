@@ -15,7 +15,7 @@ PROGRAMS = {"seed": st.integers(0, 2**32 - 1), "length": st.integers(0, 20).map(
 ALWAYS = {"derandomize": True, "deadline": None, "database": None, "suppress_health_check": list(HealthCheck)}
 
 
-@settings(max_examples=60, **ALWAYS)
+@settings(max_examples=20, **ALWAYS)
 @given(**PROGRAMS)
 def test_random_programs(seed, length):
     with np.errstate(all="ignore"):
@@ -37,7 +37,7 @@ def test_thousands_of_random_programs():
 
 
 def test_random_programs_that_reuse_work_arrays():
-    assert not {seed: found for seed in range(50) if (found := work_arrays.check(seed))}
+    assert not {seed: found for seed in range(20) if (found := work_arrays.check(seed))}
 
 
 @pytest.mark.slow

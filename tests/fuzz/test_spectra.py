@@ -11,7 +11,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # SciPy's, of the accuracy of
 
 
 @pytest.mark.parametrize("first", range(0, 120, 20))
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_random_spectra(first):
     assert not {seed: found for seed in range(first, first + 20) if (found := check(seed))}
 

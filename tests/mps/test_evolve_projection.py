@@ -100,6 +100,7 @@ def test_any_range_from_any_state_at_length(seed):
 
 
 @pytest.mark.parametrize("seed", [59, 94])  # where the error is not rounding
+@pytest.mark.sampled(1)
 def test_second_order_in_the_step(seed):
     H, bits, _, _ = program(seed)
     operator = H.mpo()

@@ -130,6 +130,7 @@ def truncated(seed):
 
 
 @pytest.mark.parametrize("seed", TRUNCATED)
+@pytest.mark.sampled(2)
 def test_what_is_truncated_against_differences(seed):
     """Those of the same program: of hundreds, what was not refused was right."""
     loss, p, time = truncated(seed)

@@ -54,6 +54,7 @@ def test_truncation_is_the_nearest_state_bond_by_bond(dtype):
 
 
 @DTYPE
+@pytest.mark.sampled(1)
 def test_derivatives_through_gauge_and_truncation(dtype):
     psi, H = MPS.random(5, 4, dtype=dtype, seed=2), heisenberg(5)
     qad.check_grads(lambda psi: energy(psi.canonicalize(2), H), (psi,))

@@ -27,6 +27,7 @@ from tests.mps.surroundings import Environments
     ],
     ids=str,
 )
+@pytest.mark.sampled(4)
 def test_exact_energies(H, bond, exact, tolerance):
     result = ground_state(H, bond=bond, method="lbfgs", seed=1)
     assert result.energy == pytest.approx(exact, rel=tolerance)
@@ -49,6 +50,7 @@ SOLVED += [(method, *case) for method in ("tebd", "tdvp") for case in EXACT[:2]]
 
 
 @pytest.mark.parametrize("method, H, bond, exact, tolerance", SOLVED, ids=lambda x: x if isinstance(x, str) else "")
+@pytest.mark.sampled(6)
 def test_every_method_finds_exact_energies(method, H, bond, exact, tolerance):
     if method == "tebd" and exact == -3.651093408937:
         with pytest.raises(ArgumentError, match="neighbours"):
@@ -64,6 +66,7 @@ def test_every_method_finds_exact_energies(method, H, bond, exact, tolerance):
 
 
 @pytest.mark.parametrize("method", ["riemannian", "dmrg", "dmrg2"])
+@pytest.mark.sampled(1)
 def test_complex_hamiltonians(method):
     twist = MPS([np.exp(1j * k)[None, :, None] * np.ones((1, 2, 1)) for k in np.outer(range(6), [0.3, -0.2])])
     phases = [np.diag(t[0, :, 0]) for t in twist]
@@ -74,6 +77,7 @@ def test_complex_hamiltonians(method):
 
 
 @pytest.mark.parametrize("method", ["riemannian", "dmrg2", "dmrg"])
+@pytest.mark.sampled(1)
 def test_spin_one(method):
     assert ground_state(qad.mps.aklt(8), 4, method, seed=2).energy == pytest.approx(-2 / 3 * 7, abs=1e-9)
     H = heisenberg(6, spin=1)
@@ -83,6 +87,7 @@ def test_spin_one(method):
 
 @pytest.mark.parametrize("method", ["riemannian", "dmrg2"])
 @pytest.mark.parametrize("n", [8, pytest.param(10, marks=pytest.mark.slow)])
+@pytest.mark.sampled(1)
 def test_spin_one_chains_by_diagonalisation(method, n):
     H = heisenberg(n, spin=1)
     dense = scipy.sparse.linalg.LinearOperator((3**n, 3**n), lambda x: applied(H, x), dtype=float)
@@ -107,6 +112,7 @@ def test_methods_agree_on_the_best_state_of_a_small_bond():
 
 
 @pytest.mark.parametrize("method", ["lbfgs", "riemannian", "dmrg", "dmrg2"])
+@pytest.mark.sampled(2)
 def test_excited_states(method):
     H = ising(6, 1.3)
     exact = np.linalg.eigvalsh(H.to_dense())[:3]

@@ -30,6 +30,7 @@ def exact(H, beta, observable=None):
     "H, beta",
     [(ISING, 0.0), (ISING, 1.0), (HEISENBERG, 2.0), (heisenberg(9), 2.0), (J1J2, 1.0), (ISING + 50.0 * ONE, 1.0)],
 )
+@pytest.mark.sampled(3)
 def test_against_diagonalisation(H, beta):
     found, observable = thermal_state(H, beta), ising(len(H), 0.3)
     log_z, mean, _, other = exact(H, beta, observable)
@@ -62,6 +63,7 @@ def test_the_norm_that_imaginary_time_gives():
 
 
 @pytest.mark.parametrize("H", [heisenberg(4), j1j2(4, 1.0, 0.5)], ids=["neighbours", "beyond"])
+@pytest.mark.sampled(1)
 def test_samples(H):
     """The mean of many, and that the chain of measurements keeps the ensemble: started in it, it stays."""
     found = metts(H, 1.0, 60, seed=3, steps=3)
@@ -104,6 +106,7 @@ def chain(n, p):
 
 
 @pytest.mark.parametrize("p", [(1.0, 1.0, 1.0, 0.0, 0.0), (0.0, 0.0, -4.0, 0.0, -2.0), (1.0, 0.8, 0.5, 0.3, 0.2)])
+@pytest.mark.sampled(1)
 def test_derivatives_by_all_couplings_against_diagonalisation(p):
     """By those too that are zero or break a symmetry: nothing has to fit into the bonds of the state."""
     n, beta, p = 5, 0.8, np.array(p)
@@ -154,6 +157,7 @@ def test_means_of_operators_that_are_not_hermitian_and_that_vanish():
 
 
 @pytest.mark.parametrize("beta", [10.0, 40.0, 1e4])
+@pytest.mark.sampled(1)
 def test_cold_states(beta):
     """Each doubling of beta is one more square."""
     log_partition, energy, *_ = exact(HEISENBERG, beta)

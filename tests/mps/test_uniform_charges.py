@@ -27,6 +27,7 @@ def hopping(kind="fermion", *names):
 @pytest.mark.parametrize("delta, bond, exact, above", [
     (1.0, 16, 0.25 - np.log(2), 5e-5), (0.0, 12, -1 / np.pi, 1.1e-4),
 ])  # fmt: skip
+@pytest.mark.sampled(2)
 def test_spin_chains(delta, bond, exact, above):
     """L. Hulthen 1938; free fermions.  The number that is returned is that of the state, which is right-canonical."""
     found = uniform.ground_state(uniform.xxz(delta), bond, conserve="Sz", starts=1)
@@ -49,6 +50,7 @@ def test_spin_chains(delta, bond, exact, above):
     lambda: spins(UniformOpSum(), 1.0, 0, 1, 3.0).add(0.2j, "Sp", 0, "Sz", 1, "Sm", 2).add(
         -0.2j, "Sm", 0, "Sz", 1, "Sp", 2),
 ])  # fmt: skip
+@pytest.mark.sampled(1)
 def test_gapped_chains_are_those_without_charges(make):
     charged = uniform.ground_state(make(), 12, conserve="Sz", starts=1)
     plain = uniform.ground_state(make(), 12, starts=1)
@@ -197,6 +199,7 @@ def test_bad_input():
 
 
 @pytest.mark.parametrize("delta, bond", [(-1.0, 8), (-1.5, 2)])
+@pytest.mark.sampled(1)
 def test_charges_that_part_are_not_called_converged(delta, bond):
     """Domains up and down have ``delta / 4`` per site, the exact energy (C. N. Yang and C. P. Yang 1966)."""
     for seed in (0, 1):

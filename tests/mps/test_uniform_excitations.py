@@ -11,6 +11,7 @@ from qad.mps.uniform.period import shortest
 
 
 @pytest.mark.parametrize("cell, dtype", [(1, float), (2, float), (3, float), (2, complex), (4, complex)])
+@pytest.mark.sampled(2)
 def test_the_ising_chain(cell, dtype):
     """``2 sqrt(1 + g**2 - 2 g cos p)``: cells do not fold the zone of a state that translations leave as it is."""
     H = uniform.ising(2.0)
@@ -21,6 +22,7 @@ def test_the_ising_chain(cell, dtype):
 
 
 @pytest.mark.parametrize("cell, conserve", [(2, None), (2, "Sz"), (3, None)])
+@pytest.mark.sampled(1)
 def test_magnons_of_aklt_in_larger_cells(cell, conserve):
     """D. P. Arovas, A. Auerbach, F. D. M. Haldane, PRL 60, 531 (1988): ``(10/27) (5 + 3 cos p)``, lowest at pi."""
     total = UniformOpSum(sites="spin-1")

@@ -25,6 +25,7 @@ def j1j2(j2):
 @pytest.mark.parametrize("g, bond, cell, exact, above", [
     (0.5, 8, 1, -1.0635444099733717, 1e-13), (1.5, 12, 1, -1.671926221536195, 1e-12), (1.0, 16, 2, -4 / np.pi, 2e-7),
 ])  # fmt: skip
+@pytest.mark.sampled(3)
 def test_ising(g, bond, cell, exact, above):
     found = uniform.ground_state(ising(g), bond, cell)
     assert -1e-14 < found.energy - exact < above

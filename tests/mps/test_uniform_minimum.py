@@ -72,6 +72,7 @@ def test_what_has_no_derivative_is_refused():
 
 
 @pytest.mark.parametrize("g", [0.0, 1e-3, 0.1, 0.3, 0.5, 0.8, 1.5, 2.0, 5.0, 20.0])
+@pytest.mark.sampled(3)
 def test_bonds_that_have_no_weight_are_left_out(g):
     """By default, where a state needs fewer directions than its bonds have: value and slope."""
     loss = lambda g: uniform.ground_energy(uniform.ising(g))  # noqa: E731
@@ -101,6 +102,7 @@ def aklt(p):
         (lambda j: uniform.ising(1.0, j), 0.0, -1.0, 0.0),
     ],
 )
+@pytest.mark.sampled(2)
 def test_exact_ground_states_of_small_bonds(model, x, value, slope):
     found = qad.value_and_grad(lambda x: uniform.ground_energy(model(x)))(x)
     assert found == (pytest.approx(value, abs=1e-9), pytest.approx(slope, abs=1e-6))

@@ -17,6 +17,7 @@ MODEL = peps.heisenberg().rotated()
 @pytest.mark.parametrize("dtype", [float, complex])
 @pytest.mark.parametrize("method", ["qr", "eigh"])
 @pytest.mark.parametrize("model", [MODEL, peps.ising(2.0)], ids=["heisenberg", "ising"])
+@pytest.mark.sampled(3)
 def test_gradients_agree_with_differences(dtype, method, model):
     state, direction = (peps.PEPS.random(2, seed=seed, dtype=dtype, symmetry="c4v") for seed in (0, 1))
     env = peps.environment(state, 12, method=method)
@@ -43,6 +44,7 @@ def test_diagonal_terms():
 
 
 @pytest.mark.parametrize("dtype", [float, complex])
+@pytest.mark.sampled(1)
 def test_a_larger_bond(dtype):
     state, direction = (peps.PEPS.random(3, seed=seed, dtype=dtype, symmetry="c4v") for seed in (2, 3))
     env = peps.environment(state, 12)
@@ -56,6 +58,7 @@ def test_a_larger_bond(dtype):
 
 
 @pytest.mark.parametrize("dtype", [float, complex])
+@pytest.mark.sampled(1)
 def test_all_ways_agree_where_chi_is_large(dtype):
     state = peps.PEPS.random(2, seed=0, dtype=dtype, symmetry="c4v")
     general = peps.PEPS([peps.symmetry.symmetrised(state[0, 0], "c4v")])
@@ -109,6 +112,7 @@ def test_warm_starts_change_nothing():
 
 @pytest.mark.parametrize("shape", [{"symmetry": "c4v"}, {"cell": ["AB", "BA"]}], ids=["c4v", "cell"])
 @pytest.mark.parametrize("first, then", [(6, 16), (16, 6)])
+@pytest.mark.sampled(2)
 def test_a_start_of_another_size_grows_or_is_cut(shape, first, then):
     state, model = peps.PEPS.random(2, seed=0, **shape), MODEL if "symmetry" in shape else peps.heisenberg()
     cold, start = peps.environment(state, then), peps.environment(state, first)
@@ -168,6 +172,7 @@ def test_signs_of_corner_and_edge_are_no_matter(dtype):
 
 @pytest.mark.parametrize("symmetry", ["c4v", None])
 @pytest.mark.parametrize("scale", [1e-200, 1e200])
+@pytest.mark.sampled(2)
 def test_sizes_of_sites_are_no_matter(symmetry, scale):
     state = peps.PEPS.random(2, seed=0, symmetry=symmetry)
     found = [

@@ -24,6 +24,7 @@ def test_stacks_in_another_order(case):
 
 
 @pytest.mark.parametrize("chi", [24, 32, 48])
+@pytest.mark.sampled(1)
 def test_the_stored_state(chi):
     state = peps.PEPS([STORED])
     env = peps.environment(state, chi)
@@ -35,6 +36,7 @@ def test_the_stored_state(chi):
 @pytest.mark.parametrize(
     "circumference, energy", [(4, -0.672030), (6, -0.665643), pytest.param(8, -0.664857, marks=pytest.mark.slow)]
 )
+@pytest.mark.sampled(1)
 def test_exact_cylinders_of_the_stored_state(circumference, energy):
     """They come nearer to the plane, whose energy is -0.66472391, by a factor of about seven per step."""
     across, down = (t.operator for t in ROTATED.terms)
@@ -44,6 +46,7 @@ def test_exact_cylinders_of_the_stored_state(circumference, energy):
 
 
 @pytest.mark.parametrize("cell, chi, seed", [(["A"], 5, 39), (["AB"], 5, 38), (["A"], 12, 17)])
+@pytest.mark.sampled(1)
 def test_sizes_that_change_to_the_last(cell, chi, seed):
     """Random states whose widest gap moves from step to step: an environment, or a refusal."""
     state = peps.PEPS.random(2, cell, seed)
@@ -66,7 +69,7 @@ def test_the_stored_state_is_a_minimum():
     [(["A"], 8, "half"), (["A"], 8, "full"), (["AB"], 8, "half"), (["AB", "BA"], 6, "half")],
     ids=["1x1", "1x1 full", "2x1", "2x2 in two kinds"],
 )
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 def test_gradients_agree_with_differences(cell, chi, method, dtype):
     compare(cell, chi, method, dtype, seed=2 if method == "full" else 0)
 

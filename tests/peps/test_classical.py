@@ -109,7 +109,7 @@ def test_the_critical_point():
         (classical.ising(-0.3), onsager(0.3), 16, 1e-11),
     ],
 )
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(3)
 def test_solved_models(tensor, exact, chi, error):
     assert partition_function(tensor, chi) == pytest.approx(exact, abs=error)
 
@@ -201,6 +201,7 @@ def test_what_does_not_fit_is_refused(call, message):
 
 
 @pytest.mark.parametrize("c, chi, close", [(4.0, 32, 1e-12), (4.0, 16, 1e-12), (2.5, 16, 3e-7)])
+@pytest.mark.sampled(1)
 def test_derivatives_of_the_ordered_six_vertex_model(c, chi, close):
     """The sum of both ordered phases is no isolated environment, and has no derivatives: one of them is chosen."""
     exact = ordered_six_vertex

@@ -12,6 +12,7 @@ from qad.peps.search.simple_update import leading
 @pytest.mark.parametrize(
     "model, best, gain", [(peps.heisenberg(), -0.66023109, 5e-5), (peps.ising(3.2), -3.3761255, 1e-3)], ids=["H", "I"]
 )
+@pytest.mark.sampled(1)
 def test_energies_are_lower_than_by_weights_alone(model, best, gain):
     """`best` is that of one site of bond 2 with all symmetries."""
     states = peps.cluster_update(model, 2), peps.simple_update(model, 2)

@@ -31,6 +31,7 @@ def difference(a, b):
         (4, 4, False, float, 16),
     ],
 )
+@pytest.mark.sampled(4)
 def test_energy_and_gradient_are_those_of_the_dense_state(rows, columns, cylinder, dtype, chi):
     state = finite.PEPS.random(rows, columns, bond=2, dtype=dtype, cylinder=cylinder, seed=1)
     terms = spin_terms(rows, columns, cylinder, dtype)

@@ -128,6 +128,7 @@ def test_checkpoints_that_cannot_be_used_are_left_alone(found, tmp_path):
 
 
 @pytest.mark.parametrize("chi", [10, 20])
+@pytest.mark.sampled(1)
 def test_bonds_grow_by_more_than_one(chi):
     """From a product state, by a first search of bond 2, and in the larger environment one of bond 3."""
     spin = np.array([[[[[np.cos(0.8)]]]], [[[[np.sin(0.8)]]]]])
@@ -199,6 +200,7 @@ def test_environments_that_come_to_rest_slowly_are_cut_anew(monkeypatch):
 
 
 @pytest.mark.parametrize("dtype", [float, complex])
+@pytest.mark.sampled(1)
 def test_the_metric_of_a_site_is_its_environment(dtype):
     """Beside reduced densities; and its inverse, shifted, undoes it but along the site itself."""
     for state in (near_product(["AB"], 1, dtype), peps.PEPS.random(2, seed=0, dtype=dtype, symmetry="c4v")):

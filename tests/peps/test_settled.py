@@ -19,6 +19,7 @@ STATES = {
 
 @pytest.mark.parametrize("dtype", [float, complex])
 @pytest.mark.parametrize("case", STATES)
+@pytest.mark.sampled(2)
 def test_first_derivatives_are_those_of_recorded_steps(case, dtype, monkeypatch):
     state, method = STATES[case][0](dtype), STATES[case][1]
     env = peps.environment(state, 6, method=method, tol=1e-11)

@@ -12,6 +12,7 @@ WEIGHT = 1.2  # of a product beside random tensors: correlations fall by ten fro
 
 
 @pytest.mark.parametrize("cell, momentum", [(["A"], (np.pi, np.pi)), (["A"], (0, 2 * np.pi / 3)), (["AB"], (0, 0))])
+@pytest.mark.sampled(1)
 def test_structure_factors_are_sums_of_correlators(cell, momentum):
     state, q = near_product(cell, 0, weight=WEIGHT), np.array(momentum)
     env = peps.environment(state, 8)
@@ -54,6 +55,7 @@ def test_bad_waves_and_operators():
 
 @pytest.mark.parametrize("dtype", [float, complex])
 @pytest.mark.parametrize("cut", ["column", "row"])
+@pytest.mark.sampled(2)
 def test_spectra_of_half_cylinders(cut, dtype):
     state, n = near_product(["A"], 0, dtype, weight=0.8), 4
     found = peps.entanglement_spectrum(peps.environment(state, 12), n, cut)

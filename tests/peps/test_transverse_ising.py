@@ -29,6 +29,7 @@ def torus(g, n=4):
 
 
 @pytest.mark.parametrize("g, limit", [(3.1, -3.2847), (2.5, -2.81082)])
+@pytest.mark.sampled(1)
 def test_energies_on_both_sides_of_the_transition(g, limit):
     """`limit` is that of linked clusters, of rectangles with up to 20 spins, to two in the last digit.
 

@@ -10,8 +10,8 @@ from qad.symmetric.combinations import fusion
 
 SYMMETRIES = ("U1", "Z2", "Z3", "U1xU1", "U1xZ2")
 DTYPES = (np.float64, np.complex128, np.float32, np.complex64)
-some = settings(max_examples=30, deadline=None)
-few = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+some = settings(max_examples=12, deadline=None)
+few = settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 
 
 @st.composite

@@ -16,7 +16,7 @@ from tests.symmetric.draw import close, tensors_of
 from tests.symmetric.graded import contracted, graded, jordan_wigner
 
 FERMIONIC = ("fZ2", "U1xfZ2", "fZ2xZ3", "fZ2xfZ2")
-some, few = (settings(max_examples=number, deadline=None) for number in (12, 5))
+some, few = (settings(max_examples=number, deadline=None) for number in (6, 3))
 MODE = Leg({0: 1, 1: 1}, +1, "fZ2")
 BOND = Leg({1: 1, 0: 2}, +1, "fZ2")
 A = random((BOND, MODE, BOND.conj()), charge=1, seed=1, dtype=complex)
