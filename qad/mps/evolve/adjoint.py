@@ -251,15 +251,15 @@ def in_basis_of(out: Sequence[Any], after: Sequence[Any], slopes: list[Any]) -> 
     """
     if all(alike(a, b) for a, b in zip(out, after, strict=True)):
         return list(slopes)
-    begin, end = edges(after)
-    overlaps = [end]
+    overlaps = [edges(after)[1]]
     for ket, bra in zip(after[::-1], out[::-1], strict=True):
         overlaps.append(passed_right(overlaps[-1], ket, bra))
-    overlap = numbers(overlaps.pop()).sum()
+    overlap = numbers(overlaps[-1]).sum()
     if not max(abs(overlap - 1), abs(norm(out[0]) - 1)) <= AGAIN:
         raise ArgumentError(REDONE)
-    found, overlaps = [], [begin, *overlaps[::-1]]
-    for left, slope, right, new in zip(overlaps, slopes, overlaps[1:], out, strict=True):
+    found = []
+    overlaps.reverse()
+    for left, slope, right, new in zip(overlaps[:-1], slopes, overlaps[1:], out, strict=True):
         turned = join(join(left.conj(), slope), right, ((2,), (1,)))
         found.append(with_numbers(new, aligned_numbers(new, turned)))
     return found
