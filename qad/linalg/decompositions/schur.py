@@ -14,12 +14,14 @@ The code is its complex conjugate.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy  # loads scipy.linalg when it is first used
 
 from qad.extend import core, like, primitive, rule, stack_of
+from qad.linalg.functions.frechet import each
 from qad.linalg.support import tolerances
 from qad.linalg.support.check import square
 from qad.linalg.support.degeneracy import gauge_checked, refuse, rounding, same_block
@@ -72,11 +74,8 @@ def schur(a: ArrayLike) -> tuple[Array, Array]:
 
 @primitive(name="schur")
 def _schur(a, *, levels=1):
-    if not a.size:
-        return a * (1 + 0j), a * (1 + 0j)
-    flat = [scipy.linalg.schur(x, output="complex", check_finite=False) for x in a.reshape(-1, *a.shape[-2:])]
-    t, z = (np.stack(parts).reshape(a.shape) for parts in zip(*flat, strict=True))
-    return t, z
+    form = partial(scipy.linalg.schur, output="complex", check_finite=False)
+    return each(form, "(n,n)->(n,n),(n,n)", a, dtype=np.result_type(a, np.complex64))
 
 
 def _schur_vjp(needed, g, ans, a, *, levels=1, end=None):
@@ -139,13 +138,7 @@ def lower_sylvester(
     Where eigenvalues coincide an entry of X is free, and zero; that the equation asks for more is refused, beyond
     rounding of size `scale` (...). The `order` of the derivative that is being taken decides what coincides.
     """
-    if not r.size:
-        return r * 1.0
-    t, r = np.broadcast_arrays(t, r)
-    flat = [
-        _columns(*pair, order, transposed) for pair in zip(*(x.reshape(-1, *r.shape[-2:]) for x in (t, r)), strict=True)
-    ]
-    x = np.stack(flat).reshape(r.shape)
+    x = each(partial(_columns, order=order, transposed=transposed), "(n,n),(n,n)->(n,n)", t, r)
     w = diagonal_of(t)
     together = np.tril(_together(w, t, order), -1)
     if together.any():

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from qad.typing import Array
+    from qad.typing import Array, DTypeLike
 
 
 def differentiable(function: Callable[..., Any], frechet: Callable[..., Any]) -> None:
@@ -56,10 +56,10 @@ def _doubled(a, e):
     return np.concatenate([np.concatenate([a, e], axis=-1), np.concatenate([a * 0.0, a], axis=-1)], axis=-2)
 
 
-def each(f: Callable[[np.ndarray], np.ndarray], a: np.ndarray) -> np.ndarray:
-    """`f` of every matrix of the stack `a` (..., n, n), in the precision of `a`: SciPy widens some answers."""
-    if not a.size:
-        return a
-    flat = np.stack([f(x) for x in a.reshape(-1, *a.shape[-2:])])
-    narrow = np.result_type(a.real.dtype, np.complex64) if flat.dtype.kind == "c" else a.real.dtype
-    return flat.reshape(*a.shape[:-2], *flat.shape[1:]).astype(narrow, copy=False)
+def each(f: Callable[..., Any], signature: str, *stacks: np.ndarray, dtype: DTypeLike = None) -> Any:
+    """`f` of single matrices, of all those of stacks that broadcast; what it gives is told as to `np.vectorize`.
+
+    It is returned in the precision of the stacks, or in another `dtype`: SciPy widens some answers.
+    """
+    kind = np.dtype(np.result_type(*stacks) if dtype is None else dtype).char
+    return np.vectorize(f, otypes=kind * signature.split("->")[1].count("("), signature=signature)(*stacks)

@@ -21,6 +21,7 @@ from qad.extend import primitive
 from qad.linalg.functions.certain import require_known
 from qad.linalg.functions.divided_differences import first_differences, second_derivative
 from qad.linalg.functions.elementwise import Function
+from qad.linalg.functions.frechet import each
 from qad.linalg.functions.twice_differentiable import twice_differentiable
 from qad.linalg.support import tolerances
 from qad.linalg.support.check import square
@@ -109,12 +110,8 @@ def _narrow(out, a):
 
 def _diagonalised(a):
     """Eigenvalues (..., n), eigenvectors and their inverse (..., n, n); the vectors of normal matrices are unitary."""
-    if not a.size:
-        return np.zeros(a.shape[:-1], complex), a + 0j, a + 0j
     a = a.astype(np.result_type(a, float), copy=False)
-    flat = [_diagonal_form(x) for x in a.reshape(-1, *a.shape[-2:])]
-    w, v, inverse = (np.stack(parts) for parts in zip(*flat, strict=True))
-    return w.reshape(a.shape[:-1]), v.reshape(a.shape), inverse.reshape(a.shape)
+    return each(_diagonal_form, "(n,n)->(n),(n,n),(n,n)", a, dtype=complex)
 
 
 def _diagonal_form(a):

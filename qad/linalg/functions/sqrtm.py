@@ -65,17 +65,19 @@ def off_the_cut(a: np.ndarray, owner: str) -> None:
 
 @primitive(name="sqrtm")
 def _root(a):
-    return each(scipy.linalg.sqrtm, a)
+    return each(_of_one, "(n,n)->(n,n)", a)
+
+
+def _of_one(a):
+    """The root of one matrix: that of a real one, whose spectrum is off the cut, is real."""
+    root = scipy.linalg.sqrtm(a)
+    return root if a.dtype.kind == "c" else root.real
 
 
 @primitive
 def sylvester(a: Array, b: Array, q: Array) -> Array:
     """Solution X of ``a X + X b = q``, all (..., n, n)."""
-    if not q.size:
-        return q
-    stack = np.concatenate([a, b, q], axis=-1)
-    n = q.shape[-1]
-    return each(lambda x: scipy.linalg.solve_sylvester(x[:, :n], x[:, n : 2 * n], x[:, 2 * n :]), stack)
+    return each(scipy.linalg.solve_sylvester, "(n,n),(n,n),(n,n)->(n,n)", a, b, q) if q.size else q
 
 
 def _sylvester_vjp(needed, g, x, a, b, q):
