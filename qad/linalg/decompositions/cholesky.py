@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import Tensor, core, implements, like, primitive, rule, stack_of
+from qad.extend import core, implements, like, primitive, rule, stack_of
 from qad.linalg.equations.triangular import solve_lower
 from qad.linalg.support.check import batch_entry, require_hermitian, square
 from qad.linalg.support.hermitian_parts import hermitian
@@ -52,10 +52,7 @@ def cholesky(a: ArrayLike, /, *, upper: bool = False) -> Array:
            [0.25, 0.25]])
     """
     a = square(a, "cholesky")
-    if not upper:
-        return lower(a)
-    y = lower(a.conj().mT).conj().mT
-    return y if type(y) is Tensor else like(y).ascontiguousarray(y)
+    return lower(a.conj().mT).conj().mT if upper else lower(a)
 
 
 implements(np.linalg.cholesky)(cholesky)

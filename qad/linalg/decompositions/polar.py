@@ -48,9 +48,5 @@ def polar(a: ArrayLike, side: str = "right") -> tuple[Array, Array]:
     if side not in ("right", "left"):
         raise ArgumentError(f'polar: side={side!r}; write "right" for a = U P, or "left" for a = P U')
     a = matrices(a, "polar")
-    u = funm_svd(_one, a)
+    u = funm_svd(lambda s: 1.0, a)
     return u, hermitian(adjoint(u) @ a if side == "right" else a @ adjoint(u))
-
-
-def _one(s):
-    return 1.0

@@ -109,7 +109,7 @@ def svd(
     """
     check_policy(degenerate)
     a = matrices(a, "svd")
-    if not _recorded(a):
+    if stack_of(a) is a:
         return np.linalg.svd(a, full_matrices, compute_uv, hermitian)
     if not compute_uv:
         return svdvals(a, degenerate=degenerate)
@@ -149,17 +149,13 @@ def svdvals(x: ArrayLike, *, degenerate: str = "raise") -> Array:
     """
     check_policy(degenerate)
     x = matrices(x, "svdvals")
-    if not _recorded(x):
+    if stack_of(x) is x:
         return np.linalg.svdvals(x)
     return factored(x, degenerate=degenerate, vectors=False)[1]
 
 
 implements(np.linalg.svd)(svd)
 implements(np.linalg.svdvals)(svdvals)
-
-
-def _recorded(a):
-    return stack_of(a) is not a
 
 
 def factored(a: Array, vectors: bool = True, **how: Any) -> Sequence[Array]:

@@ -11,7 +11,7 @@ from qad.extend import implements, like, operand, stack_of, value_of
 from qad.linalg.decompositions.svd import svdvals
 from qad.linalg.equations.pinv import pinv
 from qad.linalg.support import tolerances
-from qad.linalg.support.check import finite, matrices
+from qad.linalg.support.check import matrices, rows_fit
 
 if TYPE_CHECKING:
     from qad.typing import Array, ArrayLike
@@ -49,7 +49,9 @@ def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None) -> tuple[Array
     array([-0.5,  0. ,  0.5])
     """
     a, b = matrices(a, "lstsq"), operand(b)
-    _check_sides(value_of(a), value_of(b))
+    rows_fit(value_of(a), value_of(b), "lstsq")
+    if a.ndim > 2 or b.ndim > 2:
+        raise ShapeError(f"lstsq takes one matrix and one right-hand side, not shapes {a.shape} and {b.shape}")
     if stack_of(a) is a and stack_of(b) is b:
         return np.linalg.lstsq(a, b, rcond)
     m, n = a.shape
@@ -67,12 +69,3 @@ def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None) -> tuple[Array
 
 
 implements(np.linalg.lstsq)(lstsq)
-
-
-def _check_sides(a, b):
-    if a.ndim != 2 or np.ndim(b) not in (1, 2) or len(b) != len(a):
-        raise ShapeError(
-            f"lstsq takes a matrix (m, n) and m rows on the right, (m,) or (m, k), not "
-            f"shapes {a.shape} and {np.shape(b)}"
-        )
-    finite(b, "lstsq (right-hand side)")

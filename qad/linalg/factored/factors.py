@@ -208,11 +208,6 @@ def by_size(w: Array, v: Array) -> tuple[Array, Array]:
     order = np.argsort(-np.abs(unrecorded(w)), axis=-1, kind="stable")
     if type(order) is np.ndarray and order.ndim == 1:
         return w[order], v[:, order]
-    return in_order(w, v, order)
-
-
-def in_order(w: Array, v: Array, order: np.ndarray) -> tuple[Array, Array]:
-    """Eigenpairs in the `order` (..., n), which may differ from example to example."""
 
     def taken(w, v):
         return np.take_along_axis(w, order, axis=-1), np.take_along_axis(v, order[..., None, :], axis=-1)

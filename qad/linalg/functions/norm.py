@@ -13,9 +13,8 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 from qad.core.errors import ArgumentError
 from qad.extend import AXIS, core, defroot, implements, primitive, rule, stack_of, unrecorded
-from qad.linalg.decompositions.svd import factored, thin
+from qad.linalg.decompositions.svd import factored
 from qad.linalg.support.check import finite
-from qad.linalg.support.derivative_order import orders
 from qad.linalg.support.extreme_values import shares
 from qad.rules.complex import abs2
 from qad.rules.scales import length_along, over
@@ -63,7 +62,7 @@ def norm(x: ArrayLike, ord: float | str | None = None, axis: Axis | None = None,
         return np.linalg.norm(_bare(x), ord, axis, keepdims)
     axes = _axes(x, axis)
     if axis is None and ord is None:
-        return _finish(_euclidean(x, axes), axes, keepdims)
+        return _finish(_length(x, axis=axes), axes, keepdims)
     if len(axes) == 1:
         return _finish(_vector(x, 2 if ord is None else ord, axes), axes, keepdims)
     if len(axes) == 2:
@@ -164,7 +163,7 @@ def _vector(x, p, axes):
     if isinstance(p, str):
         raise ArgumentError(f"norm: vectors have no norm {p!r}; give a number, or two axes")
     if p == 2:
-        return _euclidean(x, axes)
+        return _length(x, axis=axes)
     if p == 0:
         return np.sum(unrecorded(x) != 0, axis=axes, keepdims=True).astype(x.real.dtype)
     size = np.abs(x)
@@ -179,7 +178,7 @@ def _matrix(x, p, axes):
     """Matrix norm of order `p` over two `axes`, kept."""
     rows, columns = axes
     if p in ("fro", "f"):
-        return _euclidean(x, axes)
+        return _length(x, axis=axes)
     if p in (1, -1, np.inf, -np.inf):
         first, second = (rows, columns) if abs(p) == 1 else (columns, rows)
         extreme = np.max if p > 0 else np.min
@@ -187,13 +186,8 @@ def _matrix(x, p, axes):
     if p not in ("nuc", 2, -2):
         raise ArgumentError(f"norm: matrices have no norm {p!r}; there are 'fro', 'nuc', 1, -1, 2, -2, inf and -inf")
     finite(stack_of(x), "norm")
-    plain = {"kinks": False, "vectors": False}
-    a = np.moveaxis(x, axes, (-2, -1))
-    if p == "nuc":
-        s = factored(a, **plain)[1]
-    else:
-        s = thin(a, levels=orders(x), **plain)[1]
-    n = np.sum(s, axis=-1) if p == "nuc" or not s.shape[-1] else _extreme(s, index=0 if p == 2 else -1)
+    s = factored(np.moveaxis(x, axes, (-2, -1)), kinks=False, vectors=False)[1]
+    n = np.sum(s, axis=-1) if p == "nuc" else _extreme(s, index=0 if p == 2 else -1)
     return n.reshape(tuple(1 if i in axes else size for i, size in enumerate(x.shape)))
 
 
@@ -210,12 +204,6 @@ rule(
     batch=core(1),
     fresh=True,
 )
-
-
-def _euclidean(x, axes):
-    """Euclidean length along `axes`, kept; of nothing it is zero, with all derivatives."""
-    empty = any(x.shape[i] == 0 for i in axes)
-    return np.sum(x.real, axis=axes, keepdims=True) if empty else _length(x, axis=axes)
 
 
 @primitive(name="norm")

@@ -213,18 +213,17 @@ class _Iteration:
             h = (span or 1.0) / length(v)
             return v - (self.packing.pack(self.step(self.packing.unpack(y + h * v))) - at) / h
 
-        found = correction(product, c, tolerances.near(), min(PRODUCTS, c.size))
+        found = correction(product, c, tolerances.near() * length(c), min(PRODUCTS, c.size))
         distance, step = self.relative(found, size), self.relative(c, size)
         return distance / step if step else float(np.inf if distance else 1.0)
 
     def found(self, propose):
         """Iterate ``x <- propose(f(x), f(x) - x, 1)`` until that is small enough."""
-        y, change, done = self.call(1)
-        for n in count(2):
+        for n in count(1):
+            y, change, done = self.call(n)
             if done:
                 break
             self.x = propose(y, change, 1.0)
-            y, change, done = self.call(n)
         return self.packing.unpack(y)
 
     def given(self):

@@ -125,7 +125,7 @@ def solve(
 
         return product
 
-    x0, correct, method = None if start is None else packing.pack(start), _cycle, "GMRES"
+    x0, correct, method = None if start is None else packing.pack(start), correction, "GMRES"
     if positive:
         precondition = None if preconditioner is None else on_vectors(preconditioner)
         correct, method, restart = partial(descent, precondition=precondition), "the search", maxiter
@@ -162,7 +162,7 @@ def corrected(
     size = length(b)
     if size == 0:
         return np.zeros_like(b), 0, 0.0
-    tol, calls, most = max(tol, tolerances.sums(b.dtype)), 0, b.size if correct is _cycle else maxiter
+    tol, calls, most = max(tol, tolerances.sums(b.dtype)), 0, b.size if correct is correction else maxiter
 
     def product(v):
         nonlocal calls
@@ -189,12 +189,7 @@ def corrected(
     return x, calls, float(error)
 
 
-def correction(matvec: Product, r: np.ndarray, tol: float, m: int) -> np.ndarray:
-    """An approximate solution of ``matvec(x) = r`` from `m` products, or fewer for a relative residual `tol`."""
-    return _cycle(matvec, r, tol * length(r), m)
-
-
-def _cycle(matvec: Product, r: np.ndarray, target: float, m: int) -> np.ndarray:
+def correction(matvec: Product, r: np.ndarray, target: float, m: int) -> np.ndarray:
     """The correction for a residual `r`, from `m` steps of GMRES, or fewer if what is left is below `target`.
 
     An orthonormal basis of the Krylov space, and least squares with the operator's small matrix H in it. What is left

@@ -54,7 +54,7 @@ def finite(a: ArrayLike, name: str) -> None:
 
 def rows_fit(a: np.ndarray, b: np.ndarray, name: str) -> None:
     """Raise unless the bare `b` is a finite vector, or matrices, with as many rows as `a`, and a batch that fits."""
-    n, rows = a.shape[-1], np.shape(b)[-min(np.ndim(b), 2) :][:1]
+    n, rows = a.shape[-2], np.shape(b)[-min(np.ndim(b), 2) :][:1]
     if rows != (n,):
         raise ShapeError(
             f"{name}: a matrix of shape {a.shape} needs {n} rows on the right-hand side, a vector ({n},) or matrices "

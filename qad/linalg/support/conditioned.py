@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from qad.typing import DTypeLike
 
 
-def check_condition(condition: np.ndarray, dtype: DTypeLike, owner: str, advice: str) -> None:
-    """Raise where rounding is more than ``eps**(1/4)`` of a derivative, for `condition` numbers (...)."""
-    bad = np.argwhere(~(tolerances.lost(dtype) * condition <= 1.0))
+def check_condition(condition: np.ndarray, dtype: DTypeLike, owner: str, advice: str, order: int = 1) -> None:
+    """Raise where rounding is above ``eps**(1/4)`` of a derivative of this `order`, by `condition` numbers (...)."""
+    bad = np.argwhere(~(tolerances.lost(dtype) * condition**order <= 1.0))
     if len(bad):
         raise ArgumentError(
             f"{owner}{batch_entry(bad[0])}: the matrix is so nearly of lower rank (its condition number is "
-            f"{condition[tuple(bad[0])]:.1e}) that rounding would be more than {tolerances.quarter(dtype):.0e} of the "
-            f"derivative. {advice}"
+            f"{condition[tuple(bad[0])]:.1e}) that rounding would be more than {tolerances.quarter(dtype):.0e} of a "
+            f"derivative of order {order}. {advice}"
         )
 
 
@@ -50,14 +50,11 @@ def check_triangle(r: np.ndarray, part: int, order: int, owner: str) -> None:
     if least * _estimated(block, largest) ** order <= 1.0 or (np.diagonal(block, axis1=-2, axis2=-1) == 0).any():
         return
     condition = np.maximum(np.abs(np.linalg.inv(block)).max(axis=(-2, -1)) * largest, 1.0)
-    lost = least * condition**order > 1.0
-    if lost.any():
-        raise ArgumentError(
-            f"{owner}: the first {part} columns depend on each other so nearly (the condition number is "
-            f"{condition[lost].max():.1e}) that rounding would be more than {tolerances.quarter(r.dtype):.0e} of a "
-            f"derivative of order {order} of the factors. Scale the columns, if their sizes differ, or write the loss "
-            "without the factors, by the matrix itself or qad.linalg.svd"
-        )
+    advice = (
+        f"Scale the first {part} columns, if their sizes differ, or write the loss without the factors, by the matrix "
+        "itself or qad.linalg.svd"
+    )
+    check_condition(condition, r.dtype, owner, advice, order)
 
 
 def _estimated(block, largest):

@@ -30,17 +30,13 @@ def shares(s: Array, index: int) -> Array:
     """
     _require_known(stack_of(s), index)
     s = unrecorded(s)
-    members = _gaps(s, index) <= tolerances.zero(s.dtype, s.shape[-1]) * s[..., :1]
+    members = np.abs(s - s[..., index][..., None]) <= tolerances.zero(s.dtype, s.shape[-1]) * s[..., :1]
     return members / members.sum(axis=-1, keepdims=True)
 
 
-def _gaps(s, index):
-    return np.abs(s - s[..., index][..., None])
-
-
 def _require_known(s, index):
-    gap, largest, one = _gaps(s, index), s[..., :1], s[..., index][..., None]
-    least = tolerances.zero(s.dtype, s.shape[-1]) * largest
+    largest, one = s[..., :1], s[..., index][..., None]
+    gap, least = np.abs(s - one), tolerances.zero(s.dtype, s.shape[-1]) * largest
     near = (gap > least) & (gap < tolerances.lost(s.dtype) * largest)
     near &= one > least  # the norm at a value that is zero has subgradient zero
     bad = np.argwhere(near)

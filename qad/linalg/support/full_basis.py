@@ -35,14 +35,11 @@ def folded(
     if g is None:
         return None, first
     inner = u.mT @ g[..., :, k:]
-    _check(stack_of(inner), k, magnitude(g), owner, floor, degenerate)
-    return g[..., :, :k] - others.conj() @ inner[..., :k, :].conj().mT, first
-
-
-def _check(inner, k, scale, owner, floor, degenerate):
-    turn = np.abs(skew(inner[..., k:, :])).max(axis=(-2, -1), initial=0.0)
-    if (turn > np.maximum(tolerances.SUMS * tolerances.half(inner.dtype) * scale, floor)).any():
+    bare = stack_of(inner)
+    turn = np.abs(skew(bare[..., k:, :])).max(axis=(-2, -1), initial=0.0)
+    if (turn > np.maximum(tolerances.SUMS * tolerances.half(bare.dtype) * magnitude(g), floor)).any():
         complain(
             f"{owner}: the loss depends on the choice of {BASIS[owner]}, or a function of the projector onto it",
             degenerate,
         )
+    return g[..., :, :k] - others.conj() @ inner[..., :k, :].conj().mT, first

@@ -107,7 +107,7 @@ def truncated_svd(
     if plain or not has_gap(stack_of(s), k):
         u, s, vh = (u, s, vh) if plain else svd(a, full_matrices=False, degenerate=degenerate)
         return u[..., :, :k], s[..., :k], vh[..., :k, :], _size(s, k)
-    polar = funm_svd(above_one, a * (1 / threshold(s, k)))
+    polar = funm_svd(outside_one, a * (1 / threshold(s, k)))
     left = orthonormal(polar @ adjoint(vh[..., :k, :]))
     right = adjoint(polar) @ left
     u, kept, vh = svd(adjoint(left) @ a @ right, degenerate=degenerate)
@@ -187,10 +187,6 @@ def threshold(s: np.ndarray, k: int) -> np.ndarray:
     return ((s[..., k - 1] + below) / 2)[..., None, None]
 
 
-def above_one(x: np.ndarray) -> np.ndarray:
-    """The step that keeps what is above one."""
-    return x > 1.0
-
-
 def outside_one(x: np.ndarray) -> np.ndarray:
+    """The step that keeps what is larger than one."""
     return np.abs(x) > 1.0
