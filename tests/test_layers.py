@@ -85,7 +85,12 @@ OPTIONAL = {
 }  # fmt: skip
 MAY_NEED_OPTIONAL = ("interop", "viz")
 MOST_LINES, MOST_OF_A_FUNCTION = 300, 40
-MOST_CODE = {"core": 4208, "linalg": 5000, "frozen": 2450}  # lines of code of whole floors, which only go down
+MOST_CODE = {
+    "core": 4200,
+    "linalg": 4900,
+    "frozen": 2450,
+    "rules": 3900,
+}  # lines of code of whole floors, which only go down
 LONG_FUNCTIONS = {  # whose comment gives the measured reason
     "core/fast/sweep.py: descended",
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,7 +22,11 @@ class Settings:
     threads: str | int = "auto"
 
 
-WAYS: dict[str | bool, Callable[[], None]] = {"auto": memory.wait, True: memory.keep, False: memory.leave}
+WAYS: dict[str | bool, tuple[bool, dict[int, int]]] = {
+    "auto": (True, memory.USUAL),
+    True: (False, memory.KEPT),
+    False: (False, memory.USUAL),
+}
 WORDS: dict[str, dict[str, Any]] = {
     "QAD_KEEP_MEMORY": {"auto": "auto", "1": True, "0": False},
     "QAD_MESSAGES": {"1": True, "0": False},
@@ -84,7 +87,7 @@ def config(
     by_itself = isinstance(threads, str) and threads == "auto"
     _check("threads", threads, by_itself or _is_count(threads), '"auto" or a number from 1')
     if keep_memory is not None:
-        WAYS[keep_memory]()
+        memory.become(*WAYS[keep_memory])
     if threads is not None:
         set_threads(None if by_itself else int(threads))
     given = {"keep_memory": keep_memory, "messages": messages, "threads": threads}

@@ -15,7 +15,6 @@ from qad.core.tape.dispatch import load_rules_of
 from qad.core.tape.node import GETITEM, Primitive
 from qad.core.tape.operands import PLAIN, highest, refuse_devices
 from qad.core.tape.record import record
-from qad.core.tape.views import BY_ORDER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -95,15 +94,10 @@ def primitive(fn: Any = None, *, name: str | None = None, keeps: bool = False) -
             refuse_devices(p.name, args, error)
             raise
 
-    plain = _answer_of(fn) if keeps else fn
+    plain = wraps(fn)(lambda *args, **kwargs: fn(*args, **kwargs)[0]) if keeps else fn
     p = PRIMITIVES[call] = Primitive(call, name or fn.__name__, raw=fn)
     p.keeps = keeps
     return call
-
-
-def _answer_of(fn: Function) -> Function:
-    """`fn`, which returns a pair, as a function that returns the first entry."""
-    return wraps(fn)(lambda *args, **kwargs: fn(*args, **kwargs)[0])
 
 
 def defvjp(
@@ -168,6 +162,8 @@ def rule(
     adds: Function | None = None,
     consumes: bool = False,
     scaled: bool = False,
+    root: Function | str | None = None,
+    canonical: Function | None = None,
     name: str | None = None,
 ) -> None:
     """All that qad knows of a function: `defvjp`, `defjvp` and `defbatch` in one, and what saves time or memory.
@@ -197,6 +193,13 @@ def rule(
     scaled : bool
         The shared rule takes a keyword ``end=None`` too: the pair (cotangent, value) from which the backward pass
         set out, which says how large the loss is, and so what is rounding in `g`.
+    root : callable or "moved", optional
+        The function has a kink which its square has not: ``root(*args, **kwargs)`` computes that square smoothly. The
+        square of what `fn` made, however it is written (``r * r``, ``r ** 2``, ``np.square``), is recorded as that.
+        "moved", if `fn` only moves entries (an index, a reshape): a square passes through it.
+    canonical : callable, optional
+        What a function of two operands is recorded as where it is a simpler one of them: ``canonical(x, y)`` is asked
+        by every road that records `fn`, and returns the answer, or None. So ``x * x`` is a square.
     name : str, optional
         What users call the function, in messages and pictures; by default its own name.
 
@@ -225,13 +228,11 @@ def rule(
         load_rules_of(fn)  # a rule of one's own comes after the one that it replaces
     p = PRIMITIVES.get(fn) or Primitive(fn, fn.__name__)
     p.vjps, p.shared, p.scaled, p.name = cotangents, shared, scaled, name or p.name
-    p.consumes, p.adds, p.shows = consumes, adds, shows
-    if shows == "by order":
-        BY_ORDER.add(fn)
+    p.consumes, p.adds, p.shows, p.canonical = consumes, adds, shows, canonical
+    p.root, p.carries = (None, True) if root == "moved" else (root, False)
     p.linear, p.elementwise, p.fresh, p.accepts = linear, elementwise, fresh, p.accepts.union(lazy)
     if elementwise:
-        p.broadcasting = p.broadcasting or Primitive(fn, p.name)  # recorders hold on to it
-        p.broadcasting.vjps, p.broadcasting.fresh = tuple(map(_unbroadcasting, cotangents, count())), fresh
+        _spread(p)
     if fn not in PRIMITIVES:
         PRIMITIVES[fn] = p
         install(fn, p)
@@ -239,6 +240,12 @@ def rule(
         p.jvps, p.forward = (forward,) if callable(forward) else forward, forward_shared
     if batch is not None:
         defbatch(fn, batch)
+
+
+def _spread(p: Primitive) -> None:
+    """Give an elementwise primitive its variant for operands of different shapes."""
+    q = p.broadcasting = p.broadcasting or Primitive(p.fn, p.name)  # recorders hold on to it
+    q.vjps, q.fresh, q.root = tuple(map(_unbroadcasting, p.vjps, count())), p.fresh, p.root
 
 
 def defjvp(fn: Function, *rules: Function | None, shared: Function | None = None) -> None:
@@ -261,38 +268,6 @@ def defjvp(fn: Function, *rules: Function | None, shared: Function | None = None
     np.float64(12.0)
     """
     PRIMITIVES[fn].jvps, PRIMITIVES[fn].forward = rules, shared
-
-
-def defroot(fn: Function, square: Function | None) -> None:
-    """Say that `fn` has a kink which its square has not: ``square(*args, **kwargs)`` computes that square smoothly.
-
-    The square of what `fn` made, however it is written (``r * r``, ``r ** 2``, ``np.square``), is recorded as that.
-    With ``square=None``, `fn` only moves entries (an index, a reshape): a square passes through it.
-
-    Examples
-    --------
-    >>> import numpy as np, qad
-    >>> qad.extend.defroot(np.absolute, qad.abs2)  # as qad/rules/complex.py does
-    """
-    p = PRIMITIVES[fn]
-    p.root, p.carries = square, square is None
-    if p.broadcasting is not None:
-        p.broadcasting.root = square
-
-
-def defcanonical(fn: Function, rule: Function) -> None:
-    """Say what a function of two operands is recorded as where it is a simpler one of them.
-
-    ``rule(x, y)`` is asked by every road that records `fn`, and returns the answer, or None.
-
-    Examples
-    --------
-    >>> import numpy as np, qad
-    >>> x = qad.tensor(3.0, requires_grad=True)
-    >>> np.multiply(x, x)
-    Tensor(9., shape=(), dtype=float64, op=square)
-    """
-    PRIMITIVES[fn].canonical = rule
 
 
 def _unbroadcasting(rule: Rule | None, i: int) -> Rule | None:

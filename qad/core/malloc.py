@@ -23,25 +23,14 @@ _now = USUAL
 def ready(nbytes: int) -> None:
     """Keep freed memory if an array of so many bytes, at hand in a gradient, is the first large one."""
     if waiting and nbytes >= LARGE:
-        keep()
+        become(False, KEPT)
 
 
-def keep() -> None:
-    """Tell the C library to keep freed memory."""
-    _become(False, KEPT)
+def become(wait: bool, thresholds: dict[int, int]) -> None:
+    """Tell the C library to keep freed memory, or to leave it, and whether to `wait` for the first large gradient.
 
-
-def leave() -> None:
-    """Leave the C library alone; where it was told otherwise before, it takes its usual thresholds."""
-    _become(False, USUAL)
-
-
-def wait() -> None:
-    """Leave the C library alone until the first large gradient."""
-    _become(True, USUAL)
-
-
-def _become(wait: bool, thresholds: dict[int, int]) -> None:
+    It is left alone where it has these thresholds already.
+    """
     global waiting, _now
     waiting, before, _now = wait, _now, thresholds
     for parameter, size in thresholds.items() if thresholds is not before else ():

@@ -11,15 +11,7 @@ decompositions); the other packages of qad use them.
 """
 
 from qad.core.attach import attach, attach_operator, quick, quick_product, quick_with_metadata
-from qad.core.define import (
-    defcanonical,
-    defjvp,
-    defroot,
-    defvjp,
-    primitive,
-    rule,
-    unbroadcast,
-)
+from qad.core.define import defjvp, defvjp, primitive, rule, unbroadcast
 from qad.core.families import AXIS, ENTRIES, SHAPE, core, defbatch, shifted, spread_out
 from qad.core.foreign import as_array, is_foreign, like
 from qad.core.freeze_hook import any_traced, opaque
@@ -41,7 +33,7 @@ from qad.core.vmap.rules import each_alone
 
 __all__ = [
     "ARRAY_TYPES", "AXIS", "ENTRIES", "Lazy", "One", "SHAPE", "Tensor", "any_traced", "as_array", "attach",
-    "attach_operator", "core", "defbatch", "defcanonical", "defjvp", "defroot", "defvjp", "each_alone", "hvp",
+    "attach_operator", "core", "defbatch", "defjvp", "defvjp", "each_alone", "hvp",
     "implements", "is_foreign", "jvp", "like", "no_grad", "on_stack", "opaque", "operand", "operand_of",
     "passes_through", "primitive", "quick", "quick_product", "quick_with_metadata", "refuse_out", "rule", "rules_of",
     "same_root", "shifted", "spread_out", "square_of_root", "stack_of", "stop_gradient", "unbroadcast", "unrecorded",

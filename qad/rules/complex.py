@@ -16,8 +16,6 @@ from qad.extend import (
     One,
     Tensor,
     attach,
-    defcanonical,
-    defroot,
     implements,
     primitive,
     quick,
@@ -29,7 +27,8 @@ from qad.extend import (
 )
 from qad.extend.memory import held
 from qad.rules.constants import RADIAN
-from qad.rules.elementwise import nonzero, per_size, zero
+from qad.rules.elementwise import nonzero, per_size, table, zero
+from qad.rules.slopes import cosine
 
 if TYPE_CHECKING:
     from qad.typing import Array, ArrayLike, Cotangent, Tangent, Value
@@ -108,8 +107,6 @@ def _size_rule(g: Cotangent, y: Value, z: Value) -> Cotangent:
 rule(real_part, lambda g, y, z: g, linear=True, batch=ENTRIES, shows="real", lazy=(One,), name="real")
 rule(imag_part, lambda g, y, z: g * -1j, linear=True, batch=ENTRIES, shows="imag", fresh=True, name="imag")
 rule(np.conjugate, lambda g, y, z: g.conj(), linear=True, batch=ENTRIES)
-rule(np.absolute, _size_rule, elementwise=True, fresh=True)
-rule(np.fabs, lambda g, y, x: g * np.sign(x), elementwise=True, fresh=True)
 
 
 def _absolute_squared(x: Value) -> Value:
@@ -118,9 +115,13 @@ def _absolute_squared(x: Value) -> Value:
     return abs2(x) if square is None else square
 
 
-defroot(np.absolute, _absolute_squared)
-defroot(np.fabs, _absolute_squared)
-defroot(np.hypot, lambda x, y: abs2(x) + abs2(y))
+def _sum_of_squares(x: Value, y: Value) -> Value:
+    return abs2(x) + abs2(y)
+
+
+table(np.absolute, _size_rule, root=_absolute_squared)
+table(np.fabs, lambda g, y, x: g * np.sign(x), root=_absolute_squared)
+table(np.hypot, lambda g, y, a, b: g * cosine(a, b), lambda g, y, a, b: g * cosine(b, a), root=_sum_of_squares)
 
 
 def _angle_rule(g: Cotangent, y: Value, z: Value, deg: bool = False) -> Cotangent:
@@ -196,7 +197,7 @@ def _product(x: Value, y: Value) -> Value | None:
     return square_of_root(x) if type(x) is type(y) is Tensor and same_root(x, y) else None
 
 
-defcanonical(np.multiply, _product)
+table(np.multiply, lambda g, y, a, b: g * b, lambda g, y, a, b: g * a, canonical=_product)
 
 
 @implements(np.real_if_close)

@@ -17,7 +17,6 @@ from qad.core.errors import GradientTypeError
 from qad.extend import implements, rule, shifted, value_of
 from qad.rules.constants import DEGREE, LN2, LN10, RADIAN
 from qad.rules.slopes import (
-    cosine,
     logistic,
     per_gap,
     per_square,
@@ -33,9 +32,9 @@ if TYPE_CHECKING:
     from qad.typing import Cotangent, Function, Rule, Value
 
 
-def table(fn: Function, *rules: Rule | None, fresh: bool = True) -> None:
-    """One line: an elementwise function and the rule of each argument."""
-    rule(fn, *rules, elementwise=True, fresh=fresh)
+def table(fn: Function, *rules: Rule | None, fresh: bool = True, **more: Function) -> None:
+    """One line: an elementwise function and the rule of each argument; `more` of `rule`."""
+    rule(fn, *rules, elementwise=True, fresh=fresh, **more)
 
 
 def zero(g: Cotangent, y: Value, *args: Value) -> Cotangent:
@@ -95,7 +94,6 @@ def chosen(name: str, i: int) -> Rule:
 # -- arithmetic ----------------------------------------------------------------------------------------------
 table(np.add, lambda g, y, a, b: g, lambda g, y, a, b: g, fresh=False)
 table(np.subtract, lambda g, y, a, b: g, lambda g, y, a, b: -g, fresh=False)
-table(np.multiply, lambda g, y, a, b: g * b, lambda g, y, a, b: g * a)
 table(np.divide, lambda g, y, a, b: g / b, lambda g, y, a, b: g * (-y / b))
 table(np.remainder, lambda g, y, a, b: g, lambda g, y, a, b: -g * (a // b), fresh=False)
 table(np.fmod, lambda g, y, a, b: g, lambda g, y, a, b: -g * np.rint((a - y) / b), fresh=False)
@@ -105,7 +103,6 @@ table(np.square, lambda g, y, x: g * (2 * x))
 table(np.reciprocal, lambda g, y, x: g * -(y * y))
 table(np.sqrt, lambda g, y, x: g * (0.5 / y))
 table(np.cbrt, cbrt_slope)
-table(np.hypot, lambda g, y, a, b: g * cosine(a, b), lambda g, y, a, b: g * cosine(b, a))
 table(np.ldexp, lambda g, y, x, n: np.ldexp(g, n), zero)
 
 # -- exponentials and logarithms -----------------------------------------------------------------------------

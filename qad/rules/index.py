@@ -15,7 +15,6 @@ from qad.extend import (
     Tensor,
     as_array,
     attach,
-    defroot,
     implements,
     operand,
     primitive,
@@ -61,8 +60,8 @@ rule(
     shows=True,
     fresh=True,
     adds=_add_entries,
+    root="moved",
 )
-defroot(getitem, None)
 _getitem = quick_with_metadata(getitem)
 SETTLED = frozenset((int, np.int64, np.int32, slice, type(None), type(...)))
 

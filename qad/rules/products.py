@@ -11,7 +11,6 @@ from qad.core.errors import ShapeError
 from qad.extend import (
     Tensor,
     attach,
-    defcanonical,
     implements,
     operand,
     primitive,
@@ -56,6 +55,12 @@ def _matrix_right(g: Cotangent, y: Value, a: Value, b: Value) -> Cotangent:
     return g.factor * a.T if type(g) is ScaledIdentity else np.dot(a.T, g)
 
 
+def _squared_length(x: Value, y: Value) -> Value | None:
+    """The product of a vector with itself where it is a root, such as ``abs(z)``; see `square_of_root`."""
+    square = square_of_root(x) if x is y and type(x) is Tensor and x.ndim == 1 else None
+    return None if square is None else np.sum(square)
+
+
 def _matrix_of_each(batched: Sequence[bool], a: Value, b: Value) -> Value:
     """A stack times one matrix is one product."""
     if batched[1]:
@@ -72,6 +77,7 @@ rule(
     batch=_matrix_of_each,
     fresh=True,
     lazy=(ScaledIdentity,),
+    canonical=_squared_length,  # quick recorders ask before they look at shapes
 )
 
 # -- stacks of matrices, and vectors ---------------------------------------------------------------
@@ -125,17 +131,9 @@ rule(
     batch=_stack_of_each,
     fresh=True,
     lazy=(ScaledIdentity,),
+    canonical=_squared_length,
 )
 
-
-def _squared_length(x: Value, y: Value) -> Value | None:
-    """The product of a vector with itself where it is a root, such as ``abs(z)``; see `square_of_root`."""
-    square = square_of_root(x) if x is y and type(x) is Tensor and x.ndim == 1 else None
-    return None if square is None else np.sum(square)
-
-
-defcanonical(matrix_product, _squared_length)
-defcanonical(stack_product, _squared_length)
 
 # -- products written in these ---------------------------------------------------------------------
 

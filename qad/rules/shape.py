@@ -17,7 +17,6 @@ from qad.extend import (
     attach,
     core,
     defbatch,
-    defroot,
     implements,
     operand,
     quick,
@@ -81,16 +80,25 @@ rule(
     linear=True,
     batch=lambda batched, x: x.transpose((0, *range(x.ndim - 1, 0, -1))),
     shows=True,
+    root="moved",
     name="transpose",
 )
-rule(mT, lambda g, y, x: g.mT, linear=True, batch=core(2), shows=True, name="matrix_transpose")
-rule(reshape, lambda g, y, x, shape: g.reshape(x.shape), linear=True, batch=_reshape_each, shows="by order")
+rule(mT, lambda g, y, x: g.mT, linear=True, batch=core(2), shows=True, root="moved", name="matrix_transpose")
+rule(
+    reshape,
+    lambda g, y, x, shape: g.reshape(x.shape),
+    linear=True,
+    batch=_reshape_each,
+    shows="by order",
+    root="moved",
+)
 rule(
     transpose,
     lambda g, y, x, axes: g.transpose(inverse(axes)),
     linear=True,
     batch=lambda batched, x, axes: x.transpose((0, *shifted(axes, x.ndim))),
     shows=True,
+    root="moved",
 )
 rule(
     swapaxes,
@@ -98,6 +106,7 @@ rule(
     linear=True,
     batch=lambda batched, x, one, two: x.swapaxes(shifted(one, x.ndim), shifted(two, x.ndim)),
     shows=True,
+    root="moved",
 )
 rule(
     np.broadcast_to,
@@ -105,9 +114,8 @@ rule(
     linear=True,
     batch=_broadcast_to,
     shows=True,
+    root="moved",
 )
-for _function in (T, mT, reshape, transpose, swapaxes, np.broadcast_to):
-    defroot(_function, None)
 _T, _mT = quick(T), quick(mT)
 _quick_reshape, _transpose = quick_with_metadata(reshape), quick_with_metadata(transpose)
 _swapaxes = quick_with_metadata(swapaxes)

@@ -10,7 +10,7 @@ import qad
 from qad.extend.recording import takes_tensors
 
 CORE = Path(qad.__file__).parent / "core"
-DEFINING = {"rule", "defvjp", "defjvp", "defbatch", "defroot", "defcanonical", "implements", "passes_through"}
+DEFINING = {"rule", "defvjp", "defjvp", "defbatch", "implements", "passes_through"}
 
 
 def function_of(node):

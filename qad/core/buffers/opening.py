@@ -14,12 +14,13 @@ from qad.core.buffers import checks
 from qad.core.buffers.indices import flat
 from qad.core.buffers.store import Store
 from qad.core.buffers.stored import Stored
+from qad.core.define import PRIMITIVES
 from qad.core.tape import entries
 from qad.core.tape.levels import MODE, stopped
 from qad.core.tape.node import ANSWER, LEAF, PRIMITIVE
 from qad.core.tape.reverse import TAPE
 from qad.core.tape.tensor import FIXED, Tensor, become, held, settled, value_of
-from qad.core.tape.views import BY_ORDER, bare
+from qad.core.tape.views import bare
 from qad.core.vmap.batched import is_batched, stack_of
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def open_for_writing(x: Tensor) -> None:
         if view.buffer is FIXED:
             raise checks.detached()
         _, base, fn, metadata, kwargs = view.buffer
-        if base is not root and fn in BY_ORDER:
+        if base is not root and PRIMITIVES[fn].shows == "by order":
             raise checks.unsure()
         again[id(view)] = fn(again[id(base)], *metadata, **(kwargs or {}))
         if type(again[id(view)].level) is not Stored:

@@ -1,7 +1,8 @@
 """Where a Tensor came from, and roots: answers whose squares are smooth where they themselves have a kink.
 
 ``|z|^2`` is smooth at zero, ``|z|`` is not, so the square of an absolute value is recorded as a function of ``z``
-(`qad.extend.defroot`).  A reverse level finds ``z`` in the node; on other levels the answers of roots remember it.
+(see ``root`` of `qad.extend.rule`).  A reverse level finds ``z`` in the node; on other levels the answers of roots
+remember it.
 """
 
 from __future__ import annotations

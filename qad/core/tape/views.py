@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from qad.typing.words import Index, Keywords, Value
 
 
-BY_ORDER: set[Function] = set()  # whose results are views or copies by the order of their operand in memory
-
-
 def look(out: Any, x: Any, p: Primitive, metadata: Sequence[Any], kwargs: Keywords | None = None) -> None:
     """Mark `out`, which primitive `p` made of `x`, where it is a Tensor that shows the memory of Tensor `x`."""
     if type(out) is not Tensor or type(x) is not Tensor or out is x:
@@ -42,7 +39,7 @@ def look(out: Any, x: Any, p: Primitive, metadata: Sequence[Any], kwargs: Keywor
 
 def may_show(p: Primitive, out: Tensor, x: Tensor) -> bool:
     """Whether `out` would be a view of `x` if that lay in memory in another way, as NumPy's array may."""
-    return p.fn in BY_ORDER and x.ndim > 1 and type(out.value) is not Form is not type(x.value)
+    return p.shows == "by order" and x.ndim > 1 and type(out.value) is not Form is not type(x.value)
 
 
 def _is_number(index: Index) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from qad.core.errors import ArgumentError
-from qad.extend import AXIS, core, defroot, implements, primitive, rule, stack_of, unrecorded
+from qad.extend import AXIS, core, implements, primitive, rule, stack_of, unrecorded
 from qad.linalg.decompositions.svd import factored
 from qad.linalg.support.check import finite
 from qad.linalg.support.extreme_values import shares
@@ -238,13 +238,13 @@ def _direction_n(g, ans, x, n):
     return -(g * ans).real.sum(axis=axes, keepdims=True) / n
 
 
-defroot(_length, lambda x, *, axis: np.sum(abs2(x), axis=axis, keepdims=True))
 rule(
     _length,
     lambda g, n, x, *, axis: g * _direction(x, n),
     forward=lambda t, n, x, *, axis: (_direction(x, n) * t).real.sum(axis=axis, keepdims=True),
     batch=AXIS,
     fresh=True,
+    root=lambda x, *, axis: np.sum(abs2(x), axis=axis, keepdims=True),
 )
 rule(
     _direction,
