@@ -97,7 +97,7 @@ def _pinv_vjp(g, p, a, **options):
 
 def _check_cut(p, a, options):
     """Raise where a cutoff was given that drops more than rounding, of which the rule knows nothing."""
-    if len(options) < 2 or not a.size:
+    if len(options) < 2:
         return
     dropped = largest_entry(a - a @ p @ a) * largest_entry(p)
     if (dropped > tolerances.quarter(p.dtype)).any():
@@ -110,9 +110,8 @@ def _check_cut(p, a, options):
 
 def _check_kept(p, a):
     """Raise where a singular value is kept that is known to too few digits, by condition numbers in the 1-norm."""
-    if a.size:
-        advice = "Write A as a product of thin factors of lower rank, or use the inverse of A^H A + c"
-        check_condition(one_norm(a) * one_norm(p), p.dtype, "pinv", advice)
+    advice = "Write A as a product of thin factors of lower rank, or use the inverse of A^H A + c"
+    check_condition(one_norm(a) * one_norm(p), p.dtype, "pinv", advice)
 
 
 def _rank(a):

@@ -119,7 +119,9 @@ def dominant_eig(
     if side == "right":
         value, right = pair(operator, False, limits, report, dominant)
         return value, normalised(right, v0, operator.name)
-    adjoint = Operator(_adjoint(operator), operator.tree(operator.packing.pack(operator.start)), operator.name)
+    start = operator.tree(operator.packing.pack(operator.start))
+    _, pullback = vjp(operator.apply, start)
+    adjoint = Operator(lambda u: pullback(u)[0], start, operator.name)
     conjugate, left = pair(adjoint, False, limits, report, dominant)
     if side == "left":
         return conjugate.conj(), normalised(left, v0, operator.name)
@@ -129,12 +131,6 @@ def dominant_eig(
     right = normalised(right, v0, operator.name)
     overlap = inner(right, left)
     return value, right, tree_map(lambda x: x / overlap, left)
-
-
-def _adjoint(operator):
-    """The conjugate transpose, with what it needs recorded once."""
-    _, pullback = vjp(operator.apply, operator.tree(operator.packing.pack(operator.start)))
-    return lambda u: pullback(u)[0]
 
 
 def _check_same(value, other):

@@ -12,6 +12,7 @@ of these.  A loss below 1e-10 (in double precision) that does depend on a phase 
 from __future__ import annotations
 
 import warnings
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -146,10 +147,8 @@ def magnitude(*xs: Array | None) -> np.ndarray:
     return max_of(*(np.abs(stack_of(x)).max(axis=(-2, -1), initial=0.0) for x in xs if x is not None))
 
 
-def max_of(first: np.ndarray, *rest: np.ndarray) -> np.ndarray:
-    for other in rest:
-        first = np.maximum(first, other)
-    return first
+def max_of(*xs: np.ndarray) -> np.ndarray:
+    return reduce(np.maximum, xs)
 
 
 def check_phases(diagonal: np.ndarray, s: np.ndarray, owner: str, scale: np.ndarray, floor: np.ndarray) -> None:
