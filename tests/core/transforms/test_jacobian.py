@@ -115,6 +115,7 @@ def test_is_holomorphic():
     assert qad.is_holomorphic(lambda z: np.linalg.solve(np.outer(z, z) + np.eye(3), np.exp(z)))(z)
     assert not qad.is_holomorphic(lambda z: z * z.conj())(z)
     assert qad.is_holomorphic(lambda z: {"a": z["x"] ** 2, "b": 3.0j * z["x"]})({"x": z})
+    assert not qad.is_holomorphic(lambda z: (z**2, z.conj()))(z)  # one of its results alone
     assert not qad.is_holomorphic(lambda a, z: a @ z.real, argnums=1)(A[:, :3], z)
     assert qad.is_holomorphic(lambda z: np.conj(2j) * z, argnums=0)(z)
     with pytest.raises(GradientTypeError, match="astype"):

@@ -221,6 +221,16 @@ def test_functions_without_a_rule_run_once_per_example():
     np.testing.assert_allclose(qad.grad(lambda x: qad.vmap(cube)(x).sum())(X), 3 * X**2)
 
 
+def test_functions_without_a_rule_may_have_several_results():
+    @qad.extend.primitive
+    def parts(x):
+        return np.asarray(x[:2]) * 2.0, np.asarray(x[0] + x[2])
+
+    first, second = qad.vmap(parts)(X)
+    np.testing.assert_allclose(first, 2 * X[:, :2])
+    np.testing.assert_allclose(second, X[:, 0] + X[:, 2])
+
+
 # -- what is refused ---------------------------------------------------------------------------------------------------
 
 

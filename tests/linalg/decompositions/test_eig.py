@@ -24,6 +24,23 @@ def rebuilt(f, x):
     return loss
 
 
+@pytest.mark.parametrize("real", [True, False])
+def test_every_value_and_every_vector_has_its_own_derivative(real):
+    """Values of different weights, and sizes of entries: vectors have unit length, and any phase."""
+    a = np.diag([1.0, 2.0, 3.5]) + 0.3 * draw(3, 3, seed=4, real=real)
+    weights, shares = np.array([1.0, -0.7, 2.0]), draw(3, 3, seed=5, real=True)
+
+    def values(a):
+        return np.sum(weights * np.linalg.eigvals(a) ** 2).real
+
+    def vectors(a):
+        w, v = np.linalg.eig(a)
+        return np.sum(shares * qad.abs2(v)) + np.sum(weights * w.imag * w.real)
+
+    qad.check_grads(values, (a,), order=2)
+    qad.check_grads(vectors, (a,), order=1)
+
+
 @pytest.mark.parametrize("gap", [0.0, 1e-13, 2e-12, 4e-12])
 @pytest.mark.parametrize("x", [np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([[1.0, 1.0], [1.0, 1.0]])])
 def test_a_function_rebuilt_from_eig_is_refused_where_values_coincide(gap, x):
