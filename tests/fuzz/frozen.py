@@ -1,9 +1,10 @@
 """Random functions with captured state, frozen: after every call and every change of that state they are right.
 
 A function is drawn as a list of instructions; most of its operands are read, while it runs, from places that other
-code can change between calls: closures, globals, attributes, entries, defaults.  Between the calls an array is changed
-in place, a name is bound anew, an entry is added, an earlier result is written into.  After each of them the frozen
-function must give what the plain one gives, its gradient too, or raise one of qad's errors.
+code can change between calls: closures, globals, attributes, entries, defaults.  One in three has an argument more, of
+whose views it takes a trace of a product (`tests.fuzz.traces`).  Between the calls an array is changed in place, a name
+is bound anew, an entry is added, an earlier result is written into.  After each of them the frozen function must give
+what the plain one gives, its gradient too, or raise one of qad's errors.
 """
 
 import threading
@@ -16,6 +17,7 @@ import numpy as np
 import qad
 from qad.core.trees import flatten
 from qad.frozen.passes import PASSES
+from tests.fuzz import traces
 
 N = 3
 REAL = (np.dtype(float),)
@@ -202,25 +204,26 @@ STEPS = (mixed, mixed, mixed, inverse, branch, checked, divided, looped, typed)
 
 
 def draw(rng):
-    """A function of an array and a dict, and what changes what it captures."""
+    """A function of an array and a dict, and what changes what it captures; a function that draws one more argument."""
     places = [PLACES[rng.integers(len(PLACES))](value(rng)) for _ in range(rng.integers(1, 5))]
     reads, puts = [read for read, _ in places], [put for _, put in places]
     steps = [(STEPS[rng.integers(len(STEPS))], int(rng.integers(len(reads)))) for _ in range(rng.integers(1, 6))]
     shape = int(rng.integers(4))
+    traced, entries = (traces.draw(rng), traces.entries(rng)) if rng.random() < 0.3 else (None, None)
 
     def f(x, given):
         for step, i in steps:
             x = step(x, reads[i]())
             x = x / (1 + np.sum(x * x))
         for k, each in enumerate(given.values()):
-            x = x + (k + 1) * each
+            x = traced(x, reads[0](), each) if each.size > N else x + (k + 1) * each
         if shape == 1:
             return {"b": x, "a": (x, reads[0]())}
         if shape == 2:
             return x, x, x[::-1]
         return (np.sum(x), reads[-1]()) if shape == 3 else x
 
-    return f, reads, puts
+    return f, reads, puts, entries
 
 
 def in_place(rng, array):
@@ -248,12 +251,13 @@ def disturb(rng, reads, puts, results):
                 array += 3.0
 
 
-def arguments(rng, keys):
+def arguments(rng, keys, entries):
     """A point; some of its entries are zero, and its dict is in one of a few orders, now and then of one array."""
     x = rng.normal(size=N) * (rng.random(N) < 0.8)
     shared = rng.normal(size=N)
     aliased = rng.random() < 0.15
-    return x, {key: shared if aliased else rng.normal(size=N) for key in keys[rng.integers(len(keys))]}
+    given = {key: shared if aliased else rng.normal(size=N) for key in keys[rng.integers(len(keys))]}
+    return x, given if entries is None else {**given, "m": entries(rng)}
 
 
 def differing(found, expected):
@@ -288,8 +292,8 @@ def answered(f, args):
 def check(seed):
     """Problems of one function, in words; a function that is refused from the beginning counts for the share alone."""
     rng = np.random.default_rng(seed)
-    f, reads, puts = draw(rng)
-    kinds = [lambda f: f, lambda f: qad.value_and_grad(loss(f)), lambda f: qad.grad(loss(f))]
+    f, reads, puts, entries = draw(rng)
+    kinds = [lambda f: f, lambda f: qad.value_and_grad(loss(f)), lambda f: qad.grad(loss(f), (0, 1))]
     plain = kinds[rng.integers(3)](f)
     some = tuple(name for name in PASSES if rng.integers(2))
     passes = [None, None, (), some][rng.integers(4)]
@@ -302,7 +306,7 @@ def check(seed):
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         for turn in range(int(rng.integers(4, 12))):
-            args = arguments(rng, keys)
+            args = arguments(rng, keys, entries)
             expected, error = answered(plain, args)
             found, refused = answered(frozen, args)
             if refused is not None and isinstance(refused, qad.QadError) and error is None:
@@ -316,7 +320,7 @@ def check(seed):
             if outside is not None:
                 problems += _outside(outside, f, args, turn)
             if turn == 1 and rng.integers(8) == 0:
-                problems += _threads(frozen, plain, [arguments(rng, keys) for _ in range(3)])
+                problems += _threads(frozen, plain, [arguments(rng, keys, entries) for _ in range(3)])
             if rng.integers(2):
                 disturb(rng, reads, puts, results)
     SPACE.clear()
