@@ -109,17 +109,16 @@ class Frozen(Generic[P, R]):
         self.passes: tuple[str, ...] = chosen(passes)
         self.constant: Any = (constant,) if isinstance(constant, str) else constant or ()
         self._entries = OrderedDict()
-        self._plain = None, -1, None  # of the last signature of plain arrays: a test, their number, the branches
+        self._plain = (lambda args: False), None  # of the last signature of plain arrays: a test, and the branches
         self._bound = OrderedDict()  # as a method of these objects, by their ids
         self._latest = Branches(self.stats, "nothing has been recorded yet: call the frozen function first")
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        fits, count, branches = self._plain
-        if len(args) == count and not kwargs and fits(*args):  # the common case
+        fits, branches = self._plain
+        if not kwargs and fits(args):  # the common case
             result = branches.replay(args)
-            if result is NOT_FOUND or result is RAISED:
-                return self._answer(result, branches, args, kwargs)
-            return result
+            known = result is not NOT_FOUND and result is not RAISED
+            return result if known else self._answer(result, branches, args, kwargs)
         return self._general(args, kwargs)
 
     def __get__(self, owner: Any, kind: Any = None) -> Any:
@@ -143,7 +142,7 @@ class Frozen(Generic[P, R]):
         values = [x for x, kind in zip(leaves, kinds, strict=True) if kind[0] != "static"]
         flat = len(args) == len(leaves) and all(x is y for x, y in zip(args, leaves, strict=True))
         if flat and all(type(x) is np.ndarray for x in leaves):
-            self._plain = front(kinds), len(args), branches
+            self._plain = front(kinds), branches
         return self._answer(branches.replay(values), branches, args, kwargs)
 
     def _enter(self, key):

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 OF_STEPS: dict[str, Callable[[Program], Visitor]] = {
     "canonical": canonical,
-    "constants": constants,
     "traces": traces,
+    "constants": constants,
     "common": common,
 }
 OF_PLACES = ("compiled",)  # `qad.frozen.run.compiled`: it changes how a program is run, not the program

@@ -9,12 +9,13 @@ other passes are written for its forms.
 from __future__ import annotations
 
 import operator
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from qad.frozen.passes.rewriting import reshaped
-from qad.frozen.program.functions import PERMUTING, REAL, RESHAPE, SUM, TRANSPOSE, UFUNCS, Attribute, method
+from qad.frozen.program.functions import PERMUTING, REAL, RESHAPE, SUM, TRANSPOSE, UFUNCS, attribute, method
 from qad.frozen.program.program import Step, Var
 from qad.rules.join import joined, stacked
 
@@ -29,12 +30,6 @@ CALLED: dict[Callable[..., Any], np.ufunc] = UFUNCS | {
     method("conj"): np.conjugate,
     method("conjugate"): np.conjugate,
 }
-RESHAPING = frozenset((
-    np.reshape, np.ravel, np.squeeze, np.expand_dims, RESHAPE, method("ravel"), method("flatten"), method("squeeze"),
-))  # fmt: skip
-SAME = frozenset((np.copy, np.array, np.positive, method("copy")))
-STACKS: frozenset[Callable[..., Any]] = frozenset((stacked, joined, np.stack))
-SUMS = frozenset((np.sum, method("sum")))
 
 
 def canonical(program: Program) -> Visitor:
@@ -43,35 +38,21 @@ def canonical(program: Program) -> Visitor:
 
 
 def _visit(step, definitions):
-    fn, args, kwargs, out = step.fn, step.args, step.kwargs, step.out
-    if fn in STACKS:
-        return _stack(step)
-    if not args or type(args[0]) is not Var or out.kind not in ("array", "scalar"):
-        return _arithmetic(step)
-    x = args[0]
-    if fn in PERMUTING or (type(fn) is Attribute and fn.__name__ in ("T", "mT")):
-        return _permutation(step)
-    if fn in RESHAPING:
-        return _reshape(step)
-    copies = fn is method("astype") or (fn in SAME and len(args) == 1 and not kwargs)
-    if copies and x.dtype == out.dtype and x.kind != "number":
-        return x
-    if fn is operator.getitem and repr(args[1]) in ("Ellipsis", "()") and x.kind in ("array", "scalar"):
-        return x
-    if fn in (np.real, REAL):
-        return _real(step)
-    if fn in SUMS:
-        return _sum(step)
-    if fn in (np.dot, method("dot")):
-        return _dot(step)
-    return _arithmetic(step)
+    rule = RULES.get(step.fn, _arithmetic)
+    plain = step.args and type(step.args[0]) is Var and step.out.kind in ("array", "scalar")
+    return rule(step) if plain or rule is _stack else _arithmetic(step)
 
 
-def _replaced(step, fn, args, kwargs=None):
-    kwargs = kwargs or {}
-    if fn is step.fn and repr((args, kwargs)) == repr((step.args, step.kwargs)):  # integers of NumPy's are none of ours
-        return None
-    return [Step(fn, args, kwargs, step.out)]
+def _same(step):
+    """A copy, or a cast that changes nothing."""
+    x, copies = step.args[0], step.fn is CAST or (len(step.args) == 1 and not step.kwargs)
+    return x if copies and x.dtype == step.out.dtype and x.kind != "number" else _arithmetic(step)
+
+
+def _entry(step):
+    x, index = step.args
+    whole = index is ... or (type(index) is tuple and not index)
+    return x if whole and x.kind in ("array", "scalar") else None
 
 
 def _permutation(step):
@@ -82,7 +63,7 @@ def _permutation(step):
         return None
     probe = np.empty(tuple(range(len(x.shape))))  # its shape tells where the axes go
     axes = step.fn(probe, *step.args[1:], **step.kwargs).shape
-    return x if axes == tuple(range(len(axes))) else _replaced(step, TRANSPOSE, (x, axes))
+    return x if axes == tuple(range(len(axes))) else [Step(TRANSPOSE, (x, axes), {}, step.out)]
 
 
 def _reshape(step):
@@ -91,14 +72,14 @@ def _reshape(step):
         return None
     if "F" in (step.kwargs.get("order"), *[each for each in step.args[1:] if type(each) is str]):
         return None
-    return x if x.shape == out.shape else _replaced(step, RESHAPE, (x, out.shape))
+    return x if x.shape == out.shape else [Step(RESHAPE, (x, out.shape), {}, out)]
 
 
 def _real(step):
     x = step.args[0]
     if x.kind == "number":
         return None
-    return x if x.dtype.kind != "c" else _replaced(step, REAL, (x,))
+    return x if x.dtype.kind != "c" else [Step(REAL, (x,), {}, step.out)]
 
 
 def _sum(step):
@@ -130,9 +111,18 @@ def _stack(step):
 def _dot(step):
     """``a.dot(b)`` of two matrices or vectors; of others it means something else."""
     if len(step.args) == 2 and not step.kwargs and all(type(x) is Var and x.shape for x in step.args):
-        return _replaced(step, np.dot, step.args)
+        return [Step(np.dot, step.args, {}, step.out)] if step.fn is not np.dot else None
     return None
 
+
+CAST = method("astype")
+NAMES: dict[Callable[[Step], Any], tuple[Callable[..., Any], ...]] = {
+    _permutation: (*PERMUTING, attribute("T"), attribute("mT")), _reshape: (RESHAPE, np.reshape, np.ravel, np.squeeze,
+        np.expand_dims, *map(method, ("ravel", "flatten", "squeeze"))),
+    _same: (np.copy, np.array, np.positive, method("copy"), CAST), _stack: (stacked, joined, np.stack),
+    _entry: (operator.getitem,), _real: (np.real, REAL), _sum: (np.sum, method("sum")), _dot: (np.dot, method("dot")),
+}  # fmt: skip
+RULES = {fn: rule for rule, names in NAMES.items() for fn in names}
 
 # What the operator ``**`` of an array stands for in NumPy; it differs from the power at infinity.
 POWERS: dict[tuple[type, float], np.ufunc] = {
@@ -153,20 +143,26 @@ def _arithmetic(step):
     if (fn is np.positive and same) or (fn is np.conjugate and same and x.dtype.kind != "c" and x.kind != "number"):
         return x
     if fn is np.matmul and len(operands) == 2 and all(len(x.shape) == 2 for x in operands):
-        return _replaced(step, np.dot, step.args)
+        return [Step(np.dot, step.args, {}, step.out)]
     if not all(type(x) is Var or isinstance(x, (int, float, complex, np.number)) for x in step.args):
         return None  # something that has its own arithmetic, such as a sparse matrix
     power = POWERS.get((type(step.args[1]), step.args[1])) if fn is np.power and type(step.args[1]) is not Var else None
     if power and (power is np.square or step.fn is operator.pow) and x.kind == "array" and x.dtype.kind in "fc":
         return [Step(power, step.args[:1], {}, step.out)]
-    return _replaced(step, fn, step.args) if isinstance(fn, np.ufunc) and _gives(fn, step) else None
+    new = fn is not step.fn and isinstance(fn, np.ufunc) and _gives(fn, step)
+    return [Step(fn, step.args, {}, step.out)] if new else None
 
 
 def _gives(fn, step):
     """Whether a ufunc gives what its operator gave: the square of truths is of bytes, their power of integers."""
     if any(x.dtype is None for x in step.args if type(x) is Var):
         return True
-    return fn.resolve_dtypes((*map(_promoted, step.args), *[None] * fn.nout))[-1] == step.out.dtype
+    return _resolved(fn, *map(_promoted, step.args)) == step.out.dtype
+
+
+@lru_cache(maxsize=4096)
+def _resolved(fn, *kinds):
+    return fn.resolve_dtypes((*kinds, *[None] * fn.nout))[-1]
 
 
 def _promoted(x):

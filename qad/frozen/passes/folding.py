@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 PRODUCTS = frozenset((np.multiply, np.dot, np.matmul))
 FILLED = frozenset((np.zeros_like, np.ones_like))  # which read only shape and dtype of their argument
+NAMED = frozenset((Var, int, str, type(None)))  # equal ones of one of these kinds are the same
 MOST = 1 << 24  # bytes of one constant
 
 
@@ -34,20 +35,23 @@ def constants(program: Program) -> Visitor:
     def visit(step, definitions):
         if step.fn in FILLED and step.out.nbytes <= MOST:
             return _known(known, step.fn(np.empty(step.out.shape, step.out.dtype)))
+        if all(map(known.__contains__, step.reads())):
+            return _computed(step, known)
         if step.fn is np.multiply and (other := _without_ones(step, known)) is not None:
             return other
         if step.fn in PRODUCTS and step.out.dtype is not None and step.out.dtype.kind == "c":
-            cast = _cast(step, known, casts)
-            if cast is not None:
-                return cast
-        if step.out.kind != "array" or not is_pure(step.fn) or step.out.nbytes > MOST:
-            return None
-        if any(var not in known for var in step.reads()):
-            return None
-        value = step.fn(*rebuilt(step.args, known.__getitem__), **rebuilt(step.kwargs, known.__getitem__))
-        return _known(known, value) if type(value) is np.ndarray else None
+            return _cast(step, known, casts)
+        return None
 
     return visit
+
+
+def _computed(step, known):
+    """The Var of the value of a step, where that is an array and the same in every run; None where it is not."""
+    if step.out.kind != "array" or not is_pure(step.fn) or step.out.nbytes > MOST:
+        return None
+    value = step.fn(*rebuilt(step.args, known.__getitem__), **rebuilt(step.kwargs, known.__getitem__))
+    return _known(known, value) if type(value) is np.ndarray else None
 
 
 def _without_ones(step, known):
@@ -106,13 +110,13 @@ def is_pure(fn: Callable[..., Any]) -> bool:
 def frozen(x: Any) -> Hashable:
     """`x`, an argument of a step, as something hashable."""
     kind = type(x)
-    if kind is Var:
-        return x
-    if kind in (tuple, list):
-        return kind, tuple([y if type(y) is Var or type(y) is int else frozen(y) for y in x])
+    if kind is tuple:
+        return tuple([y if type(y) in NAMED else frozen(y) for y in x])
+    if kind is list:
+        return kind, frozen(tuple(x))
     if kind is dict:
         return kind, tuple([(name, frozen(x[name])) for name in sorted(x)])
-    return kind, repr(x) if isinstance(x, (slice, float, complex, np.generic)) else x
+    return x if kind in NAMED else (kind, repr(x) if isinstance(x, (slice, float, complex, np.generic)) else x)
 
 
 def dead(program: Program) -> int:
@@ -125,6 +129,5 @@ def dead(program: Program) -> int:
             alive.update(step.reads())
     removed = len(program.steps) - len(kept)
     program.steps = kept[::-1]
-    used = set(program.uses())
-    program.constants = {var: value for var, value in program.constants.items() if var in used}
+    program.constants = {var: value for var, value in program.constants.items() if var in alive}
     return removed

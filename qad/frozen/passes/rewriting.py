@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def rewrite(program: Program, visitors: Mapping[str, Visitor]) -> Counter[str]:
-    """Offer every step to each of the visitors in turn, until none of them changes it.
+    """Offer every step to the visitors in turn, and what one of them makes of it to those that come after.
 
     Parameters
     ----------
@@ -34,23 +34,24 @@ def rewrite(program: Program, visitors: Mapping[str, Visitor]) -> Counter[str]:
         How many changes each visitor made.
     """
     same, definitions, steps, changes = {}, {}, [], Counter()
-    for given in program.steps:
-        waiting = [given]
-        while waiting:
-            step = _substituted(waiting.pop(), same)
-            offered = () if step.fn is check_value else visitors.items()
-            changed = ((name, made) for name, visit in offered if (made := visit(step, definitions)) is not None)
-            name, made = next(changed, (None, None))
-            if made is None:
-                definitions[step.out] = step
-                steps.append(step)
-                continue
-            changes[name] += 1
-            result = made if type(made) is Var else made[-1].out
-            if result is not step.out:
-                same[step.out] = _current(result, same)
-            if type(made) is list:
-                waiting.extend(reversed(made))
+    offers = tuple(visitors.items())
+    waiting = [(step, () if step.fn is check_value else offers) for step in reversed(program.steps)]
+    while waiting:
+        given, left = waiting.pop()
+        step, made, name = _substituted(given, same), None, ""
+        while left and made is None:
+            (name, visit), *left = left
+            made = visit(step, definitions)
+        if made is None:
+            definitions[step.out] = step
+            steps.append(step)
+            continue
+        changes[name] += 1
+        result = made if type(made) is Var else made[-1].out
+        if result is not step.out:
+            same[step.out] = _current(result, same)
+        if type(made) is list:
+            waiting.extend([(each, left) for each in reversed(made)])
     program.steps = steps
     program.outputs = [_current(x, same) if type(x) is Var else x for x in program.outputs]
     return changes

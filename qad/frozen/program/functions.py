@@ -128,8 +128,9 @@ def keeps_shape(fn: Callable[..., Any], args: Sequence[Any]) -> bool:
         return all(type(i) in (int, type(None), type(...)) or _integers(i) or _is_fixed(i) for i in index)
     if fn is np.where or isinstance(fn, np.ufunc):
         return fn is not np.where or len(args) == 3
-    module = module_of(fn)
-    return module.startswith(_KNOWN) and not module.startswith(_BY_VALUES) and fn.__name__ not in _DENIED
+    module = "numpy" if type(fn) is Method else module_of(fn)
+    known = module == "numpy" or (module.startswith(_KNOWN) and not module.startswith(_BY_VALUES))
+    return known and fn.__name__ not in _DENIED
 
 
 def _integers(i):
@@ -162,9 +163,11 @@ def is_of_shapes(error: Exception, fn: Callable[..., Any]) -> bool:
     return known and type(error) in (TypeError, ValueError)
 
 
-ALLOCATING: frozenset[Callable[..., Any]] = frozenset((np.dot, np.concatenate, np.array))
+def writes(step: Step) -> bool:
+    """Whether the function of a step takes an array for its result as one more argument, as here products do."""
+    return step.fn is np.dot and len(step.args) == 2 and not step.kwargs
 
 
 def allocates(step: Step) -> bool:
     """Whether the function of a step gives an array of its own, with axes, whatever it is called with."""
-    return (isinstance(step.fn, np.ufunc) or step.fn in ALLOCATING) and step.out.shape != ()
+    return (isinstance(step.fn, np.ufunc) or step.fn in (np.dot, np.concatenate, np.array)) and step.out.shape != ()

@@ -21,6 +21,7 @@ from numpy import generic, ndarray
 from qad.core.tape.tensor import rebuild as named_tuple
 
 Outcome: TypeAlias = tuple[str, Hashable]
+PLAIN = frozenset((int, float, complex, bool, str, type(None)))
 _number = count().__next__
 
 
@@ -134,36 +135,38 @@ class Program:
         return read
 
 
-def rebuilt(x: Any, replace: Callable[[Any], Any], kinds: tuple[type, ...] = ()) -> Any:
+def rebuilt(x: Any, replace: Callable[[Any], Any], kinds: tuple[type, ...] = (Var,)) -> Any:
     """`x` with each Var in it, or object of other `kinds`, at any depth, given to `replace`."""
     found = type(x)
-    if found is Var if not kinds else issubclass(found, kinds):
+    if found in PLAIN:
+        return x
+    if found in kinds:
         return replace(x)
-    if found is tuple:
-        return tuple([rebuilt(each, replace, kinds) for each in x])
-    if found is list:
-        return [rebuilt(each, replace, kinds) for each in x]
+    if found is tuple or found is list:
+        return found([
+            x if (kind := type(x)) in PLAIN else replace(x) if kind in kinds else rebuilt(x, replace, kinds) for x in x
+        ])  # fmt: skip
+    if found is dict:
+        return {key: rebuilt(each, replace, kinds) for key, each in x.items()} if x else x
     if found is slice:
         return slice(*[rebuilt(each, replace, kinds) for each in (x.start, x.stop, x.step)])
-    if found is dict:
-        return {key: rebuilt(each, replace, kinds) for key, each in x.items()}
+    if issubclass(found, kinds):
+        return replace(x)
     return named_tuple(x, [rebuilt(each, replace, kinds) for each in x]) if isinstance(x, tuple) else x
 
 
 def variables(x: Any) -> list[Var]:
     """Every Var in `x`, at any depth, as a list."""
-    found, waiting = [], [x]
-    while waiting:
-        x = waiting.pop()
-        kind = type(x)
-        if kind is Var:
-            found.append(x)
-        elif issubclass(kind, (tuple, list)):
-            waiting.extend(reversed(x))
-        elif kind is slice:
-            waiting += x.step, x.stop, x.start
-        elif kind is dict:
-            waiting.extend(reversed(x.values()))
+    kind = type(x)
+    if kind is Var:
+        return [x]
+    parts = x.values() if kind is dict else (x.start, x.stop, x.step) if kind is slice else x
+    found = []
+    for each in parts if kind in (dict, slice) or issubclass(kind, (tuple, list)) else ():
+        if type(each) is Var:
+            found.append(each)
+        elif type(each) not in PLAIN:
+            found += variables(each)
     return found
 
 

@@ -88,9 +88,9 @@ class Recorder:
             )
         self._refuse_order(fn, args, kwargs)
         if wants_numbers(fn):
-            args, kwargs = (*args[:1], *self._numbers(args[1:])), self._numbers(kwargs)
-        values, named = (rebuilt(x, _value, (Traced,)) for x in (args, kwargs))
-        template, keywords = (rebuilt(x, self._symbol, (Traced, np.ndarray)) for x in (args, kwargs))
+            args, kwargs = (*args[:1], *self._numbers(args[1:])), kwargs and self._numbers(kwargs)
+        values, named = rebuilt(args, _value, (Traced,)), rebuilt(kwargs, _value, (Traced,))
+        template, keywords = [rebuilt(x, self._symbol, (Traced, np.ndarray)) for x in (args, kwargs)]
         if mutates is not None:
             self._refuse_target(mutates, fn)
         value = self._called(fn, values, named)
@@ -132,7 +132,8 @@ class Recorder:
             self.steps.append(Step(fn, args, kwargs, var))
             self.guard(var, outcome(value, type(value).__name__))
             return value
-        self._refuse_result(value, fn)
+        if type(value) is not np.ndarray or value.dtype.kind not in "fc":
+            self._refuse_result(value, fn)
         var = Var.like(value)
         self.steps.append(Step(fn, args, kwargs, var))
         if not settled:

@@ -7,6 +7,7 @@ shape, dtype), ("scalar", dtype), ("number", type) or ("static", type, value); t
 from __future__ import annotations
 
 from enum import Enum
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -121,14 +122,7 @@ def _words(kind):
     return f"{kind[2]!r}" if kind[0] == "static" else f"a {kind[0]} of {kind[1]}"
 
 
-def front(kinds: Sequence[tuple[Any, ...]]) -> Callable[..., bool]:
+def front(kinds: Sequence[tuple[Any, ...]]) -> Callable[[tuple[Any, ...]], bool]:
     """A test whether arguments are plain arrays of these kinds."""
-    wanted = [(shape, dtype) for _, shape, dtype in kinds]
-
-    def fits(*args):
-        for x, (shape, dtype) in zip(args, wanted, strict=True):
-            if type(x) is not ndarray or x.shape != shape or x.dtype is not dtype:
-                return False
-        return True
-
-    return fits
+    types, forms, form = [ndarray] * len(kinds), [kind[1:] for kind in kinds], attrgetter("shape", "dtype")
+    return lambda args: [*map(type, args)] == types and [*map(form, args)] == forms

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from qad.frozen.passes import improve
-from qad.frozen.program.functions import allocates
+from qad.frozen.program.functions import allocates, writes
 from qad.frozen.program.program import Var, rebuilt, variables
 from qad.frozen.run.compiled import lowering
 from qad.frozen.run.compiled.blocks import BLOCK, parts
@@ -104,11 +104,11 @@ class Workspace:
         self.places: Places = places
         self.arrays: dict[Var, np.ndarray] = _arrays(places, offsets, size)
         program, arrays = places.program, self.arrays
-        moving = dict.fromkeys([*program.inputs, *(step.out for step in program.steps if step.out not in arrays)])
+        steps = [step for step in program.steps if step.out not in places.views and step.out not in places.late]
+        moving = dict.fromkeys([*program.inputs, *(step.out for step in steps if step.out not in arrays)])
         self.number: dict[Var, int] = {var: n for n, var in enumerate(moving)}
         self.registers: list[Any] = [None] * len(moving)
         self.copies: list[tuple[Any, int]] = [(arrays[var], i) for i, var in enumerate(program.inputs) if var in arrays]
-        steps = [step for step in program.steps if step.out not in places.views]
         self.last: dict[Var, Any] = {var: step for step in steps for var in step.reads()}
         self.last.update((x, None) for x in program.outputs if type(x) is Var)
         self.instructions: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
@@ -131,18 +131,25 @@ class Workspace:
         """The instruction of a step: a call of arrays that are known, or one that reads them from the registers."""
         arrays, number, registers = self.arrays, self.number, self.registers
         args, kwargs = (rebuilt(x, lambda var: arrays.get(var, var)) for x in (step.args, step.kwargs))
-        known = all(var in arrays for var in step.reads())
-        target, place = (arrays[step.out], ()) if step.out in arrays else (registers, number[step.out])
         if step.out in self.places.copies:  # into a buffer of another shape, through a view of the buffer
             return arrays[step.out].reshape(args[0].shape).__setitem__, (..., args[0])
-        if known:
-            return _store, (target, place, partial(step.fn, **kwargs) if kwargs else step.fn, args)
+        if all(var in arrays for var in step.reads()):
+            call = partial(step.fn, **kwargs) if kwargs else step.fn, args
+            if step.out in self.places.late:
+                return call
+            if step.out in arrays and writes(step):
+                return step.fn, (*args, arrays[step.out])
+            return _store, (*self._place(step.out), *call)
         fn = step.fn
         if kwargs or any(type(x) is not Var and variables(x) for x in args):
             moving = list(dict.fromkeys([*variables(args), *variables(kwargs)]))
             fn, args = _nested(fn, args, kwargs, moving), moving
         dead = [number[var] for var in {*step.reads()} if self.last[var] is step and var in number]
-        return _fill, (registers, target, place, fn, [self._register(x) for x in args], dead)
+        return _fill, (registers, *self._place(step.out), fn, [self._register(x) for x in args], dead)
+
+    def _place(self, var):
+        """Where a value is written: what holds it, and the index there."""
+        return (self.arrays[var], ()) if var in self.arrays else (self.registers, self.number[var])
 
     def _register(self, x):
         """The number of the register that holds an argument; one more for what is known before the run."""
@@ -159,6 +166,8 @@ class Workspace:
         if array is not None:
             return (array.copy, ("K",)) if kind == "array" else (array.__getitem__, ((),))
         step = self.places.definitions.get(x)
+        if x in self.places.late:
+            return self._instruction(step)
         own = x in self.places.results and (x in self.places.rows or allocates(step))
         return _taken, (self.registers, self.number[x], own, kind)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.frozen.passes.rewriting import is_view
-from qad.frozen.program.functions import RESHAPE, TRANSPOSE, VIEWS, allocates
+from qad.frozen.program.functions import RESHAPE, TRANSPOSE, VIEWS, allocates, writes
 from qad.frozen.program.program import Step, Var, rebuilt
 from qad.frozen.run.compiled import lowering
 from qad.frozen.run.compiled.blocks import BLOCK, chains
@@ -47,6 +47,8 @@ class Places:
         Buffers in Fortran order.
     results : set of Var
         Outputs that nothing else reads, and whoever computes them allocates: large ones, without the loop all.
+    late : set of Var
+        Small results that are made when all else is done, by the call that gathers them.
     rows : dict of Var -> list of Row
         Steps that the compiled loop carries out (`qad.frozen.run.compiled`).
     chains, local : list of Chain, set of Var
@@ -74,19 +76,28 @@ class Places:
                 self._buffer(var)
         for step in program.steps:
             known = step.out.kind in ("array", "scalar")
-            if known and not (step.fn in VIEWS and self._view(step)) and self.compiled:
+            if known and not (step.fn in VIEWS and self._view(step)):
                 self._lower(step)
         self.chains: list[Chain] = chains(self) if self.rows else []
         self.local: set[Var] = {var for chain in self.chains for var in chain.local}
+        self.late: set[Var] = {x for x in self.results - self.rows.keys() if x.nbytes <= SMALL and self._at_the_end(x)}
+
+    def _at_the_end(self, var):
+        """Whether what makes a result allocates it, and reads static memory, so that it can be made last of all."""
+        step = self.definitions.get(var)
+        return step is not None and allocates(step) and all(x in self.dummies for x in step.reads())
 
     def _lower(self, step):
-        """Leave a step to the compiled loop, which writes into a buffer, or into a large result."""
+        """Leave a step to the compiled loop, which writes into a buffer, or into a large result.
+
+        Scalars of other steps lie in buffers, too, where the loop reads them or their function writes there.
+        """
         out = step.out
         if out not in self.results:
             self._buffer(out)
         if rows := lowering.lowered(step, self.find):
             self.rows[out] = rows
-        elif out.kind != "scalar":  # which the loop reads from a buffer, whoever makes it
+        elif out.kind != "scalar" or not (self.compiled or writes(step)):
             self.buffers.discard(out)
             self.dummies.pop(out, None)
 
@@ -107,7 +118,7 @@ class Places:
         if step.fn is not RESHAPE or not is_view(step) or step.out in self.results:
             return False
         self._buffer(step.out)
-        if rows := lowering.lowered(step, self.find) if self.compiled else None:
+        if rows := lowering.lowered(step, self.find):
             self.rows[step.out] = rows
         else:
             self.copies.add(step.out)
@@ -141,7 +152,7 @@ def aligned(size: int) -> np.ndarray:
 
 def memory_plan(places: Places) -> tuple[dict[Var, int], int]:
     """Places for the buffers of a program in one block of memory: offsets in bytes, and the size of the block."""
-    offsets, end, holes = {}, 0, []  # holes are pairs (offset, size), no two adjacent
+    offsets, end, holes = {}, 0, {}  # sizes of holes by their offsets, no two adjacent
     begun, ended = {}, {}
     for var, (first, last) in lives(places).items():
         size = BLOCK * var.dtype.itemsize if var in places.local else var.nbytes
@@ -150,25 +161,17 @@ def memory_plan(places: Places) -> tuple[dict[Var, int], int]:
         ended.setdefault(last, []).append((var, size))
     for number in range(-1, len(places.program.steps)):
         for var, size in begun.get(number, ()):
-            hole = min((hole for hole in holes if hole[1] >= size), key=lambda hole: hole[1], default=None)
-            if hole is None:
-                hole, end = (end, size), end + size
-            else:
-                holes.remove(hole)
-            offsets[var] = hole[0]
-            if hole[1] > size:
-                holes.append((hole[0] + size, hole[1] - size))
+            room, at = min([(room, at) for at, room in holes.items() if room >= size], default=(size, end))
+            offsets[var], end = at, max(end, at + size)
+            holes.pop(at, None)
+            if room > size:
+                holes[at + size] = room - size
         for var, size in ended.get(number, ()):
-            _give_back(offsets[var], size, holes)
+            at = offsets[var]
+            size += holes.pop(at + size, 0)
+            before = next((start for start, room in holes.items() if start + room == at), at)
+            holes[before] = holes.get(before, 0) + size
     return offsets, end
-
-
-def _give_back(offset, size, holes):
-    """A hole, one with those beside it."""
-    beside = [hole for hole in holes if hole[0] == offset + size or sum(hole) == offset]
-    for hole in beside:
-        holes.remove(hole)
-    holes.append((min([offset, *(hole[0] for hole in beside)]), size + sum(hole[1] for hole in beside)))
 
 
 def lives(places: Places) -> dict[Var, tuple[int, int]]:
@@ -197,7 +200,7 @@ def _last_uses(places):
     last = {x: len(steps) for x in places.program.outputs if type(x) is Var}
     for number in reversed(range(len(steps))):
         step = steps[number]
-        read = -1 if step.out in places.views else number
+        read = -1 if step.out in places.views else len(steps) if step.out in places.late else number
         if step.out not in places.buffers and not allocates(step):
             read = max(read, last.get(step.out, -1))
         for var in step.reads():

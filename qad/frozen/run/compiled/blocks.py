@@ -124,7 +124,7 @@ def chains(places: Places) -> list[Chain]:
         if size:
             chain.add(number, step, rows)
     found = [chain for chain in found if len(chain.steps) >= FEWEST]
-    uses = places.program.uses()
+    uses = places.program.uses() if found else {}
     for chain in found:
         within = Counter(var for _, step, _ in chain.steps for var in step.reads())
         arrays = chain.outs - set(chain.sums)

@@ -221,6 +221,7 @@ def finder(places: Places) -> Find:
     known, dummies, made = places.program.constants, places.dummies, places.definitions
 
     def find(var):
+        require(places.compiled)
         if var in dummies:
             value = dummies[var]
             require(value.dtype.isnative and value.flags.aligned)

@@ -61,8 +61,9 @@ def instruction(parts: list[Part], arrays: Arrays, registers: list[Any], number:
         array = holder if isinstance(holder, np.ndarray) else arrays.get(holder)
         if array is None:
             return 0, given.setdefault(holder, len(given))
-        held[id(array)] = array
-        return address_of(array), -1
+        if id(array) not in held:
+            held[id(array)] = address_of(array), array
+        return held[id(array)][0], -1
 
     numbers = np.array([row.numbers(address, own) for row in rows], np.int64)
     ends = np.cumsum([0, *(len(part) for _, part in parts)]).tolist()
