@@ -62,8 +62,6 @@ PATCHES = {  # the files that change what another one has made, and what it is
     ("core/fast/__init__.py", "recorders"),
     ("core/buffers/primitive.py", "WRITE"),  # the rules of the primitive that levels write by
     ("core/vmap/rules.py", "Batched"),  # a class and what NumPy's protocols make of it, in two files
-    ("mps/__init__.py", "Methods"),
-    ("mps/conserving/observables.py", "SymmetricMPS"),
 }
 INSTALLED = {"sweep", "unary", "unary_with_metadata", "binary", "product"}
 FROM_CORE = {

@@ -1,7 +1,5 @@
 """Chains: matrix product states and operators, their energies and ground states."""
 
-import sys
-
 from qad.mps import uniform
 from qad.mps.blocks import mutual_information, negativity
 from qad.mps.conserving.quantities import sectors
@@ -15,7 +13,6 @@ from qad.mps.gates import apply, swap
 from qad.mps.lattice import Lattice
 from qad.mps.local import Site, site
 from qad.mps.measures import local_expectations, measure, reduced_density
-from qad.mps.methods import Methods
 from qad.mps.models import aklt, blbq, heisenberg, ising, j1j2, long_range_ising, xxz
 from qad.mps.more_models import bose_hubbard, xyz
 from qad.mps.observables import energy, expectation, log_norm2, norm, norm2, overlap, variance
@@ -37,5 +34,3 @@ __all__ = [
     "schmidt_values", "sectors", "site", "structure_factor", "swap", "thermal_state", "tj", "transfer", "uniform",
     "variance", "xxz", "xyz",
 ]  # fmt: skip
-
-Methods.functions = sys.modules[__name__]

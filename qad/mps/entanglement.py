@@ -14,6 +14,7 @@ from qad.linalg import norm as frobenius
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.gauge import leading_values
 from qad.mps.measures import check_state
+from qad.mps.methods import offered
 from qad.mps.reached import check_filled, rank
 from qad.mps.schmidt import sectors_of
 from qad.mps.spectral_sums import UNRESOLVED, check_order, entropy_of
@@ -40,6 +41,7 @@ class SectorEntropy(NamedTuple):
     entropy: Any
 
 
+@offered
 def entanglement_entropy(
     psi: MPS | SymmetricMPS, bond: int | None = None, *, order: float = 1, by_sector: bool = False
 ) -> Array | dict[Any, SectorEntropy] | list[dict[Any, SectorEntropy]]:

@@ -16,6 +16,7 @@ from qad.mps.checks import check_kind
 from qad.mps.conserving.quantities import named
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.gauge import mirrored
+from qad.mps.methods import offered
 from qad.mps.operator import MPO
 from qad.mps.reached import orders_of, side_ranks, span_ranks
 from qad.mps.sites import applied
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 MOST_ENTRIES = 2**20  # of an operator that is applied
 
 
+@offered
 def apply(
     psi: State,
     operator: str | ArrayLike,
@@ -142,6 +144,7 @@ def check_room(psi: State, operator: Array, sites: Sequence[int], after: State, 
             )
 
 
+@offered
 def swap(psi: State, one: int, other: int, max_bond: int | None = None, cutoff: float = 1e-14) -> State:
     """The state with what stands on two sites exchanged.
 

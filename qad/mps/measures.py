@@ -20,6 +20,7 @@ from qad.mps.conserving.quantities import named
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.densities import environments, reduced, site_density
 from qad.mps.gates import as_matrix, check_sites
+from qad.mps.methods import offered
 from qad.mps.state import MPS
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ def local_expectations(
     return np.stack([(density * matrix.T).sum() / density.trace() for density, matrix in pairs])
 
 
+@offered
 def measure(psi: MPS | SymmetricMPS, operator: str | ArrayLike, sites: int | Sequence[int] | None = None) -> Array:
     """Expectation values of an operator in the normalised state, on each of some sites, or on several together.
 

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from qad.core.trees import tree_map
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from qad.typing import Array, ArrayLike, Real, Scalar
 
+    F = TypeVar("F", bound=Callable[..., Any])
+
+
+OFFERED: dict[str, Callable[..., Any]] = {}  # by their names: what states make use of and stands above them
+
+
+def offered(function: F) -> F:
+    """Let states make use of a function or class, by its name (a decorator)."""
+    OFFERED[function.__name__] = function
+    return function
+
 
 class Methods:
-    """The part of `qad.mps.MPS` and `qad.mps.SymmetricMPS` that calls functions of the same names.
-
-    Attributes
-    ----------
-    functions : module
-        `qad.mps`, which stands above and says so.
-    """
+    """The part of `qad.mps.MPS` and `qad.mps.SymmetricMPS` that calls functions of the same names."""
 
     __slots__ = ()
-    functions: ClassVar[Any]
 
     def copy(self) -> Self:
         """The same state in arrays of its own.
@@ -57,7 +61,7 @@ class Methods:
         >>> round(float(qad.mps.MPS.random(n=6, bond=4).norm()), 12)
         1.0
         """
-        return self.functions.norm(self)
+        return OFFERED["norm"](self)
 
     def overlap(self, other: Self) -> Scalar:
         """``<psi|other>``, this state conjugated: `qad.mps.overlap`.
@@ -69,7 +73,7 @@ class Methods:
         >>> complex(up_down.overlap(2j * up_down))
         2j
         """
-        return self.functions.overlap(self, other)
+        return OFFERED["overlap"](self, other)
 
     def expectation(self, H: Any) -> Scalar:
         """``<psi|H|psi>``, not divided by the norm: `qad.mps.expectation`.
@@ -80,7 +84,7 @@ class Methods:
         >>> complex(qad.mps.MPS.product([0, 1, 0, 1]).expectation(qad.mps.heisenberg(4)))
         (-0.75+0j)
         """
-        return self.functions.expectation(self, H)
+        return OFFERED["expectation"](self, H)
 
     def entanglement_entropy(self, bond: int | None = None, *, order: float = 1) -> Array:
         """The entropy of a bond, or of all, in nats: `qad.mps.entanglement_entropy`.
@@ -91,7 +95,7 @@ class Methods:
         >>> qad.mps.MPS.product(["up", "down", "up"]).entanglement_entropy().round(12)
         array([0., 0.])
         """
-        return self.functions.entanglement_entropy(self, bond, order=order)
+        return OFFERED["entanglement_entropy"](self, bond, order=order)
 
     def measure(self, operator: str | ArrayLike, sites: int | Sequence[int] | None = None) -> Array:
         """Expectation values in the normalised state: `qad.mps.measure`.
@@ -102,7 +106,7 @@ class Methods:
         >>> qad.mps.MPS.product(["up", "down", "up"]).measure("Sz", [0, 1]).real
         array([ 0.5, -0.5])
         """
-        return self.functions.measure(self, operator, sites)
+        return OFFERED["measure"](self, operator, sites)
 
     def apply(
         self,
@@ -120,7 +124,7 @@ class Methods:
         >>> flipped.measure("Sz").real
         array([ 0.5, -0.5,  0.5])
         """
-        return self.functions.apply(self, operator, sites, max_bond, cutoff)
+        return OFFERED["apply"](self, operator, sites, max_bond, cutoff)
 
     def swap(self, one: int, other: int, max_bond: int | None = None, cutoff: float = 1e-14) -> Self:
         """The state with two sites exchanged: `qad.mps.swap`.
@@ -131,4 +135,4 @@ class Methods:
         >>> qad.mps.MPS.product([0, 1, 1]).swap(0, 2).measure("Sz").real
         array([-0.5, -0.5,  0.5])
         """
-        return self.functions.swap(self, one, other, max_bond, cutoff)
+        return OFFERED["swap"](self, one, other, max_bond, cutoff)

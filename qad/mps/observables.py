@@ -15,6 +15,7 @@ from qad.mps.conserving.observables import operator_for
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.energy import energy_of, has_own_node, is_plain, prepared
 from qad.mps.frozen_energy import energy_of_both, is_frozen
+from qad.mps.methods import offered
 from qad.mps.operator import MPO
 from qad.mps.opsum import OpSum
 from qad.mps.sandwich import inner, operator_matrices, product, quotient, sandwich
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from qad.typing import Array, Real, Scalar
 
 
+@offered
 def norm(psi: MPS | SymmetricMPS) -> Real:
     """``sqrt(<psi|psi>)``, real.
 
@@ -123,6 +125,7 @@ def squared_norm(psi: MPS | SymmetricMPS) -> tuple[Real, Any]:
     return square.real, log_scale
 
 
+@offered
 def overlap(bra: MPS | SymmetricMPS, ket: MPS | SymmetricMPS) -> Scalar:
     """``<bra|ket>``; the first state is conjugated.
 
@@ -153,6 +156,7 @@ def overlap(bra: MPS | SymmetricMPS, ket: MPS | SymmetricMPS) -> Scalar:
     return inner(bra, ket)
 
 
+@offered
 def expectation(psi: MPS | SymmetricMPS, H: MPO | OpSum) -> Scalar:
     """``<psi|H|psi>``, not divided by the norm.
 

@@ -14,7 +14,7 @@ from qad.mps.amplitudes.reading import Readings
 from qad.mps.chain import Chain, site_count
 from qad.mps.conserving import make as symmetric
 from qad.mps.forms import Forms
-from qad.mps.methods import Methods
+from qad.mps.methods import Methods, offered
 from qad.mps.sandwich import normalised
 from qad.mps.sites import basis_or_vector, join, numbered, random_gaussian, random_isometry
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 MOST_AMPLITUDES = 2**28  # what to_dense is willing to write out: 4 GiB of complex128
 
 
+@offered
 class MPS(Forms, Methods, Readings, Chain):
     """A matrix product state ``psi[s1, ..., sn] = tr(A1[s1] A2[s2] ... An[sn])``.
 
@@ -199,6 +200,3 @@ class MPS(Forms, Methods, Readings, Chain):
         MPS(5 sites, open, bonds 1-4-4-4-4-1, complex128)
         """
         return self if not self.periodic else type(self)(gauge.opened(self.tensors))
-
-
-symmetric.SymmetricMPS.ordinary = MPS

@@ -9,6 +9,7 @@ from qad.extend import Tensor
 from qad.mps.conserving.environments import Operator
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.environments import Rows
+from qad.mps.methods import offered
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.fusing import fuse
 from qad.symmetric.layout import layout
@@ -58,6 +59,7 @@ def check_kinds(psi: SymmetricMPS, H: MPO) -> None:
             )
 
 
+@offered
 def after(psi: SymmetricMPS, H: MPO) -> SymmetricMPS:
     """The state that an operator makes, its bonds pairs of a channel and a bond."""
     if not hasattr(H, "conserving"):
@@ -69,6 +71,3 @@ def after(psi: SymmetricMPS, H: MPO) -> SymmetricMPS:
         legs = tuple([Leg._made(leg.symmetry, leg.charges, leg.dims, leg.flow) for leg in product.legs])
         tensors.append(SymTensor(layout(legs, 2, product.layout.total, product.symmetry), product.resplit(2).data))
     return SymmetricMPS(tensors, psi.conserved)
-
-
-SymmetricMPS.after = after

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from qad.mps.conserving.amplitudes import scaled_amplitudes
 from qad.mps.conserving.sampling import drawn
 from qad.mps.conserving.site_tensors import SiteTensors, require_alike, total_of
 from qad.mps.forms import Forms
-from qad.mps.methods import Methods
+from qad.mps.methods import OFFERED, Methods
 from qad.mps.row import Linear
 from qad.symmetric.generic import with_numbers
 from qad.symmetric.tensor import SymTensor
@@ -58,8 +58,6 @@ class SymmetricMPS(Linear, Forms, Methods, Readings, SiteTensors):
     __slots__ = ("tensors", "conserved")
     tensors: tuple[Any, ...]
     conserved: Quantities
-    ordinary: ClassVar[Any]  # `qad.mps.MPS`, which stands above and says so
-    after: ClassVar[Any]  # the state that an operator makes, likewise
 
     def __init__(self, tensors: Iterable[SymTensor], conserved: Quantities):
         self.tensors, self.conserved = tuple(tensors), conserved
@@ -87,7 +85,7 @@ class SymmetricMPS(Linear, Forms, Methods, Readings, SiteTensors):
 
     def __rmatmul__(self, H: Any) -> SymmetricMPS:
         """``H @ psi`` is the state that an operator makes; its bonds are pairs of a channel and a bond."""
-        return self.after(H)
+        return OFFERED["after"](self, H)
 
     def save(self, path: FilePath) -> None:
         """Write the state to an ``.npz`` file; `load` reads it.
@@ -141,7 +139,7 @@ class SymmetricMPS(Linear, Forms, Methods, Readings, SiteTensors):
         True
         """
         orders = self.conserved.orders
-        return self.ordinary(
+        return OFFERED["MPS"](
             [t.to_dense()[:, np.argsort(order)] for t, order in zip(self.tensors, orders, strict=True)]
         )
 
