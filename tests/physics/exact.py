@@ -4,6 +4,8 @@ A chain is a list of kinds of sites; a Hamiltonian is a list of terms ``(coeffic
 which `opsum` gives to qad and `dense` turns into a sparse matrix here.  Fermions are those of Jordan and Wigner.
 """
 
+from functools import lru_cache, reduce
+
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import eigsh, expm_multiply
@@ -60,24 +62,23 @@ def size_of(kind):
 
 def placed(kinds, name, site):
     """One named operator on one site of the chain, with its Jordan-Wigner string."""
-    total = sp.identity(1, format="csr")
-    for i, kind in enumerate(kinds):
-        if i == site:
-            own = KINDS[kind][name] if isinstance(name, str) else name
-        else:
-            own = (
-                KINDS[kind]["F"] if isinstance(name, str) and name in FERMIONIC and i < site else np.eye(size_of(kind))
-            )
-        total = sp.kron(total, own, format="csr")
-    return total
+    left, right = (int(np.prod([size_of(kind) for kind in part])) for part in (kinds[:site], kinds[site + 1 :]))
+    string = np.ones(left)
+    if name in FERMIONIC:
+        string = reduce(np.kron, [KINDS[kind]["F"].diagonal() for kind in kinds[:site]], np.ones(1))
+    return sp.kron(sp.kron(sp.diags(string), KINDS[kinds[site]][name]), sp.identity(right), format="csr")
 
 
 def product(kinds, *factors):
     """The product of named operators on sites, ``"X", 0, "Z", 2``."""
-    total = sp.identity(int(np.prod([size_of(kind) for kind in kinds])), format="csr")
-    for name, site in zip(factors[::2], factors[1::2], strict=True):
-        total = total @ placed(kinds, name, site)
-    return total
+    return multiplied(tuple(kinds), *factors)
+
+
+@lru_cache(maxsize=512)
+def multiplied(kinds, *factors):
+    """The same; sums of terms at other couplings ask for it again."""
+    pairs = zip(factors[::2], factors[1::2], strict=True)
+    return reduce(lambda one, other: one @ other, [placed(kinds, name, site) for name, site in pairs])
 
 
 def dense(kinds, terms):

@@ -79,7 +79,10 @@ def test_every_model_by_the_default_search(name):
     assert mps.variance(found.state, model()) < 1e-7
 
 
-@pytest.mark.parametrize("name", [name for name in MODELS if MODELS[name][-1]])
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=[pytest.mark.slow] * (n in ("xxz", "j1j2"))) for n in MODELS if MODELS[n][-1]],
+)
 def test_every_model_with_its_charge(name):
     model, kind, n, terms, _, charge = MODELS[name]
     h = exact.dense([kind] * n, terms)
@@ -118,25 +121,27 @@ def test_a_lattice():
     assert len(pairs) == 15  # six along the axis, nine around
 
 
+@pytest.mark.parametrize("seed", [0, *[pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 4)]])
 @pytest.mark.parametrize("method", ["dmrg", "dmrg2", "lbfgs", "riemannian"])
-def test_the_weakly_coupled_ends_by_every_method(method):
+def test_the_weakly_coupled_ends_by_every_method(method, seed):
     """The two lowest states differ by an overlap of both ends; "converged" is the lowest."""
     terms = [(1.0, "Z", 0, "Z", 11), (0.3, "X", 0, "X", 6), *[(0.1, "X", i) for i in range(12)]]
     wanted = exact.lowest(exact.dense([HALF] * 12, terms))[0][0]
     assert wanted == pytest.approx(-2.04403, abs=1e-5)
-    for seed in range(2):
-        found = mps.ground_state(exact.opsum([HALF] * 12, terms), method=method, seed=seed)
-        assert not found.converged or found.energy == pytest.approx(wanted, abs=1e-8)
+    found = mps.ground_state(exact.opsum([HALF] * 12, terms), method=method, seed=seed)
+    assert not found.converged or found.energy == pytest.approx(wanted, abs=1e-8)
 
 
-def test_ising_of_forty_sites():
-    found = mps.ground_state(mps.ising(40, 1.3))
-    assert found.converged and found.energy == pytest.approx(free.ising_energy(40, 1.3), abs=1e-8)
+@pytest.mark.parametrize("n", [16, pytest.param(40, marks=pytest.mark.slow)])
+def test_ising_and_free_fermions(n):
+    found = mps.ground_state(mps.ising(n, 1.3))
+    assert found.converged and found.energy == pytest.approx(free.ising_energy(n, 1.3), abs=1e-8)
 
 
-def test_heisenberg_and_bethe():
-    found = mps.ground_state(mps.heisenberg(20), 48)
-    assert found.converged and found.energy == pytest.approx(free.heisenberg_open(20), abs=1e-7)
+@pytest.mark.parametrize("n", [16, pytest.param(20, marks=pytest.mark.slow)])
+def test_heisenberg_and_bethe(n):
+    found = mps.ground_state(mps.heisenberg(n), 48)
+    assert found.converged and found.energy == pytest.approx(free.heisenberg_open(n), abs=1e-7)
 
 
 def test_gradient_by_fields_is_that_of_free_fermions():

@@ -15,7 +15,7 @@ CHAINS = {
 @pytest.mark.parametrize(
     "name, samples",
     [
-        ("second neighbours", 10),
+        ("second neighbours", 8),
         pytest.param("second neighbours", 40, marks=pytest.mark.slow),
         pytest.param("ising", 40, marks=pytest.mark.slow),
     ],

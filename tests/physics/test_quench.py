@@ -18,7 +18,7 @@ def z_of(H, start, time, steps, site):
 
 @pytest.mark.parametrize(
     "n, steps",
-    [(10, 4), pytest.param(10, 10, marks=pytest.mark.slow), pytest.param(12, 10, marks=pytest.mark.slow)],
+    [(10, 3), pytest.param(10, 10, marks=pytest.mark.slow), pytest.param(12, 10, marks=pytest.mark.slow)],
 )
 def test_the_first_gradient_of_a_quench(n, steps):
     """By the coupling, the field and the time; from a product state of as many sites as amplify inverses."""
@@ -53,8 +53,8 @@ def test_evolution_does_not_stand_still(name):
     h, z, time = exact.dense(spins, terms), exact.product(spins, "Z", site), 0.25
     wanted = exact.mean(z, exact.evolved(h, exact.basis(spins, [0] * n), time))
     H = exact.opsum(spins, terms)
-    assert z_of(H, UP([0] * n), time, 10, site) == pytest.approx(wanted, abs=STEPS)
-    slope = qad.grad(lambda t: z_of(H, UP([0] * n), t, 10, site))(time)
+    assert z_of(H, UP([0] * n), time, 6, site) == pytest.approx(wanted, abs=STEPS)
+    slope = qad.grad(lambda t: z_of(H, UP([0] * n), t, 6, site))(time)
     right = exact.difference(lambda t: exact.mean(z, exact.evolved(h, exact.basis(spins, [0] * n), t)), time)
     assert slope == pytest.approx(right, abs=1e-7)
 
@@ -72,7 +72,7 @@ def test_a_ladder_of_free_fermions():
     single = np.zeros((8, 8))
     for i, k in ladder.bonds():
         single[i, k] = single[k, i] = -1.0
-    final = mps.evolve(UP(filling), H, 0.25, 20).state
+    final = mps.evolve(UP(filling), H, 0.25, 10).state
     found = np.real(mps.local_expectations(final, "N", sites="fermion"))
     assert found == pytest.approx(free.densities(single, filling, 0.25), abs=STEPS)
 
@@ -115,7 +115,7 @@ def test_gradients_from_every_start(start, n, model):
     x, dense = exact.product(spins, "X", 4), psi.to_dense()
     wanted = lambda j, t: exact.mean(x, exact.evolved(exact.dense(spins, terms(j)), dense, t))
     value = lambda j, t: mps.local_expectations(
-        mps.evolve(psi, exact.opsum(spins, terms(j)), t, 6).state, "X")[4].real  # fmt: skip
+        mps.evolve(psi, exact.opsum(spins, terms(j)), t, 4).state, "X")[4].real  # fmt: skip
     found = qad.grad(value, argnums=(0, 1))(1.0, 0.2)
     slopes = [exact.difference(lambda j: wanted(j, 0.2), 1.0), exact.difference(lambda t: wanted(1.0, t), 0.2)]
     assert np.array(found) == pytest.approx(np.array(slopes), abs=1e-7)
@@ -124,7 +124,7 @@ def test_gradients_from_every_start(start, n, model):
 def test_gradient_by_the_state():
     """Of a product state by its angle."""
     H, spins = mps.j1j2(6, 1.0, 0.4), ["spin-1/2"] * 6
-    value = lambda a: z_of(H, UP([qad.array([np.cos(a), np.sin(a)])] * 3 + [0, 1, 0]), 0.2, 4, 2)
+    value = lambda a: z_of(H, UP([qad.array([np.cos(a), np.sin(a)])] * 3 + [0, 1, 0]), 0.2, 3, 2)
     h = exact.dense(spins, exact.exchange(exact.row(6)) + exact.exchange(exact.row(6, 2), 0.4))
 
     def wanted(a):

@@ -26,7 +26,7 @@ def onsager_energy(beta):
     return -exact.difference(onsager, beta, 1e-4)
 
 
-@pytest.mark.parametrize("beta", [0.2, 0.46, 0.6, 1.0])
+@pytest.mark.parametrize("beta", [0.46, 0.6, *[pytest.param(b, marks=pytest.mark.slow) for b in (0.2, 1.0)]])
 def test_onsager(beta):
     value = lambda b: peps.partition_function(classical.ising(b))
     found, slope = qad.value_and_grad(value)(beta)
@@ -65,7 +65,9 @@ CONSTANTS = {
 }
 
 
-@pytest.mark.parametrize("name", CONSTANTS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n == "clock of four")) for n in CONSTANTS]
+)
 def test_constants(name):
     tensor, wanted = CONSTANTS[name]
     assert classical.partition_function(tensor) == pytest.approx(wanted, abs=1e-8)

@@ -35,6 +35,7 @@ CHANGED = (
 )
 
 DATA = (bool, int, float, complex, str, bytes, type(None))
+PARTS = {dict: dict.items, tuple: tuple, slice: lambda x: (x.start, x.stop, x.step)}
 
 
 def checkpoint(f: Callable[P, R]) -> Callable[P, R]:
@@ -211,10 +212,10 @@ def digest(roots: Sequence[Node | None]) -> bytes:
 def _add(total: Any, x: Any) -> None:
     """Add a constant, of any depth, to a digest; of an object that is no data, its type."""
     x = value_of(x)
-    parts = {dict: lambda: x.items(), tuple: lambda: x, slice: lambda: (x.start, x.stop, x.step)}.get(type(x))
-    if parts is not None:
-        total.update(f"{len(parts())} of".encode())
-        for each in parts():
+    if type(x) in PARTS:
+        parts = PARTS[type(x)](x)
+        total.update(f"{len(parts)} of".encode())
+        for each in parts:
             _add(total, each)
     elif isinstance(x, (np.ndarray, np.generic)):
         total.update(f"{x.dtype}{x.shape}".encode())

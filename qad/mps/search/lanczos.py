@@ -125,8 +125,11 @@ class Krylov:
 
     def projected(self) -> np.ndarray:
         """The operator in this basis."""
-        beside = np.array(self.beside[:-1])
-        return np.diag(self.diagonal) + np.diag(beside, 1) + np.diag(beside, -1)
+        k = len(self.diagonal)
+        matrix = np.zeros(k * k)
+        matrix[:: k + 1] = self.diagonal
+        matrix[1 :: k + 1] = matrix[k :: k + 1] = self.beside[:-1]
+        return matrix.reshape(k, k)
 
     def combine(self, weights: np.ndarray) -> np.ndarray:
         """The vector of these coordinates."""

@@ -115,7 +115,9 @@ class Clustered(Weighted):
             outer = 3 - sum(order)
             q = q.transpose(*order, 3, outer)
             middle.append(np.tensordot(q, q.conj(), (3, 3)))  # two legs across and the one to the middle, twice
-        n = np.einsum("xyaXYA,xXwW,yYzZ,wzcWZC->acAC", middle[0], *sides, middle[1], optimize=True)
+        n = np.tensordot(middle[0], sides[0], ((0, 3), (0, 1)))  # one leg across, then the other: y a y' a' w w'
+        n = np.tensordot(n, sides[1], ((0, 2), (0, 1)))  # a a' w w' z z'
+        n = np.tensordot(n, middle[1], ((2, 3, 4, 5), (0, 3, 1, 4))).transpose(0, 2, 1, 3)
         n = n + n.conj().transpose(2, 3, 0, 1)
         return n / np.linalg.norm(n)
 

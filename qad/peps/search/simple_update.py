@@ -165,7 +165,8 @@ class Weighted:
             q, r = np.linalg.qr(x.reshape(-1, x.shape[3] * x.shape[4]))
             parts.append((q.reshape(*x.shape[:3], -1), r.reshape(-1, *x.shape[3:])))
         (q, r), (p, s) = parts
-        joint = np.einsum("asb,b,ctb,uvst->aucv", r, self.weights[name, leg], s, gate, optimize=True)
+        joint = np.tensordot(r * self.weights[name, leg], s, (2, 2))  # a, in, c, in'
+        joint = np.tensordot(joint, gate, ((1, 3), (2, 3))).transpose(0, 2, 1, 3)
         a, d, c, _ = joint.shape
         u, values, vh = self.cut(joint, (name, leg), (q, p), bond)
         k = len(values)
