@@ -194,7 +194,7 @@ def per_site(psi: MPS, operator: Any, sites: Kinds = None) -> list[Array]:
     """One matrix for each site, as an array; `sites` are the kinds that an operator's name is looked up in."""
     if isinstance(operator, str):
         matrices = named(psi, operator, sites)
-    elif not hasattr(operator, "__len__") or hasattr(operator, "keys"):
+    elif not hasattr(operator, "__len__") or hasattr(operator, "keys") or getattr(operator, "shape", None) == ():
         raise ArgumentError(f"an operator is a name, a matrix or one matrix for each site, not {operator!r}")
     else:
         alone = operator if hasattr(operator, "shape") or not len(operator) else operator[0]

@@ -33,6 +33,9 @@ class Row:
     def __iter__(self) -> Iterator[Any]:
         return iter(self.tensors)
 
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray[Any, Any]:
+        raise ArgumentError(f"{type(self).__name__} is a chain, where an array or a number is needed")
+
     @property
     def bonds(self) -> tuple[int, ...]:
         """Dimensions of the bonds: the one left of site 0, then the one right of every site."""

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import scipy  # loads scipy.sparse.linalg when it is first used
 
 from qad.core.errors import ArgumentError
+from qad.peps.checks import check_kind
+from qad.peps.environment import Environment
 from qad.peps.models import plain
-
-if TYPE_CHECKING:
-    from qad.peps.environment import Environment
 
 SMALL = 400  # dimension up to which all eigenvalues are computed
 
@@ -54,6 +51,7 @@ def correlation_length(env: Environment, direction: str = "row") -> float:
 
 def edges(env: Environment, k: int) -> tuple[list[np.ndarray], list[np.ndarray], int]:
     """Edges of direction k along a line, those of the other side that face them, and how many repeat."""
+    check_kind(env, Environment)
     rows, columns = len(env.cell.places), len(env.cell.places[0])
     length = columns if k == 0 else rows
     near = [(0, i) if k == 0 else (i, 0) for i in range(length)]

@@ -10,13 +10,14 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.peps.cells import CLOCKWISE, cell_of
+from qad.peps.checks import check_kind
+from qad.peps.environment import Environment
+from qad.peps.state import PEPS
 from qad.peps.symmetry import symmetrised
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.peps.environment import Environment
-    from qad.peps.state import PEPS
     from qad.typing import Array
 
 Labelled = tuple[Any, list[Any]]  # a tensor and the names of its legs
@@ -52,6 +53,8 @@ def reduced_density(state: PEPS, sites: Sequence[tuple[int, int]], env: Environm
     >>> rho.shape, round(float(np.einsum("stst->", rho)), 12)
     ((2, 2, 2, 2), 1.0)
     """
+    check_kind(state, PEPS)
+    check_kind(env, Environment)
     places = [(int(row), int(column)) for row, column in sites]
     if not places or len(set(places)) != len(places):
         raise ArgumentError(f"name one or several different sites, not {places}")

@@ -14,11 +14,12 @@ from qad.extend import any_traced
 from qad.linalg import Report
 from qad.linalg.support.derivative_order import orders
 from qad.peps import c4v, cells
+from qad.peps.checks import check_kind
 from qad.peps.models import plain
+from qad.peps.state import PEPS
 from qad.peps.symmetry import symmetrised
 
 if TYPE_CHECKING:
-    from qad.peps.state import PEPS
     from qad.typing import Array
 
 MOST_ORDERS = 3  # to which an isometry near a reference is one
@@ -132,8 +133,7 @@ def environment(
     >>> 9 <= env.chi <= 15, env.error < 1e-10
     (True, True)
     """
-    if not hasattr(state, "tensors"):
-        raise ArgumentError(f"a PEPS comes first, not {type(state).__name__}: energy(state, model, chi)")
+    check_kind(state, PEPS)
     if max(map(orders, state.tensors)) > MOST_ORDERS:
         raise ArgumentError(f"environments have derivatives up to order {MOST_ORDERS}")
     if any_traced(*state.tensors):

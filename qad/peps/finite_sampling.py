@@ -11,6 +11,7 @@ from qad.core.errors import ArgumentError
 from qad.extend import no_grad, value_of
 from qad.peps.finite_rows import boundaries, closed, double_layer
 from qad.peps.finite_state import opened
+from qad.peps.finite_values import known
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,7 +52,7 @@ def sample(state: PEPS, shots: int, chi: int = 32, seed: Seed = 0) -> NDArray[np
         raise ArgumentError(f"shots is {shots!r}: write a whole number of at least 1")
     rng = np.random.default_rng(seed)
     with no_grad():
-        sites = [[value_of(t) for t in row] for row in opened(state)]
+        sites = [[value_of(t) for t in row] for row in opened(known(state))]
         below = boundaries([[closed(double_layer(t)) for t in row] for row in sites], chi)[1]
         above = [np.ones((shots, 1, 1, 1), state.dtype) for _ in sites[0]]
         rows = []

@@ -8,13 +8,14 @@ import numpy as np
 
 from qad.core.errors import ShapeError
 from qad.mps.local import site as kind_of
+from qad.peps.checks import check_kind
 from qad.peps.density import reduced_density
 from qad.peps.environment import Environment, environment
 from qad.peps.models import Model, Term, term
 from qad.peps.orbits import orbits
+from qad.peps.state import PEPS
 
 if TYPE_CHECKING:
-    from qad.peps.state import PEPS
     from qad.typing import Array, ArrayLike, Real
 
 
@@ -81,8 +82,11 @@ def expectation(state: PEPS, operator: Model | Term, env: Environment) -> Real:
     >>> abs(float(qad.peps.expectation(state, sz, env))) <= 0.5
     True
     """
+    check_kind(state, PEPS)
     if isinstance(operator, Term):
         return measured(state, operator, (0, 0), env)
+    check_kind(operator, Model)
+    check_kind(env, Environment)
     total = 0.0
     for weight, t in orbits(operator, state.symmetry, np.dtype(state.dtype).kind == "c"):
         for position in env.cell.first:
@@ -123,6 +127,8 @@ def local_expectations(state: PEPS, operator: str | ArrayLike, env: Environment)
     >>> qad.peps.local_expectations(state, "Sz", qad.peps.environment(state, chi=12)).shape
     (1, 1)
     """
+    check_kind(state, PEPS)
+    check_kind(env, Environment)
     if isinstance(operator, str):
         d = state.phys
         operator = kind_of(f"spin-{d - 1}/2" if d % 2 == 0 else f"spin-{(d - 1) // 2}").matrix(operator)

@@ -10,6 +10,7 @@ import numpy as np
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import as_array, jvp, value_of
 from qad.peps import cells
+from qad.peps.checks import check_kind
 from qad.peps.state import PEPS
 from qad.peps.symmetry import symmetrised
 
@@ -68,6 +69,7 @@ def structure_factor(
     >>> print(round(qad.peps.structure_factor(state, np.diag([0.5, -0.5]), (np.pi, np.pi), chi=1), 6))
     0.2304
     """
+    check_kind(state, PEPS)
     o = np.asarray(operator)
     if o.ndim != 2 or {o.shape} != {(x.shape[0],) * 2 for x in state.tensors}:
         raise ShapeError(f"the operator of shape {o.shape} does not fit the sites of {state!r}")

@@ -60,3 +60,30 @@ def test_infinite_chains_are_sent_to_their_own_functions(call):
 def test_searches_name_the_derivative_of_the_energy(search, instead, transform):
     with pytest.raises(GradientTypeError, match=re.escape(instead)):
         transform(lambda g: search(g).energy)(0.5)
+
+
+@pytest.mark.parametrize("psi", [PSI, CHARGED], ids=["dense", "charged"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda psi: mps.apply(psi, psi, 1),
+        lambda psi: mps.measure(psi, psi, 1),
+        lambda psi: mps.multipoint(psi, ("Z",), psi),
+        lambda psi: mps.evolve(psi, H, psi, 2),
+        lambda psi: mps.mpo_exp(H, psi),
+        lambda psi: mps.xxz(4, psi),
+        lambda psi: mps.uniform.ising(psi),
+    ],
+)
+def test_chains_are_no_numbers(call, psi):
+    with pytest.raises(ArgumentError, match="MPS is a chain, where an array or a number is needed"):
+        call(psi)
+
+
+def test_what_is_no_operator_of_a_site():
+    with pytest.raises(ArgumentError, match="an operator is a name, a matrix"):
+        mps.measure(PSI, 1.0)
+    with pytest.raises(ArgumentError, match="of no infinite chain"):
+        mps.uniform.energy_density(mps.uniform.UniformMPS.random(bond=2), 3)
+    with pytest.raises(ArgumentError, match="a UniformMPS is needed, but got int"):
+        mps.uniform.uniform_schmidt_form(3)

@@ -214,8 +214,7 @@ def _add(total: Any, x: Any) -> None:
     x = value_of(x)
     if type(x) in PARTS:
         parts = PARTS[type(x)](x)
-        total.update(f"{len(parts)} of".encode())
-        for each in parts:
+        for each in (f"{len(parts)} of", *parts):
             _add(total, each)
     elif isinstance(x, (np.ndarray, np.generic)):
         total.update(f"{x.dtype}{x.shape}".encode())

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from qad.mps.checks import check_kind
 from qad.mps.uniform.state import UniformMPS
 from qad.mps.uniform.transfer import check_finite, check_single, environments
 
@@ -45,6 +46,7 @@ def uniform_schmidt_form(psi: UniformMPS) -> tuple[UniformMPS, list[NDArray[Any]
     >>> np.allclose(a @ a.conj().T, np.eye(3))
     True
     """
+    check_kind(psi, UniformMPS)
     check_single(psi)
     return schmidt_form(psi)
 

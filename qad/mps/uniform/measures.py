@@ -236,9 +236,9 @@ def known(h: Any) -> Array | UniformMPO:
         return h.mpo()
     if isinstance(h, UniformMPO):
         return h
-    if h is None or isinstance(h, (Chain, OpSum)):
+    if isinstance(h, (Chain, OpSum)) or not hasattr(h := operand(h), "shape"):
         raise ArgumentError(f"{h!r} is of no infinite chain: write the Hamiltonian as a qad.mps.uniform.UniformOpSum")
-    return operand(h)
+    return h
 
 
 def check_term(psi: UniformMPS, h: np.ndarray | UniformMPO) -> None:

@@ -16,7 +16,9 @@ from qad.optimize import Product, Sphere, minimize_on
 from qad.optimize.directions import LBFGS
 from qad.optimize.progress import bar_for
 from qad.optimize.result import BY_USER
+from qad.peps.checks import check_kind
 from qad.peps.environment import check_options, environment
+from qad.peps.models import Model
 from qad.peps.observables import expectation
 from qad.peps.search.checkpoint import Checkpoint
 from qad.peps.search.metric import LocalMetric
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.peps.environment import Environment
-    from qad.peps.models import Model
     from qad.typing import DTypeLike, FilePath, Progress, Real, Seed, Vector
 
 SQUARE, FINEST, COARSEST = 1e-2, 1e-9, 1e-6  # of environments: a part of what a step gains, which goes with |g|^2
@@ -121,6 +122,7 @@ def ground_state(
     >>> round(found.energy, 3)
     -0.66
     """
+    check_kind(model, Model)
     rng, dtype = np.random.default_rng(seed), natural_dtype(model) if dtype is None else dtype
     shape = {"cell": cell, "phys": model.terms[0].operator.shape[0], "dtype": dtype, "symmetry": symmetry}
     like = PEPS.random(bond, **shape) if start is None else start

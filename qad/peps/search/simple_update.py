@@ -11,7 +11,8 @@ from qad.core.errors import ArgumentError
 from qad.core.keywords import keywords_told
 from qad.extend import Tensor, as_array, value_of
 from qad.linalg import expm
-from qad.peps.models import NEIGHBOURS
+from qad.peps.checks import check_kind
+from qad.peps.models import NEIGHBOURS, Model
 from qad.peps.orbits import canonical, joined
 from qad.peps.search.starts import normalised
 from qad.peps.state import PEPS, STEPS, letters, pattern
@@ -19,7 +20,6 @@ from qad.peps.state import PEPS, STEPS, letters, pattern
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.peps.models import Model
     from qad.typing import Seed
 
 LEAST = 1e-12  # relative: smaller weights are dropped
@@ -81,6 +81,7 @@ def simple_update(
 
 def bond_terms(model: Model) -> dict[int, np.ndarray]:
     """The operators of bonds to the right and down, terms of single sites shared among their four bonds."""
+    check_kind(model, Model)
     if any(type(t.operator) is Tensor and t.operator.requires_grad for t in model.terms):
         raise ArgumentError("simple_update takes plain numbers: the state that it finds has no derivatives")
     plain = {t.sites: as_array(value_of(t.operator)) for t in joined([canonical(t) for t in model.terms])}
