@@ -4,19 +4,20 @@ import pytest
 
 from tests.fuzz import frozen
 
+BLOCK = 20
 
-def problems(seeds):
-    """What is wrong, by seed; and that hardly anything was refused."""
-    before = frozen.REFUSALS["count"]
-    found = {seed: wrong for seed in seeds if (wrong := frozen.check(seed))}
+
+@pytest.fixture(scope="module")
+def drawn():
+    """The seeds of a run; of all their functions together hardly any is refused."""
+    seeds, before = [], frozen.REFUSALS["count"]
+    yield seeds
     assert frozen.REFUSALS["count"] - before <= frozen.ALLOWED * len(seeds)
-    return found
 
 
-def test_random_functions_with_captured_state():
-    assert not problems(range(40))
-
-
-@pytest.mark.slow
-def test_thousands_of_random_functions_with_captured_state():
-    assert not problems(range(1000, 11000))
+@pytest.mark.parametrize("first", range(0, 11000, BLOCK))
+@pytest.mark.sampled(2)
+def test_random_functions_with_captured_state(first, drawn):
+    seeds = range(first, first + BLOCK)
+    drawn += seeds
+    assert not {seed: wrong for seed in seeds if (wrong := frozen.check(seed))}
