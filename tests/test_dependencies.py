@@ -1,6 +1,5 @@
 """Dependencies are what is used: what pyproject.toml declares is imported in qad/, and the other way round."""
 
-import ast
 import re
 import sys
 import tomllib
@@ -35,7 +34,7 @@ def used(root):
     """The packages that modules under `root` import: all of them, and those imported with the module."""
     everywhere, eagerly = set(), set()
     for path in root.rglob("*.py"):
-        for _, target, _, eager in imports(ast.parse(path.read_text("utf-8")), ("qad",)):
+        for _, target, _, eager in imports(path.read_text("utf-8"), ("qad",)):
             if target[0] != "qad" and target[0] not in sys.stdlib_module_names:
                 everywhere.add(target[0])
                 eagerly |= {target[0]} if eager else set()
@@ -62,7 +61,7 @@ def test_import_qad_needs_nothing_optional():
     """Optional packages are imported with a module only in the few that are themselves imported late."""
     _, optional = declared(PROJECT)
     for path in [ROOT / "qad" / "__init__.py", *(ROOT / "qad" / "core").rglob("*.py")]:
-        for _, target, _, eager in imports(ast.parse(path.read_text("utf-8")), ("qad",)):
+        for _, target, _, eager in imports(path.read_text("utf-8"), ("qad",)):
             assert not (eager and target[0] in optional), path
 
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tokenize
 from functools import cache
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -302,10 +303,10 @@ def read_lines(source) -> list:
 BLANK = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 
 
-def code_of(path):
+@cache
+def code_of(source):
     """The numbers of the lines of code of a module: no comments, no empty lines."""
-    with open(path, "rb") as file:
-        tokens = [token for token in tokenize.tokenize(file.readline) if token.type not in BLANK]
+    tokens = [token for token in tokenize.generate_tokens(StringIO(source).readline) if token.type not in BLANK]
     return {line for token in tokens for line in range(token.start[0], token.end[0] + 1) if line}
 
 
@@ -319,15 +320,17 @@ def docstrings(tree):
 def code_lines(root):
     """How many lines of code the modules under a folder have, without docstrings."""
     paths = [path for pattern in ("*.py", "*.pyi") for path in root.rglob(pattern)]
-    return sum(len(code_of(path) - docstrings(parsed(path.read_text("utf-8")))) for path in paths)
+    sources = [path.read_text("utf-8") for path in paths]
+    return sum(len(code_of(source) - docstrings(parsed(source))) for source in sources)
 
 
 def long_functions(root):
     """The functions of more lines of code than the eye takes in: without docstrings, comments and empty lines."""
     found = {}
     for path in root.rglob("*.py"):
-        code = code_of(path)
-        for function in ast.walk(parsed(path.read_text("utf-8"))):
+        source = path.read_text("utf-8")
+        code = code_of(source)
+        for function in ast.walk(parsed(source)):
             if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 own = code.intersection(range(function.lineno, function.end_lineno + 1))
                 if ast.get_docstring(function) is not None:
