@@ -131,6 +131,10 @@ class Rows:
         )
         self.rows: dict[tuple[int, int], Row] = {}
 
+    def sites_of(self, H: Sequence[Any]) -> list[Any]:
+        """The site tensors of this operator, recorded or plain."""
+        return list(H)
+
     def edges(self, tensors: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """The environments beyond both ends of a chain."""
         found = edge(np.result_type(*tensors), like(*tensors))

@@ -20,6 +20,7 @@ from qad.linalg.support.lengths import length
 from qad.symmetric import decompositions, summing, truncation
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.layout import Layout, layout
+from qad.symmetric.legs import Leg
 from qad.symmetric.maps import bond_leg, columns_of, in_order_of, joined, rows_of
 from qad.symmetric.scaling import scale
 from qad.symmetric.tensor import SymTensor, aligned, bare
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = [
     "aligned_numbers", "as_map", "bond_and_columns", "charges_of", "dense", "direct_sum", "halves_of", "join",
     "laid_out", "leg_sizes", "lq", "norm", "numbers", "of_map", "opposite_charges", "padded", "permuted", "plain", "qr",
-    "rows_and_bond", "scaled", "split", "svd", "with_numbers",
+    "rows_and_bond", "scaled", "split", "stacked", "svd", "with_numbers",
 ]  # fmt: skip
 
 
@@ -96,6 +97,15 @@ def direct_sum(a: Any, b: Any, axes: Sequence[int]) -> Any:
     upper = np.concatenate([a, like(a).zeros(above, a.dtype)], axis=two)
     lower = np.concatenate([like(b).zeros(below, b.dtype), b], axis=two)
     return np.concatenate([upper, lower], axis=one)
+
+
+def stacked(x: Any, rows: np.ndarray) -> Any:
+    """Tensors of the legs of `x`, one for each row of numbers, as one with a leg in front."""
+    if type(x) is not SymTensor:
+        return rows.reshape(-1, *x.shape)
+    group = x.symmetry
+    where = layout((Leg({group.neutral: len(rows)}, 1, group), *x.legs), 1, x.layout.total, group)
+    return bare(where, np.concatenate([with_numbers(x, row).resplit(0).data for row in rows]))
 
 
 def padded(x: Any, other: Any) -> Any:

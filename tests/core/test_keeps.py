@@ -103,8 +103,8 @@ START, BRA = np.array([1.0, 2.0, -1.0, 0.5j]), np.array([0.3, 1.0, 1j, 1.0])
 
 
 def exponential_of_a_pair(t):
-    row = Rows(PAIR.tensors, np.dtype(complex)).row(0, 2)
-    y = exponential((START * t[0]).reshape(1, 2, 2, 1), -0.3j * t[1], EDGE, *PAIR, EDGE, row=row)
+    kernel = Rows(PAIR.tensors, np.dtype(complex))
+    y = exponential((START * t[0]).reshape(1, 2, 2, 1), -0.3j * t[1], EDGE, PAIR.tensors, EDGE, kernel=kernel, first=0)
     return qad.abs2(np.vdot(BRA, y.reshape(-1)))
 
 
@@ -135,11 +135,11 @@ LOSSES = {  # name of the primitive: a function of two numbers, and the same by 
         lambda t: thermal(t).log_partition + 2 * thermal(t).expectation(FIRST_PAIR),
         lambda t: np.log(np.sum(weights(t)[0])) + 2 * mean_of_weights(t),
     ),
-    "exponential": (exponential_of_a_pair, exponential_of_its_matrix),
+    "exponentiated": (exponential_of_a_pair, exponential_of_its_matrix),
     "guessed": (by_known_rows, lambda t: np.sum(qad.abs2(of_rank_two(t) @ np.arange(4.0)))),
 }
 FIRST_ONLY = {
-    "exponential",
+    "exponentiated",
     "measured",
     "evolved",
     "cut",

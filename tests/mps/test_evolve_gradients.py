@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import qad
-from qad.core.errors import ArgumentError, BatchError, GradientTypeError
+from qad.core.errors import ArgumentError, BatchError
 from qad.mps import MPS, OpSum, evolve
 from qad.mps.evolve import adjoint, cut
 from tests.cases import Case, normal
@@ -206,9 +206,6 @@ def test_bad_input():
         qad.grad(lambda t: evolve(NEEL, model(P), t, 2, "tebd", **CUTS).state[1].real.sum())(0.3)
     with pytest.raises(ArgumentError, match="first order"):
         qad.hessian(lambda t: loss(P, t, NEEL, **CUTS))(0.3)
-    charged = MPS.product([0, 1, 0, 1], conserve="Sz")
-    with pytest.raises(GradientTypeError, match="without_symmetry"):
-        qad.grad(lambda t: qad.mps.energy(evolve(charged, model(P), t, 2).state, model(P)))(0.3)
     with pytest.raises(BatchError, match="loop"):
         qad.vmap(lambda scale: measured(evolve(scale * FULL, model(P), 0.3, 1, "tebd").state))(np.ones(2))
     wide = MPS([np.pad(t, ((0, k > 0), (0, 0), (0, k < 3))) for k, t in enumerate(NEEL)])

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from qad.mps.conserving.quantities import Charge, Quantities
     from qad.symmetric.tensor import SymTensor
+    from qad.typing import Array
 
     Step: TypeAlias = tuple[int, int, tuple[int, int], Charge]  # an entry: channels, (out, in), what it adds
 
@@ -49,25 +50,29 @@ class Channels:
         self.orders: list[np.ndarray] = [sorting(charges) for charges in self.charges]
         self.legs: list[Leg] = [Leg(counted(charges), 1, conserved.symmetry) for charges in self.charges]
 
-    def tensor(self, site: int, w: np.ndarray) -> SymTensor:
-        """The symmetric tensor of a site tensor, legs (left, right, out, in) of flows (+, -, +, -)."""
+    def tensor(self, site: int, w: Array, tol: float = 0.0) -> SymTensor:
+        """The symmetric tensor of a site tensor, legs (left, right, out, in) of flows (+, -, +, -).
+
+        What does not conserve may be as large as `tol`, and is left out.
+        """
         left, right, phys = self.orders[site], self.orders[site + 1], self.conserved.orders[site]
         leg = self.conserved.legs[site]
         legs = self.legs[site], self.legs[site + 1].conj(), leg, leg.conj()
-        return from_dense(w[np.ix_(left, right, phys, phys)], legs, tol=0.0)
+        return from_dense(w[np.ix_(left, right, phys, phys)], legs, tol=tol)
 
 
 def walked(tensors: list[np.ndarray], conserved: Quantities) -> tuple[list[np.ndarray], list[list[Charge]]]:
     """The tensors without what leads nowhere, and the charge of each channel of each bond.
 
-    Channels that only one end leads to, or none, take no part in any term; their charge is put down as neutral.
+    Channels that only one end leads to, or none, take no part in any term.  Their charge is that which this end leads
+    to: a coefficient that is zero now may be differentiated by.
     """
     group, n = conserved.symmetry, len(tensors)
     steps = [nonzeros(w, conserved, site) for site, w in enumerate(tensors)]
     ahead: list[dict[int, Charge]] = [{0: group.neutral}, *({} for _ in range(n))]
     came: list[dict[int, Step]] = [{} for _ in range(n + 1)]
     goes: list[dict[int, Step]] = [{} for _ in range(n + 1)]
-    behind: list[set[int]] = [*(set() for _ in range(n)), {0}]
+    behind: list[dict[int, Charge]] = [*({} for _ in range(n)), {0: group.neutral}]
     for site in range(n):
         for step in steps[site]:
             u, v, _, change = step
@@ -76,9 +81,10 @@ def walked(tensors: list[np.ndarray], conserved: Quantities) -> tuple[list[np.nd
                 came[site + 1].setdefault(v, step)
     for site in reversed(range(n)):
         for step in steps[site]:
-            if step[1] in behind[site + 1]:
-                behind[site].add(step[0])
-                goes[site].setdefault(step[0], step)
+            u, v, _, change = step
+            if v in behind[site + 1]:
+                behind[site].setdefault(u, group.minus(behind[site + 1][v], change))
+                goes[site].setdefault(u, step)
     live = [{k: charge for k, charge in a.items() if k in b} for a, b in zip(ahead, behind, strict=True)]
     if live[n].get(0, group.neutral) != group.neutral:
         refuse([path_to(came, n, 0)], conserved)
@@ -89,7 +95,8 @@ def walked(tensors: list[np.ndarray], conserved: Quantities) -> tuple[list[np.nd
                 rest = path_from(goes, site + 1, v)  # of two terms that end alike one changes the charge
                 refuse([[*path_to(came, site, u), step, *rest], [*path_to(came, site + 1, v), *rest]], conserved)
     sizes = [tensors[0].shape[0], *(w.shape[1] for w in tensors)]
-    charges = [[found.get(k, group.neutral) for k in range(size)] for found, size in zip(live, sizes, strict=True)]
+    known = [b | a for a, b in zip(ahead, behind, strict=True)]
+    charges = [[found.get(k, group.neutral) for k in range(size)] for found, size in zip(known, sizes, strict=True)]
     return [only(w, *live[site : site + 2]) for site, w in enumerate(tensors)], charges
 
 

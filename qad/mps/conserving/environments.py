@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from qad.extend import Tensor
 from qad.mps.conserving.channels import Channels
 from qad.mps.conserving.effective import Terms
 from qad.mps.densities import edges
@@ -95,6 +96,12 @@ class Operator:
             bonds = before[site], before[site + 1], after[site + 1], after[site + size]
             self.terms[site, size] = Terms(Row(*sites, *bonds), self.channels, site, size)
         return self.terms[site, size]
+
+    def sites_of(self, H: Sequence[Any]) -> list[SymTensor]:
+        """The site tensors of this operator, recorded or plain; what would break the symmetry is left out."""
+        if all(type(w) is not Tensor for w in H):
+            return self.sites
+        return [self.channels.tensor(site, w, np.inf) for site, w in enumerate(H)]
 
     def edges(self, tensors: Sequence[SymTensor]) -> tuple[SymTensor, SymTensor]:
         """The environments beyond both ends of a chain."""

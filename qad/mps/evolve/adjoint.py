@@ -289,8 +289,6 @@ def check_bonds(tensors: Sequence[Any], slopes: Sequence[Any]) -> None:
 def evolution_of(made: Sequence[Any], tensors: Sequence[Any], plan: Plan) -> tuple[list[Any], Array, float, float]:
     """The tensors after all steps, the logarithm of what the norm gained, and what was cut off and missed."""
     arrays, where = flatten((list(made), list(tensors)))
-    if any_traced(*arrays) and type(tensors[0]) is SymTensor:
-        raise ArgumentError(FROZEN)
     found, n = evolved(*arrays, plan=plan, where=where), len(tensors)
     gained, lost, missed = found[n : n + 3]
     state = of_bonds(tensors, found[:n], found[n + 3 :])

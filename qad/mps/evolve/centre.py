@@ -20,19 +20,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import Tensor, defvjp, primitive
+from qad.core.trees import flatten, unflatten
+from qad.extend import Tensor, defvjp, primitive, vjp
 from qad.linalg.functions.expm_multiply import MARGIN, schedule, taylor
-from qad.mps.environments import operator_matrix
 from qad.mps.evolve.cut import FIRST
 from qad.mps.evolve.tdvp import MOST_PRODUCTS, TIGHTEST
 from qad.mps.search import lanczos
 from qad.mps.search.lanczos import Krylov
+from qad.symmetric.generic import aligned_numbers, join, numbers, permuted, stacked, with_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import TypeAlias
+    from typing import Any, TypeAlias
 
-    from qad.mps.effective import Apply, Row
+    from qad.mps.effective import Apply
     from qad.typing import Array
 
     Parts: TypeAlias = list[tuple[Krylov, float, float]]
@@ -41,15 +42,33 @@ PAIRS = 1e-15  # relative singular value of M, below which a pair of centres add
 PRODUCTS = 8  # for the norm of an effective operator
 
 
-@primitive(keeps=True)
-def exponential(x: np.ndarray, factor: np.ndarray, *parts: np.ndarray, row: Row) -> tuple[np.ndarray, Parts]:
+def exponential(
+    x: Any, factor: Array, left: Any, operators: Sequence[Any], right: Any, *, kernel: Any, first: int
+) -> Any:
     """``exp(factor A) x`` for the effective operator A of an environment, the operators of sites, and an environment.
 
-    The `row` is of these operators.
+    The `kernel` is that of the plain operators (`qad.mps.conserving.observables.kernel_for`), the sites begin with
+    `first`.
     """
+    (values, *parts), where = flatten([x, left, *operators, right])
+    return with_numbers(x, exponentiated(values, factor, *parts, where=where, kernel=kernel, first=first))
+
+
+@primitive(keeps=True)
+def exponentiated(
+    x: np.ndarray, factor: np.ndarray, *parts: np.ndarray, where: Any, kernel: Any, first: int
+) -> tuple[np.ndarray, Parts]:
+    """`exponential` of the numbers of tensors, of which `where` tells."""
+    centre, *tensors = unflatten(where, (x, *parts))
+    apply, start = effective(kernel, first, centre, tensors)
     spaces: Parts = []
-    y, gained = evolved(effective(parts, row, x.shape), x.reshape(-1), factor, spaces)
-    return (np.exp(gained) * y).reshape(x.shape), spaces
+    y, gained = evolved(apply, numbers(start), factor, spaces)
+    return laid_as(centre, start, np.exp(gained) * y).reshape(x.shape), spaces
+
+
+def effective(kernel: Any, first: int, centre: Any, parts: Sequence[Any]) -> tuple[Apply, Any]:
+    """The effective operator between two environments, and the centre whose numbers it takes."""
+    return kernel.effective(first, len(parts) - 2, parts[0], parts[-1], centre)
 
 
 def evolved(apply: Apply, x: np.ndarray, factor: np.ndarray, spaces: Parts | None) -> tuple[np.ndarray, float]:
@@ -57,33 +76,34 @@ def evolved(apply: Apply, x: np.ndarray, factor: np.ndarray, spaces: Parts | Non
     return lanczos.exponential(apply, x, factor[()], TIGHTEST, MOST_PRODUCTS, spaces)
 
 
-def effective(parts: Sequence[np.ndarray], row: Row, shape: tuple[int, ...]) -> Apply:
-    """The effective operator on a centre as a vector."""
-    a, *legs, b = shape
-    return row.operator(parts[0], parts[-1], (a, *legs, *[1] * (2 - len(legs)), b))
+def laid_as(x: Any, y: Any, values: np.ndarray) -> np.ndarray:
+    """The numbers of a tensor like y in the order of those of x."""
+    return aligned_numbers(x, with_numbers(y, values))
 
 
-def _exponential_vjp(needed, g, ans, x, factor, *parts, row, kept=None):
+def _exponentiated_vjp(needed, g, ans, x, factor, *parts, kept=None, **how):
     if any(type(z) is Tensor for z in (x, factor, *parts)):
         raise ArgumentError(FIRST)
-    return pulled(g, ans, x, factor, *parts, row=row, needed=tuple(needed), kept=kept)
+    return pulled(g, ans, x, factor, *parts, **how, needed=tuple(needed), kept=kept)
 
 
-defvjp(exponential, shared=_exponential_vjp)
+defvjp(exponentiated, shared=_exponentiated_vjp)
 
 
 @primitive
 def pulled(
-    g: np.ndarray, y: np.ndarray, x: np.ndarray, factor: np.ndarray, *parts: np.ndarray, row: Row,
-    needed: tuple[int, ...], kept: Parts | None,
+    g: np.ndarray, y: np.ndarray, x: np.ndarray, factor: np.ndarray, *parts: np.ndarray, where: Any, kernel: Any,
+    first: int, needed: tuple[int, ...], kept: Parts | None,
 ) -> tuple[np.ndarray, ...]:  # fmt: skip
-    """Cotangents of the operands of `exponential` that are needed; linear in that of its answer y, g."""
-    apply, slope = effective(parts, row, x.shape), g.conj().reshape(-1).astype(y.dtype, copy=False)
+    """Cotangents of the operands of `exponentiated` that are needed; linear in that of its answer y, g."""
+    centre, *tensors = unflatten(where, (x, *parts))
+    apply, start = effective(kernel, first, centre, tensors)
+    slope = laid_as(start, centre, g.conj()).astype(y.dtype, copy=False)
     if not slope.any():
         return tuple(np.zeros_like((x, factor, *parts)[i]) for i in needed)
     if kept is None:
-        evolved(apply, x.reshape(-1), factor, kept := [])
-    by_factor = np.asarray(np.vdot(slope, apply(y.reshape(-1)))) if 1 in needed else None
+        evolved(apply, numbers(start), factor, kept := [])
+    by_factor = np.asarray(np.vdot(slope, apply(laid_as(start, centre, y)))) if 1 in needed else None
     f, bras, kets = factor[()], [], []
     for space, step, before in reversed(kept):
         spaces: Parts = []
@@ -94,53 +114,58 @@ def pulled(
             pairs(f * step * share * np.exp(before + more) * weights, back, space, bras, kets)
             end -= share
         slope = np.exp(gained) * after
-    found = [slope.conj().reshape(x.shape), by_factor]
+    found = {0: laid_as(centre, start, slope).conj().reshape(x.shape), 1: by_factor}
     if max(needed) > 1:
-        found += by_parts(np.concatenate(bras), np.concatenate(kets), parts, x.shape, needed)
+        both = [stacked(start, np.concatenate(vectors)) for vectors in (bras, kets)]
+        found |= by_parts(both[0].conj(), both[1], tensors, [i for i in needed if i > 1])
     return tuple(found[i] for i in needed)
 
 
-def _pulled_vjp(wanted, h, ans, g, y, x, factor, *parts, row, needed, kept):
+def _pulled_vjp(wanted, h, ans, g, y, x, factor, *parts, where, kernel, first, needed, kept):
     if [*wanted] != [0]:
         raise ArgumentError(FIRST)
     changes = {i: z for i, z in zip(needed, h, strict=True) if z is not None}
-    return (changed(y, x, factor, parts, row, changes),)
+    return (changed(y, x, factor, parts, changes, where, kernel, first),)
 
 
 defvjp(pulled, shared=_pulled_vjp)
 
 
 def changed(
-    y: np.ndarray, x: np.ndarray, factor: np.ndarray, parts: Sequence[np.ndarray], row: Row, changes: dict[int, Array]
-) -> Array:
-    """By how much `exponential` changes with its operands, a Taylor series of both together."""
+    y: np.ndarray, x: np.ndarray, factor: np.ndarray, parts: Sequence[np.ndarray], changes: dict[int, Array],
+    where: Any, kernel: Any, first: int,
+) -> Array:  # fmt: skip
+    """By how much `exponentiated` changes with its operands, a Taylor series of both together."""
+    centre, *tensors = unflatten(where, (x, *parts))
     space = Krylov(np.random.default_rng(0).standard_normal(x.size).astype(x.dtype), PRODUCTS)
-    apply = effective(parts, row, x.shape)
+    apply = effective(kernel, first, centre, tensors)[0]
     while not len(space.diagonal) or not space.full:
         space.extend(apply)
     size = np.abs(np.linalg.eigvalsh(space.projected())).max()
     steps, degree = schedule(abs(complex(factor)) * MARGIN * size)
-    others = [[*parts[: i - 2], z, *parts[i - 1 :]] for i, z in changes.items() if i > 1]
+    others = [unflatten(where, (x, *parts[: i - 2], z, *parts[i - 1 :]))[1:] for i, z in changes.items() if i > 1]
+
+    def acted(some: Sequence[Any], values: Array) -> Array:
+        return aligned_numbers(centre, product(some, with_numbers(centre, values))).reshape(x.shape)
 
     def both(pair):
-        return product(parts, pair[0]), sum((product(other, pair[0]) for other in others), product(parts, pair[1]))
+        return acted(tensors, pair[0]), sum((acted(other, pair[0]) for other in others), acted(tensors, pair[1]))
 
     pair = x, changes.get(0, np.zeros_like(x))
     for _ in range(steps):
         pair = taylor(both, pair, factor * (1 / steps), degree)
-    return pair[1] + changes[1] * product(parts, y) if 1 in changes else pair[1]
+    return pair[1] + changes[1] * acted(tensors, y) if 1 in changes else pair[1]
 
 
-def product(parts: Sequence[Array], x: Array) -> Array:
-    """What the effective operator of any parts makes of a centre."""
+def product(parts: Sequence[Any], x: Any, lead: int = 0) -> Any:
+    """What the effective operator of any parts makes of a centre, or of several, which legs in front tell apart."""
     left, *operators, right = parts
-    bra, _, ket = left.shape
-    out, legs = left.reshape(-1, ket) @ x.reshape(ket, -1), []
-    for w in operators:
-        out = operator_matrix(w) @ out.reshape(bra * int(np.prod(legs)), w.shape[0] * w.shape[3], -1)
-        legs.append(w.shape[2])
-    rows = bra * int(np.prod(legs))
-    return (out.reshape(rows, -1) @ right.reshape(len(right), -1).T).reshape(bra, *legs, -1)
+    half = join(x, right, ((x.ndim - 1,), (2,)))  # ... a s t b' w
+    bond = half.ndim - 1
+    for k in reversed(range(len(operators))):
+        half, bond = join(half, operators[k], ((lead + 1 + k, bond), (3, 1))), half.ndim - 2  # ... a s b' u t'
+    found = join(half, left, ((lead, bond), (2, 1)))  # ... b' t' s' a'
+    return permuted(found, *range(lead), *reversed(range(lead, found.ndim)))
 
 
 def integral(back: Krylov, space: Krylov, factor: complex, begin: float, share: float) -> np.ndarray:
@@ -154,43 +179,22 @@ def integral(back: Krylov, space: Krylov, factor: complex, begin: float, share: 
 
 
 def pairs(weights: np.ndarray, back: Krylov, space: Krylov, bras: list[np.ndarray], kets: list[np.ndarray]) -> None:
-    """Add the pairs of vectors, of which the sum ``sum_ij M_ij <u_i| dA |v_j>`` is made; bras are conjugated."""
+    """Add the pairs of vectors, of which the sum ``sum_ij M_ij <u_i| dA |v_j>`` is made."""
     p, sizes, q = np.linalg.svd(weights)
     kept = max(1, np.count_nonzero(sizes > PAIRS * sizes[0]))
-    bras.append((p[:, :kept] * sizes[:kept]).T @ back.basis[: len(p)].conj())
+    bras.append((p[:, :kept] * sizes[:kept]).conj().T @ back.basis[: len(p)])
     kets.append(q[:kept] @ space.basis[: len(q)])
 
 
-def by_parts(
-    bras: np.ndarray, kets: np.ndarray, parts: Sequence[np.ndarray], shape: tuple[int, ...], needed: Sequence[int]
-) -> list[np.ndarray | None]:
-    """Gradients of ``sum_r bra_r A ket_r`` by the environments and the operators that A is made of.
+def by_parts(bras: Any, kets: Any, parts: Sequence[Any], needed: Sequence[int]) -> dict[int, np.ndarray]:
+    """Gradients of ``sum_r bra_r A ket_r`` by some of the environments and operators that A is made of, from 2 on."""
+    axes = tuple(range(bras.ndim))
 
-    From the right the kets meet one part after the other, from the left the bras; between them stands a gradient.
-    """
-    (left, *operators, right), a, b, count = parts, shape[0], shape[-1], len(bras)
-    half = kets.reshape(-1, b) @ right.reshape(-1, b).T  # (r a s ..., b' y)
-    halves = [half.reshape(-1, len(right), right.shape[1]).swapaxes(1, 2)]
-    for w in reversed(operators):
-        bond, past, out, leg = w.shape
-        half = halves[-1].reshape(-1, leg * past, halves[-1].shape[-1])
-        half = w.transpose(0, 2, 3, 1).reshape(bond * out, leg * past) @ half
-        halves.append(half.reshape(len(half), bond, -1))
-    bras = bras.reshape(count, len(left), -1)
-    found: list[np.ndarray | None] = [None] * len(parts)
-    last = halves.pop().reshape(count, -1, bras.shape[2])
-    found[0] = np.tensordot(bras, last, ((0, 2), (0, 2))).reshape(len(left), a, -1).swapaxes(1, 2)
-    half = left.transpose(2, 1, 0).reshape(-1, len(left)) @ bras  # r, (a w), s' ...
-    half = half.reshape(count * a, left.shape[1], -1)
-    for k, w in enumerate(operators):
-        bond, past, out, leg = w.shape
-        half, other = half.reshape(len(half), bond * out, -1), halves.pop()
-        other = other.reshape(len(half), leg * past, -1)
-        if 3 + k in needed:
-            by = np.tensordot(half, other, ((0, 2), (0, 2))).reshape(bond, out, leg, past)
-            found[1 + k] = by.transpose(0, 3, 1, 2)
-        half = w.transpose(3, 1, 0, 2).reshape(leg * past, bond * out) @ half
-        half = half.reshape(len(half) * leg, past, -1)
-    by = np.tensordot(half.reshape(-1, right.shape[1] * len(right)), kets.reshape(-1, b), (0, 0))
-    found[-1] = by.reshape(right.shape[1], len(right), b).swapaxes(0, 1)
-    return found
+    def element(*some: Any) -> Array:
+        table = dict(zip(needed, some, strict=True))
+        changed = [table.get(i, part) for i, part in enumerate(parts, 2)]
+        return numbers(join(bras, product(changed, kets, 1), (axes, axes))).sum()
+
+    value, pull = vjp(element, *[parts[i - 2] for i in needed])
+    slopes = flatten(pull(np.ones((), value.dtype)))[0]
+    return {i: slope.conj() for i, slope in zip(needed, slopes, strict=True)}

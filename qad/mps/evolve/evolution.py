@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ArgumentError, BatchError, GradientTypeError
+from qad.core.errors import ArgumentError, BatchError
 from qad.core.keywords import keywords_told
 from qad.core.threads import blas_for
 from qad.core.trees import flatten
@@ -197,11 +197,6 @@ def recorded(
     callback: Callable[[MPS, float], object] | None, reach: float,
 ) -> Evolution:  # fmt: skip
     """`evolve` of recorded operands, as one node of the tape; with a callback as one for each step."""
-    if isinstance(psi, SymmetricMPS) and method not in GATES:
-        raise GradientTypeError(
-            f"evolve has no derivatives of states of definite charge by {method!r}: take 'tebd' or 'tebd4', or evolve "
-            "psi.without_symmetry(), whose numbers are the same"
-        )
     check_unstacked((*flatten(psi)[0], *H, time))
     check_fits(psi, plain_of(H))
     check_hermitian([value_of(w) for w in H])
@@ -231,8 +226,13 @@ def recorded_course(
     adjoint chain for gates, for terms beyond neighbours and for such bonds, of a state that is not cut; and a reverse
     sweep, which is that of states of definite charge.
     """
-    two_sites, gates, conserved = method == "tdvp2" and len(psi) > 1, method in GATES, getattr(psi, "conserved", None)
-    kind = GateSteps(GATES[method], several, len(psi) - 1, conserved) if gates else TdvpSteps(two_sites, several)
+    two_sites, gates = method == "tdvp2" and len(psi) > 1, method in GATES
+    known, conserved = plain_of(H), getattr(psi, "conserved", None)
+    if gates:
+        kind = GateSteps(GATES[method], several, len(psi) - 1, conserved)
+    else:
+        dtype = np.result_type(psi.dtype, H.dtype, value_of(factor))
+        kind = TdvpSteps(two_sites, several, kernel_for(psi, known, dtype))
     made = kind._made_of(H, factor)
     advance, vectors = (advanced, len(psi)) if gates else (exponentiated, MOST_PRODUCTS)
     whole = method != "tdvp" and cutoff is None and conserved is None
@@ -242,7 +242,7 @@ def recorded_course(
         usual = cutoff_of(method, H, dt) if cutoff is None else cutoff
         cutoff = min(usual, RECORDED_CUTOFF) if cutoff is None else cutoff
         steered = any(type(x) is Tensor for x in flatten(made)[0])
-        room = partial(room_for, method, H, psi, bond=bond, cutoff=usual, dt=dt)
+        room = partial(room_for, method, known, psi, bond=bond, cutoff=usual, dt=dt)
         plan = Plan(kind, bond, cutoff, steered, reach, room)
         state = recorded_centre(psi, H, not np.iscomplexobj(value_of(factor)))
         if conserved is not None:

@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import like, value_of
+from qad.extend import like
 from qad.linalg import expm
 from qad.linalg.truncation.rule import nonzero
-from qad.mps.environments import Rows, edge, past_left, past_right
+from qad.mps.conserving import environments as charged
+from qad.mps.densities import edges
+from qad.mps.environments import past_left, past_right
 from qad.mps.evolve.centre import exponential
-from qad.mps.evolve.cut import move, orthonormal, split
+from qad.mps.evolve.cut import move, orthonormal_columns, orthonormal_rows, split
 from qad.mps.evolve.suzuki import rounds
 from qad.mps.evolve.tebd import applied, terms_for
-from qad.symmetric.generic import as_map, of_map
+from qad.symmetric.generic import as_map, join, of_map, plain
+from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,27 +97,27 @@ def exponential_of(h: Any, factor: Scalar) -> Any:
 
 
 class TdvpSteps:
-    """Steps of the variational principle, of one site or two; made of the factor and the tensors of the operator."""
+    """Steps of the variational principle, of one site or two; made of the factor and the tensors of the operator.
 
-    two_sites: bool
-    steps: int
-    rows: Rows | None  # of the operator that all steps share
+    The `kernel` is that of the plain operator (`qad.mps.conserving.observables.kernel_for`).
+    """
 
-    def __init__(self, two_sites: bool, steps: int):
-        self.two_sites, self.steps, self.rows = two_sites, steps, None
+    def __init__(self, two_sites: bool, steps: int, kernel: Any):
+        self.two_sites: bool = two_sites
+        self.steps: int = steps
+        self.kernel: Any = kernel
 
     def __len__(self) -> int:
         return self.steps
 
-    def _made_of(self, H: MPO, factor: Scalar) -> list[Array]:
+    def _made_of(self, H: MPO, factor: Scalar) -> list[Any]:
         """The factor, and the operator."""
-        return [like(*H).asarray(factor) if not hasattr(factor, "dtype") else factor, *H]
+        sites = self.kernel.sites_of(H)
+        return [like(*H).asarray(factor) if not hasattr(factor, "dtype") else factor, *sites]
 
-    def recorded(self, made: Sequence[Array], tensors: Sequence[Array], truncation: Truncation, k: int) -> list[Array]:
+    def recorded(self, made: Sequence[Any], tensors: Sequence[Any], truncation: Truncation, k: int) -> list[Any]:
         """The tensors after a step, plain or recorded."""
-        if self.rows is None:
-            self.rows = Rows([value_of(w) for w in made[1:]], np.result_type(*made, *tensors))
-        sweep = RecordedSweep(made, tensors, self.rows)
+        sweep = RecordedSweep(made, tensors, self.kernel)
         if self.two_sites:
             sweep.two_sites(truncation)
         else:
@@ -125,16 +128,17 @@ class TdvpSteps:
 class RecordedSweep:
     """One step of the variational principle, as in `qad.mps.evolve.tdvp`, in recorded operations."""
 
-    def __init__(self, made: Sequence[Array], tensors: Sequence[Array], rows: Rows):
+    def __init__(self, made: Sequence[Any], tensors: Sequence[Any], kernel: Any):
         self.half: Array = made[0] / 2
-        self.rows: Rows = rows
-        self.H: Sequence[Array] = made[1:]
-        self.tensors: list[Array] = list(tensors)
-        n, unit = len(tensors), edge(np.result_type(*{t.dtype for t in tensors}, made[0].dtype), like(*tensors))
-        self.left: list[Array] = [unit] * n
-        self.right: list[Array] = [unit] * n
+        self.kernel: Any = kernel
+        self.H: Sequence[Any] = made[1:]
+        self.tensors: list[Any] = list(tensors)
+        n, dtype = len(tensors), np.result_type(*{t.dtype for t in tensors}, made[0].dtype)
+        begin, end = [env.astype(dtype) for env in edges(tensors, self.H)]
+        self.left: list[Any] = [begin] * n
+        self.right: list[Any] = [end] * n
         for site in reversed(range(1, n)):
-            self.right[site - 1] = past_right(self.right[site], tensors[site], operator=self.H[site])
+            self.passed(site, False)
 
     def one_site(self) -> None:
         """Every site to the right and back; bonds stay as they are."""
@@ -153,17 +157,17 @@ class RecordedSweep:
         last = len(self.tensors) - 2
         there = [(site, True) for site in range(last + 1)]
         for site, to_right in there + [(site, False) for site, _ in reversed(there)]:
-            pair, before = np.tensordot(self.tensors[site], self.tensors[site + 1], 1), self.tensors[site + to_right]
+            pair, before = join(self.tensors[site], self.tensors[site + 1]), self.tensors[site + to_right]
             pair = self.after(pair, site, site + 1, 1)
             self.tensors[site : site + 2] = split(pair, truncation, to_right, before)
             self.passed(site if to_right else site + 1, to_right)
             if site != (last if to_right else 0):
                 self.evolve(site + 1 if to_right else site, -1)
 
-    def after(self, x: Array, first: int, last: int, sign: int) -> Array:
+    def after(self, x: Any, first: int, last: int, sign: int) -> Any:
         """A centre of sites `first` to `last` after half a step; none for a bond."""
-        row = self.rows.row(first, last + 1 - first)
-        return exponential(x, sign * self.half, self.left[first], *self.H[first : last + 1], self.right[last], row=row)
+        parts = self.left[first], self.H[first : last + 1], self.right[last]
+        return exponential(x, sign * self.half, *parts, kernel=self.kernel, first=first)
 
     def evolve(self, site: int, sign: int) -> None:
         """Only the centre."""
@@ -171,36 +175,40 @@ class RecordedSweep:
 
     def passed(self, site: int, to_right: bool) -> None:
         """The environment past a site that has become an isometry."""
-        if to_right and site + 1 < len(self.tensors):
-            self.left[site + 1] = past_left(self.left[site], self.tensors[site], operator=self.H[site])
-        elif not to_right and site > 0:
-            self.right[site - 1] = past_right(self.right[site], self.tensors[site], operator=self.H[site])
+        tensor, w = self.tensors[site], self.H[site]
+        if to_right:
+            self.left[site + 1] = past(self.left[site], tensor, w, to_right)
+        else:
+            self.right[site - 1] = past(self.right[site], tensor, w, to_right)
 
     def pass_right(self, site: int) -> None:
         """Leave an isometry behind; the bond matrix goes back in time before it joins the next site."""
-        a, s, b = self.tensors[site].shape
-        q, bond = orthonormal(self.tensors[site].reshape(a * s, b))
+        self.tensors[site], bond = orthonormal_rows(self.tensors[site])
         check_full(bond)
-        self.tensors[site] = q.reshape(a, s, -1)
         self.passed(site, True)
         bond = self.after(bond, site + 1, site, -1)
-        self.tensors[site + 1] = np.tensordot(bond, self.tensors[site + 1], 1)
+        self.tensors[site + 1] = join(bond, self.tensors[site + 1])
 
     def pass_left(self, site: int) -> None:
         """The mirror image."""
-        a, s, b = self.tensors[site].shape
-        q, bond = orthonormal(self.tensors[site].reshape(a, s * b).mT)
+        bond, self.tensors[site] = orthonormal_columns(self.tensors[site])
         check_full(bond)
-        self.tensors[site] = q.mT.reshape(-1, s, b)
         self.passed(site, False)
-        bond = self.after(bond.mT, site, site - 1, -1)
-        self.tensors[site - 1] = np.tensordot(self.tensors[site - 1], bond, 1)
+        bond = self.after(bond, site, site - 1, -1)
+        self.tensors[site - 1] = join(self.tensors[site - 1], bond)
 
 
-def check_full(bond: Array) -> None:
+def past(environment: Any, tensor: Any, w: Any, to_right: bool) -> Any:
+    """An environment past a site, plain or recorded."""
+    if type(tensor) is SymTensor:
+        return (charged.past_left if to_right else charged.past_right)(environment, tensor, w)
+    return (past_left if to_right else past_right)(environment, tensor, operator=w)
+
+
+def check_full(bond: Any) -> None:
     """Raise where the matrix on a bond has zero Schmidt values: no derivative knows what would fill them."""
-    values = np.linalg.svdvals(value_of(bond))
-    rank = nonzero(values, max(bond.shape))
+    values = np.concatenate([np.linalg.svdvals(matrix) for matrix in as_map(plain(bond), 1)[1]])
+    rank = nonzero(-np.sort(-values), max(bond.shape))
     if rank < len(values):
         raise ArgumentError(
             f"a bond of the state has rank {rank} of {len(values)}: tdvp of one site would fill the others in "

@@ -14,7 +14,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import like, value_of
-from qad.mps.environments import Rows, edge, past_left, past_right
+from qad.mps.environments import edge, past_left, past_right
 from qad.mps.evolve.adjoint import MEMORY
 from qad.mps.evolve.centre import exponential
 from qad.mps.evolve.cut import size_of
@@ -67,10 +67,9 @@ def exponentiated(made: Sequence[Array], amplitudes: Array, kind: TdvpSteps) -> 
         left = past_left(left, bases[site], operator=H[site])
     for site in reversed(range(middle + 1, len(legs))):
         right = past_right(right, bases[site], operator=H[site])
-    row = Rows([value_of(w) for w in H], amplitudes.dtype).row(middle, 1)
     x = amplitudes.reshape(left.shape[2], legs[middle], right.shape[2])
     for _ in range(len(kind)):
-        x = exponential(x, factor, left, H[middle], right, row=row)
+        x = exponential(x, factor, left, [H[middle]], right, kernel=kind.kernel, first=middle)
         size = size_of(x)
         x, gained = x / size, gained + np.log(size)
     return x.reshape(legs), gained

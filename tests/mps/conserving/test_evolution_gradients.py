@@ -19,7 +19,7 @@ KINDS = {  # an operator of a coupling, that of x = 0.7, and how a state is made
     ),
     "parity": (lambda x: qad.mps.blbq(4, x), 4, {"conserve": "parity", "sector": 1, "sites": "spin-1"}),
 }
-METHODS = ("tebd", "tebd4")
+METHODS = ("tebd", "tebd4", "tdvp", "tdvp2")
 
 
 def loss(x, time, psi, model, method="tebd", steps=2, **how):
@@ -31,7 +31,7 @@ def loss(x, time, psi, model, method="tebd", steps=2, **how):
 @pytest.mark.parametrize("imaginary", [False, True])
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(8)
 def test_against_differences_and_ordinary_states(kind, method, imaginary):
     """By a coupling, the time and the state, which is not normalised."""
     model, n, how = KINDS[kind]
@@ -46,13 +46,29 @@ def test_against_differences_and_ordinary_states(kind, method, imaginary):
 
 
 @pytest.mark.parametrize("bond", [5, 64])
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", ["tebd", "tebd4", "tdvp2"])
 def test_sectors_that_open(method, bond):
     """From a product state on, cut and uncut."""
     neel, of = MPS.product([0, 1] * 4, conserve="Sz"), {"model": lambda x: qad.mps.xxz(8, x), "method": method}
     slopes = qad.grad(loss, (0, 1))(0.4, 0.9, neel, steps=6, bond=bond, **of)
     expected = qad.grad(loss, (0, 1))(0.4, 0.9, plain(neel), steps=6, bond=bond, **of)
     np.testing.assert_allclose(slopes, expected, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["tdvp", "tdvp2"])
+@pytest.mark.parametrize("x", [0.0, 0.4])
+@pytest.mark.parametrize("kind", ["dense", "Sz"])
+def test_terms_beyond_neighbours(kind, x, method):
+    """Their coupling may be zero; bonds get room for what they lead to.
+
+    Of an ordinary state the derivative is that of the exponential, which errs as finer steps do.
+    """
+    psi = MPS.random(6, 3, seed=2, **KINDS[kind][2])
+    args = np.array(x), np.array(0.3), psi
+    of = {"model": lambda x: qad.mps.j1j2(6, 1.0, x), "method": method}
+    qad.check_grads(lambda *args: loss(*args, psi, **of), args[:2], order=1, modes=["rev"])
+    slopes, expected = (qad.grad(loss, (0, 1))(*args[:2], state, **of) for state in (psi, plain(psi)))
+    np.testing.assert_allclose(slopes, expected, rtol=0, atol=1e-5)
 
 
 def test_states_are_stored_at_distances_that_fit_into_memory(monkeypatch):
