@@ -14,7 +14,7 @@ from tests.strict_array import StrictArray, home
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 def test_random_circuits(seed):
     rng = np.random.default_rng(seed)
     n = 1 + seed % 4

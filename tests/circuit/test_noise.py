@@ -100,6 +100,7 @@ def test_circuits_are_joined_and_copied():
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("dtype", [complex, np.complex64])
+@pytest.mark.sampled(2)
 def test_trajectories_against_density_matrices(engine, dtype):
     c = circuit(THETA, engine=engine, dtype=dtype)
     found, shots = c.trajectories(2000, seed=3), 2000

@@ -37,7 +37,7 @@ def agreeing(case, passes):
 
 @pytest.mark.parametrize("passes", [(), None], ids=["recorded", "improved"])
 @pytest.mark.parametrize("start", range(40))
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(4)
 def test_every_primitive(start, passes):
     cases = [c for c in gathered() if not str(c).startswith(LEFT_OUT)][start::40]
     problems = {}

@@ -184,6 +184,7 @@ def test_a_state_that_changes_leave_as_it_is_has_a_derivative_of_zero():
     assert qad.grad(up)(1.0) == pytest.approx(0.0, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_couplings_of_any_range_from_all_spins_up():
     """Random pairs far apart, which no coupling changes, filled the bonds: the derivative was refused."""
 

@@ -89,6 +89,7 @@ def check(seed):
 
 
 @pytest.mark.parametrize("seed", range(16))
+@pytest.mark.sampled(4)
 def test_any_range_from_any_state(seed):
     check(seed)
 

@@ -72,6 +72,7 @@ def test_operators_of_their_own_for_every_site():
 
 @PERIODIC
 @DTYPE
+@pytest.mark.sampled(2)
 def test_derivatives_of_measurements(dtype, periodic):
     psi = MPS.random(4, 2, dtype=dtype, seed=2, periodic=periodic)
     qad.check_grads(lambda psi: local_expectations(psi, UP), (psi,), order=1)

@@ -84,6 +84,7 @@ INSIDE = {casts.replace_nonfinite, lazy.scatter}  # no functions of NumPy's
 
 
 @pytest.mark.parametrize("f", TABLE, ids=lambda f: f.__name__)
+@pytest.mark.sampled(16)
 def test_functions_of_one_number(f):
     TABLE[f].check()
 

@@ -28,6 +28,7 @@ def product(rank):
 
 @pytest.mark.parametrize("shape", [(6, 6), (8, 5), (5, 8)])
 @pytest.mark.parametrize("rank", [1, 3, 5, None])
+@pytest.mark.sampled(4)
 def test_random_matrices(shape, rank):
     a = random(*shape)
     u, s, vh = np.linalg.svd(a, full_matrices=False)

@@ -174,6 +174,7 @@ LOSSES = {
 
 
 @pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.sampled(4)
 def test_programs(name):
     """Frozen, over stacks, and derived twice."""
     psi, H = random("second neighbours", float, bond=4)
