@@ -29,7 +29,7 @@ class Size:
     samples: int
 
 
-FULL, SMALL = Size(9, np.inf, 200), Size(4, 4, 40)
+FULL, SMALL = Size(9, np.inf, 200), Size(4, 3, 20)
 
 
 def check(seed, *kinds, size=FULL) -> list:

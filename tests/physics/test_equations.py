@@ -16,8 +16,8 @@ def test_decay_at_rest():
 
 
 def test_pendulum_at_rest():
-    swing = lambda y: solve_ivp(lambda t, y: np.stack([y[1], -np.sin(y[0])]), [0, 5], y)[-1]
-    wanted = expm(5 * np.array([[0.0, 1.0], [-1.0, 0.0]]))
+    swing = lambda y: solve_ivp(lambda t, y: np.stack([y[1], -np.sin(y[0])]), [0, 3], y)[-1]
+    wanted = expm(3 * np.array([[0.0, 1.0], [-1.0, 0.0]]))
     assert qad.jacobian(swing)(np.zeros(2)) == pytest.approx(wanted, abs=1e-6)
 
 
@@ -36,12 +36,12 @@ def test_drive_from_rest():
     z, x = np.diag([1.0, -1.0]), np.array([[0.0, 1.0], [1.0, 0.0]])
 
     def excited(u):
-        final = solve_ivp(lambda t, y, u: -1j * (z @ y + u * (x @ y)), [0.0, 1.5], np.array([1.0 + 0j, 0.0]), (u,))[-1]
+        final = solve_ivp(lambda t, y, u: -1j * (z @ y + u * (x @ y)), [0.0, 1.0], np.array([1.0 + 0j, 0.0]), (u,))[-1]
         return qad.abs2(final[1])
 
     # u^2 sin^2(w t) / w^2 with w^2 = 1 + u^2
     assert qad.grad(excited)(0.0) == pytest.approx(0.0, abs=1e-8)
-    assert qad.hessian(lambda u: excited(u[0]))(np.zeros(1))[0, 0] == pytest.approx(2 * np.sin(1.5) ** 2, abs=1e-5)
+    assert qad.hessian(lambda u: excited(u[0]))(np.zeros(1))[0, 0] == pytest.approx(2 * np.sin(1.0) ** 2, abs=1e-5)
 
 
 @pytest.mark.parametrize("scale", [0.0, 1.0])
@@ -49,8 +49,8 @@ def test_linear_equations(scale):
     rng = np.random.default_rng(1)
     a = rng.normal(size=(3, 3)) - 3 * np.eye(3)
     y0, w = scale * rng.normal(size=3), rng.normal(size=3)
-    value = lambda y, rate: w @ solve_ivp(lambda t, y, rate: rate * (a @ y), [0.0, 2.0], y, (rate,))[-1]
+    value = lambda y, rate: w @ solve_ivp(lambda t, y, rate: rate * (a @ y), [0.0, 1.0], y, (rate,))[-1]
     by_y, by_rate = qad.grad(value, argnums=(0, 1))(y0, 1.0)
-    turn = expm(2 * a)
+    turn = expm(a)
     assert by_y == pytest.approx(w @ turn, abs=1e-6)
-    assert by_rate == pytest.approx(w @ (2 * a) @ turn @ y0, abs=1e-6)
+    assert by_rate == pytest.approx(w @ a @ turn @ y0, abs=1e-6)

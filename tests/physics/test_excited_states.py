@@ -13,7 +13,7 @@ CHAINS = {
 }
 
 
-@pytest.mark.parametrize("name", CHAINS)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n == "odd")) for n in CHAINS])
 def test_the_lowest_levels_one_after_the_other(name):
     H, kind, n, terms = CHAINS[name]
     levels = exact.lowest(exact.dense([kind] * n, terms), 3)[0]

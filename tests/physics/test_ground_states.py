@@ -81,7 +81,7 @@ def test_every_model_by_the_default_search(name):
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(n, marks=[pytest.mark.slow] * (n in ("xxz", "j1j2"))) for n in MODELS if MODELS[n][-1]],
+    [pytest.param(n, marks=[pytest.mark.slow] * (n in ("xxz", "j1j2", "spin one"))) for n in MODELS if MODELS[n][-1]],
 )
 def test_every_model_with_its_charge(name):
     model, kind, n, terms, _, charge = MODELS[name]

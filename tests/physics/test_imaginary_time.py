@@ -15,17 +15,25 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_energy_falls_as_it_should(name):
+STARTS = {"product": mps.MPS.product([0, 1, 0, 1, 0]), "random": mps.MPS.random(5, 2, seed=2)}
+
+
+@pytest.mark.parametrize(
+    "name, start",
+    [
+        *[(name, "product") for name in CASES],
+        ("ising", "random"),
+        *[pytest.param(name, "random", marks=pytest.mark.slow) for name in ("second neighbours", "clusters")],
+    ],
+)
+def test_energy_falls_as_it_should(name, start):
     n, terms = CASES[name]
-    spins = [HALF] * n
+    spins, psi = [HALF] * n, STARTS[start]
     h, H = exact.dense(spins, terms), exact.opsum(spins, terms)
-    for start in (mps.MPS.product([0, 1] * (n // 2) + [0] * (n % 2)), mps.MPS.random(n, 2, seed=2)):
-        wanted = lambda t, psi=start: exact.mean(h, exact.evolved(h, psi.to_dense(), t, True))
-        value = lambda t, psi=start: mps.energy(mps.evolve(psi, H, t, 3, imaginary=True).state, H)
-        found, slope = qad.value_and_grad(value)(0.25)
-        assert found == pytest.approx(wanted(0.25), abs=5e-5)  # the error of the steps
-        assert slope == pytest.approx(exact.difference(wanted, 0.25), abs=1e-6)
+    wanted = lambda t: exact.mean(h, exact.evolved(h, psi.to_dense(), t, True))
+    found, slope = qad.value_and_grad(lambda t: mps.energy(mps.evolve(psi, H, t, 3, imaginary=True).state, H))(0.25)
+    assert found == pytest.approx(wanted(0.25), abs=5e-5)  # the error of the steps
+    assert slope == pytest.approx(exact.difference(wanted, 0.25), abs=1e-6)
 
 
 def test_norm_of_an_imaginary_evolution():

@@ -7,6 +7,7 @@ from qad import mps
 from tests.physics import exact
 
 CHAINS = {
+    "second neighbours of five": (mps.j1j2(5, 0.0, 1.0), 5, exact.exchange(exact.row(5, 2))),
     "second neighbours": (mps.j1j2(6, 0.0, 1.0), 6, exact.exchange(exact.row(6, 2))),
     "ising": (mps.ising(4, 1.0), 4, exact.transverse(4, 1.0)),
 }
@@ -15,7 +16,7 @@ CHAINS = {
 @pytest.mark.parametrize(
     "name, samples",
     [
-        ("second neighbours", 8),
+        ("second neighbours of five", 8),
         pytest.param("second neighbours", 40, marks=pytest.mark.slow),
         pytest.param("ising", 40, marks=pytest.mark.slow),
     ],

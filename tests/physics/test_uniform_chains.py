@@ -40,7 +40,7 @@ def test_order_by_its_name():
 
 @pytest.mark.parametrize("k", [1.0, pytest.param(0.0, marks=pytest.mark.slow)])
 def test_excitations_of_ising(k):
-    state = uniform.ground_state(uniform.ising(1.5), cell=1).state
+    state = uniform.ground_state(uniform.ising(1.5), 10, cell=1).state
     found = uniform.excitations(uniform.ising(1.5), state, k)[0]
     assert found == pytest.approx(2 * np.sqrt(1 + 1.5**2 - 3.0 * np.cos(k)), abs=1e-4)
 
