@@ -13,7 +13,7 @@ from qad.core.trees import flatten, tree_map
 from qad.core.vmap import rules as batching
 from qad.rules.gather import HOLE, gather, gathered_back
 from tests.cases import Case, normal
-from tests.rules.test_registry import fresh, gathered
+from tests.rules.test_registry import fresh, gathered, nodes_of
 
 ROWS = np.array([0, 2, 2])
 CASES = [
@@ -84,7 +84,7 @@ def complaint(case, orders):
 
 def refused(case):
     """Whether `qad.vmap` says that it cannot do this."""
-    names = {node[1].name for node in case.nodes()}
+    names = {node[1].name for node in nodes_of(case)}
     if names & {"isometric", "guessed", "orthonormal"}:  # called once per example, in reverse mode alone
         return True
     if not (names & {*ITERATE, *REFUSED} or str(case).startswith(REFUSED)):

@@ -7,13 +7,13 @@ import qad
 from qad.core.buffers.stored import is_buffer
 from qad.core.define import PRIMITIVES
 from qad.core.tape.node import ARGS, KWARGS, PRIMITIVE
-from tests.rules.test_registry import gathered
+from tests.rules.test_registry import gathered, nodes_of
 
 
 def test_every_linear_function_of_one_array_that_moves_places_is_declared():
     missed, tried = set(), set()
     for case in gathered(("rules", "contract", "linalg")):
-        for node in case.nodes():
+        for node in nodes_of(case):
             p, args = node[PRIMITIVE], node[ARGS]
             if p.fn is None or type(args) is not tuple or PRIMITIVES.get(p.fn) is not p or not p.linear:
                 continue
