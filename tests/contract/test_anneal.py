@@ -77,6 +77,7 @@ def test_compiled_exchanges_are_the_same_ones():
 
 
 @pytest.mark.parametrize("vertices, most, largest", [(200, 1.5e10, 2**26), (300, 4e13, 2**37)])
+@pytest.mark.sampled(1)
 def test_large_graphs(vertices, most, largest):
     """The first round of many."""
     tree = next(searched(graph(vertices), never))

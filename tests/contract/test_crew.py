@@ -137,6 +137,7 @@ def memory_is_kept(_):
     return not malloc.waiting
 
 
+@pytest.mark.slow
 def test_processes_of_a_pool_keep_the_memory_that_slices_free():
     """They see no gradient of their own, after which it would be kept."""
     x = np.ones((128, 128))

@@ -222,6 +222,7 @@ def test_without_a_compiler(monkeypatch):
 
 
 @pytest.mark.parametrize("count, size", [(2, 3), (3, 3), (6, 3), (6, 40), (20, 2)])
+@pytest.mark.sampled(3)
 def test_every_call_equals_the_first(count, size):
     """To the last digit, values and gradients, however often something has run."""
     text, operands = constants_case(count, size)

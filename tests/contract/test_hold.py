@@ -23,6 +23,7 @@ def stretched(rng, text, shapes):
 
 @pytest.mark.parametrize("compiled", [None, False])
 @pytest.mark.parametrize("count", [1, 2, 3, 5, 8])
+@pytest.mark.sampled(5)
 def test_the_same_values_and_gradients(count, compiled):
     rng = np.random.default_rng(count)
     for _ in range(12):

@@ -48,6 +48,7 @@ def matrices(rng, kind, *shapes):
 
 @pytest.mark.parametrize("kind", [np.dtype("D"), np.dtype("f")], ids=str)
 @pytest.mark.parametrize("form", range(4))
+@pytest.mark.sampled(3)
 def test_products_in_blocks(kind, form, compiled):
     rng = np.random.default_rng(0)
     for m, k, n in SHAPES:
