@@ -75,7 +75,7 @@ def schur(a: ArrayLike) -> tuple[Array, Array]:
 @primitive(name="schur")
 def _schur(a, *, levels=1):
     form = partial(scipy.linalg.schur, output="complex", check_finite=False)
-    return each(form, "(n,n)->(n,n),(n,n)", a, dtype=np.result_type(a, np.complex64))
+    return each(form, a, dtype=np.result_type(a, np.complex64))
 
 
 def _schur_vjp(needed, g, ans, a, *, levels=1, end=None):
@@ -85,16 +85,11 @@ def _schur_vjp(needed, g, ans, a, *, levels=1, end=None):
     n = t.mT @ p - p @ t.mT
     if gz is not None:
         n = n + z.mT @ gz
-    scale = _check(stack_of(t), n, (gt, gz), end)
+    w = diagonal_of(stack_of(t))
+    scale = gauge_checked(diagonal_of(stack_of(n)).imag, w, "schur", (n, gt, gz), None, rounding(w, end))
     _check_determined(stack_of(t), gt, gz, levels)
     y = lower_sylvester(t, np.tril(n - n.conj().mT, -1), scale=scale, order=levels, transposed=True)
     return (z.conj() @ (p - y) @ z.mT,)
-
-
-def _check(t, n, g, end):
-    """Refuse losses that depend on phases; returns the size to which rounding is relative."""
-    w = diagonal_of(t)
-    return gauge_checked(diagonal_of(stack_of(n)).imag, w, "schur", (n, *g), None, rounding(w, end))
 
 
 def _check_determined(t, gt, gz, order):
@@ -138,7 +133,7 @@ def lower_sylvester(
     Where eigenvalues coincide an entry of X is free, and zero; that the equation asks for more is refused, beyond
     rounding of size `scale` (...). The `order` of the derivative that is being taken decides what coincides.
     """
-    x = each(partial(_columns, order=order, transposed=transposed), "(n,n),(n,n)->(n,n)", t, r)
+    x = each(partial(_columns, order=order, transposed=transposed), t, r)
     w = diagonal_of(t)
     together = np.tril(_together(w, t, order), -1)
     if together.any():

@@ -82,7 +82,8 @@ def _pinv(a, **options):
 
 def _pinv_vjp(g, p, a, **options):
     _check_cut(stack_of(p), stack_of(a), options)
-    _check_kept(stack_of(p), stack_of(a))
+    advice = "Write A as a product of thin factors of lower rank, or use the inverse of A^H A + c"
+    check_condition(one_norm(stack_of(a)) * one_norm(stack_of(p)), stack_of(p).dtype, "pinv", advice)
     pt, gh = p.mT, g.conj().mT
     total = -(pt @ g @ pt)
     pc, (m, n) = p.conj(), a.shape[-2:]
@@ -106,12 +107,6 @@ def _check_cut(p, a, options):
             "qad.linalg.funm_svd(lambda s: np.where(s > cutoff, 1 / np.where(s > cutoff, s, 1.0), 0.0), a), and take "
             "its conjugate transpose"
         )
-
-
-def _check_kept(p, a):
-    """Raise where a singular value is kept that is known to too few digits, by condition numbers in the 1-norm."""
-    advice = "Write A as a product of thin factors of lower rank, or use the inverse of A^H A + c"
-    check_condition(one_norm(a) * one_norm(p), p.dtype, "pinv", advice)
 
 
 def _rank(a):

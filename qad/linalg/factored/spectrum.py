@@ -108,7 +108,7 @@ class Spectrum:
     def _hermitian(self, f, sides):
         if not sides:
             trace = np.trace(funm_herm(f, self.a))
-            return trace if _dtype(f, self.values).kind == "c" else trace.real
+            return trace if as_array(f(self.values.reshape(-1)[:1])).dtype.kind == "c" else trace.real
         if self.real or sides[0][1] < sides[1][1]:
             return funm_herm(f, self.a)
         return funm_herm(f, self.a).T if sides[0][1] > sides[1][1] else None
@@ -184,10 +184,6 @@ def product(functions: Sequence[Pointwise], x: Any, at: Any) -> Any:
     for function in functions:
         y = y * function.fn(x, at)
     return y
-
-
-def _dtype(f, values):
-    return as_array(f(values.reshape(-1)[:1])).dtype
 
 
 def _is_function(f, values, real):

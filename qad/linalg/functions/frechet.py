@@ -15,6 +15,7 @@ Reference: N. J. Higham, Functions of Matrices (2008), chapter 3.
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -56,10 +57,19 @@ def _doubled(a, e):
     return np.concatenate([np.concatenate([a, e], axis=-1), np.concatenate([a * 0.0, a], axis=-1)], axis=-2)
 
 
-def each(f: Callable[..., Any], signature: str, *stacks: np.ndarray, dtype: DTypeLike = None) -> Any:
-    """`f` of single matrices, of all those of stacks that broadcast; what it gives is told as to `np.vectorize`.
+def each(f: Callable[..., Any], *stacks: np.ndarray, dtype: DTypeLike = None) -> Any:
+    """`f` of single matrices, of all those of stacks (..., n, n) that broadcast: an array, or a tuple of them.
 
-    It is returned in the precision of the stacks, or in another `dtype`: SciPy widens some answers.
+    It is in the precision of the stacks, or in another `dtype`: SciPy widens some answers.
     """
-    kind = np.dtype(np.result_type(*stacks) if dtype is None else dtype).char
-    return np.vectorize(f, otypes=kind * signature.split("->")[1].count("("), signature=signature)(*stacks)
+    stacks = np.broadcast_arrays(*stacks)
+    *batch, n, _ = stacks[0].shape
+    flat = [x.reshape(prod(batch), n, n) for x in stacks]
+    found = [f(*xs) for xs in zip(*flat, strict=True)]
+    found = found or [f(*(np.eye(n, dtype=x.dtype) for x in stacks))]  # whose shapes an empty stack has
+    kind = np.result_type(*stacks) if dtype is None else dtype
+
+    def stacked(parts):
+        return np.stack(parts)[: prod(batch)].reshape(*batch, *parts[0].shape).astype(kind, copy=False)
+
+    return tuple(map(stacked, zip(*found, strict=True))) if type(found[0]) is tuple else stacked(found)

@@ -111,7 +111,7 @@ def _narrow(out, a):
 def _diagonalised(a):
     """Eigenvalues (..., n), eigenvectors and their inverse (..., n, n); the vectors of normal matrices are unitary."""
     a = a.astype(np.result_type(a, float), copy=False)
-    return each(_diagonal_form, "(n,n)->(n),(n,n),(n,n)", a, dtype=complex)
+    return each(_diagonal_form, a, dtype=complex)
 
 
 def _diagonal_form(a):

@@ -55,7 +55,7 @@ def logm(a: ArrayLike) -> Array:
 
 @primitive(name="logm")
 def _log(a):
-    return each(_logarithm, "(n,n)->(n,n)", a) if a.size else a
+    return each(_logarithm, a) if a.size else a
 
 
 def _logarithm(a):

@@ -220,16 +220,12 @@ def _direction(x, n):
     return over(x.conj(), np.where(n == 0, np.inf, n))
 
 
-def _no_second(n):
+def _direction_x(g, ans, x, n):
     if (stack_of(n) == 0).any():
         raise ArgumentError(
             "norm: at zero a Euclidean norm has no second derivative. Differentiate its square, "
             "np.sum(x.real**2 + x.imag**2), or keep away from zero"
         )
-
-
-def _direction_x(g, ans, x, n):
-    _no_second(n)
     return (g / n).conj()
 
 

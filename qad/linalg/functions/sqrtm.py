@@ -65,7 +65,7 @@ def off_the_cut(a: np.ndarray, owner: str) -> None:
 
 @primitive(name="sqrtm")
 def _root(a):
-    return each(_of_one, "(n,n)->(n,n)", a)
+    return each(_of_one, a)
 
 
 def _of_one(a):
@@ -77,7 +77,7 @@ def _of_one(a):
 @primitive
 def sylvester(a: Array, b: Array, q: Array) -> Array:
     """Solution X of ``a X + X b = q``, all (..., n, n)."""
-    return each(scipy.linalg.solve_sylvester, "(n,n),(n,n),(n,n)->(n,n)", a, b, q) if q.size else q
+    return each(scipy.linalg.solve_sylvester, a, b, q) if q.size else q
 
 
 def _sylvester_vjp(needed, g, x, a, b, q):
