@@ -43,14 +43,20 @@ def edge(tensor: SymTensor, leg: Leg, channel: Sequence[Leg]) -> SymTensor:
     return bare(where, like(tensor.data).ones(1, tensor.data.real.dtype))
 
 
-def passed_left(environment: Any, ket: Any, bra: Any) -> Any:
-    """A left environment past one more site."""
-    return join(bra.conj(), join(environment, ket), ((0, 1), (0, 1)))
+def passed_left(environment: Any, ket: Any, bra: Any, w: Any = None) -> Any:
+    """A left environment past one more site, and past that of an operator."""
+    if w is None:
+        return join(bra.conj(), join(environment, ket), ((0, 1), (0, 1)))
+    half = join(join(environment, ket), w, ((1, 2), (0, 3)))  # bra b v s'
+    return permuted(join(bra.conj(), half, ((0, 1), (0, 3))), 0, 2, 1)
 
 
-def passed_right(environment: Any, ket: Any, bra: Any) -> Any:
-    """A right environment past one more site."""
-    return join(bra.conj(), join(ket, environment, ((2,), (1,))), ((1, 2), (1, 2)))
+def passed_right(environment: Any, ket: Any, bra: Any, w: Any = None) -> Any:
+    """A right environment past one more site, and past that of an operator."""
+    if w is None:
+        return join(bra.conj(), join(ket, environment, ((2,), (1,))), ((1, 2), (1, 2)))
+    half = join(join(ket, environment, ((2,), (2,))), w, ((1, 3), (3, 1)))  # a bra u s'
+    return permuted(join(bra.conj(), half, ((1, 2), (3, 1))), 0, 2, 1)
 
 
 def between(left: Any, right: Any) -> Any:

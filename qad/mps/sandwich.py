@@ -13,11 +13,10 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import any_traced, like, stack_of, value_of
-from qad.mps.conserving.environments import past_left
 from qad.mps.conserving.site_tensors import require_alike, total_of
+from qad.mps.densities import passed_left
 from qad.mps.environments import acted, adjoint, operator_matrix
 from qad.mps.scales import evened, factor, within_range
-from qad.symmetric.contraction import tensordot
 from qad.symmetric.generic import numbers
 from qad.symmetric.layout import layout
 from qad.symmetric.tensor import SymTensor, bare
@@ -95,9 +94,7 @@ def past_matrix(environment: Array, bra: Array, operator: tuple[Array, int, int]
 
 def past_sectors(environment: SymTensor, bra: SymTensor, operator: SymTensor | None, ket: SymTensor) -> SymTensor:
     """The environment past one more site, sector by sector."""
-    if operator is not None:
-        return past_left(environment, ket, operator, bra)
-    return tensordot(bra.conj(), tensordot(environment, ket, 1), ([0, 1], [0, 1]))
+    return passed_left(environment, ket, bra, operator)
 
 
 def product(bra: SiteTensors, ket: SiteTensors) -> tuple[Array, Any]:

@@ -20,6 +20,7 @@ from qad.core.errors import ArgumentError
 from qad.mps.conserving.make import product_state
 from qad.mps.conserving.site_tensors import total_of
 from qad.mps.conserving.state import SymmetricMPS
+from qad.mps.densities import passed_left, passed_right
 from qad.mps.evolve.tebd import Truncation
 from qad.mps.sandwich import overlap
 from qad.symmetric.contraction import tensordot
@@ -93,7 +94,7 @@ class ConservingOverlaps(Overlaps):
     def __init__(self, conserved: Quantities, total: tuple[int, ...]):
         self.conserved, group = conserved, conserved.symmetry
         ends = eye(Leg({group.neutral: 1}, 1, group)), eye(Leg({total: 1}, -1, group))
-        self.begin(len(conserved.charges), ends, {"left": past_left, "right": past_right})
+        self.begin(len(conserved.charges), ends, {"left": passed_left, "right": passed_right})
 
     def paired(self, op: Instruction, bra: Sequence[SymTensor], ket: Sequence[SymTensor]) -> np.ndarray:
         """``<bra| d op / d v |ket>`` for every number v of an instruction, an array (E,)."""
@@ -114,16 +115,6 @@ class ConservingOverlaps(Overlaps):
                 matrix = np.kron(matrix, pauli_matrix(letter))
             return np.array([np.trace(density), -1j * (density * matrix).sum()])
         return density.diagonal() if op.kind == "diagonal" else density.ravel()
-
-
-def past_left(environment: SymTensor, ket: SymTensor, bra: SymTensor) -> SymTensor:
-    """The environment behind a site."""
-    return tensordot(bra.conj(), tensordot(environment, ket, 1), ([0, 1], [0, 1]))
-
-
-def past_right(environment: SymTensor, ket: SymTensor, bra: SymTensor) -> SymTensor:
-    """The environment in front of a site."""
-    return tensordot(bra.conj(), tensordot(ket, environment, ([2], [1])), ([1, 2], [1, 2]))
 
 
 def opened(environment: SymTensor, ket: SymTensor, bra: SymTensor, leave_open: bool) -> SymTensor:

@@ -26,31 +26,15 @@ if TYPE_CHECKING:
     from qad.mps.effective import Apply
 
 
-def past_left(environment: SymTensor, ket: SymTensor, w: SymTensor, bra: SymTensor | None = None) -> SymTensor:
-    """A left environment past one more site; the bra is the ket where it is not given."""
-    half = tensordot(environment, ket, ([2], [0]))  # bra u s b
-    half = tensordot(half, w, ([1, 2], [0, 3]))  # bra b v s'
-    bra = (ket if bra is None else bra).conj()
-    return tensordot(bra, half, ([0, 1], [0, 3])).transpose(0, 2, 1)
-
-
-def past_right(environment: SymTensor, ket: SymTensor, w: SymTensor, bra: SymTensor | None = None) -> SymTensor:
-    """A right environment past one more site; the bra is the ket where it is not given."""
-    half = tensordot(ket, environment, ([2], [2]))  # a s bra v
-    half = tensordot(half, w, ([1, 3], [3, 1]))  # a bra u s'
-    bra = (ket if bra is None else bra).conj()
-    return tensordot(bra, half, ([1, 2], [3, 1])).transpose(0, 2, 1)
-
-
 def onwards(environment: SymTensor, tensor: SymTensor, w: Entries) -> SymTensor:
-    """`past_left` of plain numbers, bra and ket alike."""
+    """A left environment past one more site, of plain numbers, bra and ket alike."""
     half = tensordot(environment, tensor, ([2], [0]))  # bra u s b
     half = applied(w, half, ((1, 2), (0, 3)), (0, 3, 2, 1), 2)  # bra s', v b
     return tensordot(tensor.conj(), half, ([0, 1], [0, 1]))
 
 
 def backwards(environment: SymTensor, tensor: SymTensor, w: Entries) -> SymTensor:
-    """`past_right` of plain numbers, bra and ket alike."""
+    """A right environment past one more site, of plain numbers, bra and ket alike."""
     half = tensordot(tensor, environment, ([2], [2]))  # a s bra v
     half = applied(w, half, ((1, 3), (3, 1)), (3, 1, 2, 0), 2)  # s' bra, u a
     return tensordot(tensor.conj(), half, ([1, 2], [0, 1]))

@@ -10,8 +10,7 @@ from qad.core.errors import ArgumentError
 from qad.extend import like
 from qad.linalg import expm
 from qad.linalg.truncation.rule import nonzero
-from qad.mps.conserving import environments as charged
-from qad.mps.densities import edges
+from qad.mps.densities import edges, passed_left, passed_right
 from qad.mps.environments import past_left, past_right
 from qad.mps.evolve.centre import exponential
 from qad.mps.evolve.cut import move, orthonormal_columns, orthonormal_rows, split
@@ -201,7 +200,7 @@ class RecordedSweep:
 def past(environment: Any, tensor: Any, w: Any, to_right: bool) -> Any:
     """An environment past a site, plain or recorded."""
     if type(tensor) is SymTensor:
-        return (charged.past_left if to_right else charged.past_right)(environment, tensor, w)
+        return (passed_left if to_right else passed_right)(environment, tensor, tensor, w)
     return (past_left if to_right else past_right)(environment, tensor, operator=w)
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qad.mps.densities import passed_left, passed_right
 from qad.mps.uniform.conserving.transfer import fixed_point
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.decompositions import svd
@@ -44,20 +45,10 @@ def environments(psi: SymmetricUniformMPS) -> tuple[list[SymTensor], list[SymTen
     """The environments (bra, ket) left and right of every site, each of trace 1."""
     lefts, rights = [fixed_point(psi.tensors, True)], [fixed_point(psi.tensors, False)]
     for tensor in psi.tensors[:-1]:
-        lefts.append(unit(past_left(lefts[-1], tensor)))
+        lefts.append(unit(passed_left(lefts[-1], tensor, tensor)))
     for tensor in psi.tensors[:0:-1]:
-        rights.append(unit(past_right(rights[-1], tensor)))
+        rights.append(unit(passed_right(rights[-1], tensor, tensor)))
     return lefts, rights[::-1]
-
-
-def past_left(environment: SymTensor, ket: SymTensor) -> SymTensor:
-    """A left environment (bra, ket) past one more site."""
-    return tensordot(ket.conj(), tensordot(environment, ket, 1), ([0, 1], [0, 1]))
-
-
-def past_right(environment: SymTensor, ket: SymTensor) -> SymTensor:
-    """A right environment (bra, ket) past one more site."""
-    return tensordot(ket.conj(), tensordot(ket, environment, ([2], [1])), ([1, 2], [1, 2]))
 
 
 def unit(environment: SymTensor) -> SymTensor:
