@@ -60,6 +60,7 @@ def test_when_gains_have_settled(gain, before, settled):
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("flipped", [(), (3, 7)], ids=["all up", "two flipped"])
+@pytest.mark.sampled(4)
 def test_a_start_in_the_wrong_sector_is_left(method, flipped):
     """The state of all spins up is an eigenstate, and has no gradient; it was said to be the ground state."""
     H, start = heisenberg(8), MPS.product([int(i in flipped) for i in range(8)])
@@ -90,6 +91,7 @@ def bosons(n, hopping, mu, most=3):
 
 @pytest.mark.parametrize("method", ["dmrg", "dmrg2", "lbfgs", "riemannian"])
 @pytest.mark.parametrize("below, off", [(3, 1e-4), (4, -1e-4)])
+@pytest.mark.sampled(2)
 def test_levels_that_are_close(method, below, off):
     """Two numbers of bosons, 1e-4 apart: sweeps go slowly from one to the other, and gain little on the way."""
     dense = bosons(4, 0.1, 0.0).to_dense()
@@ -105,6 +107,7 @@ def test_levels_that_are_close(method, below, off):
 
 @pytest.mark.parametrize("unit", [1e-8, 1e-3, 1e6])
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.sampled(6)
 def test_energies_have_no_natural_unit(unit, method):
     found = ground_state(unit * heisenberg(6), 8, method)
     assert found.energy / unit == pytest.approx(-2.4935771338879, rel=1e-9)
