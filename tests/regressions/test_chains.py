@@ -191,6 +191,7 @@ ISING = (-np.kron(SZ, SZ) - 0.5 * (np.kron(SX, np.eye(2)) + np.kron(np.eye(2), S
 
 
 @pytest.mark.parametrize("method, order", [("tebd", 2), ("tebd4", 4)])
+@pytest.mark.sampled(1)
 def test_shorter_steps_are_better_until_rounding(method, order):
     H, psi = ising(8, 1.1), MPS.product([0, 1] * 4)
     exact = qad.linalg.expm(-1j * H.to_dense()) @ psi.to_dense().reshape(-1)
@@ -211,6 +212,7 @@ def test_two_site_variational_steps_keep_to_their_budget():
 
 
 @pytest.mark.parametrize("order", [2, 4])
+@pytest.mark.sampled(1)
 def test_shorter_steps_are_better_on_infinite_chains(order):
     exact = uniform.local_expectations(uniform.evolve(UP, ISING, 0.5, 200, order=4, cutoff=1e-30), SZ)
     errors = []
