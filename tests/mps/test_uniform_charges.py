@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import qad
-from qad.core.errors import ArgumentError, ShapeError
+from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
 from qad.mps import uniform
 from qad.mps.conserving.quantities import quantities
 from qad.mps.uniform import SymmetricUniformMPS, UniformOpSum
@@ -180,7 +180,7 @@ def test_bad_input():
         uniform.ground_state(uniform.ising(1.0), 4, conserve="Sz")
     with pytest.raises(ArgumentError, match="UniformOpSum"):
         uniform.ground_state(np.zeros((2,) * 4), 4, conserve="Sz")
-    with pytest.raises(ArgumentError, match="energy_density"):
+    with pytest.raises(GradientTypeError, match="ground_energy"):
         qad.grad(lambda d: uniform.ground_state(uniform.xxz(d), 4, conserve="Sz").energy)(1.0)
     state = uniform.ground_state(H, 4, conserve="Sz", starts=1).state
     with pytest.raises(ArgumentError, match="leave one out"):
