@@ -164,3 +164,11 @@ def test_cold_states(beta):
     cold = thermal_state(HEISENBERG, beta)
     np.testing.assert_allclose(cold.log_partition, log_partition, rtol=3e-7)
     np.testing.assert_allclose(cold.energy, energy, rtol=1e-7)
+
+
+def test_slopes_where_bonds_cut_the_state():
+    """What a bond of 24 cuts off the state is not cut off the adjoint, whose bonds are larger."""
+    H = qad.mps.xxz(10, 0.7)
+    assert thermal_state(H, 2.0, bond=24).discarded > 1e-11
+    heat = -4 * qad.grad(lambda beta: thermal_state(H, beta, bond=24).energy)(2.0)
+    assert heat == pytest.approx(exact(H, 2.0)[2], abs=2e-4)

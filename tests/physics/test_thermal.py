@@ -71,3 +71,11 @@ def test_forty_sites(beta):
 def test_xx_chain_of_forty_sites():
     state = mps.thermal_state(mps.xxz(40, 0.0), 2.0)
     assert state.energy == pytest.approx(free.thermal_energy(free.hops(40, 0.5), 2.0), abs=1e-3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [4, 6])
+def test_electrons_that_the_default_bond_cuts(n):
+    """By the repulsion, beside differences of the same call."""
+    energy = lambda u: mps.thermal_state(mps.hubbard(n, 1.0, u), 2.0).energy
+    assert qad.grad(energy)(2.0) == pytest.approx(exact.difference(energy, 2.0, 1e-2), abs=1e-3)
