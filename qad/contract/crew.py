@@ -1,7 +1,7 @@
 """Tasks on an executor: what all of them share travels once, results come back in order, lost workers are replaced.
 
-A crew is what a task needs of an executor of a kind: ``size``, the tasks that run at once, ``submit(item)``, the future
-of ``function(shared, item)``, and ``mended(error)``, whether the error was a lost worker and work can go on.
+A crew is a common front of executors.  ``size`` is the number of tasks that run at once, ``submit(item)`` returns the
+future of ``function(shared, item)``, and ``mended(error)`` says whether a worker was lost and work can go on.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tensors of other kinds: a floor above says here how networks of them are contracted.
+"""Tensors of other kinds: the floors above register here how they contract networks of their own tensors.
 
 `qad.einsum`, `qad.ncon` and `qad.tensordot` hand their operands over as soon as one is of such a kind.
 """

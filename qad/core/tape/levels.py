@@ -18,7 +18,7 @@ fresh: Callable[[], int] = count(1).__next__
 MODE: ContextVar[Any] = ContextVar("qad_mode", default=None)
 mode: Callable[[], Any] = MODE.get  # what stands above levels in the running thread: a Mode, or None
 WATCHING: list[Any] = []  # the observers that are entered, in any thread
-QUICK: set[Level] = set()  # the open reverse levels above which nothing has ever stood
+QUICK: set[Level] = set()  # open reverse levels that no other level or mode was ever opened above
 
 
 class Level:

@@ -55,7 +55,7 @@ def over_gaps(
     levels : int
         How many derivatives were being taken when the values were computed, in a backward pass.
     divided : int, optional
-        How often what made `x` may have been divided by gaps before: once in the backward pass of a backward pass.
+        How many divisions by gaps may be in `x` already: one in the backward pass of a backward pass.
     condition : array (..., k), optional
         Condition numbers of the values, by which gaps are divided, as rounding is multiplied.
     backward : bool

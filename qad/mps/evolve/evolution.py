@@ -116,8 +116,8 @@ def evolve(
         ``callback(state, time)`` after every step; raising StopIteration in it ends the evolution.
     reach : float
         For derivatives: amplitude, relative to the norm, that a change of the operator may put into directions of a
-        bond that carry no weight, before a derivative that would miss them is refused.  Any change counts, also one
-        that nothing you differentiate by makes; 1.0 refuses none.
+        bond that carry no weight, before a derivative that would miss them is refused.  Every change of the operator
+        is considered, not only those that you differentiate by; 1.0 refuses none.
 
     Returns
     -------

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 DISCARDED = 1e-14  # weight per step that is cut off in any case
-ALIKE = 1.001  # weight discarded by an old choice of sectors, relative to the best choice, up to which it stays
+ALIKE = 1.001  # the old sizes of sectors stay if they discard at most this times what the best sizes discard
 
 
 def as_before(

@@ -104,8 +104,8 @@ def ground_state(
     Raises
     ------
     ArgumentError
-        If `h` is not Hermitian or does not fit the cell; for an unknown method; if it does not conserve what it is to,
-        or no state of a cell has the charge.
+        If `h` is not Hermitian or does not fit the cell; for an unknown method; if `h` does not conserve a quantity of
+        `conserve`, or no state of a cell has the charge.
     GradientTypeError
         Where a derivative is asked for: `ground_energy` has one.
 
