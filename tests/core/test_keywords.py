@@ -58,8 +58,8 @@ def test_a_keyword_of_others_is_answered_with_ours(call, name, instead):
     "call, said",
     [
         (lambda: mps.apply(PSI, 0, np.eye(2)), r"apply\(psi, operator, sites\)"),
-        (lambda: peps.energy(peps.heisenberg(), PSI, 8), r"not Model: energy\(state, model, chi\)"),
-        (lambda: peps.environment(16, PSI), "a PEPS comes first, not int"),
+        (lambda: peps.energy(peps.heisenberg(), PSI, 8), r"got Model: .*energy\(state, model, chi\)"),
+        (lambda: peps.environment(16, PSI), "a PEPS is needed, but got int"),
         (lambda: qad.circuit.entropy([0], qad.Circuit(2)), r"not list: entropy\(circuit, qubits\)"),
         (lambda: qad.circuit.reduced_density([0], qad.Circuit(2)), r"reduced_density\(circuit, qubits\)"),
         (lambda: qad.circuit.parameter_shift("Z", qad.Circuit(1)), r"parameter_shift\(circuit, observable\)"),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import qad
-from qad.core.errors import ArgumentError
+from qad.core.errors import ArgumentError, GradientTypeError
 from qad.mps import uniform
 from qad.mps.uniform import UniformMPS, UniformOpSum
 
@@ -102,7 +102,7 @@ def test_slopes_by_couplings_are_those_of_the_minimum():
     found = {g: uniform.ground_state(ising(g), 10, cell=1, tol=1e-13) for g in (1.5, 1.5 - 1e-3, 1.5 + 1e-3)}
     slope = qad.grad(lambda g: uniform.energy_density(found[1.5].state, ising(g)))(1.5)
     assert slope == pytest.approx((found[1.5 + 1e-3].energy - found[1.5 - 1e-3].energy) / 2e-3, abs=1e-6)
-    with pytest.raises(ArgumentError, match="energy_density"):
+    with pytest.raises(GradientTypeError, match="ground_energy"):
         qad.grad(lambda g: uniform.ground_state(ising(g), 4).energy)(1.5)
 
 

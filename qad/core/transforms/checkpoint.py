@@ -35,7 +35,7 @@ CHANGED = (
 )
 
 DATA = (bool, int, float, complex, str, bytes, type(None))
-PARTS = {dict: dict.items, tuple: tuple, slice: lambda x: (x.start, x.stop, x.step)}
+PARTS: dict[type, Callable[[Any], Any]] = {dict: dict.items, tuple: tuple, slice: lambda x: (x.start, x.stop, x.step)}
 
 
 def checkpoint(f: Callable[P, R]) -> Callable[P, R]:
