@@ -205,7 +205,7 @@ def leap(environment: Tree, tensor: np.ndarray, moves: Moves, reference: Tree, p
         h = width / np.linalg.norm(v)
         return (1 + 1 / pace) * v - (stepped(x + h * v) - y) / h
 
-    change = correction(product, y - x, INNER, min(PRODUCTS, x.size))
+    change = correction(product, y - x, INNER * np.linalg.norm(y - x), min(PRODUCTS, x.size))
     ahead = rescaled(unflatten(spec, packing.unpack(x + change)))
     report.iterations += 1
     return rescaled(moves.step(ahead, tensor, reference))

@@ -58,8 +58,7 @@ def test_every_temperature_by_default(beta):
     assert heat == pytest.approx(-(beta**2) * slope, rel=1e-3, abs=1e-6)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("symmetry", ["c4v", None])
+@pytest.mark.parametrize("symmetry", ["c4v", pytest.param(None, marks=pytest.mark.slow)])
 def test_the_critical_point_by_default(symmetry):
     """What is left is of the finite chi: the environment itself has settled."""
     report = qad.linalg.Report()
