@@ -25,7 +25,7 @@ def check_kind(x: Any, kind: type) -> None:
         raise ArgumentError(f"{article} {name} is needed, but got {type(x).__name__}: {INSTEAD[name]}")
 
 
-def numbers(x: ArrayLike, what: str) -> Array:
+def array_operand(x: ArrayLike, what: str) -> Array:
     """An array as an operand; `what` it is, for the error where it is none."""
     x = operand(x)
     if not hasattr(x, "ndim"):

@@ -12,7 +12,7 @@ from qad.core.trees import tree_map
 from qad.extend import jvp, value_and_grad, value_of
 from qad.linalg.krylov.gmres import Report
 from qad.peps import classical_c4v, classical_general
-from qad.peps.checks import numbers
+from qad.peps.checks import array_operand
 from qad.peps.classical_ctmrg import apart, environment_of
 from qad.peps.classical_models import clock, dimers, hard_squares, ising, potts, six_vertex, spins
 from qad.peps.classical_trg import hotrg, trg
@@ -163,7 +163,7 @@ def thermodynamics(log_z: Callable[[Any], Any], beta: RealNumber) -> Thermodynam
 
 def checked(tensor: ArrayLike, chi: int, method: str, symmetry: str | None) -> Array:
     """The tensor as an operand, if all arguments make sense."""
-    tensor = numbers(tensor, "the tensor of partition_function, as qad.peps.classical.ising(beta) makes it,")
+    tensor = array_operand(tensor, "the tensor of partition_function, as qad.peps.classical.ising(beta) makes it,")
     if method not in METHODS:
         raise ArgumentError(f"method is {method!r}: choose one of {', '.join(METHODS)}")
     if tensor.ndim != 4 or tensor.shape[0] != tensor.shape[2] or tensor.shape[1] != tensor.shape[3]:

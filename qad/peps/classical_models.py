@@ -13,7 +13,7 @@ from qad.contract import einsum
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import operand, value_of
 from qad.linalg import funm_herm
-from qad.peps.checks import numbers
+from qad.peps.checks import array_operand
 
 if TYPE_CHECKING:
     from qad.typing import Array, ArrayLike, RealNumber
@@ -47,7 +47,7 @@ def spins(bond: ArrayLike, site: ArrayLike | None = None) -> Array:
     >>> free.shape
     (3, 3, 3, 3)
     """
-    bond = numbers(bond, "the weights of a bond")
+    bond = array_operand(bond, "the weights of a bond")
     if bond.ndim != 2 or bond.shape[0] != bond.shape[1]:
         raise ShapeError(f"the weights of a bond are a square matrix, not an array of shape {bond.shape}")
     plain, q = value_of(bond), len(bond)

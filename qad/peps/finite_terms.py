@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.peps.checks import numbers
+from qad.peps.checks import array_operand
 from qad.peps.models import check_hermitian
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def one(operator: Any, sites: Iterable[tuple[int, int]], shape: tuple[int, int],
         )
     if max(r for r, _ in places) - min(r for r, _ in places) > 1:
         raise ArgumentError(f"a term on {places} reaches over more than two rows: turn the lattice, or split the term")
-    operator, n = numbers(operator, "the operator of a term"), len(places)
+    operator, n = array_operand(operator, "the operator of a term"), len(places)
     if operator.ndim == 2 and n > 1:
         d = round(operator.shape[0] ** (1 / n))
         if operator.shape != (d**n, d**n):

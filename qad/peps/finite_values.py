@@ -72,7 +72,8 @@ def layers(state: PEPS, chi: int) -> tuple[list[list[Array]], float]:
 def known(state: PEPS) -> PEPS:
     """The state, if it is one of a finite lattice."""
     if not isinstance(state, PEPS):
-        raise ArgumentError(f"qad.peps.finite takes its own PEPS, not {type(state).__name__}")
+        got = type(state)
+        raise ArgumentError(f"a qad.peps.finite.PEPS is needed, but got {got.__module__}.{got.__name__}")
     return state
 
 

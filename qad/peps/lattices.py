@@ -8,7 +8,7 @@ import numpy as np
 
 from qad.core.errors import ShapeError
 from qad.mps.local import site
-from qad.peps.checks import numbers
+from qad.peps.checks import array_operand
 from qad.peps.models import NEIGHBOURS, Model, Sites, term
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def joined(bonds: tuple[ArrayLike, ...], pattern: Pattern, count: int) -> Model:
 
 def embedded(bond: ArrayLike, slots: tuple[int, int], cells: int, count: int) -> Array:
     """A term of two sites as a matrix of `cells` joined ones: of one, or of the first and the last of two."""
-    bond = numbers(bond, "the term of a bond")
+    bond = array_operand(bond, "the term of a bond")
     d = round(bond.size**0.25)
     if bond.shape not in ((d,) * 4, (d * d,) * 2):
         raise ShapeError(f"the term of a bond has the shape (d, d, d, d) or (d^2, d^2), not {bond.shape}")

@@ -10,7 +10,7 @@ import numpy as np
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import as_array, operand, stack_of, value_of
 from qad.mps.local import site
-from qad.peps.checks import numbers
+from qad.peps.checks import array_operand
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -132,7 +132,7 @@ def term(operator: ArrayLike, sites: Sequence[tuple[int, int]]) -> Term:
     places = tuple((int(row), int(column)) for row, column in sites)
     if not places or len(set(places)) != len(places):
         raise ArgumentError(f"a term acts on one or several different sites, not on {places}")
-    operator, k = numbers(operator, "the operator of a term"), len(places)
+    operator, k = array_operand(operator, "the operator of a term"), len(places)
     if operator.ndim == 2 and k > 1:
         d = round(operator.shape[0] ** (1 / k))
         if operator.shape != (d**k, d**k):

@@ -12,10 +12,9 @@ ENV, MODEL = peps.environment(STATE, 1), peps.heisenberg()
 WRONG = [16, "Z", None, mps.MPS.random(4, 2), mps.heisenberg(4), finite.PEPS.random(2, 2, bond=2)]
 
 
-@pytest.mark.parametrize("wrong", [*WRONG, MODEL, ENV], ids=lambda x: type(x).__name__)
-@pytest.mark.parametrize(
-    "call",
-    [
+OWN = {"a PEPS": STATE, "an Environment": ENV, "a Model": MODEL}
+CALLS = {
+    "a PEPS": [
         lambda x: peps.energy(x, MODEL, 4),
         lambda x: peps.environment(x, 4),
         lambda x: peps.expectation(x, MODEL, ENV),
@@ -24,40 +23,33 @@ WRONG = [16, "Z", None, mps.MPS.random(4, 2), mps.heisenberg(4), finite.PEPS.ran
         lambda x: peps.reduced_density(x, [(0, 0)], ENV),
         lambda x: peps.structure_factor(x, np.eye(2), (0.0, 0.0), 1),
     ],
-)
-def test_what_is_no_state(call, wrong):
-    with pytest.raises(ArgumentError, match=f"a PEPS is needed, but got {type(wrong).__name__}: "):
-        call(wrong)
-
-
-@pytest.mark.parametrize("wrong", [*WRONG, MODEL, STATE], ids=lambda x: type(x).__name__)
-@pytest.mark.parametrize(
-    "call",
-    [
+    "an Environment": [
         peps.correlation_length,
         lambda x: peps.entanglement_spectrum(x, 4),
         lambda x: peps.expectation(STATE, MODEL, x),
         lambda x: peps.local_expectations(STATE, "Sz", x),
         lambda x: peps.reduced_density(STATE, [(0, 0)], x),
     ],
-)
-def test_what_is_no_environment(call, wrong):
-    with pytest.raises(ArgumentError, match=f"an Environment is needed, but got {type(wrong).__name__}: "):
-        call(wrong)
-
-
-@pytest.mark.parametrize("wrong", [*WRONG, STATE, ENV], ids=lambda x: type(x).__name__)
-@pytest.mark.parametrize(
-    "call",
-    [
+    "a Model": [
         lambda x: peps.simple_update(x, 2),
         lambda x: peps.cluster_update(x, 2),
         lambda x: peps.ground_state(x, 2, 8),
         lambda x: peps.expectation(STATE, x, ENV),
     ],
+}
+
+
+@pytest.mark.parametrize(
+    "kind, call, wrong",
+    [
+        (kind, call, wrong)
+        for kind, calls in CALLS.items()
+        for call in calls
+        for wrong in (*WRONG, *(x for name, x in OWN.items() if name != kind))
+    ],
 )
-def test_what_is_no_model(call, wrong):
-    with pytest.raises(ArgumentError, match=f"a Model is needed, but got {type(wrong).__name__}: "):
+def test_what_is_of_another_kind(kind, call, wrong):
+    with pytest.raises(ArgumentError, match=f"{kind} is needed, but got {type(wrong).__name__}: "):
         call(wrong)
 
 
@@ -80,5 +72,5 @@ def test_what_is_no_array(call, wrong):
 
 
 def test_samples_are_of_finite_states():
-    with pytest.raises(ArgumentError, match="takes its own PEPS, not PEPS"):
+    with pytest.raises(ArgumentError, match=r"a qad\.peps\.finite\.PEPS is needed, but got qad\.peps\.state\.PEPS"):
         finite.sample(STATE, 4)

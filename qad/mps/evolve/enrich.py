@@ -101,9 +101,9 @@ class Reach:
             passed = self.passed(left, site, ket[site])
             left = join(isometry.conj(), passed, ((0, 1), (0, 1)))
             outside = mixed(passed - join(isometry, left), MEASURING, rng)
-            far = stacked(seen[-1], fresh) if gap == 2 else seen[-1]
+            far = rows_of_both(seen[-1], fresh) if gap == 2 else seen[-1]
             far = None if far is None else mixed(self.passed(far, site, ket[site]), MEASURING, rng)
-            seen, fresh = [*seen, far if gap == 2 else stacked(far, outside)], outside
+            seen, fresh = [*seen, far if gap == 2 else rows_of_both(far, outside)], outside
         return seen
 
     def extended(
@@ -129,7 +129,7 @@ class Reach:
                 found = join(seen[site], reached, ((1, 2), (0, 1))) * scale
                 new, rest = directions(found, rows, limits[site], cutoff)
                 lacked += rest
-            out[site] = stacked(rows, new)
+            out[site] = rows_of_both(rows, new)
             right = join(out[site].conj(), reached, ((1, 2), (2, 3)))
         raise AssertionError
 
@@ -145,7 +145,7 @@ def mixed(part: Any, rows: int, rng: np.random.Generator) -> Any:
     return bond_and_columns(where, halves) if any(map(len, halves)) else None
 
 
-def stacked(one: Any, two: Any) -> Any:
+def rows_of_both(one: Any, two: Any) -> Any:
     """The rows of both, either of which may be None."""
     return two if one is None else one if two is None else direct_sum(one, two, (0,))
 
