@@ -161,7 +161,7 @@ ONE = np.ones((2, 1, 1, 1, 1))
         (lambda s: finite.energy(s, []), "list of pairs"),
         (lambda s: finite.energy(s, [SZ]), "list of pairs"),
         (lambda s: finite.energy(s, [(SZ, [(0, 0)])], chi=0), "chi is 0"),
-        (lambda s: finite.energy(list(s), [(SZ, [(0, 0)])]), "takes its own PEPS"),
+        (lambda s: finite.energy(list(s), [(SZ, [(0, 0)])]), "a qad.peps.finite.PEPS is needed"),
         (lambda s: finite.sample(s, 0), "shots is 0"),
         (lambda s: finite.norm2(finite.PEPS([[1e200 * ONE] * 3] * 2)), "take log_norm2"),
         (lambda s: finite.log_norm2(finite.PEPS([[0 * ONE]])), "the state is zero"),

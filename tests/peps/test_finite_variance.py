@@ -76,5 +76,5 @@ def test_what_it_refuses():
             function(state, [(np.array([[0.0, 1.0], [0.0, 0.0]]), [(0, 0)])])
     with pytest.raises(ArgumentError, match="single sites and on neighbours"):
         finite.variance(state, peps.j1j2(1.0, 0.5))
-    with pytest.raises(ArgumentError, match="takes its own PEPS"):
+    with pytest.raises(ArgumentError, match="a qad.peps.finite.PEPS is needed"):
         finite.variance(peps.PEPS.random(2), peps.heisenberg())
