@@ -168,7 +168,9 @@ def test_what_is_compiled_is_not_compiled_again(warm):
     assert err == []
 
 
-@pytest.mark.parametrize("silenced", ["import qad; qad.config(messages=False)\n", ""])
+@pytest.mark.parametrize(
+    "silenced", [pytest.param("import qad; qad.config(messages=False)\n", marks=pytest.mark.slow), ""]
+)
 def test_who_does_not_want_to_know_is_not_told(plain, tmp_path, silenced):
     variables = {} if silenced else {"QAD_MESSAGES": "0"}
     assert lines_of(silenced + ALWAYS + PLAIN, tmp_path, **variables) == (plain[1][0], [])
