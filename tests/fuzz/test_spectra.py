@@ -17,7 +17,7 @@ def test_random_spectra(first):
 
 
 @pytest.mark.parametrize("first", range(0, 200, 50))
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_random_matrices_that_are_not_normal(first):
     assert not {seed: found for seed in range(first, first + 50) if (found := nonnormal.check(seed))}
 
@@ -25,8 +25,8 @@ def test_random_matrices_that_are_not_normal(first):
 def test_the_generator_would_find_an_error_of_one_part_in_a_million(monkeypatch):
     """Of the gradients of losses that must be right."""
     right = qad.grad
-    seeds = [seed for seed in range(40) if draw(seed)[5]]
-    assert len(seeds) > 5
+    seeds = [seed for seed in range(40) if draw(seed)[5]][:8]
+    assert len(seeds) == 8
     monkeypatch.setattr(qad, "grad", lambda f: lambda a: right(f)(a) * (1 + 1e-6 * (a.dtype.itemsize > 8)) + 1e-6)
     found = [check(seed) for seed in seeds if draw(seed)[2].dtype in (np.float64, np.complex128)]
     assert all(any("grad" in line for line in lines) for lines in found)
