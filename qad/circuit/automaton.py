@@ -1,4 +1,4 @@
-"""Pauli sums as matrix product operators, by the smallest automaton that writes them (`qad.mps.automaton`).
+"""Pauli sums as matrix product operators, by the smallest automaton that writes them (`qad.mps.operators.automaton`).
 
 `qad.mps.OpSum` keeps two states on every bond, nothing placed yet and a whole term placed, and adds differentiated
 weights one by one.  Here states that no term passes are left out, so that a single string has bonds of 1, and the
@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.circuit.gates import pauli_matrix
-from qad.mps.automaton import build
+from qad.mps.operators.automaton import build
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.mps.automaton import Entry
+    from qad.mps.operators.automaton import Entry
     from qad.typing import Array
 
 LETTERS = "IXYZ"

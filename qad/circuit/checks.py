@@ -36,8 +36,8 @@ def check_circuit(circuit: Any, call: str) -> None:
 
 def check_initial(initial: Any, n: int) -> Any:
     """An initial state of n qubits: a matrix product state, or an array, the last axes of which are its own."""
-    from qad.mps.conserving.state import SymmetricMPS
-    from qad.mps.state import MPS
+    from qad.mps.chain.state import MPS
+    from qad.mps.charges.state import SymmetricMPS
 
     if isinstance(initial, SymmetricMPS):
         raise ArgumentError("a circuit begins in an ordinary chain: initial=psi.without_symmetry()")

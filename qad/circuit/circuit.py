@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from qad.circuit.observables import Observable
-    from qad.mps.state import MPS
+    from qad.mps.chain.state import MPS
     from qad.typing import Array, ArrayLike, DTypeLike, Seed
 
 ONE = {np.dtype(t): np.ones((1, 1, 1), t) for t in (np.complex128, np.complex64)}  # one amplitude stands for |0...0>

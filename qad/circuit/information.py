@@ -10,7 +10,7 @@ from qad.circuit.checks import check_circuit, check_memory, check_norm, check_qu
 from qad.circuit.observables import apply_any
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, primitive, rule, stack_of
-from qad.mps.spectral_sums import check_order, entropy_of
+from qad.mps.measure.spectral_sums import check_order, entropy_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

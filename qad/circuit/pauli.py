@@ -13,7 +13,7 @@ from qad.circuit.pauli_masks import PHASES, strings_of
 from qad.circuit.scatter import Indices, scatter
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, any_traced, value_of
-from qad.mps.operator import MPO
+from qad.mps.operators.mpo import MPO
 from qad.showing import card
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from qad.circuit.ir import Operation
-    from qad.mps.state import MPS
+    from qad.mps.chain.state import MPS
     from qad.typing import Array, ArrayLike
 
 

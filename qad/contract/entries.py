@@ -1,8 +1,8 @@
 """The entries of tables that a compiled loop carries out (`qad.contract.compiled.loop`).
 
 Each entry begins with its kind, and goes on with the fields of a named tuple in their order.  What writes a table
-(`qad.contract.bytecode`, `qad.mps.sweep_compiled`) makes such tuples; what reads it finds a field at its place among
-the numbers, of which ``IN_COPY`` and the like have the names.
+(`qad.contract.bytecode`, `qad.mps.energy.sweep_compiled`) makes such tuples; what reads it finds a field at its place
+among the numbers, of which ``IN_COPY`` and the like have the names.
 """
 
 from __future__ import annotations

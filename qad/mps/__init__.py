@@ -1,29 +1,30 @@
 """Chains: matrix product states and operators, their energies and ground states."""
 
 from qad.mps import uniform
-from qad.mps.blocks import mutual_information, negativity
-from qad.mps.conserving.quantities import sectors
-from qad.mps.conserving.state import SymmetricMPS
-from qad.mps.correlators import correlations, multipoint, structure_factor
-from qad.mps.electron_models import hubbard, kitaev_chain, tj
-from qad.mps.entanglement import entanglement_entropy, entanglement_spectrum, schmidt_values
+from qad.mps.chain.gates import apply, swap
+from qad.mps.chain.state import MPS
+from qad.mps.charges.quantities import sectors
+from qad.mps.charges.state import SymmetricMPS
 from qad.mps.evolve.evolution import Evolution, evolve
-from qad.mps.exponential import mpo_exp
-from qad.mps.gates import apply, swap
-from qad.mps.lattice import Lattice
-from qad.mps.local import Site, site
-from qad.mps.measures import local_expectations, measure, reduced_density
-from qad.mps.models import aklt, blbq, heisenberg, ising, j1j2, long_range_ising, xxz
-from qad.mps.more_models import bose_hubbard, xyz
-from qad.mps.observables import energy, expectation, log_norm2, norm, norm2, overlap, variance
-from qad.mps.operator import MPO
-from qad.mps.opsum import OpSum
+from qad.mps.measure.blocks import mutual_information, negativity
+from qad.mps.measure.correlators import correlations, multipoint, structure_factor
+from qad.mps.measure.entanglement import entanglement_entropy, entanglement_spectrum, schmidt_values
+from qad.mps.measure.measures import local_expectations, measure, reduced_density
+from qad.mps.measure.observables import energy, expectation, log_norm2, norm, norm2, overlap, variance
+from qad.mps.measure.transfer import Transfer, transfer
+from qad.mps.models.bosons import bose_hubbard
+from qad.mps.models.electrons import hubbard, kitaev_chain, tj
+from qad.mps.models.lattice import Lattice
+from qad.mps.models.spins import aklt, blbq, heisenberg, ising, j1j2, long_range_ising, xxz
+from qad.mps.models.xyz import xyz
+from qad.mps.operators.exponential import mpo_exp
+from qad.mps.operators.local import Site, site
+from qad.mps.operators.mpo import MPO
+from qad.mps.operators.opsum import OpSum
 from qad.mps.search.ground import ground_state
 from qad.mps.search.result import GroundState
-from qad.mps.state import MPS
 from qad.mps.thermal.samples import Metts, metts
 from qad.mps.thermal.state import ThermalState, thermal_state
-from qad.mps.transfer import Transfer, transfer
 
 __all__ = [
     "Evolution", "GroundState", "Lattice", "MPO", "MPS", "Metts", "OpSum", "Site", "SymmetricMPS", "ThermalState",
@@ -34,3 +35,8 @@ __all__ = [
     "schmidt_values", "sectors", "site", "structure_factor", "swap", "thermal_state", "tj", "transfer", "uniform",
     "variance", "xxz", "xyz",
 ]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    """What is public, and nothing else."""
+    return sorted(__all__)

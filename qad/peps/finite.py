@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.mps.local import site as kind_of
+from qad.mps.operators.local import site as kind_of
 from qad.peps.finite_sampling import sample
 from qad.peps.finite_state import PEPS
 from qad.peps.finite_terms import one, placed

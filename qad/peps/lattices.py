@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ShapeError
-from qad.mps.local import site
+from qad.mps.operators.local import site
 from qad.peps.checks import array_operand
 from qad.peps.models import NEIGHBOURS, Model, Sites, term
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import as_array, operand, stack_of, value_of
-from qad.mps.local import site
+from qad.mps.operators.local import site
 from qad.peps.checks import array_operand
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ShapeError
-from qad.mps.local import site as kind_of
+from qad.mps.operators.local import site as kind_of
 from qad.peps.checks import check_kind
 from qad.peps.density import reduced_density
 from qad.peps.environment import Environment, environment

@@ -10,10 +10,10 @@ import qad
 import qad.circuit.chains.sweeps  # which is loaded when it is first used
 from qad.core.define import PRIMITIVES
 from qad.mps import MPS, heisenberg, ising
-from qad.mps.environments import Rows
+from qad.mps.chain.sandwich import operator_matrices, quotient, sandwich
 from qad.mps.evolve.centre import exponential
 from qad.mps.evolve.cut import centred_by_cuts, guessed
-from qad.mps.sandwich import operator_matrices, quotient, sandwich
+from qad.mps.kernels.dense import Rows
 from tests.cases import normal
 
 H = heisenberg(4)

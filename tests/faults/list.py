@@ -279,40 +279,43 @@ FAULTS = [
     ),
     # chains
     Fault(
-        "mps/observables.py",
+        "mps/measure/observables.py",
         "return energy(psi, H @ H) - energy(psi, H) ** 2",
         "return energy(psi, H @ H) - energy(psi, H)",
         "physics/test_measurements.py variance",
     ),
     Fault(
-        "mps/entanglement.py", "return -2 * np.log(s[:", "return -np.log(s[:", "physics/test_measurements.py spectrum"
+        "mps/measure/entanglement.py",
+        "return -2 * np.log(s[:",
+        "return -np.log(s[:",
+        "physics/test_measurements.py spectrum",
     ),
     Fault(
-        "mps/correlators.py",
+        "mps/measure/correlators.py",
         "return ((phases @ table) * phases.conj()).sum(axis=-1) / n",
         "return ((phases @ table) * phases).sum(axis=-1) / n",
         "physics/test_measurements.py structure",
     ),
     Fault(
-        "mps/measures.py",
+        "mps/measure/measures.py",
         "sorted(places)) * matrix.T).sum()",
         "sorted(places)) * matrix).sum()",
         "physics/test_measurements.py matrix",
     ),
     Fault(
-        "mps/models.py",
+        "mps/models/spins.py",
         "return bilinear_biquadratic(n, 1.0, 1 / 3, periodic)",
         "return bilinear_biquadratic(n, 1.0, 1 / 2, periodic)",
         "physics/test_ground_states.py aklt",
     ),
-    Fault("mps/lattice.py", "return dx * dx + dy * dy", "return dx * dx + dy", "mps/test_lattice.py"),
+    Fault("mps/models/lattice.py", "return dx * dx + dy * dy", "return dx * dx + dy", "mps/models/test_lattice.py"),
     Fault(
         "mps/thermal/samples.py",
         "return float(np.sqrt(covariances[0] * tau / (n - tau)))",
         "return float(np.sqrt(covariances[0] * tau / (n - tau))) / 9",
-        "mps/test_metts.py",
+        "mps/thermal/test_samples.py",
     ),
-    Fault("mps/uniform/measures.py", "return total / cell", "return total", "mps/test_uniform.py"),
+    Fault("mps/uniform/measures.py", "return total / cell", "return total", "mps/uniform/test_state.py"),
     Fault(
         "mps/uniform/models.py",
         '"Z", 1).add(-real_number(g, "g"), "X", 0)',
@@ -326,16 +329,16 @@ FAULTS = [
         "physics/test_excited_states.py",
     ),
     Fault(
-        "mps/more_models.py",
+        "mps/models/bosons.py",
         "total.add(repulsion * 0.5, count @ count - count, i)",
         "total.add(repulsion, count @ count - count, i)",
-        "mps/test_more_models.py",
+        "mps/models/test_bosons.py",
     ),
     Fault(
-        "mps/electron_models.py",
+        "mps/models/electrons.py",
         'total.add(-0.25 * exchange, "N", one, "N", two)',
         'total.add(0.25 * exchange, "N", one, "N", two)',
-        "mps/test_electron_models.py",
+        "mps/models/test_electrons.py",
     ),
     # circuits
     Fault(

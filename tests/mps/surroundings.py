@@ -1,8 +1,8 @@
 """The environments of every site of a chain of arrays, for tests of effective operators."""
 
 from qad.extend import like
-from qad.mps.effective import left_block, right_block
-from qad.mps.environments import Rows, edge, past_left, past_right
+from qad.mps.kernels.dense import Rows, edge, past_left, past_right
+from qad.mps.kernels.dense_terms import left_block, right_block
 
 
 class Environments(Rows):

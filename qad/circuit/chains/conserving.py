@@ -14,12 +14,12 @@ from qad.circuit.observables import Projector, as_observable, hermitian
 from qad.circuit.pauli import PauliSum
 from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
 from qad.extend import Tensor
-from qad.mps.conserving.quantities import quantities
-from qad.mps.conserving.state import SymmetricMPS
-from qad.mps.local import Site, spin
-from qad.mps.operator import MPO
-from qad.mps.opsum import OpSum
-from qad.mps.state import MPS
+from qad.mps.chain.state import MPS
+from qad.mps.charges.quantities import quantities
+from qad.mps.charges.state import SymmetricMPS
+from qad.mps.operators.local import Site, spin
+from qad.mps.operators.mpo import MPO
+from qad.mps.operators.opsum import OpSum
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from qad.circuit.builder import Builder
     from qad.circuit.chains.conserving_targets import Target
     from qad.circuit.observables import Observable
-    from qad.mps.conserving.quantities import Quantities
+    from qad.mps.charges.quantities import Quantities
     from qad.typing import Array
 
 PAULIS = {name: spin(0.5).operators[name] for name in ("Id", "X", "Y", "Z")}

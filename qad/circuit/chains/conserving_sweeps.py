@@ -17,12 +17,12 @@ from qad.circuit.chains.overlaps import Overlaps
 from qad.circuit.chains.sweeps import Run, numbers
 from qad.circuit.gates import pauli_matrix
 from qad.core.errors import ArgumentError
-from qad.mps.conserving.make import product_state
-from qad.mps.conserving.site_tensors import total_of
-from qad.mps.conserving.state import SymmetricMPS
-from qad.mps.densities import passed_left, passed_right
+from qad.mps.chain.densities import passed_left, passed_right
+from qad.mps.chain.sandwich import overlap
+from qad.mps.charges.make import product_state
+from qad.mps.charges.rows import total_of
+from qad.mps.charges.state import SymmetricMPS
 from qad.mps.evolve.tebd import Truncation
-from qad.mps.sandwich import overlap
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.create import eye
 from qad.symmetric.legs import Leg
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from qad.circuit.chains.sweeps import History
     from qad.circuit.ir import Instruction
-    from qad.mps.conserving.quantities import Quantities
+    from qad.mps.charges.quantities import Quantities
     from qad.symmetric.tensor import SymTensor
 
 

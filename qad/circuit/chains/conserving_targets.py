@@ -10,16 +10,16 @@ import numpy as np
 from qad.circuit.chains.conserving_walker import ConservingWalker, breaking
 from qad.circuit.chains.sweeps import Target
 from qad.core.errors import ArgumentError
-from qad.mps.checks import as_operator
+from qad.mps.chain.checks import as_operator
 from qad.mps.evolve.tebd import Truncation
-from qad.mps.measures import reduced_density
-from qad.mps.observables import expectation
+from qad.mps.measure.measures import reduced_density
+from qad.mps.measure.observables import expectation
 
 if TYPE_CHECKING:
     from qad.circuit.chains.conserving_sweeps import ConservingRun
-    from qad.mps.conserving.state import SymmetricMPS
-    from qad.mps.operator import MPO
-    from qad.mps.opsum import OpSum
+    from qad.mps.charges.state import SymmetricMPS
+    from qad.mps.operators.mpo import MPO
+    from qad.mps.operators.opsum import OpSum
     from qad.typing import Array
 
 UNLIMITED = 10**9

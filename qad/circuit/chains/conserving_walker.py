@@ -14,7 +14,7 @@ import numpy as np
 from qad.circuit.chains.operators import site_operators
 from qad.circuit.gates import SWAP
 from qad.core.errors import ArgumentError
-from qad.mps.canonical import canonical, isometric_columns, isometric_rows
+from qad.mps.chain.canonical import canonical, isometric_columns, isometric_rows
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.create import from_blocks, from_dense
 from qad.symmetric.legs import Leg
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.circuit.ir import Instruction
-    from qad.mps.conserving.quantities import Charge, Quantities
-    from qad.mps.conserving.state import SymmetricMPS
+    from qad.mps.charges.quantities import Charge, Quantities
+    from qad.mps.charges.state import SymmetricMPS
     from qad.mps.evolve.tebd import Truncation
     from qad.symmetric.tensor import SymTensor
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.circuit.gates import ID, SWAP, X, pauli_matrix
-from qad.mps.chain import added
+from qad.mps.chain.chain import added
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.circuit.gates import pauli_matrix
-from qad.mps.environments import opened_left, past_left, past_right
+from qad.mps.kernels.dense import opened_left, past_left, past_right
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -16,9 +16,9 @@ from qad.circuit.observables import Projector, as_observable, hermitian
 from qad.circuit.pauli import PauliSum
 from qad.core.errors import ArgumentError, BatchError, GradientTypeError, ShapeError
 from qad.extend import Tensor, stack_of, value_of
-from qad.mps.chain import site_count
-from qad.mps.operator import MPO
-from qad.mps.state import MPS
+from qad.mps.chain.chain import site_count
+from qad.mps.chain.state import MPS
+from qad.mps.operators.mpo import MPO
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -24,10 +24,10 @@ from qad.circuit.reference import entries_of
 from qad.core.errors import ArgumentError
 from qad.core.threads import blas_for
 from qad.extend import Tensor, defvjp, opaque, primitive, vjp
-from qad.mps.environments import past_left, past_right
+from qad.mps.chain.sandwich import operator_matrices, sandwich
+from qad.mps.chain.scales import factor
 from qad.mps.evolve.tebd import Truncation
-from qad.mps.sandwich import operator_matrices, sandwich
-from qad.mps.scales import factor
+from qad.mps.kernels.dense import past_left, past_right
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.circuit.chains.operators import adjoint, site_operators
-from qad.mps.canonical import move_left, move_right
+from qad.mps.chain.canonical import move_left, move_right
+from qad.mps.chain.site_tensors import applied as site_applied
 from qad.mps.evolve.tebd import applied
-from qad.mps.sites import applied as site_applied
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -14,7 +14,7 @@ import numpy as np
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import defvjp, is_foreign, jvp, primitive, stop_gradient, value_of, vjp
 from qad.mps.amplitudes.prefix_trees import Words
-from qad.mps.environments import past_right
+from qad.mps.kernels.dense import past_right
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,7 @@ import numpy as np
 
 from qad.extend import value_of
 from qad.mps.amplitudes.amplitudes import drawn, scaled_amplitudes
-from qad.mps.chain import site_count
+from qad.mps.chain.chain import site_count
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -19,10 +19,10 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.core.trees import flatten, unflatten
 from qad.extend import Tensor, any_traced, defvjp, primitive, value_of, vjp
-from qad.mps.densities import edges, passed_right
+from qad.mps.chain.densities import edges, passed_right
+from qad.mps.chain.gauge import check_gauge, largest
 from qad.mps.evolve.cut import FIRST, size_of
 from qad.mps.evolve.tebd import Truncation
-from qad.mps.gauge import check_gauge, largest
 from qad.symmetric.generic import aligned_numbers, as_map, charges_of, join, norm, numbers, with_numbers
 from qad.symmetric.layout import layout
 from qad.symmetric.legs import Leg

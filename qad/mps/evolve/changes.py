@@ -18,11 +18,11 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.linalg.truncation.rule import nonzero
-from qad.mps.canonical import truncated
+from qad.mps.chain.canonical import truncated
+from qad.mps.chain.gauge import carry, mirrored
+from qad.mps.chain.state import MPS
 from qad.mps.evolve.cut import check_reach
 from qad.mps.evolve.enrich import MORE, Reach, sizes
-from qad.mps.gauge import carry, mirrored
-from qad.mps.state import MPS
 from qad.symmetric.generic import qr
 
 if TYPE_CHECKING:

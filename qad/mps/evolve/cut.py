@@ -2,7 +2,7 @@
 
 A pair is a matrix A = U S V^H, of which the first k singular values are kept as ``A ~ Q C``, Q = U_k an isometry and
 C = Q^H A.  The basis of the new bond is arbitrary, so that the derivative is taken along the lift that does not turn it
-(`qad.mps.gauge`).  With U_d, V_d and t the discarded vectors and values, s the kept ones, and E = dA::
+(`qad.mps.chain.gauge`).  With U_d, V_d and t the discarded vectors and values, s the kept ones, and E = dA::
 
     dQ = U_d X + (1 - U U^H) E V_k / s,     X = (U_d^H E V_k s + t V_d^H E^H U_k) / (s^2 - t^2)
     dC = Q^H E + X^H t V_d^H
@@ -23,7 +23,7 @@ from qad.extend import Tensor, defvjp, primitive, value_of
 from qad.linalg.equations.triangular import solve_upper
 from qad.linalg.support import tolerances
 from qad.linalg.truncation.rule import nonzero, restored
-from qad.mps.canonical import swept_left, swept_right
+from qad.mps.chain.canonical import swept_left, swept_right
 from qad.mps.evolve.leading import leading, leading_first, loose, worthwhile
 from qad.mps.evolve.tebd import MOST_CUTOFF
 from qad.symmetric.generic import as_map, bond_and_columns, dense, halves_of, join, laid_out, norm, plain, rows_and_bond
@@ -259,7 +259,7 @@ def check_reach(pair: Any, ranks: Sequence[int], truncation: Truncation, known: 
 def centred_by_cuts(tensors: Sequence[Any]) -> list[Any]:
     """The tensors of a recorded open chain in canonical form, its centre at site 0.
 
-    `qad.mps.canonical.canonical` divides by faint Schmidt values; here their rounding is held down.
+    `qad.mps.chain.canonical.canonical` divides by faint Schmidt values; here their rounding is held down.
     """
     return [laid_out(tensor, 2) for tensor in swept_left(swept_right(tensors, len(tensors) - 1, whole), 0, whole)]
 

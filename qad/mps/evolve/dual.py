@@ -27,14 +27,14 @@ from numpy.polynomial import legendre
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, any_traced, defvjp, primitive, value_of, vjp
 from qad.extend.recording import directions
-from qad.mps.environments import edge, past_left
+from qad.mps.energy.hamiltonian import touching
 from qad.mps.evolve.adjoint import FROZEN, MEMORY, check_bonds, evolution_of
 from qad.mps.evolve.changes import FINEST, LABELS, Label, adjoint_of, filled, of_neighbours, of_operator, portion
 from qad.mps.evolve.cut import FIRST
 from qad.mps.evolve.room import Sweep, room_for
 from qad.mps.evolve.tebd import Truncation
-from qad.mps.hamiltonian import touching
-from qad.mps.operator import MPO
+from qad.mps.kernels.dense import edge, past_left
+from qad.mps.operators.mpo import MPO
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

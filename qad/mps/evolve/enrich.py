@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.extend import Tensor, value_of
-from qad.mps.canonical import isometric_rows
-from qad.mps.densities import edges
+from qad.mps.chain.canonical import isometric_rows
+from qad.mps.chain.densities import edges
 from qad.mps.evolve.cut import cut, orthonormal
 from qad.symmetric.generic import as_map, bond_and_columns, charges_of, direct_sum, join, padded, permuted, plain
 

@@ -13,13 +13,15 @@ from qad.core.keywords import keywords_told
 from qad.core.threads import blas_for
 from qad.core.trees import flatten
 from qad.extend import Tensor, stack_of, value_of
-from qad.mps.chain import site_count
-from qad.mps.checks import as_operator, check_operator
-from qad.mps.conserving.observables import kernel_for, operator_for
-from qad.mps.conserving.state import SymmetricMPS
-from qad.mps.driven import driven
-from qad.mps.energy import prepared
+from qad.mps.chain.chain import site_count
+from qad.mps.chain.checks import as_operator, check_operator
+from qad.mps.chain.state import MPS
+from qad.mps.charges.operators import kernel_for, operator_for
+from qad.mps.charges.state import SymmetricMPS
+from qad.mps.energy.hamiltonian import check_hermitian, strength
+from qad.mps.energy.node import prepared
 from qad.mps.evolve.adjoint import Plan, evolution_of
+from qad.mps.evolve.driven import driven
 from qad.mps.evolve.dual import PairCourse, coursed_of
 from qad.mps.evolve.recorded import GateSteps, TdvpSteps
 from qad.mps.evolve.response import GateCourse
@@ -28,16 +30,14 @@ from qad.mps.evolve.start import centred, recorded_centre
 from qad.mps.evolve.tdvp import MOST_PRODUCTS, OneSiteTdvp, TwoSiteTdvp
 from qad.mps.evolve.tebd import ORDERS, REACH, Gates, Truncation, cutoff_for
 from qad.mps.evolve.whole import advanced, amplitudes_of, chain_of, exponentiated, fits
-from qad.mps.hamiltonian import check_hermitian, strength
-from qad.mps.operator import plain_of
-from qad.mps.state import MPS
+from qad.mps.operators.mpo import plain_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from qad.mps.operator import MPO
-    from qad.mps.opsum import OpSum
+    from qad.mps.operators.mpo import MPO
+    from qad.mps.operators.opsum import OpSum
     from qad.typing import Real, Scalar
 
 GATES = {"tebd": 2, "tebd4": 4}  # and the order of the product formula

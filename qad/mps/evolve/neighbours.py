@@ -12,7 +12,7 @@ from qad.extend import like, value_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from qad.mps.operator import MPO
+    from qad.mps.operators.mpo import MPO
 
 TOLERANCE = 1e-10
 

@@ -10,12 +10,12 @@ from qad.core.errors import ArgumentError
 from qad.extend import like
 from qad.linalg import expm
 from qad.linalg.truncation.rule import nonzero
-from qad.mps.densities import edges, passed_left, passed_right
-from qad.mps.environments import past_left, past_right
+from qad.mps.chain.densities import edges, passed_left, passed_right
 from qad.mps.evolve.centre import exponential
 from qad.mps.evolve.cut import move, orthonormal_columns, orthonormal_rows, split
 from qad.mps.evolve.suzuki import rounds
 from qad.mps.evolve.tebd import applied, terms_for
+from qad.mps.kernels.dense import past_left, past_right
 from qad.symmetric.generic import as_map, join, of_map, plain
 from qad.symmetric.tensor import SymTensor
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from qad.mps.conserving.quantities import Quantities
+    from qad.mps.charges.quantities import Quantities
     from qad.mps.evolve.tebd import Truncation
-    from qad.mps.operator import MPO
+    from qad.mps.operators.mpo import MPO
     from qad.typing import Array, Scalar
 
 
@@ -98,7 +98,7 @@ def exponential_of(h: Any, factor: Scalar) -> Any:
 class TdvpSteps:
     """Steps of the variational principle, of one site or two; made of the factor and the tensors of the operator.
 
-    The `kernel` is that of the plain operator (`qad.mps.conserving.observables.kernel_for`).
+    The `kernel` is that of the plain operator (`qad.mps.charges.operators.kernel_for`).
     """
 
     def __init__(self, two_sites: bool, steps: int, kernel: Any):

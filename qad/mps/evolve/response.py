@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.mps.environments import past_left, past_right
 from qad.mps.evolve.adjoint import MEMORY
 from qad.mps.evolve.changes import FINEST, Label, adjoint_of, filled, of_neighbours, portion
 from qad.mps.evolve.dual import UNCUT, by_start
 from qad.mps.evolve.tebd import Truncation, swept
+from qad.mps.kernels.dense import past_left, past_right
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

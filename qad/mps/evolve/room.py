@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.mps.conserving.observables import operator_for
-from qad.mps.conserving.state import SymmetricMPS
-from qad.mps.environments import Rows
+from qad.mps.charges.operators import operator_for
+from qad.mps.charges.state import SymmetricMPS
+from qad.mps.energy.hamiltonian import strength
 from qad.mps.evolve.enrich import Reach, sizes
 from qad.mps.evolve.neighbours import of_neighbours
 from qad.mps.evolve.tdvp import TwoSiteTdvp
-from qad.mps.hamiltonian import strength
-from qad.mps.operator import plain_of
+from qad.mps.kernels.dense import Rows
+from qad.mps.operators.mpo import plain_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qad.mps.evolve.tebd import Truncation
-    from qad.mps.operator import MPO
+    from qad.mps.operators.mpo import MPO
     from qad.typing import Array
 
 BUDGET = 1e-7  # error of all cuts in unit time where the method has hardly an error of its own

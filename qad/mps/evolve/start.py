@@ -8,15 +8,15 @@ import numpy as np
 
 from qad.core.trees import flatten
 from qad.extend import Tensor
-from qad.mps.canonical import right_canonical, schmidt_form
-from qad.mps.conserving.state import SymmetricMPS
+from qad.mps.chain.canonical import right_canonical, schmidt_form
+from qad.mps.charges.state import SymmetricMPS
 from qad.mps.evolve.cut import centred_by_cuts, size_of
 from qad.symmetric.generic import numbers, with_numbers
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from qad.mps.operator import MPO
+    from qad.mps.operators.mpo import MPO
 
 
 def centred(psi: Any, H: MPO, imaginary: bool) -> list[Any]:

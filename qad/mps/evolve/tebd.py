@@ -13,7 +13,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.linalg.truncation import rule
-from qad.mps.canonical import move_left, move_right
+from qad.mps.chain.canonical import move_left, move_right
 from qad.mps.evolve.leading import leading, loose, lost, worthwhile
 from qad.mps.evolve.neighbours import neighbour_terms
 from qad.mps.evolve.suzuki import ORDERS, rounds
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from qad.mps.conserving.quantities import Quantities
-    from qad.mps.operator import MPO
+    from qad.mps.charges.quantities import Quantities
+    from qad.mps.operators.mpo import MPO
 
 LEAST_CUTOFF, MOST_CUTOFF = 1e-30, 1e-14
 REACH = 1e-5  # see `Truncation`

@@ -14,11 +14,11 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import like, value_of
-from qad.mps.environments import edge, past_left, past_right
+from qad.mps.chain.state import MPS
 from qad.mps.evolve.adjoint import MEMORY
 from qad.mps.evolve.centre import exponential
 from qad.mps.evolve.cut import size_of
-from qad.mps.state import MPS
+from qad.mps.kernels.dense import edge, past_left, past_right
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,20 +13,20 @@ import numpy as np
 from qad.archive import of_another, read_marked, understood, write_arrays
 from qad.core.errors import ArgumentError
 from qad.linalg.support.random import normal
-from qad.mps.checks import check_kind, check_operator
-from qad.mps.conserving.make import random_state
-from qad.mps.conserving.observables import operator_for
-from qad.mps.conserving.site_tensors import total_of
-from qad.mps.conserving.state import SymmetricMPS
-from qad.mps.conserving.storage import arrays_of, parts_of
-from qad.mps.sites import random_gaussian
-from qad.mps.state import MPS
+from qad.mps.chain.checks import check_kind, check_operator
+from qad.mps.chain.site_tensors import random_gaussian
+from qad.mps.chain.state import MPS
+from qad.mps.charges.make import random_state
+from qad.mps.charges.operators import operator_for
+from qad.mps.charges.rows import total_of
+from qad.mps.charges.state import SymmetricMPS
+from qad.mps.charges.storage import arrays_of, parts_of
 from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from qad.mps.operator import MPO
+    from qad.mps.operators.mpo import MPO
     from qad.typing import DTypeLike, FilePath
 
 FORMAT = "qad ground-state search 1"

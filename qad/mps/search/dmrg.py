@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from qad.mps.search.sweeps import OneSite, TwoSites
 
 if TYPE_CHECKING:
-    from qad.mps.operator import MPO
+    from qad.mps.operators.mpo import MPO
     from qad.mps.search.monitor import Watch
     from qad.mps.search.penalty import Excluded
     from qad.mps.search.sweeps import Sweeps

@@ -11,16 +11,17 @@ import numpy as np
 from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
 from qad.core.keywords import keywords_told
 from qad.core.threads import blas_for
-from qad.mps.canonical import is_recorded, schmidt_form
-from qad.mps.chain import site_count
-from qad.mps.checks import operator_of
-from qad.mps.conserving.exchange import Exchanging
-from qad.mps.conserving.observables import operator_for
-from qad.mps.conserving.state import SymmetricMPS
-from qad.mps.energy import prepared
-from qad.mps.hamiltonian import of_order_one
-from qad.mps.observables import energy, variance
-from qad.mps.operator import MPO
+from qad.mps.chain.canonical import is_recorded, schmidt_form
+from qad.mps.chain.chain import site_count
+from qad.mps.chain.checks import operator_of
+from qad.mps.chain.state import MPS
+from qad.mps.charges.exchange import Exchanging
+from qad.mps.charges.operators import operator_for
+from qad.mps.charges.state import SymmetricMPS
+from qad.mps.energy.hamiltonian import of_order_one
+from qad.mps.energy.node import prepared
+from qad.mps.measure.observables import energy, variance
+from qad.mps.operators.mpo import MPO
 from qad.mps.search.checkpoint import Checkpoint
 from qad.mps.search.converged import until_converged
 from qad.mps.search.dmrg import one_site, two_sites
@@ -33,14 +34,13 @@ from qad.mps.search.result import GroundState
 from qad.mps.search.riemannian import riemannian
 from qad.mps.search.start import GRADIENTS, begin, begun
 from qad.mps.search.sweeps import OneSite, TwoSites
-from qad.mps.state import MPS
 from qad.optimize.progress import bar_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from qad.mps.opsum import OpSum
+    from qad.mps.operators.opsum import OpSum
     from qad.mps.search.sweeps import Sweeps
     from qad.typing import DTypeLike, FilePath, Function, Progress, Seed
 

@@ -12,11 +12,11 @@ from qad.core.errors import ArgumentError
 from qad.mps.evolve.evolution import cutoff_of, stepper
 from qad.mps.evolve.room import room_for
 from qad.mps.evolve.start import centred
-from qad.mps.observables import energy
+from qad.mps.measure.observables import energy
 from qad.mps.search.monitor import Finished
 
 if TYPE_CHECKING:
-    from qad.mps.operator import MPO
+    from qad.mps.operators.mpo import MPO
     from qad.mps.search.monitor import Watch
     from qad.mps.search.penalty import Excluded
 

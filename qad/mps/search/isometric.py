@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.mps.canonical import schmidt_form
+from qad.mps.chain.canonical import schmidt_form
 from qad.symmetric.generic import as_map, charges_of, join, of_map
 
 if TYPE_CHECKING:

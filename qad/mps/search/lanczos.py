@@ -10,7 +10,7 @@ from qad.extend import like
 from qad.linalg.support.lengths import length
 
 if TYPE_CHECKING:
-    from qad.mps.effective import Apply
+    from qad.mps.kernels.dense_terms import Apply
 
 
 def lowest(apply: Apply, start: np.ndarray, tol: float, most: int) -> tuple[float, np.ndarray, float]:

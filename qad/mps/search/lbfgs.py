@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.mps.canonical import schmidt_form
-from qad.mps.observables import energy
+from qad.mps.chain.canonical import schmidt_form
+from qad.mps.chain.state import MPS
+from qad.mps.measure.observables import energy
 from qad.mps.search.monitor import ROUNDING, Finished, is_settled
-from qad.mps.state import MPS
 from qad.optimize import minimize
 from qad.symmetric.generic import scaled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from qad.mps.operator import MPO
+    from qad.mps.operators.mpo import MPO
     from qad.mps.search.monitor import Watch
     from qad.mps.search.penalty import Excluded
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qad.mps.chain.state import MPS
 from qad.mps.search.checkpoint import Checkpoint
-from qad.mps.state import MPS
 from qad.optimize.progress import note
 from qad.optimize.result import BY_USER
 

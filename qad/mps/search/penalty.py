@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.mps.conserving.site_tensors import total_of
-from qad.mps.conserving.state import SymmetricMPS
-from qad.mps.observables import energy, overlap
+from qad.mps.charges.rows import total_of
+from qad.mps.charges.state import SymmetricMPS
+from qad.mps.measure.observables import energy, overlap
 from qad.symmetric.generic import aligned_numbers, join
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from qad.mps.chain import Chain
-    from qad.mps.effective import Apply
-    from qad.mps.operator import MPO
+    from qad.mps.chain.chain import Chain
+    from qad.mps.kernels.dense_terms import Apply
+    from qad.mps.operators.mpo import MPO
 
 
 class Excluded:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.mps.operator import MPO
+from qad.mps.operators.mpo import MPO
 from qad.rules.devices import to_device
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from qad.mps.state import MPS
+from qad.mps.chain.state import MPS
 from qad.optimize.result import result_card
 
 

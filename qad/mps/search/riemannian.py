@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from qad.mps.observables import energy
+from qad.mps.measure.observables import energy
 from qad.mps.search.isometric import IsometricChain
 from qad.mps.search.monitor import ROUNDING, Finished
 from qad.optimize import minimize_on
@@ -12,7 +12,7 @@ from qad.optimize import minimize_on
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from qad.mps.operator import MPO
+    from qad.mps.operators.mpo import MPO
     from qad.mps.search.monitor import Watch
     from qad.mps.search.penalty import Excluded
 

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.mps.checks import check_operator
-from qad.mps.conserving.make import random_state
-from qad.mps.conserving.quantities import check_no_vacuum, conserved_by
-from qad.mps.conserving.state import SymmetricMPS
-from qad.mps.gauge import check_open
-from qad.mps.state import MPS
+from qad.mps.chain.checks import check_operator
+from qad.mps.chain.gauge import check_open
+from qad.mps.chain.state import MPS
+from qad.mps.charges.make import random_state
+from qad.mps.charges.quantities import check_no_vacuum, conserved_by
+from qad.mps.charges.state import SymmetricMPS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.mps.conserving.quantities import Names
-    from qad.mps.operator import MPO
+    from qad.mps.charges.quantities import Names
+    from qad.mps.operators.mpo import MPO
     from qad.typing import DTypeLike, Seed
 
 SMALL = 8  # bond of a random start of those methods that grow it

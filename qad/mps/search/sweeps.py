@@ -13,10 +13,10 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.linalg.truncation import rule
-from qad.mps.canonical import move_left, move_right
-from qad.mps.conserving.observables import kernel_for
-from qad.mps.conserving.state import SymmetricMPS
-from qad.mps.effective import on_host
+from qad.mps.chain.canonical import move_left, move_right
+from qad.mps.charges.operators import kernel_for
+from qad.mps.charges.state import SymmetricMPS
+from qad.mps.kernels.dense_terms import on_host
 from qad.mps.search.cut import DISCARDED, as_before
 from qad.mps.search.local import Solving
 from qad.mps.search.penalty import Penalty
@@ -26,7 +26,7 @@ from qad.symmetric.generic import as_map, join, laid_out, leg_sizes, numbers, pe
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.mps.operator import MPO
+    from qad.mps.operators.mpo import MPO
     from qad.mps.search.penalty import Excluded
 
 TIGHTEST = 1e-18  # error of the energy at which a local problem is solved at last

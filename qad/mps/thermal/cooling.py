@@ -22,14 +22,14 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, any_traced, defvjp, like, primitive, vjp
+from qad.mps.chain.state import MPS
+from qad.mps.energy.hamiltonian import HERMITIAN, strength
 from qad.mps.evolve.adjoint import FROZEN
 from qad.mps.evolve.changes import CHANGES, FINEST, Label, adjoint_of, filled, of_operator
 from qad.mps.evolve.dual import UNCUT, between
 from qad.mps.evolve.tebd import LEAST_CUTOFF, Truncation
-from qad.mps.hamiltonian import HERMITIAN, strength
-from qad.mps.observables import expectation
-from qad.mps.operator import MPO
-from qad.mps.state import MPS
+from qad.mps.measure.observables import expectation
+from qad.mps.operators.mpo import MPO
 from qad.mps.thermal.products import summed
 
 if TYPE_CHECKING:

@@ -14,18 +14,18 @@ import numpy as np
 from qad.core.errors import GradientTypeError
 from qad.core.keywords import keywords_told
 from qad.extend import Tensor
-from qad.mps.chain import site_count
-from qad.mps.checks import operator_of
+from qad.mps.chain.chain import site_count
+from qad.mps.chain.checks import operator_of
+from qad.mps.chain.state import MPS
+from qad.mps.energy.hamiltonian import strength
 from qad.mps.evolve.evolution import evolve
 from qad.mps.evolve.neighbours import of_neighbours
-from qad.mps.hamiltonian import strength
-from qad.mps.observables import energy
-from qad.mps.state import MPS
+from qad.mps.measure.observables import energy
 from qad.mps.thermal.state import check_temperature, open_operator
 
 if TYPE_CHECKING:
-    from qad.mps.operator import MPO
-    from qad.mps.opsum import OpSum
+    from qad.mps.operators.mpo import MPO
+    from qad.mps.operators.opsum import OpSum
     from qad.typing import Seed
 
 STEP, SHORT = 0.05, 0.025  # of one step in imaginary time, over the size of a term; of "tebd4", whose steps cost little

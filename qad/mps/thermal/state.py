@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.keywords import keywords_told
 from qad.extend import Tensor, value_of
-from qad.mps.chain import site_count
-from qad.mps.checks import operator_of
+from qad.mps.chain.chain import site_count
+from qad.mps.chain.checks import operator_of
+from qad.mps.chain.state import MPS
+from qad.mps.energy.hamiltonian import check_hermitian
 from qad.mps.evolve.dual import coursed
 from qad.mps.evolve.evolution import check_unstacked, real_time
 from qad.mps.evolve.tebd import cutoff_for
-from qad.mps.hamiltonian import check_hermitian
-from qad.mps.operator import MPO
-from qad.mps.state import MPS
+from qad.mps.operators.mpo import MPO
 from qad.mps.thermal.cooling import Cooling, Squares, measured_in
 
 if TYPE_CHECKING:
-    from qad.mps.opsum import OpSum
+    from qad.mps.operators.opsum import OpSum
     from qad.typing import Real, Scalar
 
 ERROR = 1e-7  # of a purification, by all cuts of the last square

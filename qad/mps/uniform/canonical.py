@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.mps.checks import check_kind
+from qad.mps.chain.checks import check_kind
 from qad.mps.uniform.state import UniformMPS
 from qad.mps.uniform.transfer import check_finite, check_single, environments
 

@@ -12,7 +12,7 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.core.keywords import keywords_told
 from qad.core.threads import blas_for
-from qad.mps.chain import site_count
+from qad.mps.chain.chain import site_count
 from qad.mps.evolve.evolution import real_time
 from qad.mps.evolve.suzuki import ORDERS
 from qad.mps.evolve.tebd import Truncation, applied, cutoff_for, gate

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from qad.core.errors import ArgumentError
 from qad.core.keywords import keywords_told
 from qad.core.threads import blas_for
-from qad.mps.chain import site_count
-from qad.mps.couplings import real_number
+from qad.mps.chain.chain import site_count
+from qad.mps.models.couplings import real_number
 from qad.mps.uniform.measures import check_single, check_term, ordinary
 from qad.mps.uniform.operator import UniformMPO, of_neighbours
 from qad.mps.uniform.opsum import UniformOpSum

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.mps.effective import left_block, right_block
+from qad.mps.kernels.dense_terms import left_block, right_block
 from qad.mps.uniform.vumps import Mixed
 
 if TYPE_CHECKING:

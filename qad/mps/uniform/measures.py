@@ -10,13 +10,13 @@ import scipy
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import operand
 from qad.linalg import dominant_eig
-from qad.mps.chain import Chain
-from qad.mps.checks import check_kind
-from qad.mps.conserving.quantities import named
-from qad.mps.densities import site_density
-from qad.mps.environments import through_right
-from qad.mps.measures import per_site
-from qad.mps.opsum import OpSum
+from qad.mps.chain.chain import Chain
+from qad.mps.chain.checks import check_kind
+from qad.mps.chain.densities import site_density
+from qad.mps.charges.quantities import named
+from qad.mps.kernels.dense import through_right
+from qad.mps.measure.measures import per_site
+from qad.mps.operators.opsum import OpSum
 from qad.mps.uniform.canonical import uniform_schmidt_form
 from qad.mps.uniform.conserving.canonical import schmidt_form as symmetric_schmidt_form
 from qad.mps.uniform.conserving.state import SymmetricUniformMPS
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from qad.mps.conserving.quantities import Kinds
+    from qad.mps.charges.quantities import Kinds
     from qad.symmetric.groups import Charge
     from qad.typing import Array, ArrayLike, Real
 

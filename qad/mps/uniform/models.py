@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qad.mps.couplings import real_number
-from qad.mps.local import spin as spin_site
-from qad.mps.models import spin_product
+from qad.mps.models.couplings import real_number
+from qad.mps.models.spins import spin_product
+from qad.mps.operators.local import spin as spin_site
 from qad.mps.uniform.opsum import UniformOpSum
 
 if TYPE_CHECKING:

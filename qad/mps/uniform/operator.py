@@ -8,13 +8,13 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import like, value_of
-from qad.mps.chain import Chain
+from qad.mps.chain.chain import Chain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import NoReturn
 
-    from qad.mps.local import Site
+    from qad.mps.operators.local import Site
     from qad.typing import ArrayLike
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from qad.core.errors import ShapeError
 from qad.extend import like
 from qad.linalg import linear_solve
-from qad.mps.environments import past_left
+from qad.mps.kernels.dense import past_left
 from qad.mps.uniform.operator import check_hermitian
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import as_array, stack_of
-from qad.mps.automaton import Entry, site_tensor
-from qad.mps.chain import site_count
-from qad.mps.conserving.parts import of_definite_charge
-from qad.mps.opsum import OpSum
+from qad.mps.chain.chain import site_count
+from qad.mps.charges.parts import of_definite_charge
+from qad.mps.operators.automaton import Entry, site_tensor
+from qad.mps.operators.opsum import OpSum
 from qad.mps.uniform.exponentials import power_law
 from qad.mps.uniform.operator import UniformMPO
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
     from typing import Any, NoReturn, Self
 
-    from qad.mps.automaton import Ahead
-    from qad.mps.local import Site
+    from qad.mps.operators.automaton import Ahead
+    from qad.mps.operators.local import Site
     from qad.typing import ArrayLike, Number
 
 BEGUN, ENDED = "nothing yet", "a whole term"  # the states of the automaton between which terms are written

@@ -17,7 +17,7 @@ import numpy as np
 import scipy
 
 from qad.core.errors import ArgumentError, ConvergenceError
-from qad.mps.environments import past_left, past_right
+from qad.mps.kernels.dense import past_left, past_right
 from qad.mps.uniform.krylov import solution
 from qad.mps.uniform.operator import UniformMPO, size_of
 from qad.mps.uniform.period import DIFFERENT
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from qad.mps.effective import Apply
+    from qad.mps.kernels.dense_terms import Apply
     from qad.mps.uniform.state import UniformMPS
 
 PRECISION = 1e-10  # residuals, beside the scale of the Hamiltonian

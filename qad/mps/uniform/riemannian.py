@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.extend import value_of
-from qad.mps.chain import bare
-from qad.mps.environments import past_left
+from qad.mps.chain.chain import bare
+from qad.mps.chain.site_tensors import random_gaussian
+from qad.mps.kernels.dense import past_left
 from qad.mps.search.isometric import IsometricChain, Point, complement
 from qad.mps.search.monitor import is_settled
-from qad.mps.sites import random_gaussian
 from qad.mps.uniform.canonical import schmidt_form
 from qad.mps.uniform.measures import energy_from
 from qad.mps.uniform.result import UniformGroundState

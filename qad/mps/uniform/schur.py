@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.mps.effective import Row, nothing_on
-from qad.mps.environments import mirror, past_left
+from qad.mps.kernels.dense import mirror, past_left
+from qad.mps.kernels.dense_terms import Row, nothing_on
 from qad.mps.uniform.krylov import solution
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from qad.mps.effective import Apply
+    from qad.mps.kernels.dense_terms import Apply
     from qad.mps.uniform.operator import UniformMPO
 
 PRODUCTS = 3000  # of GMRES, at most

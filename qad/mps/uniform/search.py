@@ -11,9 +11,9 @@ from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
 from qad.core.keywords import keywords_told
 from qad.core.threads import blas_for
 from qad.extend import Tensor
-from qad.mps.chain import site_count
+from qad.mps.chain.chain import site_count
+from qad.mps.chain.site_tensors import random_isometry
 from qad.mps.evolve.tebd import LEAST_CUTOFF
-from qad.mps.sites import random_isometry
 from qad.mps.uniform.canonical import schmidt_form
 from qad.mps.uniform.conserving import search as conserving
 from qad.mps.uniform.conserving.state import SymmetricUniformMPS

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.mps.chain import Chain, chain_card, site_count
-from qad.mps.sites import random_isometry
+from qad.mps.chain.chain import Chain, chain_card, site_count
+from qad.mps.chain.site_tensors import random_isometry
 
 if TYPE_CHECKING:
     from typing import Self

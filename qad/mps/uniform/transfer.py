@@ -10,7 +10,7 @@ import scipy
 from qad.core.errors import ArgumentError, BatchError
 from qad.extend import like, stack_of, value_of
 from qad.linalg import dominant_eig, linear_solve
-from qad.mps.environments import past_left, past_right, through_left, through_right
+from qad.mps.kernels.dense import past_left, past_right, through_left, through_right
 
 if TYPE_CHECKING:
     from qad.mps.uniform.state import UniformMPS

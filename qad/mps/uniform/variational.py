@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ConvergenceError
+from qad.mps.chain.site_tensors import random_gaussian
 from qad.mps.search.monitor import is_settled
-from qad.mps.sites import random_gaussian
 from qad.mps.uniform.growth import expanded
 from qad.mps.uniform.measures import energy_density, energy_from
 from qad.mps.uniform.operator import UniformMPO, of_neighbours, size_of

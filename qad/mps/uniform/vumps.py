@@ -22,7 +22,7 @@ from qad.mps.uniform.state import UniformMPS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.mps.effective import Apply
+    from qad.mps.kernels.dense_terms import Apply
     from qad.mps.uniform.schur import Schur
 
 MANY, FEW = 150, 3  # products of an effective operator in one step, at most: to its lowest vector, or on the way there

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.mps.densities import passed_left, passed_right
+from qad.mps.chain.densities import passed_left, passed_right
 from qad.mps.uniform.conserving.transfer import fixed_point
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.decompositions import svd

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.mps.conserving.make import filled
-from qad.mps.conserving.quantities import Quantities, quantities, sites_of_dimension
+from qad.mps.charges.make import filled
+from qad.mps.charges.quantities import Quantities, quantities, sites_of_dimension
 
 if TYPE_CHECKING:
-    from qad.mps.conserving.quantities import Charge, Names
+    from qad.mps.charges.quantities import Charge, Names
     from qad.mps.uniform.operator import UniformMPO
 
 

@@ -1,6 +1,6 @@
 """Charges of the channels of an operator whose cell repeats, found by a walk over its non-zeros.
 
-As `qad.mps.conserving.channels` for open chains: the first and the last channel of every bond carry nothing, and a
+As `qad.mps.charges.channels` for open chains: the first and the last channel of every bond carry nothing, and a
 channel in between what the operators have added that lead to it.
 """
 
@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.mps.conserving.channels import Channels, nonzeros, only
-from qad.mps.conserving.quantities import Quantities, counted, sorting
+from qad.mps.charges.channels import Channels, nonzeros, only
+from qad.mps.charges.quantities import Quantities, counted, sorting
 from qad.symmetric.legs import Leg
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from qad.mps.conserving.channels import Step
-    from qad.mps.conserving.quantities import Charge
+    from qad.mps.charges.channels import Step
+    from qad.mps.charges.quantities import Charge
 
     Place = tuple[int, int]  # a bond, left of the site of this number, and a channel of it
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.mps.conserving.make import product_state
+from qad.mps.charges.make import product_state
 from qad.mps.uniform.conserving.canonical import schmidt_form
 from qad.mps.uniform.conserving.cell import counted_from_mean, random_word
 from qad.mps.uniform.conserving.state import SymmetricUniformMPS
@@ -22,8 +22,8 @@ from qad.symmetric.truncation import truncated_svd
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.mps.conserving.quantities import Charge, Quantities
-    from qad.mps.effective import Apply
+    from qad.mps.charges.quantities import Charge, Quantities
+    from qad.mps.kernels.dense_terms import Apply
 
 
 class SymmetricMixed:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from qad.mps.conserving.quantities import MODULO_TWO
+from qad.mps.charges.quantities import MODULO_TWO
 from qad.mps.uniform.operator import UniformMPO
 
 if TYPE_CHECKING:
-    from qad.mps.conserving.quantities import Charge, Quantities
+    from qad.mps.charges.quantities import Charge, Quantities
 
 MOST = 4096  # products of a cell that are looked at
 

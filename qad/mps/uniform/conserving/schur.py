@@ -1,7 +1,7 @@
 """Environments of an infinite chain of definite charge, and the effective operators between them.
 
 As `qad.mps.uniform.schur`, of which `Schur` has the same methods; the legs and flows are those of
-`qad.mps.conserving.environments`.  A channel of an environment is taken from it, or put in its place, by a product with
+`qad.mps.kernels.charged`.  A channel of an environment is taken from it, or put in its place, by a product with
 a unit vector.
 """
 
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.mps.conserving.effective import Effective, Terms
-from qad.mps.conserving.environments import backwards, onwards
-from qad.mps.effective import Row, nothing_on
+from qad.mps.kernels.charged import backwards, onwards
+from qad.mps.kernels.charged_terms import Effective, Terms
+from qad.mps.kernels.dense_terms import Row, nothing_on
 from qad.mps.uniform.conserving.channels import UniformChannels
 from qad.mps.uniform.conserving.transfer import transfer_of
 from qad.mps.uniform.krylov import solution
@@ -26,8 +26,8 @@ from qad.symmetric.tensor import SymTensor, bare
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.mps.conserving.quantities import Quantities
-    from qad.mps.effective import Apply
+    from qad.mps.charges.quantities import Quantities
+    from qad.mps.kernels.dense_terms import Apply
     from qad.mps.uniform.operator import UniformMPO
 
 

@@ -28,7 +28,7 @@ from qad.optimize.result import BY_USER
 if TYPE_CHECKING:
     from typing import Any
 
-    from qad.mps.conserving.quantities import Charge, Names, Quantities
+    from qad.mps.charges.quantities import Charge, Names, Quantities
     from qad.typing import Progress
 
     Settled = tuple[Vumps, bool, str]  # as Run.settled_from returns it

@@ -9,9 +9,9 @@ import numpy as np
 from qad.archive import read_format, understood, write_arrays
 from qad.core.errors import ShapeError
 from qad.core.trees import register
-from qad.mps.chain import chain_card, listed
-from qad.mps.conserving.site_tensors import SiteTensors
-from qad.mps.conserving.storage import arrays_of, parts_of
+from qad.mps.chain.chain import chain_card, listed
+from qad.mps.charges.rows import SiteTensors
+from qad.mps.charges.storage import arrays_of, parts_of
 from qad.mps.uniform.conserving.cell import counted_from_mean
 from qad.mps.uniform.state import UniformMPS
 from qad.symmetric.tensor import SymTensor
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from qad.mps.conserving.quantities import Charge, Quantities
+    from qad.mps.charges.quantities import Charge, Quantities
     from qad.typing import FilePath
 
 FORMAT = "qad infinite chain of definite charge 1"

@@ -15,7 +15,7 @@ from qad.symmetric.tensor import SymTensor, bare
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from qad.mps.conserving.quantities import Charge
+    from qad.mps.charges.quantities import Charge
     from qad.mps.uniform.conserving.state import SymmetricUniformMPS
     from qad.symmetric.layout import Layout
 

@@ -1,0 +1,289 @@
+"""Canonical forms of open chains: isometries left and right of a centre, small bonds, and bonds of Schmidt vectors.
+
+Site tensors are arrays or symmetric tensors.  Derivatives are those of `qad.mps.chain.gauge`, sector by sector.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.extend import Tensor, like, stack_of, unrecorded, value_of
+from qad.linalg import norm
+from qad.mps.chain.gauge import check_open, isometric, zero_weight
+from qad.mps.chain.reached import check_reached, dropped_weightless, orders_of
+from qad.mps.chain.weak_directions import divides_by_little, refuse_weak, too_weak, whole
+from qad.symmetric import generic
+from qad.symmetric.generic import as_map, charges_of, halves_of, join, laid_out, leg_sizes, numbers, scaled
+from qad.symmetric.tensor import SymTensor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import TypeAlias
+
+    from qad.mps.chain.reached import Dropped
+    from qad.symmetric.groups import Charge
+    from qad.typing import Array, Real
+
+    Pair: TypeAlias = tuple[Array, Array]
+
+ISOMETRIC = 100.0  # times rounding: how far an isometry may be from one
+
+__all__ = [
+    "canonical", "isometric_columns", "isometric_rows", "lost_of", "move_left", "move_right", "right_canonical",
+    "schmidt_form", "swept_left", "swept_right", "truncated",
+]  # fmt: skip
+
+
+# -- one site ----------------------------------------------------------------------------------------------------------
+
+
+def isometric_rows(tensor: Any, pair: Callable[[Array], Pair] = isometric, exact: bool = False) -> tuple[Any, Any]:
+    """``A = Q C`` between the last leg and those before it, Q an isometry from the new bond."""
+    where, matrices = as_map(tensor, tensor.ndim - 1)
+    return halves_of(where, reaching(matrices, pair, exact), "canonicalize")
+
+
+def isometric_columns(tensor: Any, pair: Callable[[Array], Pair] = isometric, exact: bool = False) -> tuple[Any, Any]:
+    """``A = C Q`` between the first leg and those behind it, Q an isometry from the new bond.
+
+    Arrays are read from the right, the last leg in front: rows in another order cost derivatives at weak bonds digits.
+    """
+    if type(tensor) is not SymTensor:
+        turned = tuple(reversed(range(tensor.ndim)))
+        q, c = isometric_rows(tensor.transpose(*turned), pair, exact)
+        return c.mT, q.transpose(*turned)
+    where, matrices = as_map(tensor, 1)
+    pairs = reaching([matrix.mT for matrix in matrices], pair, exact)
+    return halves_of(where, [(c.mT, q.mT) for q, c in pairs], "canonicalize")
+
+
+def reaching(matrices: list[Array], pair: Callable[[Array], Pair], exact: bool) -> list[Pair]:
+    """The pairs of the matrices of sectors.
+
+    One of several that carries nothing gets no direction of the bond, unless this is to be `exact`.
+    """
+    if exact:
+        return [pair(matrix) for matrix in matrices]
+    if len(matrices) == 1:
+        return [pair(matrices[0])]
+    return [pair(m) if stack_of(unrecorded(m)).any() else (m[:, :0], m[:0]) for m in matrices]
+
+
+def lost_of(tensor: Any, rows: int, kept: dict[Charge, int]) -> dict[Charge, int]:
+    """The charges of which a bond behind so many legs has fewer directions than it could, and how many it has."""
+    if type(tensor) is not SymTensor:
+        most, rank = min(prod(tensor.shape[:rows]), prod(tensor.shape[rows:])), kept[()]
+        return {(): rank} if rank < most else {}
+    where, matrices = as_map(tensor, rows)
+    ranks = {q: (kept.get(q, 0), min(m.shape)) for q, m in zip(charges_of(where), matrices, strict=True)}
+    return {charge: rank for charge, (rank, most) in ranks.items() if rank < most}
+
+
+def move_right(tensors: list[Any], site: int) -> None:
+    """Move the centre of plain tensors from a site to the one right of it; new tensors take their places."""
+    tensors[site], rest = generic.qr(tensors[site])
+    tensors[site + 1] = laid_out(join(rest, tensors[site + 1]), 2)
+
+
+def move_left(tensors: list[Any], site: int) -> None:
+    """Move the centre of plain tensors from a site to the one left of it; new tensors take their places."""
+    rest, tensors[site] = generic.lq(tensors[site])
+    tensors[site - 1] = join(tensors[site - 1], rest)
+
+
+# -- canonical forms ---------------------------------------------------------------------------------------------------
+
+
+def swept_right(
+    tensors: Sequence[Any], center: int, pair: Callable[[Array], Pair] | None = None, *, checked: bool = True,
+    exact: bool = False,
+) -> list[Any]:  # fmt: skip
+    """The tensors with those before `center` made isometries from their right bond, by `pair` or by `directions`.
+
+    Where it is `checked`, a derivative is refused that needs what was dropped; where it is to be `exact`, such a bond
+    is not made smaller.
+    """
+    dropped: Dropped = []
+    out, exact = list(tensors), exact and is_recorded(tensors)
+    for bond in range(1, center + 1):
+        before = out[bond - 1]
+        how = pair or partial(directions, bond=bond, exact=exact)
+        out[bond - 1], carried = isometric_rows(before, how, exact)
+        dropped += [(bond, *lost) for lost in lost_of(before, 2, leg_sizes(carried, 0)).items()]
+        out[bond] = join(carried, out[bond])
+    if checked:
+        check_reached(tensors, dropped)
+    return out
+
+
+def swept_left(
+    tensors: Sequence[Any], center: int, pair: Callable[[Array], Pair] | None = None, *, checked: bool = True,
+    exact: bool = False,
+) -> list[Any]:  # fmt: skip
+    """The tensors with those behind `center` made isometries from their left bond; see `swept_right`."""
+    dropped: Dropped = []
+    out, exact = list(tensors), exact and is_recorded(tensors)
+    for bond in reversed(range(center + 1, len(out))):
+        before = out[bond]
+        how = pair or partial(directions, bond=bond, exact=exact, side=" from the right")
+        carried, out[bond] = isometric_columns(before, how, exact)
+        dropped += [(bond, *lost) for lost in lost_of(before, 1, leg_sizes(out[bond], 0)).items()]
+        out[bond - 1] = join(out[bond - 1], carried)
+    if checked:
+        check_reached(tensors, dropped)
+    return out
+
+
+def directions(matrix: Array, bond: int, exact: bool, side: str = "") -> Pair:
+    """An isometry and the rest of the matrix of one sector of a bond.
+
+    Where directions would be dropped, or carry so little that a derivative cannot divide by it, an `exact` one is the
+    matrix as it is.
+    """
+    q, carried = isometric(matrix)
+    if q.shape[1] < min(matrix.shape):
+        return whole(matrix, q.shape[1]) if exact else (q, carried)
+    if too_weak(carried, len(matrix)):
+        return whole(matrix, q.shape[1]) if exact else refuse_weak(bond, orders_of([matrix]), side)
+    return q, carried
+
+
+def is_recorded(tensors: Sequence[Any]) -> bool:
+    """Whether a derivative of the tensors is asked for."""
+    return any(type(numbers(tensor)) is Tensor for tensor in tensors)
+
+
+def canonical(tensors: Sequence[Any], center: int) -> list[Any]:
+    """The tensors in mixed canonical form around `center`; the state and its norm are unchanged."""
+    check_open(tensors)
+    return [laid_out(tensor, 2) for tensor in swept_left(swept_right(tensors, center), center)]
+
+
+# -- smaller bonds -----------------------------------------------------------------------------------------------------
+
+
+def truncated(
+    tensors: Sequence[Any], max_bond: int | None, cutoff: float, checked: bool = True, exact: bool = False
+) -> tuple[list[Any], Real]:
+    """Tensors of smaller bonds, canonical around the last site, and the norm of what was discarded.
+
+    Where it is `checked`, a derivative is refused in which directions would take part that carry no weight; where it
+    is to be `exact`, only what the last sweep drops of both sides takes no part.
+    """
+    check_open(tensors)
+    out = swept_left(tensors, 0, checked=checked, exact=exact)
+    before, errors, weightless, recorded = out[:], [], [], checked and is_recorded(tensors)
+    for bond in range(1, len(out)):
+        centre = out[bond - 1]
+        out[bond - 1], carried = halves(centre, max_bond, cutoff, bond)
+        kept, most = carried.shape[0], sum(min(matrix.shape) for matrix in as_map(centre, 2)[1])
+        if kept < most:
+            errors.append(norm(numbers(laid_out(centre, 2) - join(out[bond - 1], carried))))
+            if recorded and kept != max_bond and value_of(errors[-1]) <= zero_weight(centre):
+                weightless.append((bond, kept, most))
+        out[bond] = join(carried, out[bond])
+    out[-1] = laid_out(out[-1], 2)
+    check_weightless(before, weightless)
+    return out, norm(np.stack(errors)) if errors else zero_of(out[0])
+
+
+def halves(tensor: Any, max_bond: int | None, cutoff: float, bond: int) -> tuple[Any, Any]:
+    """An isometry and the rest of a site tensor, of which `split` drops what is to be dropped.
+
+    Where it drops nothing, but would divide by a singular value that is too small for it, it is left out.
+    """
+    recorded = is_recorded([tensor])
+    if recorded and divides_by_little(as_map(tensor, 2)[1], max_bond, cutoff):
+        return isometric_rows(tensor, partial(directions, bond=bond, exact=False))
+    low, high = generic.split(tensor, 2, max_bond, cutoff, "warn" if recorded else "cut")
+    isometry, carried = isometric_rows(low)
+    return isometry, join(carried, high)
+
+
+def check_weightless(before: list[Any], weightless: list[tuple[int, int, int]]) -> None:
+    """Raise where a truncation dropped directions without weight that a change of the state may fill.
+
+    What only a cut further left took away is none of these.
+    """
+    if not weightless:
+        return
+    uncut = swept_right([generic.with_numbers(t, value_of(numbers(t))) for t in before], len(before) - 1)
+    for bond, kept, most in weightless:
+        if uncut[bond].shape[0] < most:
+            dropped_weightless(bond, kept, most)
+
+
+def zero_of(tensor: Any) -> Array:
+    """The number zero of the real dtype of a tensor."""
+    values = numbers(tensor)
+    return like(values).zeros((), values.real.dtype)[()]
+
+
+# -- Schmidt vectors ---------------------------------------------------------------------------------------------------
+
+
+def schmidt_form(tensors: Sequence[Any]) -> tuple[list[Any], list[np.ndarray]]:
+    """The normalised state of an open chain in right-canonical gauge, its bonds in the basis of Schmidt vectors.
+
+    Parameters
+    ----------
+    tensors : sequence of arrays or SymTensors (left, physical, right)
+        Of plain numbers, of any norm but zero.
+
+    Returns
+    -------
+    tensors : list
+        The same state, normalised.  Every tensor is an isometry from its left bond, ``sum_{s,b} A[a,s,b] conj(A[c,s,b])
+        = delta_ac``, and what stands left of bond i has the metric ``diag(weights[i]**2)``.
+    weights : list of arrays
+        Schmidt coefficients of the bond left of each site, descending in each sector; the sum of their squares is 1.
+
+    Raises
+    ------
+    ShapeError
+        If the chain is periodic.
+    ArgumentError
+        If its norm is zero.
+
+    Notes
+    -----
+    QR from the left, then singular values from the right: ``O(n phys**2 bond**3)``.  U. Schollwöck,
+    Ann. Phys. 326, 96 (2011), section 4.
+
+    Examples
+    --------
+    >>> import qad
+    >>> tensors, weights = schmidt_form(qad.mps.MPS.product([0, 1, 0]).tensors)
+    >>> qad.mps.MPS(tensors), weights[1]
+    (MPS(3 sites, open, bonds 1-1-1-1, complex128), array([1.]))
+    """
+    check_open(tensors)
+    out, carried, weights = [], None, []
+    for tensor in tensors:
+        tensor, carried = generic.qr(tensor if carried is None else join(carried, tensor))
+        if not (size := generic.norm(carried)) > 0:
+            raise ArgumentError(f"the state has norm {size}: it cannot be normalised")
+        carried = carried * (1 / size)
+        out.append(tensor)
+    for site in reversed(range(len(out))):
+        left, values, right = generic.svd(join(out[site], carried), 1)
+        out[site], carried = laid_out(right, 2), scaled(left, values, 1)
+        weights.append(values)
+    phase = carried * (1 / generic.norm(carried))
+    out[0] = laid_out(join(phase, out[0]), 2)
+    return out, weights[::-1]
+
+
+def right_canonical(tensors: Sequence[np.ndarray]) -> bool:
+    """Whether all site tensors but the first are isometries from their left bond, up to rounding."""
+    for tensor in tensors[1:]:
+        rows = tensor.reshape(len(tensor), -1)
+        error = np.abs(rows @ rows.conj().T - like(rows).eye(len(rows), dtype=rows.dtype)).max()
+        if not error <= ISOMETRIC * np.finfo(rows.dtype).eps:
+            return False
+    return bool(np.linalg.norm(tensors[0]) > 0)

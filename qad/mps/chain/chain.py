@@ -1,0 +1,246 @@
+"""What states and operators on a chain have in common: a row of site tensors joined by bonds."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+
+import numpy as np
+
+from qad.archive import understood
+from qad.core.errors import ArgumentError, ShapeError
+from qad.core.trees import register
+from qad.extend import Tensor
+from qad.mps.chain.row import Linear, Row
+from qad.mps.chain.storage import load, save
+from qad.showing import card
+from qad.symmetric.generic import direct_sum
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any, Self
+
+    from qad.typing import Array, ArrayLike, FilePath
+
+C = TypeVar("C", bound="Chain")
+SiteTensors: TypeAlias = "Chain | Sequence[Array]"
+
+
+class Chain(Linear, Row):
+    """A row of site tensors; neighbours share a bond, and the last one shares a bond with the first.
+
+    Subclasses name their legs.  A chain whose outer bond is 1 is open.  Site tensors may be Tensors, so a
+    chain may be made inside a differentiated function; it is a pytree of its site tensors, each distinct one once where
+    sites share them (`uniform`).
+    """
+
+    __slots__ = ("tensors", "sharing")
+    tensors: tuple[Any, ...]
+    sharing: tuple[int, ...] | None
+    LEGS: tuple[str, ...]  # names of the legs of a site tensor
+
+    def __init__(self, tensors: Iterable[ArrayLike]):
+        if not hasattr(tensors, "__iter__"):
+            raise ArgumentError(f"{type(self).__name__} takes a list of site tensors, not {type(tensors).__name__}")
+        self.tensors = tuple(map(as_array, tensors))
+        self.sharing = None
+        self._check()
+
+    def __init_subclass__(cls) -> None:
+        register(
+            cls, lambda chain: (distinct(chain), chain.sharing), lambda sharing, tensors: bare(cls, tensors, sharing)
+        )
+
+    @classmethod
+    def uniform(cls, cell: Iterable[ArrayLike], n: int) -> Self:
+        """A ring of `n` sites that repeats a unit cell; its sites share their tensors.
+
+        As a pytree it has one leaf per tensor of the cell, so that a gradient is the derivative by the shared tensor
+        and optimisers keep the translation invariance.
+
+        Parameters
+        ----------
+        cell : sequence of arrays
+            Site tensors; the last one's right bond fits the first one's left bond.
+        n : int
+            Number of sites, a multiple of the cell's.
+
+        Raises
+        ------
+        ArgumentError
+            If `n` is no multiple of the number of tensors.
+
+        Examples
+        --------
+        >>> import numpy as np, qad
+        >>> ring = qad.mps.MPS.uniform([np.ones((3, 2, 3))], 8)
+        >>> g = qad.grad(qad.mps.energy)(ring, qad.mps.heisenberg(8, periodic=True))
+        >>> g[0] is g[5]
+        True
+        """
+        cell = list(cell)
+        n = site_count(n, 1, "n")
+        if not cell or n % len(cell):
+            raise ArgumentError(f"{n} sites cannot repeat a cell of {len(cell)} tensors")
+        chain = cls([tensor for _ in range(n // len(cell)) for tensor in cell])
+        chain.sharing = tuple(range(len(cell))) * (n // len(cell))
+        return chain
+
+    def _made_of(self, tensors: Iterable[Any]) -> Self:
+        """The chain of other site tensors, unchecked."""
+        return bare(type(self), tuple(tensors), None)
+
+    @property
+    def periodic(self) -> bool:
+        """Whether the outer bond joins the ends (its dimension is above 1)."""
+        return self.tensors[0].shape[0] > 1
+
+    def __add__(self, other: Self) -> Self:
+        return sum_of(self, other) if type(other) is type(self) else NotImplemented
+
+    def save(self, path: FilePath) -> None:
+        """Write the chain to an ``.npz`` file; `load` reads it.
+
+        Parameters
+        ----------
+        path : str or path
+            Replaced only once the new file is complete.
+
+        Examples
+        --------
+        >>> import qad, tempfile, pathlib
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "state.npz")
+        >>> qad.mps.MPS.random(4, 2).save(path)
+        >>> qad.mps.MPS.load(path)
+        MPS(4 sites, open, bonds 1-2-2-2-1, complex128)
+        """
+        save(path, type(self).__name__, distinct(self), self.sharing)
+
+    @classmethod
+    def load(cls, path: FilePath) -> Self:
+        """The chain in a file that `save` wrote.
+
+        Raises
+        ------
+        ArgumentError
+            If the file is damaged or holds something else.
+
+        Examples
+        --------
+        See `save`.
+        """
+        tensors, sharing = load(path, cls.__name__)
+        chain = bare(cls, tensors, sharing)
+        with understood(path):
+            chain._check()
+        return chain
+
+    def __repr__(self) -> str:
+        ends = "periodic" if self.periodic else "open"
+        return f"{type(self).__name__}({len(self)} sites, {ends}, bonds {listed(self.bonds)}, {self.dtype})"
+
+    def _repr_html_(self) -> str:
+        return chain_card(self, ("ends", "periodic" if self.periodic else "open"))
+
+    def _check(self):
+        """Raise unless every tensor has its legs and every bond fits."""
+        kind, legs = type(self).__name__, "(" + ", ".join(self.LEGS) + ")"
+        if not self.tensors:
+            raise ArgumentError(f"{kind} needs at least one site tensor {legs}")
+        for site, tensor in enumerate(self.tensors):
+            if tensor.ndim != len(self.LEGS) or 0 in tensor.shape:
+                raise ShapeError(
+                    f"site {site} of the {kind} has shape {tensor.shape}: a site tensor has legs {legs}, each of "
+                    "dimension 1 or more (outer bonds of an open chain are 1: write tensor[None] for a missing one)"
+                )
+        for site, (one, two) in enumerate(pairwise(self.tensors)):
+            if one.shape[self.RIGHT] != two.shape[0]:
+                raise ShapeError(
+                    f"the bond between sites {site} and {site + 1} of the {kind} does not fit: leg 'right' of site "
+                    f"{site}, of shape {one.shape}, has dimension {one.shape[self.RIGHT]}, but leg 'left' of site "
+                    f"{site + 1}, of shape {two.shape}, has {two.shape[0]}; legs are ordered {legs}"
+                )
+        first, last = self.tensors[0], self.tensors[-1]
+        if last.shape[self.RIGHT] != first.shape[0]:
+            raise ShapeError(
+                f"the ends of the {kind} do not fit: the bond left of site 0 is {first.shape[0]}, the one right of the "
+                f"last site is {last.shape[self.RIGHT]}; give both dimension 1 (open chain) or the same (periodic)"
+            )
+
+
+def sum_of(one: C, two: C) -> C:
+    """The sum of two chains of the same sites: bonds add, but the outer ones of open chains."""
+    cls = type(one)
+    for site, (a, b) in enumerate(zip_sites(one, two)):
+        if inner_legs(cls, a) != inner_legs(cls, b):
+            raise ShapeError(
+                f"site {site}: physical dimensions {inner_legs(cls, a)} and {inner_legs(cls, b)} cannot be added"
+            )
+    if one.periodic != two.periodic:
+        raise ShapeError("an open chain and a ring cannot be added: write the ring as an open chain, psi.opened()")
+    return cls(added(one, two, cls.RIGHT, one.periodic))
+
+
+def added(one: Any, two: Any, right: int, periodic: bool = False) -> list[Any]:
+    """The tensors of a sum of chains, whose bonds add up; the outer ones of open chains lie over each other."""
+    last, tensors = len(one) - 1, []
+    for site, (a, b) in enumerate(zip_sites(one, two)):
+        axes = [axis for axis, is_end in ((0, site == 0), (right, site == last)) if periodic or not is_end]
+        tensors.append(direct_sum(a, b, axes) if axes else a + b)
+    return tensors
+
+
+def zip_sites(one: Chain, two: Chain) -> Iterator[tuple[Array, Array]]:
+    """Pairs of site tensors; raises for chains of different length."""
+    if len(one) != len(two):
+        raise ShapeError(f"chains of {len(one)} and {len(two)} sites do not fit: make both for the same n")
+    return zip(one, two, strict=True)
+
+
+def inner_legs(cls: type[Chain], tensor: Array) -> tuple[int, ...]:
+    """Dimensions of the physical legs."""
+    return tuple(size for leg, size in enumerate(tensor.shape) if leg not in (0, cls.RIGHT))
+
+
+def as_array(tensor: ArrayLike) -> Array:
+    """`tensor` itself where it is an array of any kind, else as an ndarray."""
+    return tensor if type(tensor) is Tensor or hasattr(tensor, "__array_function__") else np.asarray(tensor)
+
+
+def distinct(chain: Chain) -> tuple[Any, ...]:
+    """The leaves of a chain: its tensors, shared ones once."""
+    return chain.tensors if chain.sharing is None else chain.tensors[: max(chain.sharing) + 1]
+
+
+def bare(cls: type[C], tensors: Sequence[Any], sharing: tuple[int, ...] | None) -> C:
+    """A chain of whatever stands in a pytree's places, unchecked."""
+    chain = object.__new__(cls)
+    chain.tensors = tuple(tensors) if sharing is None else tuple(tensors[i] for i in sharing)
+    chain.sharing = sharing
+    return chain
+
+
+def site_count(n: Any, least: int, what: str) -> int:
+    """`n` as an int; raises unless it is a whole number and at least `least`."""
+    try:
+        whole = int(n)
+    except (TypeError, ValueError):
+        whole = None
+    if whole is None or whole != n or whole < least:
+        raise ArgumentError(f"{what} must be a whole number of at least {least}, but got {n!r}")
+    return whole
+
+
+def listed(bonds: Sequence[int]) -> str:
+    """Dimensions of bonds, of many the first and the last five."""
+    return "-".join(map(str, bonds if len(bonds) <= 12 else (*bonds[:5], "...", *bonds[-5:])))
+
+
+def chain_card(chain: Any, *rows: tuple[str, object]) -> str:
+    """A chain as notebooks show it, with `rows` of its own kind."""
+    size = sum(tensor.size for tensor in chain.tensors)
+    return card(
+        f"{type(chain).__name__} of {len(chain)} sites",
+        [*rows, ("bonds", listed(chain.bonds)), ("largest bond", max(chain.bonds)), ("entries", f"{size:,}"),
+         ("dtype", chain.dtype)],
+    )  # fmt: skip

@@ -1,0 +1,76 @@
+"""What functions of chains check of their arguments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from qad.core.errors import ArgumentError, ShapeError
+from qad.mps.chain.state import MPS
+from qad.mps.charges.state import SymmetricMPS
+from qad.mps.operators.mpo import MPO
+from qad.mps.operators.opsum import OpSum
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.mps.chain.chain import Chain
+
+
+def as_operator(H: MPO | OpSum, psi: Any) -> MPO:
+    """The operator itself, or that of a sum; for a state of definite charge split into parts that have one."""
+    return operator_of(H, psi.conserved.names if isinstance(psi, SymmetricMPS) else None)
+
+
+def operator_of(H: MPO | OpSum, conserve: str | Sequence[str] | None) -> MPO:
+    """The operator itself, or that of a sum, split into parts of definite charge where something is conserved."""
+    if isinstance(H, OpSum):
+        return H.mpo(conserve=conserve)
+    check_kind(H, MPO)
+    return H
+
+
+def check_operator(psi: Any, H: Any) -> None:
+    """Raise unless `H` acts on chains like `psi`."""
+    check_kind(H, MPO)
+    check_match(psi, tuple(w.shape[3] for w in H), "the operator")
+    check_match(psi, tuple(w.shape[2] for w in H), "the operator")
+
+
+def check_kind(x: Any, kind: type[Chain]) -> None:
+    """Raise unless `x` is a chain of this kind."""
+    if isinstance(x, kind):
+        return
+    name, got = kind.__name__, type(x).__name__
+    article = "an" if name.startswith("M") else "a"
+    if kind is MPO and isinstance(x, (MPS, SymmetricMPS)):
+        raise ArgumentError(
+            "an operator is needed where a state was given: states come first, energy(psi, H), evolve(psi, H, time, "
+            "steps), and ground_state(H) takes no state but start="
+        )
+    if kind is MPS and isinstance(x, (MPO, OpSum)):
+        raise ArgumentError(
+            f"a state is needed where an operator, {got}, was given: states come first, energy(psi, H), "
+            "evolve(psi, H, time, steps)"
+        )
+    if kind in (MPS, MPO) and "Uniform" in got:
+        raise ArgumentError(f"this takes finite chains, not {got}: functions of infinite ones are in qad.mps.uniform")
+    if hasattr(x, "without_symmetry"):
+        raise ArgumentError("this takes no state of definite charge: give psi.without_symmetry()")
+    legs = ", ".join(kind.LEGS)
+    raise ArgumentError(
+        f"{article} {name} is needed, but got {got}: write qad.mps.{'uniform.' * name.startswith('Uniform')}{name}"
+        f"(tensors) with site tensors of legs ({legs})"
+    )
+
+
+def check_match(psi: Any, phys: tuple[int, ...], other: str) -> None:
+    """Raise unless `psi` is a state of these physical dimensions."""
+    check_kind(psi, MPS)
+    if len(psi) != len(phys):
+        raise ShapeError(f"the state has {len(psi)} sites, {other} has {len(phys)}: make both for the same n")
+    if psi.phys != phys:
+        site = next(i for i, pair in enumerate(zip(psi.phys, phys, strict=True)) if pair[0] != pair[1])
+        raise ShapeError(
+            f"site {site} of the state has physical dimension {psi.phys[site]}, of {other} {phys[site]}: "
+            "they must agree (physical legs are leg 1 of a state, legs 2 and 3 of an operator)"
+        )

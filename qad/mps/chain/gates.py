@@ -1,0 +1,243 @@
+"""Operators on a few sites of a state: gates, and exchanges of sites."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from qad.core.errors import ArgumentError, ShapeError
+from qad.core.trees import flatten
+from qad.extend import Tensor, like, stack_of, value_of
+from qad.mps.chain.canonical import truncated
+from qad.mps.chain.chain import as_array
+from qad.mps.chain.checks import check_kind
+from qad.mps.chain.gauge import mirrored
+from qad.mps.chain.methods import offered
+from qad.mps.chain.reached import orders_of, side_ranks, span_ranks
+from qad.mps.chain.site_tensors import applied
+from qad.mps.chain.state import MPS
+from qad.mps.charges.quantities import named
+from qad.mps.charges.state import SymmetricMPS
+from qad.mps.operators.mpo import MPO
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.typing import Array, ArrayLike
+
+    State = TypeVar("State", MPS, SymmetricMPS)
+
+MOST_ENTRIES = 2**20  # of an operator that is applied
+
+
+@offered
+def apply(
+    psi: State,
+    operator: str | ArrayLike,
+    sites: int | Sequence[int],
+    max_bond: int | None = None,
+    cutoff: float = 1e-14,
+) -> State:
+    """The state after an operator on one site or several, neighbours or not.
+
+    Parameters
+    ----------
+    psi : MPS or SymmetricMPS
+        Open, where the operator acts on several sites.
+    operator : array (d, d), or one axis for each site's ``out`` and then each site's ``in``; on one site also a name
+        Unitary or not; ``d`` is the product of the sites' dimensions, the first of `sites` most significant.  For a
+        `SymmetricMPS` of plain numbers, and conserving.
+    sites : int or sequence of ints
+        In the order of the operator's legs, each once.
+    max_bond, cutoff
+        As in `MPS.truncate`; an operator on one site cuts nothing off unless `max_bond` is given.
+
+    Returns
+    -------
+    MPS or SymmetricMPS
+        Not normalised: after a unitary operator what the squared norm lacks is the weight that was cut off.
+
+    Raises
+    ------
+    ArgumentError
+        If a site does not exist or is repeated, or the operator does not conserve the charges of the state; in a
+        derivative, where a bond has no room for what a change of the operator or the state would fill, as that of an
+        entangling gate at the angle zero.
+    ShapeError
+        If the operator does not fit the sites.
+
+    Notes
+    -----
+    The legs of all sites but the last run along the bonds between them, which grow by ``phys**2`` for each before they
+    are truncated; no signs of fermions are put in.  Differentiable by the state and the operator.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> h = np.array([[1, 1], [1, -1]]) / np.sqrt(2)
+    >>> cnot = np.eye(4)[[0, 1, 3, 2]]
+    >>> ghz = qad.mps.MPS.product([0, 0, 0]).apply(h, 0).apply(cnot, (0, 1)).apply(cnot, (0, 2))
+    >>> ghz.to_dense()[[0, 1], [0, 1], [0, 1]].real.round(6)
+    array([0.707107, 0.707107])
+    """
+    sites = check_sites(psi, sites)
+    if isinstance(operator, str):
+        operator = one_named(psi, operator, sites)
+    operator = as_matrix(operator, [psi.phys[site] for site in sites])
+    tensors = gate_tensors(operator, sites, psi.phys)
+    first, last = min(sites), max(sites)
+    if isinstance(psi, SymmetricMPS):
+        outside = [like(operator).eye(size)[None, None] for size in psi.phys]
+        out = MPO([*outside[:first], *tensors, *outside[last + 1 :]]) @ psi
+    else:
+        inside = [applied(w, psi[first + i]) for i, w in enumerate(tensors)]
+        out = MPS([*psi[:first], *inside, *psi[last + 1 :]])
+    if len(sites) == 1 and max_bond is None:
+        return out
+    if isinstance(out, MPS):  # `check_room` asks for less than a truncation of its own does
+        smaller = MPS(truncated(out.tensors, max_bond, cutoff, checked=False, exact=True)[0])
+    else:
+        smaller = out.truncate(max_bond, cutoff)[0]
+    if len(sites) > 1 and any(type(x) is Tensor for x in (operator, *flatten(psi)[0])):
+        check_room(psi, operator, sites, smaller, max_bond)
+    return smaller
+
+
+def one_named(psi: Any, name: str, sites: Sequence[int]) -> Array:
+    """The matrix of an operator's name on one site."""
+    if len(sites) != 1:
+        raise ArgumentError(f"{name!r} acts on one site, not on {sites}: give the matrix, or apply one after the other")
+    return named(psi, name, None, sites)[0]
+
+
+def check_room(psi: State, operator: Array, sites: Sequence[int], after: State, max_bond: int | None) -> None:
+    """Raise where a bond was cut to the directions that carry weight, but a change of the operands may fill others.
+
+    A change fills what neither side of the bond reaches now.  One of the state is met by what the operator's terms
+    make of either side; one of the operator may have any terms, so that all operators on its sites count.
+    """
+    if isinstance(psi, SymmetricMPS) or any(np.ndim(stack_of(x)) > np.ndim(x) for x in (operator, *psi)):
+        return
+    first, last, n = min(sites), max(sites), len(psi)
+    moving = any(type(x) is Tensor for x in psi)
+    terms = MPO(gate_tensors(value_of(operator), sites, psi.phys)).truncate()[0]
+    plain = [value_of(t) for t in psi]
+    grown = [*plain[:first], *map(applied, terms, plain[first : last + 1]), *plain[last + 1 :]]
+    sides = side_ranks(grown)[:-1], side_ranks(mirrored(grown))[-2::-1]
+    second = moving and orders_of((operator, *psi)) > 1  # then all of a bond counts
+    fills = [0] * (last - first)  # what a change of the operator may fill of the bonds between its sites
+    if type(operator) is Tensor:
+        right = span_ranks(mirrored(plain), [n - 1 - site for site in sites])[::-1]
+        fills = [min(pair) for pair in zip(span_ranks(plain, sites)[:-1], right[1:], strict=True)]
+    for bond, (left, right) in enumerate(zip(*sides, strict=True), 1):
+        inner = first < bond <= last
+        met = len(grown[bond]) if second else max(left, right) if moving or not inner else 0
+        met = max(met, fills[bond - first - 1]) if inner else met
+        kept = after.bonds[bond]
+        if kept < min(met, prod(psi.phys[:bond]), prod(psi.phys[bond:]), max_bond or np.inf):
+            raise ArgumentError(
+                f"bond {bond} has directions that carry no weight (rank {kept}), but that a change of the operator or "
+                "the state may fill: the derivative would miss them. Take it where they are filled (at angles that are "
+                "not zero), apply an operator that is a product to each site by itself, or use qad.Circuit(n).mps()"
+            )
+
+
+@offered
+def swap(psi: State, one: int, other: int, max_bond: int | None = None, cutoff: float = 1e-14) -> State:
+    """The state with what stands on two sites exchanged.
+
+    Parameters
+    ----------
+    psi : MPS or SymmetricMPS
+    one, other : int
+        Sites of equal dimension.
+    max_bond, cutoff
+        As in `apply`.
+
+    Returns
+    -------
+    MPS or SymmetricMPS
+
+    Raises
+    ------
+    ShapeError
+        If the dimensions differ.
+    ArgumentError
+        If a site does not exist.
+
+    Notes
+    -----
+    Amplitudes move as those of spins do: fermions that pass each other get no sign.
+
+    Examples
+    --------
+    >>> import qad
+    >>> qad.mps.swap(qad.mps.MPS.product([0, 0, 1]), 0, 2).to_dense()[1, 0, 0]
+    np.complex128(1+0j)
+    """
+    one, other = check_sites(psi, (one, other))
+    size = psi.phys[one]
+    if size != psi.phys[other]:
+        raise ShapeError(f"sites {one} and {other} have dimensions {size} and {psi.phys[other]}: they must agree")
+    exchange = like(*flatten(psi)[0]).eye(size * size).reshape(size, size, -1).swapaxes(0, 1)
+    return apply(psi, exchange.reshape(size * size, -1), (one, other), max_bond, cutoff)
+
+
+def gate_tensors(operator: Array, sites: Sequence[int], phys: Sequence[int]) -> list[Array]:
+    """Site tensors (left, right, out, in) of an operator, from the first of its sites to the last one.
+
+    A bond carries the legs (out, in) of all its sites before; the tensor of the last one is the operator.
+    """
+    k, order = len(sites), np.argsort(sites)
+    legs = operator.reshape(*[phys[site] for site in sites] * 2).transpose(*order, *(order + k))
+    ordered = sorted(sites)
+    pairs = [axis for i in range(k - 1) for axis in (i, k + i)]
+    create, last = like(operator), phys[ordered[-1]]
+    end = legs.transpose(*pairs, k - 1, 2 * k - 1).reshape(-1, 1, last, last)
+    tensors, carried = [], create.eye(1, dtype=operator.dtype)
+    for site in range(ordered[0], ordered[-1]):
+        unit = create.eye(phys[site], dtype=operator.dtype)
+        if site not in ordered:
+            tensors.append(np.multiply.outer(carried, unit))
+            continue
+        both = np.multiply.outer(unit, unit).transpose(0, 2, 1, 3).reshape(1, -1, phys[site], phys[site])
+        tensors.append(np.kron(carried[:, :, None, None], both))  # the legs come behind those that are there already
+        carried = create.eye(tensors[-1].shape[1], dtype=operator.dtype)
+    return [*tensors, end]
+
+
+def check_sites(psi: Any, sites: int | Sequence[int]) -> tuple[int, ...]:
+    """The sites as a tuple; raises unless each is one of the state's, and given once."""
+    if not isinstance(psi, SymmetricMPS):
+        check_kind(psi, MPS)
+    given = tuple(sites) if hasattr(sites, "__iter__") and not is_number(sites) else (sites,)
+    n = len(psi)
+    for site in given:
+        if not isinstance(site, str) and not is_number(site):
+            raise ArgumentError("sites are whole numbers, after the state or the operator: apply(psi, operator, sites)")
+        if isinstance(site, (bool, np.bool_)) or not hasattr(site, "__index__") or not 0 <= site < n:
+            raise ArgumentError(f"there is no site {site!r}: sites are whole numbers from 0 to {n - 1}")
+    found = tuple(site.__index__() for site in given)
+    if not found or len(set(found)) < len(found):
+        raise ArgumentError(f"sites {given} must be one or more, each once")
+    return found
+
+
+def is_number(x: Any) -> bool:
+    """Whether this is one number, and no array, chain or sequence."""
+    return isinstance(x, (int, float, complex, np.generic)) or getattr(x, "shape", None) == ()
+
+
+def as_matrix(operator: ArrayLike, dims: Sequence[int]) -> Array:
+    """The operator as a matrix on sites of these dimensions; raises where it does not fit."""
+    operator, size = as_array(operator), prod(dims)
+    if operator.shape not in ((size, size), (*dims, *dims)):
+        raise ShapeError(
+            f"an operator of shape {operator.shape} does not fit sites of dimensions {tuple(dims)}: it has shape "
+            f"{(size, size)} or {(*dims, *dims)}"
+        )
+    if size * size > MOST_ENTRIES:
+        raise ArgumentError(f"an operator on {len(dims)} sites has more than 2**20 entries: write an MPO, H @ psi")
+    return operator.reshape(size, size)

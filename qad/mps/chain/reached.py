@@ -1,0 +1,178 @@
+"""What a canonical form has dropped, and whether a derivative would have needed it.
+
+Of ``A = Q C`` with fewer independent rows than C could have, the part ``(1 - Q Q^H) dA (1 - C^+ C)`` of a change of A
+is lost.  The state's first derivative has it where the other side of the bond continues a direction that C does not
+have; its second derivative nearly always, since the other side may change, too.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.core.trees import flatten, unflatten
+from qad.extend import Tensor, like, stack_of, value_of
+from qad.extend.recording import levels_of
+from qad.mps.kernels.dense import past_left
+from qad.mps.measure.spectral_sums import UNRESOLVED
+from qad.symmetric.generic import as_map, charges_of, join, leg_sizes, numbers, opposite_charges, with_numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import TypeAlias
+
+    from qad.symmetric.groups import Charge
+    from qad.typing import Array
+
+    Dropped: TypeAlias = list[tuple[int, Charge, int]]  # bonds, charges and ranks
+
+
+def orders_of(arrays: Sequence[Array]) -> int:
+    """How many derivatives are being taken of some arrays together, mixed ones included."""
+    return len({id(level) for x in arrays for level in levels_of(x)})
+
+
+def check_reached(before: Sequence[Any], dropped: Dropped, turned: bool = False) -> None:
+    """Raise where a derivative of a chain is asked for that needs what a sweep has `dropped`.
+
+    They are bonds, charges and the ranks that are left; the first order needs those that both sides together have.
+    """
+    values = [numbers(t) for t in before]
+    if not dropped or not any(type(x) is Tensor for x in values):
+        return
+    plain, second = [with_numbers(t, value_of(x)) for t, x in zip(before, values, strict=True)], orders_of(values) > 1
+    lefts, rights = grams_from_left(plain), grams_from_right(plain)
+    for bond, charge, kept in dropped:
+        joint = joint_rank(lefts[bond - 1].get(charge), rights[bond - 1].get(charge))
+        if kept < joint or second:
+            place, most = len(plain) - bond if turned else bond, leg_sizes(plain[bond], 0).get(charge, 0)
+            kind = f" of charge {before[0].symmetry.shown(charge)}" if charge else ""
+            dropped_weightless(place, kept, most if second else joint, second=second, kind=kind)
+
+
+def joint_rank(left: np.ndarray | None, right: np.ndarray | None) -> int:
+    """The rank of the states of both sides together, from the Gram matrices of one sector; None where there is none."""
+    if left is None or right is None:
+        total = left if right is None else right
+    else:
+        total = left + right.conj()
+    if total is None:
+        return 0
+    sizes = np.abs(np.linalg.eigvalsh(total))
+    return int(np.count_nonzero(sizes > len(total) * np.finfo(total.dtype).eps * max(1.0, sizes[-1])))
+
+
+def grams_from_left(tensors: Sequence[Any]) -> list[dict[Charge, np.ndarray]]:
+    """For every inner bond ``L^H L`` of the states of the sites left of it, by charge; the largest entry is 1."""
+    environment, found = None, []
+    for tensor in tensors[:-1]:
+        half = tensor if environment is None else join(environment, tensor)
+        environment = of_size_one(join(tensor.conj(), half, ((0, 1), (0, 1))))
+        where, matrices = as_map(environment, 1)
+        found.append(dict(zip(charges_of(where), matrices, strict=True)))
+    return found
+
+
+def grams_from_right(tensors: Sequence[Any]) -> list[dict[Charge, np.ndarray]]:
+    """For every inner bond the same of the states of the sites right of it, by charge."""
+    environment, found = None, []
+    for tensor in tensors[:0:-1]:
+        half = tensor if environment is None else join(tensor, environment, ((2,), (1,)))
+        environment = of_size_one(join(tensor.conj(), half, ((1, 2), (1, 2))))
+        where, matrices = as_map(environment, 1)
+        found.append(dict(zip(opposite_charges(where), matrices, strict=True)))
+    return found[::-1]
+
+
+def of_size_one(environment: Any) -> Any:
+    """An environment whose largest entry is 1."""
+    return environment * (1 / (np.abs(numbers(environment)).max(initial=0.0) or 1.0))
+
+
+def check_filled(psi: Any, ranks: Callable[[Any], list[int]], what: str) -> None:
+    """Raise where a second derivative of something is asked for that has none where ranks may grow.
+
+    ``ranks(chain)`` are those of a plain chain.  Random numbers in the tensors that are differentiated fill what these
+    may fill.
+    """
+    numbers, spec = flatten(psi)
+    if orders_of(numbers) < 2:
+        return
+    rng = np.random.default_rng(0)
+    for plain in examples(numbers):
+        noisy = [noise(rng, p) if type(x) is Tensor else p for x, p in zip(numbers, plain, strict=True)]
+        now, most = ranks(unflatten(spec, plain)), ranks(unflatten(spec, noisy))
+        if any(here < there for here, there in zip(now, most, strict=True)):
+            raise ArgumentError(
+                f"{what} has no second derivative here: probabilities of zero (ranks {now}) may be filled by a change "
+                f"of the state (to ranks {most}). Take it where they are filled, or drop the directions that carry no "
+                "weight beforehand, outside of the differentiated function: psi.truncate(cutoff=1e-12)"
+            )
+
+
+def examples(numbers: Sequence[Array]) -> list[list[np.ndarray]]:
+    """The plain arrays behind some, of every example of a batch."""
+    plain = [stack_of(value_of(x)) for x in numbers]
+    stacked = [p.ndim > np.ndim(x) for p, x in zip(plain, numbers, strict=True)]
+    if not any(stacked):
+        return [plain]
+    size = len(plain[stacked.index(True)])
+    return [[p[i] if many else p for p, many in zip(plain, stacked, strict=True)] for i in range(size)]
+
+
+def noise(rng: np.random.Generator, x: np.ndarray) -> np.ndarray:
+    """Random numbers of the shape and dtype of an array."""
+    real, imag = rng.standard_normal((2, *x.shape))
+    return like(x).asarray((real + 1j * imag if x.dtype.kind == "c" else real).astype(x.dtype))
+
+
+def rank(values: np.ndarray) -> int:
+    """How many singular values, the largest of about 1, rounding does not hide."""
+    return int(np.count_nonzero(values > UNRESOLVED * np.finfo(values.dtype).eps))
+
+
+def dropped_weightless(bond: int, kept: int, joint: int, *, second: bool = False, kind: str = "") -> NoReturn:
+    """Raise: directions of a bond that carry no weight were dropped."""
+    raise ArgumentError(
+        f"bond {bond} has directions{kind} that carry no weight yet but could (rank {kept} of {joint}): a "
+        f"{'second derivative' if second else 'derivative'} through the canonical form would miss them. Differentiate "
+        "the loss of the chain as it is, or drop them beforehand, outside of the differentiated function: "
+        "psi.truncate(cutoff=1e-12)"
+    )
+
+
+def span_ranks(tensors: Sequence[np.ndarray], sites: Sequence[int]) -> list[int]:
+    """How many states of the sites before every bond all operators on `sites` make of those that it distinguishes.
+
+    They make ``C^d (x) span{<s|l>}`` of states l: the physical leg joins the bond.  From the first site to the last.
+    """
+    create = like(*tensors)
+    environment, legs, ranks = create.ones((1, 1)), 1, []
+    for site, tensor in enumerate(tensors[: max(sites) + 1]):
+        left, phys, right = tensor.shape
+        wide = np.kron(create.eye(legs)[:, None, :], tensor)
+        if site in sites:
+            wide = wide.reshape(legs * left, phys, legs, right).swapaxes(1, 2).reshape(legs * left, 1, -1)
+            legs *= phys
+        environment = past_left(environment, wide)
+        environment = environment / (np.abs(environment).max() or 1.0)
+        if site >= min(sites):
+            ranks.append(legs * np.linalg.matrix_rank(environment, hermitian=True))
+    return ranks
+
+
+def side_environments(tensors: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """``L^H L`` of the states of the sites before every bond, L their matrix; the largest entry of each is 1."""
+    environment, found = like(*tensors).ones((1, 1)), []
+    for tensor in tensors:
+        environment = past_left(environment, tensor)
+        environment = environment / (np.abs(environment).max() or 1.0)
+        found.append(environment)
+    return found
+
+
+def side_ranks(tensors: Sequence[np.ndarray]) -> list[int]:
+    """How many independent states of the sites before it every bond distinguishes; the last number is 1."""
+    return [np.linalg.matrix_rank(environment, hermitian=True) for environment in side_environments(tensors)]

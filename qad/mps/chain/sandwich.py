@@ -1,0 +1,228 @@
+"""Sandwiches ``<bra| H |ket>`` by one sweep from the left, shaped for matrix products.
+
+The environment of the sites already swept (`qad.mps.kernels.dense`) is a matrix, its legs (operator, ket) as one.  A
+periodic chain carries the legs where it was opened as a leading axis; it is closed by a trace at the end.  Of symmetric
+tensors it is one, too (`qad.mps.kernels.charged`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from qad.core.errors import ArgumentError, ShapeError
+from qad.extend import any_traced, like, stack_of, value_of
+from qad.mps.chain.densities import passed_left
+from qad.mps.chain.scales import evened, factor, within_range
+from qad.mps.charges.rows import require_alike, total_of
+from qad.mps.kernels.dense import acted, adjoint, operator_matrix
+from qad.symmetric.generic import numbers
+from qad.symmetric.layout import layout
+from qad.symmetric.tensor import SymTensor, bare
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from qad.mps.chain.chain import SiteTensors
+    from qad.typing import Array, DTypeLike
+
+SITES_PER_SCALING = 4
+
+
+def sandwich(
+    bra: SiteTensors, operators: Sequence[Any] | None, ket: SiteTensors, channels: int = 1
+) -> tuple[list[Array], Any]:
+    """Contract ``<bra| H |ket>``.
+
+    Parameters
+    ----------
+    bra, ket : sequences of site tensors (left, physical, right)
+        `bra` is conjugated here.
+    operators : list of (matrix, left, right), or of SymTensors, or None for ``<bra|ket>``
+        Matrices as `operator_matrix` makes them, with the dimensions of their bonds.
+    channels : int
+        Dimension of the operator's last bond, if it is to be read out channel by channel instead of being closed;
+        of arrays.
+
+    Returns
+    -------
+    values : list of scalars
+        One per channel, to be multiplied by ``exp(log_scale)``.
+    log_scale : float
+        Taken out on the way, lest long chains overflow; a constant for derivatives.
+    """
+    start = beginning(bra, operators, ket)
+    environment, log_scale, in_range = swept(start, bra, operators, ket)
+    if not in_range:
+        (bra, one), (ket, two) = evened(bra), evened(ket)
+        operators, three = evened_operators(operators)
+        environment, log_scale, _ = swept(start, bra, operators, ket)
+        log_scale = log_scale + (one + two + three) * np.log(2.0)
+    return closed(environment, bra, operators, ket, channels), log_scale
+
+
+def evened_operators(operators: Sequence[Any] | None) -> tuple[list[Any] | None, int]:
+    """`evened` of the operators of a sandwich."""
+    if operators is None or type(operators[0]) is SymTensor:
+        return (None, 0) if operators is None else evened(operators)
+    matrices, taken = evened([matrix for matrix, _, _ in operators])
+    return [(matrix, *row[1:]) for matrix, row in zip(matrices, operators, strict=True)], taken
+
+
+def swept(
+    environment: Any, bra: SiteTensors, operators: Sequence[Any] | None, ket: SiteTensors
+) -> tuple[Any, Any, bool]:
+    """The environment of all sites, the logarithm that was taken out, and whether nothing left the range of floats."""
+    log_scale, in_range = 0.0, True
+    past = past_sectors if type(environment) is SymTensor else past_matrix
+    with np.errstate(over="ignore", invalid="ignore"):
+        for site, tensor in enumerate(ket):
+            environment = past(environment, bra[site], None if operators is None else operators[site], tensor)
+            if site % SITES_PER_SCALING == SITES_PER_SCALING - 1:
+                before = environment
+                environment, log_scale = scaled(environment, log_scale)
+                in_range = in_range and environment is not before
+        size = np.linalg.norm(stack_of(numbers(environment)).ravel())
+    return environment, log_scale, in_range and (any_traced(size) or 0 < size < np.inf)
+
+
+def past_matrix(environment: Array, bra: Array, operator: tuple[Array, int, int] | None, ket: Array) -> Array:
+    """The environment past one more site."""
+    return adjoint(bra) @ acted(environment, ket, operator)
+
+
+def past_sectors(environment: SymTensor, bra: SymTensor, operator: SymTensor | None, ket: SymTensor) -> SymTensor:
+    """The environment past one more site, sector by sector."""
+    return passed_left(environment, ket, bra, operator)
+
+
+def product(bra: SiteTensors, ket: SiteTensors) -> tuple[Array, Any]:
+    """``<bra|ket>`` as a number and the logarithm of a factor."""
+    (value,), log_scale = sandwich(bra, None, ket)
+    return value, log_scale
+
+
+def overlap(bra: Any, ket: Any) -> tuple[Array, Any]:
+    """`product` of two states of the same sites; those of different charges are orthogonal."""
+    if hasattr(bra, "conserved") or hasattr(ket, "conserved"):
+        require_alike(bra, ket, "an overlap")
+        if total_of(bra) != total_of(ket):
+            return np.result_type(bra.dtype, ket.dtype).type(0), 0.0
+    elif len(bra) != len(ket) or any(a.shape[1] != b.shape[1] for a, b in zip(bra, ket, strict=True)):
+        raise ShapeError("states of different sites have no overlap: lengths and physical dimensions must agree")
+    return product(bra, ket)
+
+
+def inner(bra: Any, ket: Any) -> Array:
+    """``<bra|ket>``."""
+    return within_range(*overlap(bra, ket), "the overlap", tiny=False)
+
+
+def quotient(tensors: Sequence[Any], operators: Sequence[Any]) -> Array:
+    """The energy by the ordinary sweep, which the tape differentiates to any order and by the operator too."""
+    square, square_scale = product(tensors, tensors)
+    (value,), value_scale = sandwich(tensors, operators, tensors)
+    value = value * factor(value, value_scale - square_scale)
+    check_quotient(stack_of(value), stack_of(square))
+    return value.real / square.real
+
+
+def check_quotient(value: np.ndarray, square: np.ndarray) -> None:
+    """Raise where the quotient of `value` and `square` (of any example of a batch) is no energy."""
+    if np.any(square.real == 0):
+        raise ArgumentError("the state has norm zero (or underflows): an energy needs a norm above zero")
+    if not (np.isfinite(square).all() and np.isfinite(value).all()):
+        raise ArgumentError(
+            f"the sweep ended in <psi|psi> = {square}, <psi|H|psi> = {value}: tensors of psi or H hold inf or nan, or "
+            "are so large that a few of them overflow; divide them by their norms"
+        )
+    if np.any(abs(value.imag) > 1e-4 * abs(value.real) + np.sqrt(np.finfo(value.dtype).eps) * square.real):
+        raise ArgumentError(
+            "the expectation value has an imaginary part, so the operator is not Hermitian: energies need a Hermitian "
+            "one; qad.mps.expectation takes any"
+        )
+
+
+def outer_legs(bra: SiteTensors, operators: Sequence[Any] | None, ket: SiteTensors) -> tuple[int, int, int]:
+    """The dimensions of the bonds where a chain of arrays was opened."""
+    return bra[0].shape[0], (1 if operators is None else operators[0][1]), ket[0].shape[0]
+
+
+def beginning(bra: SiteTensors, operators: Sequence[Any] | None, ket: SiteTensors) -> Any:
+    """The environment of no sites."""
+    first, dtype = ket[0], np.result_type(bra[0].dtype, ket[0].dtype, np.float32)
+    if type(first) is not SymTensor:
+        return opened(outer_legs(bra, operators, ket), dtype, like(bra[0], first))
+    begin, group = first.legs[0], first.symmetry
+    channel = [] if operators is None else [operators[0].legs[0].conj()]
+    where = layout((begin, *channel, begin.conj()), 1, group.neutral, group)
+    return bare(where, like(bra[0].data, first.data).ones(1, dtype))
+
+
+def opened(outer: tuple[int, int, int], dtype: DTypeLike, create: Any) -> np.ndarray:
+    """The environment of no sites, ``(bra, operator ket)``.
+
+    `create` makes arrays like the tensors.  For a periodic chain it is an identity with the three opened legs, as one,
+    in front.
+    """
+    size = outer[0] * outer[1] * outer[2]
+    if size == 1:
+        return create.ones((1, 1), dtype)
+    return create.eye(size, dtype=dtype).reshape(size, outer[0], -1)
+
+
+def closed(
+    environment: Any, bra: SiteTensors, operators: Sequence[Any] | None, ket: SiteTensors, channels: int
+) -> list[Array]:
+    """The value in every channel of the finished environment; the opened legs are traced."""
+    if type(environment) is SymTensor:
+        return [environment.data.sum()]
+    outer = outer_legs(bra, operators, ket)
+    size = outer[0] * outer[1] * outer[2]
+    if size == 1:
+        return [environment[0, channel] for channel in range(channels)]
+    if channels == 1:
+        return [np.trace(environment.reshape(size, size))]
+    split = environment.reshape(size, outer[0], channels, outer[2])
+    return [np.trace(split[:, :, channel].reshape(size, size)) for channel in range(channels)]
+
+
+def scaled(environment: Any, log_scale: Any) -> tuple[Any, Any]:
+    """`environment` with its Frobenius norm near 1, by a power of two, which costs no digits."""
+    size = np.linalg.norm(stack_of(numbers(environment)).ravel())
+    if not 0 < size < np.inf:
+        return environment, log_scale
+    if any_traced(size):  # the power is then a part of the program, not a decision
+        exponent = np.frexp(size)[1]
+        return environment * np.ldexp(1.0, -exponent).astype(environment.dtype), log_scale + exponent * np.log(2.0)
+    exponent = int(np.frexp(size)[1])
+    return environment * environment.dtype.type(2.0**-exponent), log_scale + exponent * np.log(2.0)
+
+
+def operator_matrices(H: Iterable[Array], dtype: DTypeLike) -> list[tuple[Array, int, int]]:
+    """Every site of `H` as `sandwich` wants it, in the precision of `dtype`."""
+    dtype = np.result_type(dtype, np.float32)  # amplitudes may be integers
+    memory = {}  # chains repeat their tensors
+    rows = []
+    for tensor in H:
+        if id(tensor) not in memory:
+            fitting = np.result_type(dtype, 1j) if tensor.dtype.kind == "c" else dtype
+            memory[id(tensor)] = operator_matrix(tensor).astype(fitting), *tensor.shape[:2]
+        rows.append(memory[id(tensor)])
+    return rows
+
+
+def normalised(psi: Any) -> Any:
+    """`psi` with its norm divided out, an equal part from every site after each one's own size."""
+    values = [stack_of(value_of(numbers(tensor))) for tensor in psi]
+    # recorded by `qad.freeze`, sizes are not known
+    sizes = [1.0] * len(values) if any_traced(*values) else [np.abs(x).max(initial=0.0) for x in values]
+    if 0.0 in sizes or not np.isfinite(sizes).all():
+        raise ArgumentError("the state has norm zero, or none that is finite: it cannot be normalised")
+    tensors = [tensor * (1 / size) for tensor, size in zip(psi, sizes, strict=True)]
+    square, log_scale = product(tensors, tensors)
+    if not (stack_of(square).real > 0).all():
+        raise ArgumentError("the state has norm zero, or none that is finite: it cannot be normalised")
+    share = np.exp(-(np.log(square.real) + log_scale) / (2 * len(psi)))
+    return psi._made_of([tensor * share.astype(numbers(tensor).real.dtype) for tensor in tensors])

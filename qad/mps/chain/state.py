@@ -1,0 +1,202 @@
+"""Matrix product states."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from qad.core.errors import ArgumentError, ShapeError
+from qad.core.keywords import keywords_told
+from qad.mps.amplitudes.reading import Readings
+from qad.mps.chain import gauge
+from qad.mps.chain.chain import Chain, site_count
+from qad.mps.chain.forms import Forms
+from qad.mps.chain.methods import Methods, offered
+from qad.mps.chain.sandwich import normalised
+from qad.mps.chain.site_tensors import basis_or_vector, join, numbered, random_gaussian, random_isometry
+from qad.mps.charges import make as symmetric
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from qad.typing import Array, ArrayLike, DTypeLike, Seed
+
+MOST_AMPLITUDES = 2**28  # what to_dense is willing to write out: 4 GiB of complex128
+
+
+@offered
+class MPS(Forms, Methods, Readings, Chain):
+    """A matrix product state ``psi[s1, ..., sn] = tr(A1[s1] A2[s2] ... An[sn])``.
+
+    Parameters
+    ----------
+    tensors : sequence of arrays
+        Site tensors with legs ``(left, physical, right)``.  An open chain has outer bonds of dimension 1, a
+        periodic one any dimension that both ends share.  Arrays are kept, not copied; Tensors are welcome.
+
+    Attributes
+    ----------
+    tensors : tuple of arrays
+    bonds, bond, periodic, dtype
+        See `qad.mps.chain.chain.Chain`.
+
+    Raises
+    ------
+    ShapeError
+        If a tensor has not three legs, or a bond does not fit; the message names the site.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> psi = qad.mps.MPS.random(n=4, bond=8, seed=1)
+    >>> psi
+    MPS(4 sites, open, bonds 1-2-4-2-1, complex128)
+    >>> psi[1].shape, psi.to_dense().shape
+    ((2, 2, 4), (2, 2, 2, 2))
+    """
+
+    __slots__ = ()
+    LEGS: tuple[str, ...] = ("left", "physical", "right")
+    RIGHT: int = 2
+
+    @property
+    def phys(self) -> tuple[int, ...]:
+        """Dimensions of the physical legs."""
+        return tuple(t.shape[1] for t in self.tensors)
+
+    @classmethod
+    @keywords_told
+    def random(
+        cls, n: int, bond: int, phys: int = 2, dtype: DTypeLike = complex, seed: Seed = 0, periodic: bool = False, *,
+        conserve: str | Sequence[str] | None = None, sector: int | tuple[int, ...] | None = None, sites: Any = None,
+    ) -> Self:  # fmt: skip
+        """A random state of norm 1 with site tensors of even scale.
+
+        In an open chain every site is a random isometry from its left bond, ``sum_{s,b} A[a,s,b] conj(A[c,s,b]) =
+        delta_ac`` (Haar distributed, by QR of a Gaussian matrix), so that nothing grows or decays along the chain
+        and the norm is 1.  In a periodic one every site is Gaussian, of that size on average, and the norm is
+        divided out evenly, at the cost of computing it, ``O(n phys bond**5)``.
+
+        Parameters
+        ----------
+        n : int
+            Number of sites.
+        bond : int
+            Bond dimension; in an open chain no bond exceeds what the shorter side can fill.
+        phys : int
+            Dimension of every physical leg.
+        dtype : real or complex floating dtype
+        seed : int or numpy.random.Generator
+        periodic : bool
+        conserve, sector, sites : optional
+            For a `SymmetricMPS`: "Sz" or ("N", "Sz"), their total (2 Sz for spins; 0), and the sites' kinds (spins).
+
+        Raises
+        ------
+        ArgumentError
+            If a size is no positive whole number or the dtype is no floating one.
+
+        Examples
+        --------
+        >>> import qad
+        >>> psi = qad.mps.MPS.random(n=20, bond=16, dtype=float, seed=3)
+        >>> round(float(qad.mps.norm(psi)), 12)
+        1.0
+        """
+        n, bond, phys = map(site_count, (n, bond, phys), (1, 1, 1), ("n", "bond", "phys"))
+        if (dtype := np.dtype(dtype)).kind not in "fc":
+            raise ArgumentError(f"a random MPS needs a float or complex dtype, not {dtype}: write dtype=complex")
+        if conserve is not None:
+            return symmetric.random_start([phys] * n, bond, conserve, sector, sites, dtype, seed, periodic)
+        if sites is not None or sector is not None:
+            raise ArgumentError("sites= and sector= are of what is conserved: give conserve=, or phys= and neither")
+        rng = np.random.default_rng(seed)
+        bonds = [bond] * (n + 1) if periodic else [min(bond, phys ** min(i, n - i, 60)) for i in range(n + 1)]
+        make = random_gaussian if periodic else random_isometry
+        psi = cls([make(rng, a, phys, b, dtype) for a, b in pairwise(bonds)])
+        return normalised(psi) if periodic else psi
+
+    @classmethod
+    def product(
+        cls, states: Iterable[int | str | ArrayLike], phys: int = 2, dtype: DTypeLike = complex, *,
+        conserve: str | Sequence[str] | None = None, sites: Any = None,
+    ) -> Self:  # fmt: skip
+        """A product state, all bonds 1.
+
+        Parameters
+        ----------
+        states : sequence
+            Per site a vector of amplitudes (an array or a Tensor), or a basis state: its number, or its name, such as
+            "up" and "down" of spins, "empty", "full", and "updown" of electrons.
+        phys, dtype : int, dtype
+            Dimension of the physical leg, and dtype, of sites given by number.
+        sites : str, Site, or a sequence of them, optional
+            The kinds of sites, "electron" for example; spins by default.
+        conserve : optional
+            As in `random`: a `SymmetricMPS` of sites given by number or name.
+
+        Examples
+        --------
+        >>> import qad
+        >>> neel = qad.mps.MPS.product(["up", "down", "up", "down"])  # or [0, 1, 0, 1]
+        >>> neel.to_dense()[0, 1, 0, 1]
+        np.complex128(1+0j)
+        """
+        states, dims = numbered(states, phys, sites)
+        if conserve is not None:
+            return symmetric.product_start(states, phys, conserve, sites, dtype)
+        rows = [basis_or_vector(state, i, dims[i], dtype) for i, state in enumerate(states)]
+        return cls([row[None, :, None] for row in rows])
+
+    def to_dense(self) -> Array:
+        """All amplitudes, an array of shape `phys` with site 0 leftmost.
+
+        Raises
+        ------
+        ArgumentError
+            If there are more than 2**28 of them.
+        """
+        if (count := float(np.prod(np.array(self.phys, float)))) > MOST_AMPLITUDES:
+            raise ArgumentError(
+                f"to_dense would write {count:.3g} amplitudes, more than 2**28: qad.mps.expectation and "
+                "qad.mps.overlap need none of them"
+            )
+        return join(self.tensors, self.bonds).reshape(self.phys)
+
+    @classmethod
+    def from_dense(cls, amplitudes: ArrayLike, max_bond: int | None = None, cutoff: float = 1e-14) -> Self:
+        """The open chain of a dense state, by singular value decompositions from the left.
+
+        Parameters
+        ----------
+        amplitudes : array or Tensor
+            One axis per site.
+        max_bond, cutoff
+            As in `truncate`; a recorded array keeps directions without weight, which a change may fill.
+
+        Examples
+        --------
+        >>> import numpy as np, qad
+        >>> ghz = np.zeros((2,) * 5)
+        >>> ghz[0, 0, 0, 0, 0] = ghz[1, 1, 1, 1, 1] = 2**-0.5
+        >>> qad.mps.MPS.from_dense(ghz)
+        MPS(5 sites, open, bonds 1-2-2-2-2-1, float64)
+        """
+        max_bond = None if max_bond is None else site_count(max_bond, 1, "max_bond")
+        amplitudes = amplitudes if hasattr(amplitudes, "dtype") else np.asarray(amplitudes)
+        if amplitudes.ndim == 0 or 0 in amplitudes.shape:
+            raise ShapeError(f"a dense state has one axis per site, not shape {amplitudes.shape}")
+        return cls(gauge.factorised(amplitudes, max_bond, cutoff))
+
+    def opened(self) -> Self:
+        """The state as an open chain: a ring's outer bond is carried along, and its bonds become ``bond * outer``.
+
+        Examples
+        --------
+        >>> import qad
+        >>> qad.mps.MPS.random(5, 2, periodic=True).opened()
+        MPS(5 sites, open, bonds 1-4-4-4-4-1, complex128)
+        """
+        return self if not self.periodic else type(self)(gauge.opened(self.tensors))

@@ -1,0 +1,1 @@
+"""What only chains of conserved charge need: their quantities, sectors, operators and random states."""

@@ -1,0 +1,85 @@
+"""Amplitudes of configurations of a state of definite charge, from products of blocks.
+
+The beginning of a configuration has a charge, so that its row vector lies in one sector of a bond.  Products are made
+once for each distinct beginning; all of one charge that go on by the same basis state are one product of matrices.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from qad.extend import like, stop_gradient
+from qad.mps.amplitudes.amplitudes import checked
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.mps.charges.quantities import Quantities
+    from qad.symmetric.tensor import SymTensor
+    from qad.typing import Array, ArrayLike
+
+    Group: TypeAlias = tuple[
+        np.ndarray, Array, Array
+    ]  # which beginnings, their rows, logarithms of what was divided out
+
+
+def scaled_amplitudes(
+    tensors: Sequence[SymTensor], conserved: Quantities, configurations: ArrayLike
+) -> tuple[Array, Array]:
+    """Amplitudes divided by ``exp(logs)``, and the constant logs; zeros outside of the sector."""
+    words, back = np.unique(checked(configurations, [t.shape[1] for t in tensors]), axis=0, return_inverse=True)
+    fresh = np.argmax(np.diff(words, axis=0, prepend=-1) != 0, axis=1)  # where each word leaves the one before it
+    neutral, unit = conserved.symmetry.shown(conserved.symmetry.neutral), like(tensors[0].data)
+    dtype = np.result_type(*[t.dtype for t in tensors])
+    groups: dict[Any, Group] = {
+        neutral: (np.zeros(1, int), unit.ones((1, 1), dtype), unit.zeros(1, dtype.type(0).real.dtype))
+    }
+    before = np.zeros(1, int)
+    for site, tensor in enumerate(tensors):
+        begins = np.flatnonzero(fresh <= site)
+        parents = np.searchsorted(before, begins, side="right") - 1
+        groups = {
+            charge: gathered(parts)
+            for charge, parts in continued(groups, tensor, conserved.orders[site], parents, words[begins, site]).items()
+        }
+        before = begins
+    place = np.full(len(words), -1)
+    values, logs = unit.zeros(0, dtype), unit.zeros(0, dtype.type(0).real.dtype)
+    for reached, rows, own in groups.values():  # of the total charge, or none
+        place[reached], values, logs = np.arange(len(reached)), rows[:, 0], own
+    nothing = unit.zeros(1, dtype)
+    chosen = place[back.reshape(-1)] % (len(values) + 1)
+    return np.concatenate([values, nothing])[chosen], stop_gradient(np.concatenate([logs, nothing.real])[chosen])
+
+
+def continued(
+    groups: dict[Any, Group], tensor: SymTensor, order: np.ndarray, parents: np.ndarray, letters: np.ndarray
+) -> dict[Any, list[Group]]:
+    """The beginnings that are longer by a site, by their charge; those that no block continues are left out."""
+    leg, blocks, found = tensor.legs[1], tensor.blocks(), {}
+    charges = np.repeat(np.arange(len(leg.dims)), leg.dims)
+    place = np.argsort(order)
+    for (before, own, after), block in blocks.items():
+        if before not in groups:
+            continue
+        members, rows, logs = groups[before]
+        number = list(leg.sectors).index(own)
+        for letter in np.flatnonzero(charges[place] == number):
+            chosen = np.flatnonzero((letters == letter) & np.isin(parents, members))
+            if len(chosen):
+                row = np.searchsorted(members, parents[chosen])
+                product = rows[row] @ block[:, place[letter] - leg.starts[number]]
+                found.setdefault(after, []).append((chosen, product, logs[row]))
+    return found
+
+
+def gathered(parts: list[Group]) -> Group:
+    """The beginnings of one charge in ascending order, their rows of size 1."""
+    members = np.concatenate([part[0] for part in parts])
+    order = np.argsort(members)
+    rows, logs = (np.concatenate([part[i] for part in parts])[order] for i in (1, 2))
+    sizes = stop_gradient(np.abs(rows).max(axis=1))
+    sizes = np.where(sizes > 0, sizes, np.ones_like(sizes))
+    return members[order], rows / sizes[:, None], logs + np.log(sizes)

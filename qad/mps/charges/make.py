@@ -1,0 +1,117 @@
+"""States of definite charge from nothing: products of basis states, and random ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.extend import is_foreign
+from qad.mps.chain.chain import site_count
+from qad.mps.charges.quantities import kinds, quantities
+from qad.mps.charges.state import SymmetricMPS
+from qad.symmetric.contraction import tensordot
+from qad.symmetric.create import from_dense, random
+from qad.symmetric.decompositions import qr
+from qad.symmetric.legs import Leg
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from qad.mps.charges.quantities import Charge, Kinds, Names, Quantities
+    from qad.typing import DTypeLike, Seed
+
+
+def product_state(states: Sequence[int], conserved: Quantities, dtype: DTypeLike) -> SymmetricMPS:
+    """The product of basis states, given by number."""
+    group, tensors = conserved.symmetry, []
+    charge = group.neutral
+    for site, state in enumerate(states):
+        charges = conserved.charges[site]
+        if np.ndim(state) != 0 or is_foreign(state) or int(state) != state or not 0 <= state < len(charges):
+            raise ArgumentError(
+                f"site {site}: a product state of definite charge needs the number of one of the {len(charges)} basis "
+                f"states, not {state!r}"
+            )
+        before, charge = charge, group.plus(charge, charges[int(state)])
+        legs = Leg({before: 1}, 1, group), conserved.legs[site], Leg({charge: 1}, -1, group)
+        dense = np.eye(len(charges), dtype=dtype)[int(state)][conserved.orders[site]]
+        tensors.append(from_dense(dense[None, :, None], legs, split=2))
+    return SymmetricMPS(tensors, conserved)
+
+
+def random_state(bond: int, conserved: Quantities, sector: object, dtype: DTypeLike, seed: Seed) -> SymmetricMPS:
+    """A random state of norm 1 of a total charge, its bonds as large as asked for, or as the charges allow."""
+    bond, rng, group = site_count(bond, 1, "bond"), np.random.default_rng(seed), conserved.symmetry
+    dims = bond_sectors(conserved, conserved.sector(sector), bond)
+    legs = [Leg(sizes, 1, group) for sizes in dims]
+    tensors, carried = [], None
+    for site, phys in enumerate(conserved.legs):
+        tensor = random((legs[site], phys, legs[site + 1].conj()), dtype=dtype, seed=rng, split=2)
+        tensor = tensor if carried is None else tensordot(carried, tensor, 1)
+        tensor, carried = qr(tensor * (1 / tensor.norm()), 2)
+        tensors.append(tensor)
+    return SymmetricMPS(tensors, conserved)
+
+
+def bond_sectors(conserved: Quantities, total: Charge, bond: int) -> list[dict[Charge, int]]:
+    """Charges and dimensions of every bond: no more than either side can fill, shared out in proportion to that."""
+    group = conserved.symmetry
+    left = filled(conserved.charges, group.neutral, group.plus)
+    right = filled(conserved.charges[::-1], total, group.minus)[::-1]
+    found = []
+    for one, two in zip(left, right, strict=True):
+        sizes = {charge: min(count, two[charge]) for charge, count in one.items() if charge in two}
+        if not sizes:
+            raise ArgumentError(
+                f"no state of these sites has {', '.join(conserved.names)} = {group.shown(total)}: the charges count "
+                "what the basis states of the sites carry (2 Sz for spins)"
+            )
+        found.append(shared_out(sizes, bond))
+    return found
+
+
+def filled(
+    charges: Sequence[Sequence[Charge]], start: Charge, add: Callable[[Charge, Charge], Charge]
+) -> list[dict[Charge, int]]:
+    """How many states each charge has after every site, as whole numbers of any size."""
+    found = [{start: 1}]
+    for states in charges:
+        counts: dict[Charge, int] = {}
+        for before, count in found[-1].items():
+            for charge in states:
+                after = add(before, charge)
+                counts[after] = counts.get(after, 0) + count
+        found.append(counts)
+    return found
+
+
+def shared_out(sizes: dict[Charge, int], most: int) -> dict[Charge, int]:
+    """Dimensions in proportion to `sizes`, at least 1 while that goes, `most` in all; ties go to the earlier charge."""
+    total = sum(sizes.values())
+    if total <= most:
+        return dict(sorted(sizes.items()))
+    exact = {charge: size * most / total for charge, size in sizes.items()}
+    found = {charge: int(share) for charge, share in exact.items()}
+    rest = sorted(sizes, key=lambda charge: (found[charge] - exact[charge], charge))
+    for charge in rest[: most - sum(found.values())]:
+        found[charge] += 1
+    return {charge: size for charge, size in sorted(found.items()) if size}
+
+
+def random_start(
+    dims: Sequence[int], bond: int, conserve: Names, sector: object, sites: Kinds, dtype: DTypeLike, seed: Seed,
+    periodic: bool,
+) -> SymmetricMPS:  # fmt: skip
+    """`MPS.random` of definite charge."""
+    if periodic:
+        raise ArgumentError("states of definite charge are open chains: leave out periodic, or conserve")
+    conserved = quantities(conserve, kinds(sites, dims))
+    total = conserved.symmetry.neutral if sector is None else conserved.sector(sector)
+    return random_state(bond, conserved, conserved.symmetry.shown(total), dtype, seed)
+
+
+def product_start(states: Sequence[int], phys: int, conserve: Names, sites: Kinds, dtype: DTypeLike) -> SymmetricMPS:
+    """`MPS.product` of definite charge."""
+    return product_state(states, quantities(conserve, kinds(sites, [phys] * len(states))), dtype)

@@ -1,0 +1,73 @@
+"""Operators on states of definite charge: what they are sector by sector, and the states that they make."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qad.core.errors import ArgumentError, ShapeError
+from qad.extend import Tensor
+from qad.mps.chain.methods import offered
+from qad.mps.charges.state import SymmetricMPS
+from qad.mps.kernels.charged import Operator
+from qad.mps.kernels.dense import Rows
+from qad.symmetric.contraction import tensordot
+from qad.symmetric.fusing import fuse
+from qad.symmetric.layout import layout
+from qad.symmetric.legs import Leg
+from qad.symmetric.tensor import SymTensor
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from qad.mps.operators.mpo import MPO
+    from qad.typing import DTypeLike
+
+
+def kernel_for(psi: Any, H: MPO, dtype: DTypeLike) -> Any:
+    """What sweeps over a state of this kind take of an operator: environments, and effective operators."""
+    return operator_for(psi, H) if isinstance(psi, SymmetricMPS) else Rows(H, dtype)
+
+
+def operator_for(psi: SymmetricMPS, H: MPO) -> Operator:
+    """What an operator is for states that conserve this; found once, and remembered by the operator."""
+    if any(type(w) is Tensor for w in H):
+        raise ArgumentError("states of definite charge take operators of plain numbers: no derivative by them is known")
+    if len(H) != len(psi) or tuple(w.shape[2] for w in H) != psi.phys:
+        raise ShapeError(
+            f"the state has sites of dimensions {psi.phys}, the operator {tuple(w.shape[2] for w in H)}: make both for "
+            "the same sites"
+        )
+    if H.periodic:
+        raise ShapeError("the operator is a ring: states of definite charge are open; write it by qad.mps.OpSum")
+    key = psi.conserved
+    found = H.conserving
+    if key not in found:
+        check_kinds(psi, H)
+        found[key] = Operator(list(H), key)
+    return found[key]
+
+
+def check_kinds(psi: SymmetricMPS, H: MPO) -> None:
+    """Raise where an operator says what stands on its sites, and a state counts charges of another kind there."""
+    names = psi.conserved.names
+    for site, (kind, charges) in enumerate(zip(H.sites or (), psi.conserved.charges, strict=False)):
+        if set(names) <= set(kind.charges) and tuple(zip(*(kind.charges[q] for q in names), strict=True)) != charges:
+            raise ArgumentError(
+                f"site {site} of the operator is of kind {kind.name!r}, and the state's basis has the charges "
+                f"{[psi.conserved.symmetry.shown(charge) for charge in charges]} there: give sites={kind.name!r} to "
+                "MPS.product or MPS.random"
+            )
+
+
+@offered
+def after(psi: SymmetricMPS, H: MPO) -> SymmetricMPS:
+    """The state that an operator makes, its bonds pairs of a channel and a bond."""
+    if not hasattr(H, "conserving"):
+        return NotImplemented
+    tensors = []
+    for w, tensor in zip(operator_for(psi, H).sites, psi, strict=True):
+        product = tensordot(w, tensor, ([3], [1])).transpose(0, 3, 2, 1, 4)  # u a s' v b
+        product = fuse(fuse(product, (3, 4)), (0, 1))
+        legs = tuple([Leg._made(leg.symmetry, leg.charges, leg.dims, leg.flow) for leg in product.legs])
+        tensors.append(SymTensor(layout(legs, 2, product.layout.total, product.symmetry), product.resplit(2).data))
+    return SymmetricMPS(tensors, psi.conserved)

@@ -1,0 +1,117 @@
+"""Sums of products of operators, each product split into parts of definite charge.
+
+``Sx(0) Sx(1)`` changes 2 Sz by -4, 0 or 4; with ``Sy(0) Sy(1)`` beside it the first and the last cancel.  What is left
+of a sum that conserves is a sum of products that each conserve.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.extend import stack_of
+from qad.mps.charges.quantities import quantities
+
+if TYPE_CHECKING:
+    from qad.mps.charges.quantities import Charge, Names, Quantities
+
+ROUNDING = 1e-12  # of the largest coefficient: what is left of parts that cancel
+
+
+def of_definite_charge(total: Any, conserve: Names) -> tuple[list[tuple[Any, Any]], list[Any]]:
+    """The terms and families of an `OpSum`, each of them conserving; raises, and names a term, where they do not."""
+    parts = Parts(total, quantities(conserve, total.sites))
+    for family in total.families:
+        parts.check_family(family)
+    return parts.terms(), total.families
+
+
+class Parts:
+    """The operators of a sum, by the charge that they add."""
+
+    def __init__(self, total: Any, conserved: Quantities):
+        self.total: Any = total  # an `OpSum`, which stands above
+        self.conserved: Quantities = conserved
+        self.known: dict[tuple[Any, int], dict[Charge, tuple[int, Any]]] = {}
+
+    def of(self, number: int, site: int) -> dict[Charge, tuple[int, Any]]:
+        """The parts of an operator on a site: by the charge that it adds, its number and a factor."""
+        charges = self.conserved.charges[site]
+        if (charges, number) not in self.known:
+            matrix, found = self.total.operators.matrices[number], {}
+            minus = self.conserved.symmetry.minus
+            change = np.empty(matrix.shape, object)
+            for out, in_ in np.ndindex(*matrix.shape):
+                change[out, in_] = minus(charges[out], charges[in_])
+            for charge in sorted(set(change.ravel())):
+                where = np.array([[c == charge for c in row] for row in change])
+                if (matrix[where] != 0).any():
+                    found[charge] = self.total.operators.number(np.where(where, matrix, 0))
+            self.known[charges, number] = found
+        return self.known[charges, number]
+
+    def terms(self) -> list[tuple[Any, Any]]:
+        """Strings of parts and their weights; what changes the charge has to cancel."""
+        plus, neutral = self.conserved.symmetry.plus, self.conserved.symmetry.neutral
+        weights: dict[Any, Any] = {}
+        origin: dict[Any, Any] = {}
+        for string, weight in self.total.terms.items():
+            options = [self.of(number, site).items() for site, number in string]
+            for choice in product(*options):
+                charge, scale, parts = neutral, 1.0, []
+                for (site, _), (change, (number, factor)) in zip(string, choice, strict=True):
+                    charge, scale = plus(charge, change), scale * factor
+                    if number != self.total.identities[site]:
+                        parts.append((site, number))
+                key = charge, tuple(parts) or ((0, self.total.identities[0]),)
+                weights[key] = weights.get(key, 0.0) + weight * scale
+                origin.setdefault(key, string)
+        largest = max([np.abs(stack_of(weight)) for weight in self.total.terms.values()], default=0.0)
+        kept = []
+        for (charge, parts), weight in weights.items():
+            if np.abs(stack_of(weight)) <= ROUNDING * largest:
+                continue
+            if charge != neutral:
+                self.refuse(origin[charge, parts], charge)
+            kept.append((parts, real_where_it_is(weight)))
+        return kept
+
+    def check_family(self, family: Any) -> None:
+        """Raise unless each product of a family conserves by itself."""
+        plus, neutral = self.conserved.symmetry.plus, self.conserved.symmetry.neutral
+        for site in range(len(self.total.sites)):
+            left, between, right = (self.of(ops[site], site) for ops in (family.left, family.between, family.right))
+            charges = [plus(one, two) for one in left for two in right]
+            if charges != [neutral] or list(between) != [neutral]:
+                names = " ".join(self.name(ops[site], site) for ops in (family.left, family.right))
+                raise ArgumentError(
+                    f"add_exponential of {names} does not conserve {self.names()} pair by pair: add families of "
+                    "operators of definite charge, such as Sp with Sm and Sm with Sp"
+                )
+
+    def refuse(self, string: Any, charge: Charge) -> None:
+        """Raise: a term has a part that nothing cancels."""
+        term = " ".join(f"{self.name(number, site)}({site})" for site, number in string)
+        raise ArgumentError(
+            f"the term {term} does not conserve {self.names()}: a part of it adds "
+            f"{self.conserved.symmetry.shown(charge)}"
+            ", and no other term cancels that; leave conserve out, or complete the sum, as Sy Sy completes Sx Sx"
+        )
+
+    def names(self) -> str:
+        return ", ".join(map(repr, self.conserved.names))
+
+    def name(self, number: int, site: int) -> str:
+        """What a site calls an operator."""
+        for name, matrix in self.total.sites[site].operators.items():
+            if self.total.operators.number(matrix)[0] == number:
+                return name
+        return "a matrix"
+
+
+def real_where_it_is(weight: Any) -> Any:
+    """A plain number without an imaginary part that is zero."""
+    return weight.real if isinstance(weight, complex) and weight.imag == 0 else weight

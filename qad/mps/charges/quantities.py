@@ -1,0 +1,232 @@
+"""Which quantities a chain conserves, and how much of them the basis states of its sites carry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.mps.operators.local import site as site_of
+from qad.symmetric.create import from_dense
+from qad.symmetric.groups import symmetry
+from qad.symmetric.legs import Leg
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from qad.mps.operators.local import Site
+    from qad.symmetric.groups import Symmetry
+    from qad.symmetric.tensor import SymTensor
+
+    Charge: TypeAlias = tuple[int, ...]
+    Names: TypeAlias = "str | Sequence[str]"
+    Kinds: TypeAlias = "str | Site | Sequence[str | Site] | None"  # of sites; None: spins
+
+MODULO_TWO = "parity"  # the only name whose charges are not whole numbers of U(1)
+
+
+@dataclass(frozen=True)
+class Quantities:
+    """What a chain conserves.
+
+    Attributes
+    ----------
+    names : tuple of str
+    charges : tuple of tuples
+        For each site and each of its basis states the charge, one number per name.
+    """
+
+    names: tuple[str, ...]
+    charges: tuple[tuple[Charge, ...], ...]
+
+    @cached_property
+    def symmetry(self) -> Symmetry:
+        """The group: U(1) for each name, Z2 for the parity."""
+        return symmetry(["Z2" if name == MODULO_TWO else "U1" for name in self.names])
+
+    @cached_property
+    def legs(self) -> tuple[Leg, ...]:
+        """The physical leg of each site, of flow +1; its sectors stand in the order in which the basis meets them."""
+        return tuple(Leg(counted(charges), 1, self.symmetry) for charges in self.charges)
+
+    @cached_property
+    def orders(self) -> tuple[np.ndarray, ...]:
+        """For each site the basis states in the order of its leg."""
+        return tuple(sorting(charges) for charges in self.charges)
+
+    def term(self, h: np.ndarray, site: int) -> SymTensor:
+        """The symmetric tensor of an operator on this site and the next one, legs (out, out, in, in)."""
+        legs, orders = self.legs[site : site + 2], self.orders[site : site + 2]
+        return from_dense(h[np.ix_(*orders, *orders)], (*legs, *[leg.conj() for leg in legs]), split=2)
+
+    def sector(self, given: object) -> Charge:
+        """A total charge as the caller writes it, as a tuple."""
+        return self.symmetry.charge(given)
+
+
+def quantities(conserve: Names, sites: Sequence[str | Site]) -> Quantities:
+    """What a chain of these sites conserves; raises where a site knows no such charge."""
+    names = tuple(conserve) if isinstance(conserve, (list, tuple)) else (conserve,)
+    if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        raise ArgumentError(f'conserve={conserve!r} must name quantities, each once: conserve="Sz", or ("N", "Sz")')
+    charges = []
+    for kind in map(site_of, sites):
+        for name in names:
+            if name not in kind.charges:
+                known = ", ".join(map(repr, kind.charges)) or "none: give Site(..., charges={name: numbers})"
+                raise ArgumentError(f"a site of kind {kind.name!r} knows no charges {name!r}; it knows {known}")
+        charges.append(tuple(zip(*(kind.charges[name] for name in names), strict=True)))
+    return Quantities(names, tuple(charges))
+
+
+def counted(charges: Iterable[Charge]) -> dict[Charge, int]:
+    """How often each charge stands in a row, in the order of first appearance."""
+    found: dict[Charge, int] = {}
+    for charge in charges:
+        found[charge] = found.get(charge, 0) + 1
+    return found
+
+
+def sorting(charges: Sequence[Charge]) -> np.ndarray:
+    """The order that brings equal charges together, each where it first appears."""
+    place = {charge: i for i, charge in enumerate(counted(charges))}
+    return np.argsort([place[charge] for charge in charges], kind="stable")
+
+
+def sites_of_dimension(dims: Sequence[int]) -> tuple[Site, ...]:
+    """Spins of these dimensions: what stands on a chain where nobody says."""
+    kinds = [f"spin-{d // 2}" if d % 2 else f"spin-{d - 1}/2" for d in dims]
+    return tuple(map(site_of, kinds))
+
+
+def kinds(sites: Kinds, dims: Sequence[int]) -> tuple[Site, ...]:
+    """What stands on every site: what the caller says, else spins of these dimensions."""
+    if sites is None:
+        return sites_of_dimension(dims)
+    found = [sites] * len(dims) if isinstance(sites, str) or not hasattr(sites, "__iter__") else list(sites)
+    if len(found) != len(dims):
+        raise ArgumentError(
+            f"{len(found)} kinds of site were given for {len(dims)} sites: give one for all, or one each"
+        )
+    return tuple(map(site_of, found))
+
+
+def standing(psi: Any, sites: Kinds = None) -> tuple[Site, ...]:
+    """What stands on every site of a state: what the caller says, else what the state's charges tell, else spins."""
+    conserved = getattr(psi, "conserved", None)
+    if sites is not None or conserved is None:
+        return kinds(sites, psi.phys)
+    return tuple(of_charges(conserved.names, charges) for charges in conserved.charges)
+
+
+@lru_cache
+def of_charges(names: tuple[str, ...], charges: tuple[Charge, ...]) -> Site:
+    """The first kind of site whose basis states have these charges; a spin if there is none."""
+    known = of_dimension(len(charges))
+    for kind in known:
+        found = [kind.charges.get(name, ()) for name in names]
+        if tuple(zip(*found, strict=False)) == charges:
+            return kind
+    return known[0]
+
+
+def of_dimension(size: int) -> tuple[Site, ...]:
+    """The kinds of site of one dimension, the spin first."""
+    others = [site_of(name) for name in ("fermion", "electron", "t-J", f"boson-{max(size - 1, 1)}")]
+    return (*sites_of_dimension([size]), *[kind for kind in others if kind.phys == size])
+
+
+def named(psi: Any, name: str, sites: Kinds = None, places: Sequence[int] | None = None) -> list[np.ndarray]:
+    """The operator of a name on every site, or some; raises where nothing tells of which kind of site it is."""
+    found = standing(psi, sites)
+    found = found if places is None else [found[place] for place in places]
+    if sites is None and not hasattr(psi, "conserved"):
+        for kind in {kind.name: kind for kind in found}.values():
+            check_one_meaning(kind, name)
+    return [kind.matrix(name) for kind in found]
+
+
+def check_one_meaning(spin: Site, name: str) -> None:
+    """Raise where a name may be that of another operator: of a kind of site of the same dimension as the spin."""
+    having = [kind for kind in of_dimension(spin.phys) if name in kind.operators]
+    alike = all(np.array_equal(kind.operators[name], having[0].operators[name]) for kind in having)
+    if not having or (alike and having[0] is spin):
+        return
+    names, kind = ", ".join(kind.name for kind in having), next(kind.name for kind in having if kind is not spin)
+    raise ArgumentError(
+        f"a state does not say what stands on its sites, and of dimension {spin.phys} {names} "
+        f"{'have' if len(having) > 1 else 'has'} {name!r}: give the kind, as sites={kind!r} of local_expectations "
+        f"and correlators takes it, or the matrix, qad.mps.site({kind!r}).operators[{name!r}]"
+    )
+
+
+def conserved_by(H: Any, conserve: Names) -> Quantities:
+    """What an operator is to conserve, by the sites that it stands on; spins 1/2 where it does not say."""
+    sites, dims = H.sites, [w.shape[2] for w in H]
+    if sites is None and set(dims) != {2}:
+        raise ArgumentError(
+            "the operator does not say what stands on its sites: make it by qad.mps.OpSum, or give a start state, "
+            "qad.mps.MPS.random(..., conserve=..., sites=...)"
+        )
+    return quantities(conserve, sites_of_dimension(dims) if sites is None else sites)
+
+
+def check_no_vacuum(conserved: Quantities) -> None:
+    """Raise where charge 0 is that of one state: of a number that no site has less than none of."""
+    for k, name in enumerate(conserved.names):
+        found = {charge[k] for states in conserved.charges for charge in states}
+        if name != MODULO_TWO and min(found) == 0 < max(found):
+            shown = conserved.names[0] if len(conserved.names) == 1 else conserved.names
+            raise ArgumentError(
+                f"conserve={shown!r} needs sector=, how much of it there is: {name!r} is 0 in the vacuum alone "
+                "(qad.mps.sectors(H, conserve) lists the others)"
+            )
+
+
+def sectors(H: Any, conserve: Names) -> dict[Any, int]:
+    """The sectors of a chain, by their charges, and how many basis states each has.
+
+    Parameters
+    ----------
+    H : MPO or OpSum
+        An operator on it, which says what stands on its sites; spins 1/2 where it does not.
+    conserve : str or sequence of str
+        As in `ground_state`.
+
+    Returns
+    -------
+    dict
+        Charges as `ground_state` takes them, ascending, to the dimension of the sector.
+
+    Raises
+    ------
+    ArgumentError
+        If the sites know no such charge.
+
+    Examples
+    --------
+    >>> import qad
+    >>> H = qad.mps.heisenberg(4)
+    >>> qad.mps.sectors(H, "Sz")
+    {-4: 1, -2: 4, 0: 6, 2: 4, 4: 1}
+    >>> [round(qad.mps.ground_state(H, 4, "dmrg2", conserve="Sz", sector=q).energy, 6) for q in (0, 2, 4)]
+    [-1.616025, -0.957107, 0.75]
+    """
+    H = H.mpo() if hasattr(H, "mpo") else H
+    if not hasattr(H, "sites"):
+        raise ArgumentError(
+            f"an MPO or a sum of terms is needed, not {type(H).__name__}: functions of infinite ones are in "
+            "qad.mps.uniform"
+        )
+    conserved = conserved_by(H, conserve)
+    group, found = conserved.symmetry, {conserved.symmetry.neutral: 1}
+    for states in conserved.charges:
+        before, found = found, {}
+        for charge, count in before.items():
+            for own in states:
+                after = group.plus(charge, own)
+                found[after] = found.get(after, 0) + count
+    return {group.shown(charge): found[charge] for charge in sorted(found)}

@@ -1,1 +1,0 @@
-"""Chains that conserve charges: states of symmetric tensors, and their ground states."""

@@ -1,0 +1,1 @@
+"""Energies of chains as one node of the tape."""

@@ -1,0 +1,236 @@
+"""An operator prepared for energies: checked once, with a channel for the norm, and a route for every site."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from qad.contract.compiler import has_compiler
+from qad.contract.costs import CALL, ELEMENT_ADDED, ENTRY, MULTIPLY_ADD
+from qad.core.errors import ArgumentError
+from qad.extend import like
+from qad.mps.chain.sandwich import check_quotient, operator_matrices, quotient
+from qad.mps.energy.channel_sweep import Dense, Sparse
+from qad.mps.energy.sweep_compiled import Table
+from qad.mps.energy.sweep_numpy import Steps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from qad.mps.energy.sweep_numpy import Passage
+    from qad.typing import Array, RealNumber, T
+
+HERMITIAN = 1e-6  # |H - H^dagger| / |H| in the Frobenius norm, up to which an operator counts as Hermitian
+EXTREME = 200  # powers of 2 in the size of terms beyond which every site takes its share
+SMALL = 64  # the largest bond for which a table is written
+
+
+class Swept(NamedTuple):
+    """What the sweep from the left leaves for the sweep from the right."""
+
+    route: Table | Steps
+    environments: Any
+    square: float
+
+
+class Hamiltonian:
+    """What `energy` remembers of an MPO.
+
+    Parameters
+    ----------
+    tensors : sequence of plain site tensors (left, right, out, in)
+        An open chain.
+
+    Raises
+    ------
+    ArgumentError
+        If the operator is not Hermitian.
+    """
+
+    def __init__(self, tensors: Sequence[np.ndarray]):
+        check_hermitian(tensors)
+        # The sweep runs with ket and bra exchanged, so that it ends in the tape's unconjugated cotangents.
+        self.tensors: list[np.ndarray] = distinct_map(np.conj, with_norm(tensors))
+        self.given: list[np.ndarray] = distinct_map(np.copy, tensors)  # whoever gave them may write into them
+        self.routes: dict[tuple[tuple[int, ...], np.dtype[Any]], Table | Steps] = {}
+
+    def swept(self, tensors: Sequence[np.ndarray], keep: bool = True) -> tuple[float, Swept]:
+        """The energy of a chain of these tensors, and with `keep` what its derivative needs."""
+        bonds = (1, *(t.shape[2] for t in tensors))
+        route = self.route(bonds, np.result_type(*{t.dtype for t in tensors}))
+        (square, value), environments = route.forward(tensors, keep)
+        check_quotient(value, square)
+        return value.real / square.real, Swept(route, environments, square.real)
+
+    def slopes(self, g: RealNumber, energy: float, tensors: Sequence[np.ndarray], kept: Swept) -> list[np.ndarray]:
+        """`g` times the derivative of the energy by every tensor, from what the sweep from the left left."""
+        seeds = np.array([-energy, 1.0], kept.route.dtype) * (2 * g / kept.square).astype(kept.square.dtype)
+        return kept.route.backward(kept.environments, seeds)
+
+    def quotient(self, tensors: Sequence[Array]) -> Array:
+        """The energy in operations that the tape differentiates."""
+        return quotient(tensors, operator_matrices(self.given, np.result_type(*{t.dtype for t in tensors})))
+
+    def route(self, bonds: tuple[int, ...], dtype: np.dtype[Any]) -> Table | Steps:
+        """How a state of these bonds is swept: `Steps`, or a `Table` where that takes less time."""
+        key = bonds, dtype
+        if key not in self.routes:
+            real = np.result_type(dtype, np.float32).type(0).real.dtype
+            kinds = {dtype.kind, *(t.dtype.kind for t in self.tensors)}
+            work = np.result_type(real, np.complex64) if "c" in kinds else real
+            dense, sparse = self.sites(work)
+            times = [nanoseconds(sites, bonds, work) for sites in (dense, sparse)]
+            if max(bonds) <= SMALL and has_compiler() and nanoseconds(sparse, bonds, work, ENTRY) < min(times):
+                self.routes[key] = Table(sparse, bonds, work)
+            else:
+                self.routes[key] = Steps(dense if times[0] <= times[1] else sparse, work)
+        return self.routes[key]
+
+    def sites(self, dtype: np.dtype[Any]) -> list[list[Passage]]:
+        """The two ways past every site, in the precision of `dtype`."""
+        real = dtype.type(0).real.dtype
+        cast = distinct_map(lambda t: t.astype(dtype if t.dtype.kind == "c" else real), self.tensors)
+        return [distinct_map(kind, cast) for kind in (Dense, Sparse)]
+
+
+def nanoseconds(steps: Sequence[Passage], bonds: tuple[int, ...], dtype: np.dtype[Any], call: float = CALL) -> float:
+    """A guess of the time that a route takes, to choose one."""
+    element = ELEMENT_ADDED * dtype.itemsize / 16
+    multiply = MULTIPLY_ADD * dtype.itemsize / (16 if dtype.kind == "c" else 32)
+    total = 0.0
+    for step, left, right in zip(steps, bonds[:-1], bonds[1:], strict=True):
+        cube, square = left * right * max(left, right), left * right
+        if type(step) is Dense:
+            width = max(step.left, step.right) * step.in_
+            total += 14 * call + 5 * width * cube * multiply + width * (2 + width / 2) * square * element
+        else:
+            blocks = sum(map(len, step.from_t)) + sum(map(len, step.from_u))
+            total += (14 + 3 * blocks) * call + step.products * cube * multiply + 3 * blocks * square * element
+    return total
+
+
+def distinct_map(function: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
+    """``[function(x) for x in items]``, once for each distinct item."""
+    made = {}
+    return [made[id(x)] if id(x) in made else made.setdefault(id(x), function(x)) for x in items]
+
+
+def with_norm(tensors: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The operator with two channels at its right end: 0 is the identity, whose value is the norm, 1 the operator.
+
+    Operators made of sums carry the identity of all sites swept so far as state 0 of their bonds.  Where that is seen
+    in the tensors it becomes channel 0; else an identity is added beside the operator.
+    """
+    *others, last = tensors
+    if all(distinct_map(starts_with_identity, others)):
+        beside = np.zeros_like(last)
+        beside[0, 0] = like(last).eye(*last.shape[2:])
+        return [*others, np.concatenate([beside, last], axis=1)]
+    out = []
+    for site, tensor in enumerate(tensors):
+        left, right, *legs = tensor.shape
+        wider = like(tensor).zeros((left + (site > 0), right + 1, *legs), tensor.dtype)
+        wider[0, 0] = like(tensor).eye(*legs)
+        wider[site > 0 :, 1:] = tensor
+        out.append(wider)
+    return out
+
+
+def starts_with_identity(tensor: np.ndarray) -> bool:
+    """Whether state 0 of the right bond follows, by the identity, only from state 0 of the left one."""
+    return not tensor[1:, 0].any() and np.array_equal(tensor[0, 0], like(tensor).eye(*tensor.shape[2:]))
+
+
+def check_hermitian(tensors: Sequence[np.ndarray]) -> None:
+    """Raise unless the operator is its own adjoint, by ``|H - H^dagger|**2 = 2 tr H^dagger H - 2 Re tr H H``."""
+    square = same = ends(tensors)
+    for tensor in balanced(tensors)[0]:
+        square, same = summed(square, tensor, tensor.conj()), summed(same, tensor, tensor.swapaxes(2, 3))
+        size = np.linalg.norm(square)
+        square, same = square / (size or 1.0), same / (size or 1.0)
+    if not np.isfinite(square).all() or not np.isfinite(same).all():
+        raise ArgumentError("the operator has tensors that hold inf or nan, or are too large")
+    square, part = closed(square), 2 * closed(square - same)
+    if part > HERMITIAN**2 * square:
+        raise ArgumentError(
+            f"the operator is not Hermitian: |H - H^dagger| / |H| is {np.sqrt(part / square):.2g}; energies and time "
+            "evolution need a Hermitian one, such as (H + H.mH) / 2; qad.mps.expectation takes any"
+        )
+
+
+def strength(tensors: Sequence[np.ndarray]) -> float:
+    """The size of the terms of an operator, the root of ``tr H^dagger H / n`` per state, H without its trace."""
+    size, exponent = balanced_strength(tensors)
+    return float(np.ldexp(size, exponent))
+
+
+def balanced_strength(tensors: Sequence[np.ndarray]) -> tuple[float, int]:
+    """`strength` as a number and the exponent of a power of 2 that multiplies it."""
+    tensors, exponent = balanced(tensors)
+    square, trace = ends(tensors), like(tensors[0]).eye(tensors[0].shape[0])
+    for tensor in tensors:
+        square = summed(square, tensor, tensor.conj()) / tensor.shape[2]
+        trace = trace @ np.trace(tensor, axis1=2, axis2=3) / tensor.shape[2]
+    return float(np.sqrt(max(closed(square) - abs(np.trace(trace)) ** 2, 0.0) / len(tensors))), exponent
+
+
+def balanced(tensors: Sequence[np.ndarray]) -> tuple[list[np.ndarray], int]:
+    """An operator, by powers of 2 in another gauge in which no entry is larger than 1, and the power taken out of it.
+
+    So the squares of terms of 1e-300, beside an identity, do not vanish.
+    """
+    found, before = [], like(tensors[0]).zeros(tensors[0].shape[0])
+    for site, tensor in enumerate(tensors):
+        with np.errstate(divide="ignore"):
+            after = (before[:, None] + np.ceil(np.log2(np.abs(tensor).max(axis=(2, 3))))).max(axis=0)
+        if site + 1 == len(tensors):
+            after = np.where(True, after.max(), after)  # the same for all
+        half = (before[:, None] - np.where(np.isfinite(after), after, 0.0))[:, :, None, None] / 2
+        found.append(tensor * np.exp2(np.floor(half)) * np.exp2(np.ceil(half)))
+        before = after  # -inf where no term leads
+    return found, int(before[0]) if np.isfinite(before[0]) else 0
+
+
+def of_order_one(tensors: Sequence[np.ndarray]) -> tuple[list[np.ndarray], float]:
+    """An operator whose terms are of order 1, and the power of 8 that gives the one that it was made of."""
+    size, exponent = balanced_strength(tensors)
+    if not 0 < size < np.inf:
+        return list(tensors), 1.0
+    unit = 8.0 ** int(np.clip(round((np.log2(size) + exponent) / 3), -340, 340))
+    if abs(np.log2(unit)) > EXTREME:
+        tensors, exponent = balanced(tensors)
+        return [tensors[0] * (2.0**exponent / unit), *tensors[1:]], unit
+    return [tensors[0] * (1 / unit), *tensors[1:]], unit
+
+
+def touching(tensors: Sequence[np.ndarray]) -> float:
+    """The size of all terms that act on one site, of the site where it is largest.
+
+    That of the terms which do not is the norm of the trace over that site.
+    """
+    rights = [np.ones((1, 1))]
+    for w in tensors[:0:-1]:
+        rights.append(np.einsum("acoi,bdoi,cd->ab", w, w.conj(), rights[-1], optimize=True) / w.shape[2])
+    left, most = np.ones((1, 1)), 0.0
+    for w, right in zip(tensors, reversed(rights), strict=True):
+        whole, trace = np.einsum("ab,acoi,bdoi->cd", left, w, w.conj(), optimize=True) / w.shape[2], w.trace(0, 2, 3)
+        without = np.einsum("ab,ac,bd->cd", left, trace, trace.conj(), optimize=True) / w.shape[2] ** 2
+        most, left = max(most, np.vdot(right.conj(), whole - without).real), whole
+    return float(np.sqrt(max(most, 0.0)))
+
+
+def ends(tensors: Sequence[np.ndarray]) -> np.ndarray:
+    """The environment that two layers of an operator begin with, one for each pair of outer bonds."""
+    bond = tensors[0].shape[0]
+    return like(tensors[0]).eye(bond**2).reshape(-1, bond, bond)
+
+
+def summed(environments: np.ndarray, one: np.ndarray, two: np.ndarray) -> np.ndarray:
+    """The environments of ``sum_ij one_ij two_ij`` carried past a site."""
+    return np.tensordot(np.tensordot(environments, one, (1, 0)), two, ((1, 3, 4), (0, 2, 3)))
+
+
+def closed(environments: np.ndarray) -> float:
+    """The value of two layers of an operator, the ends of the ring put together; real."""
+    return np.trace(environments.reshape(len(environments), -1)).real

@@ -1,0 +1,231 @@
+"""The sweeps of an energy as one call: what `Sparse` does site by site, written down for `qad.contract.compiled.loop`.
+
+At small bonds Python's calls take longer than the products that they ask for.  So both sweeps are written once as
+tables of products and sums on one block of memory, and a compiled loop (the extra ``fast``) carries them
+out.  The block holds, one after another: the bras as they come, the kets, the derivatives, the coefficients of the
+operator, what the sweep from the right needs of the one from the left, and room for what a site needs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from qad.contract.compiler import replay
+from qad.contract.entries import Add, Product, Rescale, entry
+from qad.mps.energy.sweep_numpy import CHECK_EVERY, ROOM
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.mps.energy.channel_sweep import Plan, Sparse
+
+__all__ = ["Table"]
+
+
+class Table:
+    """Both sweeps past an operator, for a state of these bonds.
+
+    Parameters
+    ----------
+    sites : list of Sparse
+        How every site is passed; the ends have one channel at the left and two at the right.
+    bonds : sequence of int
+        Of the state, the outer ones included.
+    dtype : dtype
+        In which it is done.
+    """
+
+    exponents: int
+    lefts: list[int]
+    halves: list[list[int]]
+    rights: list[int]
+    half: int
+    other: int
+    turned: int
+    blocks: list[int]
+
+    def __init__(self, sites: Sequence[Sparse], bonds: Sequence[int], dtype: np.dtype[Any]):
+        self.sites: Sequence[Sparse] = sites
+        self.bonds: Sequence[int] = bonds
+        self.dtype: np.dtype[Any] = dtype
+        self.shapes: list[tuple[int, int, int]] = [
+            (a, site.out, end) for a, site, end in zip(bonds[:-1], sites, bonds[1:], strict=True)
+        ]
+        self.places: list[int] = np.concatenate([[0], np.cumsum([np.prod(shape) for shape in self.shapes])]).tolist()
+        self.length: int = self.places[-1]
+        found = sorted({1, *(c for site in sites for c in site.coefficients())}, key=lambda c: (c.real, c.imag))
+        self.factors: dict[complex, int] = {c: 3 * self.length + i for i, c in enumerate(found)}
+        self.numbers: np.ndarray = np.array(found, dtype)
+        self.top: int = 3 * self.length + len(found)
+        self._room()
+        self.forward_code: np.ndarray = self._forward()
+        self.backward_code: np.ndarray = self._backward()
+
+    def _room(self):
+        """Places of what stays of every site, and of what each site uses anew."""
+        self.exponents = self._piece(len(self.sites))
+        channels = [1, *(site.right for site in self.sites)]
+        self.lefts = [self._piece(w * bond**2) for w, bond in zip(channels, self.bonds, strict=True)]
+        self.halves = [
+            [self._piece(a * d * end) for _ in site.late]
+            for site, (a, d, end) in zip(self.sites, self.shapes, strict=True)
+        ]
+        self.rights = [
+            self._piece(max(w * bond**2 for w, bond in zip(channels, self.bonds, strict=True))) for _ in "ab"
+        ]
+        most = max((d * max(a, end)) ** 2 for a, d, end in self.shapes)
+        self.half, self.other, self.turned = (self._piece(most) for _ in range(3))
+        self.blocks = [self._piece(most) for _ in range(max(max(len(s.early), len(s.late)) for s in self.sites))]
+
+    def _piece(self, size):
+        self.top += size
+        return self.top - size
+
+    def _forward(self):
+        """The sweep from the left."""
+        code = Code(self.factors)
+        for i, (site, (a, d, end)) in enumerate(zip(self.sites, self.shapes, strict=True)):
+            bra, ket, here, there = self.places[i], self.places[i] + self.length, self.lefts[i], self.lefts[i + 1]
+            for e, block in zip(site.early, self.blocks, strict=False):
+                code.product(here + e * a * a, ket, self.half, a, a, d * end)
+                code.product(bra, self.half, block, d * end, a, d * end, first=True)
+            places = {(t, s): (t * d + s) * a for t in range(d) for s in range(d)}
+            if site.late:
+                code.turn(ket, self.turned, a, d, end)
+            for f, plan, half in zip(site.late, site.into_m, self.halves[i], strict=True):
+                code.assemble(plan, places, here, a, d * d * a, self.other)
+                code.product(self.other, self.turned, half, a * d, d * a, end)
+                code.product(bra, half, there + f * end**2, end, a * d, end, first=True)
+            for v, terms in enumerate(site.from_t):
+                if v not in site.late:
+                    # a block of a site: (t, a', s, b')
+                    parts = [(c, self.blocks[e] + (t * end * d + s) * end, d * end) for c, e, t, s in terms]
+                    code.combine(parts, there + v * end**2, end, end, end)
+            if i % CHECK_EVERY == CHECK_EVERY - 1:
+                code.rescale(there, site.right * end**2, self.exponents + i)
+        return code.array()
+
+    def _backward(self):
+        """The sweep from the right."""
+        code = Code(self.factors)
+        for i in reversed(range(len(self.sites))):
+            site, (a, d, end) = self.sites[i], self.shapes[i]
+            bra, ket, slope = (self.places[i] + k * self.length for k in range(3))
+            here, there = self.rights[(i + 1) % 2], self.rights[i % 2]
+            places = {(t, s): (t * end * d + s) * end for t in range(d) for s in range(d)}
+            fresh = True
+            for e, plan in zip(site.early, site.into_k, strict=True):
+                code.assemble(plan, places, here, end, d * end, self.other)
+                code.product(ket, self.other, self.half, a, d * end, d * end, second=True)
+                fresh = code.into(slope, fresh, self.turned, (self.lefts[i] + e * a * a, self.half, a, a, d * end))
+                code.product(bra, self.half, there + e * a * a, a, d * end, a, second=True)
+            if site.late:
+                code.turn(ket, self.turned, a, d, end)
+            for f, half, block in zip(site.late, self.halves[i], self.blocks, strict=False):
+                fresh = code.into(slope, fresh, self.half, (half, here + f * end**2, a * d, end, end), second=True)
+                code.product(bra, here + f * end**2, self.other, a * d, end, end)
+                code.product(self.other, self.turned, block, a * d, end, d * a, second=True)
+            for w, terms in enumerate(site.from_u):
+                # a block of a site: (a, t, s, b)
+                parts = [(c, self.blocks[f] + (t * d + s) * a, d * d * a) for c, f, t, s in terms]
+                code.combine(parts, there + w * a * a, a, a, a, w not in site.early)
+            if i % CHECK_EVERY == 0:
+                code.rescale(there, site.left * a * a, self.exponents + i)
+        return code.array()
+
+    def forward(self, tensors: Sequence[np.ndarray], keep: bool) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
+        """As `qad.mps.energy.sweep_numpy.Steps.forward`."""
+        block = np.empty(self.top, self.dtype)
+        bras = block[: self.length]
+        np.concatenate(tensors, axis=None, out=bras)
+        np.conjugate(bras, out=block[self.length : 2 * self.length])
+        block[3 * self.length : 3 * self.length + len(self.numbers)] = self.numbers
+        block[self.lefts[0]] = 1
+        exponents = self._carry_out(self.forward_code, block)
+        values = self.lefts[-1]
+        return block[values : values + 2].copy(), (block, exponents)
+
+    def backward(self, kept: tuple[np.ndarray, np.ndarray], seeds: np.ndarray) -> list[np.ndarray]:
+        """As `qad.mps.energy.sweep_numpy.Steps.backward`."""
+        block, lefts = kept
+        start = self.rights[len(self.sites) % 2]
+        block[start : start + 2] = seeds
+        rights = self._carry_out(self.backward_code, block)
+        flat = block[2 * self.length : 3 * self.length].copy()
+        ends = zip(self.places[:-1], self.places[1:], self.shapes, strict=True)
+        slopes = [flat[begin:end].reshape(shape) for begin, end, shape in ends]
+        if lefts.any() or rights.any():
+            missing = lefts[::-1].cumsum()[::-1] - (rights[::-1].cumsum()[::-1] - rights)
+            for slope, exponent in zip(slopes, missing, strict=True):
+                slope *= 2.0**-exponent
+        return slopes
+
+    def _carry_out(self, code, block):
+        """Run a table; returns the powers of two that every site had taken out after it."""
+        exponents = block[self.exponents : self.exponents + len(self.sites)]
+        exponents[:] = 0
+        replay(code, block, block)
+        return exponents.real.copy()
+
+
+class Code:
+    """Entries, as they are written."""
+
+    def __init__(self, factors: dict[complex, int]):
+        self.factors: dict[complex, int] = factors
+        self.numbers: list[int] = []
+
+    def array(self) -> np.ndarray:
+        """What `qad.contract.compiled.loop` reads."""
+        return np.array(self.numbers, np.int64)
+
+    def rescale(self, start: int, size: int, exponent: int) -> None:
+        """Keep a piece within range."""
+        self.numbers += entry(Rescale(start, size, ROOM, exponent))
+
+    def product(
+        self, one: int, two: int, out: int, m: int, k: int, n: int, first: bool = False, second: bool = False
+    ) -> None:
+        """A product of matrices (m, k) and (k, n), either of which may lie transposed."""
+        self.numbers += entry(Product(False, one, False, two, out, m, k, n, form=first + 2 * second, count=1))
+
+    def into(
+        self, out: int, fresh: bool, room: int, product: tuple[int, int, int, int, int], second: bool = False
+    ) -> bool:
+        """A product written, or added by way of `room`; returns False, for the next one is to be added."""
+        *_, m, _, n = product
+        self.product(*product[:2], out if fresh else room, *product[2:], second=second)
+        if not fresh:
+            self.combine([(1, room, 0)], out, 0, 1, m * n, False)
+        return False
+
+    def combine(
+        self,
+        terms: Sequence[tuple[complex, int, int]],
+        out: int,
+        step: int,
+        rows: int,
+        columns: int,
+        fresh: bool = True,
+    ) -> None:
+        """Sums of matrices ``(c, place, step from row to row)``, written or added."""
+        if fresh and not terms:
+            self.numbers += entry(Add(True, -1, 0, 0, out, step, rows, columns))
+        for c, place, from_step in terms:
+            self.numbers += entry(Add(fresh, self.factors[c], place, from_step, out, step, rows, columns))
+            fresh = False
+
+    def assemble(
+        self, plan: Plan, places: dict[tuple[int, int], int], channels: int, bond: int, step: int, out: int
+    ) -> None:
+        """Sums of channels, matrices (bond, bond), as the blocks of a matrix; `places` says where each begins."""
+        for key, place in places.items():
+            terms = [(c, channels + w * bond**2, bond) for c, w in plan.get(key, ())]
+            self.combine(terms, out + place, step, bond, bond)
+
+    def turn(self, tensor: int, out: int, left: int, d: int, right: int) -> None:
+        """A site's tensor (left, d, right) as (d, left, right)."""
+        for s in range(d):
+            self.combine([(1, tensor + s * right, d * right)], out + s * left * right, right, left, right)

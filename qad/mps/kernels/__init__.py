@@ -1,0 +1,1 @@
+"""Effective operators and environments, one kernel for plain arrays and one for symmetric tensors."""

@@ -1,0 +1,286 @@
+"""Entanglement across the bonds of a chain: entropies, Schmidt values and their spectrum."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.extend import defvjp, primitive, stack_of, value_of
+from qad.linalg import funm_svd
+from qad.linalg import norm as frobenius
+from qad.mps.chain.gauge import leading_values
+from qad.mps.chain.methods import offered
+from qad.mps.chain.reached import check_filled, rank
+from qad.mps.chain.schmidt import sectors_of
+from qad.mps.chain.state import MPS
+from qad.mps.charges.state import SymmetricMPS
+from qad.mps.measure.measures import check_state
+from qad.mps.measure.spectral_sums import UNRESOLVED, check_order, entropy_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.typing import Array, Real
+
+
+class SectorEntropy(NamedTuple):
+    """What one sector has of the entanglement across a bond.
+
+    Attributes
+    ----------
+    weight : float
+        The probability of the charge: the sum p of its squared Schmidt values.
+    entropy : float
+        In nats, of its squared Schmidt values divided by p; the whole is ``sum p * (entropy - log p)``.
+    """
+
+    weight: Any
+    entropy: Any
+
+
+@offered
+def entanglement_entropy(
+    psi: MPS | SymmetricMPS, bond: int | None = None, *, order: float = 1, by_sector: bool = False
+) -> Array | dict[Any, SectorEntropy] | list[dict[Any, SectorEntropy]]:
+    """Entropy of one side of a bond in nats, von Neumann's ``-sum p log p`` of squared Schmidt values p, or Renyi's.
+
+    Parameters
+    ----------
+    psi : MPS or SymmetricMPS
+        Open, of any norm.
+    bond : int, optional
+        1 to n - 1: the bond left of that site; all of them by default.
+    order : real
+        1 is von Neumann's, any other from 1/2 to infinity Renyi's ``log(sum p**order) / (1 - order)``.
+    by_sector : bool
+        Of a `SymmetricMPS`: what each charge of the sites left of the bond has of it.
+
+    Returns
+    -------
+    real scalar, or array (n - 1,)
+        By sector a dict, or a list of n - 1: charge to ``(weight, entropy)``, the probability p of the charge and the
+        entropy S of the state that has it; the whole entropy is ``sum p (S - log p)``.
+
+    Raises
+    ------
+    ShapeError
+        If the chain is periodic.
+    ArgumentError
+        If there is no such bond, no sectors, or no such order.
+
+    Notes
+    -----
+    The derivative needs no gaps, and is right where Schmidt values vanish: there it is zero.  (Renyi's of order 1/2 has
+    a kink there, like that of an absolute value.)  Up to order 1 there is no second derivative where a change of the
+    state may fill them: it is refused.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> bell = qad.mps.MPS.from_dense(np.eye(2) / np.sqrt(2))
+    >>> [round(float(qad.mps.entanglement_entropy(bell, 1, order=k) / np.log(2)), 12) for k in (1, 2, np.inf)]
+    [1.0, 1.0, 1.0]
+    >>> state = [qad.mps.MPS.product(s, conserve="Sz", dtype=float) for s in ([0, 1], [1, 0])]
+    >>> qad.mps.entanglement_entropy((state[0] + state[1]).normalized(), 1, by_sector=True)[1].weight.round(12)
+    np.float64(0.5)
+    """
+    order = check_order(order)
+    if by_sector:
+        return entropies_by_sector(psi, bond, order)
+    bonds = bonds_of(check_state(psi), bond)
+    check_smooth(psi, bonds, order)
+    sectors = centers(psi)
+    whole = matrix_entropies if order == 1 else partial(entropy_of, order=order, power=2)
+    values = [whole(sectors[i - 1]) for i in bonds]
+    return stacked(values, psi) if bond is None else values[0]
+
+
+def schmidt_values(
+    psi: MPS | SymmetricMPS, bond: int | None = None, *, by_sector: bool = False
+) -> Array | dict[Any, Array] | list[Array] | list[dict[Any, Array]]:
+    """The Schmidt values of a bond of the normalised state, descending; their squares add up to 1.
+
+    Parameters
+    ----------
+    psi : MPS or SymmetricMPS
+        Open.
+    bond : int, optional
+        1 to n - 1: the bond left of that site; all of them by default.
+    by_sector : bool
+        Of a `SymmetricMPS`: a dict of the charges of the sites left of the bond.
+
+    Returns
+    -------
+    array, or list of n - 1 arrays
+        Of as many values as both sides of the bond can tell apart.  By sector dicts of arrays.  Derivatives are theirs:
+        those that a change of the state would add are zero, with a kink.
+
+    Raises
+    ------
+    ShapeError
+        If the chain is periodic.
+    ArgumentError
+        If there is no such bond, no sectors, or the norm is zero; in a derivative, where equal Schmidt values are
+        weighed differently: `entanglement_entropy`, which does not, needs no gaps.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> bell = qad.mps.MPS.from_dense(np.eye(2) / np.sqrt(2))
+    >>> (qad.mps.schmidt_values(bell, 1) ** 2).round(12)
+    array([0.5, 0.5])
+    """
+    if by_sector:
+        shown = require_sectors(psi).conserved.symmetry.shown
+        sectors = sectors_of(psi)
+        found = [{shown(x.charge): np.linalg.svdvals(x.matrix) for x in sectors[i - 1]} for i in bonds_of(psi, bond)]
+    else:
+        values = found_values(check_state(psi), bond)
+        found = [parts[0] if len(parts) == 1 else descending(np.concatenate(parts)) for parts in values]
+    return found if bond is None else found[0]
+
+
+def found_values(psi: MPS | SymmetricMPS, bond: int | None) -> list[list[Array]]:
+    """For every bond that is asked for the Schmidt values, those of every sector by themselves."""
+    sectors = sectors_of(psi)
+    return [[leading_values(x.matrix, x.rank) for x in sectors[i - 1]] for i in bonds_of(psi, bond)]
+
+
+def entanglement_spectrum(
+    psi: MPS | SymmetricMPS, bond: int | None = None, *, by_sector: bool = False
+) -> Array | dict[Any, Array] | list[Array] | list[dict[Any, Array]]:
+    """The levels ``-log p`` of a bond, ascending; p are the squared Schmidt values.
+
+    Parameters
+    ----------
+    psi : MPS or SymmetricMPS
+        Open.
+    bond : int, optional
+        1 to n - 1: the bond left of that site; all of them by default.
+    by_sector : bool
+        Of a `SymmetricMPS`: a dict of the charges of the sites left of the bond.
+
+    Returns
+    -------
+    array, or list of n - 1 arrays
+        Without the levels of Schmidt values that rounding does not tell from zero (1e-14).  By sector dicts of arrays.
+
+    Raises
+    ------
+    ShapeError, ArgumentError
+        As in `schmidt_values`.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> bell = qad.mps.MPS.from_dense(np.eye(2) / np.sqrt(2))
+    >>> (qad.mps.entanglement_spectrum(bell, 1) / np.log(2)).round(12)
+    array([1., 1.])
+    """
+    found = schmidt_values(psi, bond, by_sector=by_sector)
+    if by_sector:
+        rows = [{charge: levels(s) for charge, s in row.items()} for row in ([found] if bond is not None else found)]
+    else:
+        rows = [levels(s) for s in ([found] if bond is not None else found)]
+    return rows if bond is None else rows[0]
+
+
+def levels(s: Array) -> Array:
+    """``-log s**2`` of descending Schmidt values, of those that are not zero to rounding."""
+    plain = stack_of(value_of(s))
+    return -2 * np.log(s[: int(np.count_nonzero(plain > UNRESOLVED * np.finfo(plain.dtype).eps))])
+
+
+def descending(s: Array) -> Array:
+    """The values in descending order."""
+    return s[np.argsort(-stack_of(value_of(s)), kind="stable")]
+
+
+def entropies_by_sector(psi: Any, bond: int | None, order: float) -> Any:
+    """Weight and entropy of every sector of a bond, or of all."""
+    if order != 1:
+        raise ArgumentError(f"entropies by sector add up to the whole for order 1 only, not {order}: leave one out")
+    shown = require_sectors(psi).conserved.symmetry.shown
+    bonds = bonds_of(psi, bond)
+    check_smooth(psi, bonds, order)
+    sectors, found = sectors_of(psi), []
+    for i in bonds:
+        parts = [(x.charge, x.matrix, frobenius(x.matrix)) for x in sectors[i - 1]]
+        found.append({
+            shown(charge): SectorEntropy(size**2, matrix_entropy(matrix * (1 / size)))
+            for charge, matrix, size in parts if stack_of(value_of(size)) > 0
+        })  # fmt: skip
+    return found if bond is None else found[0]
+
+
+def centers(psi: MPS | SymmetricMPS) -> list[list[Array]]:
+    """For every inner bond matrices whose singular values together are the Schmidt values of the normalised state."""
+    return [[sector.matrix for sector in sectors] for sectors in sectors_of(psi)]
+
+
+def check_smooth(psi: Any, bonds: Sequence[int], order: float) -> None:
+    """Raise where the entropies of some bonds have no second derivative, which is asked for."""
+    if order <= 1:  # the slope is infinite where a Schmidt value is zero
+
+        def ranks(chain: Any) -> list[int]:
+            matrices = centers(chain)
+            return [rank_at(matrices[i - 1]) for i in bonds]
+
+        check_filled(psi, ranks, "the entropy")
+
+
+def rank_at(matrices: Sequence[np.ndarray]) -> int:
+    """How many Schmidt values rounding does not hide, of the matrices of a bond."""
+    return sum(rank(np.linalg.svdvals(matrix)) for matrix in matrices)
+
+
+def require_sectors(psi: Any) -> SymmetricMPS:
+    """The state itself; raises where sectors of an ordinary one are asked for."""
+    if not isinstance(check_state(psi), SymmetricMPS):
+        raise ArgumentError(
+            "by_sector= is of states of definite charge: qad.mps.MPS.random(..., conserve=...), or "
+            "ground_state(..., conserve=...), gives one"
+        )
+    return psi
+
+
+def bonds_of(psi: MPS | SymmetricMPS, bond: int | None) -> Sequence[int]:
+    """The bonds that are asked for; raises where there is no such one."""
+    n = len(psi)
+    if bond is not None and not (hasattr(bond, "__index__") and 1 <= bond < n):
+        raise ArgumentError(f"there is no bond {bond!r} inside a chain of {n} sites: bonds are 1 to {n - 1}")
+    return range(1, n) if bond is None else [bond]
+
+
+def stacked(values: list[Real], psi: Any) -> Array:
+    """An array of numbers, also of none."""
+    return np.stack(values) if values else np.zeros(0, real_dtype(psi))
+
+
+def real_dtype(psi: Any) -> np.dtype[Any]:
+    """The dtype of real numbers of a state."""
+    return np.zeros(0, psi.dtype).real.dtype
+
+
+def matrix_entropies(matrices: Sequence[Array]) -> Real:
+    """The entropy of all singular values of some matrices, whose squares add up to 1."""
+    return sum(matrix_entropy(matrix) for matrix in matrices)
+
+
+@primitive
+def matrix_entropy(matrix: Array) -> Real:
+    """``-sum s**2 log s**2`` over singular values s."""
+    p = np.linalg.svd(matrix, compute_uv=False) ** 2
+    p = p[p > 0]
+    return -(p * np.log(p)).sum()
+
+
+def entropy_slope(s: Array) -> Array:
+    """The derivative of ``-s**2 log s**2``."""
+    return np.where(s == 0, 0.0, -2 * s * (np.log(np.where(s == 0, 1.0, s) ** 2) + 1))
+
+
+defvjp(matrix_entropy, lambda g, ans, matrix: g * funm_svd(entropy_slope, matrix).conj())

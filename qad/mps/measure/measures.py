@@ -1,0 +1,209 @@
+"""What is measured in a chain: local expectation values and densities.
+
+All are of the normalised state, whatever its norm, and are differentiated through one sweep from each side.  A ring is
+measured as the open chain that it is (`MPS.opened`): bonds are squared.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from qad.core.errors import ArgumentError, ShapeError
+from qad.core.trees import flatten
+from qad.extend import like, value_of
+from qad.mps.chain.chain import as_array
+from qad.mps.chain.checks import check_kind
+from qad.mps.chain.densities import environments, reduced, site_density
+from qad.mps.chain.gates import as_matrix, check_sites
+from qad.mps.chain.methods import offered
+from qad.mps.chain.state import MPS
+from qad.mps.charges.quantities import named
+from qad.mps.charges.state import SymmetricMPS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.mps.charges.quantities import Kinds
+    from qad.typing import Array, ArrayLike
+
+MOST_ENTRIES = 2**26  # of a density matrix
+
+
+def local_expectations(
+    psi: MPS | SymmetricMPS, operator: str | ArrayLike | Sequence[ArrayLike], sites: Kinds = None
+) -> Array:
+    """``<psi| O_i |psi> / <psi|psi>`` of a local operator on every site, in one sweep from each side.
+
+    Parameters
+    ----------
+    psi : MPS or SymmetricMPS
+    operator : array (phys, phys), a sequence of one for each site, or a name
+        Rows ``out``; Hermitian or not, conserving or not.
+    sites : str, Site, or a sequence of them, optional
+        The kinds of sites that a name is looked up in, "electron" for example; by default those that a state of
+        definite charge tells, or spins.
+
+    Returns
+    -------
+    array (n,)
+        Complex if the state or an operator is; its imaginary part vanishes for Hermitian ones.
+
+    Raises
+    ------
+    ShapeError
+        If an operator does not fit its site, or there is not one for each.
+
+    Notes
+    -----
+    ``O(n phys bond**3)``.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> neel = qad.mps.MPS.product([0, 1, 0])
+    >>> qad.mps.local_expectations(neel, np.diag([0.5, -0.5])).real
+    array([ 0.5, -0.5,  0.5])
+    """
+    operators = per_site(check_state(psi), operator, sites)
+    pairs = zip(site_densities(psi), operators, strict=True)
+    return np.stack([(density * matrix.T).sum() / density.trace() for density, matrix in pairs])
+
+
+@offered
+def measure(psi: MPS | SymmetricMPS, operator: str | ArrayLike, sites: int | Sequence[int] | None = None) -> Array:
+    """Expectation values of an operator in the normalised state, on each of some sites, or on several together.
+
+    Parameters
+    ----------
+    psi : MPS or SymmetricMPS
+    operator : str or array
+        A matrix for one site, or the name of an operator of spins, such as "Sz", or of what a state of definite charge
+        stands on; or a matrix for all of `sites` together, the first of them most significant.  Operators of other
+        kinds of sites: ``qad.mps.site("fermion").operators["N"]``.
+    sites : int or sequence of ints, optional
+        All by default.
+
+    Returns
+    -------
+    scalar, or array of one value for each of `sites`
+        A scalar for one site, and for an operator on several together.
+
+    Raises
+    ------
+    ArgumentError
+        If a site does not exist or is repeated, or there is no operator of this name.
+    ShapeError
+        If the operator does not fit.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> neel = qad.mps.MPS.product(["up", "down", "up"])
+    >>> qad.mps.measure(neel, "Sz").real, complex(qad.mps.measure(neel, "Sz", 1))
+    (array([ 0.5, -0.5,  0.5]), (-0.5+0j))
+    >>> complex(qad.mps.measure(neel, np.diag([1.0, -1.0, -1.0, 1.0]), (0, 2)))  # Z Z
+    (1+0j)
+    """
+    places = None if sites is None else check_sites(psi, sites)
+    operator = operator if isinstance(operator, str) else as_array(operator)
+    if places is None or isinstance(operator, str) or operator.shape == (psi.phys[places[0]],) * 2:
+        values = local_expectations(psi, operator if places is None else on_sites(psi, operator, places))
+        return values if places is None else values[places[0] if np.ndim(sites) == 0 else list(places)]
+    matrix, k = as_matrix(operator, dims := [psi.phys[site] for site in places]), len(places)
+    order = np.argsort(places)
+    matrix = matrix.reshape(*dims, *dims).transpose(*order, *(order + k)).reshape(matrix.shape)
+    return (reduced_density(psi, sorted(places)) * matrix.T).sum()
+
+
+def reduced_density(psi: MPS | SymmetricMPS, sites: int | Sequence[int]) -> Array:
+    """The density matrix of some sites, all others traced out.
+
+    Parameters
+    ----------
+    psi : MPS or SymmetricMPS
+    sites : int or sequence of ints
+        Ascending.
+
+    Returns
+    -------
+    array (d, d)
+        Of trace 1, ``rho[s, t] = sum psi[s, rest] conj(psi[t, rest])``; ``d`` is the product of the sites'
+        dimensions, the first one most significant.
+
+    Raises
+    ------
+    ArgumentError
+        If sites do not ascend or do not exist, or the matrix has more than 2**26 entries.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> bell = qad.mps.MPS.from_dense(np.eye(2) / np.sqrt(2))
+    >>> qad.mps.reduced_density(bell, 0).round(12)
+    array([[0.5, 0. ],
+           [0. , 0.5]])
+    """
+    check_state(psi)
+    sites = check_sites(psi, sites)
+    if list(sites) != sorted(sites):
+        raise ArgumentError(f"sites {sites} must ascend and lie in 0 ... {len(psi) - 1}")
+    if prod(psi.phys[i] for i in sites) ** 2 > MOST_ENTRIES:
+        raise ArgumentError(f"the density matrix of {len(sites)} sites has more than 2**26 entries")
+    density = reduced(sides_of(psi), sites, orders_of(psi))
+    return density / density.trace()
+
+
+def sides_of(psi: MPS | SymmetricMPS) -> Any:
+    """The environments and tensors of a state, by `qad.mps.chain.densities.environments`; a ring is opened."""
+    return environments(psi if isinstance(psi, SymmetricMPS) else psi.opened())
+
+
+def orders_of(psi: MPS | SymmetricMPS) -> Sequence[np.ndarray] | None:
+    """The basis states of every site in the order of its leg; None where that has none of its own."""
+    return psi.conserved.orders if isinstance(psi, SymmetricMPS) else None
+
+
+def site_densities(psi: MPS | SymmetricMPS) -> list[Array]:
+    """The density of every site, legs (ket, bra), of any trace."""
+    lefts, tensors, rights = sides_of(psi)
+    orders = orders_of(psi) or [None] * len(tensors)
+    return [site_density(*row) for row in zip(lefts, tensors, rights[1:], orders, strict=True)]
+
+
+def check_state(psi: Any) -> Any:
+    """The state itself; raises unless it is one."""
+    if not isinstance(psi, SymmetricMPS):
+        check_kind(psi, MPS)
+    return psi
+
+
+def on_sites(psi: MPS, operator: Any, places: Sequence[int]) -> list[Any]:
+    """An operator or its name as one matrix for each site: on those places itself, the identity elsewhere."""
+    create = like(*flatten(psi)[0])
+    rows: list[Any] = [create.eye(size) for size in psi.phys]
+    matrices = named(psi, operator, None, places) if isinstance(operator, str) else [operator] * len(places)
+    for place, matrix in zip(places, matrices, strict=True):
+        rows[place] = matrix
+    return rows
+
+
+def per_site(psi: MPS, operator: Any, sites: Kinds = None) -> list[Array]:
+    """One matrix for each site, as an array; `sites` are the kinds that an operator's name is looked up in."""
+    if isinstance(operator, str):
+        matrices = named(psi, operator, sites)
+    elif not hasattr(operator, "__len__") or hasattr(operator, "keys") or getattr(operator, "shape", None) == ():
+        raise ArgumentError(f"an operator is a name, a matrix or one matrix for each site, not {operator!r}")
+    else:
+        alone = operator if hasattr(operator, "shape") or not len(operator) else operator[0]
+        one = np.ndim(value_of(alone)) == (2 if alone is operator else 1)  # a matrix, or its first row
+        matrices = [operator] * len(psi) if one else list(operator)
+    if len(matrices) != len(psi):
+        raise ShapeError(f"{len(matrices)} operators were given for {len(psi)} sites")
+    matrices = list(map(as_array, matrices))
+    for site, (matrix, phys) in enumerate(zip(matrices, psi.phys, strict=True)):
+        if matrix.shape != (phys, phys):
+            raise ShapeError(f"an operator of shape {matrix.shape} does not fit site {site}, of dimension {phys}")
+    return matrices

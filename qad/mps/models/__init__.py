@@ -1,0 +1,1 @@
+"""Hamiltonians of well-known chains, ladders and cylinders."""

@@ -1,0 +1,127 @@
+"""Hamiltonians of electrons and of spinless fermions on chains, as matrix product operators."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qad.mps.models.couplings import couplings
+from qad.mps.models.spins import pairs, ring_or_chain, spin_product
+from qad.mps.operators.opsum import OpSum
+
+if TYPE_CHECKING:
+    from qad.mps.models.lattice import Lattice
+    from qad.mps.operators.mpo import MPO
+    from qad.typing import ArrayLike, Number, RealNumber
+
+
+def hubbard(n: int | Lattice, t: RealNumber | ArrayLike, u: RealNumber | ArrayLike, periodic: bool = False) -> MPO:
+    """The Hubbard chain ``H = -t sum_(i, spin) (Cdag_i C_(i+1) + h.c.) + u sum_i Nup_i Ndn_i``.
+
+    Parameters
+    ----------
+    n : int or Lattice
+        Number of sites, of kind "electron"; at least 2 (3 on a ring).
+    t, u : real numbers, arrays or Tensors
+        Hopping and repulsion, one for all bonds or sites, or one for each; they may be differentiated.
+    periodic : bool
+
+    Returns
+    -------
+    MPO
+        Of bond 6; it conserves "N" and "Sz".
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> H = qad.mps.hubbard(2, 1.0, 4.0)
+    >>> bool(np.isclose(np.linalg.eigvalsh(H.to_dense()), 2 - 2 * np.sqrt(2)).any())  # two electrons, a singlet
+    True
+    """
+    total = OpSum(ring_or_chain(n, periodic), "electron")
+    bonds = pairs(n, periodic)
+    for (i, j), amplitude in zip(bonds, couplings(t, "t", len(bonds), "bonds"), strict=True):
+        hopping(total, amplitude, i, j)
+    for i, repulsion in enumerate(couplings(u, "u", len(total.sites), "sites")):
+        total.add(repulsion, "NupNdn", i)
+    return total.mpo()
+
+
+def tj(n: int | Lattice, t: RealNumber | ArrayLike, j: RealNumber | ArrayLike, periodic: bool = False) -> MPO:
+    """The t-J chain ``H = -t sum_(i, spin) (Cdag_i C_(i+1) + h.c.) + j sum_i (S_i . S_(i+1) - N_i N_(i+1) / 4)``.
+
+    Parameters
+    ----------
+    n : int or Lattice
+        Number of sites, of kind "t-J", without two electrons on one site; at least 2 (3 on a ring).
+    t, j : real numbers, arrays or Tensors
+        Hopping and exchange, one for all bonds or one for each; they may be differentiated.
+    periodic : bool
+
+    Returns
+    -------
+    MPO
+        It conserves "N" and "Sz".
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> float(np.linalg.eigvalsh(qad.mps.tj(2, 0.1, 1.0).to_dense())[0].round(12))  # a singlet
+    -1.0
+    """
+    total = OpSum(ring_or_chain(n, periodic), "t-J")
+    bonds = pairs(n, periodic)
+    given = [couplings(x, name, len(bonds), "bonds") for x, name in ((t, "t"), (j, "j"))]
+    for (one, two), amplitude, exchange in zip(bonds, *given, strict=True):
+        hopping(total, amplitude, one, two)
+        spin_product(total, exchange, one, two)
+        total.add(-0.25 * exchange, "N", one, "N", two)
+    return total.mpo()
+
+
+def kitaev_chain(
+    n: int | Lattice,
+    t: RealNumber | ArrayLike,
+    delta: RealNumber | ArrayLike,
+    mu: RealNumber | ArrayLike,
+    periodic: bool = False,
+) -> MPO:
+    """Kitaev's chain ``H = sum_i -t (Cdag_i C_(i+1) + h.c.) + delta (C_i C_(i+1) + h.c.) - mu sum_i (N_i - 1/2)``.
+
+    Parameters
+    ----------
+    n : int or Lattice
+        Number of sites, of kind "fermion"; at least 2 (3 on a ring).
+    t, delta, mu : real numbers, arrays or Tensors
+        Hopping, pairing and chemical potential, one for all bonds or sites, or one for each; they may be
+        differentiated.
+    periodic : bool
+
+    Returns
+    -------
+    MPO
+        It conserves "parity".  For ``|mu| < 2 |t|`` the open chain has a Majorana mode at each end, and its two lowest
+        levels coincide but for what falls exponentially with n (A. Y. Kitaev, Phys.-Usp. 44, 131 (2001)).
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> levels = np.linalg.eigvalsh(qad.mps.kitaev_chain(4, 1.0, 1.0, 0.0).to_dense())
+    >>> levels[:3].round(10)  # n - 1 pairs of Majorana modes
+    array([-3., -3., -1.])
+    """
+    total = OpSum(ring_or_chain(n, periodic), "fermion")
+    bonds = pairs(n, periodic)
+    given = [couplings(x, name, len(bonds), "bonds") for x, name in ((t, "t"), (delta, "delta"))]
+    for (i, j), amplitude, pairing in zip(bonds, *given, strict=True):
+        total.add(-amplitude, "Cdag", i, "C", j).add(-amplitude, "Cdag", j, "C", i)
+        total.add(pairing, "C", i, "C", j).add(pairing, "Cdag", j, "Cdag", i)
+    for i, potential in enumerate(couplings(mu, "mu", len(total.sites), "sites")):
+        total.add(-potential, "N", i).add(0.5 * potential)
+    return total.mpo()
+
+
+def hopping(total: OpSum, t: Number, i: int, j: int) -> None:
+    """Add ``-t (Cdag_i C_j + Cdag_j C_i)`` for both spins."""
+    for up_or_down in ("up", "dn"):
+        total.add(-t, "Cdag" + up_or_down, i, "C" + up_or_down, j)
+        total.add(-t, "Cdag" + up_or_down, j, "C" + up_or_down, i)

@@ -1,0 +1,1 @@
+"""Operators on chains: named local operators, sums of their products, and matrix product operators."""

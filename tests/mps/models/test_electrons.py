@@ -1,0 +1,97 @@
+"""Electrons against modes without spin in Jordan and Wigner's form, and free ones; sites and their charges."""
+
+import numpy as np
+import pytest
+
+import qad
+from qad.mps import hubbard, site, tj
+from qad.mps.operators.local import electron
+
+
+def modes(n):
+    """The annihilators of n fermionic modes, as matrices on all of them."""
+    lower, sign, found = np.array([[0.0, 1.0], [0.0, 0.0]]), np.diag([1.0, -1.0]), []
+    for k in range(n):
+        matrix = np.eye(1)
+        for other in range(n):
+            matrix = np.kron(matrix, sign if other < k else lower if other == k else np.eye(2))
+        found.append(matrix)
+    return found
+
+
+def pairs(n, periodic):
+    return [(i, (i + 1) % n) for i in range(n if periodic else n - 1)]
+
+
+def by_hand(n, t, u, periodic=False):
+    """The Hubbard chain on the modes (0, up), (0, down), (1, up), ..."""
+    c, H = modes(2 * n), 0
+    for i, j in pairs(n, periodic):
+        for s in (0, 1):
+            hop = c[2 * i + s].T @ c[2 * j + s]
+            H = H - t * (hop + hop.T)
+    return H + u * sum(c[2 * i].T @ c[2 * i] @ c[2 * i + 1].T @ c[2 * i + 1] for i in range(n))
+
+
+@pytest.mark.parametrize("periodic", [False, True])
+def test_hubbard_against_modes(periodic):
+    found = np.linalg.eigvalsh(hubbard(4, 0.7, 3.1, periodic).to_dense())
+    np.testing.assert_allclose(found, np.linalg.eigvalsh(by_hand(4, 0.7, 3.1, periodic)), atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [4, 6])
+def test_free_electrons(n):
+    """Without repulsion each spin fills the levels ``-2 t cos(pi k / (n + 1))`` below zero."""
+    levels = -2 * 0.7 * np.cos(np.pi * np.arange(1, n + 1) / (n + 1))
+    found = qad.mps.ground_state(hubbard(n, 0.7, 0.0), bond=64, method="dmrg2", seed=1)
+    np.testing.assert_allclose(found.energy, 2 * levels[levels < 0].sum(), atol=1e-9)
+
+
+@pytest.mark.parametrize("periodic", [False, True])
+def test_tj_is_the_projection(periodic):
+    """Of hopping and exchange of electrons onto at most one a site; its signs are those of the modes."""
+    n, t, j = 4, 0.6, 0.9
+    c, H = modes(2 * n), by_hand(4, t, 0.0, periodic)
+    up, down = c[::2], c[1::2]
+    sp = [a.T @ b for a, b in zip(up, down, strict=True)]
+    numbers = [a.T @ a + b.T @ b for a, b in zip(up, down, strict=True)]
+    sz = [(a.T @ a - b.T @ b) / 2 for a, b in zip(up, down, strict=True)]
+    for one, two in pairs(n, periodic):
+        flip = (sp[one] @ sp[two].T + sp[one].T @ sp[two]) / 2
+        H = H + j * (flip + sz[one] @ sz[two] - numbers[one] @ numbers[two] / 4)
+    allowed = [k for k in range(4**n) if all(numbers[i][k, k] < 2 for i in range(n))]
+    expected = np.linalg.eigvalsh(H[np.ix_(allowed, allowed)])
+    np.testing.assert_allclose(np.linalg.eigvalsh(tj(n, t, j, periodic).to_dense()), expected, atol=1e-12)
+
+
+def test_operators_of_electrons():
+    operators, (up, down) = site("electron").operators, modes(2)
+    turn = [0, 2, 1, 3]  # empty, up, down, both: there the number of up spins is the more significant digit
+    for name, matrix in (("Cup", up), ("Cdn", down)):
+        expected = matrix[np.ix_(turn, turn)]
+        np.testing.assert_array_equal(operators[name] @ operators[name], 0)
+        np.testing.assert_array_equal(np.abs(operators[name]), np.abs(expected))
+    for a in ("Cup", "Cdn"):
+        for b in ("Cup", "Cdn", "Cdagup", "Cdagdn"):
+            anti = operators[a] @ operators[b] + operators[b] @ operators[a]
+            np.testing.assert_array_equal(anti, np.eye(4) if b == a.replace("C", "Cdag") else 0)
+    np.testing.assert_array_equal(operators["Sx"] @ operators["Sy"] - operators["Sy"] @ operators["Sx"],
+                                  1j * operators["Sz"])  # fmt: skip
+    assert electron(double=False).phys == 3
+
+
+@pytest.mark.parametrize("kind", ["spin-1/2", "spin-1", "spin-3/2", "boson-3", "fermion", "electron", "t-J"])
+def test_charges_are_those_of_the_operators(kind):
+    of = site(kind)
+    for name, count in (("Sz", 2.0), ("N", 1.0)):
+        assert (name in of.charges) == (name in of.operators)
+        if name in of.charges:
+            np.testing.assert_array_equal(of.charges[name], count * of.operators[name].diagonal())
+    if "F" in of.operators:
+        np.testing.assert_array_equal((-1.0) ** np.array(of.charges["parity"]), of.operators["F"].diagonal())
+
+
+def test_couplings_are_differentiable():
+    psi = qad.mps.MPS.random(4, 6, 4, seed=2)
+    slope = qad.grad(lambda u: qad.mps.energy(psi, hubbard(4, 1.0, u)))(3.0)
+    np.testing.assert_allclose(slope, qad.mps.energy(psi, hubbard(4, 0.0, 1.0)), rtol=1e-12)
