@@ -4,6 +4,7 @@ Each kind of program is a module of this folder with a function ``check(seed)``,
 More words are handed on: ``python -m tests.fuzz views 0 100000 eager constant batches`` looks at these roads alone.
 """
 
+import gc
 import sys
 from importlib import import_module
 
@@ -14,6 +15,7 @@ if __name__ == "__main__":
     kind, first, last, *roads = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), *sys.argv[4:]
     check = import_module(f"tests.fuzz.{kind}").check
     failed = 0
+    gc.freeze()  # what is imported is not looked through again and again
     for seed in range(first, last):
         try:
             problems = check(seed, *roads)

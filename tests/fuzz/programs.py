@@ -16,17 +16,17 @@ DTYPES = [np.float64, np.complex128, np.float32, np.complex64]
 
 @dataclass
 class Program:
-    """Instructions ``(function, numbers of its operands)``; the value is a real number."""
+    """Instructions ``(function, numbers of its operands)``; the value is a weighted sum of what all variables hold."""
 
     instructions: list
     names: list
-    weights: list
+    weights: np.ndarray
 
     def __call__(self, *inputs):
         variables = list(inputs)
         for f, operands in self.instructions:
             variables.append(f(*(variables[i] for i in operands)))
-        return sum(((v * w).sum().real for v, w in zip(reversed(variables), self.weights, strict=False)), 0.0)
+        return (np.concatenate(variables, axis=None) * self.weights).sum().real
 
 
 def real(x):
@@ -204,12 +204,12 @@ def draw(seed, length=20):
         x, dtype = np.asarray(rng.normal(size=pick(rng, SHAPES))), pick(rng, DTYPES)
         inputs.append((x + 1j * rng.normal(size=x.shape) if np.dtype(dtype).kind == "c" else x).astype(dtype))
     wide = [x.astype(np.result_type(x, np.float64)) for x in inputs]
-    program, variables = Program([], [], []), list(wide)
+    program, variables = Program([], [], None), list(wide)
     with np.errstate(all="ignore"):
         while len(program.instructions) < length:
             extend(program, variables, rng)
-    for v in reversed(variables):
-        program.weights.append(rng.normal(size=v.shape) + 1j * rng.normal(size=v.shape))
+    size = sum(v.size for v in variables)
+    program.weights = rng.normal(size=size) + 1j * rng.normal(size=size)
     return program, inputs, wide
 
 

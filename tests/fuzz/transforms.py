@@ -20,23 +20,28 @@ def minus(a, b):
     return [x - y for x, y in zip(a, b, strict=True)]
 
 
-def difference(f, point, direction, h):
-    """Five-point differences of a function to a list of arrays."""
-    at = {k: f(*(x + k * h * v for x, v in zip(point, direction, strict=True))) for k in (-2, -1, 1, 2)}
-    return [(a - 8 * b + 8 * c - d) / (12 * h) for a, b, c, d in zip(at[-2], at[-1], at[1], at[2], strict=True)]
+STEP = 2.5e-4
 
 
-def jump(f, point, direction, h):
-    """By how much the slopes on both sides of the point differ; of a smooth function of the order of h."""
-    before, here, after = (f(*(x + k * h * v for x, v in zip(point, direction, strict=True))) for k in (-1, 0, 1))
-    return [(a - 2 * b + c) / h for a, b, c in zip(before, here, after, strict=True)]
+def differences(f, here, point, direction):
+    """Five-point differences of a function to a list of arrays, and how far they are off: much across a kink or at one.
 
-
-def differences(f, point, direction):
-    """Differences, and how far they are off as two steps tell: much across a kink, and at one."""
-    fine, coarse = (difference(f, point, direction, h) for h in (2.5e-4, 5e-4))
-    small, large = (jump(f, point, direction, h) for h in (2.5e-4, 5e-4))
+    That is told by steps of two sizes, and by how the slopes on both sides of the point differ, where `f` is `here`.
+    """
+    at = {k: f(*(x + k * STEP * v for x, v in zip(point, direction, strict=True))) for k in (-4, -2, -1, 1, 2, 4)}
+    at[0] = here
+    fine, coarse = (five_points([at[n * k] for k in (-2, -1, 1, 2)], n * STEP) for n in (1, 2))
+    small, large = (jump([at[n * k] for k in (-1, 0, 1)], n * STEP) for n in (1, 2))
     return fine, norm(minus(fine, coarse)) + norm([2 * a - b for a, b in zip(small, large, strict=True)])
+
+
+def five_points(values, h):
+    return [(a - 8 * b + 8 * c - d) / (12 * h) for a, b, c, d in zip(*values, strict=True)]
+
+
+def jump(values, h):
+    """By how much the slopes on both sides of the point differ; of a smooth function of the order of h."""
+    return [(a - 2 * b + c) / h for a, b, c in zip(*values, strict=True)]
 
 
 class Check:
@@ -58,11 +63,15 @@ class Check:
             self.found.append(f"{what}: off by {error:.2e} of {size:.2e}")
 
     def against_differences(self):
-        slope, doubt = differences(lambda *xs: [np.asarray(self.program(*xs))], self.wide, self.v)
+
+        def value(*xs):
+            return [np.asarray(self.program(*xs))]
+
+        slope, doubt = differences(value, value(*self.wide), self.wide, self.v)
         self.smooth = doubt < 1e-6
         if self.smooth:
             self.compare("gradient", [inner(self.g, self.v)], slope, 1e-8 + 100 * doubt)
-        curve, doubt = differences(self.gradient, self.wide, self.v)
+        curve, doubt = differences(self.gradient, self.g, self.wide, self.v)
         if doubt < 1e-6 * (1 + norm(self.h)):
             self.compare("hvp", self.h, curve, 1e-8 + 100 * doubt)
 

@@ -14,14 +14,13 @@ from tests.fuzz.writes import draw
 REFUSALS = Counter()  # messages of what was refused, and the number of programs under "programs"
 
 
+STEP = 2.5e-4
+
+
 def differences(f, inputs, direction):
     """Five-point differences along a direction, and how far they are off: much across a kink."""
-
-    def slope(h):
-        at = {k: f(*[x + k * h * v for x, v in zip(inputs, direction, strict=True)]) for k in (-2, -1, 1, 2)}
-        return (at[-2] - 8 * at[-1] + 8 * at[1] - at[2]) / (12 * h)
-
-    fine, coarse = slope(2.5e-4), slope(5e-4)
+    at = {k: f(*[x + k * STEP * v for x, v in zip(inputs, direction, strict=True)]) for k in (-4, -2, -1, 1, 2, 4)}
+    fine, coarse = ((at[-2 * n] - 8 * at[-n] + 8 * at[n] - at[2 * n]) / (12 * n * STEP) for n in (1, 2))
     return fine, np.max(np.abs(fine - coarse), initial=0)
 
 
@@ -109,6 +108,8 @@ class Check:
             self.same("frozen value", value, self.plain(*x))
             for a, b in zip(g, self.g, strict=True):
                 self.same("frozen gradient", a, b)
+            if step.stats.replays and step.program.writes:  # it is run as it was recorded, whatever the passes
+                break
         f = qad.freeze(self.program)
         self.same("recorded function", f(*other), self.plain(*other))
         self.same("frozen function", f(*x), self.plain(*x))

@@ -10,15 +10,19 @@ import qad
 from tests.fuzz import composed, few_entries
 from tests.fuzz.composed import pick
 
+APART = 4  # one program in so many reads its arrays one by one
 COMPOSED = 16  # one program in so many: qad.vmap refuses a quarter of them, as it knows their layouts less often
 FEW = 8  # one program in so many is about arrays of one entry or of none
 
 
 class Program:
-    """Steps over a growing list of arrays; the value is a real number."""
+    """Steps over a growing list of arrays; the value is a real number, of all their entries and of what was read.
 
-    def __init__(self):
-        self.steps, self.names = [], []
+    The arrays are read together in the end, in the programs that are `apart` one by one.
+    """
+
+    def __init__(self, apart):
+        self.steps, self.names, self.apart = [], [], apart
         self.weights = np.random.default_rng(7).normal(size=200)
 
     def run(self, *inputs):
@@ -29,11 +33,14 @@ class Program:
 
     def __call__(self, *inputs):
         arrays, reads = self.run(*inputs)
-        total = sum(reads)
-        for k, a in enumerate(arrays):
-            w = self.weights[: a.size].reshape(a.shape)
-            total = total + (np.sin(a if a.dtype.kind == "f" else a.real + 0.5 * a.imag) * w).sum() * (1 + k % 3)
-        return total
+        weights = [self.weights[: a.size] * (1 + k % 3) for k, a in enumerate(arrays)]
+        if not self.apart:
+            return sum(reads) + weighted(np.concatenate(arrays, axis=None), np.concatenate(weights))
+        return sum(reads) + sum(weighted(a, w.reshape(a.shape)) for a, w in zip(arrays, weights, strict=True))
+
+
+def weighted(a, w):
+    return (np.sin(a if a.dtype.kind == "f" else a.real + 0.5 * a.imag) * w).sum()
 
 
 def real(a):
@@ -274,7 +281,7 @@ def draw(seed, length=14):
     """A random program, and its inputs: a real vector and a complex matrix."""
     rng = np.random.default_rng(seed)
     inputs = rng.normal(size=3), rng.normal(size=(2, 3)) + 1j * rng.normal(size=(2, 3))
-    program = Program()
+    program = Program(seed % APART == 0)
     made = [making] * 2 + [viewing] * 3 + [writing] * 4 + [reading]
     if seed % COMPOSED == 0:
         made += composed.STEPS
