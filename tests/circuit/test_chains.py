@@ -38,9 +38,12 @@ def test_circuits_begin_in_chains():
         np.testing.assert_array_equal(begun(psi).state(), dense.state())
         np.testing.assert_allclose(begun(psi).mps().state.to_dense(), dense.state(), atol=1e-14)
         np.testing.assert_allclose(begun(psi).network("011").value(), dense.amplitude("011"), atol=1e-14)
-        exact = qad.grad(lambda p: begun(p).expectation(H3))(psi)
-        for found in (lambda p: begun(p).mps().expectation(H3), lambda p: begun(p).network(H3).value()):
-            qad.tree_map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-13), qad.grad(found)(psi), exact)
+        for exact, found in (
+            (lambda p: begun(p).expectation(H3), lambda p: begun(p).mps().expectation(H3)),
+            (lambda p: begun(p).expectation("IXY"), lambda p: begun(p).network("IXY").value()),
+        ):
+            slopes = qad.grad(found)(psi), qad.grad(exact)(psi)
+            qad.tree_map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-13), *slopes)
     long = qad.mps.MPS.random(30, 8)
     held = qad.Circuit(30, initial=long).mps(max_bond=8)
     np.testing.assert_allclose(abs(held.overlap(long)), 1.0, atol=1e-10)

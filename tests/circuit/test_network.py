@@ -29,7 +29,7 @@ def test_random_circuits(seed):
 
 
 def test_derivatives():
-    H = qad.PauliSum({"IXY": -1.2, "ZZI": 0.5})
+    H = qad.PauliSum({"IXY": -1.2, "III": 0.5})
     theta = normal(9)
 
     def loss(t):

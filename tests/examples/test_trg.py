@@ -14,9 +14,8 @@ def example():
 
 
 def test_the_short_form(example):
-    assert example.couplings == (0.44, 0.5)
-    (f, _, _), (f5, u5, c5) = example.found
-    assert np.isclose(f, 0.9287239625771, rtol=0, atol=1e-12)
+    assert example.couplings == (0.5,)
+    ((f5, u5, c5),) = example.found
     assert np.isclose(f5, 1.0257928584559, rtol=0, atol=1e-12)
     assert np.isclose(u5, -1.7455645753, rtol=0, atol=3e-5)
     assert np.isclose(c5, 0.72487145, rtol=0, atol=2e-4)
