@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.circuit import observables
-from qad.circuit.analysis import program_of
 from qad.circuit.builder import Builder
 from qad.circuit.checks import amplitudes_of, check_bits, check_initial, check_memory, check_norm
 from qad.circuit.conversions import Views
+from qad.circuit.energies import SMALL, energy_of_angles
 from qad.circuit.engines import engine_of
 from qad.circuit.evolution import evolve, evolve_angles
 from qad.circuit.pauli import PauliSum
 from qad.circuit.pauli_apply import energy
 from qad.circuit.pauli_masks import strings_of
 from qad.circuit.sampling import counted, draws, marginal
-from qad.circuit.small import small_energy
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, memory, value_of
 
@@ -86,12 +85,6 @@ class Circuit(Builder, Views):
         self.initial: Array | MPS | None = None if initial is None else check_initial(initial, self.n)
 
     # -- the state -------------------------------------------------------------------------------
-
-    def _analysed(self):
-        """The program of the operations."""
-        if self._program is None:
-            self._program = program_of(self.n, self._size, tuple(self.operations))
-        return self._program
 
     def _final(self):
         """The final states (B, 2**n) and the shape of their batch."""
@@ -220,11 +213,11 @@ class Circuit(Builder, Views):
 
     def _energy(self, c, strings):
         """The expectation value of a sum of strings with real coefficients (T,)."""
-        engine, program = engine_of(self.engine), self._analysed()
-        if self.initial is None and program.by_angles:
-            found = small_energy(self.parameters, program, c, strings, engine, ONE[self.dtype])
-            if found is not None:
-                return found
+        engine, program, theta = engine_of(self.engine), self._analysed(), self.parameters
+        small = program.by_angles and 2**self.n <= SMALL and theta.ndim == 1 and self.initial is None
+        if small and type(c) is np.ndarray:
+            psi = ONE[self.dtype]
+            return energy_of_angles(theta, c, psi=psi, program=program, strings=strings, engine=engine)[0]
         final, batch = self._final()
         return energy(c, final, strings=strings, engine=engine, shape=batch)
 

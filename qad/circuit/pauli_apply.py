@@ -59,7 +59,7 @@ def slope(g: Array, c: Array, psi: Array, *, strings: Strings, engine: ModuleTyp
     return image
 
 
-def _transposed(c, strings):
+def transposed(c, strings):
     """The coefficients of the transposed operator."""
     return c * strings.transposing
 
@@ -67,7 +67,7 @@ def _transposed(c, strings):
 defvjp(
     brackets,
     lambda g, ans, a, b, *, strings, engine: apply(g, b, strings=strings, engine=engine),
-    lambda g, ans, a, b, *, strings, engine: apply(_transposed(g, strings), a, strings=strings, engine=engine),
+    lambda g, ans, a, b, *, strings, engine: apply(transposed(g, strings), a, strings=strings, engine=engine),
     linear=True,
 )
 
@@ -95,7 +95,7 @@ def _slope_c(h, ans, g, c, psi, *, strings, engine):
 
 
 def _slope_psi(h, ans, g, c, psi, *, strings, engine):
-    return apply(_transposed(c, strings), (2 * g)[:, None] * h.conj(), strings=strings, engine=engine)
+    return apply(transposed(c, strings), (2 * g)[:, None] * h.conj(), strings=strings, engine=engine)
 
 
 # -- under qad.vmap ---------------------------------------------------------------------------------------------------
@@ -129,7 +129,7 @@ def slope_rule(batched: tuple[bool, ...], g: Array, c: Array, psi: Array, **opti
 rule(
     apply,
     lambda g, ans, c, psi, *, strings, engine: brackets(g, psi, strings=strings, engine=engine),
-    lambda g, ans, c, psi, *, strings, engine: apply(_transposed(c, strings), g, strings=strings, engine=engine),
+    lambda g, ans, c, psi, *, strings, engine: apply(transposed(c, strings), g, strings=strings, engine=engine),
     linear=True,
     batch=of_none_too(apply_rule),
 )

@@ -18,8 +18,6 @@ import numpy as np
 from qad.circuit.gates import pauli_matrix
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from qad.circuit.ir import Instruction, Program
     from qad.circuit.pauli_masks import Strings
 
@@ -66,10 +64,6 @@ def backward(
 def serves(program: Program, components: int) -> bool:
     """Whether this engine serves so many components: any number."""
     return True
-
-
-def whole(program: Program, strings: Strings, dtype: np.dtype[Any]) -> None:
-    """What answers for a small program in one call: nothing here, so that it goes the way of all others."""
 
 
 def forward_angles(program: Program, theta: np.ndarray, psi: np.ndarray) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from qad.circuit.analysis import program_of
 from qad.circuit.checks import check_angle, check_count
 from qad.circuit.parameters import joined
 from qad.core.errors import ArgumentError, ShapeError
@@ -22,7 +23,8 @@ class Sequence:
     """Operations on n qubits, a vector of parameters, and the matrices that users gave."""
 
     __slots__ = ("n", "operations", "matrices", "initial", "dtype", "engine", "_chunks", "_size", "_program")
-    STORED = __slots__[:-1]  # what copies and pickles hold: the analysis is found again
+    STORED = __slots__[:-1]  # what copies and pickles hold
+    DERIVED = ("_program",)  # the analysis, which is found again
     noisy: ClassVar[bool] = False  # whether there may be channels, measurements and conditions
     bits: int = 0
     n: int
@@ -41,6 +43,12 @@ class Sequence:
         self.operations.append(operation)
         self._program = None
         return self
+
+    def _analysed(self):
+        """The program of the operations, which are all gates."""
+        if self._program is None:
+            self._program = program_of(self.n, self._size, tuple(self.operations))
+        return self._program
 
     # -- parameters ------------------------------------------------------------------------------
 
@@ -73,6 +81,8 @@ class Sequence:
         theta = check_angle(theta, "with_parameters")
         if theta.ndim == 0 or theta.shape[-1] != self._size:
             raise ShapeError(f"the circuit has {self._size} parameters; with_parameters got shape {theta.shape}")
+        if not self.noisy:
+            self._analysed()  # so that all copies have it
         other = self.copy()
         other._chunks = [theta] if self._size else []
         return other

@@ -17,7 +17,6 @@ from qad.circuit.compiled.entries import REAL_OF, angle_tables, divide, entries_
 from qad.circuit.compiled.jump_calls import draw, measured
 from qad.circuit.compiled.launch import run
 from qad.circuit.compiled.terms import terms_of
-from qad.circuit.compiled.whole_calls import whole
 from qad.native import readable
 from qad.native.sharing import in_rounds, share, threads_for
 

@@ -26,26 +26,23 @@ class Gates(NamedTuple):
     parity: Ints
 
 
-def fill_row(theta: np.ndarray, gates: Gates, vr: np.ndarray, vi: np.ndarray) -> None:
-    """Write all entries (E,) of parameters (P,): constants, and of gate g those from ``firsts[g]`` on."""
+def fill(theta: Floats2, gates: Gates, vr: Reals2, vi: Reals2) -> None:
+    """Write all entries (B, E) of parameters (B, P): constants, and of gate g those from ``firsts[g]`` on."""
     slots, frequencies, firsts, constants, polynomials, _, _ = gates
     shift = constants.size
-    for k in range(shift):
-        vr[k], vi[k] = constants[k].real, constants[k].imag
-    for g in range(slots.size):
-        angle = frequencies[g] * theta[slots[g]]
-        c, s = cos(angle), sin(angle)
-        for k in range(firsts[g], firsts[g + 1]):
-            x = polynomials[0, k] + c * polynomials[1, k] + s * polynomials[2, k]
-            vr[shift + k], vi[shift + k] = x.real, x.imag
+    for b in range(theta.shape[0]):
+        for k in range(shift):
+            vr[b, k], vi[b, k] = constants[k].real, constants[k].imag
+        for g in range(slots.size):
+            angle = frequencies[g] * theta[b, slots[g]]
+            c, s = cos(angle), sin(angle)
+            for k in range(firsts[g], firsts[g + 1]):
+                x = polynomials[0, k] + c * polynomials[1, k] + s * polynomials[2, k]
+                vr[b, shift + k], vi[b, shift + k] = x.real, x.imag
 
 
-def collect_row(theta: np.ndarray, gates: Gates, p: np.ndarray, q: np.ndarray, u: np.ndarray, out: np.ndarray) -> None:
-    """Add to `out` (P,) the cotangents of parameters, from sums u (E, 2) of the cotangents of entries.
-
-    The sums of diagonal gates (`diagonal`, and `parity` for Pauli rotations) contain the gate itself, see
-    `qad.circuit.compiled.diagonal`.  p and q are the entries of the inverse gates.
-    """
+def collect_one(theta: np.ndarray, gates: Gates, p: np.ndarray, q: np.ndarray, u: np.ndarray, out: np.ndarray) -> None:
+    """`collect` for one example."""
     slots, frequencies, firsts, constants, polynomials, diagonal, parity = gates
     shift = constants.size
     for k in diagonal:
@@ -63,16 +60,14 @@ def collect_row(theta: np.ndarray, gates: Gates, p: np.ndarray, q: np.ndarray, u
         out[slots[g]] += frequencies[g] * total
 
 
-def fill(theta: Floats2, gates: Gates, vr: Reals2, vi: Reals2) -> None:
-    """Write all entries (B, E) of parameters (B, P)."""
-    for b in range(theta.shape[0]):
-        fill_row(theta[b], gates, vr[b], vi[b])
-
-
 def collect(
     theta: Floats2, gates: Gates, vr: Reals2, vi: Reals2, slopes: Floats3,
     out: Floats2,
 ) -> None:  # fmt: skip
-    """Add to `out` (B, P) the cotangents of parameters, from sums (B, E, 2) of the cotangents of entries."""
+    """Add to `out` (B, P) the cotangents of parameters, from sums (B, E, 2) of the cotangents of entries.
+
+    The sums of diagonal gates (`diagonal`, and `parity` for Pauli rotations) contain the gate itself, see
+    `qad.circuit.compiled.diagonal`.  `vr` and `vi` are the entries of the inverse gates.
+    """
     for b in range(theta.shape[0]):
-        collect_row(theta[b], gates, vr[b], vi[b], slopes[b], out[b])
+        collect_one(theta[b], gates, vr[b], vi[b], slopes[b], out[b])

@@ -138,7 +138,10 @@ class Captures:
             self._owners[id(x)] = x, label, set()
 
     def _look(self, x, label, done):
-        """Attributes of an object that code names; all of one of NumPy's, SciPy's or qad's, and of a dataclass."""
+        """Attributes of an object that code names; all of one of NumPy's, SciPy's or qad's, and of a dataclass.
+
+        Not those that a class of qad calls DERIVED, for they follow from the others.
+        """
         kind = x if isinstance(x, type) else type(x)
         own = vars(x) if type(getattr(x, "__dict__", None)) is dict else {}
         bases = () if isinstance(x, ModuleType) else kind.__mro__
@@ -147,7 +150,7 @@ class Captures:
         if bases and (kind.__module__.partition(".")[0] in NUMERICAL or hasattr(kind, "__dataclass_fields__")):
             slots = {name: s for base in bases for name, s in vars(base).items() if type(s) is MemberDescriptorType}
             spaces.append(slots)
-            names |= own.keys() | slots.keys()
+            names |= (own.keys() | slots.keys()) - set(getattr(kind, "DERIVED", ()))
         new = sorted(names - done)
         done |= names
         for name, space in ((name, space) for name in new for space in spaces if name in space):

@@ -1,4 +1,4 @@
-"""Small circuits as a whole: the numbers of the steps, at every order, in fewer calls."""
+"""Energies of small circuits as one node: the numbers of the steps, at every order."""
 
 from contextlib import contextmanager
 
@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import qad
-from qad.circuit import circuit, small
+from qad.circuit import circuit
+from qad.frozen.record.captures import Captures
 from tests.cases import Case, normal
 from tests.circuit.dense import needs_compiler
 
@@ -49,30 +50,14 @@ def test_derivatives(case):
 @contextmanager
 def in_steps(monkeypatch):
     with monkeypatch.context() as patched:
-        patched.setattr(circuit, "small_energy", lambda *args: None)
+        patched.setattr(circuit, "SMALL", 0)
         yield
 
 
-class Counted:
-    """How often each method of `Whole` is called."""
-
-    def __init__(self, monkeypatch):
-        from qad.circuit.compiled.whole_calls import Whole
-
-        self.calls = []
-        for name in ("energy", "slopes", "curvatures"):
-            monkeypatch.setattr(Whole, name, self.counting(name, getattr(Whole, name)))
-
-    def counting(self, name, method):
-        def call(*args):
-            self.calls.append(name)
-            return method(*args)
-
-        return call
-
-    def since(self):
-        found, self.calls = self.calls, []
-        return found
+def recorded(f, x):
+    """The names of the primitives that a function records."""
+    _, found, _, _ = qad.extend.recording.operations(f, x)
+    return [operation.fn.__name__ for operation in found]
 
 
 def orders(f, x, t):
@@ -105,12 +90,11 @@ def test_all_orders_are_those_of_the_steps(n, dtype, monkeypatch):
     def f(x):
         return c.with_parameters(x).expectation(H)
 
-    counted = Counted(monkeypatch)
+    assert recorded(f, x)[0] == "energy_of_angles"
     found = list(orders(f, x, t))
-    assert set(counted.since()) == {"energy", "slopes", "curvatures"}
     with in_steps(monkeypatch):
+        assert "evolve_angles" in recorded(f, x)
         expected = list(orders(f, x, t))
-        assert counted.since() == []
     scale = np.abs(expected[2]).max() * len(x)
     for ours, theirs in zip(found, expected, strict=True):
         for a, b in zip(ours, theirs, strict=True):
@@ -118,51 +102,23 @@ def test_all_orders_are_those_of_the_steps(n, dtype, monkeypatch):
             assert np.asarray(a).dtype == np.asarray(b).dtype
 
 
-def test_how_many_calls_there_are(monkeypatch):
-    c, H = qad.Circuit(3).ry(np.ones(3), range(3)).cx((0, 1), (1, 2)).rz(np.ones(3), range(3)), observable(3)
-
-    def f(x):
-        return c.with_parameters(x).expectation(H)
-
-    x, counted = RNG.normal(size=6), Counted(monkeypatch)
-    qad.value_and_grad(f)(x)
-    assert counted.since() == ["energy", "slopes"]
-    qad.hessian(f)(x)
-    assert counted.since().count("curvatures") == 1
-    frozen = qad.freeze(qad.value_and_grad(f))
-    frozen(x)
-    counted.since()
-    frozen(2 * x)
-    assert counted.since() == ["energy", "slopes"]
-
-
 def complex_sum():
     return qad.PauliSum({"YI": 1.0, "IX": 0.5})
 
 
 @pytest.mark.parametrize(
-    "c, H",
+    "make",
     [
-        (qad.Circuit(2, initial=np.eye(4)[1]).ry(0.3, 0), observable(2)),
-        (qad.Circuit(2).ry(np.ones((3, 2)), [0, 1]), observable(2)),
-        (qad.Circuit(2).ry(0.3, 0).u3(0.1, 0.2, 0.3, 1), observable(2)),
-        (qad.Circuit(2, engine="numpy").ry(0.3, 0), observable(2)),
-        (qad.Circuit(2).ry(0.3, 0), complex_sum()),
-        (qad.Circuit(2).h(0), observable(2)),
-        (qad.Circuit(12).ry(np.ones(12), range(12)), observable(12)),
+        lambda t: qad.Circuit(2, initial=np.eye(4)[1]).ry(t, 0).expectation(observable(2)),
+        lambda t: qad.Circuit(2).ry(np.ones((3, 2)) * t, [0, 1]).expectation(observable(2)),
+        lambda t: qad.Circuit(2).ry(t, 0).u3(0.1, 0.2, 0.3, 1).expectation(observable(2)),
+        lambda t: qad.Circuit(12).ry(np.ones(12) * t, range(12)).expectation(observable(12)),
+        lambda t: qad.Circuit(1).ry(0.3, 0).expectation(qad.PauliSum([("Z", t)])),
     ],
-    ids=["initial", "batch", "three angles", "numpy", "Y", "no angle", "large"],
+    ids=["initial", "batch", "three angles", "large", "coefficients"],
 )
-def test_what_goes_in_steps(c, H, monkeypatch):
-    counted = Counted(monkeypatch)
-    c.expectation(H)
-    assert counted.since() == []
-
-
-def test_coefficients_may_be_differentiated(monkeypatch):
-    c, counted = qad.Circuit(1).ry(0.3, 0), Counted(monkeypatch)
-    slope = qad.grad(lambda a: c.expectation(qad.PauliSum([("Z", a)])))(2.0)
-    assert counted.since() == [] and slope == pytest.approx(np.cos(0.3), abs=1e-15)
+def test_what_goes_in_steps(make):
+    assert "energy_of_angles" not in recorded(make, np.array(0.4))
 
 
 def test_coefficients_that_change_before_the_gradient():
@@ -189,19 +145,9 @@ def test_parameters_in_any_layout():
             np.testing.assert_array_equal(ours, theirs)
 
 
-def test_threads_share_the_directions(monkeypatch):
-    c, H = qad.Circuit(6), observable(6)
-    for _ in range(3):
-        c.ry(RNG.normal(size=6), range(6)).cx(range(5), range(1, 6)).rz(RNG.normal(size=6), range(6))
-    f = qad.hessian(lambda x: c.with_parameters(x).expectation(H))
-    found = []
-    for threads in (1, 3):
-        monkeypatch.setattr("qad.circuit.compiled.whole_calls.threads_for", lambda *args, t=threads: t)
-        found.append(f(c.parameters))
-    np.testing.assert_array_equal(*found)
-
-
-def test_a_tape_holds_one_node():
+def test_a_frozen_function_compares_no_analysis_of_a_circuit():
     c, H = qad.Circuit(2).ry(np.ones(2), range(2)), observable(2)
-    _, found, _, _ = qad.extend.recording.operations(lambda x: c.with_parameters(x).expectation(H), np.ones(2))
-    assert [operation.fn for operation in found] == [small.energy_of_angles]
+    c.state()
+    f = qad.freeze(lambda x: c.with_parameters(x).expectation(H))
+    f(np.ones(2))
+    assert not [name for name, *_ in Captures(f.__wrapped__).listed() if "_program" in name]
