@@ -51,6 +51,7 @@ LEAST = [1e-3, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12]
 @pytest.mark.parametrize("shape", [(2, 2), (2, 3), (3, 5), (3, 3), (4, 3), (5, 2)])
 @pytest.mark.parametrize("kind", "fc")
 @pytest.mark.parametrize("graded", [False, True])
+@pytest.mark.sampled(20)
 def test_products_of_factors_have_no_second_derivative_or_are_refused(least, product, shape, kind, graded):
     rng = np.random.default_rng(0)
     (w, e), a = rng.standard_normal((2, *shape)), with_values(rng, *shape, least, kind)

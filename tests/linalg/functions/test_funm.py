@@ -85,6 +85,7 @@ CASES += [
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.sampled(48)
 def test_derivatives(case):
     qad.check_grads(case.f, case.point, rtol=1e-7)
 

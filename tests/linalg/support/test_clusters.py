@@ -88,6 +88,7 @@ def along(f, a, e=E):
 
 @pytest.mark.parametrize("gap", GAPS)
 @pytest.mark.parametrize("f", PROJECTORS.values(), ids=PROJECTORS)
+@pytest.mark.sampled(14)
 def test_projectors_with_the_pair_inside_are_right_at_every_gap(f, gap):
     a = near(gap)
     assert off(qad.grad(f)(a), qad.grad(kept)(a)) < 1e-12
@@ -96,6 +97,7 @@ def test_projectors_with_the_pair_inside_are_right_at_every_gap(f, gap):
 
 @pytest.mark.parametrize("gap", GAPS)
 @pytest.mark.parametrize("f", PRODUCTS.values(), ids=PRODUCTS)
+@pytest.mark.sampled(10)
 def test_products_of_factors_that_are_functions_of_the_matrix_are_right_at_every_gap(f, gap):
     """Against the expansion of the projected matrix, ``P A`` with the projector P."""
     a, e = near(gap), draw(4, 4, seed=5)
@@ -109,6 +111,7 @@ def test_products_of_factors_that_are_functions_of_the_matrix_are_right_at_every
 
 @pytest.mark.parametrize("gap", GAPS)
 @pytest.mark.parametrize("name", OUT_OF_SIGHT)
+@pytest.mark.sampled(16)
 def test_functions_of_the_factors_out_of_sight_are_right_or_refused(name, gap):
     f, right = OUT_OF_SIGHT[name], RIGHT[name]
     a = near(gap)

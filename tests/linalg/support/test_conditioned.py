@@ -167,6 +167,7 @@ def factor(a):
 @pytest.mark.parametrize("least", [10.0**-k for k in range(8, 15)])
 @pytest.mark.parametrize("compute, precise", [(factor, precise_polar), (np.linalg.pinv, precise_pinv)])
 @pytest.mark.parametrize("shape, kind", [((3, 2), "f"), ((3, 2), "c"), ((2, 2), "f"), ((2, 2), "c")])
+@pytest.mark.sampled(20)
 def test_first_derivatives_near_lower_rank_are_right_or_refused(compute, precise, shape, kind, least):
     rng = np.random.default_rng(1)
     a, e = with_least(rng, *shape, least, kind), rng.standard_normal(shape)
@@ -243,6 +244,7 @@ def rebuilt(a, f):
 @pytest.mark.parametrize("shape", [(1, 3), (3, 1), (1, 1), (2, 2), (3, 3), (4, 4), (2, 3)])
 @pytest.mark.parametrize("kind", "fc")
 @pytest.mark.parametrize("is_zero", [False, True])
+@pytest.mark.sampled(12)
 def test_products_of_factors_are_followed_where_one_singular_value_vanishes(shape, kind, is_zero):
     rng = np.random.default_rng(0)
     noise = rng.standard_normal((6, *shape)) + (1j * rng.standard_normal((6, *shape)) if kind == "c" else 0.0)

@@ -14,6 +14,7 @@ from tests.linalg.draw import draw
     lambda a: la.svdvals(a)[0], lambda a: np.linalg.svd(a)[1][0], lambda a: np.linalg.norm(a, 2),
 ])  # fmt: skip
 @pytest.mark.parametrize("gap", [2.0**-37, 2.0**-36, 2.0**-35, 2.0**-34, 2.0**-30, 2.0**-20])
+@pytest.mark.sampled(12)
 def test_the_second_derivative_of_one_value_is_good_to_a_ten_thousandth(value, gap):
     """Of a matrix whose entries and eigenvectors are exact."""
     for seed in range(10):

@@ -29,6 +29,7 @@ def seconds(loss, a, e):
 
 @pytest.mark.parametrize("small", [1e-3, 1e-6, 1e-8, 1e-9, 1e-10])
 @pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.sampled(10)
 def test_square_matrices(name, small):
     """``U f(S) V^H`` is smooth in a real square matrix where one value is small, whatever f(0)."""
     f, a = FUNCTIONS[name], (Q * [1.0, 0.5, small]) @ P.T
