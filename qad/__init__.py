@@ -41,7 +41,7 @@ from qad.contract.einsum import einsum, tensordot
 from qad.contract.ncon import ncon
 from qad.contract.plan import Plan
 from qad.contract.planner import plan
-from qad.contract.points import for_each
+from qad.contract.tasks import for_each
 from qad.contract.trace import partial_trace, tr
 from qad.core import errors
 from qad.core.config import config

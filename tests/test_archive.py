@@ -59,7 +59,7 @@ def test_a_failure_leaves_the_file_of_before_and_no_other(tmp_path):
 def test_every_saver_of_the_package_goes_through_one_function():
     words = re.compile(r"os\.replace\(|np\.savez?\(|\.write_(bytes|text)\(|open\(.*[\"'][wax]b?[\"']")
     writers = {path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py") if words.search(path.read_text())}
-    assert writers <= {"archive.py", "contract/crew.py"}  # the latter a temporary file of its own
+    assert writers <= {"archive.py"}
 
 
 @pytest.mark.parametrize(

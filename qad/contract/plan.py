@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.contract.costs import loop_pays
-from qad.contract.crew import require_executor
 from qad.contract.execute import execution
 from qad.contract.hold import smaller
 from qad.contract.memory import peak_size, sliced_peak
@@ -24,6 +23,7 @@ from qad.contract.parse import Expression, label_sizes
 from qad.contract.report import table
 from qad.contract.slices import sum_of_slices
 from qad.contract.stages import stages
+from qad.contract.tasks import require_executor
 from qad.core.errors import ShapeError
 from qad.extend import ARRAY_TYPES
 

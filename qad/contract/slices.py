@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from qad.contract.crew import in_order
 from qad.contract.network import with_cotangents
 from qad.contract.operands import recorded
+from qad.contract.tasks import in_order
 from qad.extend import like, primitive, rule, vjp
 from qad.extend.memory import ready
 from qad.extend.recording import recording_level
@@ -113,10 +113,7 @@ def sum_slices(*arrays: Array, kernel: Value | Pullback, executor: Executor | No
     from tqdm import tqdm  # which `import qad` does without
 
     totals, shared = [], (kernel, arrays)
-    if executor is None:
-        done = ((block, _run(shared, block)) for block in _blocks(kernel.plan))
-    else:
-        done = in_order(executor, _run, shared, _blocks(kernel.plan))
+    done = in_order(executor, _run, shared, _blocks(kernel.plan))
     for block, parts in tqdm(done, "slices", kernel.plan.slices, delay=PATIENCE, disable=not sys.stderr.isatty()):
         _add(totals, parts, kernel.outputs, block)
     return tuple([total if total.shape else total[()] for total in totals])

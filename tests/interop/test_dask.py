@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import qad
-from qad.contract.crew import Dask, in_order
+from qad.contract.tasks import at_once, in_order
 from qad.core.trees import flatten
-from tests.contract.points import JOBS
+from tests.contract.jobs import JOBS
 
 pytest.importorskip("distributed", reason="the optional package distributed (of dask) is not installed")
 
@@ -47,7 +47,7 @@ def test_what_tasks_share_is_scattered_once(client, monkeypatch):
     monkeypatch.setattr(Client, "scatter", lambda *args, **keywords: calls.append(1) or scatter(*args, **keywords))
     value_and_gradients(client)
     assert len(calls) == 1
-    assert Dask(client, None, None).size == 2
+    assert at_once(client) == 2
 
 
 def test_a_worker_that_dies_is_survived(client, tmp_path):
@@ -61,20 +61,6 @@ def test_a_worker_that_dies_is_survived(client, tmp_path):
 
     assert [y for _, y in in_order(client, task, 100, range(6))] == [100 + i for i in range(6)]
     assert os.path.exists(mark)
-
-
-def test_operands_that_are_lost_with_a_worker_are_sent_again(client, monkeypatch):
-    submit, lost = Dask.submit, []
-
-    def submit_after_a_loss(crew, item):
-        if not lost:
-            lost.append(crew.scattered)
-            client.cancel(lost, force=True)
-        return submit(crew, item)
-
-    monkeypatch.setattr(Dask, "submit", submit_after_a_loss)
-    assert [y for _, y in in_order(client, max, 100, range(99, 102))] == [100, 100, 101]
-    assert lost[0].status == "cancelled"
 
 
 def test_a_failure_says_which_task(client):

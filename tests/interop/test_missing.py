@@ -11,7 +11,6 @@ import pytest
 
 import qad
 from qad.circuit import NoisyCircuit
-from qad.contract import crew
 from qad.installed import NEEDED, numbers, require
 from qad.native import machine
 from qad.showing.painting import new_figure
@@ -45,20 +44,11 @@ def test_a_package_that_is_too_old_is_named_with_the_command(name, monkeypatch):
     assert not isinstance(caught.value, ModuleNotFoundError)
 
 
-def of_dask(monkeypatch):
-    """An executor of a cluster, as a module that stands in for Dask has it."""
-    dask, inner = sys.modules["distributed"], ModuleType("distributed.cfexecutor")
-    dask.Client, inner.ClientExecutor = type("Client", (), {}), type("ClientExecutor", (), {})
-    monkeypatch.setitem(sys.modules, "distributed.cfexecutor", inner)
-    return crew._client_of(dask.Client())
-
-
 USES = {  # of optional packages outside of the bridges
-    "cupy": lambda _: qad.to_device(np.ones(2), "cuda"),
-    "distributed": of_dask,
-    "llvmlite": lambda _: machine.llvm(),
-    "matplotlib": lambda _: new_figure(1, 1, "a picture"),
-    "openqasm3": lambda _: NoisyCircuit.from_qasm("OPENQASM 3;\nqubit q;"),
+    "cupy": lambda: qad.to_device(np.ones(2), "cuda"),
+    "llvmlite": lambda: machine.llvm(),
+    "matplotlib": lambda: new_figure(1, 1, "a picture"),
+    "openqasm3": lambda: NoisyCircuit.from_qasm("OPENQASM 3;\nqubit q;"),
 }
 
 
@@ -68,7 +58,7 @@ def test_other_packages_that_are_too_old_are_named_with_the_command(name, monkey
     old.__version__ = "0.1.2"
     monkeypatch.setitem(sys.modules, name, old)
     with pytest.raises(ImportError, match=rf"needs {name} .*, not 0\.1\.2: pip install -U 'qad\[{NEEDED[name][1]}\]'"):
-        USES[name](monkeypatch)
+        USES[name]()
 
 
 def test_every_extra_has_a_version_that_is_asked_for():
@@ -97,4 +87,4 @@ def test_the_versions_are_those_of_the_project():
             package, package
         )
         assert any(entry.startswith(f"{named}>={least}") for entry in declared[extra])
-    assert {extra for _, extra in NEEDED.values()} == set(declared) - {"docs", "test", "types", "bench"}
+    assert {extra for _, extra in NEEDED.values()} == set(declared) - {"dask", "docs", "test", "types", "bench"}

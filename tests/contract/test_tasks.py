@@ -1,18 +1,17 @@
-"""Tasks on executors: in order, shared data sent once, failures with their task, lost workers replaced."""
+"""Tasks on executors: results in order and the same wherever they run, failures with their task."""
 
 import multiprocessing
-import os
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 
 import numpy as np
 import pytest
 
 import qad
-from qad.contract import crew
-from qad.contract.crew import in_order
+from qad.contract.tasks import in_order
 from qad.core import malloc
 from qad.core.errors import ArgumentError
+from qad.core.trees import flatten
+from tests.contract.jobs import JOBS, broken
 
 
 def add(shared, item):
@@ -23,29 +22,6 @@ def fail_at_two(shared, item):
     if item == 2:
         raise ZeroDivisionError("of the task")
     return item
-
-
-def die_once(folder, item):
-    """Its process is gone when item 1 is met for the first time."""
-    mark = os.path.join(folder, "died")
-    if item == 1 and not os.path.exists(mark):
-        open(mark, "w").close()
-        os._exit(1)
-    return item * 10
-
-
-def always_die(_, item):
-    os._exit(1)
-
-
-class Counting(dict):
-    """How often it was pickled."""
-
-    pickled = 0
-
-    def __reduce__(self):
-        Counting.pickled += 1
-        return dict, (dict(self),)
 
 
 class Held(ThreadPoolExecutor):
@@ -68,10 +44,41 @@ class Held(ThreadPoolExecutor):
         return future
 
 
-@pytest.fixture(scope="module")
-def processes():
-    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
+@pytest.fixture(scope="module", params=["threads", "processes", "MPI"])
+def executor(request):
+    if request.param == "MPI":
+        futures = pytest.importorskip("mpi4py.futures", reason="mpi4py is not installed")
+        pool = futures.MPIPoolExecutor(2)
+    elif request.param == "threads":
+        pool = ThreadPoolExecutor(2)
+    else:
+        pool = ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("forkserver"))
+    with pool:
         yield pool
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_results_are_the_same_to_the_last_bit_wherever_they_are_computed(name, executor):
+    function, shared, points = JOBS[name]
+    here, there = (qad.for_each(function, points, shared, executor=each) for each in (None, executor))
+    assert len(here) == len(points)
+    for one, two in zip(flatten(here)[0], flatten(there)[0], strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+def test_a_failure_says_at_which_point(executor):
+    for where in (executor, None):
+        with pytest.raises(ZeroDivisionError) as caught:
+            qad.for_each(broken, range(5), executor=where)
+        assert caught.value.__notes__ == ["in task 2: 2"]
+
+
+def test_recorded_tensors_are_refused():
+    x = qad.tensor(1.0, requires_grad=True)
+    for points, shared, function in (([x], None, max), ([1.0], {"a": [x]}, max), ([1.0], None, lambda _, y: x * y)):
+        with pytest.raises(ArgumentError, match="differentiate inside of the function"):
+            qad.for_each(function, points, shared)
+    assert qad.for_each(lambda a, y: a * y, [], 2) == []
 
 
 def test_threads_in_order():
@@ -101,36 +108,17 @@ def test_a_failure_says_which_task_and_cancels_the_rest():
     assert any(frame.name == "fail_at_two" for frame in caught.traceback)  # its own
 
 
-def test_processes_are_sent_once_what_tasks_share(processes, tmp_path, monkeypatch):
-    monkeypatch.setattr(crew.tempfile, "tempdir", str(tmp_path))
-    Counting.pickled = 0
-    assert list(in_order(processes, add, Counting(base=5), range(9))) == [(i, 5 + i) for i in range(9)]
-    assert Counting.pickled == 1
-    assert not list(tmp_path.iterdir())  # the file is gone
-
-
-def test_slices_in_processes_are_the_same_to_the_last_bit(processes):
+def test_slices_are_the_same_to_the_last_bit(executor):
     operands = [np.random.default_rng(i).normal(size=(6, 6)).T for i in range(3)]
     plan = qad.plan("ab,bc,ca->", *operands, variables=range(3), memory_limit=3500)
     assert plan.slices > 2
 
-    def loss(executor):
-        return qad.value_and_grad(lambda *x: plan(*x, executor=executor), argnums=(0, 1, 2))(*operands)
+    def loss(where):
+        return qad.value_and_grad(lambda *x: plan(*x, executor=where), argnums=(0, 1, 2))(*operands)
 
-    (value, gradients), (value_there, gradients_there) = loss(None), loss(processes)
+    (value, gradients), (value_there, gradients_there) = loss(None), loss(executor)
     assert value == value_there
     assert all(np.array_equal(*pair) for pair in zip(gradients, gradients_there, strict=True))
-
-
-def test_a_process_that_dies_is_replaced_but_not_for_ever(tmp_path, monkeypatch):
-    pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"))
-    with monkeypatch.context() as patch:
-        patch.setattr(crew, "DEATHS", 1)  # a process takes its time to start
-        with pytest.raises(BrokenProcessPool) as caught:
-            list(in_order(pool, always_die, None, ["the only one"]))
-    assert caught.value.__notes__ == ["in task 0: the only one"]
-    assert [y for _, y in in_order(pool, die_once, str(tmp_path), range(4))] == [0, 10, 20, 30]  # of a broken pool
-    assert (tmp_path / "died").exists()
 
 
 def memory_is_kept(_):
