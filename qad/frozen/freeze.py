@@ -196,7 +196,9 @@ class Frozen(Generic[P, R]):
         """The program that was run or recorded last; ``print(frozen.program)`` lists its steps."""
         if not self._latest.branches:
             raise ArgumentError(f"there is no program: {self._latest.reason}")
-        return self._latest.branches[0].program
+        branch = self._latest.branches[0]
+        branch.run = branch.run or branch.planned()
+        return branch.program
 
     def check(self, *args: Any, **kwargs: Any) -> None:
         """Call the function itself, record or replay it and replay it again, and compare the results.

@@ -14,12 +14,12 @@ from qad.frozen.passes.canonical import canonical
 from qad.frozen.passes.folding import common, constants, dead
 from qad.frozen.passes.rewriting import rewrite
 from qad.frozen.passes.traces import traces
+from qad.frozen.program.program import Program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
     from qad.frozen.passes.rewriting import Visitor
-    from qad.frozen.program.program import Program
 
 OF_STEPS: dict[str, Callable[[Program], Visitor]] = {
     "canonical": canonical,
@@ -41,11 +41,12 @@ def chosen(names: str | Iterable[str] | None) -> tuple[str, ...]:
 
 
 def improve(program: Program, names: Collection[str]) -> Program:
-    """Run the named passes; `program.counts` says what each has done.
+    """What the named passes make of a program, which stays; `counts` says what each has done.
 
     ``canonical`` always runs, for all that follows is written for its forms.
     """
     names = ("canonical", *(name for name in names if name != "canonical"))
+    program = Program(program.inputs, dict(program.constants), program.steps, program.outputs)
     program.counts = dict.fromkeys(names, 0)
     removed = dead(program) if "dead" in names else 0
     visitors = {name: make(program) for name, make in OF_STEPS.items() if name in names}

@@ -25,12 +25,6 @@ if TYPE_CHECKING:
     from qad.frozen.passes.rewriting import Visitor
     from qad.frozen.program.program import Program
 
-CALLED: dict[Callable[..., Any], np.ufunc] = UFUNCS | {
-    abs: np.absolute,
-    method("conj"): np.conjugate,
-    method("conjugate"): np.conjugate,
-}
-
 
 def canonical(program: Program) -> Visitor:
     """The visitor that renames."""
@@ -135,7 +129,7 @@ POWERS: dict[tuple[type, float], np.ufunc] = {
 
 def _arithmetic(step):
     """Operators, where an array or a scalar of NumPy's is among the operands."""
-    fn = CALLED.get(step.fn, step.fn)
+    fn = UFUNCS.get(step.fn, step.fn)
     operands = [x for x in step.args if type(x) is Var]
     if step.kwargs or not any(x.kind in ("array", "scalar") for x in operands) or step.out.kind == "other":
         return None

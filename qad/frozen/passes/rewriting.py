@@ -35,23 +35,24 @@ def rewrite(program: Program, visitors: Mapping[str, Visitor]) -> Counter[str]:
     """
     same, definitions, steps, changes = {}, {}, [], Counter()
     offers = tuple(visitors.items())
-    waiting = [(step, () if step.fn is check_value else offers) for step in reversed(program.steps)]
-    while waiting:
-        given, left = waiting.pop()
-        step, made, name = _substituted(given, same), None, ""
-        while left and made is None:
-            (name, visit), *left = left
-            made = visit(step, definitions)
-        if made is None:
-            definitions[step.out] = step
-            steps.append(step)
-            continue
-        changes[name] += 1
-        result = made if type(made) is Var else made[-1].out
-        if result is not step.out:
-            same[step.out] = _current(result, same)
-        if type(made) is list:
-            waiting.extend([(each, left) for each in reversed(made)])
+
+    def offer(step, first):
+        step = _substituted(step, same)
+        for k in range(first, len(offers)):
+            name, visit = offers[k]
+            if (made := visit(step, definitions)) is not None:
+                changes[name] += 1
+                result = made if type(made) is Var else made[-1].out
+                if result is not step.out:
+                    same[step.out] = _current(result, same)
+                for each in made if type(made) is list else ():
+                    offer(each, k + 1)
+                return
+        definitions[step.out] = step
+        steps.append(step)
+
+    for step in program.steps:
+        offer(step, len(offers) if step.fn is check_value else 0)
     program.steps = steps
     program.outputs = [_current(x, same) if type(x) is Var else x for x in program.outputs]
     return changes
@@ -66,7 +67,7 @@ def _current(var, same):
 
 def _substituted(step, same):
     """A step that reads what stands for its operands now."""
-    if not same or not any(var in same for var in step.reads()):
+    if same.keys().isdisjoint(step.reads()):
         return step
     args, kwargs = (rebuilt(x, lambda var: _current(var, same)) for x in (step.args, step.kwargs))
     return Step(step.fn, args, kwargs, step.out)

@@ -58,6 +58,7 @@ _UFUNC_OF = {
 }  # fmt: skip
 OPERATORS: dict[str, Callable[..., Any]] = {name: getattr(operator, name) for name in _UFUNC_OF}
 UFUNCS: dict[Callable[..., Any], np.ufunc] = {OPERATORS[name]: ufunc for name, ufunc in _UFUNC_OF.items()}
+UFUNCS |= {abs: np.absolute, method("conj"): np.conjugate, method("conjugate"): np.conjugate}
 
 # Questions about shapes and kinds, which a signature settles, and pictures: answered while recording, never recorded.
 ANSWERED: frozenset[Callable[..., Any]] = frozenset((
@@ -125,22 +126,17 @@ def keeps_shape(fn: Callable[..., Any], args: Sequence[Any]) -> bool:
     """Whether the shape and dtype of the result follow from those of the arguments, so that nothing need be checked."""
     if fn is operator.getitem:
         index = args[1] if type(args[1]) is tuple else (args[1],)
-        return all(type(i) in (int, type(None), type(...)) or _integers(i) or _is_fixed(i) for i in index)
-    if fn is np.where or isinstance(fn, np.ufunc):
-        return fn is not np.where or len(args) == 3
+        return all(type(i) in (int, type(None), type(...)) or _is_fixed(i) for i in index)
     module = "numpy" if type(fn) is Method else module_of(fn)
     known = module == "numpy" or (module.startswith(_KNOWN) and not module.startswith(_BY_VALUES))
-    return known and fn.__name__ not in _DENIED
-
-
-def _integers(i):
-    dtype = getattr(i, "dtype", None)
-    return dtype is not None and dtype.kind in "iu"
+    return known and fn.__name__ not in _DENIED and (fn is not np.where or len(args) == 3)
 
 
 def _is_fixed(i):
-    """Whether an index is a slice between plain numbers; of others the length depends on values."""
-    return type(i) is slice and all(x is None or isinstance(x, (int, np.integer)) for x in (i.start, i.stop, i.step))
+    """Whether an index is of integers, or a slice between plain numbers; of others the length depends on values."""
+    if type(i) is not slice:
+        return getattr(i, "dtype", np.dtype(bool)).kind in "iu"
+    return all(x is None or isinstance(x, (int, np.integer)) for x in (i.start, i.stop, i.step))
 
 
 _KNOWN = ("numpy", "_operator", "builtins", "qad.")

@@ -6,6 +6,7 @@ The programs of one signature are a tree of branches, of which each run takes th
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from types import BuiltinFunctionType, FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -65,20 +66,31 @@ class Branch:
         Outcomes of its guards.
     places : list of str
         Where in the source they were taken.
-    program : the program as it is run
-    run : callable
-        From the values of the inputs to what the function returns.
+    program : Program
+        As it was recorded, from the first replay on as it is run.
     captured : Captures
         What the function read beyond its arguments, as it was.
+    plan : callable
+        From the recorded program to an improved one and `run`.
+    run : callable or None
+        From the values of the inputs to what the function returns; None before the first replay, for many a branch is
+        never taken again.
     """
 
     path: Sequence[Any]
     places: Sequence[str]
     program: Program
-    run: Callable[[Any], Any]
     captured: Captures
+    plan: Callable[[Program], tuple[Program, Callable[[Any], Any]]]
+    run: Callable[[Any], Any] | None = None
+
+    def planned(self) -> Callable[[Any], Any]:
+        """`run`; threads that come at once make one each."""
+        self.program, self.run = self.plan(self.program)
+        return self.run
 
 
+@dataclass(slots=True, eq=False)
 class Branches:
     """The branches of one signature, the one that was taken last first.
 
@@ -88,13 +100,10 @@ class Branches:
         Recordings in a row that gave no program.
     """
 
-    __slots__ = ("branches", "stats", "reason", "failures")
-
-    def __init__(self, stats: Stats, reason: str):
-        self.branches: list[Branch] = []
-        self.stats: Stats = stats
-        self.reason: str = reason
-        self.failures: int = 0
+    stats: Stats
+    reason: str
+    branches: list[Branch] = field(default_factory=list)
+    failures: int = 0
 
     def replay(self, values: Any) -> Any:
         """The result of a branch whose guards hold; NOT_FOUND where there is none, RAISED where one raised an error."""
@@ -103,8 +112,9 @@ class Branches:
             if not branch.captured.hold():
                 branch = self._drop(branch)
                 continue
+            run = branch.run or branch.planned()
             try:
-                result = branch.run(values)
+                result = run(values)
                 self.stats.replays += 1
                 return result
             except GuardFailed as failed:
@@ -170,8 +180,8 @@ def record(
     captured.meet(recorder.arrays)
     if recorder.failure is not None:
         return result, recorder.failure
-    program, run = executable(program, passes, build, recorder.silent)
-    return result, Branch(recorder.path, recorder.places, program, run, captured)
+    plan = partial(executable, passes=passes, build=build, silent=recorder.silent)
+    return result, Branch(recorder.path, recorder.places, program, captured, plan)
 
 
 def _run(f, spec, leaves, kinds, recorder, captured):
