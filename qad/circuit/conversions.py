@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qad.core.errors import ArgumentError
 from qad.core.keywords import keywords_told
 from qad.showing import card
 
@@ -79,13 +78,7 @@ class Views:
         """
         from qad.circuit.chains.simulation import ChainSimulation
 
-        if conserve is not None:
-            from qad.circuit.chains.conserving import ConservingSimulation
-
-            if self.initial is not None:
-                raise ArgumentError("c.mps(conserve=...) begins in |0...0>: leave conserve out, or begin by gates")
-            return ConservingSimulation(self, max_bond, cutoff, bra_bond, conserve)
-        return ChainSimulation(self, max_bond, cutoff, bra_bond)
+        return ChainSimulation(self, max_bond, cutoff, bra_bond, conserve)
 
     def network(
         self, target: str | Sequence[int] | Observable, memory_limit: int | str | None = None

@@ -244,11 +244,13 @@ def qr(x: Any, rows: int = 2) -> tuple[Any, Any]:
 def lq(x: Any) -> tuple[Any, Any]:
     """``x = L Q``: the rest on the first leg, and an isometry from the new bond to the other legs.
 
-    It is `qr` of the conjugate: transposed matrices of sectors would not be isometric where fermions are exchanged.
+    Of fermions it is `qr` of the conjugate: transposed matrices of sectors would not be isometric where two of them are
+    exchanged.
     """
-    if type(x) is not SymTensor:
-        q, r = np.linalg.qr(x.reshape(len(x), -1).T)
-        return laid_out(r.T, 1), laid_out(q.T, 1).reshape(-1, *x.shape[1:])
+    if type(x) is not SymTensor or not x.symmetry.fermionic:
+        where, matrices = as_map(x, 1)
+        pairs = [np.linalg.qr(matrix.T) for matrix in matrices]
+        return halves_of(where, [(np.ascontiguousarray(r.T), np.ascontiguousarray(q.T)) for q, r in pairs])
     last = x.ndim - 1
     isometry, rest = qr(permuted(x.conj(), *range(1, last + 1), 0), last)
     return permuted(rest.conj(), 1, 0), laid_out(permuted(isometry.conj(), last, *range(last)), last)

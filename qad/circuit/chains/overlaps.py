@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qad.circuit.chains.charges import density_of, slopes_of
 from qad.circuit.gates import pauli_matrix
+from qad.mps.chain.densities import edges, passed_left, passed_right
 from qad.mps.kernels.dense import opened_left, past_left, past_right
 
 if TYPE_CHECKING:
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.circuit.ir import Instruction
+    from qad.mps.charges.quantities import Quantities
 
 
 class Overlaps:
@@ -24,17 +27,15 @@ class Overlaps:
     """
 
     n: int
+    conserved: Quantities | None
     kept: dict[str, tuple[list[Any], list[tuple[Any, Any]]]]
     past: dict[str, Callable[[Any, Any, Any], Any]]
 
-    def __init__(self, n: int, dtype: np.dtype[Any]):
-        unit = np.ones((1, 1), dtype)
-        self.begin(n, (unit, unit), {"left": past_left, "right": past_right})
-
-    def begin(self, n: int, ends: tuple[Any, Any], past: dict[str, Callable[[Any, Any, Any], Any]]) -> None:
-        """The environments beyond both ends, and what takes them past a site."""
-        self.n, self.past = n, past
-        self.kept = {side: ([end], []) for side, end in zip(("left", "right"), ends, strict=True)}
+    def __init__(self, bra: Sequence[Any], conserved: Quantities | None):
+        self.n, self.conserved = len(bra), conserved
+        ways = (past_left, past_right) if conserved is None else (passed_left, passed_right)
+        self.past = dict(zip(("left", "right"), ways, strict=True))
+        self.kept = {side: ([end], []) for side, end in zip(("left", "right"), edges(bra), strict=True)}
 
     def left(self, bra: Sequence[np.ndarray], ket: Sequence[np.ndarray], stop: int) -> np.ndarray:
         """The environment of all sites before `stop`."""
@@ -63,6 +64,8 @@ class Overlaps:
         """``<bra| d op / d v |ket>`` for every number v of an instruction, an array (E,)."""
         sites = sorted((*op.controls, *op.targets))
         left, right = self.left(bra, ket, sites[0]), self.right(bra, ket, sites[-1] + 1)
+        if self.conserved is not None:
+            return slopes_of(op, density_of(op, left, bra, ket, right, self.conserved))
         span = range(sites[0], sites[-1] + 1)
         if op.kind == "pauli":
             letters = {q: pauli_matrix(letter) for q, letter in zip(op.targets, op.letters, strict=True)}
@@ -75,7 +78,7 @@ class Overlaps:
         k = len(op.targets)
         order = np.argsort(np.argsort(op.targets))
         density = density.transpose([2 * t for t in order] + [2 * t + 1 for t in order]).reshape(2**k, 2**k)
-        return density.diagonal() if op.kind == "diagonal" else density.ravel()
+        return slopes_of(op, density)
 
 
 def swept(

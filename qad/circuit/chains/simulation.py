@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.circuit.analysis import program_of
+from qad.circuit.chains.charges import QUBIT, breaking, parts_of, row_of
 from qad.circuit.chains.operators import factors, row
 from qad.circuit.chains.sweeps import Energy, Overlap, Run, measured
 from qad.circuit.checks import check_bits, check_qubits
@@ -18,7 +19,12 @@ from qad.core.errors import ArgumentError, BatchError, GradientTypeError, ShapeE
 from qad.extend import Tensor, stack_of, value_of
 from qad.mps.chain.chain import site_count
 from qad.mps.chain.state import MPS
+from qad.mps.charges.make import product_state
+from qad.mps.charges.operators import operator_for
+from qad.mps.charges.quantities import quantities
+from qad.mps.charges.state import SymmetricMPS
 from qad.mps.operators.mpo import MPO
+from qad.mps.operators.opsum import OpSum
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +35,8 @@ if TYPE_CHECKING:
     from qad.circuit.builder import Builder
     from qad.circuit.chains.sweeps import Target
     from qad.circuit.observables import Observable
+    from qad.mps.charges.quantities import Quantities
+    from qad.symmetric.tensor import SymTensor
     from qad.typing import Array, Seed
 
 UNLIMITED = 10**9
@@ -39,7 +47,7 @@ class ChainSimulation:
 
     Attributes
     ----------
-    state : MPS
+    state : MPS, or SymmetricMPS where something is conserved
         The final state, plain; of a circuit with recorded parameters it is refused, since its tensors are no
         differentiable functions: measure here instead.
     error : float
@@ -53,7 +61,16 @@ class ChainSimulation:
     numbers: Any
     run: Any
 
-    def __init__(self, circuit: Builder, max_bond: int | None, cutoff: float, bra_bond: int | None):
+    def __init__(
+        self,
+        circuit: Builder,
+        max_bond: int | None,
+        cutoff: float,
+        bra_bond: int | None,
+        conserve: str | Sequence[str] | None = None,
+    ):
+        if conserve is not None and circuit.initial is not None:
+            raise ArgumentError("c.mps(conserve=...) begins in |0...0>: leave conserve out, or begin by gates")
         if circuit.initial is not None and not isinstance(circuit.initial, MPS):
             raise ArgumentError(
                 "c.mps begins in |0...0> or in an MPS: Circuit(n, initial=qad.mps.MPS.from_dense(psi)), with psi of "
@@ -75,7 +92,8 @@ class ChainSimulation:
                 "c.mps under qad.vmap: the bonds of a truncated chain differ from example to example: write a loop "
                 "over the examples"
             )
-        self.run = Run(program, circuit.dtype, bond, cutoff, bra_bond, len(self.start))
+        self.conserved: Quantities | None = None if conserve is None else quantities(conserve, [QUBIT] * self.n)
+        self.run = Run(program, circuit.dtype, bond, cutoff, bra_bond, len(self.start), self.conserved)
 
     @cached_property
     def final(self) -> Any:
@@ -83,7 +101,7 @@ class ChainSimulation:
         return self.run.forward(*map(value_of, (*self.numbers, *self.start)))[0]
 
     @property
-    def state(self) -> MPS:
+    def state(self) -> MPS | SymmetricMPS:
         if any(type(x) is Tensor for x in (*self.numbers, *self.start)):
             raise GradientTypeError(
                 "the tensors of a truncated state are not differentiable: take .expectation(H), .overlap(phi) or "
@@ -94,7 +112,8 @@ class ChainSimulation:
     @property
     def plain(self) -> Any:
         """The final state, of numbers that are not recorded."""
-        return MPS(self.final.tensors)
+        tensors = self.final.tensors
+        return MPS(tensors) if self.conserved is None else SymmetricMPS(tensors, self.conserved)
 
     @property
     def error(self) -> float:
@@ -110,12 +129,20 @@ class ChainSimulation:
         Parameters
         ----------
         observable : PauliSum, str, array, Operator, Projector, MPO, or a list of them
-            As `Circuit.expectation` takes them; coefficients and tensors may be recorded.
+            As `Circuit.expectation` takes them; coefficients and tensors may be recorded where nothing is conserved.
+            Else a Pauli sum and an MPO have to conserve; sums may do so together, as XX + YY.  A matrix has to where
+            derivatives are asked for.
 
         Returns
         -------
         real scalar
             An array for a list.
+
+        Raises
+        ------
+        ArgumentError
+            If an observable does not conserve what is to be; in a derivative, if a gate does not that stands behind a
+            gate with derivatives, or for derivatives of derivatives.
 
         Examples
         --------
@@ -132,10 +159,14 @@ class ChainSimulation:
 
     def target(self, observable: Observable | MPO) -> tuple[Target, Sequence[Array]]:
         """What is measured of an observable, and the operands of that."""
-        return Energy(), operator_of(observable, self.n)
+        if self.conserved is None:
+            return Energy(), operator_of(observable, self.n)
+        return Energy(*conserving_operator(observable, self.n, self.conserved)), ()
 
-    def overlap(self, phi: MPS) -> Array:
+    def overlap(self, phi: MPS | SymmetricMPS) -> Array:
         """The overlap ``<phi|psi>`` with a matrix product state, complex and differentiable in both.
+
+        Where something is conserved, it takes a state that conserves the same; it is 0 where charges differ.
 
         Examples
         --------
@@ -144,6 +175,13 @@ class ChainSimulation:
         >>> c.mps().overlap(qad.mps.MPS.product([1] * 60)).round(6)
         np.complex128(0.707107+0j)
         """
+        if self.conserved is not None:
+            if not isinstance(phi, SymmetricMPS) or phi.conserved != self.conserved:
+                raise ShapeError(
+                    f"overlap takes a SymmetricMPS of {self.n} qubits that conserves {self.conserved.names}, not "
+                    f"{phi!r}"
+                )
+            return self._measured([(Overlap(tuple(t.layout for t in phi)), tuple(t.data for t in phi))])[0]
         if not isinstance(phi, MPS) or phi.periodic or phi.phys != (2,) * self.n:
             raise ShapeError(f"overlap takes an open MPS of {self.n} qubits, not {phi!r}")
         return self._measured([(Overlap(), phi.tensors)])[0]
@@ -158,7 +196,9 @@ class ChainSimulation:
         np.complex128(0.707107+0j)
         """
         bits = check_bits(bits, self.n, f"an amplitude of {self.n} qubits is named")
-        return self.overlap(MPS.product(bits, dtype=self.run.dtype))
+        if self.conserved is None:
+            return self.overlap(MPS.product(bits, dtype=self.run.dtype))
+        return self.overlap(product_state(bits, self.conserved, self.run.dtype))
 
     def sample(self, shots: int, seed: Seed = 0) -> NDArray[np.int64]:
         """Outcomes (shots, n) of measuring all qubits, drawn from ``|psi|**2``."""
@@ -167,8 +207,7 @@ class ChainSimulation:
     def _measured(self, pairs):
         """The numbers of all pairs (target, its operands), of one run."""
         if all(type(x) is np.ndarray for x in (*self.numbers, *self.start)):
-            psi = self.run.state(self.final)
-            return tuple(target.value(psi, *operands) for target, operands in pairs)
+            return tuple(target.value(self.final.tensors, *operands) for target, operands in pairs)
         ends = np.cumsum([len(self.start), *(len(operands) for _, operands in pairs)]).tolist()
         targets = [(target, slice(*own)) for (target, _), own in zip(pairs, pairwise(ends), strict=True)]
         operands = [x for _, row in pairs for x in row]
@@ -190,10 +229,42 @@ def operator_of(observable: Any, n: int) -> Sequence[Array]:
     qubits = check_qubits(observable.qubits, n, "an observable")
     if isinstance(observable, Projector):
         found = {q: np.diag([1.0 - bit, bit])[None, None] for q, bit in zip(qubits, observable.bits, strict=True)}
-    elif observable.sparse or type(observable.matrix) is Tensor:
-        raise ArgumentError(
-            "c.mps measures plain dense matrices on a few qubits; write others as a qad.PauliSum or MPO"
-        )
     else:
-        found = factors(np.asarray(observable.matrix), qubits)
+        found = factors(plain_matrix(observable), qubits)
     return row(1.0, range(n), found, ())
+
+
+def conserving_operator(observable: Any, n: int, conserved: Quantities) -> tuple[Sequence[SymTensor], str]:
+    """The symmetric tensors of an observable, and what those parts add to the charge that they leave out, in words."""
+    observable = observable if isinstance(observable, MPO) else as_observable(observable)
+    if isinstance(observable, PauliSum):
+        observable = sum_of(observable, n).mpo(conserve=conserved.names)
+    if isinstance(observable, MPO):
+        return operator_for(product_state([0] * n, conserved, float), observable).sites, ""
+    qubits = check_qubits(observable.qubits, n, "an observable")
+    if isinstance(observable, Projector):
+        matrix = np.zeros((2,) * (2 * len(qubits)))
+        matrix[tuple(map(int, observable.bits)) * 2] = 1.0
+    else:
+        matrix = plain_matrix(observable).reshape((2,) * (2 * len(qubits)))
+    order, sites, size = np.argsort(qubits), sorted(qubits), 2 ** len(qubits)
+    matrix = matrix.transpose([*order, *(order + len(qubits))]).reshape(size, size)
+    neutral = conserved.symmetry.neutral
+    part = parts_of(matrix, sites, conserved).get(neutral, 0 * matrix)
+    return row_of(part, neutral, sites, range(n), conserved), breaking(matrix, sites, conserved)
+
+
+def sum_of(observable: PauliSum, n: int) -> OpSum:
+    """A Pauli sum as a sum of named operators on qubits."""
+    total = OpSum(n, QUBIT)
+    for string, weight in zip(observable.strings, hermitian(observable, n), strict=True):
+        factors = [x for site, letter in enumerate(string) if letter != "I" for x in (letter, site)]
+        total.add(weight, *factors)
+    return total
+
+
+def plain_matrix(observable: Any) -> np.ndarray:
+    """The matrix of an observable; raises where it is sparse or recorded."""
+    if observable.sparse or type(observable.matrix) is Tensor:
+        raise ArgumentError("c.mps measures plain dense matrices on a few qubits: write others as a qad.PauliSum, MPO")
+    return np.asarray(observable.matrix)

@@ -8,6 +8,10 @@ out,
 so a second chain, the bra, is taken back through the circuit, truncated like the first, whose states before every gate
 are kept (they share what gates left alone).  No decomposition is differentiated: equal or vanishing Schmidt values do
 no harm, and directions in which a bond would grow are not lost.
+
+On a chain that conserves, every gate has to conserve from the first one on whose numbers may change: a change of its
+numbers that breaks the symmetry then takes the state to other sectors, where it stays, and no measured number that
+conserves sees it to first order.  So derivatives within the sector are all there are.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
+from qad.circuit.chains.charges import require_conserving, weight
 from qad.circuit.chains.overlaps import Overlaps
 from qad.circuit.chains.walker import Walker
 from qad.circuit.reference import entries_of
@@ -26,27 +31,34 @@ from qad.core.threads import blas_for
 from qad.extend import Tensor, defvjp, opaque, primitive, vjp
 from qad.mps.chain.sandwich import operator_matrices, sandwich
 from qad.mps.chain.scales import factor
+from qad.mps.chain.site_tensors import applied
+from qad.mps.charges.make import product_state
+from qad.mps.charges.rows import total_of
 from qad.mps.evolve.tebd import Truncation
 from qad.mps.kernels.dense import past_left, past_right
+from qad.symmetric.tensor import bare
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
     from qad.circuit.ir import Instruction, Program
+    from qad.mps.charges.quantities import Quantities
+    from qad.symmetric.layout import Layout
+    from qad.symmetric.tensor import SymTensor
     from qad.typing import Array
 
 History: TypeAlias = "list[tuple[Any, ...]]"  # the tensors before every gate
-Kept: TypeAlias = "tuple[Any, History]"  # the final walker of a forward sweep, and its history
+Kept: TypeAlias = "tuple[Walker, History]"  # the final walker of a forward sweep, and its history
 
 
 class Target(Protocol):
     """A number that is measured, linear in the projector on the state, or in the state."""
 
-    def value(self, psi: Any, *operands: Array) -> Array:
+    def value(self, psi: Sequence[Any], *operands: Array) -> Array:
         """The number, by a computation that the tape can differentiate by the operands."""
 
-    def bra(self, run: Any, ket: Any, *operands: Any) -> tuple[float, Any]:
+    def bra(self, run: Run, ket: Walker, *operands: Any) -> tuple[float, Walker | None]:
         """A factor, and the walker (None for zero) whose overlap with the state then changes as the number does."""
 
 
@@ -60,26 +72,32 @@ class Run:
     cutoff: float
     bra_bond: int
     start: int = 0  # how many operands are tensors of the initial state; without any it is |0...0>
+    conserved: Quantities | None = None
 
-    def begin(self, start: Sequence[np.ndarray]) -> Any:
+    def begin(self, start: Sequence[np.ndarray]) -> Walker:
         """The initial state."""
-        zero = np.array([1.0, 0.0], self.dtype)[None, :, None]
-        walker = Walker([t.astype(self.dtype) for t in start] or [zero] * self.program.n, 0, self.truncation())
+        tensors: Sequence[Any] = [t.astype(self.dtype) for t in start]
+        if not start and self.conserved is None:
+            tensors = [np.array([1.0, 0.0], self.dtype)[None, :, None]] * self.program.n
+        elif not start:
+            tensors = product_state([0] * self.program.n, self.conserved, self.dtype).tensors
+        walker = self.walker(tensors, self.bond)
         if start:
             walker.press(0, len(start) - 1)
         return walker
 
-    def truncation(self, bond: int | None = None) -> Any:
-        """What cuts the bonds of a chain, by default to what those of the state may have."""
-        return Truncation(self.bond if bond is None else bond, self.cutoff)
+    def walker(self, tensors: Sequence[Any], bond: int) -> Walker:
+        """A chain with its centre at the first site, whose bonds are to be no larger than that."""
+        tensors = [t if t.dtype == self.dtype else t.astype(self.dtype) for t in tensors]
+        return Walker(tensors, 0, Truncation(bond, self.cutoff), self.conserved)
 
-    def state(self, ket: Any) -> Any:
-        """What targets measure of a final walker."""
-        return ket.tensors
-
-    def overlaps(self, bra: Any) -> Any:
-        """The environments of this bra with the states before gates."""
-        return Overlaps(self.program.n, self.dtype)
+    def bra(self, tensors: Sequence[Any]) -> Walker | None:
+        """A chain of any gauge that is to be taken back; None for one that conserves and is zero."""
+        if self.conserved is not None and not weight(tensors) > 0:
+            return None
+        walker = self.walker(tensors, self.bra_bond)
+        walker.press(0, len(tensors) - 1)
+        return walker
 
     @property
     def first(self) -> int:
@@ -97,14 +115,20 @@ class Run:
         return walker, history
 
     def backward(
-        self, real: np.ndarray, complex_: np.ndarray, history: History, bra: Any
+        self, real: np.ndarray, complex_: np.ndarray, history: History, bra: Walker | None
     ) -> tuple[np.ndarray, np.ndarray]:
         """``<bra|psi>`` derived by the two vectors; the walker `bra`, None for zero, is taken back to `first`."""
         vectors = {"real": real, "complex": complex_}
+        if self.conserved is not None:
+            for op in self.program.instructions[self.first :]:
+                require_conserving(op, numbers(op, vectors), self.conserved)
         slopes = {name: np.zeros(vector.shape, complex) for name, vector in vectors.items()}
         if bra is None:
             return slopes["real"], slopes["complex"]
-        overlaps, steps = self.overlaps(bra), list(zip(self.program.instructions, history, strict=True))
+        overlaps, steps = (
+            Overlaps(bra.tensors, self.conserved),
+            list(zip(self.program.instructions, history, strict=True)),
+        )
         with blas_for(min(self.bra_bond, 2 ** (self.program.n // 2))):
             for op, before in reversed(steps[self.first :]):
                 if op.source != "constant":
@@ -113,10 +137,6 @@ class Run:
                 bra.gate(op, numbers(op, vectors), back=True)
         return slopes["real"], slopes["complex"]
 
-    def walker(self, tensors: Sequence[np.ndarray], centre: int) -> Walker:
-        """A chain to be taken back."""
-        return Walker([t.astype(self.dtype, copy=False) for t in tensors], centre, self.truncation(self.bra_bond))
-
 
 def numbers(op: Instruction, vectors: dict[str, np.ndarray]) -> np.ndarray | None:
     """The numbers of an instruction, None where it has none."""
@@ -124,31 +144,61 @@ def numbers(op: Instruction, vectors: dict[str, np.ndarray]) -> np.ndarray | Non
     return None if v is None else v[0]
 
 
+@dataclass(frozen=True, eq=False)
 class Energy(Target):
-    """``<psi|H|psi>`` of a matrix product operator H of the given tensors."""
+    """``<psi|H|psi>`` of a matrix product operator H: of tensors given as operands, or of those that conserve.
 
-    def value(self, psi: Sequence[np.ndarray], *operator: Array) -> Array:
-        (value,), scale = sandwich(psi, operator_matrices(operator, psi[0].dtype), psi)
+    Attributes
+    ----------
+    operator : list of SymTensor or None
+    broken : str
+        What a part of the observable adds to the charge that is left out of them; nothing where it conserves.
+    """
+
+    operator: Sequence[SymTensor] | None = None
+    broken: str = ""
+
+    def value(self, psi: Sequence[Any], *operator: Array) -> Array:
+        operators = self.operator or operator_matrices(operator, psi[0].dtype)
+        (value,), scale = sandwich(psi, operators, psi)
         return value.real * factor(value.real, scale)
 
-    def bra(self, run: Run, ket: Walker, *operator: np.ndarray) -> tuple[float, Walker]:
-        walker = run.walker(ket.tensors, ket.centre)
-        walker.move(0)
-        walker.apply(0, operator, unitary=False)
-        return 2.0, walker
+    def bra(self, run: Run, ket: Walker, *operator: np.ndarray) -> tuple[float, Walker | None]:
+        if self.broken:
+            raise ArgumentError(
+                f"an observable adds {self.broken}: c.mps(conserve=...) has derivatives of observables that conserve; "
+                "leave conserve out"
+            )
+        pairs = zip(self.operator or operator, ket.tensors, strict=True)
+        return 2.0, run.bra([applied(w.astype(run.dtype), t) for w, t in pairs])
 
 
+@dataclass(frozen=True, eq=False)
 class Overlap(Target):
-    """``<phi|psi>`` with a chain of the given tensors."""
+    """``<phi|psi>`` with a chain of the given tensors, or numbers of symmetric ones."""
 
-    def value(self, psi: Sequence[np.ndarray], *phi: Array) -> Array:
-        (value,), scale = sandwich(phi, None, psi)
+    where: tuple[Layout, ...] = ()
+
+    def value(self, psi: Sequence[Any], *phi: Array) -> Array:
+        bra = self.tensors(phi)
+        if self.where and total_of(bra) != total_of(psi):
+            return 0 * phi[0].sum()
+        (value,), scale = sandwich(bra, None, psi)
         return value * factor(value, scale)
 
-    def bra(self, run: Run, ket: Walker, *phi: np.ndarray) -> tuple[float, Walker]:
-        walker = run.walker(phi, 0)
-        walker.press(0, len(phi) - 1)
-        return 1.0, walker
+    def bra(self, run: Run, ket: Walker, *phi: np.ndarray) -> tuple[float, Walker | None]:
+        bra = self.tensors(phi)
+        if self.where and total_of(bra) != total_of(ket.tensors):
+            one, two = (run.conserved.symmetry.shown(total_of(x)) for x in (ket.tensors, bra))
+            raise ArgumentError(
+                f"the overlap of charge {one} with a state of charge {two} is 0 here, and its derivative takes gates "
+                "that do not conserve: leave conserve out"
+            )
+        return 1.0, run.bra(bra)
+
+    def tensors(self, phi: Sequence[Array]) -> Sequence[Any]:
+        """The site tensors of the operands."""
+        return [bare(*pair) for pair in zip(self.where, phi, strict=True)] if self.where else phi
 
 
 @primitive(keeps=True)
@@ -165,14 +215,18 @@ def measured(
     the operands that are its own.
     """
     ket, history = run.forward(real, complex_, *operands[: run.start])
-    psi = run.state(ket)
-    return tuple(target.value(psi, *operands[own]) for target, own in targets), (ket, history)
+    return tuple(target.value(ket.tensors, *operands[own]) for target, own in targets), (ket, history)
 
 
 @opaque
-def final_tensors(real: np.ndarray, complex_: np.ndarray, *start: np.ndarray, run: Run) -> tuple[np.ndarray, ...]:
-    """The tensors of the final state."""
-    return tuple(run.forward(real, complex_, *start)[0].tensors)
+def slopes_by_own(
+    slope: np.ndarray, real: np.ndarray, complex_: np.ndarray, *operands: np.ndarray, run: Run, target: Target,
+    kept: Kept | None,
+) -> tuple[np.ndarray, ...]:  # fmt: skip
+    """The cotangents of what is a target's own, of that of its number."""
+    start, own = operands[: run.start], operands[run.start :]
+    ket = (run.forward(real, complex_, *start) if kept is None else kept)[0]
+    return tuple(c.conj() for c in vjp(partial(target.value, ket.tensors), *own)[1](np.conj(slope)))
 
 
 @opaque
@@ -206,7 +260,7 @@ def _measured_vjp(needed, g, ans, real, complex_, *operands, run, targets, kept=
             "the chain engine has first derivatives only: c.expectation, of the state vector, and c.network have all"
         )
     out = dict.fromkeys(needed, 0.0)
-    psi, start = None, operands[: run.start]
+    start = operands[: run.start]
     for slope, (target, own) in zip(g, targets, strict=True):
         if slope is None:
             continue
@@ -216,9 +270,8 @@ def _measured_vjp(needed, g, ans, real, complex_, *operands, run, targets, kept=
             for i, (one, x) in enumerate(zip(others, (complex_, *start), strict=True), 1):
                 out[i] = out.get(i, 0.0) + (slope * one if x.dtype.kind == "c" else (slope * one).real)
         if needed[-1] > 1 + run.start:
-            psi = psi or (final_tensors(real, complex_, *start, run=run) if kept is None else kept[0].tensors)
-            found = vjp(partial(target.value, psi), *operands[own])[1](np.conj(slope))
-            out |= {i: c.conj() for i, c in enumerate(found, 2 + own.start)}
+            found = slopes_by_own(slope, real, complex_, *start, *operands[own], run=run, target=target, kept=kept)
+            out |= dict(enumerate(found, 2 + own.start))
     return tuple(out[i] for i in needed)
 
 

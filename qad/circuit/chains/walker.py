@@ -1,4 +1,4 @@
-"""A chain with its centre, on which site operators act: gates of a circuit, and operators of its observables."""
+"""A chain with its centre, on which gates of a circuit act, and operators of its observables."""
 
 from __future__ import annotations
 
@@ -6,15 +6,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qad.circuit.chains.charges import shifted, surviving
 from qad.circuit.chains.operators import adjoint, site_operators
 from qad.mps.chain.canonical import move_left, move_right
 from qad.mps.chain.site_tensors import applied as site_applied
 from qad.mps.evolve.tebd import applied
+from qad.symmetric.generic import join, laid_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import Any
 
     from qad.circuit.ir import Instruction
+    from qad.mps.charges.quantities import Quantities
     from qad.mps.evolve.tebd import Truncation
 
 
@@ -23,55 +27,64 @@ class Walker:
 
     Parameters
     ----------
-    tensors : list of arrays (left, 2, right)
-        Isometries before and after the centre.  The arrays are never written into, so that earlier lists of them stay.
+    tensors : list of arrays or SymTensors (left, 2, right)
+        Isometries before and after the centre.  They are never written into, so that earlier lists of them stay.
     centre : int
     truncation : Truncation
         Cuts bonds, and keeps account of it.
+    conserved : Quantities, optional
+        What the chain conserves.
     """
 
-    tensors: list[np.ndarray]
+    tensors: list[Any]
     centre: int
     truncation: Truncation
+    conserved: Quantities | None
 
-    def __init__(self, tensors: Iterable[np.ndarray], centre: int, truncation: Truncation):
-        self.tensors, self.centre, self.truncation = list(tensors), centre, truncation
+    def __init__(
+        self, tensors: Iterable[Any], centre: int, truncation: Truncation, conserved: Quantities | None = None
+    ):
+        self.tensors, self.centre, self.truncation, self.conserved = list(tensors), centre, truncation, conserved
 
     def gate(self, op: Instruction, numbers: np.ndarray | None, back: bool = False) -> None:
-        """Apply an instruction of these numbers, or `back` in the circuit its adjoint."""
+        """Apply an instruction of these numbers, or `back` in the circuit its adjoint; the centre ends beside it."""
+        if self.conserved is not None:
+            first, last = min((*op.controls, *op.targets)), max((*op.controls, *op.targets))
+            self.reach(first, last)
+            charge, found = surviving(self.tensors, op, numbers, back, self.conserved)
+            if any(charge):
+                self.tensors[last + 1 :] = [shifted(tensor, (0, 2), charge) for tensor in self.tensors[last + 1 :]]
+            self.put(first, found, to_right=not back)
+            return
         first, operators = site_operators(op, numbers)
-        self.apply(first, adjoint(operators) if back else operators, op.unitary, to_right=not back)
-
-    def apply(self, first: int, operators: Sequence[np.ndarray], unitary: bool, to_right: bool = True) -> None:
-        """Apply site operators from the site `first` on; the centre ends where the next gates are expected."""
+        operators = [w.astype(self.tensors[0].dtype, copy=False) for w in (adjoint(operators) if back else operators)]
         last = first + len(operators) - 1
-        operators = [w.astype(self.tensors[0].dtype, copy=False) for w in operators]
-        if first == last:
-            if not unitary:
-                self.move(first)
-            self.tensors[first] = (operators[0][0, 0] @ self.tensors[first]).astype(self.tensors[first].dtype)
+        if first < last or not op.unitary:
+            self.reach(first, last)
+        self.put(first, changed(operators, self.tensors, first), to_right=not back)
+
+    def put(self, first: int, found: Sequence[Any], to_right: bool = True) -> None:
+        """Put tensors of sites in the place of those from the site `first` on, a pair of legs (a, s, t, b) as it is."""
+        if found[0].ndim == 4:
+            self.tensors[first], self.tensors[first + 1] = self.truncation.split(found[0], to_right)
+            self.centre = first + to_right
             return
-        self.move(min(max(self.centre, first), last))
-        if last == first + 1:
-            gate = np.tensordot(operators[0][0], operators[1][:, 0], (0, 0)).transpose(0, 2, 1, 3)
-            pair = applied(gate, self.tensors, first)
-            self.tensors[first], self.tensors[last] = self.truncation.split(pair, to_right)
-            self.centre = last if to_right else first
-            return
-        for site, w in enumerate(operators, first):
-            self.tensors[site] = site_applied(w, self.tensors[site])
-        self.press(first, last)
+        self.tensors[first : first + len(found)] = found
+        if len(found) > 1:
+            self.press(first, first + len(found) - 1)
 
     def press(self, first: int, last: int) -> None:
         """Make bonds as small as allowed between two sites, outside of which the chain is canonical."""
-        self.centre = first
-        self.move(last)
-        for site in range(last, first, -1):
-            left, phys, right = self.tensors[site].shape
-            pair = self.tensors[site].reshape(left, 1, phys, right)
-            carried, self.tensors[site] = self.truncation.split(pair, to_right=False)
-            self.tensors[site - 1] = self.tensors[site - 1] @ carried[:, 0]
-        self.centre = first
+        self.centre = last
+        self.move(first)
+        for site in range(first, last):
+            self.tensors[site], carried = self.truncation.split(self.tensors[site], to_right=True)
+            self.tensors[site + 1] = laid_out(join(carried, self.tensors[site + 1]), 2)
+        self.centre = last
+
+    def reach(self, first: int, last: int) -> None:
+        """Move the centre to the nearest of some sites."""
+        self.move(min(max(self.centre, first), last))
 
     def move(self, site: int) -> None:
         """Move the centre."""
@@ -81,3 +94,13 @@ class Walker:
         while self.centre > site:
             move_left(self.tensors, self.centre)
             self.centre -= 1
+
+
+def changed(operators: Sequence[np.ndarray], tensors: Sequence[np.ndarray], first: int) -> list[np.ndarray]:
+    """The tensors from the site `first` on after operators on them, as `Walker.put` takes them."""
+    if len(operators) == 1:
+        return [operators[0][0, 0] @ tensors[first]]
+    if len(operators) == 2:
+        gate = np.tensordot(operators[0][0], operators[1][:, 0], (0, 0)).transpose(0, 2, 1, 3)
+        return [applied(gate, tensors, first)]
+    return [site_applied(w, tensors[site]) for site, w in enumerate(operators, first)]

@@ -108,12 +108,15 @@ def reduced(sides: Sides, sites: Sequence[int], orders: Sequence[np.ndarray] | N
     return dense.reshape(size, size)
 
 
-def opened(environment: Any, tensor: Any, keep: bool) -> Any:
-    """An environment (bra, pairs of physical legs, ket) past a site whose physical legs are summed over, or kept."""
-    half = join(environment, tensor)  # bra, pairs, s, b
+def opened(environment: Any, tensor: Any, keep: bool, bra: Any = None) -> Any:
+    """An environment (bra, pairs of physical legs, ket) past a site whose physical legs are summed over, or kept.
+
+    The bra is the ket where it is not given.
+    """
+    half, bra = join(environment, tensor), tensor if bra is None else bra  # bra, pairs, s, b
     if not keep:
-        return join(tensor.conj(), half, ((0, 1), (0, half.ndim - 2)))
-    found = join(tensor.conj(), half, ((0,), (0,)))  # s' b' pairs s b
+        return join(bra.conj(), half, ((0, 1), (0, half.ndim - 2)))
+    found = join(bra.conj(), half, ((0,), (0,)))  # s' b' pairs s b
     end = found.ndim - 2
     return permuted(found, 1, *range(2, end), 0, end, end + 1)
 

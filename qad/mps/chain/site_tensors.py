@@ -8,6 +8,11 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.mps.charges.quantities import kinds as kinds_of
+from qad.symmetric.contraction import tensordot
+from qad.symmetric.fusing import fuse
+from qad.symmetric.layout import layout
+from qad.symmetric.legs import Leg
+from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -73,8 +78,13 @@ def stacked(upper: Array, lower: Array) -> Array:
     return product.reshape(a, b, out, c, d, in_).transpose(0, 3, 1, 4, 2, 5).reshape(a * c, b * d, out, in_)
 
 
-def applied(upper: Array, lower: Array) -> Array:
-    """The site tensor of an operator applied to a state."""
+def applied(upper: Any, lower: Any) -> Any:
+    """The site tensor of an operator applied to a state, whose bonds are pairs of a channel and a bond."""
+    if type(lower) is SymTensor:
+        product = tensordot(upper, lower, ([3], [1])).transpose(0, 3, 2, 1, 4)  # u a s' v b
+        product = fuse(fuse(product, (3, 4)), (0, 1))
+        legs = tuple([Leg._made(leg.symmetry, leg.charges, leg.dims, leg.flow) for leg in product.legs])
+        return SymTensor(layout(legs, 2, product.layout.total, product.symmetry), product.resplit(2).data)
     a, b, out, inner = upper.shape
     c, _, d = lower.shape
     product = upper.reshape(-1, inner) @ lower.transpose(1, 0, 2).reshape(inner, -1)

@@ -7,14 +7,10 @@ from typing import TYPE_CHECKING
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor
 from qad.mps.chain.methods import offered
+from qad.mps.chain.site_tensors import applied
 from qad.mps.charges.state import SymmetricMPS
 from qad.mps.kernels.charged import Operator
 from qad.mps.kernels.dense import Rows
-from qad.symmetric.contraction import tensordot
-from qad.symmetric.fusing import fuse
-from qad.symmetric.layout import layout
-from qad.symmetric.legs import Leg
-from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
     from typing import Any
@@ -64,10 +60,4 @@ def after(psi: SymmetricMPS, H: MPO) -> SymmetricMPS:
     """The state that an operator makes, its bonds pairs of a channel and a bond."""
     if not hasattr(H, "conserving"):
         return NotImplemented
-    tensors = []
-    for w, tensor in zip(operator_for(psi, H).sites, psi, strict=True):
-        product = tensordot(w, tensor, ([3], [1])).transpose(0, 3, 2, 1, 4)  # u a s' v b
-        product = fuse(fuse(product, (3, 4)), (0, 1))
-        legs = tuple([Leg._made(leg.symmetry, leg.charges, leg.dims, leg.flow) for leg in product.legs])
-        tensors.append(SymTensor(layout(legs, 2, product.layout.total, product.symmetry), product.resplit(2).data))
-    return SymmetricMPS(tensors, psi.conserved)
+    return SymmetricMPS(map(applied, operator_for(psi, H).sites, psi), psi.conserved)
