@@ -85,9 +85,9 @@ def loops():
     """Of networks: a pair by NumPy, an entry of a compiled loop, and the loop."""
     import numpy as np
 
-    from qad.contract.compiler import has_compiler
-    from qad.contract.execute import execution
-    from qad.contract.planner import find_plan
+    from qad.contract.plan.planner import find_plan
+    from qad.contract.run.compiler import has_compiler
+    from qad.contract.run.execute import execution
 
     def chain(count, compiled):
         terms = tuple((place, place + 1) for place in range(count))

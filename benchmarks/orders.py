@@ -14,11 +14,11 @@ import time
 from importlib.metadata import version
 from statistics import median
 
-from qad.contract.order import from_path, to_path
-from qad.contract.parse import label_sizes, parse
-from qad.contract.stages import network_of
-from qad.contract.timed import timed_order
-from qad.contract.tree import Tree
+from qad.contract.notation.parse import label_sizes, parse
+from qad.contract.order.order import from_path, to_path
+from qad.contract.order.timed import timed_order
+from qad.contract.order.tree import Tree
+from qad.contract.plan.stages import network_of
 
 from . import RESULTS
 from .contraction import network, peps

@@ -37,12 +37,12 @@ if _FOR_EDITORS:
 
 from qad import extend, linalg
 from qad import rules as _rules  # gives NumPy's functions and Tensor their derivatives
-from qad.contract.einsum import einsum, tensordot
-from qad.contract.ncon import ncon
-from qad.contract.plan import Plan
-from qad.contract.planner import plan
-from qad.contract.tasks import for_each
-from qad.contract.trace import partial_trace, tr
+from qad.contract.notation.einsum import einsum, tensordot
+from qad.contract.notation.ncon import ncon
+from qad.contract.notation.trace import partial_trace, tr
+from qad.contract.plan.plan import Plan
+from qad.contract.plan.planner import plan
+from qad.contract.run.tasks import for_each
 from qad.core import errors
 from qad.core.config import config
 from qad.core.errors import QadError

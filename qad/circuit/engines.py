@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from qad.circuit import reference
-from qad.contract.compiler import has_compiler
+from qad.contract.run.compiler import has_compiler
 from qad.core.errors import ArgumentError
 
 if TYPE_CHECKING:

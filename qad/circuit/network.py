@@ -20,8 +20,8 @@ from qad.circuit.checks import check_bits, check_qubits
 from qad.circuit.gates import ID, SWAP, X, pauli_matrix
 from qad.circuit.observables import Projector, as_observable, hermitian
 from qad.circuit.pauli import PauliSum
-from qad.contract.einsum import einsum
-from qad.contract.planner import plan
+from qad.contract.notation.einsum import einsum
+from qad.contract.plan.planner import plan
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, like
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from qad.circuit.builder import Builder
     from qad.circuit.ir import Instruction
-    from qad.contract.plan import Plan
+    from qad.contract.plan.plan import Plan
     from qad.typing import Array
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qad.contract.compiler import has_compiler
+from qad.contract.run.compiler import has_compiler
 from qad.core.waiting import tell
 
 __all__ = ["warm_up"]
@@ -23,7 +23,7 @@ def warm_up() -> None:
         tell("there is nothing to compile: llvmlite is not installed (pip install 'qad[fast]')")
         return
     from qad.circuit.compiled import kernels
-    from qad.contract import compiled
+    from qad.contract.run import compiled
     from qad.frozen.run.compiled import runs as frozen
     from qad.symmetric import compiled as symmetric
 

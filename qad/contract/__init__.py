@@ -1,9 +1,9 @@
 """Index notation: parse, order, plan, execute; traces and whole networks."""
 
-from qad.contract.einsum import einsum, tensordot
-from qad.contract.ncon import ncon
-from qad.contract.plan import Plan
-from qad.contract.planner import plan
-from qad.contract.trace import partial_trace, tr
+from qad.contract.notation.einsum import einsum, tensordot
+from qad.contract.notation.ncon import ncon
+from qad.contract.notation.trace import partial_trace, tr
+from qad.contract.plan.plan import Plan
+from qad.contract.plan.planner import plan
 
 __all__ = ["Plan", "einsum", "ncon", "partial_trace", "plan", "tensordot", "tr"]

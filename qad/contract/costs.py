@@ -12,18 +12,18 @@ CALL = 2000.0  # a call of NumPy's on small arrays with the Python around it: vi
 MULTIPLY_ADD = 0.15  # of a large product of matrices, by BLAS
 ELEMENT_ADDED = 1.5  # an element of a sum of arrays
 
-# -- products of matrices (`qad.contract.lower`), beyond their multiply-adds
+# -- products of matrices (`qad.contract.plan.lower`), beyond their multiply-adds
 PRODUCT_CALL, MATMUL_CALL = 150.0, 1000.0  # one product of a stack; the stack
 SMALLER_OPERAND, LARGER_OPERAND, RESULT = 2.0, 0.6, 0.75  # per element
 COPY_CALL, COPY_ELEMENT, COPY_RUN = 500.0, 2.0, 6.0  # a run: elements whose distance stays the same on both sides
 MISPLACED = 0.75  # of a copy: the reader of a result in the wrong order may have to copy it
 
-# -- compiled loops (`qad.contract.compiled.loop`)
+# -- compiled loops (`qad.contract.run.compiled.loop`)
 LOOP_CALL, ENTRY = 5000.0, 200.0  # of a whole loop, its operands gathered; of each of its entries
 LARGE_PAIR = 30_000.0  # mean time of the pairs of a network from which on what a loop saves is not worth its copies
 BLAS_FROM = {"f": 2**17, "c": 2**20}  # multiply-adds of a product from which on BLAS is as fast, by the kind of dtype
 
-# -- tiles of products of small matrices (`qad.contract.compiled.kernel`): what caches and registers hold
+# -- tiles of products of small matrices (`qad.contract.run.compiled.kernel`): what caches and registers hold
 WIDTH = 64  # bytes of a row of a tile: two registers of AVX2, one of AVX-512, four of NEON
 LONGEST = 512  # terms of a sum, beyond which a strip of an operand leaves the first cache; then BLAS is called
 NEAR, MANY = 2048, 32  # a second operand of more elements is copied strip by strip, for a result of so many rows

@@ -20,7 +20,7 @@ require("qad.interop.cotengra", "cotengra")
 
 from cotengra import ContractionTree
 
-from qad.contract.planner import find_plan
+from qad.contract.plan.planner import find_plan
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence

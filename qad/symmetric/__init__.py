@@ -1,7 +1,7 @@
 """Symmetric tensors: blocks of definite charge under U(1), Z_n, fermion parity and products of them."""
 
-from qad.contract.einsum import einsum
-from qad.contract.ncon import ncon
+from qad.contract.notation.einsum import einsum
+from qad.contract.notation.ncon import ncon
 from qad.symmetric import networks as _networks  # has qad.einsum and qad.ncon take symmetric tensors
 from qad.symmetric.contraction import tensordot, trace, vdot
 from qad.symmetric.create import eye, from_blocks, from_dense, random, zeros

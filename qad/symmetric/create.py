@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.contract.operands import as_operand
+from qad.contract.notation.operands import as_operand
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import like, stack_of, value_of
 from qad.symmetric.groups import symmetry as symmetry_of

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from qad.contract.compiler import has_compiler
+from qad.contract.run.compiler import has_compiler
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

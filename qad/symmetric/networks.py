@@ -6,10 +6,10 @@ from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from qad.contract.operands import recorded
-from qad.contract.others import CONTRACTORS, Contractor
-from qad.contract.parse import parse, parse_lists
-from qad.contract.planner import find_plan
+from qad.contract.notation.contractors import CONTRACTORS, Contractor
+from qad.contract.notation.operands import recorded
+from qad.contract.notation.parse import parse, parse_lists
+from qad.contract.plan.planner import find_plan
 from qad.core.errors import ArgumentError, ShapeError
 from qad.symmetric.contraction import Contraction, closing, contraction, identity_beside, result_of, tensordot, why_not
 from qad.symmetric.layout import Layout, layout

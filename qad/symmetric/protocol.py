@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.contract.einsum import einsum
+from qad.contract.notation.einsum import einsum
 from qad.core.errors import ArgumentError
 from qad.symmetric.contraction import tensordot, trace, vdot
 from qad.symmetric.operators import FUNCTIONS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from qad.contract.operands import as_operand
+from qad.contract.notation.operands import as_operand
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import like
 from qad.symmetric.gemms import Gemms, gemms

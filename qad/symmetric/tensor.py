@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.contract.operands import as_operand
+from qad.contract.notation.operands import as_operand
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import register
 from qad.linalg.functions.norm import norm

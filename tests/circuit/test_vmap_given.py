@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import qad
-from qad.contract.small_matmul import multiply
+from qad.contract.run.small_matmul import multiply
 
 H = qad.PauliSum({"XY": 1.0, "ZI": 0.3})
 M = np.random.default_rng(0).normal(size=(3, 4, 4)) + 1j * np.random.default_rng(1).normal(size=(3, 4, 4))

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from qad.contract import pair as pair_module
-from qad.contract import planner as planner_module
-from qad.contract.execute import execution
-from qad.contract.planner import find_plan
+from qad.contract.plan import planner as planner_module
+from qad.contract.plan.planner import find_plan
+from qad.contract.run import pair as pair_module
+from qad.contract.run.execute import execution
 
 
 class Counter:

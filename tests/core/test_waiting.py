@@ -12,7 +12,8 @@ from threading import Event
 import pytest
 
 import qad
-from qad.contract import order, planner
+from qad.contract.order import order
+from qad.contract.plan import planner
 from qad.core import waiting
 from qad.core.waiting import COMPILING, NOT_KEPT, tell, tell_once
 
@@ -140,7 +141,7 @@ def test_a_first_contraction_is_told_and_no_second(plain):
 
 SOME = """
 from qad.circuit.compiled import kernels
-from qad.contract import compiled
+from qad.contract.run import compiled
 compiled.warm_up("d")
 kernels.warm_up("D")
 """

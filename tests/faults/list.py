@@ -246,14 +246,22 @@ FAULTS = [
     ),
     # contractions
     Fault(
-        "contract/trace.py", "lambda g, ans, a, b: g * a.T,", "lambda g, ans, a, b: g * a,", "contract/test_trace.py"
+        "contract/notation/trace.py",
+        "lambda g, ans, a, b: g * a.T,",
+        "lambda g, ans, a, b: g * a,",
+        "contract/notation/test_trace.py",
     ),
-    Fault("contract/hermitian.py", "return (x + x.value) * 0.5", "return x + x.value", "contract/test_hermitian.py"),
     Fault(
-        "contract/ncon.py",
+        "contract/hermitian/real_form.py",
+        "return (x + x.value) * 0.5",
+        "return x + x.value",
+        "contract/hermitian/test_real_form.py",
+    ),
+    Fault(
+        "contract/notation/ncon.py",
         'return (1, 0, label) if isinstance(label, str) else (0, -label, "")',
         'return (1, 0, label) if isinstance(label, str) else (0, label, "")',
-        "contract/test_einsum.py",
+        "contract/notation/test_einsum.py",
     ),
     # symmetric tensors
     Fault(

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import qad
-from qad.contract.tasks import at_once, in_order
+from qad.contract.run.tasks import at_once, in_order
 from qad.core.trees import flatten
-from tests.contract.jobs import JOBS
+from tests.contract.run.jobs import JOBS
 
 pytest.importorskip("distributed", reason="the optional package distributed (of dask) is not installed")
 

@@ -31,7 +31,7 @@ REFUSED = ()
 LOOPING = {
     "qad.linalg.implicit.root.root",  # iterations of which each example needs its own number
     "qad.linalg.implicit.root._rule",
-    "qad.contract.slices.sum_slices",  # slices bound the memory of one example: all examples at once would exceed it
+    "qad.contract.run.slices.sum_slices",  # slices bound the memory of one example: all at once would exceed it
     "qad.rules.sets.representatives",  # as many as there are different values
     "qad.rules.sparse.sparse_times",  # SciPy's, of one matrix
 }

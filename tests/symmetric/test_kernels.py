@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qad.contract.compiler import has_compiler
+from qad.contract.run.compiler import has_compiler
 from qad.symmetric import Leg, kernels, random, tensordot
 from qad.symmetric.contraction import contraction
 from qad.symmetric.gemms import gemms

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.contract.network import network
-from qad.contract.pair import contract
-from qad.contract.trace import ring_trace, trace_product
-from qad.contract.unary import reduce
+from qad.contract.notation.trace import ring_trace, trace_product
+from qad.contract.plan.unary import reduce
+from qad.contract.run.network import network
+from qad.contract.run.pair import contract
 from qad.rules.complex import square_of_size
 from qad.rules.products import matrix_product, stack_product
 from qad.rules.reduce import spread

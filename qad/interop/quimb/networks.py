@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import autoray
 
 from qad.contract import einsum
-from qad.contract.hermitian import partners
+from qad.contract.hermitian.real_form import partners
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from qad.contract.compiler import has_compiler
 from qad.contract.costs import CALL, ELEMENT_ADDED, ENTRY, MULTIPLY_ADD
+from qad.contract.run.compiler import has_compiler
 from qad.core.errors import ArgumentError
 from qad.extend import like
 from qad.mps.chain.sandwich import check_quotient, operator_matrices, quotient

@@ -1,4 +1,4 @@
-"""The sweeps of an energy as one call: what `Sparse` does site by site, written down for `qad.contract.compiled.loop`.
+"""The sweeps of an energy as one call: what `Sparse` does site by site, as a table (`qad.contract.run.entries`).
 
 At small bonds Python's calls take longer than the products that they ask for.  So both sweeps are written once as
 tables of products and sums on one block of memory, and a compiled loop (the extra ``fast``) carries them
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.contract.compiler import replay
-from qad.contract.entries import Add, Product, Rescale, entry
+from qad.contract.run.compiler import replay
+from qad.contract.run.entries import Add, Product, Rescale, entry
 from qad.mps.energy.sweep_numpy import CHECK_EVERY, ROOM
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ class Code:
         self.numbers: list[int] = []
 
     def array(self) -> np.ndarray:
-        """What `qad.contract.compiled.loop` reads."""
+        """What `qad.contract.run.compiled.loop` reads."""
         return np.array(self.numbers, np.int64)
 
     def rescale(self, start: int, size: int, exponent: int) -> None:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.contract.compiled import FILES
-from qad.contract.compiled.blas import symbols
 from qad.contract.costs import LONGEST, WIDTH
+from qad.contract.run.compiled import FILES
+from qad.contract.run.compiled.blas import symbols
 from qad.native import COMPLEX, INT, REAL, Block, Kernels
 from qad.native.values import Kind
 from qad.symmetric.compiled import loops

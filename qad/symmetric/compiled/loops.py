@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from qad.contract.compiled.kernel import multiply
+from qad.contract.run.compiled.kernel import multiply
 
 if TYPE_CHECKING:
     import numpy as np

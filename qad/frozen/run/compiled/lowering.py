@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from qad.contract.compiler import has_compiler
+from qad.contract.run.compiler import has_compiler
 from qad.frozen.passes.rewriting import is_view
 from qad.frozen.program.functions import RESHAPE, SUM, VIEWS
 from qad.frozen.program.program import Var

@@ -73,7 +73,7 @@ sys.modules["llvmlite"] = None
 import numpy as np
 import qad
 from importlib.util import find_spec
-from qad.contract import compiler
+from qad.contract.run import compiler
 compiler.has_compiler.cache_clear()
 compiler.find_spec = lambda name: None
 f = qad.freeze(lambda x: sum(np.sin(x * k) for k in range(20)))

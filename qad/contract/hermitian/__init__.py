@@ -1,0 +1,1 @@
+"""Real forms ``<psi|O|psi>``, whose derivative is taken of one half."""

@@ -1,0 +1,1 @@
+"""From what the caller writes, subscripts, labels or factors of a trace, to networks."""

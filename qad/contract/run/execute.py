@@ -1,0 +1,187 @@
+"""What a plan does for some variable operands: which values are kept for the backward pass, and its products.
+
+Pairs are carried out one by one, or, where their arrays are small, all of them as one compiled loop
+(`qad.contract.run.bytecode`).  The plan says which, so a call does what the call before it did.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+from numpy import empty, ndarray, result_type
+
+from qad.contract.run.bytecode import Bytecode
+from qad.contract.run.compiler import replay
+from qad.contract.run.gather import gather
+from qad.contract.run.small_matmul import DTYPES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any, TypeAlias
+
+    from numpy import dtype
+
+    from qad.contract.run.pair import Pair
+
+    Plan: TypeAlias = Any  # of plan.py, which imports this file
+    Step: TypeAlias = tuple[int, int, int, Pair]
+    State: TypeAlias = tuple[
+        Bytecode | None, Any
+    ]  # what the backward pass needs: the block of a loop, or values by node
+
+__all__ = ["Execution", "execution"]
+
+
+class Execution:
+    """A plan for given variables; made by `execution`, never changed.
+
+    Attributes
+    ----------
+    kept : tuple of int
+        Nodes whose values the backward pass needs, beyond the operands themselves.
+    again : dict
+        Where memory is short: node -> the steps below it, which the backward pass carries out once more when it gets
+        there, for the values of the nodes `renewed`.
+    steps : tuple
+        The backward pass, from the root down: the result's node, the operands' nodes, the recipes of their cotangents,
+        None where one is not needed.
+    whole : tuple
+        The forward pass: node, operands' nodes, recipe.
+    """
+
+    plan: Plan
+    wanted: tuple[int, ...]
+    whole: tuple[Step, ...]
+    again: dict[int, tuple[Step, ...]]
+    renewed: set[int]
+    passing: set[int]
+    kept: tuple[int, ...]
+    steps: tuple[tuple[int, int, int, Pair | None, Pair | None], ...]
+    way: Callable[[Pair], Callable[..., Any]]
+
+    def __init__(self, plan: Plan, wanted: tuple[int, ...]):
+        self.plan, self.wanted, count = plan, wanted, len(plan.shapes)
+        held, needed, steps = set(wanted), set(), []
+        self.whole = tuple([(node, *step) for node, step in enumerate(plan.steps, count)])
+        for node, left, right, recipe in self.whole:
+            to_left, to_right = left in held, right in held
+            if not (to_left or to_right):
+                continue
+            held.add(node)
+            needed.update(child for child, side in ((right, to_left), (left, to_right)) if side)
+            steps.append((node, left, right, recipe.left if to_left else None, recipe.right if to_right else None))
+        prepared = {number for number, _ in plan.prepare}
+        needed = {node for node in needed if node >= count or node in prepared}
+        self.again = {top: self._below(top, count) for top in plan.again if top in held}
+        self.renewed = needed.intersection(node for part in self.again.values() for node, *_ in part)
+        self.passing = {node for part in self.again.values() for node, *_ in part} - self.renewed
+        starts = {
+            child for part in self.again.values() for _, *pair, _ in part for child in pair if child in self.again
+        }
+        self.kept = tuple(sorted((needed - self.renewed) | starts))
+        self.steps = tuple(reversed(steps))
+        sides = {
+            child
+            for _, *pair, to_left, to_right in steps
+            for child, to in zip(pair, (to_right, to_left), strict=True)
+            if to is not None
+        }
+        constants = set(range(count)).difference(wanted)
+        self._read = tuple(sorted(constants if self.again else constants & sides))
+        self.way = attrgetter("quick" if plan.compiled else "run")  # of the recipes
+
+    def _below(self, top, count):
+        """The steps below a node that is the top of a subtree to be computed again, down to the next such nodes."""
+        steps, found, stack = {step[0]: step for step in self.whole}, [], [top]
+        while stack:
+            for child in steps[stack.pop()][1:3]:
+                if child >= count and child not in self.plan.again:
+                    found.append(steps[child])
+                    stack.append(child)
+        return sorted(found)
+
+    def renew(self, part: Sequence[Step], values: dict[int, Any]) -> None:
+        """Carry out the steps of a subtree once more; `values` are updated with what the backward pass needs."""
+        found = dict(values)
+        for node, left, right, recipe in part:
+            found[node] = recipe.run(found[left], found[right])
+            for child in (left, right):
+                if child not in values and child not in self.renewed:
+                    del found[child]
+        values.update((node, found[node]) for node, *_ in part if node in self.renewed)
+
+    @cached_property
+    def bytecode(self) -> Bytecode:
+        """Both passes as tables for a compiled loop."""
+        return Bytecode(self.plan, self.whole, self.kept, self.steps)
+
+    def loop_dtype(self, values: Sequence[Any]) -> dtype[Any] | None:
+        """The dtype in which a compiled loop is run on arrays like `values`; None where the pairs run one by one."""
+        if self.plan.compiled != "loop" or {type(values[node]) for node in self.bytecode.leaves} != {ndarray}:
+            return None
+        kinds = {values[node].dtype for node in self.bytecode.leaves}
+        kind = kinds.pop() if len(kinds) == 1 else result_type(*kinds)
+        return kind if kind in DTYPES else None
+
+    def forward(self, operands: Sequence[Any]) -> tuple[Any, State]:
+        """The value of the network for plain operands, and what `backward` needs besides."""
+        values = [*operands, *[None] * len(self.plan.steps)]
+        for number, recipe in self.plan.prepare:
+            values[number] = recipe.run(values[number])
+        kind = self.loop_dtype(values)
+        if kind is not None:
+            bytecode, root = self.bytecode, len(values) - 1
+            block = empty(bytecode.size, kind)
+            gather([values[node] for node in bytecode.leaves], block[: bytecode.inputs])
+            replay(bytecode.forward, block, block)
+            return bytecode.values(block, (root,))[root].copy()[()], (bytecode, block)
+        kept, way = self.kept, self.way
+        for node, left, right, recipe in self.whole:
+            values[node] = way(recipe)(values[left], values[right])
+            for child in (left, right):
+                if child not in kept:
+                    values[child] = None
+        return values[-1], (None, {node: values[node] for node in kept})
+
+    def read(self, state: State) -> tuple[int, ...]:
+        """The numbers of the constant operands that the backward pass reads: in a compiled loop it has copies."""
+        return self._read if state[0] is None else ()
+
+    def intermediates(self, operands: Sequence[Any], state: State) -> dict[int, Any]:
+        """The values of all nodes that the backward pass needs, operands included; `state` is what `forward` left."""
+        bytecode, found = state
+        kept = found if bytecode is None else bytecode.values(found, (*bytecode.leaves, *self.kept))
+        values = dict(enumerate(operands)) | kept
+        for part in self.again.values():
+            self.renew(part, values)
+        return values
+
+    def backward(self, g: Any, operands: Sequence[Any], state: State) -> dict[int, Any]:
+        """The cotangents of the operands `wanted` (after the steps on single operands), for plain arrays."""
+        bytecode, block = state
+        if bytecode is not None:
+            work = empty(bytecode.back_size, block.dtype)
+            bytecode.seed(work)[...] = g
+            replay(bytecode.backward, block, work)
+            return bytecode.cotangents(work)
+        values, way = dict(enumerate(operands)) | block, self.way
+        found = {len(self.plan.terms) - 1: g}
+        for node, left, right, to_left, to_right in self.steps:
+            if node in self.again:
+                self.renew(self.again[node], values)
+            c = found.pop(node)
+            if to_left is not None:
+                found[left] = way(to_left)(c, values[right])
+            if to_right is not None:
+                found[right] = way(to_right)(values[left], c)
+            for child in self.renewed.intersection((left, right)):
+                del values[child]
+        return found
+
+
+@lru_cache(maxsize=4096)
+def execution(plan: Plan, wanted: tuple[int, ...]) -> Execution:
+    """The execution of a plan for the variable operands `wanted`, a tuple of numbers."""
+    return Execution(plan, wanted)
