@@ -325,7 +325,7 @@ FAULTS = [
     ),
     Fault("mps/uniform/measures.py", "return total / cell", "return total", "mps/uniform/test_state.py"),
     Fault(
-        "mps/uniform/models.py",
+        "mps/models/uniform.py",
         '"Z", 1).add(-real_number(g, "g"), "X", 0)',
         '"Z", 1).add(real_number(g, "g"), "X", 0)',
         "physics/test_uniform_chains.py ising",

@@ -1,5 +1,8 @@
 """Infinite chains: uniform matrix product states, whose cell of tensors repeats without end."""
 
+from qad.mps.models.uniform import heisenberg, ising, j1j2, xxz
+from qad.mps.operators.uniform_mpo import UniformMPO
+from qad.mps.operators.uniform_opsum import UniformOpSum
 from qad.mps.uniform.canonical import uniform_schmidt_form
 from qad.mps.uniform.conserving.state import SymmetricUniformMPS
 from qad.mps.uniform.evolution import evolve
@@ -12,9 +15,6 @@ from qad.mps.uniform.measures import (
     local_expectations,
 )
 from qad.mps.uniform.minimum import ground_energy
-from qad.mps.uniform.models import heisenberg, ising, j1j2, xxz
-from qad.mps.uniform.operator import UniformMPO
-from qad.mps.uniform.opsum import UniformOpSum
 from qad.mps.uniform.result import UniformGroundState
 from qad.mps.uniform.search import ground_state
 from qad.mps.uniform.state import UniformMPS
@@ -24,3 +24,8 @@ __all__ = [
     "energy_density", "entanglement_entropy", "evolve", "excitations", "fidelity", "ground_energy", "ground_state",
     "heisenberg", "ising", "j1j2", "local_expectations", "uniform_schmidt_form", "xxz",
 ]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    """What is public, and nothing else."""
+    return sorted(__all__)

@@ -16,9 +16,9 @@ from qad.mps.chain.chain import site_count
 from qad.mps.evolve.evolution import real_time
 from qad.mps.evolve.suzuki import ORDERS
 from qad.mps.evolve.tebd import Truncation, applied, cutoff_for, gate
+from qad.mps.operators.uniform_mpo import UniformMPO
 from qad.mps.uniform.canonical import schmidt_form
 from qad.mps.uniform.measures import check_term, known
-from qad.mps.uniform.operator import UniformMPO
 from qad.mps.uniform.state import UniformMPS
 from qad.mps.uniform.transfer import check_single
 

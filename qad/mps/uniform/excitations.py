@@ -9,9 +9,9 @@ from qad.core.keywords import keywords_told
 from qad.core.threads import blas_for
 from qad.mps.chain.chain import site_count
 from qad.mps.models.couplings import real_number
+from qad.mps.operators.uniform_mpo import UniformMPO, of_neighbours
+from qad.mps.operators.uniform_opsum import UniformOpSum
 from qad.mps.uniform.measures import check_single, check_term, ordinary
-from qad.mps.uniform.operator import UniformMPO, of_neighbours
-from qad.mps.uniform.opsum import UniformOpSum
 from qad.mps.uniform.particle import Particle
 from qad.mps.uniform.period import shortest
 

@@ -17,13 +17,13 @@ from qad.mps.charges.quantities import named
 from qad.mps.kernels.dense import through_right
 from qad.mps.measure.measures import per_site
 from qad.mps.operators.opsum import OpSum
+from qad.mps.operators.uniform_mpo import UniformMPO
+from qad.mps.operators.uniform_opsum import UniformOpSum
 from qad.mps.uniform.canonical import uniform_schmidt_form
 from qad.mps.uniform.conserving.canonical import schmidt_form as symmetric_schmidt_form
 from qad.mps.uniform.conserving.state import SymmetricUniformMPS
 from qad.mps.uniform.conserving.transfer import largest_by_charge
-from qad.mps.uniform.operator import UniformMPO
 from qad.mps.uniform.operator_energy import check_fit, energy_of_operator
-from qad.mps.uniform.opsum import UniformOpSum
 from qad.mps.uniform.state import UniformMPS
 from qad.mps.uniform.transfer import check_single, environments, largest_two, refuse_batch
 

@@ -15,10 +15,10 @@ import numpy as np
 from qad.core.errors import ArgumentError, ConvergenceError
 from qad.extend import any_traced, primitive, rule, value_and_grad, value_of
 from qad.linalg.implicit.fixed_point import fixed_point
+from qad.mps.operators.uniform_mpo import UniformMPO, size_of
+from qad.mps.operators.uniform_opsum import UniformOpSum
 from qad.mps.uniform.canonical import uniform_schmidt_form
 from qad.mps.uniform.measures import energy_from, ordinary
-from qad.mps.uniform.operator import UniformMPO, size_of
-from qad.mps.uniform.opsum import UniformOpSum
 from qad.mps.uniform.search import ground_state
 from qad.mps.uniform.state import UniformMPS
 from qad.mps.uniform.transfer import check_single, environments

@@ -11,10 +11,10 @@ from qad.core.errors import ShapeError
 from qad.extend import like
 from qad.linalg import linear_solve
 from qad.mps.kernels.dense import past_left
-from qad.mps.uniform.operator import check_hermitian
+from qad.mps.operators.uniform_mpo import check_hermitian
 
 if TYPE_CHECKING:
-    from qad.mps.uniform.operator import UniformMPO
+    from qad.mps.operators.uniform_mpo import UniformMPO
     from qad.mps.uniform.state import UniformMPS
     from qad.typing import Array
 

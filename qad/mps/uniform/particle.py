@@ -18,8 +18,8 @@ import scipy
 
 from qad.core.errors import ArgumentError, ConvergenceError
 from qad.mps.kernels.dense import past_left, past_right
+from qad.mps.operators.uniform_mpo import UniformMPO, size_of
 from qad.mps.uniform.krylov import solution
-from qad.mps.uniform.operator import UniformMPO, size_of
 from qad.mps.uniform.period import DIFFERENT
 from qad.mps.uniform.schur import PRODUCTS, Schur
 from qad.mps.uniform.transfer import largest_two, leading

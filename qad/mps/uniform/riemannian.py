@@ -22,7 +22,7 @@ from qad.optimize import minimize_on
 from qad.optimize.result import BY_USER
 
 if TYPE_CHECKING:
-    from qad.mps.uniform.operator import UniformMPO
+    from qad.mps.operators.uniform_mpo import UniformMPO
     from qad.typing import Progress
 
 WINDOW = 10  # iterations over which the gain is judged

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from qad.mps.kernels.dense_terms import Apply
-    from qad.mps.uniform.operator import UniformMPO
+    from qad.mps.operators.uniform_mpo import UniformMPO
 
 PRODUCTS = 3000  # of GMRES, at most
 

@@ -14,12 +14,12 @@ from qad.extend import Tensor
 from qad.mps.chain.chain import site_count
 from qad.mps.chain.site_tensors import random_isometry
 from qad.mps.evolve.tebd import LEAST_CUTOFF
+from qad.mps.operators.uniform_mpo import UniformMPO
 from qad.mps.uniform.canonical import schmidt_form
 from qad.mps.uniform.conserving import search as conserving
 from qad.mps.uniform.conserving.state import SymmetricUniformMPS
 from qad.mps.uniform.evolution import InfiniteGates
 from qad.mps.uniform.measures import check_term, energy_from, known
-from qad.mps.uniform.operator import UniformMPO
 from qad.mps.uniform.result import UniformGroundState
 from qad.mps.uniform.riemannian import grown, riemannian
 from qad.mps.uniform.state import UniformMPS
@@ -31,7 +31,7 @@ from qad.optimize.result import BY_USER
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from qad.mps.uniform.opsum import UniformOpSum
+    from qad.mps.operators.uniform_opsum import UniformOpSum
     from qad.typing import ArrayLike, DTypeLike, Progress, Seed
 
 METHODS = ("vumps", "riemannian", "itebd")

@@ -8,10 +8,10 @@ import numpy as np
 
 from qad.core.errors import ConvergenceError
 from qad.mps.chain.site_tensors import random_gaussian
+from qad.mps.operators.uniform_mpo import UniformMPO, of_neighbours, size_of
 from qad.mps.search.monitor import is_settled
 from qad.mps.uniform.growth import expanded
 from qad.mps.uniform.measures import energy_density, energy_from
-from qad.mps.uniform.operator import UniformMPO, of_neighbours, size_of
 from qad.mps.uniform.result import UniformGroundState
 from qad.mps.uniform.riemannian import riemannian
 from qad.mps.uniform.schur import Schur

@@ -9,7 +9,7 @@ from qad.mps import uniform
 from qad.mps.charges.quantities import quantities
 from qad.mps.uniform import SymmetricUniformMPS, UniformOpSum
 from qad.mps.uniform.conserving.canonical import schmidt_form
-from qad.mps.uniform.conserving.parted import domains
+from qad.mps.charges.uniform_domains import domains
 
 
 def spins(total, coupling, i, j, delta=1.0):

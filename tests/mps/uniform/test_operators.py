@@ -7,8 +7,8 @@ import qad
 from qad.core.errors import ArgumentError, ShapeError
 from qad.mps import OpSum, uniform
 from qad.mps.uniform import UniformMPO, UniformMPS, UniformOpSum
-from qad.mps.uniform.exponentials import power_law
-from qad.mps.uniform.operator import of_neighbours, size_of
+from qad.mps.operators.power_law import power_law
+from qad.mps.operators.uniform_mpo import of_neighbours, size_of
 
 Z = np.diag([1.0, -1.0])
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.mps.charges.make import product_state
+from qad.mps.charges.uniform_cell import counted_from_mean, random_word
 from qad.mps.uniform.conserving.canonical import schmidt_form
-from qad.mps.uniform.conserving.cell import counted_from_mean, random_word
 from qad.mps.uniform.conserving.state import SymmetricUniformMPS
 from qad.mps.uniform.vumps import NOTHING, outside
 from qad.symmetric.contraction import tensordot

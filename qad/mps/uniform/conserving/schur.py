@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qad.mps.charges.uniform_channels import UniformChannels
 from qad.mps.kernels.charged import backwards, onwards
 from qad.mps.kernels.charged_terms import Effective, Terms
 from qad.mps.kernels.dense_terms import Row, nothing_on
-from qad.mps.uniform.conserving.channels import UniformChannels
 from qad.mps.uniform.conserving.transfer import transfer_of
 from qad.mps.uniform.krylov import solution
 from qad.mps.uniform.schur import PRODUCTS, only, steps_to_nothing
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from qad.mps.charges.quantities import Quantities
     from qad.mps.kernels.dense_terms import Apply
-    from qad.mps.uniform.operator import UniformMPO
+    from qad.mps.operators.uniform_mpo import UniformMPO
 
 
 class SymmetricSchur:

@@ -9,15 +9,15 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.threads import blas_for
-from qad.mps.uniform.conserving.cell import cell_quantities, counted_from_mean
+from qad.mps.charges.uniform_cell import cell_quantities, counted_from_mean
+from qad.mps.charges.uniform_domains import domains
+from qad.mps.operators.uniform_mpo import UniformMPO, check_hermitian, size_of
+from qad.mps.operators.uniform_opsum import UniformOpSum
 from qad.mps.uniform.conserving.growth import at_random, expanded, gaussian
 from qad.mps.uniform.conserving.mixed import SymmetricMixed
-from qad.mps.uniform.conserving.parted import domains
 from qad.mps.uniform.conserving.schur import SymmetricSchur
 from qad.mps.uniform.conserving.state import SymmetricUniformMPS
 from qad.mps.uniform.conserving.transfer import largest_by_charge, largest_two
-from qad.mps.uniform.operator import UniformMPO, check_hermitian, size_of
-from qad.mps.uniform.opsum import UniformOpSum
 from qad.mps.uniform.result import UniformGroundState
 from qad.mps.uniform.transfer import SINGLE
 from qad.mps.uniform.variational import FIRST, NOISE, SHARE, Run

@@ -12,7 +12,7 @@ from qad.core.trees import register
 from qad.mps.chain.chain import chain_card, listed
 from qad.mps.charges.rows import SiteTensors
 from qad.mps.charges.storage import arrays_of, parts_of
-from qad.mps.uniform.conserving.cell import counted_from_mean
+from qad.mps.charges.uniform_cell import counted_from_mean
 from qad.mps.uniform.state import UniformMPS
 from qad.symmetric.tensor import SymTensor
 

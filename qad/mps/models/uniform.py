@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from qad.mps.models.couplings import real_number
 from qad.mps.models.spins import spin_product
 from qad.mps.operators.local import spin as spin_site
-from qad.mps.uniform.opsum import UniformOpSum
+from qad.mps.operators.uniform_opsum import UniformOpSum
 
 if TYPE_CHECKING:
-    from qad.mps.uniform.operator import UniformMPO
+    from qad.mps.operators.uniform_mpo import UniformMPO
     from qad.typing import RealNumber
 
 

@@ -17,7 +17,7 @@ from qad.mps.charges.quantities import Quantities, quantities, sites_of_dimensio
 
 if TYPE_CHECKING:
     from qad.mps.charges.quantities import Charge, Names
-    from qad.mps.uniform.operator import UniformMPO
+    from qad.mps.operators.uniform_mpo import UniformMPO
 
 
 @lru_cache(maxsize=256)

@@ -13,7 +13,7 @@ import numpy as np
 import scipy
 
 from qad.mps.charges.quantities import MODULO_TWO
-from qad.mps.uniform.operator import UniformMPO
+from qad.mps.operators.uniform_mpo import UniformMPO
 
 if TYPE_CHECKING:
     from qad.mps.charges.quantities import Charge, Quantities

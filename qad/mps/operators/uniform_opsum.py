@@ -12,8 +12,8 @@ from qad.mps.chain.chain import site_count
 from qad.mps.charges.parts import of_definite_charge
 from qad.mps.operators.automaton import Entry, site_tensor
 from qad.mps.operators.opsum import OpSum
-from qad.mps.uniform.exponentials import power_law
-from qad.mps.uniform.operator import UniformMPO
+from qad.mps.operators.power_law import power_law
+from qad.mps.operators.uniform_mpo import UniformMPO
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
