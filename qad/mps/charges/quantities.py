@@ -57,10 +57,13 @@ class Quantities:
         """For each site the basis states in the order of its leg."""
         return tuple(sorting(charges) for charges in self.charges)
 
-    def term(self, h: np.ndarray, site: int) -> SymTensor:
-        """The symmetric tensor of an operator on this site and the next one, legs (out, out, in, in)."""
+    def term(self, h: np.ndarray, site: int, tol: float | None = None) -> SymTensor:
+        """The symmetric tensor of an operator on this site and the next one, legs (out, out, in, in).
+
+        What does not conserve may be as large as `tol` (by default rounding), and is left out.
+        """
         legs, orders = self.legs[site : site + 2], self.orders[site : site + 2]
-        return from_dense(h[np.ix_(*orders, *orders)], (*legs, *[leg.conj() for leg in legs]), split=2)
+        return from_dense(h[np.ix_(*orders, *orders)], (*legs, *[leg.conj() for leg in legs]), split=2, tol=tol)
 
     def sector(self, given: object) -> Charge:
         """A total charge as the caller writes it, as a tuple."""

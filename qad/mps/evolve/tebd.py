@@ -154,13 +154,15 @@ class Truncation:
         self.bond, self.cutoff, self.reach, self.checked = bond, cutoff, reach, checked
         self.discarded = 0.0
 
-    def split(self, pair: Any, to_right: bool, before: Any = None) -> tuple[Any, Any]:
-        """Two site tensors; the centre goes to the right one, or to the left.  The norm is kept.
+    def split(self, pair: Any, to_right: bool, before: Any = None, rows: int = 2) -> tuple[Any, Any]:
+        """Two tensors, the left one of so many legs; the centre goes to the right one, or to the left.
+
+        The norm is kept.
 
         `before` is the one that was an isometry before the pair changed: its bond is a first guess (`leading`), where
         there is one sector.
         """
-        where, matrices = as_map(pair, 2)
+        where, matrices = as_map(pair, rows)
         if type(before) is np.ndarray and (halves := self.guessed(matrices[0], to_right, before)):
             return halves_of(where, [halves])
         triples = [np.linalg.svd(matrix, full_matrices=False) for matrix in matrices]

@@ -14,27 +14,29 @@ Hermitian O in the state of norm 1 it begins as ``x = 2 (O - f) X``.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from math import ceil, log2
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import Tensor, any_traced, defvjp, like, primitive, vjp
-from qad.mps.chain.state import MPS
+from qad.extend import Tensor, any_traced, defvjp, primitive, vjp
 from qad.mps.energy.hamiltonian import HERMITIAN, strength
 from qad.mps.evolve.adjoint import FROZEN
 from qad.mps.evolve.changes import CHANGES, FINEST, Label, adjoint_of, filled, of_operator
-from qad.mps.evolve.dual import UNCUT, between
+from qad.mps.evolve.dual import UNCUT
 from qad.mps.evolve.tebd import LEAST_CUTOFF, Truncation
-from qad.mps.measure.observables import expectation
 from qad.mps.operators.mpo import MPO
+from qad.mps.thermal.chains import chain_of, daggered, element_of, joined, purification, split, times, wide
 from qad.mps.thermal.products import summed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import Any
 
+    from qad.mps.chain.state import MPS
+    from qad.mps.charges.quantities import Quantities
+    from qad.mps.charges.state import SymmetricMPS
     from qad.mps.thermal.products import Chain, Pairs
     from qad.typing import Array
 
@@ -57,18 +59,21 @@ class Cooling:
         Largest bond dimension.
     cutoff : float
         Weight that a cut of the state may discard.
+    conserved : Quantities, optional
+        What the operator conserves, and the sites count.
     reach : float
         As of `evolve`.
     """
 
     bond: int
     cutoff: float
+    conserved: Quantities | None = None
     reach: float = REACH
 
     def run(self, A: Sequence[np.ndarray]) -> tuple[list[np.ndarray], float, float, float, float]:
         """The purification, the logarithm of the norm of X, what was cut off, nothing, and what its bonds lack."""
         done = Squares(self, A)
-        tensors, lacked = done.state, 0.0
+        tensors, lacked = joined(done.roots[-1]), 0.0
         if done.discarded <= UNCUT:
             tensors, lacked = filled(tensors, done.changed, Truncation(self.bond, self.cutoff, self.reach))
         return tensors, done.log_norm, done.discarded, 0.0, lacked
@@ -106,7 +111,8 @@ class Squares:
         self.discarded: float = 0.0
         mean, squares = mean_of_all(A), max(0, ceil(log2(max(len(A) * strength(A) / (2 * SERIES), 1.0))))
         self.time: float = 0.5 ** (squares + 1)
-        self.rest: Chain = chain_of(MPO(A) - mean * MPO.identity(len(A), self.legs))
+        self.one: Chain = self.chain_of(MPO.identity(len(A), self.legs))
+        self.rest: Chain = self.chain_of(MPO(A) - mean * MPO.identity(len(A), self.legs))
         self.series: list[Chain] = []
         self.roots: list[Chain] = []
         self.sizes: list[float] = []
@@ -121,8 +127,7 @@ class Squares:
 
     def begin(self, cutoff: float) -> None:
         """The series ``1 - t A (1 - t A / 2 (1 - t A / 3 ...))`` from within, of the one of norm 1."""
-        one = [np.eye(d)[None, :, :, None] for d in self.legs]
-        unit = [w / np.sqrt(d) for w, d in zip(one, self.legs, strict=True)]
+        one, unit = self.one, [w * (1 / np.sqrt(d)) for w, d in zip(self.one, self.legs, strict=True)]
         self.series.append(unit)
         for k in range(ORDER, 0, -1):
             root, size = self.summed([(one, unit), (times(-self.time / k, self.rest), self.series[-1])], cutoff)
@@ -134,12 +139,16 @@ class Squares:
         """A sum of products of norm 1, and the logarithm of its norm; what is cut off is put down."""
         tensors, log_norm, lost = summed(pairs, self.cooling.bond, cutoff)
         self.discarded += lost
-        return split(tensors, self.legs), log_norm
+        return tensors, log_norm
+
+    def chain_of(self, operator: Sequence[Any]) -> Chain:
+        """An operator as a chain, its numbers plain or recorded; what would break a symmetry is left out of these."""
+        return chain_of(operator, self.cooling.conserved)
 
     @property
-    def state(self) -> list[np.ndarray]:
-        """The tensors of X as a purification of norm 1, its centre at site 0."""
-        return joined(self.roots[-1])
+    def state(self) -> MPS | SymmetricMPS:
+        """X as a purification of norm 1, its centre at site 0."""
+        return purification(self.roots[-1], self.cooling.conserved)
 
     def slopes(self, adjoint: Chain, size: float) -> list[np.ndarray]:
         """``Re <x|dX>`` by the tensors of A, for an adjoint x of norm 1 times a number."""
@@ -153,8 +162,9 @@ class Squares:
         found, H, share = [np.zeros(w.shape, np.result_type(w, 1j)) for w in self.A], daggered(self.rest), 1.0
         for k, terms in enumerate(self.series[-2::-1], 1):
             size *= -self.time / k
-            pull = vjp(partial(element_of, joined(adjoint), joined(terms)), *self.A)[1]
-            found = [total + slope for total, slope in zip(found, pull(np.asarray(size + 0j)), strict=True)]
+            value, pull = vjp(lambda *A, k=adjoint, t=terms: element_of(k, t, self.chain_of(A)), *self.A)
+            by_terms = pull(np.asarray(size, value.dtype))
+            found = [total + slope for total, slope in zip(found, by_terms, strict=True)]
             share *= SERIES / k  # of all terms, that those from here on have
             if share**2 < FINE:
                 break
@@ -167,18 +177,17 @@ class Squares:
 
         In bonds like theirs slopes of states that are cut were off by 2e-3 and more, for 1e-4 (spins and electrons).
         """
-        tensors, log_norm, _ = summed(pairs, 2 * self.cooling.bond, cutoff)
-        return split(tensors, self.legs), log_norm
+        return summed(pairs, 2 * self.cooling.bond, cutoff)[:2]
 
     def mean(self, operator: Sequence[Array]) -> Array:
         """Of an operator on the sites."""
-        return expectation(MPS(self.state), MPO(wide(operator)))
+        return element_of(self.roots[-1], self.roots[-1], self.chain_of(operator))
 
     def by_mean(self, operator: MPO) -> list[np.ndarray]:
         """The slopes of the mean of a Hermitian operator by the tensors of A."""
         mean = float(self.mean(operator).real)
         excess = operator - mean * MPO.identity(len(self.legs), self.legs)
-        adjoint, log_norm = self.back([(times(2.0, chain_of(excess)), self.roots[-1])])
+        adjoint, log_norm = self.back([(times(2.0, self.chain_of(excess)), self.roots[-1])])
         return self.slopes(adjoint, np.exp(log_norm))
 
     def changed(self, label: Label) -> list[np.ndarray]:
@@ -189,7 +198,7 @@ class Squares:
         every, one = (np.eye(d)[None, :, :, None] for d in (mixtures, 1))
         for root in self.roots[:-1]:
             change = [label.tensors[0].reshape(1, mixtures, 1, -1), *split(label.tensors[1:], self.legs)]
-            label.tensors = summed([(change, [one, *root]), ([every, *root], change)], label.bond, FINEST)[0]
+            label.tensors = joined(summed([(change, [one, *root]), ([every, *root], change)], label.bond, FINEST)[0])
         return label.tensors
 
 
@@ -204,41 +213,6 @@ def mean_of_all(A: Sequence[np.ndarray]) -> float:
     for w in A:
         found = found @ np.trace(w, axis1=2, axis2=3) / w.shape[2]
     return float(found[0, 0].real)
-
-
-def chain_of(operator: MPO) -> Chain:
-    """The tensors of an operator with legs (left, out, in, right)."""
-    return [w.transpose(0, 2, 3, 1) for w in operator]
-
-
-def daggered(chain: Chain) -> Chain:
-    """The adjoint operator."""
-    return [t.conj().swapaxes(1, 2) for t in chain]
-
-
-def times(factor: float, chain: Chain) -> Chain:
-    """The chain times a number."""
-    return [factor * chain[0], *chain[1:]]
-
-
-def joined(chain: Chain) -> list[np.ndarray]:
-    """The tensors of an operator as those of a state with legs (out in)."""
-    return [t.reshape(len(t), -1, t.shape[3]) for t in chain]
-
-
-def split(tensors: Sequence[np.ndarray], legs: Sequence[int]) -> Chain:
-    """The other way."""
-    return [t.reshape(len(t), d, d, -1) for t, d in zip(tensors, legs, strict=True)]
-
-
-def wide(operator: Sequence[Array]) -> list[Array]:
-    """The tensors of an operator on the sites as one on sites with ancillas."""
-    return [np.kron(w, like(w).eye(w.shape[2])) for w in operator]
-
-
-def element_of(bra: Sequence[np.ndarray], ket: Sequence[np.ndarray], *operator: Array) -> Array:
-    """``<bra|O|ket>`` of purifications as a function of the tensors of O."""
-    return between(bra, ket, *wide(operator))
 
 
 @primitive(keeps=True)

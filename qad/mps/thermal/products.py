@@ -3,7 +3,9 @@
 The bonds of ``sum_j A_j B_j`` hold what its right parts are seen to span through random tensors: of a matrix M = L R^T
 across a bond, the range of L is that of ``M G`` for random G, which take no more than A_j and B_j bond by bond, so that
 the product is never written out.  From the left, the site tensors are isometries onto these ranges; at the end they are
-cut by their Schmidt values.  Where a bond comes out full, there were too few random vectors, and there are more.
+cut by their Schmidt values.  Where a sector of a bond comes out full, there were too few random vectors, and there are
+more.  Operators that conserve a charge are chains of symmetric tensors: a bond carries the charge that the sites left
+of it gained.
 
 N. Halko, P. G. Martinsson and J. A. Tropp, SIAM Review 53, 217 (2011); H. Al Daas et al., SIAM J. Sci. Comput. 45, A74
 (2023), of chains.
@@ -16,129 +18,212 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.mps.evolve.tebd import Truncation
+from qad.symmetric.generic import join, leg_sizes, norm, permuted, qr
+from qad.symmetric.layout import layout
+from qad.symmetric.legs import Leg
+from qad.symmetric.tensor import SymTensor, bare
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import TypeAlias
+    from collections.abc import Callable, Sequence
+    from typing import Any, TypeAlias
 
-    Chain: TypeAlias = Sequence[np.ndarray]  # of an operator: legs (left, out, in, right)
+    from qad.symmetric.groups import Charge
+
+    Chain: TypeAlias = Sequence[Any]  # of an operator: legs (left, out, in, right)
     Pairs: TypeAlias = Sequence[tuple[Chain, Chain]]
+    Sizes: TypeAlias = dict[Charge, int]  # of the sectors of a bond
 
 MORE = 8  # random vectors beyond the directions that a bond keeps
+FEW = 2  # the same of each of several sectors, and beside them a quarter of what it keeps
 SPARE = 1.25  # random vectors for a full bond, over its size
 GROWTH = 1.5  # by how much bonds are thought to grow at first
 
 
-def summed(pairs: Pairs, bond: int, cutoff: float) -> tuple[list[np.ndarray], float, float]:
+def summed(pairs: Pairs, bond: int, cutoff: float) -> tuple[list[Any], float, float]:
     """``sum_j A_j B_j`` of norm 1, the logarithm of its norm, and the weight that cuts discarded.
 
     Parameters
     ----------
     pairs : sequence of pairs of chains
-        Open operators, their sites as legs (left, out, in, right).
+        Open operators, their sites arrays or SymTensors of legs (left, out, in, right).
     bond, cutoff
         As of `qad.mps.evolve.tebd.Truncation`.
 
     Returns
     -------
-    tensors : list of arrays
+    tensors : list of arrays or SymTensors
         Isometries from their left bonds, but for the first.
     log_norm, discarded : float
     """
-    bonds = inner_bonds(pairs)
-    limits = np.maximum(largest_bonds(pairs, bond), bonds[-1, -1])
-    sizes = np.minimum(limits, (GROWTH * bonds.max(axis=(0, 1))).astype(int) + MORE)
+    limits = largest_bonds(pairs, bond)
+    sizes = [first_guess(bonds, limit) for bonds, limit in zip(zip(*factors(pairs), strict=True), limits, strict=True)]
     rng = np.random.default_rng(0)
     while True:
         tensors, log_norm = projected(pairs, random_chain(pairs, sizes, rng))
         truncation = Truncation(bond, cutoff)
         shortened(tensors, truncation)
-        scarce = np.array([len(t) for t in tensors[1:]]) + MORE > sizes
-        if not (scarce & (sizes < limits)).any():
+        wanted = [grown(leg_sizes(t, 0), *both) for t, *both in zip(tensors[1:], sizes, limits, strict=True)]
+        if wanted == sizes:
             return tensors, log_norm, truncation.discarded
-        sizes = np.where(scarce, np.minimum(2 * sizes, limits), sizes)
+        sizes = wanted
 
 
-def inner_bonds(pairs: Pairs) -> np.ndarray:
-    """The dimensions of the inner bonds of all factors: (pair, factor, bond)."""
-    return np.array([[[len(t) for t in chain[1:]] for chain in pair] for pair in pairs]).reshape(len(pairs), 2, -1)
+# -- sizes of bonds ----------------------------------------------------------------------------------------------------
 
 
-def largest_bonds(pairs: Pairs, bond: int) -> np.ndarray:
-    """How many directions every inner bond may need."""
-    legs = np.array([a.shape[1] * b.shape[2] for a, b in zip(*pairs[0], strict=True)], float)
-    left, right = np.cumprod(legs)[:-1], np.cumprod(legs[::-1])[-2::-1]
-    most = np.minimum(np.minimum(left, right), inner_bonds(pairs).astype(float).prod(axis=1).sum(axis=0))
-    return np.minimum(most, SPARE * bond + MORE).astype(int)
+def factors(pairs: Pairs) -> list[list[Sizes]]:
+    """Of all factors, pair by pair, the sectors of every inner bond, by the charge that flows to the right."""
+    return [[seen(t, 0) for t in chain[1:]] for pair in pairs for chain in pair]
 
 
-def random_chain(pairs: Pairs, sizes: np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
-    """Gaussian tensors with bonds of these sizes, of the dtype of the sum."""
-    bonds, dtype = [1, *sizes.tolist(), 1], np.result_type(*(t for pair in pairs for chain in pair for t in chain))
-    legs = [(a.shape[1], b.shape[2]) for a, b in zip(*pairs[0], strict=True)]
-    return [rng.standard_normal((bonds[k], *leg, bonds[k + 1])).astype(dtype) for k, leg in enumerate(legs)]
+def seen(x: Any, axis: int, flow: int = 1) -> Sizes:
+    """The sectors of a leg by the charge that flows in through it, or out for a flow of -1."""
+    if type(x) is SymTensor and x.legs[axis].flow != flow:
+        return {x.symmetry.opposite(q): dim for q, dim in leg_sizes(x, axis).items()}
+    return leg_sizes(x, axis)
 
 
-def projected(pairs: Pairs, guess: Chain) -> tuple[list[np.ndarray], float]:
+def largest_bonds(pairs: Pairs, bond: int) -> list[Sizes]:
+    """How many directions every sector of every inner bond may need."""
+    plus, most = adding(pairs[0][0][0]), int(SPARE * bond) + MORE
+    legs = [both(seen(a, 1), seen(b, 2), plus) for a, b in zip(*pairs[0], strict=True)]
+    back = [both(seen(a, 1, -1), seen(b, 2, -1), plus) for a, b in zip(*pairs[0], strict=True)]
+    left, right = filled(legs[:-1], plus, most), filled(back[:0:-1], plus, most)[::-1]
+    bonds, found = factors(pairs), []
+    for k, (one, two) in enumerate(zip(left, right, strict=True)):
+        products = [both(a[k], b[k], plus) for a, b in zip(bonds[::2], bonds[1::2], strict=True)]
+        total = {q: sum(product.get(q, 0) for product in products) for product in products for q in product}
+        limit = {q: min(size, one.get(q, 0), two.get(q, 0), most) for q, size in total.items()}
+        last = {q: size for q, size in bonds[-1][k].items() if limit.get(q)}
+        found.append({q: max(size, last.get(q, 0)) for q, size in sorted(limit.items()) if size})
+    return found
+
+
+def adding(x: Any) -> Callable[[Charge, Charge], Charge]:
+    """The sum of two charges; without any there is one, ``()``."""
+    return x.symmetry.plus if type(x) is SymTensor else lambda one, two: ()
+
+
+def both(one: Sizes, two: Sizes, plus: Callable[[Charge, Charge], Charge]) -> Sizes:
+    """The sectors of two legs together."""
+    found: Sizes = {}
+    for p, size in one.items():
+        for q, other in two.items():
+            charge = plus(p, q)
+            found[charge] = found.get(charge, 0) + size * other
+    return found
+
+
+def filled(legs: Sequence[Sizes], plus: Callable[[Charge, Charge], Charge], most: int) -> list[Sizes]:
+    """How many states each charge has behind every leg, those of all before together; no more than `most`."""
+    found: list[Sizes] = []
+    for leg in legs:
+        total = both(found[-1], leg, plus) if found else leg
+        found.append({q: min(size, most) for q, size in total.items()})
+    return found
+
+
+def more(kept: int, sectors: int) -> int:
+    """How many random vectors a sector takes beyond the directions that it keeps."""
+    return MORE if sectors == 1 else min(MORE, FEW + kept // 4)
+
+
+def first_guess(bonds: Sequence[Sizes], limit: Sizes) -> Sizes:
+    """Random vectors for every sector of a bond, by the sectors that all factors have."""
+    largest = {q: max(bond.get(q, 0) for bond in bonds) for q in limit}
+    return {q: min(int(GROWTH * k) + more(k, len(limit)), limit[q]) for q, k in largest.items()}
+
+
+def grown(kept: Sizes, sizes: Sizes, limit: Sizes) -> Sizes:
+    """Twice the random vectors of a sector that came out full."""
+    scarce = {q for q, size in sizes.items() if size < kept.get(q, 0) + more(kept.get(q, 0), len(limit))}
+    return {q: min(2 * size, limit[q]) if q in scarce else size for q, size in sizes.items()}
+
+
+# -- sweeps ------------------------------------------------------------------------------------------------------------
+
+
+def random_chain(pairs: Pairs, sizes: Sequence[Sizes], rng: np.random.Generator) -> list[Any]:
+    """Gaussian tensors that the legs of the sum join, with bonds of these sizes, of the dtype of the sum."""
+    dtype = np.result_type(*{t.dtype for pair in pairs for chain in pair for t in chain})
+    first = pairs[0][0][0]
+    end = {first.symmetry.neutral if type(first) is SymTensor else (): 1}
+    bonds, found = [end, *sizes, end], []
+    for k, (a, b) in enumerate(zip(*pairs[0], strict=True)):
+        if type(a) is SymTensor:
+            left, right = (Leg(bonds[k + i], flow, a.symmetry) for i, flow in ((0, -1), (1, 1)))
+            legs = left, a.legs[1].conj(), b.legs[2].conj(), right
+            where = layout(legs, 1, a.symmetry.neutral, a.symmetry)
+            found.append(bare(where, rng.standard_normal(where.size).astype(dtype)))
+        else:
+            shape = sum(bonds[k].values()), a.shape[1], b.shape[2], sum(bonds[k + 1].values())
+            found.append(rng.standard_normal(shape).astype(dtype))
+    return found
+
+
+def edge(*tensors: Any, axis: int) -> Any:
+    """The environment beyond the outer legs of some tensors."""
+    if type(tensors[0]) is not SymTensor:
+        return np.ones((1,) * len(tensors))
+    legs = tuple([t.legs[axis].conj() for t in tensors])
+    group = legs[0].symmetry
+    return bare(layout(legs, 1, group.neutral, group), np.ones(1))
+
+
+def projected(pairs: Pairs, guess: Chain) -> tuple[list[Any], float]:
     """The sum in the ranges that its products with a guess have, of norm 1, and the logarithm of its norm.
 
-    The tensors, legs (left, out in, right), are isometries from their right bonds, but for the last.
+    The tensors are isometries from their right bonds, but for the last.
     """
-    rights, lefts, log_norm, found = rights_of(pairs, guess), [np.ones((1, 1, 1))] * len(pairs), 0.0, []
+    rights, log_norm, found = rights_of(pairs, guess), 0.0, []
+    lefts = [edge(guess[0], a[0], b[0], axis=0) for a, b in pairs]
     for site, right in enumerate(rights):
         parts = [past_left(left, a[site], b[site]) for left, (a, b) in zip(lefts, pairs, strict=True)]
-        rows, out, in_, *_ = parts[0].shape
-        flat = [part.reshape(rows * out * in_, -1) for part in parts]
-        matrix = sum(part @ env.reshape(len(env), -1).T for part, env in zip(flat, right, strict=True))
+        matrix = sum(join(part, env, ((2, 4), (1, 2))) for part, env in zip(parts, right, strict=True))
         if site == len(rights) - 1:
-            size = float(np.linalg.norm(matrix))
-            found.append((matrix / (size or 1.0)).reshape(rows, out * in_, 1))
+            size = norm(matrix)
+            found.append(matrix * (1 / (size or 1.0)))
             return found, log_norm + float(np.log(size)) if size else -np.inf
-        q = np.linalg.qr(matrix)[0]
-        found.append(q.reshape(rows, out * in_, -1))
-        lefts = [(q.conj().T @ part).reshape(-1, *full.shape[3:]) for part, full in zip(flat, parts, strict=True)]
-        size = max(map(np.linalg.norm, lefts)) or 1.0
-        lefts, log_norm = [left / size for left in lefts], log_norm + float(np.log(size))
+        isometry = qr(matrix, 3)[0]
+        found.append(isometry)
+        lefts = [join(isometry.conj(), part, ((0, 1, 2), (0, 1, 3))) for part in parts]
+        size = max(map(norm, lefts)) or 1.0
+        lefts, log_norm = [left * (1 / size) for left in lefts], log_norm + float(np.log(size))
     raise AssertionError
 
 
-def rights_of(pairs: Pairs, guess: Chain) -> list[list[np.ndarray]]:
+def rights_of(pairs: Pairs, guess: Chain) -> list[list[Any]]:
     """What a guess makes of the factors right of every site, but for one number: for each pair (guess, A, B)."""
-    found = [[np.ones((1, 1, 1))] * len(pairs)]
+    found = [[edge(guess[-1], a[-1], b[-1], axis=3) for a, b in pairs]]
     for site in reversed(range(1, len(guess))):
         envs = [past_right(env, a[site], b[site], guess[site]) for env, (a, b) in zip(found[-1], pairs, strict=True)]
-        size = max(map(np.linalg.norm, envs)) or 1.0
-        found.append([env / size for env in envs])
+        size = max(map(norm, envs)) or 1.0
+        found.append([env * (1 / size) for env in envs])
     return found[::-1]
 
 
-def past_left(env: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """A left environment (row, A, B) past a site of both: (row, out, in, A, B)."""
-    if len(b) > len(a):  # the larger one first takes fewer products
-        return past_left(env.swapaxes(1, 2), b.swapaxes(1, 2), a.swapaxes(1, 2)).transpose(0, 2, 1, 4, 3)
-    rows, one, two = env.shape
-    (_, out, middle, next_one), (_, _, in_, next_two) = a.shape, b.shape
-    half = env.swapaxes(1, 2).reshape(rows * two, one) @ a.swapaxes(1, 2).reshape(one, -1)
-    full = b.transpose(2, 3, 0, 1).reshape(in_ * next_two, -1) @ half.reshape(rows, two * middle, -1)
-    return full.reshape(rows, in_, next_two, out, next_one).transpose(0, 3, 1, 4, 2)
+def past_left(env: Any, a: Any, b: Any) -> Any:
+    """A left environment (row, A, B) past a site of both: (row, out, A, in, B)."""
+    if b.shape[0] > a.shape[0]:  # the larger one first takes fewer products
+        half = join(env, b, ((2,), (0,)))  # row A m i B'
+        return permuted(join(half, a, ((1, 2), (0, 2))), 0, 3, 4, 1, 2)
+    half = join(env, a, ((1,), (0,)))  # row B o m A'
+    return join(half, b, ((1, 3), (0, 1)))
 
 
-def past_right(env: np.ndarray, a: np.ndarray, b: np.ndarray, guess: np.ndarray) -> np.ndarray:
+def past_right(env: Any, a: Any, b: Any, guess: Any) -> Any:
     """A right environment (guess, A, B) past a site of all three."""
-    if len(a) > len(b):
-        turned = (t.swapaxes(1, 2) for t in (env, b, a, guess))
-        return past_right(*turned).swapaxes(1, 2)
-    rows, next_one, next_two = env.shape
-    (one, out, middle, _), (two, _, in_, _) = a.shape, b.shape
-    half = env.reshape(-1, next_two) @ b.transpose(3, 1, 0, 2).reshape(next_two, -1)
-    full = a.swapaxes(2, 3).reshape(one * out, -1) @ half.reshape(rows, next_one * middle, -1)
-    full = full.reshape(rows, one, out, two, in_).transpose(2, 4, 0, 1, 3).reshape(-1, one * two)
-    return (guess.reshape(len(guess), -1) @ full).reshape(len(guess), one, two)
+    if a.shape[0] > b.shape[0]:
+        half = join(a, env, ((3,), (1,)))  # A o m g B'
+        full = join(b, half, ((1, 3), (2, 4)))  # B i A o g
+        return permuted(join(guess, full, ((1, 2, 3), (3, 1, 4))), 0, 2, 1)
+    half = join(b, env, ((3,), (2,)))  # B m i g A'
+    full = join(a, half, ((2, 3), (1, 4)))  # A o B i g
+    return join(guess, full, ((1, 2, 3), (1, 3, 4)))
 
 
-def shortened(tensors: list[np.ndarray], truncation: Truncation) -> None:
+def shortened(tensors: list[Any], truncation: Truncation) -> None:
     """Cut a chain with its centre at the end in place; the centre goes to the first site."""
     for site in reversed(range(1, len(tensors))):
-        pair = tensors[site].reshape(len(tensors[site]), 1, *tensors[site].shape[1:])
-        carried, tensors[site] = truncation.split(pair, to_right=False)
-        tensors[site - 1] = np.tensordot(tensors[site - 1], carried[:, 0], 1)
+        carried, tensors[site] = truncation.split(tensors[site], to_right=False, rows=1)
+        tensors[site - 1] = join(tensors[site - 1], carried)

@@ -17,6 +17,7 @@ from qad.extend import Tensor, value_of
 from qad.mps.chain.chain import site_count
 from qad.mps.chain.checks import operator_of
 from qad.mps.chain.state import MPS
+from qad.mps.charges.quantities import conserved_by
 from qad.mps.energy.hamiltonian import check_hermitian
 from qad.mps.evolve.dual import coursed
 from qad.mps.evolve.evolution import check_unstacked, real_time
@@ -25,6 +26,8 @@ from qad.mps.operators.mpo import MPO
 from qad.mps.thermal.cooling import Cooling, Squares, measured_in
 
 if TYPE_CHECKING:
+    from qad.mps.charges.quantities import Names
+    from qad.mps.charges.state import SymmetricMPS
     from qad.mps.operators.opsum import OpSum
     from qad.typing import Real, Scalar
 
@@ -44,7 +47,8 @@ class ThermalState:
     cooling : Cooling
         Bond and cutoff.
     state : MPS
-        Of norm 1, with physical legs (site, ancilla) as one.
+        Of norm 1, with physical legs (site, ancilla) as one; with charges its tensors are not differentiated, as
+        `energy`, `expectation` and `log_partition` are.
     log_partition : real scalar
         ``log Z = log tr exp(-beta H)``, differentiable.
     discarded : float
@@ -67,15 +71,20 @@ class ThermalState:
         return None if any(type(w) is Tensor for w in A) else Squares(self.cooling, A.tensors)
 
     @cached_property
-    def made(self) -> tuple[MPS, float]:
+    def made(self) -> tuple[MPS | SymmetricMPS, float]:
         """The purification, with the bonds that derivatives of its tensors need where they have any; what was cut."""
         if self.squares:
-            return MPS(self.squares.state), self.squares.discarded
+            return self.squares.state, self.squares.discarded
+        if self.cooling.conserved is not None:
+            raise ArgumentError(
+                "the tensors of a thermal state with charges have no derivative: differentiate its energy, expectation "
+                "or log_partition, or leave out conserve"
+            )
         *tensors, _, lost, _, _ = coursed(*self.exponent, course=self.cooling)
         return MPS(tensors), float(value_of(lost))
 
     @property
-    def state(self) -> MPS:
+    def state(self) -> MPS | SymmetricMPS:
         """The purification."""
         return self.made[0]
 
@@ -108,14 +117,17 @@ class ThermalState:
         >>> bool(np.isclose(hot.expectation(qad.mps.ising(4, 1.0)), hot.energy))
         True
         """
-        operator = operator_of(observable, None)
+        conserved = self.cooling.conserved
+        operator = operator_of(observable, None if conserved is None else conserved.names)
         if len(operator) != len(self.H):
             raise ShapeError(f"an observable has {len(self.H)} sites, as the thermal state has, not {len(operator)}")
         return self.squares.mean(operator) if self.squares else self._measured(operator)[1]
 
 
 @keywords_told
-def thermal_state(H: MPO | OpSum, beta: Real, *, bond: int = 64, cutoff: float | None = None) -> ThermalState:
+def thermal_state(
+    H: MPO | OpSum, beta: Real, *, bond: int = 64, cutoff: float | None = None, conserve: Names | None = None
+) -> ThermalState:
     """The thermal state ``exp(-beta H) / Z`` of an open chain.
 
     Parameters
@@ -130,6 +142,10 @@ def thermal_state(H: MPO | OpSum, beta: Real, *, bond: int = 64, cutoff: float |
     cutoff : float, optional
         Weight that a cut of the purification may discard below `bond`; by default so little that all together change it
         by no more than 1e-7.
+    conserve : str or sequence of str, optional
+        What `H` conserves: "Sz", "N", ("N", "Sz"), "parity".  The result is the same sum over all sectors (grand
+        canonical), of block-sparse tensors: five times as quick at bonds of 150, no quicker below 50.  The ancilla of a
+        site carries the opposite charge, so that the purification has charge zero in all.
 
     Returns
     -------
@@ -138,7 +154,8 @@ def thermal_state(H: MPO | OpSum, beta: Real, *, bond: int = 64, cutoff: float |
     Raises
     ------
     ArgumentError
-        For a negative inverse temperature, or an operator that is not Hermitian.
+        For a negative inverse temperature, an operator that is not Hermitian, or one that does not conserve: the
+        message names a term.
     ShapeError
         If `H` is periodic.
 
@@ -157,13 +174,16 @@ def thermal_state(H: MPO | OpSum, beta: Real, *, bond: int = 64, cutoff: float |
     True
     >>> bool(np.isclose(hot.log_partition, np.log(weights.sum()), atol=1e-7))
     True
+    >>> qad.mps.thermal_state(qad.mps.xxz(6, 0.5), beta=0.5, conserve="Sz").state
+    SymmetricMPS(6 sites, Sz = 0, bonds 1-4-12-12-12-4-1, float64)
     """
-    H = open_operator(H)
+    H = open_operator(H, conserve)
     check_unstacked((*H, beta))
     check_temperature(beta)
     check_hermitian([value_of(w) for w in H])
     cutoff = cutoff_for(ERROR, max(len(H) - 1, 1)) if cutoff is None else cutoff
-    hot = ThermalState(H, beta, Cooling(site_count(bond, 1, "bond"), cutoff))
+    conserved = None if conserve is None else conserved_by(H, conserve)
+    hot = ThermalState(H, beta, Cooling(site_count(bond, 1, "bond"), cutoff, conserved))
     _ = hot.squares  # made now: the tensors of H may be written into later
     return hot
 
@@ -175,9 +195,9 @@ def check_temperature(beta: Real) -> float:
     return value
 
 
-def open_operator(H: MPO | OpSum) -> MPO:
-    """The operator itself, or that of a sum; raises where it is a ring."""
-    H = operator_of(H, None)
+def open_operator(H: MPO | OpSum, conserve: Names | None = None) -> MPO:
+    """The operator itself, or that of a sum, in parts that conserve; raises where it is a ring."""
+    H = operator_of(H, conserve)
     if H.periodic:
         raise ShapeError("thermal states are of open chains: terms between the first and the last site join the ends")
     return H

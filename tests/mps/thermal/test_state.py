@@ -6,7 +6,7 @@ import pytest
 import qad
 from qad.core.errors import ArgumentError, BatchError, GradientTypeError, ShapeError
 from qad.mps import heisenberg, ising, j1j2, metts, thermal_state
-from qad.mps.thermal.cooling import wide
+from qad.mps.thermal.chains import wide
 
 ISING, HEISENBERG, J1J2 = ising(6, 1.0), heisenberg(6), j1j2(5, 1.0, 0.5)
 ONE = qad.mps.MPO.identity(6)
@@ -172,3 +172,44 @@ def test_slopes_where_bonds_cut_the_state():
     assert thermal_state(H, 2.0, bond=24).discarded > 1e-11
     heat = -4 * qad.grad(lambda beta: thermal_state(H, beta, bond=24).energy)(2.0)
     assert heat == pytest.approx(exact(H, 2.0)[2], abs=2e-4)
+
+
+@pytest.mark.parametrize("H, conserve", [
+    (qad.mps.xxz(5, 0.7), "Sz"), (j1j2(5, 1.0, 0.4), "Sz"), (qad.mps.hubbard(2, 1.0, 4.0), ("N", "Sz")),
+    (qad.mps.kitaev_chain(5, 1.0, 0.6, 0.4), "parity"),
+])  # fmt: skip
+def test_sums_over_all_sectors_are_those_of_the_whole_space(H, conserve):
+    """Values, the purification, and slopes by the temperature and by every tensor of the operator."""
+
+    def values(beta, H, conserve=None):
+        hot = thermal_state(H, beta, conserve=conserve)
+        return hot.log_partition + 2.0 * hot.energy
+
+    plain, charged = (thermal_state(H, 1.3, cutoff=1e-24, conserve=c) for c in (None, conserve))
+    assert charged.log_partition == pytest.approx(plain.log_partition, abs=1e-10)
+    assert charged.energy == pytest.approx(plain.energy, abs=1e-10)
+    assert abs(plain.state.overlap(charged.state.without_symmetry())) == pytest.approx(1.0, abs=1e-10)
+    slopes = [qad.grad(values)(1.3, H, c) for c in (None, conserve)]
+    assert slopes[0] == pytest.approx(slopes[1], abs=1e-6)
+    slopes = [qad.grad(lambda s, c=c: values(1.3, s * H, c))(1.0) for c in (None, conserve)]
+    assert slopes[0] == pytest.approx(slopes[1], abs=1e-6)
+
+
+def test_an_operator_that_changes_the_charge_is_refused_by_name():
+    with pytest.raises(ArgumentError, match="does not conserve 'Sz'"):
+        thermal_state(ISING, 1.0, conserve="Sz")
+    with pytest.raises(ArgumentError, match="no derivative"):
+        qad.grad(lambda b: qad.mps.norm(thermal_state(HEISENBERG, b, conserve="Sz").state))(1.0)
+
+
+@pytest.mark.parametrize("sector", [None, 2])
+@pytest.mark.sampled(1)
+def test_samples_with_charges(sector):
+    """Of all sectors, between which sites change, and of one."""
+    H, rows = qad.mps.xxz(4, 0.7), [i for i in range(16) if sector in (None, 4 - 2 * bin(i).count("1"))]
+    levels = np.linalg.eigvalsh(H.to_dense()[np.ix_(rows, rows)])
+    weights = np.exp(-levels)
+    found = metts(H, 1.0, 60, seed=5, steps=2, method="tebd", conserve="Sz", sector=sector)
+    mean, error = found.expectation(H)
+    assert abs(mean - levels @ weights / weights.sum()) < 4 * error < 0.5
+    assert {psi.sector for psi in found.states} == ({sector} if sector else {-4, -2, 0, 2, 4})

@@ -1,0 +1,94 @@
+"""Operators as chains of legs (left, out, in, right), plain or conserving, and as purifications.
+
+An ancilla carries the opposite of the charge of its site, so that the purification of what conserves has charge zero.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qad.extend import Tensor, like, value_of
+from qad.mps.chain.state import MPS
+from qad.mps.charges.channels import Channels
+from qad.mps.charges.quantities import Quantities
+from qad.mps.charges.state import SymmetricMPS
+from qad.mps.thermal.products import edge
+from qad.symmetric.create import from_dense
+from qad.symmetric.generic import join, numbers, permuted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from qad.mps.thermal.products import Chain
+    from qad.typing import Array
+
+
+def chain_of(operator: Sequence[Any], conserved: Quantities | None = None) -> Chain:
+    """The tensors of an operator, plain or recorded, with legs (left, out, in, right).
+
+    What would break the symmetry is left out of recorded ones.
+    """
+    if conserved is not None:
+        channels = Channels([value_of(w) for w in operator], conserved)
+        recorded = Tensor in map(type, operator)
+        tensors, tol = (operator, np.inf) if recorded else (channels.tensors, 0.0)
+        operator = [channels.tensor(site, w, tol) for site, w in enumerate(tensors)]
+    return [permuted(w, 0, 2, 3, 1) for w in operator]
+
+
+def daggered(chain: Chain) -> Chain:
+    """The adjoint operator; of symmetric tensors the flow through bonds is turned."""
+    return [permuted(t.conj(), 0, 2, 1, 3) for t in chain]
+
+
+def times(factor: float, chain: Chain) -> Chain:
+    """The chain times a number."""
+    return [chain[0] * factor, *chain[1:]]
+
+
+def joined(chain: Chain) -> list[np.ndarray]:
+    """The tensors of an operator as those of a state with legs (out in)."""
+    return [t.reshape(len(t), -1, t.shape[3]) for t in chain]
+
+
+def split(tensors: Sequence[np.ndarray], legs: Sequence[int]) -> Chain:
+    """The other way."""
+    return [t.reshape(len(t), d, d, -1) for t, d in zip(tensors, legs, strict=True)]
+
+
+def wide(operator: Sequence[Array]) -> list[Array]:
+    """The tensors of an operator on the sites as one on sites with ancillas."""
+    return [np.kron(w, like(w).eye(w.shape[2])) for w in operator]
+
+
+def element_of(bra: Chain, ket: Chain, operator: Chain) -> Array:
+    """``tr(bra^H O ket)`` of operators."""
+    env = edge(bra[0].conj(), operator[0], ket[0], axis=0)
+    for x, w, t in zip(bra, operator, ket, strict=True):
+        half = join(join(env, t), w, ((1, 2), (0, 2)))  # bra in ket out O
+        env = permuted(join(x.conj(), half, ((0, 1, 2), (0, 3, 1))), 0, 2, 1)
+    return numbers(env).sum()
+
+
+def purification(chain: Chain, conserved: Quantities | None) -> MPS | SymmetricMPS:
+    """An operator as a state whose sites are pairs (out, in), the charge of the ancilla counted with opposite sign."""
+    if conserved is None:
+        return MPS(joined(chain))
+    doubled = doubled_charges(conserved)
+    tensors = []
+    for t, order, both, leg in zip(chain, conserved.orders, doubled.orders, doubled.legs, strict=True):
+        back = np.argsort(order)
+        wide = t.to_dense()[:, back][:, :, back].reshape(t.shape[0], -1, t.shape[3])[:, both]
+        tensors.append(from_dense(wide, (t.legs[0], leg, t.legs[3]), split=2, tol=0.0))
+    return SymmetricMPS(tensors, doubled)
+
+
+def doubled_charges(conserved: Quantities) -> Quantities:
+    """Those of sites with ancillas, which carry the opposite charge."""
+    minus = conserved.symmetry.minus
+    return Quantities(
+        conserved.names, tuple([tuple([minus(p, q) for p in own for q in own]) for own in conserved.charges])
+    )
