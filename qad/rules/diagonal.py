@@ -124,7 +124,8 @@ def matrix_trace(x: Value) -> Value:
 
 @lru_cache(maxsize=256)
 def _ones(n: int, dtype: DTypeLike) -> np.ndarray:
-    return np.ones(n, dtype)
+    """A vector of ones that nobody can write into, so that frozen programs need not compare it in each replay."""
+    return np.frombuffer(np.ones(n, dtype).tobytes(), dtype)
 
 
 def _identity(g: Cotangent, y: Value, x: Value) -> Cotangent:
