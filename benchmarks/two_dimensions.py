@@ -82,7 +82,7 @@ def optimum(bond, chi, cell, symmetry):
         return peps.simple_update(peps.heisenberg(), bond, cell), peps.heisenberg()
     model = peps.heisenberg().rotated()
     found = peps.ground_state(model, bond, chi, "c4v", tol=1e-6, progress=Until(-0.6675 if bond == 3 else -1))
-    site = peps.symmetry.symmetrised(found.state[0, 0], "c4v")
+    site = peps.infinite.symmetry.symmetrised(found.state[0, 0], "c4v")
     return peps.PEPS([site], ["A"], symmetry), model
 
 
@@ -132,7 +132,7 @@ def finite_of_qad(side, bond, chi):
     import qad
     from qad import peps
 
-    state, model = peps.finite.PEPS.random(side, side, bond, seed=0), peps.heisenberg()
+    state, model = peps.finite.FinitePEPS.random(side, side, bond, seed=0), peps.heisenberg()
 
     def call():
         start = time.thread_time()

@@ -22,7 +22,7 @@ DRAWINGS = {
     "graph": graph,
     "state": lambda: qad.draw(qad.mps.MPS.random(30, bond=32)),
     "operator": lambda: qad.draw(qad.mps.heisenberg(6)),
-    "plane": lambda: qad.draw(qad.peps.finite.PEPS.random(2, 4, bond=3)),
+    "plane": lambda: qad.draw(qad.peps.finite.FinitePEPS.random(2, 4, bond=3)),
     "plan": lambda: qad.draw(
         qad.plan("ab,bc,cd,de,ea->", (2, 2), (2, 20), (20, 50), (50, 10), (10, 2), variables=[0, 1])
     ),

@@ -1,20 +1,20 @@
 """Two dimensions: projected entangled pair states, infinite and finite, and classical models on the square lattice."""
 
 from qad.peps import classical, finite
-from qad.peps.classical import partition_function
-from qad.peps.correlations import correlation_length
-from qad.peps.density import reduced_density
-from qad.peps.environment import Environment, environment
-from qad.peps.half_cylinder import entanglement_spectrum
+from qad.peps.classical.partition import partition_function
+from qad.peps.infinite.correlations import correlation_length
+from qad.peps.infinite.density import reduced_density
+from qad.peps.infinite.environment import Environment, environment
+from qad.peps.infinite.half_cylinder import entanglement_spectrum
+from qad.peps.infinite.observables import energy, expectation, local_expectations
+from qad.peps.infinite.state import PEPS
+from qad.peps.infinite.structure import structure_factor
 from qad.peps.lattices import honeycomb, kagome, kitaev, spin_spin, triangular
 from qad.peps.models import Model, Term, heisenberg, ising, j1j2, term, xxz
-from qad.peps.observables import energy, expectation, local_expectations
 from qad.peps.search.cluster_update import cluster_update
 from qad.peps.search.ground import ground_state
 from qad.peps.search.result import GroundState
 from qad.peps.search.simple_update import simple_update
-from qad.peps.state import PEPS
-from qad.peps.structure import structure_factor
 
 __all__ = [
     "PEPS", "Environment", "GroundState", "Model", "Term", "classical", "cluster_update", "correlation_length",

@@ -25,7 +25,7 @@ def network(state: Any) -> Picture:
 
     Parameters
     ----------
-    state : MPS, MPO, SymmetricMPS, UniformMPS, qad.peps.PEPS or qad.peps.finite.PEPS
+    state : MPS, MPO, SymmetricMPS, UniformMPS, qad.peps.PEPS or qad.peps.finite.FinitePEPS
 
     Returns
     -------
@@ -41,7 +41,7 @@ def network(state: Any) -> Picture:
     >>> import qad
     >>> qad.viz.network(qad.mps.MPS.random(20, bond=8))
     <Picture: MPS(20 sites, open, bonds 1-2-4-8-8-...-8-8-4-2-1, complex128)>
-    >>> qad.viz.network(qad.peps.finite.PEPS.random(2, 3, bond=2))
+    >>> qad.viz.network(qad.peps.finite.FinitePEPS.random(2, 3, bond=2))
     <Picture: PEPS(2 x 3 sites, open, bond 2, float64)>
     """
     if not is_network(state):

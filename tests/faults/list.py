@@ -413,15 +413,15 @@ FAULTS = [
     Fault("circuit/gates.py", "np.exp(1j * (phi + lam)) * c", "np.exp(1j * (phi - lam)) * c", "physics/test_gates.py"),
     # two dimensions
     Fault(
-        "peps/classical_models.py",
+        "peps/classical/models.py",
         "return np.sqrt(horizontal) * masks[0]",
         "return horizontal * masks[0]",
-        "peps/test_classical.py",
+        "peps/classical/test_partition.py",
     ),
     Fault("peps/models.py", "Term(operand(-g * pauli", "Term(operand(g * pauli", "peps/test_models.py"),
     Fault("peps/lattices.py", "-j * c for j, c", "j * c for j, c", "peps/test_lattices.py"),
     Fault(
-        "peps/finite_terms.py",
+        "peps/finite/terms.py",
         "return np.sum(rho * term.operator), np",
         "return np.sum(rho) * 1.0, np",
         "physics/test_two_dimensions.py finite",

@@ -9,7 +9,7 @@ from qad.peps import classical, finite
 
 STATE = peps.PEPS([np.array([0.6, 0.8]).reshape(2, 1, 1, 1, 1)])
 ENV, MODEL = peps.environment(STATE, 1), peps.heisenberg()
-WRONG = [16, "Z", None, mps.MPS.random(4, 2), mps.heisenberg(4), finite.PEPS.random(2, 2, bond=2)]
+WRONG = [16, "Z", None, mps.MPS.random(4, 2), mps.heisenberg(4), finite.FinitePEPS.random(2, 2, bond=2)]
 
 
 OWN = {"a PEPS": STATE, "an Environment": ENV, "a Model": MODEL}
@@ -63,7 +63,7 @@ def test_what_is_of_another_kind(kind, call, wrong):
         peps.honeycomb,
         peps.kagome,
         lambda x: peps.term(x, [(0, 0)]),
-        lambda x: finite.expectation(finite.PEPS.random(2, 2, bond=2), x, [(0, 0)]),
+        lambda x: finite.expectation(finite.FinitePEPS.random(2, 2, bond=2), x, [(0, 0)]),
     ],
 )
 def test_what_is_no_array(call, wrong):

@@ -6,7 +6,7 @@ import pytest
 import qad
 from qad import peps
 from qad.core.errors import ArgumentError, ShapeError
-from qad.peps.orbits import orbits
+from qad.peps.infinite.orbits import orbits
 
 X = np.array([[0, 1], [1, 0]]) / 2
 Y = np.array([[0, -1j], [1j, 0]]) / 2

@@ -109,7 +109,7 @@ def test_critical_coverings():
 
 # -- finite lattices ---------------------------------------------------------------------------------------------------
 
-STATE = finite.PEPS.random(2, 3, bond=2)
+STATE = finite.FinitePEPS.random(2, 3, bond=2)
 
 
 def dense_peps(state):
@@ -152,7 +152,7 @@ def test_finite_lattices():
     def moved(x):
         rows = [[np.array(STATE[r, c]) for c in range(3)] for r in range(2)]
         rows[0][1][0, 0, 1, 0, 1] = x
-        return exact.mean(h, dense_peps(finite.PEPS(rows)))
+        return exact.mean(h, dense_peps(finite.FinitePEPS(rows)))
 
     assert slope[0, 0, 1, 0, 1] == pytest.approx(exact.difference(moved, STATE[0, 1][0, 0, 1, 0, 1]), abs=1e-7)
 

@@ -46,11 +46,11 @@ def test_long_chains_leave_out_their_middle():
 
 
 def test_planes():
-    state = qad.peps.finite.PEPS.random(2, 3, bond=3)
+    state = qad.peps.finite.FinitePEPS.random(2, 3, bond=3)
     picture = qad.draw(state)
     assert sorted(int(w) for w in words(picture) if w) == sorted(b for b in bonds_of_plane(state) if b > 1)
     assert picture.svg.count("<circle") == 6
-    ring = qad.draw(qad.peps.finite.PEPS.random(2, 3, bond=3, cylinder=True))
+    ring = qad.draw(qad.peps.finite.FinitePEPS.random(2, 3, bond=3, cylinder=True))
     assert ring.svg.count("stroke-dasharray") == 4
     cell = qad.draw(qad.peps.PEPS.random(2, ["AB", "BA"]))
     assert [w for w in words(cell) if w.isalpha()] == ["A", "B", "B", "A"]

@@ -13,9 +13,9 @@ from qad.archive import of_another, read_marked, understood, write_arrays
 from qad.core.errors import ArgumentError
 from qad.extend import as_array, value_of
 from qad.linalg import Report
-from qad.peps.cells import cell_of
-from qad.peps.environment import Environment, check_start
-from qad.peps.state import PEPS
+from qad.peps.infinite.cells import cell_of
+from qad.peps.infinite.environment import Environment, check_start
+from qad.peps.infinite.state import PEPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.keywords import keywords_told
+from qad.peps.infinite.state import pattern
 from qad.peps.search.simple_update import OPPOSITE, RIGHT, Weighted, bond_terms, leading
-from qad.peps.state import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from qad.peps.infinite.state import PEPS
     from qad.peps.models import Model
-    from qad.peps.state import PEPS
     from qad.typing import Seed
 
 ACROSS = {4: (1, 3), 3: (2, 4)}  # of a bond to the right, or down: the legs towards the plaquettes beside it

@@ -17,21 +17,21 @@ from qad.optimize.directions import LBFGS
 from qad.optimize.progress import bar_for
 from qad.optimize.result import BY_USER
 from qad.peps.checks import check_kind
-from qad.peps.environment import check_options, environment
+from qad.peps.infinite.environment import check_options, environment
+from qad.peps.infinite.observables import expectation
+from qad.peps.infinite.state import PEPS
 from qad.peps.models import Model
-from qad.peps.observables import expectation
 from qad.peps.search.checkpoint import Checkpoint
 from qad.peps.search.metric import LocalMetric
 from qad.peps.search.result import GroundState
 from qad.peps.search.starts import check_model, enlarged, natural_dtype, normalised, promising_start
 from qad.peps.search.trials import Trials
-from qad.peps.state import PEPS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from qad.peps.environment import Environment
+    from qad.peps.infinite.environment import Environment
     from qad.typing import DTypeLike, FilePath, Progress, Real, Seed, Vector
 
 SQUARE, FINEST, COARSEST = 1e-2, 1e-9, 1e-6  # of environments: a part of what a step gains, which goes with |g|^2

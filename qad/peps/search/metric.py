@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.linalg.implicit.packing import Packing
-from qad.peps.state import letters
+from qad.peps.infinite.state import letters
 
 if TYPE_CHECKING:
-    from qad.peps.environment import Environment
-    from qad.peps.state import PEPS
+    from qad.peps.infinite.environment import Environment
+    from qad.peps.infinite.state import PEPS
     from qad.typing import Vector
 
 SHIFT = 0.5  # of the metric, by the norm of the gradient: far from a minimum lengths are more those of tensors

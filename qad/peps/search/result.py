@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from qad.optimize.result import result_card
-from qad.peps.environment import Environment
-from qad.peps.state import PEPS
+from qad.peps.infinite.environment import Environment
+from qad.peps.infinite.state import PEPS
 
 
 @dataclass(frozen=True)

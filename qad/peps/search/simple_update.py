@@ -12,10 +12,10 @@ from qad.core.keywords import keywords_told
 from qad.extend import Tensor, as_array, value_of
 from qad.linalg import expm
 from qad.peps.checks import check_kind
+from qad.peps.infinite.orbits import canonical, joined
+from qad.peps.infinite.state import PEPS, STEPS, letters, pattern
 from qad.peps.models import NEIGHBOURS, Model
-from qad.peps.orbits import canonical, joined
 from qad.peps.search.starts import normalised
-from qad.peps.state import PEPS, STEPS, letters, pattern
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

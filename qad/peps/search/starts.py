@@ -8,12 +8,12 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ConvergenceError, GradientTypeError
 from qad.extend import Tensor, as_array, value_of
-from qad.peps.environment import environment
+from qad.peps.infinite.environment import environment
+from qad.peps.infinite.observables import expectation
+from qad.peps.infinite.orbits import orbits
+from qad.peps.infinite.state import PEPS
+from qad.peps.infinite.symmetry import symmetrised
 from qad.peps.models import plain, real_if_real
-from qad.peps.observables import expectation
-from qad.peps.orbits import orbits
-from qad.peps.state import PEPS
-from qad.peps.symmetry import symmetrised
 
 if TYPE_CHECKING:
     from typing import Any

@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from typing import Any
 
-    from qad.peps.environment import Environment
+    from qad.peps.infinite.environment import Environment
 
 FIELDS: list[tuple[str, type]] = [
     ("energy", float), ("gradient_norm", float), ("chi", int), ("moves", int), ("products", int), ("seconds", float),

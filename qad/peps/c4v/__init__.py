@@ -1,6 +1,0 @@
-"""One site, the same everywhere and symmetric under rotations and reflections: one corner and one edge."""
-
-from qad.peps.c4v.moves import Pair, double_layer
-from qad.peps.c4v.solve import solved
-
-__all__ = ["Pair", "double_layer", "solved"]

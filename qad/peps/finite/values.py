@@ -1,0 +1,102 @@
+"""Expectation values and norms of finite lattices, by boundary matrix product states.
+
+The halves of <psi|psi> above and below a row are matrix product states of bonds up to chi.  One sweep down and one up
+make them for all rows, and in a row, or two, environments of all columns serve all terms there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.extend import value_of
+from qad.peps.finite.rows import Strip, absorbed, boundaries, check_ranks, closed, double_layer, rim
+from qad.peps.finite.state import FinitePEPS, opened
+from qad.peps.finite.terms import Placed, against, measured_order, strip_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.typing import Array, Real
+
+
+def log_norm2(state: FinitePEPS, chi: int = 32) -> Real:
+    """The logarithm of ``<psi|psi>``.
+
+    Parameters
+    ----------
+    state : FinitePEPS
+    chi : int
+
+    Returns
+    -------
+    real scalar
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> state = qad.peps.finite.FinitePEPS.random(3, 3, bond=2)
+    >>> exact = np.log(np.sum(state.to_dense() ** 2))
+    >>> print(round(float(qad.peps.finite.log_norm2(state, chi=16) - exact), 12) + 0.0)
+    0.0
+    """
+    doubles, total = layers(known(state), chi)
+    row = rim(len(doubles[0]), state.dtype)
+    for sites in doubles:
+        row, logarithm = absorbed(row, [closed(e) for e in sites], chi)
+        total = total + logarithm
+    last = row[0][:, 0]
+    for t in row[1:]:
+        last = last @ t[:, 0]
+    return total + np.log(last[0, 0].real)
+
+
+def layers(state: FinitePEPS, chi: int) -> tuple[list[list[Array]], float]:
+    """The double layer of each row, physical legs open, of site tensors of size one; the logarithm of what they had."""
+    if not isinstance(chi, (int, np.integer)) or chi < 1:
+        raise ArgumentError(
+            f"chi is {chi!r}: write a whole number of at least 1; bond**2 or more is needed for a good value"
+        )
+    rows = opened(state)
+    sizes = [[float(np.max(np.abs(value_of(t)))) for t in row] for row in rows]
+    if not all(0 < size < np.inf for row in sizes for size in row):
+        raise ArgumentError("the state is zero, or has entries that are not finite")
+    if any(value_of(t) is not t for row in rows for t in row):
+        check_ranks([[value_of(t) for t in row] for row in rows], int(chi))
+    doubles = [[double_layer(t / n) for t, n in zip(*pair, strict=True)] for pair in zip(rows, sizes, strict=True)]
+    return doubles, 2 * float(np.sum(np.log(np.concatenate(sizes))))
+
+
+def known(state: FinitePEPS) -> FinitePEPS:
+    """The state, if it is one of a finite lattice."""
+    if not isinstance(state, FinitePEPS):
+        got = type(state)
+        raise ArgumentError(f"a qad.peps.finite.FinitePEPS is needed, but got {got.__module__}.{got.__name__}")
+    return state
+
+
+def values_of(state: FinitePEPS, terms: Sequence[Placed], chi: int) -> list[Array]:
+    """The expectation value of each term."""
+    doubles = layers(state, chi)[0]
+    rows = [[closed(e) for e in row] for row in doubles]
+    above, below = boundaries(rows, chi)
+    dims = {(r, c): t.shape[0] for r, row in enumerate(state.tensors) for c, t in enumerate(row)}
+    strips: dict[tuple[int, int], Strip] = {}
+    densities: dict[tuple, Array] = {}
+    found = []
+    for term in terms:
+        first, height = key = strip_of(term.sites)
+        if key not in strips:
+            strips[key] = Strip(above[first], rows[first : first + height], below[first + height - 1])
+        order = tuple(measured_order(term.sites))
+        if order not in densities:
+            opened_sites = {
+                c: [doubles[r][c] if (r, c) in order else rows[r][c] for r in range(first, first + height)]
+                for _, c in order
+            }
+            densities[order] = strips[key].density(opened_sites)
+        value, norm = against(densities[order], term, dims)
+        found.append((value / norm).real)
+    return found

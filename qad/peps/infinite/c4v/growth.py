@@ -1,0 +1,43 @@
+"""Environments grow: the corner by eigenvectors until it is as large as wanted, cut at a gap."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from qad.core.errors import ConvergenceError
+from qad.peps.infinite.c4v.moves import Pair, column, enlarged, grown, start
+from qad.peps.infinite.cut import kept
+
+SETTLED = 1e-3  # change of the spectrum at which the moves by eigenvectors end
+MOST_MOVES = 200
+
+
+def eigenvectors(pair: Pair, layer: np.ndarray, chi: int, exactly: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """The leading eigenvectors of the enlarged corner, about `chi` or exactly that many, and relative values."""
+    m = enlarged(pair, layer)
+    values, vectors = np.linalg.eigh((m + m.conj().T) / 2)
+    order = np.argsort(-np.abs(values), kind="stable")
+    sizes = np.abs(values[order])
+    k = chi if exactly else kept(sizes, chi)
+    return vectors[:, order[:k]], sizes[:k] / sizes[0]
+
+
+def raised(layer: np.ndarray, chi: int, pair: Pair | None = None) -> tuple[Pair, np.ndarray]:
+    """Corner and edge of about `chi` states, and the isometry that kept them, still to be converged.
+
+    From nothing, or from a pair of another size.
+    """
+    before, changes = None, []
+    pair = start(layer) if pair is None else pair
+    for _ in range(MOST_MOVES):
+        u, values = eigenvectors(pair, layer, chi)
+        pair = grown(pair, layer, u, column(pair), spans=False)
+        if before is not None and len(before) == len(values):
+            changes.append(np.abs(values - before).max())
+            if changes[-1] < SETTLED:
+                return pair, u
+        before = values
+    raise ConvergenceError(
+        f"the corner's spectrum still changes by {changes[-1] if changes else np.inf:.1e} after {MOST_MOVES} moves: "
+        "start from another state, or try another chi"
+    )

@@ -1,0 +1,93 @@
+"""Environments of cells, from nothing or from another one, differentiable.
+
+Derivatives are those of the step at its fixed point with all references held fixed: bases, norms and phases.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qad.extend import as_array, value_of
+from qad.linalg import Report
+from qad.linalg.support.derivative_order import orders
+from qad.peps.infinite.cells.iteration import Converged, Stepper
+from qad.peps.infinite.cells.lattice import CLOCKWISE, wiring
+from qad.peps.infinite.cells.linearized import Linearized
+from qad.peps.infinite.cells.moves import Around, absorbed, enlarged, filled, rows, scaled, stacked
+from qad.peps.infinite.cells.projectors import Frame, sides, smooth
+from qad.peps.infinite.cut import is_about
+from qad.peps.infinite.implicit import settled
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.peps.infinite.cells.lattice import Cell, Wiring
+    from qad.typing import Array
+
+Group = tuple[np.ndarray, ...]
+
+
+def solved(
+    layers: Sequence[Array],
+    cell: Cell,
+    chi: int,
+    before: tuple[Group, Group, Group] | None,
+    method: str,
+    tols: tuple[float, float],
+    maxiter: int,
+) -> tuple[tuple[Group, Group, Group], float, Report]:
+    """Corners and edges around each kind of site and their frame, the last change, and a report.
+
+    Tolerances are those of the last change, and of the adjoint equation.
+    """
+    plain, report, wires = [as_array(value_of(layer)) for layer in layers], Report(), wiring(cell)
+    stepper = Stepper(plain, cell, wires, chi, method)
+    around, frame = (None, None) if before is None else together(*before)
+    if around is None or not is_about(around.corners.shape[1], chi):
+        around, frame = stepper.raised(around)
+    found = stepper.converged(around, frame, tols[0], maxiter)
+    report.residual, around = found.error, found.around
+    if any(value_of(layer) is not layer for layer in layers):
+        around = differentiable(layers, stepper, found, tols, report)
+    report.iterations = found.iterations
+    apart = separate(around, found.spaces.used.sum(1), plain, wires)
+    return (*apart, tuple(found.frame)), found.error, report
+
+
+def together(corners: Group, edges: Group, frame: Group) -> tuple[Around, Frame]:
+    """Stacks of corners and edges, and the frame, of an environment."""
+    chi, p = frame[0].shape[2], max(x.shape[1] for x in edges)
+    around = np.stack([filled(x, (chi, chi)) for x in corners]), np.stack([filled(x, (chi, p, chi)) for x in edges])
+    return Around(*around), Frame(*frame)
+
+
+def separate(around: Around, sizes: np.ndarray, layers: Sequence[np.ndarray], w: Wiring) -> tuple[Group, Group]:
+    """Corners and edges of the sizes that they have."""
+    n, kinds = len(sizes), len(layers)
+    corners, edges = [], []
+    for i in range(n):
+        k, p = divmod(i, kinds)
+        c, t = w.corner[i], w.edge[i]
+        corners.append(around.corners[i, : sizes[w.side[c]], : sizes[c]])
+        edges.append(around.edges[i, : sizes[w.here[t]], : layers[p].shape[CLOCKWISE[k]], : sizes[t]])
+    return tuple(corners), tuple(edges)
+
+
+def differentiable(
+    layers: Sequence[Array], stepper: Stepper, found: Converged, tols: tuple[float, float], report: Report
+) -> Around:
+    """The fixed point as a function of the recorded `layers`."""
+    order = max(orders(layer) for layer in layers)
+    w = stepper.wires
+
+    def move(around: Around, layers: Array) -> Around:
+        grown = rows(around, layers)
+        corners = enlarged(around, grown, w)
+        a, b = smooth(sides(corners, w, stepper.method), found.spaces, order)
+        return scaled(absorbed(grown, corners, a, b, w), found.around)
+
+    stack = stacked(layers)
+    step = Linearized(found.around, as_array(value_of(stack)), found.spaces, w, stepper.method)
+    return Around(*settled(move, found.around, stack, step, tols, report))

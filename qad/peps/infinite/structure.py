@@ -1,0 +1,123 @@
+"""Structure factors of infinite states, as derivatives of a generating function."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qad.core.errors import ArgumentError, ShapeError
+from qad.extend import as_array, jvp, value_of
+from qad.peps.checks import check_kind
+from qad.peps.infinite import cells
+from qad.peps.infinite.state import PEPS
+from qad.peps.infinite.symmetry import symmetrised
+
+if TYPE_CHECKING:
+    from qad.typing import Array, ArrayLike
+
+MOST_REPEATS = 8  # of a cell, after which waves repeat
+
+
+def structure_factor(
+    state: PEPS,
+    operator: ArrayLike,
+    momentum: tuple[float, float],
+    chi: int,
+    *,
+    tol: float = 1e-10,
+    maxiter: int = 1000,
+) -> float:
+    """The connected structure factor of an operator, summed over all distances at once.
+
+        S(q) = sum_r exp(-i q r) (<O_0^+ O_r> - <O_0^+> <O_r>) = d/dh <O_q^+>  at h = 0,
+
+    with the state's ket changed by ``1 + h exp(i q r) O_r`` on every site: the derivative of one environment.
+
+    Parameters
+    ----------
+    state : PEPS
+    operator : array (d, d)
+    momentum : (qy, qx)
+        Along rows downwards and columns, in radians per site; a fraction of ``2 pi`` of which a few cells are a period.
+    chi : int
+        About how many states the environment keeps; see `environment`.
+    tol, maxiter
+        Of `environment`.
+
+    Returns
+    -------
+    float
+        Per site, the mean over the cell; at q = 0 the fluctuations of the mean.
+
+    Raises
+    ------
+    ArgumentError
+        If waves of this momentum do not repeat after 8 sites of the state, or fewer.
+    ConvergenceError
+        If the environment does not come to rest.
+
+    Notes
+    -----
+    W.-L. Tu, H.-K. Wu, N. Schuch, N. Kawashima and J.-Y. Chen, Phys. Rev. B 103, 205155 (2021).
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> state = qad.peps.PEPS([np.array([0.6, 0.8]).reshape(2, 1, 1, 1, 1)])
+    >>> print(round(qad.peps.structure_factor(state, np.diag([0.5, -0.5]), (np.pi, np.pi), chi=1), 6))
+    0.2304
+    """
+    check_kind(state, PEPS)
+    o = np.asarray(operator)
+    if o.ndim != 2 or {o.shape} != {(x.shape[0],) * 2 for x in state.tensors}:
+        raise ShapeError(f"the operator of shape {o.shape} does not fit the sites of {state!r}")
+    periods = [repeats(q, n) for q, n in zip(momentum, (state.rows, state.columns), strict=True)]
+    wide = repeated(state, *periods)
+    waves = [np.exp(1j * (momentum[0] * row + momentum[1] * column)) for row, column in wide.positions]
+    if np.abs(np.imag(waves)).max() < 1e-12 and not np.iscomplexobj(o):
+        waves = np.real(waves)
+    cell = cells.cell_of(wide.cell)
+
+    def mean(h: Array) -> Array:
+        kets = [x + h * w * np.tensordot(o, x, (1, 0)) for w, x in zip(waves, wide.tensors, strict=True)]
+        layers = [cells.double_layer(ket, bra) for ket, bra in zip(kets, wide.tensors, strict=True)]
+        found = cells.solved(layers, cell, chi, None, "half", (tol, tol), maxiter)[0]
+        n, total = len(layers), 0.0
+        for i, (w, ket, bra) in enumerate(zip(waves, kets, wide.tensors, strict=True)):
+            around = [[found[group][k * n + i] for k in range(4)] for group in (0, 1)]
+            measured = cells.double_layer(np.tensordot(o.conj().T, ket, (1, 0)), bra)
+            total = total + np.conj(w) * closed(measured, *around) / closed(layers[i], *around)
+        return (total / n).real
+
+    return float(jvp(mean, (0.0,), (1.0,))[1])
+
+
+def repeats(q: float, n: int) -> int:
+    """How many cells of n sites a wave needs to repeat."""
+    turns = Fraction(float(q) * n / (2 * np.pi)).limit_denominator(MOST_REPEATS)
+    if abs(float(turns) - q * n / (2 * np.pi)) > 1e-9:
+        raise ArgumentError(f"waves of momentum {q} do not repeat after at most {MOST_REPEATS} cells of {n} sites")
+    return turns.denominator
+
+
+def repeated(state: PEPS, rows: int, columns: int) -> PEPS:
+    """The same state in a cell that is so many times as large, with a letter for every site; plain numbers."""
+    height, width = rows * state.rows, columns * state.columns
+    names = [[chr(0x4E00 + row * width + column) for column in range(width)] for row in range(height)]
+    tensors = [
+        symmetrised(as_array(value_of(state[row, column])), state.symmetry)
+        for row in range(height)
+        for column in range(width)
+    ]
+    return PEPS(tensors, ["".join(row) for row in names])
+
+
+def closed(site: Array, corners: list[Array], edges: list[Array]) -> Array:
+    """A site between its corners and edges."""
+    for_all = (np.tensordot(corner, edge, (1, 0)) for corner, edge in zip(corners, edges, strict=True))
+    upper, right, lower, left = for_all  # [in, leg, out]
+    half = np.tensordot(np.tensordot(left, upper, (2, 0)), site, ([1, 2], [1, 0]))  # in, out, down, right
+    other = np.tensordot(right, lower, (2, 0))  # in, right, down, out
+    return np.tensordot(half, other, ([1, 3, 2, 0], [0, 1, 2, 3]))
