@@ -7,9 +7,9 @@ import qad
 from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
 from qad.mps import uniform
 from qad.mps.charges.quantities import quantities
+from qad.mps.charges.uniform_domains import domains
 from qad.mps.uniform import SymmetricUniformMPS, UniformOpSum
 from qad.mps.uniform.conserving.canonical import schmidt_form
-from qad.mps.charges.uniform_domains import domains
 
 
 def spins(total, coupling, i, j, delta=1.0):

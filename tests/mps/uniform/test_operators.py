@@ -6,9 +6,9 @@ import pytest
 import qad
 from qad.core.errors import ArgumentError, ShapeError
 from qad.mps import OpSum, uniform
-from qad.mps.uniform import UniformMPO, UniformMPS, UniformOpSum
 from qad.mps.operators.power_law import power_law
 from qad.mps.operators.uniform_mpo import of_neighbours, size_of
+from qad.mps.uniform import UniformMPO, UniformMPS, UniformOpSum
 
 Z = np.diag([1.0, -1.0])
 
