@@ -199,7 +199,7 @@ SUMS = {"logsumexp", "softmax", "log_softmax", "sinc"}  # in tests/special/test_
 
 
 @pytest.mark.parametrize("name", [name for name in TABLE if not TABLE[name].heavy])
-@pytest.mark.sampled(20)
+@pytest.mark.sampled(10)
 def test_functions_of_one_number(name):
     TABLE[name].check()
 

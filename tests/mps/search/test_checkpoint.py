@@ -44,7 +44,7 @@ def test_a_search_goes_on_where_it_stopped(tmp_path, method):
 @pytest.mark.parametrize("conserve", [None, "Sz"])
 @pytest.mark.parametrize("steps", [2000, 2], ids=["finished", "interrupted"])
 @pytest.mark.parametrize("method", ["dmrg2", "dmrg", "lbfgs", "riemannian", "tdvp"])
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 def test_a_larger_bond_goes_on_growing(tmp_path, method, steps, conserve):
     """A search that takes the end of the one of bond 2 for its own is wrong by more than 1e-3."""
     H, options = heisenberg(4), {"checkpoint": tmp_path / "search.npz", "conserve": conserve}
@@ -117,6 +117,7 @@ def test_files_of_other_sectors_are_refused_and_left_alone(tmp_path, keywords):
 
 
 @pytest.mark.parametrize("conserve", [None, "Sz"])
+@pytest.mark.sampled(1)
 def test_equal_states_are_known_in_any_gauge(tmp_path, conserve):
     """A script that is run again finds its start and its excluded states anew, equal but for rounding and gauge."""
     H, path = heisenberg(6), tmp_path / "search.npz"

@@ -9,6 +9,7 @@ from qad.mps.search.local import beside, lower_beside
 
 @pytest.mark.parametrize("seed", [0, 1, 2, 3])
 @pytest.mark.parametrize("method", ["dmrg", "dmrg2"])
+@pytest.mark.sampled(2)
 def test_two_levels_of_the_ising_chain(method, seed):
     H = qad.mps.ising(8, 0.2)
     exact = np.linalg.eigvalsh(H.to_dense())

@@ -49,10 +49,10 @@ class SymmetricUniformMPS(SiteTensors):
     Examples
     --------
     >>> import qad
-    >>> H = qad.mps.uniform.heisenberg()
-    >>> found = qad.mps.uniform.ground_state(H, bond=16, conserve="Sz")
+    >>> H = qad.mps.uniform.xxz(3.0)
+    >>> found = qad.mps.uniform.ground_state(H, bond=8, conserve="Sz")
     >>> found.state
-    SymmetricUniformMPS(2 sites, repeated, Sz = 0 per cell, bonds 16-16-16, float64)
+    SymmetricUniformMPS(2 sites, repeated, Sz = 0 per cell, bonds 8-8-8, float64)
     """
 
     __slots__ = ("tensors", "conserved", "total")
@@ -84,10 +84,10 @@ class SymmetricUniformMPS(SiteTensors):
         Examples
         --------
         >>> import qad
-        >>> found = qad.mps.uniform.ground_state(qad.mps.uniform.heisenberg(), bond=8, conserve="Sz")
+        >>> found = qad.mps.uniform.ground_state(qad.mps.uniform.xxz(3.0), bond=4, conserve="Sz")
         >>> plain = found.state.without_symmetry()
         >>> plain
-        UniformMPS(2 sites, repeated, bonds 8-8-8, float64)
+        UniformMPS(2 sites, repeated, bonds 4-4-4, float64)
         """
         pairs = zip(self.tensors, self.conserved.orders, strict=True)
         return UniformMPS([t.to_dense()[:, np.argsort(order)] for t, order in pairs])
