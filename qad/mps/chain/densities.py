@@ -12,6 +12,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import like, stack_of
+from qad.mps.charges.axes import in_basis
 from qad.symmetric.generic import join, numbers, permuted
 from qad.symmetric.layout import layout
 from qad.symmetric.tensor import SymTensor, bare
@@ -87,7 +88,7 @@ def environments(tensors: Sequence[Any]) -> Sides:
 def site_density(left: Any, tensor: Any, right: Any, order: np.ndarray | None = None) -> Array:
     """The density of a site between two environments, legs (ket, bra), of any trace.
 
-    `order` has the basis states of a site with charges in the order of its leg.
+    `order` tells what the leg of a site with charges stands for (`qad.mps.charges.quantities.Quantities.frames`).
     """
     upper = join(join(left, tensor), right, ((2,), (1,)))  # bra, s, bra'
     density = join(upper, tensor.conj(), ((0, 2), (0, 2)))
@@ -123,5 +124,7 @@ def opened(environment: Any, tensor: Any, keep: bool, bra: Any = None) -> Any:
 
 def of_basis(density: SymTensor, orders: Sequence[np.ndarray]) -> Array:
     """A density with charges, legs (kets, bras), as an array in the order of the sites' basis."""
-    back = [np.argsort(order) for order in orders]
-    return density.to_dense()[np.ix_(*back, *back)]
+    found = density.to_dense()
+    for axis, frame in enumerate((*orders, *orders)):
+        found = in_basis(found, frame, axis)
+    return found

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.mps.charges.axes import turned
 from qad.mps.charges.quantities import counted, sorting
 from qad.symmetric.create import from_dense
 from qad.symmetric.legs import Leg
@@ -46,12 +47,20 @@ class Channels:
 
     def __init__(self, tensors: Sequence[np.ndarray], conserved: Quantities):
         self.conserved: Quantities = conserved
-        self.tensors, self.charges = walked([np.asarray(w) for w in tensors], conserved)
+        made: dict[int, np.ndarray] = {}  # sites that share a tensor go on doing so
+        pairs = zip(map(np.asarray, tensors), conserved.states, strict=True)
+        tensors = [made.setdefault(id(w), turned(w, states)) for w, states in pairs]
+        self.tensors, self.charges = walked(tensors, conserved)
         self.orders: list[np.ndarray] = [sorting(charges) for charges in self.charges]
         self.legs: list[Leg] = [Leg(counted(charges), 1, conserved.symmetry) for charges in self.charges]
 
+    def recorded(self, operator: Sequence[Array]) -> list[SymTensor]:
+        """The symmetric tensors of an operator like this one; what would break the symmetry is left out."""
+        states = self.conserved.states
+        return [self.tensor(k, turned(w, s), np.inf) for k, (w, s) in enumerate(zip(operator, states, strict=True))]
+
     def tensor(self, site: int, w: Array, tol: float = 0.0) -> SymTensor:
-        """The symmetric tensor of a site tensor, legs (left, right, out, in) of flows (+, -, +, -).
+        """The symmetric tensor of one of `tensors`, legs (left, right, out, in) of flows (+, -, +, -).
 
         What does not conserve may be as large as `tol`, and is left out.
         """

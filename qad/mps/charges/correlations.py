@@ -14,6 +14,7 @@ from qad.core.errors import ArgumentError
 from qad.extend import Tensor, stack_of, value_of
 from qad.mps.chain.densities import between as closed
 from qad.mps.chain.densities import environments, passed_left, site_density
+from qad.mps.charges.axes import turned
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.create import from_dense
 
@@ -37,7 +38,7 @@ def parts_of(matrix: Array, site: int, conserved: Quantities) -> Parts:
     group, leg, order = conserved.symmetry, conserved.legs[site], conserved.orders[site]
     charges = [conserved.charges[site][k] for k in order]
     change = [[group.minus(out, in_) for in_ in charges] for out in charges]
-    matrix, found = matrix[np.ix_(order, order)], {}
+    matrix, found = turned(matrix, conserved.states[site])[np.ix_(order, order)], {}
     plain = np.abs(stack_of(value_of(matrix)))
     for charge in sorted({c for row in change for c in row}):
         here = np.array([[c == charge for c in row] for row in change])
@@ -60,13 +61,13 @@ def correlations(
     between: list[Array] | None,
 ) -> Array:
     """``<A_i B_j>`` of all pairs of sites; see `qad.mps.measure.correlators.Pair` for the matrices."""
-    (lefts, tensors, rights), orders = environments(psi.tensors), psi.conserved.orders
+    (lefts, tensors, rights), frames = environments(psi.tensors), psi.conserved.frames
     n, table = len(tensors), {}
     closing, opening = ([[parts_of(m, site, psi.conserved) for site, m in enumerate(row)] for row in rows]
                         for rows in ((ones, others), openings))  # fmt: skip
     kets = [tensor if between is None else strung(between[i], i, tensor, psi) for i, tensor in enumerate(tensors)]
     for i in range(n):
-        density = site_density(lefts[i], tensors[i], rights[i + 1], orders[i])
+        density = site_density(lefts[i], tensors[i], rights[i + 1], frames[i])
         norm2 = density.trace()
         table[i, i] = (density * (ones[i] @ others[i]).T).sum() / norm2
         for first in (0, 1):

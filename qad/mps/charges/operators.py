@@ -11,6 +11,8 @@ from qad.mps.chain.site_tensors import applied
 from qad.mps.charges.state import SymmetricMPS
 from qad.mps.kernels.charged import Operator
 from qad.mps.kernels.dense import Rows
+from qad.mps.operators.mpo import plain_of
+from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
     from typing import Any
@@ -27,7 +29,7 @@ def kernel_for(psi: Any, H: MPO, dtype: DTypeLike) -> Any:
 def operator_for(psi: SymmetricMPS, H: MPO) -> Operator:
     """What an operator is for states that conserve this; found once, and remembered by the operator."""
     if any(type(w) is Tensor for w in H):
-        raise ArgumentError("states of definite charge take operators of plain numbers: no derivative by them is known")
+        raise ArgumentError("this takes operators of plain numbers: no derivative by them is known")
     if len(H) != len(psi) or tuple(w.shape[2] for w in H) != psi.phys:
         raise ShapeError(
             f"the state has sites of dimensions {psi.phys}, the operator {tuple(w.shape[2] for w in H)}: make both for "
@@ -41,6 +43,11 @@ def operator_for(psi: SymmetricMPS, H: MPO) -> Operator:
         check_kinds(psi, H)
         found[key] = Operator(list(H), key)
     return found[key]
+
+
+def sites_for(psi: SymmetricMPS, H: MPO) -> list[SymTensor]:
+    """The symmetric site tensors of an operator, plain or recorded; what would break the symmetry has no part."""
+    return operator_for(psi, plain_of(H)).sites_of(H)
 
 
 def check_kinds(psi: SymmetricMPS, H: MPO) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import stack_of
+from qad.mps.charges.axes import turned
 from qad.mps.charges.quantities import quantities
 
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ class Parts:
         """The parts of an operator on a site: by the charge that it adds, its number and a factor."""
         charges = self.conserved.charges[site]
         if (charges, number) not in self.known:
-            matrix, found = self.total.operators.matrices[number], {}
+            states, found = self.conserved.states[site], {}
+            matrix = turned(self.total.operators.matrices[number], states)
             minus = self.conserved.symmetry.minus
             change = np.empty(matrix.shape, object)
             for out, in_ in np.ndindex(*matrix.shape):
@@ -49,7 +51,8 @@ class Parts:
             for charge in sorted(set(change.ravel())):
                 where = np.array([[c == charge for c in row] for row in change])
                 if (matrix[where] != 0).any():
-                    found[charge] = self.total.operators.number(np.where(where, matrix, 0))
+                    part = np.where(where, matrix, 0)
+                    found[charge] = self.total.operators.number(turned(part, None if states is None else states.T))
             self.known[charges, number] = found
         return self.known[charges, number]
 

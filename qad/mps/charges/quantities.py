@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.mps.charges.axes import ALONG_X, along_x, turned
 from qad.mps.operators.local import site as site_of
 from qad.symmetric.create import from_dense
 from qad.symmetric.groups import symmetry
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     Names: TypeAlias = "str | Sequence[str]"
     Kinds: TypeAlias = "str | Site | Sequence[str | Site] | None"  # of sites; None: spins
 
-MODULO_TWO = "parity"  # the only name whose charges are not whole numbers of U(1)
+MODULO_TWO = ("parity", ALONG_X)  # the only names whose charges are not whole numbers of U(1)
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Quantities:
     @cached_property
     def symmetry(self) -> Symmetry:
         """The group: U(1) for each name, Z2 for the parity."""
-        return symmetry(["Z2" if name == MODULO_TWO else "U1" for name in self.names])
+        return symmetry(["Z2" if name in MODULO_TWO else "U1" for name in self.names])
 
     @cached_property
     def legs(self) -> tuple[Leg, ...]:
@@ -57,12 +58,26 @@ class Quantities:
         """For each site the basis states in the order of its leg."""
         return tuple(sorting(charges) for charges in self.charges)
 
+    @cached_property
+    def states(self) -> tuple[np.ndarray | None, ...]:
+        """For each site the states that are counted, as columns; None where they are its basis states."""
+        return tuple(along_x(len(own)) if ALONG_X in self.names else None for own in self.charges)
+
+    @cached_property
+    def frames(self) -> tuple[np.ndarray, ...]:
+        """For each site the order of its basis states on its leg, or the states of the leg as columns."""
+        pairs = zip(self.states, self.orders, strict=True)
+        return tuple(order if states is None else states[:, order] for states, order in pairs)
+
     def term(self, h: np.ndarray, site: int, tol: float | None = None) -> SymTensor:
         """The symmetric tensor of an operator on this site and the next one, legs (out, out, in, in).
 
         What does not conserve may be as large as `tol` (by default rounding), and is left out.
         """
         legs, orders = self.legs[site : site + 2], self.orders[site : site + 2]
+        if self.states[site] is not None:
+            both = np.kron(*self.states[site : site + 2])
+            h = turned(h.reshape(both.shape), both).reshape(h.shape)
         return from_dense(h[np.ix_(*orders, *orders)], (*legs, *[leg.conj() for leg in legs]), split=2, tol=tol)
 
     def sector(self, given: object) -> Charge:
@@ -75,6 +90,8 @@ def quantities(conserve: Names, sites: Sequence[str | Site]) -> Quantities:
     names = tuple(conserve) if isinstance(conserve, (list, tuple)) else (conserve,)
     if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
         raise ArgumentError(f'conserve={conserve!r} must name quantities, each once: conserve="Sz", or ("N", "Sz")')
+    if ALONG_X in names and len(names) > 1:
+        raise ArgumentError(f"conserve={conserve!r}: spins are counted along x or along z: give {ALONG_X!r} alone")
     charges = []
     for kind in map(site_of, sites):
         for name in names:
@@ -181,7 +198,7 @@ def check_no_vacuum(conserved: Quantities) -> None:
     """Raise where charge 0 is that of one state: of a number that no site has less than none of."""
     for k, name in enumerate(conserved.names):
         found = {charge[k] for states in conserved.charges for charge in states}
-        if name != MODULO_TWO and min(found) == 0 < max(found):
+        if name not in MODULO_TWO and min(found) == 0 < max(found):
             shown = conserved.names[0] if len(conserved.names) == 1 else conserved.names
             raise ArgumentError(
                 f"conserve={shown!r} needs sector=, how much of it there is: {name!r} is 0 in the vacuum alone "

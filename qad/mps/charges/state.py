@@ -17,6 +17,7 @@ from qad.mps.chain.methods import OFFERED, Methods
 from qad.mps.chain.row import Linear
 from qad.mps.charges import storage
 from qad.mps.charges.amplitudes import scaled_amplitudes
+from qad.mps.charges.axes import in_basis
 from qad.mps.charges.rows import SiteTensors, require_alike, total_of
 from qad.mps.charges.sampling import drawn
 from qad.symmetric.generic import with_numbers
@@ -123,9 +124,13 @@ class SymmetricMPS(Linear, Forms, Methods, Readings, SiteTensors):
             return cls(tensors, conserved)
 
     def _scaled(self, configurations: ArrayLike) -> tuple[Array, Array]:
+        if self.conserved.states[0] is not None:
+            return self.without_symmetry()._scaled(configurations)
         return scaled_amplitudes(self.tensors, self.conserved, configurations)
 
     def _drawn(self, shots: int, rng: np.random.Generator) -> np.ndarray:
+        if self.conserved.states[0] is not None:
+            return self.without_symmetry()._drawn(shots, rng)
         return drawn([with_numbers(t, value_of(t.data)) for t in self.tensors], self.conserved, shots, rng)
 
     def without_symmetry(self) -> Any:
@@ -138,10 +143,8 @@ class SymmetricMPS(Linear, Forms, Methods, Readings, SiteTensors):
         >>> np.array_equal(neel.without_symmetry().to_dense(), qad.mps.MPS.product([0, 1, 0]).to_dense())
         True
         """
-        orders = self.conserved.orders
-        return OFFERED["MPS"](
-            [t.to_dense()[:, np.argsort(order)] for t, order in zip(self.tensors, orders, strict=True)]
-        )
+        frames = self.conserved.frames
+        return OFFERED["MPS"]([in_basis(t.to_dense(), frame, 1) for t, frame in zip(self, frames, strict=True)])
 
 
 def bare(conserved: Quantities, tensors: Iterable[Any]) -> SymmetricMPS:

@@ -42,7 +42,7 @@ def domains(H: UniformMPO, conserved: Quantities, total: Charge) -> tuple[float,
     if np.prod([float(d) for d in H.phys]) > MOST:
         return np.inf, ""
     energies, charges, words = products(H, conserved)
-    binding = [i for i, name in enumerate(conserved.names) if name != MODULO_TWO]
+    binding = [i for i, name in enumerate(conserved.names) if name not in MODULO_TWO]
     rows = np.vstack([charges.T[binding], np.ones(len(charges))])
     found = scipy.optimize.linprog(energies, A_eq=rows, b_eq=[*(total[i] for i in binding), 1.0])
     if found.status != 0:

@@ -16,7 +16,7 @@ import numpy as np
 
 from qad.extend import Tensor, any_traced, is_foreign, stack_of, value_of
 from qad.mps.chain.sandwich import check_quotient, quotient
-from qad.mps.charges.operators import operator_for
+from qad.mps.charges.operators import operator_for, sites_for
 from qad.mps.energy.hamiltonian import check_hermitian, with_norm
 from qad.mps.energy.node import energy_of
 from qad.symmetric.contraction import tensordot
@@ -39,8 +39,8 @@ IN, OUT = 3, 2  # axes of a site of the operator: where the ket joins it, and wh
 
 def energy(psi: SymmetricMPS, H: MPO) -> Real:
     """``<psi|H|psi> / <psi|psi>``, real; one node where all tensors are NumPy's."""
-    if any(is_foreign(stack_of(value_of(t.data))) for t in psi):
-        return quotient(psi.tensors, operator_for(psi, H).sites)
+    if any(is_foreign(stack_of(value_of(t.data))) for t in psi) or Tensor in map(type, H):
+        return quotient(psi.tensors, sites_for(psi, H))
     operator = operator_for(psi, H)
     if not operator.swept:
         check_hermitian(operator.tensors)

@@ -85,7 +85,7 @@ class Operator:
         """The site tensors of this operator, recorded or plain; what would break the symmetry is left out."""
         if all(type(w) is not Tensor for w in H):
             return self.sites
-        return [self.channels.tensor(site, w, np.inf) for site, w in enumerate(H)]
+        return self.channels.recorded(H)
 
     def edges(self, tensors: Sequence[SymTensor]) -> tuple[SymTensor, SymTensor]:
         """The environments beyond both ends of a chain."""

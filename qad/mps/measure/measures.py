@@ -162,8 +162,8 @@ def sides_of(psi: MPS | SymmetricMPS) -> Any:
 
 
 def orders_of(psi: MPS | SymmetricMPS) -> Sequence[np.ndarray] | None:
-    """The basis states of every site in the order of its leg; None where that has none of its own."""
-    return psi.conserved.orders if isinstance(psi, SymmetricMPS) else None
+    """What the leg of every site stands for (`Quantities.frames`); None where that is its own basis."""
+    return psi.conserved.frames if isinstance(psi, SymmetricMPS) else None
 
 
 def site_densities(psi: MPS | SymmetricMPS) -> list[Array]:

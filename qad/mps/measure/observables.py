@@ -14,7 +14,7 @@ from qad.mps.chain.methods import offered
 from qad.mps.chain.sandwich import inner, operator_matrices, product, quotient, sandwich
 from qad.mps.chain.scales import within_range
 from qad.mps.chain.state import MPS
-from qad.mps.charges.operators import operator_for
+from qad.mps.charges.operators import sites_for
 from qad.mps.charges.state import SymmetricMPS
 from qad.mps.energy.charged import energy as energy_of_conserving
 from qad.mps.energy.frozen import energy_of_both, is_frozen
@@ -190,7 +190,7 @@ def expectation(psi: MPS | SymmetricMPS, H: MPO | OpSum) -> Scalar:
 def sites_of(H: MPO, psi: MPS | SymmetricMPS) -> list[Any]:
     """The sites of an operator as a `sandwich` of a state takes them."""
     if isinstance(psi, SymmetricMPS):
-        return operator_for(psi, H).sites
+        return sites_for(psi, H)
     check_operator(psi, H)
     return operator_matrices(H, psi.dtype)
 

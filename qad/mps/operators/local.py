@@ -30,7 +30,8 @@ class Site:
         Operators that carry a Jordan-Wigner string of F on all sites before.
     charges : dict of name -> tuple of int
         What the basis states carry of each quantity that may be conserved, one whole number each: "Sz" is 2 Sz, "N" the
-        number of particles; "parity" is counted modulo 2, the others are not.
+        number of particles; "parity" is counted modulo 2, the others are not.  "parity x" is that of the states of a
+        spin along x, by descending Sx.
     states : dict of name -> int
         Names of basis states, such as "up": 0, for `qad.mps.MPS.product`.
 
@@ -124,7 +125,8 @@ def spin(size: float) -> Site:
     if size == 0.5:
         operators |= {"X": 2 * x, "Y": 2 * y, "Z": 2 * z}
     steps = range(len(m))
-    charges = {"Sz": tuple([int(doubled) - 2 * k for k in steps]), "parity": tuple([k % 2 for k in steps])}
+    parity = tuple([k % 2 for k in steps])
+    charges = {"Sz": tuple([int(doubled) - 2 * k for k in steps]), "parity": parity, "parity x": parity}
     name = f"spin-{int(doubled)}/2" if doubled % 2 else f"spin-{int(size)}"
     return Site(name, operators, charges=charges, states=states_of_spin(len(m)))
 

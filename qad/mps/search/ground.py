@@ -17,6 +17,7 @@ from qad.mps.chain.checks import operator_of
 from qad.mps.chain.state import MPS
 from qad.mps.charges.exchange import Exchanging
 from qad.mps.charges.operators import operator_for
+from qad.mps.charges.spelling import conserve_for
 from qad.mps.charges.state import SymmetricMPS
 from qad.mps.energy.hamiltonian import of_order_one
 from qad.mps.energy.node import prepared
@@ -97,8 +98,9 @@ def ground_state(
     dtype : dtype, optional
         Of the random state; default float for a real `H`, else complex, as it must be then.
     conserve : str or sequence of str, optional
-        Quantities that `H` conserves, such as "Sz" or ("N", "Sz"): the lowest state of one sector, a `SymmetricMPS`, of
-        which only the blocks are kept.  All methods open sectors that bonds lack.
+        Quantities that `H` conserves, such as "Sz" or ("N", "Sz"), or "parity" (of spins that of their states along z,
+        or along x where `H` conserves that, as the Ising chain does): the lowest state of one sector, a
+        `SymmetricMPS`, of which only the blocks are kept.  All methods open sectors that bonds lack.
     sector : int or tuple of int, optional
         The total charges in the sites' whole numbers, 2 Sz for spins; by default 0, or those of `start`.  Numbers
         of particles, which are 0 in the vacuum alone, have no default.
@@ -153,6 +155,7 @@ def ground_state(
     maxiter, bond = site_count(maxiter, 1, "maxiter"), site_count(bond, 1, "bond")
     if not tol >= 0:
         raise ArgumentError(f"tol must not be negative, but got {tol!r}")
+    conserve = conserve_for(H, conserve)
     H = operator_of(H, start.conserved.names if conserve is None and isinstance(start, SymmetricMPS) else conserve)
     method = chosen(method, H)
     excluded = [excluded] if isinstance(excluded, (MPS, SymmetricMPS)) else list(excluded)

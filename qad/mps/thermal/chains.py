@@ -33,9 +33,10 @@ def chain_of(operator: Sequence[Any], conserved: Quantities | None = None) -> Ch
     """
     if conserved is not None:
         channels = Channels([value_of(w) for w in operator], conserved)
-        recorded = Tensor in map(type, operator)
-        tensors, tol = (operator, np.inf) if recorded else (channels.tensors, 0.0)
-        operator = [channels.tensor(site, w, tol) for site, w in enumerate(tensors)]
+        if Tensor in map(type, operator):
+            operator = channels.recorded(operator)
+        else:
+            operator = [channels.tensor(site, w) for site, w in enumerate(channels.tensors)]
     return [permuted(w, 0, 2, 3, 1) for w in operator]
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from qad.mps.chain.state import MPS
 from qad.mps.charges.make import bond_sectors, product_state
 from qad.mps.charges.quantities import conserved_by
+from qad.mps.charges.sampling import drawn
 from qad.mps.evolve.tebd import MOST_CUTOFF, Truncation, swept
 from qad.symmetric.generic import as_map, of_map
 
@@ -78,16 +79,20 @@ class Sectors:
     def after(self, psi: SymmetricMPS, k: int) -> list[SymmetricMPS]:
         """The state that the measurement after sample k leaves, and perhaps one that may take its place."""
         if k % 2:
-            states = psi.sample(1, self.rng)[0]
+            states = self.drawn(psi)
             changed, site = states.copy(), self.rng.integers(len(psi))
             changed[site] = (changed[site] + self.rng.integers(1, psi.phys[site])) % psi.phys[site]
             return [self.product(x) for x in ((states, changed) if self.total is None else (states,))]
         gates: list[Any] = [None] * (len(psi) - 1)
         for site in range(k // 2 % 2, len(gates), 2):
             gates[site] = self.turn(site)
-        states = self.turned(psi, gates).sample(1, self.rng)[0]
+        states = self.drawn(self.turned(psi, gates))
         back = [None if gate is None else gate.conj().transpose(2, 3, 0, 1) for gate in gates]
         return [self.turned(self.product(states), back)]
+
+    def drawn(self, psi: SymmetricMPS) -> np.ndarray:
+        """The states of the sites that are measured, those that are counted."""
+        return drawn(psi.tensors, self.conserved, 1, self.rng)[0]
 
     def chosen(self, runs: Sequence[Evolution]) -> SymmetricMPS:
         """Of what such states have become the next sample."""

@@ -17,6 +17,7 @@ from qad.extend import Tensor
 from qad.mps.chain.chain import site_count
 from qad.mps.chain.checks import operator_of
 from qad.mps.chain.state import MPS
+from qad.mps.charges.spelling import conserve_for
 from qad.mps.energy.hamiltonian import strength
 from qad.mps.evolve.evolution import evolve
 from qad.mps.evolve.neighbours import of_neighbours
@@ -155,6 +156,7 @@ def metts(
     >>> bool(abs(mean - qad.mps.thermal_state(H, 1.0).energy) < 4 * error)
     True
     """
+    conserve = conserve_for(H, conserve)
     H = open_operator(H, conserve)
     if any(type(x) is Tensor for x in (*H, beta)):
         raise GradientTypeError("samples have no derivative: differentiate qad.mps.thermal_state(H, beta)")

@@ -18,6 +18,7 @@ from qad.mps.chain.chain import site_count
 from qad.mps.chain.checks import operator_of
 from qad.mps.chain.state import MPS
 from qad.mps.charges.quantities import conserved_by
+from qad.mps.charges.spelling import conserve_for
 from qad.mps.energy.hamiltonian import check_hermitian
 from qad.mps.evolve.dual import coursed
 from qad.mps.evolve.evolution import check_unstacked, real_time
@@ -177,6 +178,7 @@ def thermal_state(
     >>> qad.mps.thermal_state(qad.mps.xxz(6, 0.5), beta=0.5, conserve="Sz").state
     SymmetricMPS(6 sites, Sz = 0, bonds 1-4-12-12-12-4-1, float64)
     """
+    conserve = conserve_for(H, conserve)
     H = open_operator(H, conserve)
     check_unstacked((*H, beta))
     check_temperature(beta)
