@@ -1,9 +1,9 @@
-"""Trajectories of a noisy circuit: what is planned once, and the engine in NumPy.
+"""Noisy circuits as trajectories need them: sites, and the stretches between those that depend on the state.
 
-A step is a run of gates, and then a site: a channel, a measurement or a reset, which takes one of its Kraus matrices.
-Trajectories that have taken the same ones so far are one state; a site divides them into groups, one for each matrix
-that is taken, which go on one after the other.  So what trajectories have in common is computed once, and the result is
-that of each alone.
+A channel, a measurement or a reset is a site, which takes one of its Kraus matrices.  Where these are multiples of
+unitary matrices, their probabilities depend on no state: all that a trajectory takes in a stretch of such sites is
+drawn beforehand, and the stretch is one circuit (`qad.circuit.strings`).  Other sites stand at the end of a stretch;
+what is taken there is the first gate of the next.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from qad.circuit import reference
 from qad.circuit.analysis import program_of
 from qad.circuit.channels import Channel, opened
+from qad.circuit.kraus import FIXED
+from qad.circuit.strings import Builder, Stretch
 from qad.core.errors import ArgumentError
-from qad.extend import Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,28 +26,17 @@ if TYPE_CHECKING:
     from qad.circuit.ir import Operation, Program
     from qad.typing import Array
 
-FIXED: dict[str, np.ndarray] = {  # Kraus matrices: of the outcomes 0 and 1, and of both ways to 0
-    "measure": np.stack([np.diag([1.0 + 0j, 0.0]), np.diag([0.0, 1.0])]),
-    "reset": np.array([[[1.0 + 0j, 0.0], [0.0, 0.0]], [[0.0, 1.0], [0.0, 0.0]]]),
-}
-
-
-class Step(NamedTuple):
-    """Instructions `first` to `last` and then a site, -1 for none, where the bits of `mask` are those of `value`."""
-
-    first: int
-    last: int
-    mask: int
-    value: int
-    site: int
-
 
 class Plan(NamedTuple):
-    """A noisy circuit as steps: the program of its gates, and the operation of every site."""
+    """A noisy circuit: the program of its gates, the operation of every site, and the order of both.
+
+    `order` has an item for each: the condition, a mask of bits and their values, and the number of the gate or, as -1
+    and less, of the site.
+    """
 
     program: Program
-    steps: tuple[Step, ...]
     sites: tuple[Operation, ...]
+    order: tuple[tuple[tuple[int, int], int], ...]
 
     def kraus(self, matrices: Sequence[Array]) -> list[Array]:
         """The Kraus matrices (K, d, d) of every site."""
@@ -69,38 +58,20 @@ class Plan(NamedTuple):
         return found
 
 
-def unitaries(kraus: Array) -> np.ndarray | None:
-    """The unitary matrices (K, d, d) that plain Kraus matrices are multiples of, if they are."""
-    if type(kraus) is Tensor:
-        return None
-    products = np.swapaxes(kraus.conj(), -1, -2) @ kraus
-    squares = products[:, 0, 0].real
-    if np.abs(products - squares[:, None, None] * np.eye(kraus.shape[-1])).max() > 1e-14:
-        return None
-    return kraus / np.sqrt(np.where(squares > 0, squares, 1.0))[:, None, None]
-
-
 @lru_cache(maxsize=256)
 def plan_of(n: int, size: int, operations: tuple[Operation, ...]) -> Plan:
     """The plan of a noisy circuit's operations."""
-    gates, sites, steps = [], [], []
-    begin, now = 0, ()
+    gates, sites, order = [], [], []
     for o in operations:
-        site = o.gate.name if o.gate.name in (*FIXED, "channel") and not o.gate.unitary else ""
+        site = o.gate.name in (*FIXED, "channel") and not o.gate.unitary
         if not o.gate.unitary and not site:
             raise ArgumentError("trajectories take unitary gates and channels: write c.operator(...) as a c.channel")
-        if o.when != now and len(gates) > begin:
-            steps.append(Step(begin, len(gates), *condition(now), -1))
-            begin = len(gates)
-        now = o.when
-        if not site:
+        order.append((condition(o.when), -1 - len(sites) if site else len(gates)))
+        if site:
+            sites.append(o)
+        else:
             gates.append(o._replace(when=()))
-            continue
-        steps.append(Step(begin, len(gates), *condition(now), len(sites)))
-        sites.append(o)
-        begin = len(gates)
-    steps.append(Step(begin, len(gates), *condition(now), -1))
-    return Plan(program_of(n, size, tuple(gates)), tuple(steps), tuple(sites))
+    return Plan(program_of(n, size, tuple(gates)), tuple(sites), tuple(order))
 
 
 def condition(when: tuple[tuple[int, int], ...]) -> tuple[int, int]:
@@ -113,67 +84,21 @@ def condition(when: tuple[tuple[int, int], ...]) -> tuple[int, int]:
     return mask, value
 
 
-def written(bits: int, into: int | None, outcome: int) -> int:
-    """The classical bits after an outcome."""
-    return bits if into is None else bits & ~(1 << into) | outcome << into
-
-
-def draw(
-    plan: Plan, real: np.ndarray, complex_: np.ndarray, kraus: Sequence[np.ndarray], uniforms: np.ndarray,
-    dtype: np.dtype,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
-    """Final states (G, 2**n), which of them each trajectory ends in (T,), and its choices (T, S).
-
-    They follow from uniform numbers (T, S) and the gates' entries.
-    """
-    n, vectors = plan.program.n, {"real": real, "complex": complex_}
-    out, which, choices = [], np.empty(len(uniforms), np.int64), np.full(uniforms.shape, -1)
-    zero = np.zeros((1, 2**n), dtype)
-    zero[0, 0] = 1
-    groups = [(zero, np.arange(len(uniforms)), 0, 0)]
-    while groups:
-        psi, members, at, bits = groups.pop()
-        for place, step in enumerate(plan.steps[at:], at):
-            if bits & step.mask != step.value:
-                continue
-            for op in plan.program.instructions[step.first : step.last]:
-                (psi,) = reference.apply(op, reference.entries_of(op, vectors), [psi], n)
-            if step.site < 0:
-                continue
-            site = plan.sites[step.site]
-            after = images(kraus[step.site], psi, site.qubits, n)
-            weights = (after.real**2 + after.imag**2).sum(-1)
-            chosen = choices[members, step.site] = outcomes(weights, uniforms[members, step.site])
-            parts = [(k, members[chosen == k]) for k in np.unique(chosen).tolist()]
-            parts.sort(key=lambda part: len(part[1]))
-            every = [
-                ((after[k : k + 1] / np.sqrt(weights[k])).astype(dtype), own, place + 1, written(bits, site.into, k))
-                for k, own in parts
-            ]
-            psi, members, _, bits = every[-1]
-            groups += every[:-1]
-        which[members] = len(out)
-        out.append(psi)
-    return np.concatenate(out), which, choices
-
-
-def images(kraus: np.ndarray, psi: np.ndarray, qubits: tuple[int, ...], n: int) -> np.ndarray:
-    """All Kraus matrices (K, d, d) on one state (1, 2**n): (K, 2**n)."""
-    rest = [q for q in range(n) if q not in qubits]
-    order = (*qubits, *rest)
-    rows = psi.reshape((2,) * n).transpose(order).reshape(2 ** len(qubits), -1)
-    found = (kraus @ rows).reshape(-1, *(2,) * n)
-    return found.transpose(0, *(1 + np.argsort(order))).reshape(len(kraus), -1)
-
-
-def outcomes(weights: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
-    """Indices drawn with these weights, by inversion."""
-    cumulative = np.cumsum(weights)
-    found = np.searchsorted(cumulative, uniforms * cumulative[-1], side="right")
-    return np.minimum(found, np.flatnonzero(weights)[-1])
-
-
-def measured(psi: np.ndarray, which: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
-    """The index of one basis state of ``psi[which[t]]``, for each t, by inversion."""
-    weights = psi.real**2 + psi.imag**2
-    return np.array([outcomes(weights[i], u) for i, u in zip(which, uniforms, strict=True)])
+@lru_cache(maxsize=64)
+def stretches_of(plan: Plan, kinds: tuple[str, ...]) -> list[Stretch]:
+    """The stretches of a plan whose sites are of these kinds: "string", "unitary" or "state"."""
+    n, found = plan.program.n, []
+    builder = Builder(n)
+    for when, number in plan.order:
+        if when != builder.condition:
+            found.append(builder.stretch())
+            builder = Builder(n, when)
+        if number >= 0:
+            builder.gate(plan.program.instructions[number])
+        elif kinds[-1 - number] == "state":
+            found.append(builder.stretch(-1 - number))
+            builder = Builder(n)
+            builder.jump(plan.sites[-1 - number].qubits)
+        else:
+            builder.error(-1 - number, plan.sites[-1 - number].qubits, kinds[-1 - number])
+    return [*found, builder.stretch()]

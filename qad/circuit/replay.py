@@ -9,7 +9,7 @@ import numpy as np
 from qad.circuit.circuit import Circuit
 from qad.circuit.gates import given
 from qad.circuit.ir import Operation
-from qad.circuit.jumps import unitaries
+from qad.circuit.kraus import unitaries
 from qad.extend import Tensor, stack_of, stop_gradient
 
 if TYPE_CHECKING:

@@ -34,17 +34,17 @@ def draws(probabilities: np.ndarray, n: int, shots: int, seed: Seed | None) -> n
         raise ArgumentError(f"shots is a positive whole number, not {shots!r}")
     rng = np.random.default_rng(seed)
     batch = probabilities.shape[: probabilities.ndim - n]
-    rows = [outcomes(row, shots, rng) for row in probabilities.reshape(-1, 2**n)]
+    rows = [outcomes(row, rng.random(shots)) for row in probabilities.reshape(-1, 2**n)]
     bits = np.stack(rows)[..., None] >> np.arange(n - 1, -1, -1) & 1
     return bits.reshape(*batch, shots, n)
 
 
-def outcomes(probabilities: np.ndarray, shots: int, rng: np.random.Generator) -> np.ndarray:
-    """Indices of drawn outcomes, by inversion of the cumulative distribution."""
+def outcomes(probabilities: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
+    """Indices of drawn outcomes, by inversion of the cumulative distribution at uniform numbers."""
     cumulative = np.cumsum(probabilities, dtype=float)
     if not 0 < cumulative[-1] < np.inf:
         raise ArgumentError("the state is zero or not finite: nothing can be drawn from it")
-    found = np.searchsorted(cumulative, rng.random(shots) * cumulative[-1], side="right")
+    found = np.searchsorted(cumulative, uniforms * cumulative[-1], side="right")
     return np.minimum(found, np.flatnonzero(probabilities)[-1])
 
 

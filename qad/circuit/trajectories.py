@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.circuit import jumps
+from qad.circuit.batches import draw, measured
 from qad.circuit.channels import Channel
 from qad.circuit.checks import check_memory
 from qad.circuit.engines import engine_of
@@ -41,14 +41,13 @@ class Trajectories:
         Which Kraus matrix was taken at each channel, measurement and reset; -1 where its condition did not hold.
     """
 
-    __slots__ = ("circuit", "bits", "choices", "_states", "_which", "_plan", "_channels", "_tilted")
+    __slots__ = ("circuit", "bits", "choices", "_states", "_which", "_plan", "_tilted")
     circuit: Steps
     bits: NDArray[np.int64]
     choices: NDArray[np.int64]
     _states: np.ndarray  # (G, 2**n), each once
     _which: NDArray[np.int64]  # which of them each trajectory ends in
     _plan: Plan
-    _channels: list[Channel]
     _tilted: tuple[list[Channel], NDArray[np.int64]] | None
 
     def __init__(self, circuit: Steps, shots: int, seed: Seed = 0):
@@ -57,10 +56,11 @@ class Trajectories:
         check_memory(circuit.n, circuit.dtype, f"a batch of {shots} states (draw fewer at a time)", copies=int(shots))
         self.circuit = circuit.copy()
         self._plan = plan_of(circuit.n, circuit._size, tuple(circuit.operations))
-        theta, matrices = (
-            np.asarray(value_of(circuit.parameters)),
-            [np.asarray(u.plain if type(u) is Channel else value_of(u)) for u in circuit.matrices],
-        )
+        theta, plain = np.asarray(value_of(circuit.parameters)), {}
+        for u in circuit.matrices:
+            if id(u) not in plain:
+                plain[id(u)] = np.asarray(u.plain if type(u) is Channel else value_of(u))
+        matrices = [plain[id(u)] for u in circuit.matrices]
         channels = {site.given for site in self._plan.sites}
         if theta.ndim > 1 or any(u.ndim > 2 and i not in channels for i, u in enumerate(matrices)):
             raise ShapeError("trajectories are of one set of parameters: call them for each example of a batch")
@@ -69,8 +69,9 @@ class Trajectories:
         rng = np.random.default_rng(seed)
         self._states, self._which, self.choices = self._draw(entries, kraus, rng, shots)
         self.bits = self._plan.bits(self.choices, circuit.bits)
-        self._channels, self._tilted = self._plan.channels(circuit.matrices), None
-        others = tilted(self._channels)
+        self._tilted = None
+        recorded = any(type(u) is Channel and u.recorded for u in circuit.matrices)
+        others = tilted(self._plan.channels(circuit.matrices)) if recorded else None
         if others is not None:  # derivatives by rates take branches that are hardly ever drawn, or never
             self._tilted = others, self._draw(entries, [c.plain + 0j for c in others], rng.spawn(1)[0], shots)[2]
 
@@ -78,9 +79,8 @@ class Trajectories:
         """Final states (G, 2**n), which of them each trajectory ends in, and its choices (T, S)."""
         part = AT_ONCE // max(1, len(kraus)) + 1
         sizes = [part] * (shots // part) + [shots % part] * (shots % part > 0)
-        draw = getattr(engine_of(self.circuit.engine), "draw", jumps.draw)  # the compiled engine has one of its own
-        dtype = self.circuit.dtype
-        found = [draw(self._plan, *entries, kraus, rng.random((size, len(kraus))), dtype) for size in sizes]
+        given = self.circuit.dtype, engine_of(self.circuit.engine)
+        found = [draw(self._plan, *entries, kraus, rng.random((size, len(kraus))), *given) for size in sizes]
         states, which, choices = zip(*found, strict=True)
         begins = np.cumsum([0, *map(len, states[:-1])])
         which = np.concatenate([w + begin for w, begin in zip(which, begins, strict=True)])
@@ -126,7 +126,6 @@ class Trajectories:
                [1, 1]])
         """
         n, uniforms = self.circuit.n, np.random.default_rng(seed).random(len(self))
-        measured = getattr(engine_of(self.circuit.engine), "measured", jumps.measured)
         found = measured(self._states, self._which, uniforms)
         return found[:, None] >> np.arange(n - 1, -1, -1) & 1
 
@@ -170,10 +169,10 @@ class Trajectories:
         """
         if not self._recorded(observable):
             return self.values(observable).mean()
-        observable = as_observable(observable)
+        observable, channels = as_observable(observable), self._plan.channels(self.circuit.matrices)
         if self._tilted is None:
-            return replayed_mean(self.circuit, self._channels, self.choices, observable, None)
+            return replayed_mean(self.circuit, channels, self.choices, observable, None)
         drawn, choices = self._tilted
-        found = replayed_mean(self.circuit, self._channels, choices, observable, drawn)
+        found = replayed_mean(self.circuit, channels, choices, observable, drawn)
         value = expectation(self._states, stop_gradient(observable), self.circuit.n, engine_of(self.circuit.engine))
         return value_of(value)[self._which].mean() + (found - stop_gradient(found))

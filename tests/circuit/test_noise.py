@@ -118,14 +118,14 @@ def test_trajectories_against_density_matrices(engine, dtype):
 
 
 def test_trajectories_with_one_record_are_computed_once(monkeypatch):
-    """1000 shots of two measurements have four records: gates run eight times at most, not 3000 times."""
+    """1000 shots of two measurements have four records: gates and projectors meet 13 states, not 5000."""
     from qad.circuit import reference
 
-    calls, apply = [], reference.apply
-    monkeypatch.setattr(reference, "apply", lambda *args: calls.append(1) or apply(*args))
+    states, apply = [], reference.apply
+    monkeypatch.setattr(reference, "apply", lambda *args: states.append(len(args[2][0])) or apply(*args))
     c = NoisyCircuit(2, engine="numpy").h(0).measure(0).h(1).measure(1).h(0)
     c.trajectories(1000)
-    assert len(calls) == 1 + 2 + 4
+    assert states == [1, 2, 2, 4, 4]
 
 
 def test_seeds():

@@ -5,11 +5,9 @@ import pytest
 
 import qad
 from qad.circuit import NoisyCircuit, amplitude_damping, depolarizing, flip, gates, mixed_unitary
-from qad.circuit.compiled import jump_strings
-from qad.circuit.compiled.jump_calls import noise_of, strings_of
-from qad.circuit.compiled.jump_plans import prepared
-from qad.circuit.compiled.jump_tables import IDLE, PAULI, WHOLE
-from qad.circuit.jumps import plan_of
+from qad.circuit.batches import measured
+from qad.circuit.jumps import plan_of, stretches_of
+from qad.circuit.kraus import FIXED, Kraus, letters_of
 
 ENGINES = ["numpy", "compiled"]
 
@@ -61,30 +59,33 @@ def test_errors_go_past_every_gate(dtype):
 
 
 def test_pauli_strings_are_recognised():
-    strings = [gates.pauli_matrix(a + b) for a in "IXYZ" for b in "IXYZ"]
-    kinds, x, z = strings_of(np.array(strings) + 0j)
-    assert kinds.tolist() == [IDLE] + [PAULI] * 15
-    assert x.tolist() == [0, 1, 1, 0, 2, 3, 3, 2, 2, 3, 3, 2, 0, 1, 1, 0]
-    assert z.tolist() == [0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 3, 3, 2, 2, 3, 3]
-    phased = strings_of(np.array(strings) * np.exp(1j * np.arange(16))[:, None, None])
-    assert (phased[0] != WHOLE).all() and phased[1:].tolist() == [x.tolist(), z.tolist()]
-    others = np.stack([gates.H, np.diag([1, 1j]), np.zeros((2, 2)), np.diag([1.0, 1 - 1e-15])]) + 0j
-    assert strings_of(others)[0].tolist() == [WHOLE] * 4
+    strings = np.array([gates.pauli_matrix(a + b) for a in "IXYZ" for b in "IXYZ"]) + 0j
+    for some in (strings, strings * np.exp(1j * np.arange(16))[:, None, None]):
+        assert letters_of(some).tolist() == [[a, b] for a in (0, 2, 3, 1) for b in (0, 2, 3, 1)]  # of I, X, Y, Z
+    for other in (gates.H, np.diag([1, 1j]), np.diag([1.0, 1 - 1e-15])):
+        assert letters_of(np.stack([gates.X, other]) + 0j) is None
+
+
+def kinds(*channels):
+    return [Kraus(np.asarray(u) + 0j).kind for u in channels]
+
+
+def test_kinds_of_channels():
+    mixed = mixed_unitary([0.5, 0.5], [gates.H, gates.X])
+    assert kinds(depolarizing(0.1), flip(0.0, "Y"), mixed) == ["string", "string", "unitary"]
+    assert kinds(amplitude_damping(0.1), FIXED["measure"], FIXED["reset"]) == ["state"] * 3
 
 
 @pytest.mark.parametrize("last, through", [("cx", True), ("cz", True), ("swap", True), ("cry", False), ("ccx", False)])
 def test_what_stops_a_string(last, through):
-    """X on the control of a gate that is no Clifford gate; the kernel's own function, as Python runs it."""
+    """A controlled gate that is no Clifford gate: the string is applied before it."""
     c = NoisyCircuit(3).rx(0.3, 0).channel(flip(1.0), 0).ry(0.2, 0).rzz(0.1, 0, 1)
     gate = gates.find_gate(last)
     c.gate(last, *[0.4] * gate.params, *range(gate.qubits)).channel(flip(0.5), 2)
-    plan = plan_of(3, c._size, tuple(c.operations))
-    noise, step = noise_of(plan, plan.kraus(c.matrices)).fields, prepared(plan).steps[0]
-    noise = noise._replace(**{name: getattr(noise, name).view(np.recarray) for name in ("sites", "items")})
-    room = np.zeros((4, 64))
-    found = jump_strings.travel(noise, step["first"], step["last"], np.array([[1, 0]]), 0, 0, 0, 1.0, 0.0, *room)
-    assert found[0] == through
-    assert not through or (found[1] != 0 and found[3:] == (1.0, 0.0))
+    (stretch,) = stretches_of(plan_of(3, c._size, tuple(c.operations)), ("string", "string"))
+    moves = [move.name for move in stretch.moves]
+    assert moves.index("string") < (moves.index("pass") if through else moves.index("settle"))
+    assert ("pass" in moves) == through
 
 
 def test_trajectories_are_the_same_on_any_number_of_threads():
@@ -107,3 +108,53 @@ def test_a_state_that_trajectories_share_is_kept_once():
         found = c.trajectories(1000)
         assert len(found._states) == 4 and found.states.shape == (1000, 2, 2)
         np.testing.assert_allclose(found.values("ZI"), [found.values("ZI")[0]] * 1000, atol=1e-12)
+
+
+def by_hand(c, choices):
+    """The states (T, 2**n) that the Kraus matrices taken make of |0...0>, gate by gate, normalised."""
+    plan, states = plan_of(c.n, c._size, tuple(c.operations)), []
+    kraus = plan.kraus(c.matrices)
+    for row in choices:
+        one, bits, site = qad.Circuit(c.n), np.zeros(c.bits, int), 0
+        for o in c.operations:
+            runs = all(bits[bit] == value for bit, value in o.when)
+            if o.gate.name in ("channel", "measure", "reset"):
+                if runs:
+                    one.operator(kraus[site][row[site]], *o.qubits)
+                    if o.into is not None:
+                        bits[o.into] = row[site]
+                site += 1
+            elif runs:
+                u = c.matrices[o.given] if o.given is not None else o.gate.matrix(*c.parameters[list(o.slots)])
+                one.controlled(*o.controls).unitary(u, *o.qubits) if o.controls else one.unitary(u, *o.qubits)
+        psi = one.state().ravel()
+        states.append(psi / np.linalg.norm(psi))
+    return np.array(states)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("make", [long, lambda engine: every_gate(engine, complex)], ids=["long", "every gate"])
+def test_states_are_those_of_what_was_taken(make, engine):
+    found = make(engine)
+    expected = by_hand(found.circuit, found.choices[:40])
+    overlaps = np.abs((found.states[:40].reshape(len(expected), -1).conj() * expected).sum(1))
+    np.testing.assert_allclose(overlaps, 1, atol=1e-12)
+
+
+def test_batches_in_pieces(monkeypatch):
+    """What becomes of a trajectory depends on no batch."""
+    whole = long("numpy")
+    monkeypatch.setattr("qad.circuit.batches.TOGETHER", 2**7)
+    parts = long("numpy")
+    np.testing.assert_array_equal(whole.choices, parts.choices)
+    np.testing.assert_allclose(whole.states, parts.states, atol=1e-13)
+    assert len(parts._states) == len(whole._states)
+
+
+def test_outcomes_are_drawn_by_their_probabilities():
+    rng = np.random.default_rng(3)
+    psi = np.array([[0.6, 0, 0.8j, 0], [0, 0, 0, 1.0]])
+    found = measured(psi, np.repeat([0, 1], 20000), rng.random(40000))
+    assert set(found[:20000]) == {0, 2} and set(found[20000:]) == {3}
+    assert abs((found[:20000] == 2).mean() - 0.64) < 5 * 0.48 / np.sqrt(20000)
+    assert measured(psi, np.zeros(2, int), np.array([0.0, 1 - 1e-17])).tolist() == [0, 2]

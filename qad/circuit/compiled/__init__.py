@@ -14,7 +14,6 @@ from qad.circuit import reference
 from qad.circuit.compiled import dual_numbers, kernels
 from qad.circuit.compiled.blocking import schedule_of
 from qad.circuit.compiled.entries import REAL_OF, angle_tables, divide, entries_of, entries_of_angles, inverted, split
-from qad.circuit.compiled.jump_calls import draw, measured
 from qad.circuit.compiled.launch import run
 from qad.circuit.compiled.terms import terms_of
 from qad.native import readable

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from qad.circuit.compiled.affine import permute, sources_of
 from qad.circuit.compiled.diagonal import apply_beyond, apply_diagonal, apply_paired, build, reduce
-from qad.circuit.compiled.general import dense, exchange, flip, parity, pauli, reduce_dense, reduce_pauli
-from qad.circuit.compiled.one_qubit import apply_complex, apply_phases, apply_real, reduce_complex, take_back_real
-from qad.circuit.compiled.tables import AFFINE, COMPLEX, DIAGONAL, EXCHANGE, FLIP, PAULI, PHASES, REAL
+from qad.circuit.compiled.general import dense, exchange, parity, pauli, reduce_dense, reduce_pauli
+from qad.circuit.compiled.one_qubit import apply_complex, apply_real, reduce_complex, take_back_real
+from qad.circuit.compiled.tables import AFFINE, COMPLEX, DIAGONAL, EXCHANGE, PAULI, REAL
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,10 +34,6 @@ def apply(
     elif gate.kind == COMPLEX:
         a, b, c, d = vr[s], vr[s + 1], vr[s + 2], vr[s + 3]
         apply_complex(re, im, gate.bit, a, b, c, d, vi[s], vi[s + 1], vi[s + 2], vi[s + 3])
-    elif gate.kind == PHASES:
-        apply_phases(re, im, gate.bit, vr[s], vi[s], vr[s + 1], vi[s + 1])
-    elif gate.kind == FLIP:
-        flip(re, im, gate.control, gate.bit)
     elif gate.kind == EXCHANGE:
         exchange(re, im, gate.ones, gate.zeros, gate.change, gate.run)
     elif gate.kind == PAULI:

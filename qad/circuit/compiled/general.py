@@ -24,19 +24,6 @@ def exchange(re: np.ndarray, im: np.ndarray, ones: int, zeros: int, change: int,
                     y[k] = u
 
 
-def flip(re: np.ndarray, im: np.ndarray, control: int, target: int) -> None:
-    """A CNOT: exchange amplitudes whose bit `target` is clear with those where it is set, where `control` is."""
-    low, high, change = 1 << min(control, target), 1 << max(control, target), 1 << target
-    for s in range(1 << control, re.size, 2 * high):
-        for i in range(s, s + high, 2 * low):
-            for part in (re, im):
-                x, y = part[i : i + low], part[i + change : i + change + low]
-                for k in range(low):
-                    u = x[k]
-                    x[k] = y[k]
-                    y[k] = u
-
-
 def dense(
     re: np.ndarray, im: np.ndarray, targets: int, controls: int, run: int, offsets: np.ndarray, vr: np.ndarray,
     vi: np.ndarray, start: int, tr: np.ndarray, ti: np.ndarray,

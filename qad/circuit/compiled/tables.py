@@ -14,7 +14,7 @@ from qad.circuit.compiled.arguments import Int, Ints
 from qad.native import Block, row_dtype, struct
 
 # Kinds of instructions, that is, which kernel applies them.
-REAL, COMPLEX, DENSE, EXCHANGE, PAULI, DIAGONAL, AFFINE, PHASES, FLIP = range(9)
+REAL, COMPLEX, DENSE, EXCHANGE, PAULI, DIAGONAL, AFFINE = range(7)
 
 
 class Round(NamedTuple):
@@ -37,8 +37,7 @@ class Instruction(NamedTuple):
     controls: int = 0  # mask
     outer_controls: int = 0  # mask
     run: int = 0  # amplitudes that may be moved together, since no mask below has a lower bit
-    bit: int = 0  # REAL, COMPLEX, PHASES, FLIP: the target
-    control: int = 0  # FLIP: the bit that controls it
+    bit: int = 0  # REAL, COMPLEX: the target
     targets: int = 0  # DENSE: mask
     qubits: int = 0  # DENSE: how many targets
     offsets: int = 0  # DENSE: where the offsets of the rows begin in the pool
