@@ -93,11 +93,11 @@ def understood(path: FilePath) -> Iterator[None]:
         raise ArgumentError(f"{path} cannot be read: it is damaged, and left as it is: {what}") from error
 
 
-def read_format(path: FilePath, kind: str, expected: str) -> dict[str, NDArray[Any]]:
+def read_format(path: FilePath, kind: str, *expected: str | None) -> dict[str, NDArray[Any]]:
     """The arrays of a file that says what it holds; raises where that is not what is `expected`."""
     arrays = read_arrays(path)
     found = str(arrays.get("format", "nothing that qad wrote"))
-    if found != expected:
+    if found not in expected:
         raise ArgumentError(f"{path} holds no {kind} but {found!r}")
     return arrays
 

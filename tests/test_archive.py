@@ -95,4 +95,4 @@ def test_crafted_files_of_definite_charge_are_refused_in_one_sentence(tmp_path, 
     for change in ({}, {entry: np.array("x")}, {entry: np.ones((2, 2, 2))}):
         np.savez(path, **({name: arrays[name] for name in arrays if name != entry} | change))
         with pytest.raises(ArgumentError, match="state.npz cannot be read: it is damaged"):
-            qad.mps.SymmetricMPS.load(path)
+            qad.mps.MPS.load(path)

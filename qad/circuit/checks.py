@@ -37,11 +37,10 @@ def check_circuit(circuit: Any, call: str) -> None:
 def check_initial(initial: Any, n: int) -> Any:
     """An initial state of n qubits: a matrix product state, or an array, the last axes of which are its own."""
     from qad.mps.chain.state import MPS
-    from qad.mps.charges.state import SymmetricMPS
 
-    if isinstance(initial, SymmetricMPS):
-        raise ArgumentError("a circuit begins in an ordinary chain: initial=psi.without_symmetry()")
     if isinstance(initial, MPS):
+        if initial.conserved is not None:
+            raise ArgumentError("a circuit begins in an ordinary chain: initial=psi.without_symmetry()")
         if initial.periodic or initial.phys != (2,) * n:
             raise ShapeError(
                 f"an initial MPS of {n} qubits is open, with {n} sites of dimension 2 (psi.opened() opens a ring), not "

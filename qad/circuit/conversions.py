@@ -45,8 +45,8 @@ class Views:
             Largest bond dimension of the second chain in the reverse sweep; twice `max_bond` by default.
         conserve : str or sequence of str, optional
             What all gates conserve: "N" (the number of ones), "Sz" (zeros less ones), or "parity" (that number modulo
-            two).  Only the blocks of one sector are kept, and the state is a `qad.mps.SymmetricMPS`; X may prepare
-            basis states, in front of gates with derivatives.
+            two).  Only the blocks of one sector are kept, and the state conserves it; X may prepare basis states, in
+            front of gates with derivatives.
 
         Returns
         -------

@@ -150,7 +150,9 @@ def write_itensor(path: FilePath, name: str, chain: MPS | MPO, tags: str = "Site
         The chain is periodic or of definite charge, or the name is in use.
     """
     if not isinstance(chain, MPS | MPO):
-        raise ArgumentError(f"write_itensor: {type(chain).__name__} is no MPS or MPO: give psi.without_symmetry()")
+        raise ArgumentError(f"write_itensor: {type(chain).__name__} is no MPS or MPO")
+    if chain.conserved is not None:
+        raise ArgumentError("write_itensor: the state has charges, which are not written: give psi.without_symmetry()")
     if chain.periodic:
         raise ArgumentError("write_itensor: the chain is periodic: only open chains are written")
     kind = "MPS" if isinstance(chain, MPS) else "MPO"

@@ -116,7 +116,9 @@ def to_tenpy(chain: MPS | MPO, sites: Sequence[Any] | None = None) -> Any:
         The chain is periodic or of definite charge, or a site conserves charges.
     """
     if not isinstance(chain, MPS | MPO):
-        raise ArgumentError(f"to_tenpy: {type(chain).__name__} is no MPS or MPO: give psi.without_symmetry()")
+        raise ArgumentError(f"to_tenpy: {type(chain).__name__} is no MPS or MPO")
+    if chain.conserved is not None:
+        raise ArgumentError("to_tenpy: the state has charges, which are not converted: give psi.without_symmetry()")
     if chain.periodic:
         raise ArgumentError("to_tenpy: the chain is periodic: only open chains are converted")
     tensors = [np.asarray(value_of(t)) for t in chain.tensors]

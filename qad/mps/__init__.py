@@ -4,7 +4,6 @@ from qad.mps import uniform
 from qad.mps.chain.gates import apply, swap
 from qad.mps.chain.state import MPS
 from qad.mps.charges.quantities import sectors
-from qad.mps.charges.state import SymmetricMPS
 from qad.mps.evolve.evolution import Evolution, evolve
 from qad.mps.measure.blocks import mutual_information, negativity
 from qad.mps.measure.correlators import correlations, multipoint, structure_factor
@@ -25,6 +24,8 @@ from qad.mps.search.ground import ground_state
 from qad.mps.search.result import GroundState
 from qad.mps.thermal.samples import Metts, metts
 from qad.mps.thermal.state import ThermalState, thermal_state
+
+SymmetricMPS = MPS  # its name where states with charges had a class of their own
 
 __all__ = [
     "Evolution", "GroundState", "Lattice", "MPO", "MPS", "Metts", "OpSum", "Site", "SymmetricMPS", "ThermalState",

@@ -25,7 +25,7 @@ def network(state: Any) -> Picture:
 
     Parameters
     ----------
-    state : MPS, MPO, SymmetricMPS, UniformMPS, qad.peps.PEPS or qad.peps.finite.FinitePEPS
+    state : MPS, MPO, UniformMPS, qad.peps.PEPS or qad.peps.finite.FinitePEPS
 
     Returns
     -------

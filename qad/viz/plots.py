@@ -76,7 +76,7 @@ def entanglement(psi: Any) -> Picture:
 
     Parameters
     ----------
-    psi : MPS or SymmetricMPS, or dict of str to these
+    psi : MPS, or dict of str to these
         Open chains of any norm.
 
     Returns

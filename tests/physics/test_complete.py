@@ -12,7 +12,7 @@ MODULES = ("qad.mps", "qad.mps.uniform", "qad.peps", "qad.peps.classical", "qad.
 # files and pictures, and what the package alone calls
 NO_PHYSICS = {"save", "load", "draw", "draw_bond", "after", "ordinary", "closing"}
 KINDS = (
-    qad.Circuit, qad.circuit.NoisyCircuit, qad.PauliSum, qad.mps.MPS, qad.mps.SymmetricMPS, qad.mps.MPO, qad.mps.OpSum,
+    qad.Circuit, qad.circuit.NoisyCircuit, qad.PauliSum, qad.mps.MPS, qad.mps.MPO, qad.mps.OpSum,
     qad.mps.Lattice, qad.mps.ThermalState, qad.mps.Metts, qad.mps.uniform.UniformMPS, qad.peps.PEPS,
 )  # fmt: skip
 

@@ -15,7 +15,7 @@ SHOWN = {
     "ring": (lambda: MPS.uniform([np.ones((3, 2, 3))], 4), ["endsperiodic", "3-3-3-3-3"]),
     "gradient": (lambda: qad.grad(qad.mps.energy)(MPS.random(4, 2), qad.mps.ising(4, 1.0)), ["MPS of 4 sites"]),
     "operator": (lambda: qad.mps.heisenberg(4), ["MPO of 4 sites", "largest bond5"]),
-    "charge": (lambda: MPS.random(4, 4, conserve="Sz", sector=0), ["SymmetricMPS of 4 sites", "Sz0"]),
+    "charge": (lambda: MPS.random(4, 4, conserve="Sz", sector=0), ["MPS of 4 sites", "Sz0"]),
     "infinite": (lambda: qad.mps.uniform.UniformMPS.random(4), ["endsrepeated"]),
     "circuit": (lambda: qad.Circuit(2).h(0).cx(0, 1), ["Circuit(2 qubits", "q0: ─H──●─"]),
     "sum": (lambda: qad.PauliSum({"ZZ": -1.0, "XI": 0.5}), ["PauliSum of 2 terms on 2 qubits", "ZZ-1.0"]),

@@ -19,10 +19,9 @@ from qad.core.errors import ArgumentError, BatchError, GradientTypeError, ShapeE
 from qad.extend import Tensor, stack_of, value_of
 from qad.mps.chain.chain import site_count
 from qad.mps.chain.state import MPS
-from qad.mps.charges.make import product_state
+from qad.mps.charges.make import product_tensors
 from qad.mps.charges.operators import operator_for
 from qad.mps.charges.quantities import quantities
-from qad.mps.charges.state import SymmetricMPS
 from qad.mps.operators.mpo import MPO
 from qad.mps.operators.opsum import OpSum
 
@@ -47,7 +46,7 @@ class ChainSimulation:
 
     Attributes
     ----------
-    state : MPS, or SymmetricMPS where something is conserved
+    state : MPS
         The final state, plain; of a circuit with recorded parameters it is refused, since its tensors are no
         differentiable functions: measure here instead.
     error : float
@@ -101,7 +100,7 @@ class ChainSimulation:
         return self.run.forward(*map(value_of, (*self.numbers, *self.start)))[0]
 
     @property
-    def state(self) -> MPS | SymmetricMPS:
+    def state(self) -> MPS:
         if any(type(x) is Tensor for x in (*self.numbers, *self.start)):
             raise GradientTypeError(
                 "the tensors of a truncated state are not differentiable: take .expectation(H), .overlap(phi) or "
@@ -112,8 +111,7 @@ class ChainSimulation:
     @property
     def plain(self) -> Any:
         """The final state, of numbers that are not recorded."""
-        tensors = self.final.tensors
-        return MPS(tensors) if self.conserved is None else SymmetricMPS(tensors, self.conserved)
+        return MPS(self.final.tensors, self.conserved)
 
     @property
     def error(self) -> float:
@@ -163,7 +161,7 @@ class ChainSimulation:
             return Energy(), operator_of(observable, self.n)
         return Energy(*conserving_operator(observable, self.n, self.conserved)), ()
 
-    def overlap(self, phi: MPS | SymmetricMPS) -> Array:
+    def overlap(self, phi: MPS) -> Array:
         """The overlap ``<phi|psi>`` with a matrix product state, complex and differentiable in both.
 
         Where something is conserved, it takes a state that conserves the same; it is 0 where charges differ.
@@ -175,15 +173,11 @@ class ChainSimulation:
         >>> c.mps().overlap(qad.mps.MPS.product([1] * 60)).round(6)
         np.complex128(0.707107+0j)
         """
+        if not isinstance(phi, MPS) or phi.conserved != self.conserved or phi.periodic or phi.phys != (2,) * self.n:
+            like = "" if self.conserved is None else f" that conserves {self.conserved.names}"
+            raise ShapeError(f"overlap takes an open MPS of {self.n} qubits{like}, not {phi!r}")
         if self.conserved is not None:
-            if not isinstance(phi, SymmetricMPS) or phi.conserved != self.conserved:
-                raise ShapeError(
-                    f"overlap takes a SymmetricMPS of {self.n} qubits that conserves {self.conserved.names}, not "
-                    f"{phi!r}"
-                )
             return self._measured([(Overlap(tuple(t.layout for t in phi)), tuple(t.data for t in phi))])[0]
-        if not isinstance(phi, MPS) or phi.periodic or phi.phys != (2,) * self.n:
-            raise ShapeError(f"overlap takes an open MPS of {self.n} qubits, not {phi!r}")
         return self._measured([(Overlap(), phi.tensors)])[0]
 
     def amplitude(self, bits: str | Sequence[int]) -> Array:
@@ -198,7 +192,7 @@ class ChainSimulation:
         bits = check_bits(bits, self.n, f"an amplitude of {self.n} qubits is named")
         if self.conserved is None:
             return self.overlap(MPS.product(bits, dtype=self.run.dtype))
-        return self.overlap(product_state(bits, self.conserved, self.run.dtype))
+        return self.overlap(MPS(product_tensors(bits, self.conserved, self.run.dtype), self.conserved))
 
     def sample(self, shots: int, seed: Seed = 0) -> NDArray[np.int64]:
         """Outcomes (shots, n) of measuring all qubits, drawn from ``|psi|**2``."""
@@ -240,7 +234,7 @@ def conserving_operator(observable: Any, n: int, conserved: Quantities) -> tuple
     if isinstance(observable, PauliSum):
         observable = sum_of(observable, n).mpo(conserve=conserved.names)
     if isinstance(observable, MPO):
-        return operator_for(product_state([0] * n, conserved, float), observable).sites, ""
+        return operator_for(MPS(product_tensors([0] * n, conserved, float), conserved), observable).sites, ""
     qubits = check_qubits(observable.qubits, n, "an observable")
     if isinstance(observable, Projector):
         matrix = np.zeros((2,) * (2 * len(qubits)))

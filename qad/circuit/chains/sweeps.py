@@ -32,7 +32,7 @@ from qad.extend import Tensor, defvjp, opaque, primitive, vjp
 from qad.mps.chain.sandwich import operator_matrices, sandwich
 from qad.mps.chain.scales import factor
 from qad.mps.chain.site_tensors import applied
-from qad.mps.charges.make import product_state
+from qad.mps.charges.make import product_tensors
 from qad.mps.charges.rows import total_of
 from qad.mps.evolve.tebd import Truncation
 from qad.mps.kernels.dense import past_left, past_right
@@ -80,7 +80,7 @@ class Run:
         if not start and self.conserved is None:
             tensors = [np.array([1.0, 0.0], self.dtype)[None, :, None]] * self.program.n
         elif not start:
-            tensors = product_state([0] * self.program.n, self.conserved, self.dtype).tensors
+            tensors = product_tensors([0] * self.program.n, self.conserved, self.dtype)
         walker = self.walker(tensors, self.bond)
         if start:
             walker.press(0, len(start) - 1)

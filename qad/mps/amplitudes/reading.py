@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.extend import value_of
 from qad.mps.amplitudes.amplitudes import drawn, scaled_amplitudes
 from qad.mps.chain.chain import site_count
+from qad.mps.charges import amplitudes as charged_amplitudes
+from qad.mps.charges import sampling as charged_sampling
+from qad.symmetric.generic import plain
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Readings:
-    """The part of `qad.mps.MPS` and `qad.mps.SymmetricMPS` that takes configurations, or gives them."""
+    """The part of `qad.mps.MPS` that takes configurations, or gives them."""
 
     __slots__ = ()
 
@@ -32,7 +34,7 @@ class Readings:
         Returns
         -------
         array (B,)
-            Zero outside of the sector of a `qad.mps.SymmetricMPS`.
+            Zero outside of the sector of a state with charges.
 
         Raises
         ------
@@ -118,8 +120,20 @@ class Readings:
 
     def _scaled(self, configurations: ArrayLike) -> tuple[Array, Array]:
         """Amplitudes divided by ``exp(logs)``, and the constant logs."""
-        return scaled_amplitudes(self.tensors, configurations)
+        psi = in_own_basis(self)
+        if psi.conserved is not None:
+            return charged_amplitudes.scaled_amplitudes(psi.tensors, psi.conserved, configurations)
+        return scaled_amplitudes(psi.tensors, configurations)
 
     def _drawn(self, shots: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """Samples."""
-        return drawn([value_of(t) for t in self.opened()], shots, rng)
+        psi = in_own_basis(self).opened()
+        tensors = [plain(t) for t in psi]
+        if psi.conserved is not None:
+            return charged_sampling.drawn(tensors, psi.conserved, shots, rng)
+        return drawn(tensors, shots, rng)
+
+
+def in_own_basis(psi: Any) -> Any:
+    """The state itself, or without its symmetry where other states than those of the basis are counted."""
+    return psi if psi.conserved is None or psi.conserved.states[0] is None else psi.without_symmetry()

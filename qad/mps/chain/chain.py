@@ -13,13 +13,16 @@ from qad.core.trees import register
 from qad.extend import Tensor
 from qad.mps.chain.row import Linear, Row
 from qad.mps.chain.storage import load, save
+from qad.mps.charges.rows import require_alike, require_same_sector
 from qad.showing import card
 from qad.symmetric.generic import direct_sum
+from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any, Self
 
+    from qad.mps.charges.quantities import Quantities
     from qad.typing import Array, ArrayLike, FilePath
 
 C = TypeVar("C", bound="Chain")
@@ -34,22 +37,24 @@ class Chain(Linear, Row):
     sites share them (`uniform`).
     """
 
-    __slots__ = ("tensors", "sharing")
+    __slots__ = ("tensors", "sharing", "conserved")
     tensors: tuple[Any, ...]
     sharing: tuple[int, ...] | None
+    conserved: Quantities | None  # None of plain arrays
     LEGS: tuple[str, ...]  # names of the legs of a site tensor
 
-    def __init__(self, tensors: Iterable[ArrayLike]):
+    def __init__(self, tensors: Iterable[Any], conserved: Quantities | None = None):
         if not hasattr(tensors, "__iter__"):
             raise ArgumentError(f"{type(self).__name__} takes a list of site tensors, not {type(tensors).__name__}")
         self.tensors = tuple(map(as_array, tensors))
-        self.sharing = None
+        self.sharing, self.conserved = None, conserved
         self._check()
 
     def __init_subclass__(cls) -> None:
         register(
-            cls, lambda chain: (distinct(chain), chain.sharing), lambda sharing, tensors: bare(cls, tensors, sharing)
-        )
+            cls, lambda chain: (distinct(chain), (chain.sharing, chain.conserved)),
+            lambda kept, tensors: bare(cls, tensors, *kept),
+        )  # fmt: skip
 
     @classmethod
     def uniform(cls, cell: Iterable[ArrayLike], n: int) -> Self:
@@ -88,7 +93,7 @@ class Chain(Linear, Row):
 
     def _made_of(self, tensors: Iterable[Any]) -> Self:
         """The chain of other site tensors, unchecked."""
-        return bare(type(self), tuple(tensors), None)
+        return bare(type(self), tuple(tensors), None, self.conserved)
 
     @property
     def periodic(self) -> bool:
@@ -114,7 +119,7 @@ class Chain(Linear, Row):
         >>> qad.mps.MPS.load(path)
         MPS(4 sites, open, bonds 1-2-2-2-1, complex128)
         """
-        save(path, type(self).__name__, distinct(self), self.sharing)
+        save(path, type(self).__name__, distinct(self), self.sharing, self.conserved)
 
     @classmethod
     def load(cls, path: FilePath) -> Self:
@@ -129,18 +134,21 @@ class Chain(Linear, Row):
         --------
         See `save`.
         """
-        tensors, sharing = load(path, cls.__name__)
-        chain = bare(cls, tensors, sharing)
+        chain = bare(cls, *load(path, cls.__name__))
         with understood(path):
             chain._check()
         return chain
 
     def __repr__(self) -> str:
-        ends = "periodic" if self.periodic else "open"
-        return f"{type(self).__name__}({len(self)} sites, {ends}, bonds {listed(self.bonds)}, {self.dtype})"
+        kind = ", ".join([str(x) if name == "ends" else f"{name} = {x}" for name, x in self._kind().items()])
+        return f"{type(self).__name__}({len(self)} sites, {kind}, bonds {listed(self.bonds)}, {self.dtype})"
 
     def _repr_html_(self) -> str:
-        return chain_card(self, ("ends", "periodic" if self.periodic else "open"))
+        return chain_card(self, *self._kind().items())
+
+    def _kind(self) -> dict[str, Any]:
+        """What is told of a chain besides its sizes: how its ends meet."""
+        return {"ends": "periodic" if self.periodic else "open"}
 
     def _check(self):
         """Raise unless every tensor has its legs and every bond fits."""
@@ -171,6 +179,8 @@ class Chain(Linear, Row):
 def sum_of(one: C, two: C) -> C:
     """The sum of two chains of the same sites: bonds add, but the outer ones of open chains."""
     cls = type(one)
+    require_alike(one, two, "a sum")
+    require_same_sector(one, two)
     for site, (a, b) in enumerate(zip_sites(one, two)):
         if inner_legs(cls, a) != inner_legs(cls, b):
             raise ShapeError(
@@ -178,7 +188,7 @@ def sum_of(one: C, two: C) -> C:
             )
     if one.periodic != two.periodic:
         raise ShapeError("an open chain and a ring cannot be added: write the ring as an open chain, psi.opened()")
-    return cls(added(one, two, cls.RIGHT, one.periodic))
+    return one._made_of(added(one, two, cls.RIGHT, one.periodic))
 
 
 def added(one: Any, two: Any, right: int, periodic: bool = False) -> list[Any]:
@@ -204,7 +214,9 @@ def inner_legs(cls: type[Chain], tensor: Array) -> tuple[int, ...]:
 
 def as_array(tensor: ArrayLike) -> Array:
     """`tensor` itself where it is an array of any kind, else as an ndarray."""
-    return tensor if type(tensor) is Tensor or hasattr(tensor, "__array_function__") else np.asarray(tensor)
+    if type(tensor) in (Tensor, SymTensor) or hasattr(tensor, "__array_function__"):
+        return tensor
+    return np.asarray(tensor)
 
 
 def distinct(chain: Chain) -> tuple[Any, ...]:
@@ -212,11 +224,13 @@ def distinct(chain: Chain) -> tuple[Any, ...]:
     return chain.tensors if chain.sharing is None else chain.tensors[: max(chain.sharing) + 1]
 
 
-def bare(cls: type[C], tensors: Sequence[Any], sharing: tuple[int, ...] | None) -> C:
+def bare(
+    cls: type[C], tensors: Sequence[Any], sharing: tuple[int, ...] | None, conserved: Quantities | None = None
+) -> C:
     """A chain of whatever stands in a pytree's places, unchecked."""
     chain = object.__new__(cls)
     chain.tensors = tuple(tensors) if sharing is None else tuple(tensors[i] for i in sharing)
-    chain.sharing = sharing
+    chain.sharing, chain.conserved = sharing, conserved
     return chain
 
 

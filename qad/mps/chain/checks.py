@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.mps.chain.state import MPS
-from qad.mps.charges.state import SymmetricMPS
+from qad.mps.charges.operators import operator_for
 from qad.mps.operators.mpo import MPO
 from qad.mps.operators.opsum import OpSum
 
@@ -15,10 +15,13 @@ if TYPE_CHECKING:
 
     from qad.mps.chain.chain import Chain
 
+UNCHARGED = "this takes no state of definite charge: give psi.without_symmetry()"
+
 
 def as_operator(H: MPO | OpSum, psi: Any) -> MPO:
     """The operator itself, or that of a sum; for a state of definite charge split into parts that have one."""
-    return operator_of(H, psi.conserved.names if isinstance(psi, SymmetricMPS) else None)
+    conserved = getattr(psi, "conserved", None)
+    return operator_of(H, None if conserved is None else conserved.names)
 
 
 def operator_of(H: MPO | OpSum, conserve: str | Sequence[str] | None) -> MPO:
@@ -30,8 +33,12 @@ def operator_of(H: MPO | OpSum, conserve: str | Sequence[str] | None) -> MPO:
 
 
 def check_operator(psi: Any, H: Any) -> None:
-    """Raise unless `H` acts on chains like `psi`."""
+    """Raise unless `H` acts on states like `psi`, and conserves what they do."""
+    check_kind(psi, MPS)
     check_kind(H, MPO)
+    if psi.conserved is not None:
+        operator_for(psi, H)
+        return
     check_match(psi, tuple(w.shape[3] for w in H), "the operator")
     check_match(psi, tuple(w.shape[2] for w in H), "the operator")
 
@@ -42,7 +49,7 @@ def check_kind(x: Any, kind: type[Chain]) -> None:
         return
     name, got = kind.__name__, type(x).__name__
     article = "an" if name.startswith("M") else "a"
-    if kind is MPO and isinstance(x, (MPS, SymmetricMPS)):
+    if kind is MPO and isinstance(x, MPS):
         raise ArgumentError(
             "an operator is needed where a state was given: states come first, energy(psi, H), evolve(psi, H, time, "
             "steps), and ground_state(H) takes no state but start="
@@ -54,8 +61,8 @@ def check_kind(x: Any, kind: type[Chain]) -> None:
         )
     if kind in (MPS, MPO) and "Uniform" in got:
         raise ArgumentError(f"this takes finite chains, not {got}: functions of infinite ones are in qad.mps.uniform")
-    if hasattr(x, "without_symmetry"):
-        raise ArgumentError("this takes no state of definite charge: give psi.without_symmetry()")
+    if getattr(x, "conserved", None) is not None:
+        raise ArgumentError(UNCHARGED)
     legs = ", ".join(kind.LEGS)
     raise ArgumentError(
         f"{article} {name} is needed, but got {got}: write qad.mps.{'uniform.' * name.startswith('Uniform')}{name}"
@@ -63,9 +70,16 @@ def check_kind(x: Any, kind: type[Chain]) -> None:
     )
 
 
+def check_plain(psi: Any) -> None:
+    """Raise unless `psi` is a finite state of plain arrays."""
+    check_kind(psi, MPS)
+    if psi.conserved is not None:
+        raise ArgumentError(UNCHARGED)
+
+
 def check_match(psi: Any, phys: tuple[int, ...], other: str) -> None:
     """Raise unless `psi` is a state of these physical dimensions."""
-    check_kind(psi, MPS)
+    check_plain(psi)
     if len(psi) != len(phys):
         raise ShapeError(f"the state has {len(psi)} sites, {other} has {len(phys)}: make both for the same n")
     if psi.phys != phys:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Forms:
-    """The part of `qad.mps.MPS` and `qad.mps.SymmetricMPS` that makes other states of their tensors."""
+    """The part of `qad.mps.MPS` that makes other states of their tensors."""
 
     __slots__ = ()
     tensors: tuple[Any, ...]
@@ -54,7 +54,7 @@ class Forms:
 
         Returns
         -------
-        MPS or SymmetricMPS
+        MPS
             Bonds are no larger than before; directions of zero weight are dropped where a rank is deficient.
 
         Raises
@@ -94,7 +94,7 @@ class Forms:
 
         Returns
         -------
-        state : MPS or SymmetricMPS
+        state : MPS
             Canonical around the last site; not normalised anew.
         error : real scalar
             Norm of the difference from this state.

@@ -19,7 +19,6 @@ from qad.mps.chain.reached import orders_of, side_ranks, span_ranks
 from qad.mps.chain.site_tensors import applied
 from qad.mps.chain.state import MPS
 from qad.mps.charges.quantities import named
-from qad.mps.charges.state import SymmetricMPS
 from qad.mps.operators.mpo import MPO
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
     from qad.typing import Array, ArrayLike
 
-    State = TypeVar("State", MPS, SymmetricMPS)
+    State = TypeVar("State", bound=MPS)
 
 MOST_ENTRIES = 2**20  # of an operator that is applied
 
@@ -44,11 +43,11 @@ def apply(
 
     Parameters
     ----------
-    psi : MPS or SymmetricMPS
+    psi : MPS
         Open, where the operator acts on several sites.
     operator : array (d, d), or one axis for each site's ``out`` and then each site's ``in``; on one site also a name
         Unitary or not; ``d`` is the product of the sites' dimensions, the first of `sites` most significant.  For a
-        `SymmetricMPS` of plain numbers, and conserving.
+        state with charges of plain numbers, and conserving.
     sites : int or sequence of ints
         In the order of the operator's legs, each once.
     max_bond, cutoff
@@ -56,7 +55,7 @@ def apply(
 
     Returns
     -------
-    MPS or SymmetricMPS
+    MPS
         Not normalised: after a unitary operator what the squared norm lacks is the weight that was cut off.
 
     Raises
@@ -88,7 +87,7 @@ def apply(
     operator = as_matrix(operator, [psi.phys[site] for site in sites])
     tensors = gate_tensors(operator, sites, psi.phys)
     first, last = min(sites), max(sites)
-    if isinstance(psi, SymmetricMPS):
+    if psi.conserved is not None:
         outside = [like(operator).eye(size)[None, None] for size in psi.phys]
         out = MPO([*outside[:first], *tensors, *outside[last + 1 :]]) @ psi
     else:
@@ -96,7 +95,7 @@ def apply(
         out = MPS([*psi[:first], *inside, *psi[last + 1 :]])
     if len(sites) == 1 and max_bond is None:
         return out
-    if isinstance(out, MPS):  # `check_room` asks for less than a truncation of its own does
+    if out.conserved is None:  # `check_room` asks for less than a truncation of its own does
         smaller = MPS(truncated(out.tensors, max_bond, cutoff, checked=False, exact=True)[0])
     else:
         smaller = out.truncate(max_bond, cutoff)[0]
@@ -118,7 +117,7 @@ def check_room(psi: State, operator: Array, sites: Sequence[int], after: State, 
     A change fills what neither side of the bond reaches now.  One of the state is met by what the operator's terms
     make of either side; one of the operator may have any terms, so that all operators on its sites count.
     """
-    if isinstance(psi, SymmetricMPS) or any(np.ndim(stack_of(x)) > np.ndim(x) for x in (operator, *psi)):
+    if psi.conserved is not None or any(np.ndim(stack_of(x)) > np.ndim(x) for x in (operator, *psi)):
         return
     first, last, n = min(sites), max(sites), len(psi)
     moving = any(type(x) is Tensor for x in psi)
@@ -150,7 +149,7 @@ def swap(psi: State, one: int, other: int, max_bond: int | None = None, cutoff: 
 
     Parameters
     ----------
-    psi : MPS or SymmetricMPS
+    psi : MPS
     one, other : int
         Sites of equal dimension.
     max_bond, cutoff
@@ -158,7 +157,7 @@ def swap(psi: State, one: int, other: int, max_bond: int | None = None, cutoff: 
 
     Returns
     -------
-    MPS or SymmetricMPS
+    MPS
 
     Raises
     ------
@@ -210,8 +209,7 @@ def gate_tensors(operator: Array, sites: Sequence[int], phys: Sequence[int]) -> 
 
 def check_sites(psi: Any, sites: int | Sequence[int]) -> tuple[int, ...]:
     """The sites as a tuple; raises unless each is one of the state's, and given once."""
-    if not isinstance(psi, SymmetricMPS):
-        check_kind(psi, MPS)
+    check_kind(psi, MPS)
     given = tuple(sites) if hasattr(sites, "__iter__") and not is_number(sites) else (sites,)
     n = len(psi)
     for site in given:

@@ -24,7 +24,7 @@ def offered(function: F) -> F:
 
 
 class Methods:
-    """The part of `qad.mps.MPS` and `qad.mps.SymmetricMPS` that calls functions of the same names."""
+    """The part of `qad.mps.MPS` that calls functions of the same names."""
 
     __slots__ = ()
 

@@ -105,8 +105,8 @@ def product(bra: SiteTensors, ket: SiteTensors) -> tuple[Array, Any]:
 
 def overlap(bra: Any, ket: Any) -> tuple[Array, Any]:
     """`product` of two states of the same sites; those of different charges are orthogonal."""
-    if hasattr(bra, "conserved") or hasattr(ket, "conserved"):
-        require_alike(bra, ket, "an overlap")
+    require_alike(bra, ket, "an overlap")
+    if bra.conserved is not None:
         if total_of(bra) != total_of(ket):
             return np.result_type(bra.dtype, ket.dtype).type(0), 0.0
     elif len(bra) != len(ket) or any(a.shape[1] != b.shape[1] for a, b in zip(bra, ket, strict=True)):

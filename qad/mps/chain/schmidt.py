@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qad.mps.chain.state import MPS
-    from qad.mps.charges.state import SymmetricMPS
     from qad.symmetric.groups import Charge
     from qad.typing import Array
 
@@ -37,7 +36,7 @@ class Sector(NamedTuple):
     rank: int
 
 
-def sectors_of(psi: MPS | SymmetricMPS) -> list[list[Sector]]:
+def sectors_of(psi: MPS) -> list[list[Sector]]:
     """For every inner bond its sectors, whose singular values are the Schmidt values of the normalised state."""
     found = []
     for left, right in zip(factors_from_left(psi.tensors), factors_from_right(psi.tensors), strict=True):

@@ -13,10 +13,14 @@ from qad.mps.amplitudes.reading import Readings
 from qad.mps.chain import gauge
 from qad.mps.chain.chain import Chain, site_count
 from qad.mps.chain.forms import Forms
-from qad.mps.chain.methods import Methods, offered
+from qad.mps.chain.methods import Methods
 from qad.mps.chain.sandwich import normalised
 from qad.mps.chain.site_tensors import basis_or_vector, join, numbered, random_gaussian, random_isometry
-from qad.mps.charges import make as symmetric
+from qad.mps.charges import make as charged
+from qad.mps.charges.axes import in_basis
+from qad.mps.charges.quantities import Quantities
+from qad.mps.charges.rows import check_row, total_of
+from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,26 +30,32 @@ if TYPE_CHECKING:
 MOST_AMPLITUDES = 2**28  # what to_dense is willing to write out: 4 GiB of complex128
 
 
-@offered
 class MPS(Forms, Methods, Readings, Chain):
     """A matrix product state ``psi[s1, ..., sn] = tr(A1[s1] A2[s2] ... An[sn])``.
 
     Parameters
     ----------
-    tensors : sequence of arrays
+    tensors : sequence of arrays, or of SymTensors
         Site tensors with legs ``(left, physical, right)``.  An open chain has outer bonds of dimension 1, a
         periodic one any dimension that both ends share.  Arrays are kept, not copied; Tensors are welcome.
+    conserved : optional
+        Of SymTensors, of flows ``(+, +, -)``: what is conserved, and the charges of the basis states of every site, as
+        ``product(..., conserve=)``, ``random(..., conserve=)`` and ``ground_state(..., conserve=)`` find it.  The bond
+        right of a site carries the charge of all sites up to it, the last one that of the state.
 
     Attributes
     ----------
-    tensors : tuple of arrays
+    tensors : tuple of arrays, or of SymTensors
     bonds, bond, periodic, dtype
         See `qad.mps.chain.chain.Chain`.
 
     Raises
     ------
     ShapeError
-        If a tensor has not three legs, or a bond does not fit; the message names the site.
+        If a tensor has not three legs, or a bond does not fit, or a physical leg is not that of its site; the message
+        names the site.
+    ArgumentError
+        If SymTensors come without what they conserve, or there are no tensors.
 
     Examples
     --------
@@ -55,6 +65,8 @@ class MPS(Forms, Methods, Readings, Chain):
     MPS(4 sites, open, bonds 1-2-4-2-1, complex128)
     >>> psi[1].shape, psi.to_dense().shape
     ((2, 2, 4), (2, 2, 2, 2))
+    >>> qad.mps.MPS.product([0, 1, 0, 1], conserve="Sz")
+    MPS(4 sites, Sz = 0, bonds 1-1-1-1-1, complex128)
     """
 
     __slots__ = ()
@@ -65,6 +77,32 @@ class MPS(Forms, Methods, Readings, Chain):
     def phys(self) -> tuple[int, ...]:
         """Dimensions of the physical legs."""
         return tuple(t.shape[1] for t in self.tensors)
+
+    @property
+    def sector(self) -> int | tuple[int, ...] | None:
+        """The total charge, one number for each quantity that is conserved; None where nothing is."""
+        return None if self.conserved is None else self.conserved.symmetry.shown(total_of(self))
+
+    def _kind(self) -> dict[str, Any]:
+        if self.conserved is None:
+            return super()._kind()
+        sector = self.sector if isinstance(self.sector, tuple) else (self.sector,)
+        return dict(zip(self.conserved.names, sector, strict=True))
+
+    def _check(self) -> None:
+        if self.conserved is None:
+            if SymTensor in map(type, self.tensors):
+                raise ArgumentError(
+                    "SymTensors make a state together with what they conserve: MPS(tensors, psi.conserved)"
+                )
+            super()._check()
+        elif isinstance(self.conserved, Quantities):
+            check_row(self)
+        else:
+            raise ArgumentError(
+                f"conserved= is what another state conserves, psi.conserved, not {self.conserved!r}: names "
+                "of quantities are for MPS.product(..., conserve=) and MPS.random(..., conserve=)"
+            )
 
     @classmethod
     @keywords_told
@@ -91,7 +129,8 @@ class MPS(Forms, Methods, Readings, Chain):
         seed : int or numpy.random.Generator
         periodic : bool
         conserve, sector, sites : optional
-            For a `SymmetricMPS`: "Sz" or ("N", "Sz"), their total (2 Sz for spins; 0), and the sites' kinds (spins).
+            For a state with charges: "Sz" or ("N", "Sz"), their total (2 Sz for spins; 0), and the sites' kinds
+            (spins).
 
         Raises
         ------
@@ -109,7 +148,7 @@ class MPS(Forms, Methods, Readings, Chain):
         if (dtype := np.dtype(dtype)).kind not in "fc":
             raise ArgumentError(f"a random MPS needs a float or complex dtype, not {dtype}: write dtype=complex")
         if conserve is not None:
-            return symmetric.random_start([phys] * n, bond, conserve, sector, sites, dtype, seed, periodic)
+            return cls(*charged.random_start([phys] * n, bond, conserve, sector, sites, dtype, seed, periodic))
         if sites is not None or sector is not None:
             raise ArgumentError("sites= and sector= are of what is conserved: give conserve=, or phys= and neither")
         rng = np.random.default_rng(seed)
@@ -135,7 +174,7 @@ class MPS(Forms, Methods, Readings, Chain):
         sites : str, Site, or a sequence of them, optional
             The kinds of sites, "electron" for example; spins by default.
         conserve : optional
-            As in `random`: a `SymmetricMPS` of sites given by number or name.
+            As in `random`, of sites given by number or name.
 
         Examples
         --------
@@ -146,7 +185,7 @@ class MPS(Forms, Methods, Readings, Chain):
         """
         states, dims = numbered(states, phys, sites)
         if conserve is not None:
-            return symmetric.product_start(states, phys, conserve, sites, dtype)
+            return cls(*charged.product_start(states, phys, conserve, sites, dtype))
         rows = [basis_or_vector(state, i, dims[i], dtype) for i, state in enumerate(states)]
         return cls([row[None, :, None] for row in rows])
 
@@ -163,7 +202,7 @@ class MPS(Forms, Methods, Readings, Chain):
                 f"to_dense would write {count:.3g} amplitudes, more than 2**28: qad.mps.expectation and "
                 "qad.mps.overlap need none of them"
             )
-        return join(self.tensors, self.bonds).reshape(self.phys)
+        return join(self.without_symmetry().tensors, self.bonds).reshape(self.phys)
 
     @classmethod
     def from_dense(cls, amplitudes: ArrayLike, max_bond: int | None = None, cutoff: float = 1e-14) -> Self:
@@ -172,7 +211,7 @@ class MPS(Forms, Methods, Readings, Chain):
         Parameters
         ----------
         amplitudes : array or Tensor
-            One axis per site.
+            One axis per site; not by charges, which `product` and `random` take.
         max_bond, cutoff
             As in `truncate`; a recorded array keeps directions without weight, which a change may fill.
 
@@ -185,6 +224,8 @@ class MPS(Forms, Methods, Readings, Chain):
         MPS(5 sites, open, bonds 1-2-2-2-2-1, float64)
         """
         max_bond = None if max_bond is None else site_count(max_bond, 1, "max_bond")
+        if type(amplitudes) is SymTensor:
+            raise ArgumentError("from_dense makes a plain state: give the array, amplitudes.to_dense()")
         amplitudes = amplitudes if hasattr(amplitudes, "dtype") else np.asarray(amplitudes)
         if amplitudes.ndim == 0 or 0 in amplitudes.shape:
             raise ShapeError(f"a dense state has one axis per site, not shape {amplitudes.shape}")
@@ -200,3 +241,18 @@ class MPS(Forms, Methods, Readings, Chain):
         MPS(5 sites, open, bonds 1-4-4-4-4-1, complex128)
         """
         return self if not self.periodic else type(self)(gauge.opened(self.tensors))
+
+    def without_symmetry(self) -> Self:
+        """The same state of plain arrays, its basis in the order of the sites; itself where nothing is conserved.
+
+        Examples
+        --------
+        >>> import numpy as np, qad
+        >>> neel = qad.mps.MPS.product([0, 1, 0], conserve="Sz")
+        >>> np.array_equal(neel.without_symmetry().to_dense(), qad.mps.MPS.product([0, 1, 0]).to_dense())
+        True
+        """
+        if self.conserved is None:
+            return self
+        frames = self.conserved.frames
+        return type(self)([in_basis(t.to_dense(), frame, 1) for t, frame in zip(self, frames, strict=True)])

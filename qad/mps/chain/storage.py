@@ -1,32 +1,39 @@
-"""Chains on disk: files of plain arrays (`qad.archive`)."""
+"""Chains as plain arrays, in files of their own (`qad.archive`) and in checkpoints of searches."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from qad.archive import read_format, understood, write_arrays
 from qad.extend import value_of
+from qad.mps.charges.quantities import Quantities
+from qad.symmetric import storage
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from qad.typing import Array, FilePath
+    from qad.typing import FilePath
 
 FORMAT = "qad chain 1"
+OLDER = {"MPS": "qad chain of definite charge 1"}  # what states with charges were written as before
 
 
-def save(path: FilePath, kind: str, tensors: Sequence[Array], sharing: tuple[int, ...] | None) -> None:
+def save(
+    path: FilePath, kind: str, tensors: Sequence[Any], sharing: tuple[int, ...] | None, conserved: Quantities | None
+) -> None:
     """Write a chain; a file that is already there is replaced only by a complete one."""
-    arrays = {f"site_{i}": np.asarray(value_of(tensor)) for i, tensor in enumerate(tensors)}
     pattern = np.array(range(len(tensors)) if sharing is None else sharing)
-    write_arrays(path, format=np.array(f"{FORMAT} {kind}"), sharing=pattern, **arrays)
+    write_arrays(path, format=np.array(f"{FORMAT} {kind}"), sharing=pattern, **arrays_of(tensors, conserved))
 
 
-def load(path: FilePath, kind: str) -> tuple[list[np.ndarray], tuple[int, ...] | None]:
-    """Tensors and sharing of the chain in a file."""
-    arrays = read_format(path, kind, f"{FORMAT} {kind}")
+def load(path: FilePath, kind: str) -> tuple[list[Any], tuple[int, ...] | None, Quantities | None]:
+    """Tensors, sharing and quantities of the chain in a file."""
+    arrays = read_format(path, kind, f"{FORMAT} {kind}", OLDER.get(kind))
+    if "names" in arrays:
+        tensors, conserved = parts_of(arrays, path)
+        return tensors, None, conserved
     with understood(path):
         order = tuple(map(int, arrays["sharing"]))
         tensors = [arrays[f"site_{i}"] for i in range(max(order, default=0) + 1)]
@@ -34,4 +41,23 @@ def load(path: FilePath, kind: str) -> tuple[list[np.ndarray], tuple[int, ...] |
             raise ValueError("its entry 'sharing' does not number its site tensors")
         if any(tensor.dtype.kind not in "biufc" for tensor in tensors):
             raise ValueError("its site tensors are no numbers")
-    return tensors, None if order == tuple(range(len(tensors))) else order
+    return tensors, None if order == tuple(range(len(tensors))) else order, None
+
+
+def arrays_of(tensors: Sequence[Any], conserved: Quantities | None) -> dict[str, np.ndarray]:
+    """The site tensors; with charges the names of what is conserved, and the charges of the sites' basis states too."""
+    if conserved is None:
+        return {f"site_{i}": np.asarray(value_of(tensor)) for i, tensor in enumerate(tensors)}
+    found = {"names": np.array(conserved.names)}
+    for site, (tensor, charges) in enumerate(zip(tensors, conserved.charges, strict=True)):
+        found |= storage.arrays_of(tensor, f"site_{site}_") | {f"charges_{site}": np.array(charges, np.int64)}
+    return found
+
+
+def parts_of(arrays: Mapping[str, Any], path: FilePath) -> tuple[list[Any], Quantities]:
+    """The site tensors and quantities of a state with charges that `arrays_of` wrote; raises where one is amiss."""
+    with understood(path):
+        n = sum(name.startswith("charges_") for name in arrays)
+        charges = [tuple(map(tuple, arrays[f"charges_{site}"].tolist())) for site in range(n)]
+        conserved = Quantities(tuple(map(str, arrays["names"])), tuple(charges))
+        return [storage.tensor_of(arrays, f"site_{site}_") for site in range(n)], conserved

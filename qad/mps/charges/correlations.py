@@ -19,8 +19,8 @@ from qad.symmetric.contraction import tensordot
 from qad.symmetric.create import from_dense
 
 if TYPE_CHECKING:
+    from qad.mps.chain.state import MPS
     from qad.mps.charges.quantities import Charge, Quantities
-    from qad.mps.charges.state import SymmetricMPS
     from qad.symmetric.tensor import SymTensor
     from qad.typing import Array, Scalar
 
@@ -54,7 +54,7 @@ def applied(part: SymTensor, tensor: SymTensor) -> SymTensor:
 
 
 def correlations(
-    psi: SymmetricMPS,
+    psi: MPS,
     ones: list[Array],
     others: list[Array],
     openings: tuple[list[Array], list[Array]],
@@ -81,7 +81,7 @@ def correlations(
     return np.stack([np.stack([table[i, j] for j in range(n)]) for i in range(n)])
 
 
-def strung(matrix: Array, site: int, tensor: SymTensor, psi: SymmetricMPS) -> SymTensor:
+def strung(matrix: Array, site: int, tensor: SymTensor, psi: MPS) -> SymTensor:
     """A site tensor after a part of a string, which must not change the charge."""
     parts, neutral = parts_of(matrix, site, psi.conserved), psi.conserved.symmetry.neutral
     if any(charge != neutral and stack_of(value_of(part.data)).any() for charge, part in parts.items()):

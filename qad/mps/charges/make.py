@@ -1,4 +1,4 @@
-"""States of definite charge from nothing: products of basis states, and random ones."""
+"""Site tensors of states with charges from nothing: products of basis states, and random ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from qad.core.errors import ArgumentError
 from qad.extend import is_foreign
 from qad.mps.chain.chain import site_count
 from qad.mps.charges.quantities import kinds, quantities
-from qad.mps.charges.state import SymmetricMPS
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.create import from_dense, random
 from qad.symmetric.decompositions import qr
@@ -20,10 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from qad.mps.charges.quantities import Charge, Kinds, Names, Quantities
+    from qad.symmetric.tensor import SymTensor
     from qad.typing import DTypeLike, Seed
 
 
-def product_state(states: Sequence[int], conserved: Quantities, dtype: DTypeLike) -> SymmetricMPS:
+def product_tensors(states: Sequence[int], conserved: Quantities, dtype: DTypeLike) -> list[SymTensor]:
     """The product of basis states, given by number."""
     group, tensors = conserved.symmetry, []
     charge = group.neutral
@@ -38,10 +38,10 @@ def product_state(states: Sequence[int], conserved: Quantities, dtype: DTypeLike
         legs = Leg({before: 1}, 1, group), conserved.legs[site], Leg({charge: 1}, -1, group)
         dense = np.eye(len(charges), dtype=dtype)[int(state)][conserved.orders[site]]
         tensors.append(from_dense(dense[None, :, None], legs, split=2))
-    return SymmetricMPS(tensors, conserved)
+    return tensors
 
 
-def random_state(bond: int, conserved: Quantities, sector: object, dtype: DTypeLike, seed: Seed) -> SymmetricMPS:
+def random_tensors(bond: int, conserved: Quantities, sector: object, dtype: DTypeLike, seed: Seed) -> list[SymTensor]:
     """A random state of norm 1 of a total charge, its bonds as large as asked for, or as the charges allow."""
     bond, rng, group = site_count(bond, 1, "bond"), np.random.default_rng(seed), conserved.symmetry
     dims = bond_sectors(conserved, conserved.sector(sector), bond)
@@ -52,7 +52,7 @@ def random_state(bond: int, conserved: Quantities, sector: object, dtype: DTypeL
         tensor = tensor if carried is None else tensordot(carried, tensor, 1)
         tensor, carried = qr(tensor * (1 / tensor.norm()), 2)
         tensors.append(tensor)
-    return SymmetricMPS(tensors, conserved)
+    return tensors
 
 
 def bond_sectors(conserved: Quantities, total: Charge, bond: int) -> list[dict[Charge, int]]:
@@ -103,15 +103,18 @@ def shared_out(sizes: dict[Charge, int], most: int) -> dict[Charge, int]:
 def random_start(
     dims: Sequence[int], bond: int, conserve: Names, sector: object, sites: Kinds, dtype: DTypeLike, seed: Seed,
     periodic: bool,
-) -> SymmetricMPS:  # fmt: skip
-    """`MPS.random` of definite charge."""
+) -> tuple[list[SymTensor], Quantities]:  # fmt: skip
+    """The site tensors of `MPS.random` with charges, and what is conserved."""
     if periodic:
         raise ArgumentError("states of definite charge are open chains: leave out periodic, or conserve")
     conserved = quantities(conserve, kinds(sites, dims))
     total = conserved.symmetry.neutral if sector is None else conserved.sector(sector)
-    return random_state(bond, conserved, conserved.symmetry.shown(total), dtype, seed)
+    return random_tensors(bond, conserved, conserved.symmetry.shown(total), dtype, seed), conserved
 
 
-def product_start(states: Sequence[int], phys: int, conserve: Names, sites: Kinds, dtype: DTypeLike) -> SymmetricMPS:
-    """`MPS.product` of definite charge."""
-    return product_state(states, quantities(conserve, kinds(sites, [phys] * len(states))), dtype)
+def product_start(
+    states: Sequence[int], phys: int, conserve: Names, sites: Kinds, dtype: DTypeLike
+) -> tuple[list[SymTensor], Quantities]:
+    """The site tensors of `MPS.product` with charges, and what is conserved."""
+    conserved = quantities(conserve, kinds(sites, [phys] * len(states)))
+    return product_tensors(states, conserved, dtype), conserved

@@ -8,7 +8,6 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor
 from qad.mps.chain.methods import offered
 from qad.mps.chain.site_tensors import applied
-from qad.mps.charges.state import SymmetricMPS
 from qad.mps.kernels.charged import Operator
 from qad.mps.kernels.dense import Rows
 from qad.mps.operators.mpo import plain_of
@@ -17,16 +16,17 @@ from qad.symmetric.tensor import SymTensor
 if TYPE_CHECKING:
     from typing import Any
 
+    from qad.mps.chain.state import MPS
     from qad.mps.operators.mpo import MPO
     from qad.typing import DTypeLike
 
 
 def kernel_for(psi: Any, H: MPO, dtype: DTypeLike) -> Any:
     """What sweeps over a state of this kind take of an operator: environments, and effective operators."""
-    return operator_for(psi, H) if isinstance(psi, SymmetricMPS) else Rows(H, dtype)
+    return operator_for(psi, H) if psi.conserved is not None else Rows(H, dtype)
 
 
-def operator_for(psi: SymmetricMPS, H: MPO) -> Operator:
+def operator_for(psi: MPS, H: MPO) -> Operator:
     """What an operator is for states that conserve this; found once, and remembered by the operator."""
     if any(type(w) is Tensor for w in H):
         raise ArgumentError("this takes operators of plain numbers: no derivative by them is known")
@@ -45,12 +45,12 @@ def operator_for(psi: SymmetricMPS, H: MPO) -> Operator:
     return found[key]
 
 
-def sites_for(psi: SymmetricMPS, H: MPO) -> list[SymTensor]:
+def sites_for(psi: MPS, H: MPO) -> list[SymTensor]:
     """The symmetric site tensors of an operator, plain or recorded; what would break the symmetry has no part."""
     return operator_for(psi, plain_of(H)).sites_of(H)
 
 
-def check_kinds(psi: SymmetricMPS, H: MPO) -> None:
+def check_kinds(psi: MPS, H: MPO) -> None:
     """Raise where an operator says what stands on its sites, and a state counts charges of another kind there."""
     names = psi.conserved.names
     for site, (kind, charges) in enumerate(zip(H.sites or (), psi.conserved.charges, strict=False)):
@@ -63,8 +63,6 @@ def check_kinds(psi: SymmetricMPS, H: MPO) -> None:
 
 
 @offered
-def after(psi: SymmetricMPS, H: MPO) -> SymmetricMPS:
+def after(psi: MPS, H: MPO) -> MPS:
     """The state that an operator makes, its bonds pairs of a channel and a bond."""
-    if not hasattr(H, "conserving"):
-        return NotImplemented
-    return SymmetricMPS(map(applied, operator_for(psi, H).sites, psi), psi.conserved)
+    return psi._made_of(map(applied, operator_for(psi, H).sites, psi))

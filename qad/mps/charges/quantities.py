@@ -136,10 +136,9 @@ def kinds(sites: Kinds, dims: Sequence[int]) -> tuple[Site, ...]:
 
 def standing(psi: Any, sites: Kinds = None) -> tuple[Site, ...]:
     """What stands on every site of a state: what the caller says, else what the state's charges tell, else spins."""
-    conserved = getattr(psi, "conserved", None)
-    if sites is not None or conserved is None:
+    if sites is not None or psi.conserved is None:
         return kinds(sites, psi.phys)
-    return tuple(of_charges(conserved.names, charges) for charges in conserved.charges)
+    return tuple(of_charges(psi.conserved.names, charges) for charges in psi.conserved.charges)
 
 
 @lru_cache
@@ -163,7 +162,7 @@ def named(psi: Any, name: str, sites: Kinds = None, places: Sequence[int] | None
     """The operator of a name on every site, or some; raises where nothing tells of which kind of site it is."""
     found = standing(psi, sites)
     found = found if places is None else [found[place] for place in places]
-    if sites is None and not hasattr(psi, "conserved"):
+    if sites is None and psi.conserved is None:
         for kind in {kind.name: kind for kind in found}.values():
             check_one_meaning(kind, name)
     return [kind.matrix(name) for kind in found]

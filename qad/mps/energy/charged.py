@@ -27,8 +27,8 @@ from qad.symmetric.sparse import Entries, applied
 from qad.symmetric.tensor import SymTensor, aligned, bare
 
 if TYPE_CHECKING:
+    from qad.mps.chain.state import MPS
     from qad.mps.charges.quantities import Quantities
-    from qad.mps.charges.state import SymmetricMPS
     from qad.mps.kernels.charged import Operator
     from qad.mps.operators.mpo import MPO
     from qad.symmetric.layout import Layout
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 IN, OUT = 3, 2  # axes of a site of the operator: where the ket joins it, and where the bra does
 
 
-def energy(psi: SymmetricMPS, H: MPO) -> Real:
+def energy(psi: MPS, H: MPO) -> Real:
     """``<psi|H|psi> / <psi|psi>``, real; one node where all tensors are NumPy's."""
     if any(is_foreign(stack_of(value_of(t.data))) for t in psi) or Tensor in map(type, H):
         return quotient(psi.tensors, sites_for(psi, H))

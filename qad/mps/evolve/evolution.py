@@ -16,8 +16,7 @@ from qad.extend import Tensor, stack_of, value_of
 from qad.mps.chain.chain import site_count
 from qad.mps.chain.checks import as_operator, check_operator
 from qad.mps.chain.state import MPS
-from qad.mps.charges.operators import kernel_for, operator_for
-from qad.mps.charges.state import SymmetricMPS
+from qad.mps.charges.operators import kernel_for
 from qad.mps.energy.hamiltonian import check_hermitian, strength
 from qad.mps.energy.node import prepared
 from qad.mps.evolve.adjoint import Plan, evolution_of
@@ -51,7 +50,7 @@ class Evolution:
 
     Attributes
     ----------
-    state : MPS or SymmetricMPS
+    state : MPS
         At the end, of norm 1.
     time : float
     discarded : float
@@ -66,7 +65,7 @@ class Evolution:
         time, near 0 in real time.
     """
 
-    state: MPS | SymmetricMPS
+    state: MPS
     time: float = field(metadata={"static": True})
     discarded: float = field(metadata={"static": True})
     log_norm: Real = 0.0
@@ -75,7 +74,7 @@ class Evolution:
 
 @keywords_told
 def evolve(
-    psi: MPS | SymmetricMPS,
+    psi: MPS,
     H: MPO | OpSum | Callable[[float], Any],
     time: float,
     steps: int,
@@ -84,14 +83,14 @@ def evolve(
     cutoff: float | None = None,
     *,
     imaginary: bool = False,
-    callback: Callable[[MPS | SymmetricMPS, float], object] | None = None,
+    callback: Callable[[MPS, float], object] | None = None,
     reach: float = REACH,
 ) -> Evolution:
     """``exp(-i H time) |psi>``, or in imaginary time ``exp(-H time) |psi>``, normalised.
 
     Parameters
     ----------
-    psi : MPS or SymmetricMPS
+    psi : MPS
         Open.  A state, an operator and a time that are recorded have derivatives.
     H : MPO, OpSum, or callable
         Hermitian; or ``H(t)``, which returns the operator (an MPO or an OpSum) at time t, from 0 to `time`: every step
@@ -164,11 +163,11 @@ def evolve(
 
 
 def stepped(
-    psi: MPS | SymmetricMPS, H: MPO, time: float, steps: int, method: str, bond: int, cutoff: float | None,
+    psi: MPS, H: MPO, time: float, steps: int, method: str, bond: int, cutoff: float | None,
     imaginary: bool, callback: Callable[[MPS, float], object] | None,
 ) -> Evolution:  # fmt: skip
     """`evolve` of plain operands."""
-    check_fits(psi, H)
+    check_operator(psi, H)
     prepared(H)
     dt = real_time(time) / steps
     cutoff = cutoff_of(method, H, dt) if cutoff is None else cutoff
@@ -199,7 +198,7 @@ def recorded(
 ) -> Evolution:  # fmt: skip
     """`evolve` of recorded operands, as one node of the tape; with a callback as one for each step."""
     check_unstacked((*flatten(psi)[0], *H, time))
-    check_fits(psi, plain_of(H))
+    check_operator(psi, plain_of(H))
     check_hermitian([value_of(w) for w in H])
     dt, several = real_time(value_of(time)) / steps, steps if callback is None else 1
     factor = time / steps * (-1.0 if imaginary else -1j)
@@ -228,7 +227,7 @@ def recorded_course(
     sweep, which is that of states of definite charge.
     """
     two_sites, gates = method == "tdvp2" and len(psi) > 1, method in GATES
-    known, conserved = plain_of(H), getattr(psi, "conserved", None)
+    known, conserved = plain_of(H), psi.conserved
     if gates:
         kind = GateSteps(GATES[method], several, len(psi) - 1, conserved)
     else:
@@ -258,14 +257,6 @@ def recorded_course(
             return state, lambda state: evolution_of(made, state, plan), MPS
     unit = np.zeros((), np.result_type(psi.dtype, H.dtype, value_of(factor)))
     return amplitudes_of(psi) + unit, lambda state: (*advance(made, state, kind), 0.0, 0.0), chain_of
-
-
-def check_fits(psi: Any, H: MPO) -> None:
-    """Raise unless an operator of plain numbers acts on a state, and conserves what it does."""
-    if isinstance(psi, SymmetricMPS):
-        operator_for(psi, H)
-    else:
-        check_operator(psi, H)
 
 
 def check_unstacked(operands: Sequence[Any]) -> None:
@@ -302,7 +293,7 @@ def stepper(
     """
     truncation = Truncation(bond, cutoff)
     if method in GATES:
-        gates = Gates(H, factor, GATES[method], getattr(psi, "conserved", None))
+        gates = Gates(H, factor, GATES[method], psi.conserved)
         return lambda steps: gates.advance(tensors, truncation, steps), truncation, gates
     kind = OneSiteTdvp if method == "tdvp" or len(tensors) == 1 else TwoSiteTdvp
     sweep = kind(kernel_for(psi, H, np.result_type(*[t.dtype for t in tensors])), tensors, factor, np.sqrt(cutoff))

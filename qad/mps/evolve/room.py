@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.mps.charges.operators import operator_for
-from qad.mps.charges.state import SymmetricMPS
 from qad.mps.energy.hamiltonian import strength
 from qad.mps.evolve.enrich import Reach, sizes
 from qad.mps.evolve.neighbours import of_neighbours
@@ -114,7 +113,7 @@ def room_for(method: str, H: MPO, psi: Any, bond: int, cutoff: float, dt: float)
         return None
     cuts, dt = 2 * (len(H) - 1), abs(dt)
     least = max(BUDGET * dt * strength(plain.tensors), cuts * np.sqrt(cutoff)) / (dt or 1.0)
-    reach = Reach(operator_for(psi, plain).sites if isinstance(psi, SymmetricMPS) else plain)
+    reach = Reach(plain if psi is None or psi.conserved is None else operator_for(psi, plain).sites)
     return Room(reach, gap, bond, cutoff, dt, least)
 
 

@@ -9,7 +9,6 @@ import numpy as np
 from qad.core.trees import flatten
 from qad.extend import Tensor
 from qad.mps.chain.canonical import right_canonical, schmidt_form
-from qad.mps.charges.state import SymmetricMPS
 from qad.mps.evolve.cut import centred_by_cuts, size_of
 from qad.symmetric.generic import numbers, with_numbers
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 def centred(psi: Any, H: MPO, imaginary: bool) -> list[Any]:
     """The site tensors with their centre at site 0 and norm 1, in a dtype in which they can evolve."""
     dtype = np.result_type(psi.dtype, H.dtype, psi.dtype if imaginary else 1j)
-    if isinstance(psi, SymmetricMPS) or psi.periodic or not right_canonical(psi.tensors):
+    if psi.conserved is not None or psi.periodic or not right_canonical(psi.tensors):
         state = schmidt_form(psi.tensors)[0]
     else:  # the state that an evolution returned
         state = [psi[0] / np.linalg.norm(psi[0]), *psi.tensors[1:]]

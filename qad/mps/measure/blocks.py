@@ -13,7 +13,6 @@ from qad.mps.chain.gates import check_sites
 from qad.mps.chain.gauge import carry, factor_of
 from qad.mps.chain.reached import check_filled, orders_of, rank
 from qad.mps.chain.state import MPS
-from qad.mps.charges.state import SymmetricMPS
 from qad.mps.measure.measures import reduced_density
 from qad.mps.measure.spectral_sums import check_order, entropy_of
 
@@ -25,12 +24,12 @@ if TYPE_CHECKING:
     Block: TypeAlias = "int | Sequence[int]"
 
 
-def mutual_information(psi: MPS | SymmetricMPS, one: Block, other: Block, *, order: float = 1) -> Real:
+def mutual_information(psi: MPS, one: Block, other: Block, *, order: float = 1) -> Real:
     """``S(A) + S(B) - S(A and B)`` of two blocks of sites, in nats.
 
     Parameters
     ----------
-    psi : MPS or SymmetricMPS
+    psi : MPS
         Of any norm.
     one, other : int or sequence of ints
         Sites of A and B, without any in common; neighbours or not.
@@ -69,12 +68,12 @@ def mutual_information(psi: MPS | SymmetricMPS, one: Block, other: Block, *, ord
     return first + second - together
 
 
-def negativity(psi: MPS | SymmetricMPS, one: Block, other: Block, *, logarithmic: bool = False) -> Real:
+def negativity(psi: MPS, one: Block, other: Block, *, logarithmic: bool = False) -> Real:
     """The entanglement of two blocks in their density matrix: ``(|rho^T_B|_1 - 1) / 2``, or ``log |rho^T_B|_1``.
 
     Parameters
     ----------
-    psi : MPS or SymmetricMPS
+    psi : MPS
         Of any norm.
     one, other : int or sequence of ints
         As in `mutual_information`.
@@ -109,13 +108,13 @@ def negativity(psi: MPS | SymmetricMPS, one: Block, other: Block, *, logarithmic
     return np.log(size) if logarithmic else (size - 1) / 2
 
 
-def densities(psi: MPS | SymmetricMPS, one: Block, other: Block) -> list[Array]:
+def densities(psi: MPS, one: Block, other: Block) -> list[Array]:
     """The density matrices of A, of B and of both."""
     rho, a, b = density_of(psi, one, other)
     return [np.trace(rho, axis1=1, axis2=3), np.trace(rho, axis1=0, axis2=2), rho.reshape(a * b, a * b)]
 
 
-def transposed(psi: MPS | SymmetricMPS, one: Block, other: Block) -> Array:
+def transposed(psi: MPS, one: Block, other: Block) -> Array:
     """The density matrix of A and B, B's legs exchanged."""
     rho, a, b = density_of(psi, one, other)
     return rho.transpose(0, 3, 2, 1).reshape(a * b, a * b)
@@ -126,13 +125,12 @@ def rank_of(matrix: np.ndarray) -> int:
     return rank(np.linalg.svdvals(matrix))
 
 
-def density_of(psi: MPS | SymmetricMPS, one: Block, other: Block) -> tuple[Array, int, int]:
+def density_of(psi: MPS, one: Block, other: Block) -> tuple[Array, int, int]:
     """The density matrix of two blocks, legs (A, B, A', B'), in bases of what they can tell apart; its dimensions."""
     first, second = check_sites(psi, one), check_sites(psi, other)
     if set(first) & set(second):
         raise ArgumentError(f"blocks {first} and {second} have sites in common: give each site to one of them")
-    plain = psi.without_symmetry() if isinstance(psi, SymmetricMPS) else psi.opened()
-    chain, (of_first, of_second) = grouped(plain, first, second)
+    chain, (of_first, of_second) = grouped(psi.without_symmetry().opened(), first, second)
     places = sorted((*of_first, *of_second))
     dims = [chain.phys[i] for i in places]
     rho = reduced_density(chain, places).reshape(*dims, *dims)

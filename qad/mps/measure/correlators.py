@@ -15,7 +15,6 @@ from qad.extend import like
 from qad.mps.chain.densities import site_density
 from qad.mps.charges import correlations as conserving
 from qad.mps.charges.quantities import named, standing
-from qad.mps.charges.state import SymmetricMPS
 from qad.mps.kernels.dense import past_left, past_right
 from qad.mps.measure.measures import check_state, local_expectations, per_site, sides_of
 from qad.mps.operators.opsum import OpSum
@@ -48,7 +47,7 @@ class Pair(NamedTuple):
 
 
 def correlations(
-    psi: MPS | SymmetricMPS,
+    psi: MPS,
     one: str | ArrayLike,
     other: str | ArrayLike,
     *,
@@ -59,7 +58,7 @@ def correlations(
 
     Parameters
     ----------
-    psi : MPS or SymmetricMPS
+    psi : MPS
     one, other : arrays (phys, phys), a sequence of one for each site, or names
         A and B; on one site ``A B`` acts.  Two fermionic names, "Cdag" and "C" of ``sites="fermion"``, get their
         Jordan-Wigner strings and signs.
@@ -78,8 +77,8 @@ def correlations(
     ShapeError
         If an operator does not fit a site.
     ArgumentError
-        If there is no operator of a name, only one of both is fermionic, or a string changes the charge of a
-        `SymmetricMPS`.
+        If there is no operator of a name, only one of both is fermionic, or a string changes the charge of the
+        state.
 
     Notes
     -----
@@ -99,13 +98,13 @@ def correlations(
     -4.0
     """
     pair = pair_of(check_state(psi), one, other, string, sites)
-    if isinstance(psi, SymmetricMPS):
+    if psi.conserved is not None:
         return conserving.correlations(psi, *pair)
     return swept(psi, pair)
 
 
 def structure_factor(
-    psi: MPS | SymmetricMPS,
+    psi: MPS,
     one: str | ArrayLike,
     other: str | ArrayLike,
     momenta: ArrayLike,
@@ -118,7 +117,7 @@ def structure_factor(
 
     Parameters
     ----------
-    psi : MPS or SymmetricMPS
+    psi : MPS
     one, other, sites
         A and B as in `correlations`: "Cdag" and "C" of fermions give the momentum distribution.
     momenta : array (m,), or (m, d)
@@ -158,7 +157,7 @@ def structure_factor(
         )
     table = correlations(psi, one, other, sites=sites)
     if connected:
-        every = None if isinstance(psi, SymmetricMPS) else np.arange(n)[:, None]  # fermionic names have strings
+        every = None if psi.conserved is not None else np.arange(n)[:, None]  # fermionic names have strings
         strung = [every is not None and isinstance(x, str) for x in (one, other)]
         first, second = (multipoint(psi, (x,), every, sites=sites) if named else local_expectations(psi, x, sites)
                          for x, named in zip((one, other), strung, strict=True))  # fmt: skip
@@ -168,14 +167,12 @@ def structure_factor(
     return ((phases @ table) * phases.conj()).sum(axis=-1) / n
 
 
-def multipoint(
-    psi: MPS | SymmetricMPS, operators: Sequence[str | ArrayLike], places: ArrayLike, *, sites: Kinds = None
-) -> Array:
+def multipoint(psi: MPS, operators: Sequence[str | ArrayLike], places: ArrayLike, *, sites: Kinds = None) -> Array:
     """``<psi| A_i B_j C_k ... |psi> / <psi|psi>`` of products of many operators, on many choices of sites at once.
 
     Parameters
     ----------
-    psi : MPS or SymmetricMPS
+    psi : MPS
     operators : sequence of k names or matrices
         Of plain numbers.  From left to right; fermionic names get their Jordan-Wigner strings and signs.
     places : int array (..., k)
@@ -197,7 +194,7 @@ def multipoint(
     Notes
     -----
     One sweep; products that begin alike share their environments, so that all ``n**4`` four-point functions cost
-    ``O(n**4 phys bond**3)``.  A `SymmetricMPS` is taken as the ordinary state that it is.
+    ``O(n**4 phys bond**3)``.  A state with charges is taken as the ordinary state that it is.
 
     Examples
     --------
@@ -207,7 +204,7 @@ def multipoint(
     >>> qad.mps.multipoint(pair, ("Cdag", "Cdag", "C", "C"), places, sites="fermion").real
     array([ 1., -1.,  0.])
     """
-    plain = check_state(psi).without_symmetry() if isinstance(psi, SymmetricMPS) else check_state(psi)
+    plain = check_state(psi).without_symmetry()
     operators, places = list(operators), np.asarray(places)
     if not operators or places.shape[-1:] != (len(operators),) or places.dtype.kind not in "iu":
         raise ShapeError(

@@ -16,7 +16,6 @@ from qad.mps.chain.methods import offered
 from qad.mps.chain.reached import check_filled, rank
 from qad.mps.chain.schmidt import sectors_of
 from qad.mps.chain.state import MPS
-from qad.mps.charges.state import SymmetricMPS
 from qad.mps.measure.measures import check_state
 from qad.mps.measure.spectral_sums import UNRESOLVED, check_order, entropy_of
 
@@ -43,20 +42,20 @@ class SectorEntropy(NamedTuple):
 
 @offered
 def entanglement_entropy(
-    psi: MPS | SymmetricMPS, bond: int | None = None, *, order: float = 1, by_sector: bool = False
+    psi: MPS, bond: int | None = None, *, order: float = 1, by_sector: bool = False
 ) -> Array | dict[Any, SectorEntropy] | list[dict[Any, SectorEntropy]]:
     """Entropy of one side of a bond in nats, von Neumann's ``-sum p log p`` of squared Schmidt values p, or Renyi's.
 
     Parameters
     ----------
-    psi : MPS or SymmetricMPS
+    psi : MPS
         Open, of any norm.
     bond : int, optional
         1 to n - 1: the bond left of that site; all of them by default.
     order : real
         1 is von Neumann's, any other from 1/2 to infinity Renyi's ``log(sum p**order) / (1 - order)``.
     by_sector : bool
-        Of a `SymmetricMPS`: what each charge of the sites left of the bond has of it.
+        Of a state with charges: what each charge of the sites left of the bond has of it.
 
     Returns
     -------
@@ -99,18 +98,18 @@ def entanglement_entropy(
 
 
 def schmidt_values(
-    psi: MPS | SymmetricMPS, bond: int | None = None, *, by_sector: bool = False
+    psi: MPS, bond: int | None = None, *, by_sector: bool = False
 ) -> Array | dict[Any, Array] | list[Array] | list[dict[Any, Array]]:
     """The Schmidt values of a bond of the normalised state, descending; their squares add up to 1.
 
     Parameters
     ----------
-    psi : MPS or SymmetricMPS
+    psi : MPS
         Open.
     bond : int, optional
         1 to n - 1: the bond left of that site; all of them by default.
     by_sector : bool
-        Of a `SymmetricMPS`: a dict of the charges of the sites left of the bond.
+        Of a state with charges: a dict of the charges of the sites left of the bond.
 
     Returns
     -------
@@ -143,25 +142,25 @@ def schmidt_values(
     return found if bond is None else found[0]
 
 
-def found_values(psi: MPS | SymmetricMPS, bond: int | None) -> list[list[Array]]:
+def found_values(psi: MPS, bond: int | None) -> list[list[Array]]:
     """For every bond that is asked for the Schmidt values, those of every sector by themselves."""
     sectors = sectors_of(psi)
     return [[leading_values(x.matrix, x.rank) for x in sectors[i - 1]] for i in bonds_of(psi, bond)]
 
 
 def entanglement_spectrum(
-    psi: MPS | SymmetricMPS, bond: int | None = None, *, by_sector: bool = False
+    psi: MPS, bond: int | None = None, *, by_sector: bool = False
 ) -> Array | dict[Any, Array] | list[Array] | list[dict[Any, Array]]:
     """The levels ``-log p`` of a bond, ascending; p are the squared Schmidt values.
 
     Parameters
     ----------
-    psi : MPS or SymmetricMPS
+    psi : MPS
         Open.
     bond : int, optional
         1 to n - 1: the bond left of that site; all of them by default.
     by_sector : bool
-        Of a `SymmetricMPS`: a dict of the charges of the sites left of the bond.
+        Of a state with charges: a dict of the charges of the sites left of the bond.
 
     Returns
     -------
@@ -216,7 +215,7 @@ def entropies_by_sector(psi: Any, bond: int | None, order: float) -> Any:
     return found if bond is None else found[0]
 
 
-def centers(psi: MPS | SymmetricMPS) -> list[list[Array]]:
+def centers(psi: MPS) -> list[list[Array]]:
     """For every inner bond matrices whose singular values together are the Schmidt values of the normalised state."""
     return [[sector.matrix for sector in sectors] for sectors in sectors_of(psi)]
 
@@ -237,9 +236,9 @@ def rank_at(matrices: Sequence[np.ndarray]) -> int:
     return sum(rank(np.linalg.svdvals(matrix)) for matrix in matrices)
 
 
-def require_sectors(psi: Any) -> SymmetricMPS:
+def require_sectors(psi: Any) -> MPS:
     """The state itself; raises where sectors of an ordinary one are asked for."""
-    if not isinstance(check_state(psi), SymmetricMPS):
+    if check_state(psi).conserved is None:
         raise ArgumentError(
             "by_sector= is of states of definite charge: qad.mps.MPS.random(..., conserve=...), or "
             "ground_state(..., conserve=...), gives one"
@@ -247,7 +246,7 @@ def require_sectors(psi: Any) -> SymmetricMPS:
     return psi
 
 
-def bonds_of(psi: MPS | SymmetricMPS, bond: int | None) -> Sequence[int]:
+def bonds_of(psi: MPS, bond: int | None) -> Sequence[int]:
     """The bonds that are asked for; raises where there is no such one."""
     n = len(psi)
     if bond is not None and not (hasattr(bond, "__index__") and 1 <= bond < n):

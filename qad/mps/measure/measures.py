@@ -21,7 +21,6 @@ from qad.mps.chain.gates import as_matrix, check_sites
 from qad.mps.chain.methods import offered
 from qad.mps.chain.state import MPS
 from qad.mps.charges.quantities import named
-from qad.mps.charges.state import SymmetricMPS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,14 +31,12 @@ if TYPE_CHECKING:
 MOST_ENTRIES = 2**26  # of a density matrix
 
 
-def local_expectations(
-    psi: MPS | SymmetricMPS, operator: str | ArrayLike | Sequence[ArrayLike], sites: Kinds = None
-) -> Array:
+def local_expectations(psi: MPS, operator: str | ArrayLike | Sequence[ArrayLike], sites: Kinds = None) -> Array:
     """``<psi| O_i |psi> / <psi|psi>`` of a local operator on every site, in one sweep from each side.
 
     Parameters
     ----------
-    psi : MPS or SymmetricMPS
+    psi : MPS
     operator : array (phys, phys), a sequence of one for each site, or a name
         Rows ``out``; Hermitian or not, conserving or not.
     sites : str, Site, or a sequence of them, optional
@@ -73,12 +70,12 @@ def local_expectations(
 
 
 @offered
-def measure(psi: MPS | SymmetricMPS, operator: str | ArrayLike, sites: int | Sequence[int] | None = None) -> Array:
+def measure(psi: MPS, operator: str | ArrayLike, sites: int | Sequence[int] | None = None) -> Array:
     """Expectation values of an operator in the normalised state, on each of some sites, or on several together.
 
     Parameters
     ----------
-    psi : MPS or SymmetricMPS
+    psi : MPS
     operator : str or array
         A matrix for one site, or the name of an operator of spins, such as "Sz", or of what a state of definite charge
         stands on; or a matrix for all of `sites` together, the first of them most significant.  Operators of other
@@ -118,12 +115,12 @@ def measure(psi: MPS | SymmetricMPS, operator: str | ArrayLike, sites: int | Seq
     return (reduced_density(psi, sorted(places)) * matrix.T).sum()
 
 
-def reduced_density(psi: MPS | SymmetricMPS, sites: int | Sequence[int]) -> Array:
+def reduced_density(psi: MPS, sites: int | Sequence[int]) -> Array:
     """The density matrix of some sites, all others traced out.
 
     Parameters
     ----------
-    psi : MPS or SymmetricMPS
+    psi : MPS
     sites : int or sequence of ints
         Ascending.
 
@@ -156,17 +153,17 @@ def reduced_density(psi: MPS | SymmetricMPS, sites: int | Sequence[int]) -> Arra
     return density / density.trace()
 
 
-def sides_of(psi: MPS | SymmetricMPS) -> Any:
+def sides_of(psi: MPS) -> Any:
     """The environments and tensors of a state, by `qad.mps.chain.densities.environments`; a ring is opened."""
-    return environments(psi if isinstance(psi, SymmetricMPS) else psi.opened())
+    return environments(psi.opened())
 
 
-def orders_of(psi: MPS | SymmetricMPS) -> Sequence[np.ndarray] | None:
+def orders_of(psi: MPS) -> Sequence[np.ndarray] | None:
     """What the leg of every site stands for (`Quantities.frames`); None where that is its own basis."""
-    return psi.conserved.frames if isinstance(psi, SymmetricMPS) else None
+    return psi.conserved.frames if psi.conserved is not None else None
 
 
-def site_densities(psi: MPS | SymmetricMPS) -> list[Array]:
+def site_densities(psi: MPS) -> list[Array]:
     """The density of every site, legs (ket, bra), of any trace."""
     lefts, tensors, rights = sides_of(psi)
     orders = orders_of(psi) or [None] * len(tensors)
@@ -175,8 +172,7 @@ def site_densities(psi: MPS | SymmetricMPS) -> list[Array]:
 
 def check_state(psi: Any) -> Any:
     """The state itself; raises unless it is one."""
-    if not isinstance(psi, SymmetricMPS):
-        check_kind(psi, MPS)
+    check_kind(psi, MPS)
     return psi
 
 

@@ -15,7 +15,6 @@ from qad.mps.chain.sandwich import inner, operator_matrices, product, quotient, 
 from qad.mps.chain.scales import within_range
 from qad.mps.chain.state import MPS
 from qad.mps.charges.operators import sites_for
-from qad.mps.charges.state import SymmetricMPS
 from qad.mps.energy.charged import energy as energy_of_conserving
 from qad.mps.energy.frozen import energy_of_both, is_frozen
 from qad.mps.energy.node import energy_of, has_own_node, is_plain, prepared
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @offered
-def norm(psi: MPS | SymmetricMPS) -> Real:
+def norm(psi: MPS) -> Real:
     """``sqrt(<psi|psi>)``, real.
 
     Parameters
@@ -68,7 +67,7 @@ def root(square: Array) -> Array:
     return np.where(zero, 0.0 * square, np.sqrt(np.where(zero, 1.0, square)))
 
 
-def norm2(psi: MPS | SymmetricMPS) -> Real:
+def norm2(psi: MPS) -> Real:
     """``<psi|psi>``, real.
 
     Parameters
@@ -88,7 +87,7 @@ def norm2(psi: MPS | SymmetricMPS) -> Real:
     return within_range(*squared_norm(psi), "the squared norm", tiny=False)
 
 
-def log_norm2(psi: MPS | SymmetricMPS) -> Real:
+def log_norm2(psi: MPS) -> Real:
     """``log <psi|psi>``, for states whose norm leaves the range of floating point.
 
     Parameters
@@ -117,16 +116,15 @@ def log_norm2(psi: MPS | SymmetricMPS) -> Real:
     return np.log(square) + log_scale
 
 
-def squared_norm(psi: MPS | SymmetricMPS) -> tuple[Real, Any]:
+def squared_norm(psi: MPS) -> tuple[Real, Any]:
     """``<psi|psi>`` times a power of two, and minus the logarithm of that power."""
-    if not isinstance(psi, SymmetricMPS):
-        check_kind(psi, MPS)
+    check_kind(psi, MPS)
     square, log_scale = product(psi, psi)
     return square.real, log_scale
 
 
 @offered
-def overlap(bra: MPS | SymmetricMPS, ket: MPS | SymmetricMPS) -> Scalar:
+def overlap(bra: MPS, ket: MPS) -> Scalar:
     """``<bra|ket>``; the first state is conjugated.
 
     Parameters
@@ -150,19 +148,20 @@ def overlap(bra: MPS | SymmetricMPS, ket: MPS | SymmetricMPS) -> Scalar:
     >>> complex(qad.mps.overlap(up_down, down_up))
     0j
     """
-    if not (isinstance(bra, SymmetricMPS) or isinstance(ket, SymmetricMPS)):
-        check_kind(ket, MPS)
+    check_kind(bra, MPS)
+    check_kind(ket, MPS)
+    if bra.conserved is None and ket.conserved is None:
         check_match(bra, ket.phys, "the other state")
     return inner(bra, ket)
 
 
 @offered
-def expectation(psi: MPS | SymmetricMPS, H: MPO | OpSum) -> Scalar:
+def expectation(psi: MPS, H: MPO | OpSum) -> Scalar:
     """``<psi|H|psi>``, not divided by the norm.
 
     Parameters
     ----------
-    psi : MPS or SymmetricMPS
+    psi : MPS
     H : MPO or OpSum
         Any operator, Hermitian or not.
 
@@ -187,20 +186,21 @@ def expectation(psi: MPS | SymmetricMPS, H: MPO | OpSum) -> Scalar:
     return within_range(value, log_scale, "the expectation value")
 
 
-def sites_of(H: MPO, psi: MPS | SymmetricMPS) -> list[Any]:
+def sites_of(H: MPO, psi: MPS) -> list[Any]:
     """The sites of an operator as a `sandwich` of a state takes them."""
-    if isinstance(psi, SymmetricMPS):
+    check_kind(psi, MPS)
+    if psi.conserved is not None:
         return sites_for(psi, H)
     check_operator(psi, H)
     return operator_matrices(H, psi.dtype)
 
 
-def energy(psi: MPS | SymmetricMPS, H: MPO | OpSum) -> Real:
+def energy(psi: MPS, H: MPO | OpSum) -> Real:
     """``<psi|H|psi> / <psi|psi>``, real.
 
     Parameters
     ----------
-    psi : MPS or SymmetricMPS
+    psi : MPS
         Of any norm but zero.
     H : MPO or OpSum
         Hermitian.
@@ -232,7 +232,8 @@ def energy(psi: MPS | SymmetricMPS, H: MPO | OpSum) -> Real:
     MPS(10 sites, open, bonds 1-2-4-8-8-8-8-8-4-2-1, complex128)
     """
     H = as_operator(H, psi)
-    if isinstance(psi, SymmetricMPS):
+    check_kind(psi, MPS)
+    if psi.conserved is not None:
         return energy_of_conserving(psi, H)
     check_operator(psi, H)
     if not has_own_node(psi, H):
@@ -246,12 +247,12 @@ def energy(psi: MPS | SymmetricMPS, H: MPO | OpSum) -> Real:
     return prepared(H).swept(psi.tensors, keep=False)[0]
 
 
-def variance(psi: MPS | SymmetricMPS, H: MPO | OpSum) -> Real:
+def variance(psi: MPS, H: MPO | OpSum) -> Real:
     """``<H^2> - <H>^2`` in the normalised state; zero for eigenstates only.
 
     Parameters
     ----------
-    psi : MPS or SymmetricMPS
+    psi : MPS
     H : MPO or OpSum
         Hermitian.
 

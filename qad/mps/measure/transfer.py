@@ -11,11 +11,11 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import like
 from qad.mps.chain.chain import zip_sites
-from qad.mps.chain.checks import check_kind
-from qad.mps.chain.state import MPS
+from qad.mps.chain.checks import check_plain
 from qad.mps.kernels.dense import through_left, through_right
 
 if TYPE_CHECKING:
+    from qad.mps.chain.state import MPS
     from qad.typing import Array, ArrayLike
 
 
@@ -89,7 +89,7 @@ def transfer(psi: MPS, start: int = 0, stop: int | None = None, bra: MPS | None 
     >>> qad.mps.transfer(qad.mps.MPS.random(6, 4, periodic=True), 2, 4).shape
     (16, 16)
     """
-    check_kind(psi, MPS)
+    check_plain(psi)
     stop = len(psi) if stop is None else stop
     if not 0 <= start < stop <= len(psi):
         raise ArgumentError(f"sites {start} to {stop} are no row of a chain of {len(psi)}")

@@ -12,6 +12,7 @@ from qad.extend import Tensor, value_of
 from qad.mps.chain.canonical import truncated
 from qad.mps.chain.chain import Chain, site_count, zip_sites
 from qad.mps.chain.gauge import factorised
+from qad.mps.chain.methods import OFFERED
 from qad.mps.chain.site_tensors import applied, join, stacked
 from qad.mps.chain.state import MOST_AMPLITUDES, MPS
 
@@ -242,6 +243,8 @@ class MPO(Chain):
         """The operator that applies `other` first, or the state that the operator makes; bond dimensions multiply."""
         if not isinstance(other, (MPO, MPS)):
             return NotImplemented
+        if other.conserved is not None:
+            return OFFERED["after"](other, self)
         for site, (upper, lower) in enumerate(zip_sites(self, other)):
             if upper.shape[3] != lower.shape[other.LEGS.index("out" if isinstance(other, MPO) else "physical")]:
                 raise ShapeError(f"site {site}: an operator of shape {upper.shape} cannot act on {lower.shape}")

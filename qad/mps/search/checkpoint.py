@@ -16,11 +16,9 @@ from qad.linalg.support.random import normal
 from qad.mps.chain.checks import check_kind, check_operator
 from qad.mps.chain.site_tensors import random_gaussian
 from qad.mps.chain.state import MPS
-from qad.mps.charges.make import random_state
-from qad.mps.charges.operators import operator_for
+from qad.mps.chain.storage import arrays_of, parts_of
+from qad.mps.charges.make import random_tensors
 from qad.mps.charges.rows import total_of
-from qad.mps.charges.state import SymmetricMPS
-from qad.mps.charges.storage import arrays_of, parts_of
 from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
@@ -52,11 +50,11 @@ class Checkpoint:
     method : str
     bond : int
         Of the search; a file of a smaller one is gone on from, to this bond.
-    start : MPS or SymmetricMPS, optional
+    start : MPS, optional
         What the caller gave.
     dtype : dtype, optional
         Likewise.
-    excluded : sequence of MPS or SymmetricMPS
+    excluded : sequence of MPS
     weight : float, optional
         Of the excluded states.
     """
@@ -70,9 +68,9 @@ class Checkpoint:
         H: MPO,
         method: str,
         bond: int,
-        start: MPS | SymmetricMPS | None = None,
+        start: MPS | None = None,
         dtype: DTypeLike | None = None,
-        excluded: Sequence[MPS | SymmetricMPS] = (),
+        excluded: Sequence[MPS] = (),
         weight: float | None = None,
     ):
         self.path: Path = Path(path)
@@ -86,16 +84,13 @@ class Checkpoint:
             "start": list(map(outline, given)), "excluded": list(map(outline, excluded)),
         }  # fmt: skip
 
-    def of_sector(self, start: SymmetricMPS) -> None:
+    def of_sector(self, start: MPS) -> None:
         """The search is one of the sector in which this state lies."""
         self.mark |= {"conserve": list(start.conserved.names), "sector": list(total_of(start))}
 
     def write(self, state: MPS, history: Sequence[float], extra: dict[str, float]) -> None:
         """Replace the file by the present state."""
-        if isinstance(state, SymmetricMPS):
-            arrays = arrays_of(state.tensors, state.conserved)
-        else:
-            arrays = {f"site_{i}": np.asarray(tensor) for i, tensor in enumerate(state)}
+        arrays = arrays_of(state.tensors, state.conserved)
         mark = self.mark | self.states | {"sites": len(state), "bond": self.bond, "extra": extra}
         write_arrays(self.path, history=np.array(history), mark=np.array(json.dumps(mark)), **arrays)
 
@@ -133,26 +128,26 @@ class Checkpoint:
             state, extra = self.grown(state), {}
         return state, history.tolist(), extra
 
-    def state_of(self, arrays: Mapping[str, Any], mark: Mapping[str, Any]) -> MPS | SymmetricMPS:
+    def state_of(self, arrays: Mapping[str, Any], mark: Mapping[str, Any]) -> MPS:
         """The state that `write` wrote; raises one of several errors where something is amiss."""
         if self.mark["conserve"] is None:
             state = MPS([arrays[f"site_{i}"] for i in range(mark["sites"])])
             check_operator(state, self.H)
             return state
-        state = SymmetricMPS(*parts_of(arrays, self.path))
+        state = MPS(*parts_of(arrays, self.path))
         if mark["sites"] != len(state):
             raise ValueError(f"it is said to have {mark['sites']} sites, and has {len(state)}")
         if list(state.conserved.names) != self.mark["conserve"] or list(total_of(state)) != self.mark["sector"]:
             raise ValueError("its state lies in another sector")
-        operator_for(state, self.H)
+        check_operator(state, self.H)
         return state
 
-    def grown(self, state: MPS | SymmetricMPS) -> MPS | SymmetricMPS:
+    def grown(self, state: MPS) -> MPS:
         """The state to go on from to larger bonds; for methods that fill none themselves they are filled at random."""
         if self.mark["method"] not in KEEPING or self.states["start"] or state.bond >= self.bond:
             return state
-        if isinstance(state, SymmetricMPS):
-            other = random_state(self.bond, state.conserved, state.sector, state.dtype, 0)
+        if state.conserved is not None:
+            other = state._made_of(random_tensors(self.bond, state.conserved, state.sector, state.dtype, 0))
         else:
             rng, bonds = np.random.default_rng(0), pairwise([1, *[self.bond] * (len(state) - 1), 1])
             shapes = zip(state.phys, bonds, strict=True)
@@ -160,10 +155,9 @@ class Checkpoint:
         return (state.normalized() + ADDED * other).truncate(self.bond)[0]
 
 
-def outline(state: MPS | SymmetricMPS) -> list[float]:
+def outline(state: MPS) -> list[float]:
     """Overlaps with random product states, as logarithms beside the first one: equal for equal states in any gauge."""
-    if not isinstance(state, SymmetricMPS):
-        check_kind(state, MPS)
+    check_kind(state, MPS)
     rng, logarithms, rows = np.random.default_rng(0), np.zeros(PROBES), None
     for tensor in state:
         tensor = np.asarray(tensor.to_dense() if isinstance(tensor, SymTensor) else tensor)

@@ -13,12 +13,10 @@ from qad.core.keywords import keywords_told
 from qad.core.threads import blas_for
 from qad.mps.chain.canonical import is_recorded, schmidt_form
 from qad.mps.chain.chain import site_count
-from qad.mps.chain.checks import operator_of
+from qad.mps.chain.checks import as_operator, check_operator, operator_of
 from qad.mps.chain.state import MPS
 from qad.mps.charges.exchange import Exchanging
-from qad.mps.charges.operators import operator_for
 from qad.mps.charges.spelling import conserve_for
-from qad.mps.charges.state import SymmetricMPS
 from qad.mps.energy.hamiltonian import of_order_one
 from qad.mps.energy.node import prepared
 from qad.mps.measure.observables import energy, variance
@@ -63,14 +61,14 @@ def ground_state(
     seed: Seed = 0,
     progress: bool = False,
     *,
-    start: MPS | SymmetricMPS | None = None,
+    start: MPS | None = None,
     dtype: DTypeLike | None = None,
     conserve: str | Sequence[str] | None = None,
     sector: int | tuple[int, ...] | None = None,
     tol: float = 1e-10,
     maxiter: int = 2000,
-    callback: Callable[[MPS | SymmetricMPS, float], object] | None = None,
-    excluded: Sequence[MPS | SymmetricMPS] = (),
+    callback: Callable[[MPS, float], object] | None = None,
+    excluded: Sequence[MPS] = (),
     weight: float | None = None,
     checkpoint: FilePath | None = None,
 ) -> GroundState:
@@ -99,8 +97,8 @@ def ground_state(
         Of the random state; default float for a real `H`, else complex, as it must be then.
     conserve : str or sequence of str, optional
         Quantities that `H` conserves, such as "Sz" or ("N", "Sz"), or "parity" (of spins that of their states along z,
-        or along x where `H` conserves that, as the Ising chain does): the lowest state of one sector, a
-        `SymmetricMPS`, of which only the blocks are kept.  All methods open sectors that bonds lack.
+        or along x where `H` conserves that, as the Ising chain does): the lowest state of one sector, of which only
+        the blocks are kept.  All methods open sectors that bonds lack.
     sector : int or tuple of int, optional
         The total charges in the sites' whole numbers, 2 Sz for spins; by default 0, or those of `start`.  Numbers
         of particles, which are 0 in the vacuum alone, have no default.
@@ -117,7 +115,7 @@ def ground_state(
         Most steps: iterations, or sweeps to the right end and back.
     callback : callable, optional
         ``callback(state, energy)`` after every step; raising StopIteration in it ends the search.
-    excluded : sequence of MPS or SymmetricMPS
+    excluded : sequence of MPS
         Normalised states to which the result shall be orthogonal: for excited states.
     weight : float, optional
         What a squared overlap with an excluded state costs, in units of `H`; more than the gap.  Default: the
@@ -156,17 +154,17 @@ def ground_state(
     if not tol >= 0:
         raise ArgumentError(f"tol must not be negative, but got {tol!r}")
     conserve = conserve_for(H, conserve)
-    H = operator_of(H, start.conserved.names if conserve is None and isinstance(start, SymmetricMPS) else conserve)
+    H = operator_of(H, conserve) if conserve is not None else as_operator(H, start)
     method = chosen(method, H)
-    excluded = [excluded] if isinstance(excluded, (MPS, SymmetricMPS)) else list(excluded)
+    excluded = [excluded] if isinstance(excluded, MPS) else list(excluded)
     check_dtype(dtype, H, excluded)
     file = None if checkpoint is None else Checkpoint(checkpoint, H, method, bond, start, dtype, excluded, weight)
     options = {"progress": progress, "maxiter": maxiter, "callback": callback, "file": file}
-    if conserve is not None or sector is not None or isinstance(start, SymmetricMPS):
+    if conserve is not None or sector is not None or getattr(start, "conserved", None) is not None:
         if conserve is None and start is None:
             raise ArgumentError('sector= needs to know what is conserved: conserve="Sz"')
         start = begun(H, bond, method, conserve, sector, start, dtype, seed)
-        operator_for(start, H)
+        check_operator(start, H)
         if file is not None:
             file.of_sector(start)
     else:
@@ -190,7 +188,7 @@ def chosen(method: str, H: MPO) -> str:
     return "dmrg2" if method == "auto" else method
 
 
-def check_dtype(dtype: DTypeLike | None, H: MPO, excluded: Sequence[MPS | SymmetricMPS]) -> None:
+def check_dtype(dtype: DTypeLike | None, H: MPO, excluded: Sequence[MPS]) -> None:
     """Raise for a dtype, if one is asked for, of which the ground state cannot be."""
     if dtype is None:
         return
@@ -207,7 +205,7 @@ def searched(
     method: str,
     start: Any,
     tol: float,
-    excluded: Sequence[MPS | SymmetricMPS],
+    excluded: Sequence[MPS],
     weight: float | None,
     *,
     progress: Progress,
@@ -239,7 +237,7 @@ def search(method: str, H: MPO, watch: Watch, bond: int, tol: float, excluded: E
 
     run = partial(METHODS[method], H, watch, bond, tol, excluded)
     moves, opposite, exchanging = [moved_by([0] * phys, sub) for phys in watch.state.phys], neg, None
-    if isinstance(watch.state, SymmetricMPS):
+    if watch.state.conserved is not None:
         group = watch.state.conserved.symmetry
         moves = [moved_by(charges, group.minus) for charges in watch.state.conserved.charges]
         opposite, exchanging = group.opposite, partial(sweeps, Exchanging, H)

@@ -31,7 +31,7 @@ class IsometricChain:
 
     Parameters
     ----------
-    state : MPS or SymmetricMPS
+    state : MPS
         Open; its bonds and dtype are kept (bonds that are larger than its sides can fill are not).
     """
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.mps.charges.rows import total_of
-from qad.mps.charges.state import SymmetricMPS
 from qad.mps.measure.observables import energy, overlap
 from qad.symmetric.generic import aligned_numbers, join
 
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from qad.mps.chain.chain import Chain
+    from qad.mps.chain.state import MPS
     from qad.mps.kernels.dense_terms import Apply
     from qad.mps.operators.mpo import MPO
 
@@ -25,19 +25,19 @@ class Excluded:
 
     Parameters
     ----------
-    states : sequence of MPS or SymmetricMPS
+    states : sequence of MPS
         Those of another sector than `start` are orthogonal as they are, and are left out.
     weight : float, optional
         Default: ten times the largest energy per site.
     H : MPO
-    start : MPS or SymmetricMPS
+    start : MPS
         Of the search, of the same kind.
     unit : float
         The weight is divided by it.
     """
 
     def __init__(self, states: Iterable[Any], weight: float | None, H: MPO, start: Any, unit: float = 1.0):
-        if isinstance(start, SymmetricMPS):
+        if start.conserved is not None:
             states = of_sector(states, start)
         self.states: list[Any] = [state.normalized() for state in states]
         if weight is None:
@@ -56,10 +56,10 @@ class Excluded:
         return sum(self.weight * np.abs(overlap(state, psi)) ** 2 / square for state in self.states)
 
 
-def of_sector(states: Iterable[Any], start: SymmetricMPS) -> list[Any]:
+def of_sector(states: Iterable[Any], start: MPS) -> list[Any]:
     """Those of the states that have the total charge of another; raises where they do not conserve the same."""
     states = list(states)
-    if any(getattr(state, "conserved", None) != start.conserved for state in states):
+    if any(state.conserved != start.conserved for state in states):
         raise ArgumentError(
             "a search that conserves charges excludes states that conserve the same on the same sites: those "
             "that ground_state(..., conserve=...) found"

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.mps.chain.checks import check_operator
+from qad.mps.chain.checks import check_kind, check_operator, check_plain
 from qad.mps.chain.gauge import check_open
 from qad.mps.chain.state import MPS
-from qad.mps.charges.make import random_state
+from qad.mps.charges.make import random_tensors
 from qad.mps.charges.quantities import check_no_vacuum, conserved_by
-from qad.mps.charges.state import SymmetricMPS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +31,7 @@ def begin(
     if start is None:
         start = start_state(H, first_bond(bond, method), seed, dtype)
     for state in (start, *excluded):
+        check_plain(state)
         check_operator(state, H)
         check_open(state)
     return start
@@ -43,9 +43,9 @@ def first_bond(bond: int, method: str) -> int:
 
 
 def begun(
-    H: MPO, bond: int, method: str, conserve: Names | None, sector: object, start: SymmetricMPS | None,
+    H: MPO, bond: int, method: str, conserve: Names | None, sector: object, start: MPS | None,
     dtype: DTypeLike | None, seed: Seed,
-) -> SymmetricMPS:  # fmt: skip
+) -> MPS:  # fmt: skip
     """The state from which a search that conserves charges starts: the given one, or a random one."""
     if start is None:
         conserved = conserved_by(H, conserve)
@@ -53,8 +53,10 @@ def begun(
             check_no_vacuum(conserved)
         kind = H.dtype if dtype is None else dtype
         total = conserved.symmetry.neutral if sector is None else conserved.sector(sector)
-        return random_state(first_bond(bond, method), conserved, conserved.symmetry.shown(total), np.dtype(kind), seed)
-    if not isinstance(start, SymmetricMPS):
+        bond, sector = first_bond(bond, method), conserved.symmetry.shown(total)
+        return MPS(random_tensors(bond, conserved, sector, np.dtype(kind), seed), conserved)
+    check_kind(start, MPS)
+    if start.conserved is None:
         raise ArgumentError(
             "a search that conserves charges starts from a state that does: "
             "qad.mps.MPS.product(..., conserve=...) or MPS.random(..., conserve=..., sector=...)"

@@ -15,7 +15,6 @@ from qad.core.errors import ArgumentError
 from qad.linalg.truncation import rule
 from qad.mps.chain.canonical import move_left, move_right
 from qad.mps.charges.operators import kernel_for
-from qad.mps.charges.state import SymmetricMPS
 from qad.mps.kernels.dense_terms import on_host
 from qad.mps.search.cut import DISCARDED, as_before
 from qad.mps.search.local import Solving
@@ -59,7 +58,7 @@ class Sweeps(Solving):
     Parameters
     ----------
     H : MPO
-    start : MPS or SymmetricMPS
+    start : MPS
         Open.
     bond : int
         Largest bond dimension.
@@ -74,7 +73,7 @@ class Sweeps(Solving):
 
     def __init__(self, H: MPO, start: Any, bond: int, excluded: Excluded | None = None):
         self.start: Any = start
-        self.schedule: Schedule = CHARGED if isinstance(start, SymmetricMPS) else DENSE
+        self.schedule: Schedule = CHARGED if start.conserved is not None else DENSE
         self.most: int = bond
         first, growth, mixing = self.own_schedule()
         self.growth: int = growth

@@ -13,7 +13,6 @@ from qad.extend import Tensor, like, value_of
 from qad.mps.chain.state import MPS
 from qad.mps.charges.channels import Channels
 from qad.mps.charges.quantities import Quantities
-from qad.mps.charges.state import SymmetricMPS
 from qad.mps.thermal.products import edge
 from qad.symmetric.create import from_dense
 from qad.symmetric.generic import join, numbers, permuted
@@ -74,7 +73,7 @@ def element_of(bra: Chain, ket: Chain, operator: Chain) -> Array:
     return numbers(env).sum()
 
 
-def purification(chain: Chain, conserved: Quantities | None) -> MPS | SymmetricMPS:
+def purification(chain: Chain, conserved: Quantities | None) -> MPS:
     """An operator as a state whose sites are pairs (out, in), the charge of the ancilla counted with opposite sign."""
     if conserved is None:
         return MPS(joined(chain))
@@ -84,7 +83,7 @@ def purification(chain: Chain, conserved: Quantities | None) -> MPS | SymmetricM
         back = np.argsort(order)
         wide = t.to_dense()[:, back][:, :, back].reshape(t.shape[0], -1, t.shape[3])[:, both]
         tensors.append(from_dense(wide, (t.legs[0], leg, t.legs[3]), split=2, tol=0.0))
-    return SymmetricMPS(tensors, doubled)
+    return MPS(tensors, doubled)
 
 
 def doubled_charges(conserved: Quantities) -> Quantities:

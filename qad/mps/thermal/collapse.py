@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.mps.chain.state import MPS
-from qad.mps.charges.make import bond_sectors, product_state
+from qad.mps.charges.make import bond_sectors, product_tensors
 from qad.mps.charges.quantities import conserved_by
 from qad.mps.charges.sampling import drawn
 from qad.mps.evolve.tebd import MOST_CUTOFF, Truncation, swept
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.mps.charges.quantities import Names
-    from qad.mps.charges.state import SymmetricMPS
     from qad.mps.evolve.evolution import Evolution
     from qad.mps.operators.mpo import MPO
 
@@ -61,7 +60,7 @@ class Sectors:
         self.conserved = conserved_by(H, conserve)
         self.total: Any = None if sector is None else self.conserved.sector(sector)
 
-    def start(self) -> SymmetricMPS:
+    def start(self) -> MPS:
         """A product of basis states at random, of the total charge if that is given."""
         charges, group, states = self.conserved.charges, self.conserved.symmetry, []
         ahead = None if self.total is None else bond_sectors(self.conserved, self.total, 2**62)
@@ -72,11 +71,11 @@ class Sectors:
             left = group.plus(left, own[states[-1]])
         return self.product(states)
 
-    def product(self, states: Sequence[int]) -> SymmetricMPS:
+    def product(self, states: Sequence[int]) -> MPS:
         """The product of basis states."""
-        return product_state(states, self.conserved, complex)
+        return MPS(product_tensors(states, self.conserved, complex), self.conserved)
 
-    def after(self, psi: SymmetricMPS, k: int) -> list[SymmetricMPS]:
+    def after(self, psi: MPS, k: int) -> list[MPS]:
         """The state that the measurement after sample k leaves, and perhaps one that may take its place."""
         if k % 2:
             states = self.drawn(psi)
@@ -90,11 +89,11 @@ class Sectors:
         back = [None if gate is None else gate.conj().transpose(2, 3, 0, 1) for gate in gates]
         return [self.turned(self.product(states), back)]
 
-    def drawn(self, psi: SymmetricMPS) -> np.ndarray:
+    def drawn(self, psi: MPS) -> np.ndarray:
         """The states of the sites that are measured, those that are counted."""
         return drawn(psi.tensors, self.conserved, 1, self.rng)[0]
 
-    def chosen(self, runs: Sequence[Evolution]) -> SymmetricMPS:
+    def chosen(self, runs: Sequence[Evolution]) -> MPS:
         """Of what such states have become the next sample."""
         gained = 2 * (runs[-1].log_norm - runs[0].log_norm)
         return runs[-1 if np.log(self.rng.random()) < gained else 0].state
@@ -109,7 +108,7 @@ class Sectors:
             found.append(q * (r.diagonal() / np.abs(r.diagonal())))
         return of_map(where, found)
 
-    def turned(self, psi: SymmetricMPS, gates: list[Any]) -> SymmetricMPS:
+    def turned(self, psi: MPS, gates: list[Any]) -> MPS:
         """The state after gates."""
         tensors = [t.astype(complex) for t in psi.canonicalize(0)]
         swept(gates, tensors, Truncation(psi.bond * 2 * max(psi.phys), MOST_CUTOFF), to_right=True)

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
     from qad.mps.chain.state import MPS
     from qad.mps.charges.quantities import Quantities
-    from qad.mps.charges.state import SymmetricMPS
     from qad.mps.thermal.products import Chain, Pairs
     from qad.typing import Array
 
@@ -146,7 +145,7 @@ class Squares:
         return chain_of(operator, self.cooling.conserved)
 
     @property
-    def state(self) -> MPS | SymmetricMPS:
+    def state(self) -> MPS:
         """X as a purification of norm 1, its centre at site 0."""
         return purification(self.roots[-1], self.cooling.conserved)
 

@@ -15,7 +15,7 @@ from qad.core.errors import ArgumentError, GradientTypeError
 from qad.core.keywords import keywords_told
 from qad.extend import Tensor
 from qad.mps.chain.chain import site_count
-from qad.mps.chain.checks import operator_of
+from qad.mps.chain.checks import as_operator
 from qad.mps.chain.state import MPS
 from qad.mps.charges.spelling import conserve_for
 from qad.mps.energy.hamiltonian import strength
@@ -27,7 +27,6 @@ from qad.mps.thermal.state import check_temperature, open_operator
 
 if TYPE_CHECKING:
     from qad.mps.charges.quantities import Names
-    from qad.mps.charges.state import SymmetricMPS
     from qad.mps.operators.mpo import MPO
     from qad.mps.operators.opsum import OpSum
     from qad.typing import Seed
@@ -46,7 +45,7 @@ class Metts:
         Each of norm 1; the mean of their expectation values is the thermal one.
     """
 
-    states: list[MPS | SymmetricMPS]
+    states: list[MPS]
 
     def expectation(self, observable: MPO | OpSum) -> tuple[float, float]:
         """The mean of the expectation values of a Hermitian operator, and its standard error.
@@ -62,8 +61,7 @@ class Metts:
         >>> bool(abs(mean) < 4 * error)
         True
         """
-        conserved = getattr(self.states[0], "conserved", None)
-        operator = operator_of(observable, None if conserved is None else conserved.names)
+        operator = as_operator(observable, self.states[0])
         values = np.array([energy(psi, operator) for psi in self.states])
         return float(values.mean()), standard_error(values)
 

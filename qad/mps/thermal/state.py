@@ -28,7 +28,6 @@ from qad.mps.thermal.cooling import Cooling, Squares, measured_in
 
 if TYPE_CHECKING:
     from qad.mps.charges.quantities import Names
-    from qad.mps.charges.state import SymmetricMPS
     from qad.mps.operators.opsum import OpSum
     from qad.typing import Real, Scalar
 
@@ -72,7 +71,7 @@ class ThermalState:
         return None if any(type(w) is Tensor for w in A) else Squares(self.cooling, A.tensors)
 
     @cached_property
-    def made(self) -> tuple[MPS | SymmetricMPS, float]:
+    def made(self) -> tuple[MPS, float]:
         """The purification, with the bonds that derivatives of its tensors need where they have any; what was cut."""
         if self.squares:
             return self.squares.state, self.squares.discarded
@@ -85,7 +84,7 @@ class ThermalState:
         return MPS(tensors), float(value_of(lost))
 
     @property
-    def state(self) -> MPS | SymmetricMPS:
+    def state(self) -> MPS:
         """The purification."""
         return self.made[0]
 
@@ -176,7 +175,7 @@ def thermal_state(
     >>> bool(np.isclose(hot.log_partition, np.log(weights.sum()), atol=1e-7))
     True
     >>> qad.mps.thermal_state(qad.mps.xxz(6, 0.5), beta=0.5, conserve="Sz").state
-    SymmetricMPS(6 sites, Sz = 0, bonds 1-4-12-12-12-4-1, float64)
+    MPS(6 sites, Sz = 0, bonds 1-4-12-12-12-4-1, float64)
     """
     conserve = conserve_for(H, conserve)
     H = open_operator(H, conserve)

@@ -1,11 +1,13 @@
 """Sums of states of definite charge, and derivatives of their canonical forms, against those of ordinary states."""
 
+from operator import add, matmul, sub
+
 import numpy as np
 import pytest
 
 import qad
 from qad.core.errors import ArgumentError
-from qad.mps import MPS, SymmetricMPS, norm
+from qad.mps import MPS, norm, overlap
 from tests.mps.charges.chains import CHAINS, random
 
 
@@ -32,7 +34,7 @@ def test_the_sum_on_one_site():
 
 def test_long_chains_are_normalised():
     psi = MPS.random(150, 2, conserve="Sz", seed=1)
-    huge = SymmetricMPS([t * 1e3 for t in psi], psi.conserved)
+    huge = MPS([t * 1e3 for t in psi], psi.conserved)
     assert norm(huge.normalized()) == pytest.approx(1.0)
 
 
@@ -87,5 +89,11 @@ def test_derivatives_through_dropped_sectors():
 def test_refusals(call, message):
     with pytest.raises(ArgumentError, match=message):
         call(random("second neighbours")[0])
-    with pytest.raises(TypeError):
-        random("ring")[0] + random("ring")[0].without_symmetry()
+
+
+@pytest.mark.parametrize("call", [add, sub, matmul, overlap, lambda one, two: one.overlap(two)])
+def test_states_with_charges_and_without_do_not_mix(call):
+    psi = random("ring")[0]
+    for pair in ((psi, psi.without_symmetry()), (psi.without_symmetry(), psi)):
+        with pytest.raises(ArgumentError, match="without_symmetry"):
+            call(*pair)

@@ -26,11 +26,6 @@ def random(name, dtype=complex, seed=1, bond=7):
     return MPS.random(len(H), bond, dtype=dtype, seed=seed, conserve=conserve, sector=sector, sites=H.sites), H
 
 
-def plain(psi):
-    """The state as an ordinary one."""
-    return psi.without_symmetry() if hasattr(psi, "conserved") else psi
-
-
 def charges_of(conserved):
     """For every basis state of the whole chain its charges, an array (states, quantities)."""
     total = np.zeros((1, len(conserved.names)), int)

@@ -192,7 +192,7 @@ def test_programs(name):
 
     def of_data(data):
         tensors = [qad.symmetric.SymTensor(t.layout, d) for t, d in zip(psi, data, strict=True)]
-        return loss(qad.mps.SymmetricMPS(tensors, psi.conserved))
+        return loss(qad.mps.MPS(tensors, psi.conserved))
 
     stacks = [np.stack([a.data, b.resplit(a.layout.split).data]) for a, b in zip(psi, other, strict=True)]
     np.testing.assert_allclose(qad.vmap(of_data)(stacks), [loss(psi), loss(other)], atol=1e-13)

@@ -7,7 +7,6 @@ import qad
 from qad.core.errors import ArgumentError
 from qad.mps import MPS, energy, entanglement_entropy, evolve
 from qad.mps.evolve import adjoint
-from tests.mps.charges.chains import plain
 
 KINDS = {  # an operator of a coupling, that of x = 0.7, and how a state is made
     "dense": (lambda x: qad.mps.xxz(6, x), 6, {}),
@@ -40,7 +39,7 @@ def test_against_differences_and_ordinary_states(kind, method, imaginary):
     of = {"model": model, "method": method, "imaginary": imaginary}
     qad.check_grads(lambda *args: loss(*args, **of), args, order=1, modes=["rev"])
     value, slopes = qad.value_and_grad(loss, (0, 1))(*args, **of)
-    other, expected = qad.value_and_grad(loss, (0, 1))(*args[:2], plain(psi), **of)
+    other, expected = qad.value_and_grad(loss, (0, 1))(*args[:2], psi.without_symmetry(), **of)
     assert value == pytest.approx(loss(*args, **of), abs=1e-10) and value == pytest.approx(other, abs=1e-10)
     np.testing.assert_allclose(slopes, expected, rtol=0, atol=1e-8)
 
@@ -52,7 +51,7 @@ def test_sectors_that_open(method, bond):
     """From a product state on, cut and uncut."""
     neel, of = MPS.product([0, 1] * 4, conserve="Sz"), {"model": lambda x: qad.mps.xxz(8, x), "method": method}
     slopes = qad.grad(loss, (0, 1))(0.4, 0.9, neel, steps=6, bond=bond, **of)
-    expected = qad.grad(loss, (0, 1))(0.4, 0.9, plain(neel), steps=6, bond=bond, **of)
+    expected = qad.grad(loss, (0, 1))(0.4, 0.9, neel.without_symmetry(), steps=6, bond=bond, **of)
     np.testing.assert_allclose(slopes, expected, rtol=0, atol=1e-6)
 
 
@@ -69,7 +68,7 @@ def test_terms_beyond_neighbours(kind, x, method):
     args = np.array(x), np.array(0.3), psi
     of = {"model": lambda x: qad.mps.j1j2(6, 1.0, x), "method": method}
     qad.check_grads(lambda *args: loss(*args, psi, **of), args[:2], order=1, modes=["rev"])
-    slopes, expected = (qad.grad(loss, (0, 1))(*args[:2], state, **of) for state in (psi, plain(psi)))
+    slopes, expected = (qad.grad(loss, (0, 1))(*args[:2], state, **of) for state in (psi, psi.without_symmetry()))
     np.testing.assert_allclose(slopes, expected, rtol=0, atol=1e-5)
 
 
@@ -90,7 +89,7 @@ def test_a_term_that_breaks_the_symmetry_is_not_seen():
     def model(x):
         return qad.mps.xxz(6, 0.7) + (x - 0.7) * field
 
-    found, expected = (qad.grad(loss)(0.7, 0.3, state, model, "tebd") for state in (psi, plain(psi)))
+    found, expected = (qad.grad(loss)(0.7, 0.3, state, model, "tebd") for state in (psi, psi.without_symmetry()))
     assert found == 0.0 and expected == pytest.approx(0.0, abs=1e-9)
 
 

@@ -7,7 +7,6 @@ from scipy.sparse.linalg import expm_multiply
 
 import qad
 from qad.mps import MPS, OpSum, evolve, ground_state, local_expectations
-from qad.mps.charges.state import SymmetricMPS
 from qad.mps.evolve.enrich import Reach
 from qad.mps.evolve.evolution import centred
 
@@ -22,7 +21,7 @@ BOUND = 1e-4
 
 def dense_of(psi):
     """All amplitudes as a vector."""
-    psi = psi.without_symmetry() if isinstance(psi, SymmetricMPS) else psi
+    psi = psi.without_symmetry()
     return psi.to_dense().reshape(-1) / np.linalg.norm(psi.to_dense())
 
 

@@ -5,7 +5,6 @@ import pytest
 
 import qad
 from qad.mps.chain.canonical import canonical, move_left, move_right
-from qad.mps.chain.sandwich import inner
 from qad.mps.kernels.dense import opened_left, past_left, past_right
 from tests.cases import normal
 from tests.mps.surroundings import Environments
@@ -96,7 +95,7 @@ def test_moving_the_centre():
         move_left(chain, site)
         np.testing.assert_allclose(past_right(np.eye(chain[site].shape[2]), chain[site]), np.eye(chain[site].shape[0]),
                                    atol=1e-13)  # fmt: skip
-    np.testing.assert_allclose(inner(psi.tensors, chain), qad.mps.norm2(psi), rtol=1e-12)
+    np.testing.assert_allclose(psi @ qad.mps.MPS(chain), qad.mps.norm2(psi), rtol=1e-12)
     for tensor, copy in zip(before, copies, strict=True):
         np.testing.assert_array_equal(tensor, copy)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.mps.charges.make import product_state
+from qad.mps.charges.make import product_tensors
 from qad.mps.charges.uniform_cell import counted_from_mean, random_word
 from qad.mps.uniform.conserving.canonical import schmidt_form
 from qad.mps.uniform.conserving.state import SymmetricUniformMPS
@@ -70,9 +70,7 @@ class SymmetricMixed:
         cls, conserved: Quantities, sector: Charge, rng: np.random.Generator, dtype: np.dtype
     ) -> SymmetricMixed:
         """A random product of basis states."""
-        tensors = product_state(
-            random_word(conserved, sector, rng), counted_from_mean(conserved, sector), dtype
-        ).tensors
+        tensors = product_tensors(random_word(conserved, sector, rng), counted_from_mean(conserved, sector), dtype)
         bonds = [eye(t.legs[2].conj(), dtype) for t in tensors]
         return cls([t.resplit(2) for t in tensors], [t.resplit(1) for t in tensors], bonds, conserved, sector)
 

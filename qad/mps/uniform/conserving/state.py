@@ -10,8 +10,8 @@ from qad.archive import read_format, understood, write_arrays
 from qad.core.errors import ShapeError
 from qad.core.trees import register
 from qad.mps.chain.chain import chain_card, listed
+from qad.mps.chain.storage import arrays_of, parts_of
 from qad.mps.charges.rows import SiteTensors
-from qad.mps.charges.storage import arrays_of, parts_of
 from qad.mps.charges.uniform_cell import counted_from_mean
 from qad.mps.uniform.state import UniformMPS
 from qad.symmetric.tensor import SymTensor
