@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from qad.core.tape.tensor import FUNCTIONS, UFUNCS, Tensor
-from qad.rules.refused import REFUSED
+from qad.rules.protocol.refused import REFUSED
 
 PAGE = Path(__file__).with_name("numpy.md")
 MODULES = {"np": np, "np.linalg": np.linalg, "np.fft": np.fft, "np.emath": np.emath}

@@ -60,17 +60,17 @@ from qad.core.transforms.wirtinger import is_holomorphic, jacobian, value_and_ja
 from qad.core.trees import apply_updates, register_container, tree_map
 from qad.frozen.freeze import freeze
 from qad.linalg.implicit.fixed_point import fixed_point
-from qad.rules import building as _building
-from qad.rules import creation as _creation
-from qad.rules import series as polynomial
-from qad.rules.array_protocol import attach_namespace as _attach_namespace
-from qad.rules.building import *
-from qad.rules.complex import abs2
-from qad.rules.creation import *
-from qad.rules.devices import to_device
-from qad.rules.exports import exported as _exported
-from qad.rules.logsumexp import logsumexp
-from qad.rules.sparse import sparse
+from qad.rules.elementwise.complex import abs2
+from qad.rules.elementwise.logsumexp import logsumexp
+from qad.rules.making import building as _building
+from qad.rules.making import creation as _creation
+from qad.rules.making.building import *
+from qad.rules.making.creation import *
+from qad.rules.making.devices import to_device
+from qad.rules.products import series as polynomial
+from qad.rules.products.sparse import sparse
+from qad.rules.protocol.array_protocol import attach_namespace as _attach_namespace
+from qad.rules.protocol.exports import exported as _exported
 from qad.testing import check_grads
 
 __version__ = "0.1.0"

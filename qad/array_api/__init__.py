@@ -49,7 +49,7 @@ from qad.array_api.dtypes import astype, can_cast, finfo, iinfo, result_type
 from qad.array_api.functions import *
 from qad.array_api.info import __array_namespace_info__
 from qad.array_api.sorting import argsort, sort
-from qad.rules.array_protocol import VERSIONS
+from qad.rules.protocol.array_protocol import VERSIONS
 
 __array_api_version__ = VERSIONS[-1]
 

@@ -9,7 +9,8 @@ from numpy import e, inf, nan, newaxis, pi
 
 from qad.array_api.creation import asarray
 from qad.array_api.wrap import giving_tensors, names_of
-from qad.rules import join, scan
+from qad.rules.reductions import scan
+from qad.rules.shapes import join
 
 if TYPE_CHECKING:
     from qad.extend import Tensor

@@ -13,7 +13,7 @@ from qad.circuit.pauli_apply import energy
 from qad.circuit.pauli_masks import strings_of
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import defvjp, primitive, stack_of
-from qad.rules.sparse import kept
+from qad.rules.products.sparse import kept
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -37,7 +37,7 @@ def quick_with_metadata(fn: Function) -> Function:
     Examples
     --------
     >>> import qad
-    >>> from qad.rules.reduce import sum_over
+    >>> from qad.rules.reductions.reduce import sum_over
     >>> total = qad.extend.quick_with_metadata(sum_over)
     >>> total(qad.tensor([1.0, 2.0]), (0,), False)
     Tensor(3., shape=(), dtype=float64)
@@ -53,7 +53,7 @@ def quick_product(fn: Function, method: Function, otherwise: Function, stacks: F
     Examples
     --------
     >>> import numpy as np, qad
-    >>> from qad.rules.products import matrix_product
+    >>> from qad.rules.products.products import matrix_product
     >>> product = qad.extend.quick_product(matrix_product, np.ndarray.dot, np.matmul)
     >>> product(qad.tensor(np.eye(2)), np.ones((2, 3))).shape
     (2, 3)
@@ -67,7 +67,7 @@ def attach_operator(name: str, ufunc: np.ufunc) -> None:
     Examples
     --------
     >>> import numpy as np, qad
-    >>> qad.extend.attach_operator("add", np.add)  # as qad/rules/operators.py does
+    >>> qad.extend.attach_operator("add", np.add)  # as qad/rules/protocol/operators.py does
     """
     forward, reflected = recorders.binary(PRIMITIVES[ufunc], getattr(operator, name))
     attach(f"__{name}__", forward)

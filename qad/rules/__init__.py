@@ -1,42 +1,8 @@
 """Derivative rules of NumPy's functions, a table per family."""
 
-from qad.rules import (
-    array_protocol,
-    casts,
-    complex,
-    creation,
-    devices,
-    diagonal,
-    elementwise,
-    fft,
-    grids,
-    index,
-    join,
-    logsumexp,
-    nans,
-    no_derivative,
-    operators,
-    padding,
-    piecewise,
-    polynomials,
-    powers,
-    products,
-    quantiles,
-    reduce,
-    refused,
-    repeat,
-    resizing,
-    scan,
-    series,
-    sets,
-    shape,
-    signal,
-    sinc,
-    sorting,
-    sparse,
-    statistics,
-    ufuncs,
-    vectors,
-    windows,
-    write,
-)
+from qad.rules.elementwise import complex, functions, logsumexp, no_derivative, powers, sinc
+from qad.rules.making import casts, creation, devices, grids
+from qad.rules.products import fft, polynomials, products, series, signal, sparse, vectors
+from qad.rules.protocol import array_protocol, operators, piecewise, refused, ufuncs
+from qad.rules.reductions import nans, quantiles, reduce, scan, sets, sorting, statistics
+from qad.rules.shapes import diagonal, index, join, padding, repeat, resizing, shape, windows, write

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.extend import primitive, rule
-from qad.rules.elementwise import table
+from qad.rules.elementwise.functions import table
 from qad.special import scipys as special
 from qad.special.faddeeva import dawsn_derivative, erfcx_derivative, gauss
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import operand, primitive, rule, value_of
-from qad.rules import logsumexp as sums
-from qad.rules.axes import axes_of
-from qad.rules.constants import LN2, LN10
-from qad.rules.elementwise import cbrt_slope, nonzero, table
-from qad.rules.slopes import sech
+from qad.rules.elementwise import logsumexp as sums
+from qad.rules.elementwise.constants import LN2, LN10
+from qad.rules.elementwise.functions import cbrt_slope, nonzero, table
+from qad.rules.elementwise.slopes import sech
+from qad.rules.reductions.axes import axes_of
 from qad.special import scipys as special
 
 if TYPE_CHECKING:

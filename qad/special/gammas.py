@@ -9,7 +9,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import as_array, primitive, rule, unrecorded, value_of
-from qad.rules.elementwise import table
+from qad.rules.elementwise.functions import table
 from qad.special import scipys as special
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import primitive
-from qad.rules.elementwise import table
+from qad.rules.elementwise.functions import table
 from qad.special import scipys as special
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qad.extend import value_of
-from qad.rules.elementwise import table
+from qad.rules.elementwise.functions import table
 from qad.special import scipys as special
 
 if TYPE_CHECKING:

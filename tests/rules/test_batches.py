@@ -11,7 +11,7 @@ import pytest
 import qad
 from qad.core.trees import flatten, tree_map
 from qad.core.vmap import rules as batching
-from qad.rules.gather import HOLE, gather, gathered_back
+from qad.rules.shapes.gather import HOLE, gather, gathered_back
 from tests.cases import Case, normal
 from tests.rules.test_registry import fresh, gathered, nodes_of
 
@@ -32,8 +32,8 @@ LOOPING = {
     "qad.linalg.implicit.root.root",  # iterations of which each example needs its own number
     "qad.linalg.implicit.root._rule",
     "qad.contract.run.slices.sum_slices",  # slices bound the memory of one example: all at once would exceed it
-    "qad.rules.sets.representatives",  # as many as there are different values
-    "qad.rules.sparse.sparse_times",  # SciPy's, of one matrix
+    "qad.rules.reductions.sets.representatives",  # as many as there are different values
+    "qad.rules.products.sparse.sparse_times",  # SciPy's, of one matrix
 }
 HERE = ("qad.rules", "qad.linalg", "qad.contract", "recipe")  # all of whose primitives work on stacks
 

@@ -17,7 +17,7 @@ from qad.core.define import PRIMITIVES
 from qad.core.looking.observer import Observer
 from qad.core.tape.cotangents import Lazy
 from qad.core.tape.dispatch import FUNCTIONS
-from qad.rules.devices import moved
+from qad.rules.making.devices import moved
 from tests.cases import below, normal
 from tests.circuit.test_energies import of_angles
 from tests.linalg.draw import apart

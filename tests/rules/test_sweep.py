@@ -6,8 +6,8 @@ import pytest
 
 import qad
 from qad.core.define import PRIMITIVES
-from qad.rules import casts
-from qad.rules import structured_cotangents as lazy
+from qad.rules.making import casts
+from qad.rules.protocol import structured_cotangents as lazy
 from tests.sweeps import Swept, real_valued, reference, sweep
 
 

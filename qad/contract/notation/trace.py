@@ -13,8 +13,8 @@ from qad.contract.notation.operands import as_operand, recorded
 from qad.contract.plan.planner import find_plan
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import One, core, primitive, quick, quick_product, rule
-from qad.rules.diagonal import matrix_trace
-from qad.rules.structured_cotangents import ScaledIdentity
+from qad.rules.protocol.structured_cotangents import ScaledIdentity
+from qad.rules.shapes.diagonal import matrix_trace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

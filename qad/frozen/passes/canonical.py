@@ -17,7 +17,7 @@ import numpy as np
 from qad.frozen.passes.rewriting import reshaped
 from qad.frozen.program.functions import PERMUTING, REAL, RESHAPE, SUM, TRANSPOSE, UFUNCS, attribute, method
 from qad.frozen.program.program import Step, Var
-from qad.rules.join import joined, stacked
+from qad.rules.shapes.join import joined, stacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,9 +17,9 @@ from qad.contract.notation.trace import ring_trace, trace_product
 from qad.contract.plan.unary import reduce
 from qad.contract.run.network import network
 from qad.contract.run.pair import contract
-from qad.rules.complex import square_of_size
-from qad.rules.products import matrix_product, stack_product
-from qad.rules.reduce import spread
+from qad.rules.elementwise.complex import square_of_size
+from qad.rules.products.products import matrix_product, stack_product
+from qad.rules.reductions.reduce import spread
 
 if TYPE_CHECKING:
     from qad.frozen.program.program import Step
@@ -94,7 +94,7 @@ VIEWS: frozenset[Callable[..., Any]] = frozenset((
 
 
 # Rooms in which shapes and dtypes depend on values: on clusters of a spectrum, on a rank, on how many entries differ.
-_BY_VALUES = ("qad.linalg.", "qad.mps.", "qad.rules.sets", "numpy.lib.scimath")
+_BY_VALUES = ("qad.linalg.", "qad.mps.", "qad.rules.reductions.sets", "numpy.lib.scimath")
 # Names of functions and methods of NumPy's that do so too.
 _DENIED = frozenset((
     "apply_along_axis", "apply_over_axes", "argwhere", "array_split", "bincount", "compress", "delete", "dsplit", "eig",

@@ -16,7 +16,7 @@ from qad.core.tape.tensor import Tensor, value_of
 from qad.frozen.program.functions import OPERATORS, UFUNCS, attribute, method
 from qad.frozen.program.program import outcome
 from qad.frozen.record.code import asked_by_us, is_ours, whereabouts
-from qad.rules.flat import Flat
+from qad.rules.shapes.flat import Flat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -15,13 +15,13 @@ from qad.extend.structure import CONTRACTIONS, form_of
 from qad.linalg.factored import axes
 from qad.linalg.factored.factors import UNDERSTOOD, Net, Values, Vectors, net_of, new_label
 from qad.linalg.factored.spectrum import Pointwise, product
-from qad.rules.casts import cast
-from qad.rules.complex import square_of_size
-from qad.rules.diagonal import on_diagonal
-from qad.rules.index import chosen
-from qad.rules.products import matrix_product, stack_product
-from qad.rules.reduce import sum_over
-from qad.rules.shape import T, mT, reshape, swapaxes, transpose
+from qad.rules.elementwise.complex import square_of_size
+from qad.rules.making.casts import cast
+from qad.rules.products.products import matrix_product, stack_product
+from qad.rules.reductions.reduce import sum_over
+from qad.rules.shapes.diagonal import on_diagonal
+from qad.rules.shapes.index import chosen
+from qad.rules.shapes.shape import T, mT, reshape, swapaxes, transpose
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -10,7 +10,7 @@ from qad.extend import any_traced
 from qad.extend.structure import form_of
 from qad.linalg.factored.factors import Net, Values, new_label
 from qad.linalg.factored.spectrum import Pointwise
-from qad.rules.axes import axes_of
+from qad.rules.reductions.axes import axes_of
 
 if TYPE_CHECKING:
     from typing import Any

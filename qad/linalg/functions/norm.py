@@ -16,8 +16,8 @@ from qad.extend import AXIS, core, implements, primitive, rule, stack_of, unreco
 from qad.linalg.decompositions.svd import factored
 from qad.linalg.support.check import finite
 from qad.linalg.support.extreme_values import shares
-from qad.rules.complex import abs2
-from qad.rules.scales import length_along, over
+from qad.rules.elementwise.complex import abs2
+from qad.rules.reductions.scales import length_along, over
 
 if TYPE_CHECKING:
     from qad.typing import Array, ArrayLike, Axis

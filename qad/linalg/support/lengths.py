@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.rules.scales import least_root, length_along
+from qad.rules.reductions.scales import least_root, length_along
 
 if TYPE_CHECKING:
     from qad.typing import Array

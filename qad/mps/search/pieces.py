@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.mps.operators.mpo import MPO
-from qad.rules.devices import to_device
+from qad.rules.making.devices import to_device
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -14,7 +14,7 @@ from qad.frozen.passes.rewriting import is_view
 from qad.frozen.program.functions import RESHAPE, SUM, VIEWS
 from qad.frozen.program.program import Var
 from qad.frozen.run.compiled.rows import Operand, Row, Unknown, axes_of, in_order, require
-from qad.rules.structured_cotangents import scatter
+from qad.rules.protocol.structured_cotangents import scatter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

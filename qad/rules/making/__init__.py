@@ -1,0 +1,1 @@
+"""Arrays made: from nested lists, on grids, in another dtype or on another device."""

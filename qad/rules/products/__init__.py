@@ -1,0 +1,1 @@
+"""Products of arrays, convolutions, transforms and polynomials."""

@@ -1,0 +1,1 @@
+"""Functions that take entries together: sums, scans, extremes, averages, sets."""

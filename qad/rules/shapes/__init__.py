@@ -1,0 +1,1 @@
+"""Functions that choose entries or give them another place."""
