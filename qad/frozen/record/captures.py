@@ -72,7 +72,7 @@ class Captures:
         if constant is not True and (missing := set(constant) - self._settled):
             raise ArgumentError(
                 f"qad.freeze: constant={min(missing)!r} names nothing that the function captures: it reads "
-                f"{', '.join(label for label, *_ in self.listed()) or 'nothing'}"
+                f"{', '.join(dict.fromkeys(label for label, *_ in self.listed())) or 'nothing'}"
             )
 
     # -- following -----------------------------------------------------------------------------------------------
