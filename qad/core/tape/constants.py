@@ -15,13 +15,11 @@ import numpy as np
 from numpy import ndarray
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from qad.typing.words import Value
 
-UNSEEN = (lambda: None), None
+UNSEEN = (lambda: None), None, None
 
 
 class Private(bytearray):
@@ -36,22 +34,25 @@ def kept(level: Any, x: Value) -> Value:
     An array that its owner made read-only stands for itself, as numbers do.  The copy of any other lives as long as the
     level; the level of `qad.tensor`, which never ends, remembers none and copies at every use.
     """
+    of, copy, memory = level.seen.get(id(x), UNSEEN) if level.seen else UNSEEN
+    if memory is not None and of() is x and x.shape == copy.shape and x.dtype is copy.dtype and (memory == x) is True:
+        return copy  # the common case, quickly
     if isinstance(x, ndarray):
         if not x.flags.writeable and is_read_only(x):
             return x
         same, copied, known = holds, copy_of, ref
-    elif is_alterable(x):
-        same, copied, known = equals, methodcaller("copy"), _strongly
+    elif is_alterable(x):  # not every library has weak references
+        same, copied, known = equals, methodcaller("copy"), lambda x: lambda: x
     else:
         return x
     if level.seen is None:
         if level.number == 0:
             return copied(x)
         level.seen = {}
-    of, copy = level.seen.get(id(x), UNSEEN)
     if of() is not x or copy.shape != x.shape or copy.dtype != x.dtype or not same(copy, x):
         copy = copied(x)
-        level.seen[id(x)] = known(x), copy
+        memory = copy.base if isinstance(x, ndarray) and x.flags.c_contiguous else None  # which the whole of x is like
+        level.seen[id(x)] = known(x), copy, memory
     return copy
 
 
@@ -84,11 +85,6 @@ def is_alterable(x: Any) -> bool:
     """Whether `x` is an array of another library, which may be written into."""
     kind = type(x)
     return hasattr(kind, "__array_function__") and not (hasattr(kind, "__qad_step__") or hasattr(x, "level"))
-
-
-def _strongly(x: Any) -> Callable[[], Any]:
-    """In the place of a weak reference, which not every library's arrays have."""
-    return lambda: x
 
 
 def equals(copy: Any, array: Any) -> bool:
