@@ -78,7 +78,7 @@ __version__ = "0.1.0"
 if _FOR_EDITORS:  # which do not run `__getattr__`
     from qad import array_api, circuit, integrate, interop, mps, optimize, peps, special, symmetric, viz
     from qad.circuit import Circuit, PauliSum
-    from qad.circuit.warming import warm_up
+    from qad.circuit.engines.warming import warm_up
     from qad.viz import draw
 
 _LATE = {  # what is loaded when it is first touched, and whence: a program that differentiates needs none of it
@@ -86,7 +86,7 @@ _LATE = {  # what is loaded when it is first touched, and whence: a program that
         "array_api", "circuit", "integrate", "interop", "mps", "optimize", "peps", "special", "symmetric", "viz",
     )},
     "Circuit": "qad.circuit", "PauliSum": "qad.circuit", "draw": "qad.viz",
-    "warm_up": "qad.circuit.warming",
+    "warm_up": "qad.circuit.engines.warming",
 }  # fmt: skip
 
 _NUMPYS = {name: function for name, function in _exported().items() if name not in globals()}

@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 import qad
-from qad.circuit.gates import TABLE
+from qad.circuit.gates.table import TABLE
 
 PACKAGE = Path(qad.__file__).parent
 USAGE = Path(__file__).with_name("typing_usage.py")
@@ -117,7 +117,7 @@ def test_the_stub_of_tensor_has_what_is_attached_to_it():
 
 
 def test_the_stub_of_gates_has_the_table():
-    stub = in_stub("circuit/gate_methods.pyi")
+    stub = in_stub("circuit/gates/methods.pyi")
     assert stub.keys() == {name for name, *_ in TABLE}
     assert {name: len(f.args.posonlyargs) - 1 for name, f in stub.items()} == {n: q + p for n, q, p, _ in TABLE}
 

@@ -18,7 +18,7 @@ require("qad.interop.pennylane", "pennylane")
 import pennylane as qml
 
 from qad.circuit import Circuit, PauliSum
-from qad.circuit.gates import GATES
+from qad.circuit.gates.table import GATES
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, value_of
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from qad.circuit.ir import Operation
+    from qad.circuit.program.ir import Operation
     from qad.typing import Value
 
 __all__ = ["from_pennylane", "from_qnode", "observable_from_pennylane", "observable_to_pennylane", "to_pennylane"]

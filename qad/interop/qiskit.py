@@ -20,7 +20,7 @@ from qiskit.circuit import Gate, Parameter, ParameterExpression, ParameterVector
 from qiskit.quantum_info import Operator, SparsePauliOp
 
 from qad.circuit import Circuit, PauliSum
-from qad.circuit.gates import GATES, pauli_matrix
+from qad.circuit.gates.table import GATES, pauli_matrix
 from qad.core.errors import ArgumentError
 from qad.extend import defvjp, primitive, value_of
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from qad.circuit.ir import Operation
+    from qad.circuit.program.ir import Operation
     from qad.typing import Array, ArrayLike, Value
 
 __all__ = ["from_qiskit", "observable_from_qiskit", "observable_to_qiskit", "reversed_qubits", "to_qiskit"]

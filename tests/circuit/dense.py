@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import qad
-from qad.circuit.gates import GATES
+from qad.circuit.gates.table import GATES
 
 ENGINES = ("numpy", "compiled") if find_spec("llvmlite") else ("numpy",)
 needs_compiler = pytest.mark.skipif("compiled" not in ENGINES, reason="llvmlite is an optional extra")

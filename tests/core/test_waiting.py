@@ -140,7 +140,7 @@ def test_a_first_contraction_is_told_and_no_second(plain):
 
 
 SOME = """
-from qad.circuit.compiled import kernels
+from qad.circuit.engines.compiled import kernels
 from qad.contract.run import compiled
 compiled.warm_up("d")
 kernels.warm_up("D")

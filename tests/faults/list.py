@@ -368,67 +368,80 @@ FAULTS = [
     ),
     # circuits
     Fault(
-        "circuit/gates.py",
+        "circuit/gates/table.py",
         "return matrix([[1.0, 0.0], [0.0, np.exp(1j * theta)]])",
         "return matrix([[1.0, 0.0], [0.0, np.exp(-1j * theta)]])",
         "physics/test_gates.py",
     ),
-    Fault("circuit/shift.py", "return (c * means).sum()", "return means.sum()", "physics/test_circuits.py shots"),
     Fault(
-        "circuit/channels.py",
+        "circuit/program/shift.py", "return (c * means).sum()", "return means.sum()", "physics/test_circuits.py shots"
+    ),
+    Fault(
+        "circuit/noise/channels.py",
         "times(g, k * power(x, k=k - 1))",
         "times(g, power(x, k=k - 1))",
-        "circuit/test_channels.py",
+        "circuit/noise/test_channels.py",
     ),
     Fault(
-        "circuit/geometry.py",
+        "circuit/program/geometry.py",
         "q[np.ix_(block, block)] -= np.outer(along[block].conj(), along[block])",
         "q[np.ix_(block, block)] -= np.outer(along[block], along[block])",
-        "circuit/test_geometry.py",
+        "circuit/program/test_geometry.py",
     ),
     Fault(
-        "circuit/trotter.py",
+        "circuit/program/trotter.py",
         "return [(term, part / 2) for part in ORDERS[order]",
         "return [(term, part) for part in ORDERS[order]",
         "physics/test_circuits.py trotter",
     ),
     Fault(
-        "circuit/pauli_masks.py", "return (-1.0) ** self.ys", "return 1.0 + 0 * self.ys", "circuit/test_derivatives.py"
+        "circuit/observables/masks.py",
+        "return (-1.0) ** self.ys",
+        "return 1.0 + 0 * self.ys",
+        "circuit/engines/test_derivatives.py",
     ),
     Fault(
-        "circuit/information.py",
+        "circuit/program/information.py",
         "return rows @ rows.conj().mT",
         "return rows @ rows.mT",
         "physics/test_circuits.py entanglement",
     ),
     Fault(
-        "circuit/noise.py",
+        "circuit/noise/noisy.py",
         "return marginal(np.diagonal(self.density_matrix()).real",
         "return marginal(np.diagonal(self.density_matrix()).imag",
-        "circuit/test_noise.py",
+        "circuit/noise/test_noise.py",
     ),
     Fault(
-        "circuit/observables.py",
+        "circuit/observables/operators.py",
         "return (psi.conj() * act(observable, psi, n)).sum(-1).real",
         "return (psi * act(observable, psi, n)).sum(-1).real",
-        "circuit/test_circuit.py expectation_values",
+        "circuit/program/test_circuit.py expectation_values",
     ),
     Fault(
-        "circuit/observables.py",
+        "circuit/observables/operators.py",
         "return (chosen * chosen.conj()).real",
         "return (chosen * chosen).real",
-        "circuit/test_circuit.py expectation_values",
+        "circuit/program/test_circuit.py expectation_values",
     ),
     Fault(
-        "circuit/gates.py",
+        "circuit/gates/table.py",
         '("tdg", 1, 0, constant(np.diag([1, ROOT.conj()])))',
         '("tdg", 1, 0, constant(np.diag([1, ROOT])))',
         "physics/test_gates.py",
     ),
     Fault(
-        "circuit/gates.py", "[0, 0, 1j, 0], [0, 1j, 0, 0]", "[0, 0, -1j, 0], [0, -1j, 0, 0]", "physics/test_gates.py"
+        "circuit/gates/table.py",
+        "[0, 0, 1j, 0], [0, 1j, 0, 0]",
+        "[0, 0, -1j, 0], [0, -1j, 0, 0]",
+        "physics/test_gates.py",
     ),
-    Fault("circuit/gates.py", "np.exp(1j * (phi + lam)) * c", "np.exp(1j * (phi - lam)) * c", "physics/test_gates.py"),
+    Fault(
+        "circuit/gates/table.py",
+        "np.exp(1j * (phi + lam)) * c",
+        "np.exp(1j * (phi - lam)) * c",
+        "physics/test_gates.py",
+    ),
     # two dimensions
     Fault(
         "peps/classical/models.py",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import qad
-from qad.circuit.gates import GATES
+from qad.circuit.gates.table import GATES
 from qad.core.errors import ArgumentError
 from tests.circuit.dense import dense_matrix, dense_state, random_circuit, random_sum
 

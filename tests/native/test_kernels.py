@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("llvmlite")
 
 import qad
-from qad.circuit.compiled import kernels as circuit_kernels
+from qad.circuit.engines.compiled import kernels as circuit_kernels
 from qad.native import INT, Block, Kernels, kernels
 from tests.fuzz import native as fuzz
 

@@ -19,7 +19,7 @@ from qad.core.tape.cotangents import Lazy
 from qad.core.tape.dispatch import FUNCTIONS
 from qad.rules.making.devices import moved
 from tests.cases import below, normal
-from tests.circuit.test_energies import of_angles
+from tests.circuit.observables.test_energies import of_angles
 from tests.linalg.draw import apart
 
 FLOORS = ("rules", "special", "linalg", "contract", "symmetric", "mps", "peps", "circuit")

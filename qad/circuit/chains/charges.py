@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.circuit.chains.operators import RANK_TOLERANCE, site_operators
-from qad.circuit.gates import pauli_matrix
+from qad.circuit.gates.table import pauli_matrix
 from qad.core.errors import ArgumentError
 from qad.mps.chain.densities import opened
 from qad.mps.chain.site_tensors import applied as site_applied
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from qad.circuit.ir import Instruction
+    from qad.circuit.program.ir import Instruction
     from qad.mps.charges.quantities import Charge, Quantities
     from qad.symmetric.tensor import SymTensor
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.circuit.gates import ID, SWAP, X, pauli_matrix
+from qad.circuit.gates.table import ID, SWAP, X, pauli_matrix
 from qad.mps.chain.chain import added
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.circuit.ir import Instruction
+    from qad.circuit.program.ir import Instruction
 
 ONE = np.diag([0.0, 1.0])  # the projector on 1
 RANK_TOLERANCE = 1e-15

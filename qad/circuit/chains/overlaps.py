@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.circuit.chains.charges import density_of, slopes_of
-from qad.circuit.gates import pauli_matrix
+from qad.circuit.gates.table import pauli_matrix
 from qad.mps.chain.densities import edges, passed_left, passed_right
 from qad.mps.kernels.dense import opened_left, past_left, past_right
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from qad.circuit.ir import Instruction
+    from qad.circuit.program.ir import Instruction
     from qad.mps.charges.quantities import Quantities
 
 

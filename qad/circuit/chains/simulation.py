@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.circuit.analysis import program_of
 from qad.circuit.chains.charges import QUBIT, breaking, parts_of, row_of
 from qad.circuit.chains.operators import factors, row
 from qad.circuit.chains.sweeps import Energy, Overlap, Run, measured
-from qad.circuit.checks import check_bits, check_qubits
-from qad.circuit.observables import Projector, as_observable, hermitian
-from qad.circuit.pauli import PauliSum
+from qad.circuit.gates.checks import check_bits, check_qubits
+from qad.circuit.observables.operators import Projector, as_observable, hermitian
+from qad.circuit.observables.pauli import PauliSum
+from qad.circuit.program.analysis import program_of
 from qad.core.errors import ArgumentError, BatchError, GradientTypeError, ShapeError
 from qad.extend import Tensor, stack_of, value_of
 from qad.mps.chain.chain import site_count
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from qad.circuit.builder import Builder
     from qad.circuit.chains.sweeps import Target
-    from qad.circuit.observables import Observable
+    from qad.circuit.observables.operators import Observable
+    from qad.circuit.program.builder import Builder
     from qad.mps.charges.quantities import Quantities
     from qad.symmetric.tensor import SymTensor
     from qad.typing import Array, Seed

@@ -1,7 +1,7 @@
 """Forward and reverse sweep of a circuit on a chain, and what is measured in its final state as one node of the tape.
 
-The derivative of a measured number by the numbers of a gate (`qad.circuit.ir`) is an overlap with that gate left
-out,
+The derivative of a measured number by the numbers of a gate (`qad.circuit.program.ir`) is an overlap with that gate
+left out,
 
     d <bra|U_G ... U_1|0> / d U_k  =  <U_(k+1)^H ... U_G^H bra| . |U_(k-1) ... U_1 0>,
 
@@ -25,7 +25,7 @@ import numpy as np
 from qad.circuit.chains.charges import require_conserving, weight
 from qad.circuit.chains.overlaps import Overlaps
 from qad.circuit.chains.walker import Walker
-from qad.circuit.reference import entries_of
+from qad.circuit.engines.reference import entries_of
 from qad.core.errors import ArgumentError
 from qad.core.threads import blas_for
 from qad.extend import Tensor, defvjp, opaque, primitive, vjp
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from qad.circuit.ir import Instruction, Program
+    from qad.circuit.program.ir import Instruction, Program
     from qad.mps.charges.quantities import Quantities
     from qad.symmetric.layout import Layout
     from qad.symmetric.tensor import SymTensor

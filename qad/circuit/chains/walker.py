@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-    from qad.circuit.ir import Instruction
+    from qad.circuit.program.ir import Instruction
     from qad.mps.charges.quantities import Quantities
     from qad.mps.evolve.tebd import Truncation
 

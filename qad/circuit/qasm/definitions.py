@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qad.circuit.gates import GATES
+from qad.circuit.gates.table import GATES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from qad.circuit.builder import Builder
+    from qad.circuit.program.builder import Builder
 
 # name -> how many parameters and qubits, and how a circuit applies it
 EXTRA: dict[str, tuple[int, int, Callable[[Builder, Sequence[float], Sequence[int]], Any]]] = {

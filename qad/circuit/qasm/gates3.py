@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import schur
 
-from qad.circuit import reference
-from qad.circuit.analysis import program_of
-from qad.circuit.gates import GATES
+from qad.circuit.engines import reference
+from qad.circuit.gates.table import GATES
+from qad.circuit.noise.steps import Steps
+from qad.circuit.program.analysis import program_of
 from qad.circuit.qasm.tokens import MOST_STEPS
 from qad.circuit.qasm.values3 import Names, refused, value
-from qad.circuit.steps import Steps
 from qad.core.errors import QasmError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from qad.circuit.builder import Builder
+    from qad.circuit.program.builder import Builder
 
 OTHER = {  # names of Braket, and of the library
     "CX": "cx", "i": "id", "si": "sdg", "ti": "tdg", "v": "sx", "vi": "sxdg", "ccnot": "ccx", "phaseshift": "p",

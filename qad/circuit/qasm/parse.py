@@ -6,7 +6,7 @@ import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
-from qad.circuit.gates import GATES
+from qad.circuit.gates.table import GATES
 from qad.circuit.qasm import definitions
 from qad.circuit.qasm.operands import Definition, Operands
 from qad.circuit.qasm.tokens import MOST_STEPS
@@ -14,7 +14,7 @@ from qad.circuit.qasm.tokens import MOST_STEPS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.circuit.builder import Builder
+    from qad.circuit.program.builder import Builder
     from qad.circuit.qasm.tokens import Token
 
 REFUSED = {

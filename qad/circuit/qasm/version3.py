@@ -9,10 +9,10 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
+from qad.circuit.noise.steps import Steps
 from qad.circuit.qasm.gates3 import applied, expanded
 from qad.circuit.qasm.tokens import MOST_STEPS
 from qad.circuit.qasm.values3 import Names, refused, value
-from qad.circuit.steps import Steps
 from qad.core.errors import ArgumentError, QasmError
 from qad.installed import require
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from qad.circuit.builder import Builder
+    from qad.circuit.program.builder import Builder
 
 MOST_BITS = 10  # in a condition: all their values are tried
 

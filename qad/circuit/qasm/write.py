@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.circuit.analysis import program_of
-from qad.circuit.gates import GATES
+from qad.circuit.gates.table import GATES
+from qad.circuit.program.analysis import program_of
 from qad.circuit.qasm.definitions import DEFINITIONS, QELIB
 from qad.core.errors import ArgumentError
 from qad.extend import value_of
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import NoReturn
 
-    from qad.circuit.builder import Builder
-    from qad.circuit.ir import Instruction, Operation, Program
+    from qad.circuit.program.builder import Builder
+    from qad.circuit.program.ir import Instruction, Operation, Program
 
 INVERSES = {"s": "sdg", "t": "tdg", "sx": "sxdg", "sdg": "s", "tdg": "t", "sxdg": "sx", "iswap": "iswapdg",
             "c3sqrtx": "c3sqrtxdg", "rc3x": "rc3xdg"}  # fmt: skip

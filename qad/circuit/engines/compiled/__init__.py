@@ -1,0 +1,158 @@
+"""The compiled engine, with the interface of `qad.circuit.engines.reference`; imported at first use.
+
+It serves one component (first derivatives) and two (second derivatives,
+`qad.circuit.engines.compiled.dual_numbers`).  The backward pass of circuits with operators that are not unitary is left
+to the engine in NumPy, which stores states.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qad.circuit.engines import reference
+from qad.circuit.engines.compiled import dual_numbers, kernels
+from qad.circuit.engines.compiled.blocking import schedule_of
+from qad.circuit.engines.compiled.entries import (
+    REAL_OF,
+    angle_tables,
+    divide,
+    entries_of,
+    entries_of_angles,
+    inverted,
+    split,
+)
+from qad.circuit.engines.compiled.launch import run
+from qad.circuit.engines.compiled.terms import terms_of
+from qad.native import readable
+from qad.native.sharing import in_rounds, share, threads_for
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from qad.circuit.observables.masks import Strings
+    from qad.circuit.program.ir import Program
+
+
+def serves(program: Program, components: int) -> bool:
+    """Whether this engine serves one component, or two in directions in which gates remain unitary."""
+    return components == 1 or (components == 2 and program.by_angles and program.unitary and not program.given)
+
+
+def forward(program: Program, real: np.ndarray, complex_: np.ndarray, psi: np.ndarray) -> np.ndarray:
+    """The final states (J, B, 2**n) from the entries of all gates and initial states."""
+    if len(psi) == 2:
+        return dual_numbers.forward(program, real, complex_, psi)
+    return evolved(program, *entries_of(schedule_of(program).constants, real, complex_, psi.dtype), psi)
+
+
+def backward(
+    program: Program, real: np.ndarray, complex_: np.ndarray, psi: np.ndarray, out: np.ndarray, g: np.ndarray,
+    owned: bool = False,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+    """Cotangents of the two vectors and of the initial state, from the final states and their cotangents.
+
+    These are overwritten where they are `owned`.
+    """
+    if not program.unitary:
+        return reference.backward(program, real, complex_, psi, out, g)
+    if len(out) == 2:
+        return dual_numbers.backward(program, real, complex_, psi, out, g)
+    schedule = schedule_of(program)
+    vr, vi = entries_of(schedule.constants, real, complex_, out.dtype)
+    slopes, dual = taken_back(program, inverted(schedule, vr, vi), out, g, owned)
+    divide(schedule, slopes, vr, vi)
+    found = split(schedule, slopes, real.shape[2])
+    parts = zip(found, (real, complex_), strict=True)
+    return (
+        *(reference.summed(part[None], vector) for part, vector in parts),
+        reference.summed(dual[None, :, : psi.shape[2]].conj(), psi),
+    )
+
+
+def forward_angles(program: Program, theta: np.ndarray, psi: np.ndarray) -> np.ndarray:
+    """The final states (J, B, 2**n) of a circuit all of whose entries follow from parameters (J, B, P)."""
+    if len(theta) == 2:
+        return dual_numbers.forward(program, *program.components(theta), psi)
+    return evolved(program, *entries_of_angles(program, theta[0], psi.dtype), psi)
+
+
+def backward_angles(
+    program: Program, theta: np.ndarray, psi: np.ndarray, out: np.ndarray, g: np.ndarray, owned: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
+    """Cotangents of the parameters (J, B, P) and of the initial state; `g` is overwritten where it is `owned`."""
+    if len(theta) == 2:
+        *slopes, initial = dual_numbers.backward(program, *program.components(theta), psi, out, g)
+        return program.to_angles(theta, slopes), initial
+    entries = entries_of_angles(program, theta[0], out.dtype, inverse=True)
+    slopes, dual = taken_back(program, entries, out, g, owned)
+    if len(theta[0]) < len(slopes):
+        slopes = slopes.sum(0, keepdims=True)
+    found, (gates, _) = np.zeros(theta.shape), angle_tables(program)
+    kernels.rounds(out.dtype).collect(readable(theta[0]), gates, *entries, slopes, found[0])
+    return found, reference.summed(dual[None, :, : psi.shape[2]].conj(), psi)
+
+
+def evolved(program: Program, vr: np.ndarray, vi: np.ndarray, psi: np.ndarray) -> np.ndarray:
+    """The final states (1, B, 2**n) from real and imaginary parts (B, E) of all entries."""
+    out = np.zeros((max(len(vr), psi.shape[1]), 2**program.n), psi.dtype)
+    out[:, : psi.shape[2]] = psi[0]
+    run(kernels.rounds(psi.dtype).forward, program, (out,), (vr, vi))
+    return out[None]
+
+
+def taken_back(
+    program: Program, entries: tuple[np.ndarray, np.ndarray], out: np.ndarray, g: np.ndarray, owned: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Sums (B, E, 2) of the cotangents of all entries, and conjugate cotangents (B, 2**n) of the initial states.
+
+    The given entries are those of the inverse gates.
+    """
+    state, dual = np.array(out[0], order="C"), conjugated(g[0], out.dtype, owned)
+    return run(kernels.rounds(out.dtype).backward, program, (state, dual), entries, (entries[0].shape[1], 2)), dual
+
+
+def conjugated(g: np.ndarray, dtype: np.dtype[Any], owned: bool) -> np.ndarray:
+    """The conjugate of cotangents (B, 2**n), written over them if they are owned and of this dtype."""
+    fits = owned and g.dtype == dtype and g.flags.c_contiguous and g.flags.writeable
+    return np.conjugate(g, out=g if fits else np.empty(g.shape, dtype))
+
+
+def apply_sum(c: np.ndarray, psi: np.ndarray, strings: Strings) -> np.ndarray:
+    """``H psi`` for coefficients (T,) and states (B, 2**n)."""
+    psi, out = readable(psi), np.zeros(psi.shape, psi.dtype)
+    table, w = terms_of(strings), weights_of(c, psi, strings)
+    parts = len(psi) << strings.n - table.fields.bits
+    threads = threads_for(parts, len(table.fields.x) * psi.size)
+    kernel = kernels.sums[w.dtype.kind](psi.dtype).apply_sum
+
+    def work(_, t):
+        kernel(psi, out, *share(parts, t, threads), table, w, np.empty(1 << table.fields.bits, w.dtype))
+
+    in_rounds(work, [0], threads)
+    return out
+
+
+def energy_of(c: np.ndarray, psi: np.ndarray, strings: Strings) -> np.ndarray:
+    """``<psi|H|psi>`` (B,) for real coefficients (T,)."""
+    psi = readable(psi)
+    table, w = terms_of(strings), weights_of(c, psi, strings)
+    size = 1 << table.fields.bits
+    sums = np.empty((len(psi), 2**strings.n // size))
+    threads = threads_for(sums.size, len(table.fields.x) * psi.size)
+    kernel = kernels.sums[w.dtype.kind](psi.dtype).energy_of_sum
+
+    def work(_, t):
+        kernel(psi, *share(sums.size, t, threads), table, w, sums, np.empty(size, w.dtype), np.empty(size, psi.dtype))
+
+    in_rounds(work, [0], threads)
+    found = sums[:, 0] if sums.shape[1] == 1 else sums.sum(-1)
+    return found.astype(REAL_OF[psi.dtype], copy=False)
+
+
+def weights_of(c: np.ndarray, psi: np.ndarray, strings: Strings) -> np.ndarray:
+    """The weights of strings in the order of their groups, in the precision of the state; real if all are."""
+    _, order, _, _, phases = strings.tables
+    w = c[order] * phases if phases.dtype.kind == "f" and c.dtype.kind == "f" else (c[order] * phases).astype(complex)
+    return w.astype(psi.real.dtype if w.dtype.kind == "f" else psi.dtype)

@@ -1,0 +1,73 @@
+"""Entries of the gates of one parameter, ``C + A cos(w t) + B sin(w t)``, and the way back to their parameters."""
+
+from math import cos, sin
+from typing import NamedTuple
+
+import numpy as np
+
+from qad.circuit.engines.compiled.arguments import Complexes128, Complexes128x2, Floats, Floats2, Floats3, Ints, Reals2
+from qad.native import struct
+
+
+@struct
+class Gates(NamedTuple):
+    """The gates of one parameter: which it is, its frequency w, and where entries of the gate begin.
+
+    `constants` are the entries of constant gates, `polynomials` (3, E) the C, A and B of all others.  `diagonal` and
+    `parity` are those of `qad.circuit.engines.compiled.blocking.Schedule`.
+    """
+
+    slots: Ints
+    frequencies: Floats
+    firsts: Ints
+    constants: Complexes128
+    polynomials: Complexes128x2
+    diagonal: Ints
+    parity: Ints
+
+
+def fill(theta: Floats2, gates: Gates, vr: Reals2, vi: Reals2) -> None:
+    """Write all entries (B, E) of parameters (B, P): constants, and of gate g those from ``firsts[g]`` on."""
+    slots, frequencies, firsts, constants, polynomials, _, _ = gates
+    shift = constants.size
+    for b in range(theta.shape[0]):
+        for k in range(shift):
+            vr[b, k], vi[b, k] = constants[k].real, constants[k].imag
+        for g in range(slots.size):
+            angle = frequencies[g] * theta[b, slots[g]]
+            c, s = cos(angle), sin(angle)
+            for k in range(firsts[g], firsts[g + 1]):
+                x = polynomials[0, k] + c * polynomials[1, k] + s * polynomials[2, k]
+                vr[b, shift + k], vi[b, shift + k] = x.real, x.imag
+
+
+def collect_one(theta: np.ndarray, gates: Gates, p: np.ndarray, q: np.ndarray, u: np.ndarray, out: np.ndarray) -> None:
+    """`collect` for one example."""
+    slots, frequencies, firsts, constants, polynomials, diagonal, parity = gates
+    shift = constants.size
+    for k in diagonal:
+        u[k, 0], u[k, 1] = u[k, 0] * p[k] - u[k, 1] * q[k], u[k, 1] * p[k] + u[k, 0] * q[k]
+    for k in parity:
+        x, y = u[k, 0] + u[k + 1, 0], u[k, 1] - u[k + 1, 1]  # over even and over odd parity
+        u[k, 0], u[k + 1, 0] = p[k] * x + p[k + 1] * y, p[k] * y - p[k + 1] * x
+    for g in range(slots.size):
+        angle = frequencies[g] * theta[slots[g]]
+        c, s = cos(angle), sin(angle)
+        total = 0.0
+        for k in range(firsts[g], firsts[g + 1]):
+            change = c * polynomials[2, k] - s * polynomials[1, k]
+            total += u[shift + k, 0] * change.real - u[shift + k, 1] * change.imag
+        out[slots[g]] += frequencies[g] * total
+
+
+def collect(
+    theta: Floats2, gates: Gates, vr: Reals2, vi: Reals2, slopes: Floats3,
+    out: Floats2,
+) -> None:  # fmt: skip
+    """Add to `out` (B, P) the cotangents of parameters, from sums (B, E, 2) of the cotangents of entries.
+
+    The sums of diagonal gates (`diagonal`, and `parity` for Pauli rotations) contain the gate itself, see
+    `qad.circuit.engines.compiled.diagonal`.  `vr` and `vi` are the entries of the inverse gates.
+    """
+    for b in range(theta.shape[0]):
+        collect_one(theta[b], gates, vr[b], vi[b], slopes[b], out[b])

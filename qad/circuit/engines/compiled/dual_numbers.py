@@ -1,0 +1,79 @@
+"""Two components on compiled kernels: states, entries and cotangents are dual numbers ``x + e dx``, ``e e = 0``.
+
+Cotangents g of two components become the dual number ``g_1 + e g_0``: from its products with the state, the slopes of
+entries come out as ``slope_1 + e slope_0`` (compare `qad.circuit.engines.reference`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from qad.circuit.engines import reference
+from qad.circuit.engines.compiled import kernels
+from qad.circuit.engines.compiled.blocking import schedule_of
+from qad.circuit.engines.compiled.entries import divide, entries_of, inverted, split
+from qad.circuit.engines.compiled.launch import run
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from qad.circuit.engines.compiled.blocking import Schedule
+    from qad.circuit.program.ir import Program
+
+Parts: TypeAlias = tuple[np.ndarray, np.ndarray]  # real and imaginary parts (B, E) of entries
+
+
+def forward(program: Program, real: np.ndarray, complex_: np.ndarray, psi: np.ndarray) -> np.ndarray:
+    """The final states (2, B, 2**n) from the entries (2, B, E) of all gates and initial states."""
+    schedule, (v, u) = both(program, real, complex_, psi.dtype)
+    out = np.zeros((2, max(len(v[0]), psi.shape[1]), 2**program.n), psi.dtype)
+    out[:, :, : psi.shape[2]] = psi
+    run(kernels.tangents(psi.dtype).forward, program, (out,), (*v, *logarithmic(schedule, v, u)))
+    return out
+
+
+def backward(
+    program: Program, real: np.ndarray, complex_: np.ndarray, psi: np.ndarray, out: np.ndarray, g: np.ndarray
+) -> tuple[np.ndarray, ...]:
+    """Cotangents (2, B, ...) of the two vectors and of the initial states."""
+    schedule, (v, u) = both(program, real, complex_, out.dtype)
+    back, moving = inverted(schedule, *v), inverted(schedule, *u)
+    states, dual = np.array(out, order="C"), np.ascontiguousarray(g[::-1].astype(out.dtype).conj())
+    entries = (*back, *logarithmic(schedule, back, moving))
+    sums = run(kernels.tangents(out.dtype).backward, program, (states, dual), entries, (2, v[0].shape[1], 2))
+    slopes = [split(schedule, part, real.shape[2]) for part in divided(schedule, sums, v, u)]
+    found = [np.stack(parts[::-1]) for parts in zip(*slopes, strict=True)]
+    dual = dual[::-1, :, : psi.shape[2]].conj()
+    return tuple(reference.summed(x, y) for x, y in zip((*found, dual), (real, complex_, psi), strict=True))
+
+
+def both(
+    program: Program, real: np.ndarray, complex_: np.ndarray, dtype: np.dtype[Any]
+) -> tuple[Schedule, list[Parts]]:
+    """The schedule, and the entries of all gates and their tangents, pairs of real and imaginary parts (B, E)."""
+    schedule = schedule_of(program)
+    return schedule, [entries_of(schedule.constants, real, complex_, dtype, i) for i in (0, 1)]
+
+
+def logarithmic(schedule: Schedule, v: Parts, u: Parts) -> Parts:
+    """The tangents `u` of the entries `v`, divided by the gate where that is diagonal."""
+    (p, q), (x, y) = v, (part.copy() for part in u)
+    if len(k := schedule.diagonal):
+        x[:, k], y[:, k] = u[0][:, k] * p[:, k] + u[1][:, k] * q[:, k], u[1][:, k] * p[:, k] - u[0][:, k] * q[:, k]
+    if len(k := schedule.parity):  # d(c - i s) / (c - i s) = -i (c ds - s dc)
+        x[:, k], x[:, k + 1] = 0, p[:, k] * u[0][:, k + 1] - p[:, k + 1] * u[0][:, k]
+    return x, y
+
+
+def divided(schedule: Schedule, sums: np.ndarray, v: Parts, u: Parts) -> tuple[np.ndarray, np.ndarray]:
+    """The slopes and their tangents (B, E, 2) from the sums (B, 2, E, 2): x / D, and dx / D + x d(1 / D)."""
+    slopes, tangents = sums[:, 0].copy(), sums[:, 1].copy()
+    inner = np.zeros_like(slopes)  # of diagonal gates only
+    for which in (schedule.diagonal, schedule.parity, schedule.parity + 1):
+        inner[:, which] = slopes[:, which]
+    divide(schedule, inner, *u)
+    divide(schedule, slopes, *v)
+    divide(schedule, tangents, *v)
+    return slopes, tangents + inner

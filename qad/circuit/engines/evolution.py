@@ -1,0 +1,132 @@
+"""The state after a circuit as one node of the tape, with rules that serve every order.
+
+The final state is linear in the entries of every gate and in the initial state.  Its `pullback` is again a sum
+over gates of products, and the derivative of that in a direction is the same circuit over dual numbers
+``v + e dv`` with ``e e = 0`` (see `qad.circuit.engines.reference`).  So the rules below are written in the two
+primitives themselves, and higher derivatives need no others.
+
+There are two pairs of them: `evolve` takes the entries of all gates; `evolve_angles` takes the parameters, where all
+entries follow from them, so that the most common circuits make fewer nodes.  All arrays have axes (component, batch,
+entry): entries of the gates (J, B, E), parameters (J, B, P), states (J, B, 2**n).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qad.circuit.engines import reference
+from qad.circuit.engines.vmap_rule import forward_rule, of_none_too, pullback_rule
+from qad.core.errors import ArgumentError
+from qad.extend import is_foreign, primitive, rule
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from qad.circuit.program.ir import Program
+    from qad.typing import Array, Function
+
+
+def on_host(*arrays: Array) -> None:
+    """Raise for arrays on a device, which engines do not read."""
+    if any(type(x) is not np.ndarray and is_foreign(x) for x in arrays):
+        raise ArgumentError(
+            "states are simulated on the host: c.network(H).value() and c.network(bits).value() compute where the "
+            'parameters lie; or move these by qad.to_device(x, "cpu")'
+        )
+
+
+@primitive
+def evolve(real: Array, complex_: Array, psi: Array, *, program: Program, engine: ModuleType) -> Array:
+    """The final states, from the real and complex entries of the gates and the initial states.
+
+    Initial states of one amplitude stand for that multiple of |0...0>.
+    """
+    on_host(real, complex_, psi)
+    return engine.forward(program, real, complex_, psi)
+
+
+@primitive
+def pullback(
+    real: Array,
+    complex_: Array,
+    psi: Array,
+    out: Array,
+    g: Array,
+    *,
+    program: Program,
+    engine: ModuleType,
+    owned: bool = False,
+) -> tuple[Array, Array, Array]:
+    """Cotangents of `evolve`'s three operands, from its answer and the cotangent of that.
+
+    The engine may overwrite a cotangent that is `owned`, an array to which nobody else has a reference.
+    """
+    return engine.backward(program, real, complex_, psi, out, g, owned)
+
+
+@primitive
+def evolve_angles(theta: Array, psi: Array, *, program: Program, engine: ModuleType) -> Array:
+    """The final states, from parameters and the initial states."""
+    on_host(theta, psi)
+    return engine.forward_angles(program, theta, psi)
+
+
+@primitive
+def pullback_angles(
+    theta: Array, psi: Array, out: Array, g: Array, *, program: Program, engine: ModuleType, owned: bool = False
+) -> tuple[Array, Array]:
+    """Cotangents of `evolve_angles`'s two operands, from its answer and the cotangent of that."""
+    return engine.backward_angles(program, theta, psi, out, g, owned)
+
+
+def dual(x: Array, dx: Array | None) -> Array:
+    """The components of the dual number ``x + e dx``; a tangent of None is zero."""
+    return np.concatenate([x, 0 * x if dx is None else dx])
+
+
+def serving(engine: ModuleType, program: Program, components: int) -> ModuleType:
+    """The engine if it serves so many components, else that of NumPy."""
+    return engine if engine.serves(program, components) else reference
+
+
+def define(forward: Function, back: Function) -> None:
+    """Give one of the pairs above its rules."""
+
+    def forward_vjp(needed, g, ans, *operands, program, engine, owned=False):
+        owned = owned and type(g) is np.ndarray  # a recorded one may still be read
+        cotangents = back(*operands, ans, g, program=program, engine=engine, owned=owned)
+        return [cotangents[i] for i in needed]
+
+    def forward_jvp(tangents, ans, *operands, program, engine):
+        lifted = map(dual, operands, tangents)
+        return forward(*lifted, program=program, engine=serving(engine, program, 2 * len(ans)))[len(ans) :]
+
+    def back_vjp(needed, g, ans, *given, program, engine, owned=False):
+        """With ``F = sum_i g_i . back_i``: F is the derivative of <bra, forward> along g in all operands."""
+        *operands, out, bra = given
+        lifted, count = list(map(dual, operands, g)), len(out)
+        given = {"program": program, "engine": serving(engine, program, 2 * count)}
+        after = forward(*lifted, **given)
+        found = back(*lifted, after, np.concatenate([0 * bra, bra]), **given)
+        every = [*(b[:count] for b in found), 0 * out, after[count:]]
+        return [every[i] for i in needed]
+
+    def back_jvp(tangents, ans, *given, program, engine, owned=False):
+        """Over dual numbers, the first half of the components of the cotangents are the tangents of the second half."""
+        *operands, out, bra = given
+        *lifted, after = map(dual, (*operands, out), tangents[:-1])
+        above = 0 * bra if tangents[-1] is None else tangents[-1]
+        engine, count = serving(engine, program, 2 * len(out)), len(out)
+        found = back(*lifted, after, np.concatenate([above, bra]), program=program, engine=engine)
+        return tuple(b[:count] for b in found)
+
+    rule(
+        forward, shared=forward_vjp, forward_shared=forward_jvp, batch=of_none_too(forward_rule(forward)), consumes=True
+    )
+    rule(back, shared=back_vjp, forward_shared=back_jvp, batch=of_none_too(pullback_rule(back)))
+
+
+define(evolve, pullback)
+define(evolve_angles, pullback_angles)

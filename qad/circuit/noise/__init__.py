@@ -1,0 +1,1 @@
+"""Channels, measurements and conditions, as density matrices and as trajectories."""

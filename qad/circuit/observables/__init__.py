@@ -1,0 +1,1 @@
+"""Observables: Pauli sums, matrices, projectors, fermions; energies and samples."""

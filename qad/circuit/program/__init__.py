@@ -1,0 +1,1 @@
+"""Circuits: how they are written down, analysed, drawn and asked."""
