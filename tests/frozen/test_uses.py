@@ -1,11 +1,14 @@
 """What one does with a frozen function besides calling it: differentiate, look at, store."""
 
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import qad
+from qad.frozen.passes import improve
+from qad.frozen.run import executable
 from qad.frozen.run.placement import Places, memory_plan
 from tests.cases import normal
 from tests.frozen.agree import difference
@@ -32,6 +35,37 @@ def test_seeing():
     assert "dot(" in table
     assert "(3, 3)" in table
     assert "check_value(" in table
+
+
+def test_programs_are_planned_when_they_are_replayed(monkeypatch):
+    """What is recorded anew each time costs a recording, and no more."""
+    planned = []
+    monkeypatch.setattr(executable, "improve", lambda *given: planned.append(given) or improve(*given))
+    h = np.ones(3)
+    frozen = qad.freeze(lambda x: np.sum(np.sin(x) * h))
+    for k in range(3):
+        h[0] = k
+        frozen(np.ones(3))
+    assert (frozen.stats.recordings, len(planned)) == (3, 0)
+    results = [frozen(np.ones(3)) for _ in range(3)]
+    assert (frozen.stats.recordings, len(planned)) == (3, 1)
+    np.testing.assert_allclose(results, np.sin(1.0) * (h.sum()), rtol=1e-14)
+
+
+def test_threads_that_replay_first_at_once():
+    frozen = qad.freeze(qad.value_and_grad(lambda x: np.sum(np.sin(x @ x).real)))
+    frozen(X)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: frozen(X), range(32)))
+    assert frozen.stats.recordings == 1
+    assert all(difference(each, frozen.f(X), False) is None for each in found)
+
+
+def test_traces_compare_nothing():
+    """The vector of ones that a trace is multiplied with is qad's own."""
+    frozen = qad.freeze(qad.value_and_grad(lambda x, y: qad.tr(x @ y).real, (0, 1)))
+    frozen(X, Y)
+    assert not frozen._latest.branches[0].captured._arrays
 
 
 def test_labels_are_never_executed():
