@@ -99,6 +99,17 @@ def test_derivatives(case):
     qad.check_grads(case.f, case.point, rtol=1e-6)
 
 
+@pytest.mark.parametrize("n, r", [(3, 3), (3, 2), (3, 1)])
+def test_the_gradient_of_det_is_its_cofactors(n, r):
+    """Minors of a complex matrix, also where it has no inverse: the gradient of the real part is their conjugate."""
+    a = singular(n, r, False)
+    minors = [
+        [np.linalg.det(np.delete(np.delete(a, i, 0), j, 1)) * (-1) ** (i + j) for j in range(n)] for i in range(n)
+    ]
+    gradient = qad.grad(lambda a: np.linalg.det(a).real)(a)
+    np.testing.assert_allclose(gradient, np.conj(minors), atol=1e-13 * np.abs(a).max() ** 2)
+
+
 @pytest.mark.parametrize("real", [False, True], ids=["complex", "real"])
 def test_third_derivative_of_det(real):
     qad.check_grads(np.linalg.det, (well(3, 3, real=real),), order=3, rtol=1e-7)

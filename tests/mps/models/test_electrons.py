@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import qad
-from qad.mps import hubbard, site, tj
+from qad.mps import hubbard, kitaev_chain, site, tj
 from qad.mps.operators.local import electron
 
 
@@ -37,6 +37,19 @@ def by_hand(n, t, u, periodic=False):
 def test_hubbard_against_modes(periodic):
     found = np.linalg.eigvalsh(hubbard(4, 0.7, 3.1, periodic).to_dense())
     np.testing.assert_allclose(found, np.linalg.eigvalsh(by_hand(4, 0.7, 3.1, periodic)), atol=1e-12)
+
+
+@pytest.mark.parametrize("periodic", [False, True])
+def test_kitaev_chain_to_the_sign_of_its_pairing(periodic):
+    """Entry by entry: levels do not know that sign, nor does half of a matrix know whether it is Hermitian."""
+    n, bonds, rng = 4, pairs(4, periodic), np.random.default_rng(3)
+    t, delta, mu = rng.normal(size=len(bonds)), rng.normal(size=len(bonds)), rng.normal(size=n)
+    c, H = modes(n), 0
+    for (i, j), amplitude, pairing in zip(bonds, t, delta, strict=True):
+        half = -amplitude * c[i].T @ c[j] + pairing * c[i] @ c[j]
+        H = H + half + half.T
+    H = H - sum(x * (a.T @ a - np.eye(2**n) / 2) for x, a in zip(mu, c, strict=True))
+    np.testing.assert_allclose(kitaev_chain(n, t, delta, mu, periodic).to_dense(), H, atol=1e-13)
 
 
 @pytest.mark.parametrize("n", [4, 6])
