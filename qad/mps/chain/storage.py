@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from qad.typing import FilePath
 
 FORMAT = "qad chain 1"
-OLDER = {"MPS": "qad chain of definite charge 1"}  # what states with charges were written as before
+OLDER = {  # what states with charges were written as before
+    "MPS": "qad chain of definite charge 1",
+    "UniformMPS": "qad infinite chain of definite charge 1",
+}
 
 
 def save(

@@ -47,10 +47,12 @@ class Operator:
     ----------
     tensors : sequence of arrays (left, right, out, in)
     conserved : Quantities
+    channels : Channels, optional
+        By default those of an open chain.
     """
 
-    def __init__(self, tensors: Sequence[np.ndarray], conserved: Quantities):
-        self.channels: Channels = Channels(tensors, conserved)
+    def __init__(self, tensors: Sequence[np.ndarray], conserved: Quantities, channels: Channels | None = None):
+        self.channels: Channels = channels or Channels(tensors, conserved)
         self.tensors: list[np.ndarray] = self.channels.tensors
         made: dict[Any, tuple[SymTensor, Entries]] = {}
         self.sites: list[SymTensor] = [self.site_tensor(site, made) for site in range(len(self.tensors))]

@@ -4,7 +4,6 @@ from qad.mps.models.uniform import heisenberg, ising, j1j2, xxz
 from qad.mps.operators.uniform_mpo import UniformMPO
 from qad.mps.operators.uniform_opsum import UniformOpSum
 from qad.mps.uniform.canonical import uniform_schmidt_form
-from qad.mps.uniform.conserving.state import SymmetricUniformMPS
 from qad.mps.uniform.evolution import evolve
 from qad.mps.uniform.excitations import excitations
 from qad.mps.uniform.measures import (
@@ -17,7 +16,7 @@ from qad.mps.uniform.measures import (
 from qad.mps.uniform.minimum import ground_energy
 from qad.mps.uniform.result import UniformGroundState
 from qad.mps.uniform.search import ground_state
-from qad.mps.uniform.state import UniformMPS
+from qad.mps.uniform.state import SymmetricUniformMPS, UniformMPS
 
 __all__ = [
     "SymmetricUniformMPS", "UniformGroundState", "UniformMPO", "UniformMPS", "UniformOpSum", "correlation_length",

@@ -1,4 +1,4 @@
-"""The canonical form of infinite chains."""
+"""The canonical form of infinite chains, and the shortest cell that a state repeats."""
 
 from __future__ import annotations
 
@@ -8,10 +8,14 @@ import numpy as np
 
 from qad.mps.chain.checks import check_kind
 from qad.mps.uniform.state import UniformMPS
-from qad.mps.uniform.transfer import check_finite, check_single, environments
+from qad.mps.uniform.transfer import check_finite, check_single, environments, leading
+from qad.symmetric.generic import as_map, join, laid_out, norm, permuted, rows_and_bond, svd
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+LEAST = 1e-15  # of the largest eigenvalue of an environment: below that is rounding
+DIFFERENT = 1e-6  # how far the overlap per cell of different states is from 1
 
 
 def uniform_schmidt_form(psi: UniformMPS) -> tuple[UniformMPS, list[NDArray[Any]]]:
@@ -20,14 +24,15 @@ def uniform_schmidt_form(psi: UniformMPS) -> tuple[UniformMPS, list[NDArray[Any]
     Parameters
     ----------
     psi : UniformMPS
-        Of plain arrays, with one dominant eigenvalue of its transfer operator.
+        Of plain numbers, with one dominant eigenvalue of its transfer operator.
 
     Returns
     -------
     state : UniformMPS
         The same state; every tensor is an isometry from its left bond.
     weights : list of arrays
-        Schmidt coefficients of the bond left of each site, descending; their squares sum to 1.
+        Schmidt coefficients of the bond left of each site, descending (in each sector, one after the other); their
+        squares sum to 1.
 
     Raises
     ------
@@ -55,31 +60,71 @@ def schmidt_form(psi: UniformMPS) -> tuple[UniformMPS, list[NDArray[Any]]]:
     """The form itself; of a sum of several states, that of an arbitrary one of them."""
     check_finite(psi)
     lefts, rights = environments(psi)
-    roots = [root(r.T) for r in (rights[-1], *rights[:-1])]  # of the environment right of the bond left of site i
+    roots = [root(permuted(r, 1, 0)) for r in (rights[-1], *rights[:-1])]  # right of the bond left of site i
     weights, bases, inverses = [], [], []
-    for left, (x, x_inverse) in zip(lefts, roots, strict=True):
-        values, vectors = np.linalg.eigh(phased(x.conj().T @ phased(left) @ x))
-        values, vectors = values[::-1], vectors[:, ::-1]
-        weights.append(np.sqrt(np.maximum(values, 0.0) / values.sum()))
-        bases.append(x @ vectors)
-        inverses.append(vectors.conj().T @ x_inverse)
+    for left, (x, inverse) in zip(lefts, roots, strict=True):
+        u, values, _ = svd(join(join(x.conj(), left, ((0,), (0,))), x), 1)
+        weights.append(np.sqrt(values / values.sum()))
+        bases.append(join(x, u))
+        inverses.append(join(u.conj(), inverse, ((0,), (0,))))
     tensors = []
     for i, tensor in enumerate(psi):
-        new = np.tensordot(np.tensordot(inverses[i], tensor, 1), bases[(i + 1) % len(psi)], 1)
-        rows = new.reshape(len(new), -1)
-        tensors.append(new / (np.linalg.norm(rows) / np.sqrt(len(rows))))
-    return UniformMPS(tensors), weights
+        new = join(join(inverses[i], tensor), bases[(i + 1) % len(psi)])
+        tensors.append(laid_out(new * (np.sqrt(new.shape[0]) / norm(new)), 1))
+    return UniformMPS(tensors, psi.conserved), weights
 
 
-def phased(matrix: np.ndarray) -> np.ndarray:
-    """A fixed point with its arbitrary phase taken out: Hermitian, of positive trace."""
-    matrix = matrix * (np.conj(np.trace(matrix)) / abs(np.trace(matrix)))
-    return (matrix + matrix.conj().T) / 2
+def root(environment: Any) -> tuple[Any, Any]:
+    """``x`` with ``x x^H`` the positive matrix that an environment is but for a phase, and its (pseudo)inverse."""
+    where, matrices = as_map(environment, 1)
+    trace = sum(np.trace(matrix) for matrix in matrices)
+    matrices = [matrix * (np.conj(trace) / abs(trace)) for matrix in matrices]
+    pairs = [np.linalg.eigh((matrix + matrix.conj().T) / 2) for matrix in matrices]
+    least = LEAST * max(values[-1] for values, _ in pairs)
+    kept = [(vectors[:, values > least], np.sqrt(values[values > least])) for values, vectors in pairs]
+    x, inverse = (rows_and_bond(where, [v * s**power for v, s in kept]) for power in (1, -1))
+    return x, permuted(inverse.conj(), 1, 0)
 
 
-def root(environment: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """``x`` with ``x x^H`` the positive matrix `environment`, and its (pseudo)inverse."""
-    values, vectors = np.linalg.eigh(phased(environment))
-    kept = values > 1e-15 * values[-1]
-    size = np.sqrt(values[kept])
-    return vectors[:, kept] * size, (vectors[:, kept] / size).conj().T
+def shortest(psi: UniformMPS, least: int) -> UniformMPS:
+    """The state with the shortest cell of a multiple of `least` sites that it repeats with: so the zone of its momenta.
+
+    Parameters
+    ----------
+    psi : UniformMPS
+        Of arrays; no sum of several states.
+    least : int
+        Sites of the Hamiltonian's cell, which divides that of the state.
+
+    Returns
+    -------
+    UniformMPS
+        `psi` itself where no shorter translation leaves it as it is.
+    """
+    steps = [step for step in range(least, len(psi), least) if len(psi) % step == 0]
+    if not steps:
+        return psi
+    canonical, _ = schmidt_form(psi)
+    for step in steps:
+        found = folded(canonical, step)
+        if found is not None:
+            return found
+    return psi
+
+
+def folded(psi: UniformMPS, step: int) -> UniformMPS | None:
+    """A right-canonical state with a cell of `step` sites, or None where moving it by that many gives another one.
+
+    Where both are the same, ``A1 .. An X = c X A(p+1) .. An A1 .. Ap`` with X unitary and a phase c: then it is the
+    state of the cell ``X^+ A1, A2, .., Ap``, because X turns bases of the first cell into those of the moved one.
+    """
+    moved = UniformMPS([*psi.tensors[step:], *psi.tensors[:step]])
+    if moved.bonds != psi.bonds or moved.phys != psi.phys:
+        return None
+    values, vector = leading(psi.tensors, moved.tensors)
+    if np.max(abs(values)) < 1 - DIFFERENT:
+        return None
+    vector = vector / vector.flat[np.argmax(abs(vector))]
+    u, _, vh = np.linalg.svd(vector.real if psi.dtype.kind == "f" else vector)
+    back = (u @ vh).conj()  # legs of the moved bond, of the first one
+    return UniformMPS([np.tensordot(back, psi[0], 1), *psi.tensors[1:step]])

@@ -5,6 +5,7 @@ G. Vidal, PRL 98, 070201 (2007), in the stable form of M. B. Hastings, J. Math. 
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +13,10 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.core.keywords import keywords_told
 from qad.core.threads import blas_for
+from qad.linalg.truncation import rule
 from qad.mps.chain.chain import site_count
+from qad.mps.charges.quantities import Quantities
+from qad.mps.charges.uniform_cell import counted_from_mean
 from qad.mps.evolve.evolution import real_time
 from qad.mps.evolve.suzuki import ORDERS
 from qad.mps.evolve.tebd import Truncation, applied, cutoff_for, gate
@@ -21,10 +25,13 @@ from qad.mps.uniform.canonical import schmidt_form
 from qad.mps.uniform.measures import check_term, known
 from qad.mps.uniform.state import UniformMPS
 from qad.mps.uniform.transfer import check_single
+from qad.symmetric.generic import as_map, bond_and_columns, charges_of, join, scaled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
+    from qad.symmetric.tensor import SymTensor
     from qad.typing import ArrayLike
 
 
@@ -46,9 +53,9 @@ def evolve(
     Parameters
     ----------
     psi : UniformMPS
-        A cell of one or two sites, of plain arrays.
+        A cell of one or two sites, of plain numbers; of two where it conserves something.
     h : array (d, d, d, d)
-        Hermitian two-site term, legs (out, out, in, in).
+        Hermitian two-site term, legs (out, out, in, in), which conserves that, too.
     time : real
     steps : int
     bond : int
@@ -83,6 +90,8 @@ def evolve(
     check_single(psi)
     if len(psi) > 2 or order not in ORDERS:
         raise ArgumentError(f"evolve takes cells of one or two sites and orders 2 and 4, not {len(psi)} and {order}")
+    if psi.conserved is not None and len(psi) < 2:
+        raise ArgumentError("evolve takes a cell of two sites of a state that conserves: search for it with cell=2")
     dt = real_time(time) / site_count(steps, 1, "steps")
     cutoff = cutoff_of(h, dt, order) if cutoff is None else cutoff
     cell = InfiniteGates(psi, h, -1j if not imaginary else -1.0, site_count(bond, 1, "bond"), cutoff)
@@ -111,18 +120,19 @@ class InfiniteGates:
         state, weights = schmidt_form(psi)
         repeat = 2 // len(psi)
         dtype = np.result_type(state.dtype, h, factor)
-        self.tensors: list[np.ndarray] = [t.astype(dtype) for t in state.tensors * repeat]
+        self.tensors: list[Any] = [t.astype(dtype) for t in state.tensors * repeat]
         self.weights: list[np.ndarray] = weights * repeat
-        self.h: np.ndarray = h
+        self.conserved: Quantities | None = psi.conserved
+        self.terms: list[Any] = [h, h] if psi.conserved is None else terms_around(h, psi)
         self.factor: complex = factor
-        self.gates: dict[float, np.ndarray] = {}
+        self.gates: dict[tuple[int, float], Any] = {}
         self.bond: int = bond
         self.cutoff: float = Truncation(bond, cutoff).cutoff
 
     @property
     def state(self) -> UniformMPS:
         """The present state."""
-        return UniformMPS(self.tensors)
+        return UniformMPS(self.tensors, self.conserved)
 
     def step(self, dt: float, order: int = 2) -> None:
         """One step: half on the first bond, whole on the second, half on the first."""
@@ -132,17 +142,23 @@ class InfiniteGates:
 
     def apply(self, i: int, dt: float) -> None:
         """A gate on sites i and i+1 of the cell."""
-        if dt not in self.gates:
-            self.gates[dt] = gate(self.h, self.factor * dt)[0]
+        if (i, dt) not in self.gates:
+            self.gates[i, dt] = gate(self.terms[i], self.factor * dt)[0]
         j = 1 - i
-        pair = applied(self.gates[dt], (self.tensors[i], self.tensors[j]), 0)
-        left, s, t, right = pair.shape
-        weighted = self.weights[i][:, None] * pair.reshape(left, -1)
-        _, values, vh = np.linalg.svd(weighted.reshape(left * s, -1), full_matrices=False)
-        lost = np.cumsum((values**2)[::-1])[::-1] / (values**2).sum()
-        kept = max(1, min(np.count_nonzero(lost > self.cutoff), self.bond))
-        vh, size = vh[:kept], np.linalg.norm(values[:kept])
-        self.weights[j] = values[:kept] / size
-        self.tensors[j] = vh.reshape(kept, t, right)
-        rest = pair.reshape(left * s, -1) @ vh.conj().T
-        self.tensors[i] = rest.reshape(left, s, kept) / size
+        pair = applied(self.gates[i, dt], (self.tensors[i], self.tensors[j]), 0)
+        where, matrices = as_map(scaled(pair, self.weights[i], 0), 2)
+        triples = [np.linalg.svd(matrix, full_matrices=False) for matrix in matrices]
+        ranks = rule.kept([s for _, s, _ in triples], self.bond, self.cutoff)
+        kept = [(charge, s[:k]) for charge, (_, s, _), k in zip(charges_of(where), triples, ranks, strict=True)]
+        values = np.concatenate([s for _, s in sorted(kept, key=itemgetter(0))])  # in the order of the bond
+        size = np.linalg.norm(values)
+        self.weights[j] = values / size
+        self.tensors[j] = bond_and_columns(where, [vh[:k] for (_, _, vh), k in zip(triples, ranks, strict=True)])
+        self.tensors[i] = join(pair, self.tensors[j].conj(), ((2, 3), (1, 2))) * (1 / size)
+
+
+def terms_around(h: np.ndarray, psi: UniformMPS) -> list[SymTensor]:
+    """The symmetric tensors of a term within a cell of two sites, and across to the next one."""
+    counted = counted_from_mean(psi.conserved, psi.total)
+    around = Quantities(counted.names, counted.charges * 2)
+    return [around.term(h, site) for site in range(2)]

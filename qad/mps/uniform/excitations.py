@@ -11,15 +11,14 @@ from qad.mps.chain.chain import site_count
 from qad.mps.models.couplings import real_number
 from qad.mps.operators.uniform_mpo import UniformMPO, of_neighbours
 from qad.mps.operators.uniform_opsum import UniformOpSum
+from qad.mps.uniform.canonical import shortest
 from qad.mps.uniform.measures import check_single, check_term, ordinary
 from qad.mps.uniform.particle import Particle
-from qad.mps.uniform.period import shortest
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from qad.mps.uniform.conserving.state import SymmetricUniformMPS
     from qad.mps.uniform.state import UniformMPS
     from qad.typing import ArrayLike
 
@@ -27,11 +26,11 @@ if TYPE_CHECKING:
 @keywords_told
 def excitations(
     h: ArrayLike | UniformMPO | UniformOpSum,
-    state: UniformMPS | SymmetricUniformMPS,
+    state: UniformMPS,
     momentum: float,
     k: int = 1,
     *,
-    other: UniformMPS | SymmetricUniformMPS | None = None,
+    other: UniformMPS | None = None,
 ) -> NDArray[np.float64]:
     """The lowest energies of excitations of a momentum above the ground state, by the quasi-particle ansatz; plain.
 
@@ -39,7 +38,7 @@ def excitations(
     ----------
     h : UniformMPO, UniformOpSum, or array (d, d, d, d)
         The Hamiltonian, as for `ground_state`.
-    state : UniformMPS or SymmetricUniformMPS
+    state : UniformMPS
         Its ground state; the cell is a multiple of the Hamiltonian's.
     momentum : float
         Per site, in radians; that of the ground state is 0.  A state that is the same after fewer sites than its cell
@@ -50,7 +49,7 @@ def excitations(
         their sign in H then, Sy does not, and momenta count from pi for what changes it.
     k : int
         How many.
-    other : UniformMPS or SymmetricUniformMPS, optional
+    other : UniformMPS, optional
         Another ground state, of the same energy, which stands right of the excitation: then these are kinks.  A
         symmetry of single sites has to relate both.  Their momentum counts from where the overlap of both states per
         cell is positive.

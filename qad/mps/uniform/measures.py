@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
+from math import lcm
 from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import operand
-from qad.linalg import dominant_eig
+from qad.extend import like, operand
+from qad.linalg import dominant_eig, linear_solve
 from qad.mps.chain.chain import Chain
 from qad.mps.chain.checks import check_kind
 from qad.mps.chain.densities import site_density
 from qad.mps.charges.quantities import named
-from qad.mps.kernels.dense import through_right
+from qad.mps.kernels.dense import past_left, through_right
 from qad.mps.measure.measures import per_site
 from qad.mps.operators.opsum import OpSum
-from qad.mps.operators.uniform_mpo import UniformMPO
+from qad.mps.operators.uniform_mpo import UniformMPO, check_hermitian
 from qad.mps.operators.uniform_opsum import UniformOpSum
 from qad.mps.uniform.canonical import uniform_schmidt_form
-from qad.mps.uniform.conserving.canonical import schmidt_form as symmetric_schmidt_form
-from qad.mps.uniform.conserving.state import SymmetricUniformMPS
-from qad.mps.uniform.conserving.transfer import largest_by_charge
-from qad.mps.uniform.operator_energy import check_fit, energy_of_operator
 from qad.mps.uniform.state import UniformMPS
-from qad.mps.uniform.transfer import check_single, environments, largest_two, refuse_batch
+from qad.mps.uniform.transfer import check_single, environments, largest_by_charge, refuse_batch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any, TypeAlias
+    from typing import Any
 
     from numpy.typing import NDArray
 
@@ -37,17 +34,15 @@ if TYPE_CHECKING:
     from qad.symmetric.groups import Charge
     from qad.typing import Array, ArrayLike, Real
 
-    UniformState: TypeAlias = UniformMPS | SymmetricUniformMPS
-
 
 def energy_density(
-    psi: UniformState, h: ArrayLike | UniformMPO | UniformOpSum, *, start: ArrayLike | None = None
+    psi: UniformMPS, h: ArrayLike | UniformMPO | UniformOpSum, *, start: ArrayLike | None = None
 ) -> Real:
     """Energy per site, real.
 
     Parameters
     ----------
-    psi : UniformMPS or SymmetricUniformMPS
+    psi : UniformMPS
         Of any norm.
     h : UniformMPO, UniformOpSum, or array (d, d, d, d)
         The Hamiltonian; an array is a Hermitian term of two neighbours, legs (out, out, in, in), of all bonds.
@@ -104,14 +99,12 @@ def density_from(psi: UniformMPS, h: Array, lefts: Sequence[Array], rights: Sequ
     return total / cell
 
 
-def local_expectations(
-    psi: UniformState, operator: str | ArrayLike | Sequence[ArrayLike], sites: Kinds = None
-) -> Array:
+def local_expectations(psi: UniformMPS, operator: str | ArrayLike | Sequence[ArrayLike], sites: Kinds = None) -> Array:
     """``<operator>`` on every site of the cell.
 
     Parameters
     ----------
-    psi : UniformMPS or SymmetricUniformMPS
+    psi : UniformMPS
     operator : array (d, d), a sequence of one for each site of the cell, or a name
     sites : str, Site, or a sequence of them, optional
         The kinds of sites that a name is looked up in, as in `qad.mps.local_expectations`.
@@ -127,8 +120,7 @@ def local_expectations(
     >>> qad.mps.uniform.local_expectations(found.state, "X").round(6)
     array([0.934215])
     """
-    if not isinstance(psi, SymmetricUniformMPS):
-        check_kind(psi, UniformMPS)
+    check_kind(psi, UniformMPS)
     if isinstance(operator, str):
         operator = named(psi, operator, sites)
     psi = ordinary(psi)
@@ -142,12 +134,12 @@ def local_expectations(
     return np.stack(values)
 
 
-def correlation_length(psi: UniformState, charge: Charge | None = None) -> float:
+def correlation_length(psi: UniformMPS, charge: Charge | None = None) -> float:
     """``-cell / log|lambda_2 / lambda_1|`` of the transfer operator of the cell, in sites; plain.
 
     Parameters
     ----------
-    psi : UniformMPS or SymmetricUniformMPS
+    psi : UniformMPS
         Of plain arrays.
     charge : int or tuple of int, optional
         For a state of definite charge: the length over which operators that add this charge are correlated with their
@@ -164,23 +156,20 @@ def correlation_length(psi: UniformState, charge: Charge | None = None) -> float
     >>> correlation_length(qad.mps.uniform.UniformMPS([np.ones((1, 2, 1))]))
     0.0
     """
-    if isinstance(psi, SymmetricUniformMPS):
-        second, first = largest_by_charge(psi, charge)
-    elif charge is not None:
-        raise ArgumentError("charge= is of states of definite charge: those of ground_state(..., conserve=)")
-    else:
-        check_kind(psi, UniformMPS)
-        refuse_batch(*psi)
-        second, first = (0.0, 1.0) if psi.bonds[0] == 1 else largest_two(psi)
+    check_kind(psi, UniformMPS)
+    refuse_batch(*psi)
+    if charge is not None and psi.conserved is None:
+        raise ArgumentError("charge= is of states that conserve: those of ground_state(..., conserve=)")
+    second, first = (0.0, 1.0) if psi.bonds[0] == 1 else largest_by_charge(psi, charge)
     return 0.0 if second == 0 else float(np.inf if second >= first else -len(psi) / np.log(second / first))
 
 
-def fidelity(one: UniformState, two: UniformState) -> Real:
+def fidelity(one: UniformMPS, two: UniformMPS) -> Real:
     """Overlap per site of two uniform states, ``|lambda_12| / sqrt(lambda_11 lambda_22)`` to the power 1/cell.
 
     Parameters
     ----------
-    one, two : UniformMPS or SymmetricUniformMPS
+    one, two : UniformMPS
         Of equal cells.
 
     Returns
@@ -205,29 +194,24 @@ def fidelity(one: UniformState, two: UniformState) -> Real:
     return (dominant(one, two) / np.sqrt(dominant(one, one) * dominant(two, two))) ** (1 / len(one))
 
 
-def entanglement_entropy(psi: UniformState) -> NDArray[np.float64]:
+def entanglement_entropy(psi: UniformMPS) -> NDArray[np.float64]:
     """Von Neumann entropy ``-sum w^2 log w^2`` of a cut left of every site of the cell, in nats; plain.
 
     Parameters
     ----------
-    psi : UniformMPS or SymmetricUniformMPS
+    psi : UniformMPS
         Of plain arrays.
 
     Returns
     -------
     array (cell,)
     """
-    if isinstance(psi, SymmetricUniformMPS):
-        weights = symmetric_schmidt_form(psi)[1]
-    else:
-        check_kind(psi, UniformMPS)
-        weights = uniform_schmidt_form(psi)[1]
-    return np.array([-scipy.special.xlogy(w**2, w**2).sum() for w in weights])
+    return np.array([-scipy.special.xlogy(w**2, w**2).sum() for w in uniform_schmidt_form(psi)[1]])
 
 
 def ordinary(psi: Any) -> Any:
-    """A state of definite charge as an ordinary one; any other as it is."""
-    return psi.without_symmetry() if isinstance(psi, SymmetricUniformMPS) else psi
+    """A state that conserves as one of arrays; any other as it is."""
+    return psi.without_symmetry() if isinstance(psi, UniformMPS) else psi
 
 
 def known(h: Any) -> Array | UniformMPO:
@@ -256,3 +240,38 @@ def check_term(psi: UniformMPS, h: np.ndarray | UniformMPO) -> None:
     matrix = h.reshape(d * d, d * d)
     if not np.abs(matrix - matrix.conj().mT).max() <= 1e-10 * np.abs(matrix).max():
         raise ArgumentError("the two-site term is not Hermitian, or not finite, so that it has no energy")
+
+
+def check_fit(psi: UniformMPS, H: UniformMPO) -> None:
+    """Raise unless the operator is Hermitian and acts on sites like those of the state."""
+    sites = lcm(len(psi), len(H))
+    if tuple(t.shape[1] for t in psi) * (sites // len(psi)) != H.phys * (sites // len(H)):
+        raise ShapeError(f"a cell of sites {[t.shape[1] for t in psi]} does not fit an operator of sites {[*H.phys]}")
+    check_hermitian(H)
+
+
+def energy_of_operator(psi: UniformMPS, H: UniformMPO, left: Array, right: Array) -> Array:
+    """The energy per site, given the environments of the cell without an operator.
+
+    With the left environment in channel 0, the channels in between are what terms have begun on the left: the solution
+    of ``x = (T(left) + T(x)) / lambda``, lambda the eigenvalue of the transfer operator T.  What one more cell adds to
+    the last channel is the energy of a cell.
+    """
+    cell = lcm(len(psi), len(H))
+    kets, tensors = psi.tensors * (cell // len(psi)), H.tensors * (cell // len(H))
+    channels = tensors[0].shape[0]
+
+    def passed(*parts):
+        first, middle = parts if len(parts) == 2 else (0 * left, *parts)
+        x = np.concatenate([first[:, None], middle, like(left).zeros((len(left), 1, len(left)), left.dtype)], axis=1)
+        for ket, w in zip(kets, tensors, strict=True):
+            x = past_left(x, ket, operator=w)
+        return x
+
+    begun = passed(left, like(left).zeros((len(left), channels - 2, len(left)), left.dtype))
+    factor = (begun[:, 0] * right).sum() / (left * right).sum()
+    middle = begun[:, 1:-1]
+    if channels > 2:
+        middle = linear_solve(lambda x: x - passed(x)[:, 1:-1] / factor, middle / factor, tol=1e-13)
+    energy = (passed(left, middle)[:, -1] * right).sum() / (begun[:, 0] * right).sum()
+    return energy.real / cell

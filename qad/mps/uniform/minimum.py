@@ -19,11 +19,11 @@ from qad.mps.operators.uniform_mpo import UniformMPO, size_of
 from qad.mps.operators.uniform_opsum import UniformOpSum
 from qad.mps.uniform.canonical import uniform_schmidt_form
 from qad.mps.uniform.measures import energy_from, ordinary
+from qad.mps.uniform.mixed import Mixed
 from qad.mps.uniform.search import ground_state
 from qad.mps.uniform.state import UniformMPS
 from qad.mps.uniform.transfer import check_single, environments
 from qad.mps.uniform.variational import Run
-from qad.mps.uniform.vumps import Mixed
 from qad.optimize.progress import bar_for
 
 if TYPE_CHECKING:

@@ -17,13 +17,15 @@ import numpy as np
 import scipy
 
 from qad.core.errors import ArgumentError, ConvergenceError
+from qad.mps.kernels.cells import DenseCell
 from qad.mps.kernels.dense import past_left, past_right
 from qad.mps.operators.uniform_mpo import UniformMPO, size_of
+from qad.mps.uniform.canonical import DIFFERENT
 from qad.mps.uniform.krylov import solution
-from qad.mps.uniform.period import DIFFERENT
-from qad.mps.uniform.schur import PRODUCTS, Schur
+from qad.mps.uniform.mixed import Mixed
+from qad.mps.uniform.schur import PRODUCTS
 from qad.mps.uniform.transfer import largest_two, leading
-from qad.mps.uniform.vumps import Mixed, Vumps
+from qad.mps.uniform.vumps import Vumps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -52,7 +54,7 @@ class Particle:
         Orthonormal columns beside the left isometry of every site; B is one of them times a matrix of `shapes`.
     """
 
-    H: Schur
+    H: DenseCell
     psi: Mixed
     beyond: Mixed
     dtype: np.dtype[Any]
@@ -78,7 +80,7 @@ class Particle:
         tensors = [w.astype(self.dtype) for w in H]
         for w in tensors:
             w[0, -1] -= energy * np.eye(w.shape[2])  # the ground state has energy 0 from here on
-        self.H = Schur(UniformMPO(tensors), self.dtype)
+        self.H = DenseCell(tensors, self.dtype)
         self.lefts, rights, self.ground = self._around(self.psi)
         _, self.rights, second = (self.lefts, rights, self.ground) if other is None else self._around(self.beyond)
         self.check_equal(self.ground, second, "energies across a bond")
@@ -88,14 +90,14 @@ class Particle:
         ]  # fmt: skip
         self.shapes = [(b.shape[1], x.shape[2]) for b, x in zip(self.bases, self.beyond.rights, strict=True)]
         self.sites = [
-            self.H.one_site(n, self.lefts[n], self.rights[n], self.tensor(n, np.zeros(shape)))
+            self.H.effective(n, 1, self.lefts[n], self.rights[n], self.tensor(n, np.zeros(shape)))[0]
             for n, shape in enumerate(self.shapes)
         ]
 
     def _prepared(self, H: UniformMPO, state: UniformMPS) -> tuple[Mixed, float]:
         """The mixed form of a state and its energy per site.  Raises unless the state is a stationary point."""
         psi = Mixed.of(type(state)([t.astype(self.dtype) for t in state]))
-        search = Vumps(Schur(H, self.dtype), psi, self.scale)
+        search = Vumps(DenseCell(list(H), self.dtype), psi, self.scale)
         search.look()
         search.slope = PRECISION * self.scale
         search.look()
@@ -150,7 +152,7 @@ class Particle:
         before, after = self.from_the_left(changed), self.from_the_right(changed)
         out = []
         for n, (basis, part) in enumerate(zip(self.bases, parts, strict=True)):
-            w, b = self.H.tensors[n], changed[n]
+            w, b = self.H.H[n], changed[n]
             here = self.sites[n](b.reshape(-1)).reshape(b.shape)
             here = here + opened(before[n], self.beyond.rights[n], w, self.rights[n])
             here = here + opened(self.lefts[n], self.psi.lefts[n], w, after[n])
@@ -162,7 +164,7 @@ class Particle:
 
         def passed(x, sources=None):
             found = [x]
-            for n, w in enumerate(self.H.tensors):
+            for n, w in enumerate(self.H.H):
                 x = past_left(x, self.beyond.rights[n], self.psi.lefts[n], w)
                 x = x if sources is None else x + past_left(self.lefts[n], sources[n], self.psi.lefts[n], w)
                 found.append(x)
@@ -179,7 +181,7 @@ class Particle:
         def passed(x, sources=None):
             found = [x]
             for n in reversed(range(len(changed))):
-                w = self.H.tensors[n]
+                w = self.H.H[n]
                 x = past_right(x, self.psi.lefts[n], self.beyond.rights[n], w)
                 x = x if sources is None else x + past_right(self.rights[n], sources[n], self.beyond.rights[n], w)
                 found.append(x)
@@ -249,9 +251,9 @@ def opened(left: np.ndarray, ket: np.ndarray, w: np.ndarray, right: np.ndarray) 
 
 def sign_between(one: UniformMPS, two: UniformMPS) -> complex:
     """The phase of the overlap of two states per cell; raises where they are the same."""
-    values, _ = leading(two, one)
+    values, _ = leading(two.tensors, one.tensors)
     first = values[np.argmax(abs(values))]
-    norms = [largest_two(psi)[1] for psi in (one, two)]
+    norms = [largest_two(psi.tensors)[1] for psi in (one, two)]
     if abs(first) > (1 - DIFFERENT) * np.sqrt(norms[0] * norms[1]):
         raise ArgumentError("both states are the same, and no kink joins them: leave out other=")
     return 1.0 if abs(first) < DIFFERENT else complex(first / abs(first))

@@ -1,4 +1,4 @@
-"""Environments of an infinite chain for a Hamiltonian in triangular form, and the effective operators between them.
+"""Environments of an infinite chain for a Hamiltonian in triangular form.
 
 The environment of channel 0 on the left is 1, that of a channel in between the sum of all beginnings of terms, and that
 of the last channel the sum of all terms that lie on the left.  The last one has the energy per site in common with
@@ -15,167 +15,114 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.mps.kernels.dense import mirror, past_left
-from qad.mps.kernels.dense_terms import Row, nothing_on
 from qad.mps.uniform.krylov import solution
+from qad.mps.uniform.transfer import identity, transfer_of
+from qad.symmetric.generic import numbers, with_numbers
+from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from qad.mps.kernels.dense_terms import Apply
-    from qad.mps.operators.uniform_mpo import UniformMPO
+    from collections.abc import Sequence
+    from typing import Any
 
 PRODUCTS = 3000  # of GMRES, at most
 
 
-class Schur:
-    """The Hamiltonian of a cell: its tensors, read from the left and from the right."""
+def environments_with(
+    H: Any, kets: Sequence[Any], density: Any, start: Any, tol: float, ahead: bool
+) -> tuple[list[Any], float]:
+    """Environments (bra, channel, ket) beside every site of a cell of isometries, and the energy of a cell.
 
-    tensors: list[np.ndarray]
-    mirrored: list[np.ndarray]
-    steps: int | None
-    rows: dict[tuple[int, int], Row]
-
-    def __init__(self, H: UniformMPO, dtype: np.dtype):
-        self.tensors = [w.astype(np.result_type(w.dtype, dtype)) for w in H]
-        # read from the right, the channels in reverse: the first and the last one change places
-        self.mirrored = [w.swapaxes(0, 1)[::-1, ::-1] for w in reversed(self.tensors)]
-        self.steps, self.rows = steps_to_nothing(self.tensors), {}
-
-    def __len__(self) -> int:
-        return len(self.tensors)
-
-    def lefts(
-        self, kets: Sequence[np.ndarray], density: np.ndarray, start: np.ndarray | None, tol: float
-    ) -> tuple[list[np.ndarray], float]:
-        """Environments (bra, channel, ket) left of every site, for left isometries; and the energy of a cell."""
-        first, energy = fixed(self.tensors, kets, density, start, tol, self.steps)
-        found = [first]
-        for ket, w in zip(kets[:-1], self.tensors[:-1], strict=True):
-            found.append(past_left(found[-1], ket, operator=w))
-        return found, energy
-
-    def rights(
-        self, kets: Sequence[np.ndarray], density: np.ndarray, start: np.ndarray | None, tol: float
-    ) -> tuple[list[np.ndarray], float]:
-        """Environments (bra, channel, ket) right of every site, for right isometries; and the energy of a cell."""
-        mirrored = [mirror(ket) for ket in reversed(kets)]
-        start = None if start is None else start[:, ::-1]
-        first, energy = fixed(self.mirrored, mirrored, density, start, tol, self.steps)
-        found = [first]
-        for ket, w in zip(mirrored[:-1], self.mirrored[:-1], strict=True):
-            found.append(past_left(found[-1], ket, operator=w))
-        return [x[:, ::-1] for x in reversed(found)], energy
-
-    def row(self, site: int, size: int) -> Row:
-        """The operators of no site, one or two from this one on, with what is known of their bonds."""
-        if (site, size) not in self.rows:
-            sites = [self.tensors[(site + k) % len(self)] for k in range(size)]
-            bond = self.tensors[site % len(self)].shape[0] if size < 1 else sites[-1].shape[1]
-            sites += [nothing_on(bond)] * (2 - size)
-            ends = [sites[0].shape[0], sites[0].shape[1], sites[0].shape[1], sites[1].shape[1]]
-            before = [only(0, count) for count in ends]
-            after = [only(count - 1, count) for count in ends]
-            self.rows[site, size] = Row(*sites, before[0], before[1], after[2], after[3])
-        return self.rows[site, size]
-
-    def one_site(self, site: int, left: np.ndarray, right: np.ndarray, centre: np.ndarray) -> Apply:
-        """The effective operator of the tensor (a, s, b) of a site, on vectors."""
-        a, s, b = centre.shape
-        return self.row(site, 1).operator(left, right, (a, s, 1, b))
-
-    def bond(self, site: int, left: np.ndarray, right: np.ndarray, centre: np.ndarray) -> Apply:
-        """The effective operator of the matrix (a, b) on the bond left of a site, on vectors."""
-        a, b = centre.shape
-        return self.row(site, 0).operator(left, right, (a, 1, 1, b))
-
-
-def only(channel: int, count: int) -> np.ndarray:
-    """Multiples of 1 as `Row` takes them: 1 in one channel, unknown in the others."""
-    found = np.full(count, np.nan)
-    found[channel] = 1.0
-    return found
-
-
-def steps_to_nothing(tensors: Sequence[np.ndarray]) -> int | None:
-    """After how many cells all terms have ended that had begun; None where some never do."""
-    going = np.eye(tensors[0].shape[0] - 2, dtype=bool)
-    for w in tensors:
-        going = going @ w[1:-1, 1:-1].any(axis=(2, 3))
-    cells, power = 1, going
-    while power.any() and cells <= len(going):
-        cells, power = cells + 1, power @ going
-    return None if power.any() else cells
-
-
-def fixed(
-    tensors: Sequence[np.ndarray],
-    kets: Sequence[np.ndarray],
-    density: np.ndarray,
-    start: np.ndarray | None,
-    tol: float,
-    steps: int | None,
-) -> tuple[np.ndarray, float]:
-    """The left environment of a cell of left isometries, and the energy of the cell.
-
-    `density` is any positive matrix of trace 1, near the right fixed point of the transfer operator: the environment is
-    shifted by a multiple of 1, so that its last channel has no overlap with it.  `tol` bounds residuals, in the units
-    of the Hamiltonian.
+    Parameters
+    ----------
+    H : DenseCell or ChargedCell
+    kets : sequence of arrays or SymTensors
+        Isometries from the left where environments on the left are wanted (`ahead`), else from the right.
+    density : array or SymTensor (bond, bond)
+        Any positive matrix of trace 1, near the fixed point of the other side: the environment is shifted by a multiple
+        of 1, so that the channel of whole terms has no overlap with it.
+    start : array or SymTensor or None
+        The environment beside the cell of a similar state.
+    tol : float
+        Bounds residuals, in the units of the Hamiltonian.
     """
-    size, channels = len(density), tensors[0].shape[0]
-    one = np.eye(size, dtype=density.dtype)
-    found = np.zeros((size, channels, size), np.result_type(density.dtype, *tensors))
-    found[:, 0] = one
-    if start is not None and steps is None and start.shape == found.shape:
-        found[:, 1:-1] = start[:, 1:-1]
+    first, energy = Side(H, kets, ahead).fixed(density, start, tol)
+    found = [first]
+    for site in range(len(kets) - 1) if ahead else range(len(kets) - 1, 0, -1):
+        found.append((H.past_left if ahead else H.past_right)(found[-1], site, kets[site]))
+    return found if ahead else found[::-1], energy
 
-    def passed(x):
-        for ket, w in zip(kets, tensors, strict=True):
-            x = past_left(x, ket, operator=w)
+
+class Side:
+    """One side of the infinite chain: how environments pass the cell of isometries towards the other side.
+
+    Parameters
+    ----------
+    H : DenseCell or ChargedCell
+    kets : sequence of arrays or SymTensors
+        Of the cell.
+    ahead : bool
+        Whether this is the left side, whose environments go to the right.
+    """
+
+    def __init__(self, H: Any, kets: Sequence[Any], ahead: bool):
+        self.H: Any = H
+        self.kets: Sequence[Any] = kets
+        self.ahead: bool = ahead
+        self.one: Any = identity(kets[0], 0) if ahead else identity(kets[0], 0, -1)
+
+    def passed(self, x: Any) -> Any:
+        """An environment past the cell."""
+        if self.ahead:
+            for site, ket in enumerate(self.kets):
+                x = self.H.past_left(x, site, ket)
+            return x
+        for site in reversed(range(len(self.kets))):
+            x = self.H.past_right(x, site, self.kets[site])
         return x
 
-    if steps is None:
-        found[:, 1:-1] = geometric(passed, found, tol)
-    else:
-        for _ in range(steps):
-            found[:, 1:-1] = passed(found)[:, 1:-1]
-    source = passed(found)[:, -1]
-    guess = start[:, -1].reshape(-1) if start is not None and start.shape == found.shape else None
-    last = np.array(geometric_alone(kets, source, density, guess, tol))
-    energy = np.vdot(density, last).real
-    found[:, -1] = last - energy * one
-    return found, energy
+    def fixed(self, density: Any, start: Any, tol: float) -> tuple[Any, float]:
+        """The environment of the whole side, and the energy of the cell."""
+        H, ahead = self.H, self.ahead
+        nothing, whole = (0, 1) if ahead else (1, 0)
+        begun = H.placed(self.one, nothing, ahead)
+        start = start if same_legs(start, begun) else None
+        if H.steps is None:
+            found = begun + self.series(begun, start, tol)
+        else:
+            found = begun
+            for _ in range(H.steps):
+                found = begun + H.inner(self.passed(found), ahead)
+        source = H.taken(self.passed(found), whole, ahead)
+        guess = None if start is None else H.taken(start, whole, ahead)
+        last = self.alone(source, density, guess, tol)
+        energy = np.vdot(numbers(density), numbers(last)).real
+        return found + H.placed(last - energy * self.one, whole, ahead), float(energy)
+
+    def series(self, begun: Any, start: Any, tol: float) -> Any:
+        """The channels in between, where terms of any length make them a geometric series."""
+        H, ahead = self.H, self.ahead
+        source = H.inner(self.passed(begun), ahead)
+
+        def apply(v: np.ndarray) -> np.ndarray:
+            return v - numbers(H.inner(self.passed(with_numbers(begun, v)), ahead))
+
+        guess = source if start is None else H.inner(start, ahead)
+        return with_numbers(begun, solution(apply, numbers(source), numbers(guess), tol, PRODUCTS))
+
+    def alone(self, source: Any, density: Any, guess: Any, tol: float) -> Any:
+        """The solution of ``x - T(x) + tr(x density) 1 = source``, whose overlap with the density is the energy."""
+        one, known, given = numbers(self.one), numbers(density), numbers(source)
+        through = transfer_of(self.kets, self.kets, source, self.ahead)
+
+        def apply(v: np.ndarray) -> np.ndarray:
+            return v - through(v) + np.vdot(known, v) * one
+
+        start = np.zeros_like(given) if guess is None else numbers(guess)
+        return with_numbers(source, solution(apply, given, start, tol, PRODUCTS))
 
 
-def geometric_alone(
-    kets: Sequence[np.ndarray], source: np.ndarray, density: np.ndarray, guess: np.ndarray | None, tol: float
-) -> np.ndarray:
-    """The solution of ``x - T(x) + tr(x density) 1 = source``, whose overlap with the density is the energy."""
-    size = len(density)
-    one = np.eye(size)
-    bras = [ket.reshape(-1, ket.shape[2]).conj().T.copy() for ket in kets]
-    flat = [ket.reshape(len(ket), -1) for ket in kets]
-
-    def apply(v):
-        x = v.reshape(size, size)
-        y = x
-        for ket, bra in zip(flat, bras, strict=True):
-            y = bra @ (y @ ket).reshape(bra.shape[1], -1)
-        return (x - y + np.vdot(density, x) * one).reshape(-1)
-
-    start = np.zeros(size * size, source.dtype) if guess is None else guess
-    return solution(apply, source.reshape(-1), start, tol, PRODUCTS).reshape(size, size)
-
-
-def geometric(passed: Callable[[np.ndarray], np.ndarray], found: np.ndarray, tol: float) -> np.ndarray:
-    """The channels in between, where terms of any length make them a geometric series of their own."""
-    middle, begun = found[:, 1:-1], np.zeros_like(found)
-    begun[:, 0] = found[:, 0]
-    source = passed(begun)[:, 1:-1]
-
-    def apply(v):
-        x = np.zeros_like(found)
-        x[:, 1:-1] = v.reshape(middle.shape)
-        return (x - passed(x))[:, 1:-1].reshape(-1)
-
-    return solution(apply, source.reshape(-1), middle.reshape(-1), tol, PRODUCTS).reshape(middle.shape)
+def same_legs(start: Any, begun: Any) -> bool:
+    """Whether an environment may be the start of a search for another one."""
+    if start is None:
+        return False
+    return start.layout is begun.layout if type(begun) is SymTensor else start.shape == begun.shape

@@ -15,22 +15,23 @@ from qad.mps.chain.chain import site_count
 from qad.mps.chain.site_tensors import random_isometry
 from qad.mps.evolve.tebd import LEAST_CUTOFF
 from qad.mps.operators.uniform_mpo import UniformMPO
+from qad.mps.uniform import sectors
 from qad.mps.uniform.canonical import schmidt_form
-from qad.mps.uniform.conserving import search as conserving
-from qad.mps.uniform.conserving.state import SymmetricUniformMPS
 from qad.mps.uniform.evolution import InfiniteGates
 from qad.mps.uniform.measures import check_term, energy_from, known
+from qad.mps.uniform.mixed import Mixed
 from qad.mps.uniform.result import UniformGroundState
 from qad.mps.uniform.riemannian import grown, riemannian
 from qad.mps.uniform.state import UniformMPS
 from qad.mps.uniform.transfer import environments
-from qad.mps.uniform.variational import FIRST, variational
+from qad.mps.uniform.variational import FIRST, Run, variational
 from qad.optimize.progress import bar_for, note
 from qad.optimize.result import BY_USER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from qad.mps.charges.quantities import Charge, Quantities
     from qad.mps.operators.uniform_opsum import UniformOpSum
     from qad.typing import ArrayLike, DTypeLike, Progress, Seed
 
@@ -50,7 +51,7 @@ def ground_state(
     seed: Seed = 0,
     progress: bool = False,
     *,
-    start: UniformMPS | SymmetricUniformMPS | None = None,
+    start: UniformMPS | None = None,
     dtype: DTypeLike | None = None,
     tol: float = 1e-10,
     maxiter: int = 2000,
@@ -75,7 +76,7 @@ def ground_state(
     seed : int or numpy.random.Generator
     progress : bool or tqdm
         As in `qad.mps.ground_state`.
-    start : UniformMPS or SymmetricUniformMPS, optional
+    start : UniformMPS, optional
         To start from; `cell`, `seed`, `dtype` and `starts` are not used then, nor `bond` but by "vumps", which
         grows smaller bonds.
     dtype : dtype, optional
@@ -91,8 +92,8 @@ def ground_state(
         gone on with.
     conserve : str or sequence of str, optional
         Quantities that `h` conserves, "Sz", "N" or both: the search is one among states of definite charge per cell,
-        by "vumps", and its state a `SymmetricUniformMPS`.  Quicker from bond 64 or so on.  Not converged where domains
-        of basis states, of other charges but the same mean, are lower, as below the highest spin of a ferromagnet.
+        by "vumps", and its state has symmetric tensors.  Quicker from bond 64 or so on.  Not converged where domains of
+        basis states, of other charges but the same mean, are lower, as below the highest spin of a ferromagnet.
     sector : int or tuple of int, optional
         The charge of a cell, one number for each quantity (2 Sz for spins); by default 0.
 
@@ -122,17 +123,33 @@ def ground_state(
         raise ArgumentError(f"unknown method {method!r}: choose one of {', '.join(map(repr, METHODS))}")
     if not tol >= 0:
         raise ArgumentError(f"tol must not be negative, but got {tol!r}")
-    if charged := conserve is not None or isinstance(start, SymmetricUniformMPS):
-        h, cell = conserving.hamiltonian(h, conserve, start, method), cell if start is None else len(start)
+    if charged := conserve is not None or getattr(start, "conserved", None) is not None:
+        h, cell = sectors.hamiltonian(h, conserve, start, method), cell if start is None else len(start)
     elif sector is not None:
         raise ArgumentError(f"sector={sector!r} is the charge of what conserve= names: give both")
     h, sites, cell = checked(h, cell)
     rng = np.random.default_rng(seed)
     dtype = dtype_for(h, dtype)
     if charged:
-        known = conserving.known(h, cell, conserve, sector, start)
-        return conserving.ground_state(h, bond, *known, start, rng, dtype, progress, tol, maxiter, starts)
+        kept = sectors.known(h, cell, conserve, sector, start)
+        return with_charges(h, bond, *kept, start, dtype, rng, progress, tol, maxiter, starts)
     return without_charges(h, sites, bond, method, start, dtype, rng, progress, tol, maxiter, starts)
+
+
+def with_charges(
+    H: UniformMPO, bond: int, conserved: Quantities, total: Charge, start: UniformMPS | None, dtype: np.dtype,
+    rng: np.random.Generator, progress: bool, tol: float, maxiter: int, starts: int,
+) -> UniformGroundState:  # fmt: skip
+    """The search among states of a charge per cell."""
+    dtype = dtype if start is None else np.result_type(start.dtype, least_dtype(H))
+    wide = np.result_type(dtype, H.dtype, np.float64)
+    with blas_for(max(bond, start.bond if start else 1)), bar_for(progress, "energy") as bar:
+        run = sectors.SectorRun(H, conserved, total, bar, maxiter, wide)
+        if start is None:
+            begin = sectors.random_starts(conserved, total, bond, starts, rng, wide)
+        else:
+            begin = [Mixed.of(UniformMPS([t.astype(wide) for t in start], conserved))]
+        return run.one_phase(variational(run, begin, bond, tol, rng, dtype))
 
 
 def without_charges(
@@ -150,7 +167,9 @@ def without_charges(
     with blas_for(max(bond, start.bond if start else 1)), bar_for(progress, "energy") as bar:
         if method == "vumps":
             begin = [start] if start else [random(min(bond, FIRST)) for _ in range(starts)]
-            return variational(h, begin, bond, bar, tol, maxiter, rng)
+            run = Run(h, len(sites), bar, maxiter, np.result_type(begin[0].dtype, h.dtype, np.float64))
+            dtype = np.result_type(begin[0].dtype, least_dtype(h))
+            return variational(run, [Mixed.of(psi) for psi in begin], bond, tol, rng, dtype)
         if method == "itebd":
             return itebd(h, start or random(), bond, bar, tol, maxiter)
         if start is not None:

@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ArgumentError
-from qad.mps.chain.chain import Chain, chain_card, site_count
+from qad.core.errors import ArgumentError, ShapeError
+from qad.mps.chain.chain import Chain, site_count
 from qad.mps.chain.site_tensors import random_isometry
+from qad.mps.charges.uniform_cell import counted_from_mean
+from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
-    from typing import Self
+    from typing import Any, Self
 
+    from qad.mps.charges.quantities import Charge
     from qad.typing import DTypeLike, Seed
 
 
@@ -21,14 +24,27 @@ class UniformMPS(Chain):
 
     Parameters
     ----------
-    tensors : sequence of arrays
+    tensors : sequence of arrays, or of SymTensors
         The cell: site tensors with legs ``(left, physical, right)``; the last right leg fits the first left one.
+        Symmetric ones have flows (+, +, -).  The bond right of a site carries the charge of all sites of the cell up to
+        it; charges of the last site of a cell are counted less that of a cell (`sector`), so that the bond right of it
+        is the first one again.
+    conserved : Quantities, optional
+        What symmetric tensors conserve, and the charges of the basis states of every site of the cell:
+        ``uniform.ground_state(..., conserve=)`` makes such states.
+
+    Raises
+    ------
+    ShapeError
+        If neighbours do not fit, or a physical leg is not that of its site.
 
     Examples
     --------
     >>> import qad
     >>> qad.mps.uniform.UniformMPS.random(bond=4, cell=2)
     UniformMPS(2 sites, repeated, bonds 4-4-4, complex128)
+    >>> qad.mps.uniform.ground_state(qad.mps.uniform.heisenberg(), bond=16, conserve="Sz").state
+    UniformMPS(2 sites, repeated, Sz = 0 per cell, bonds 16-16-16, float64)
     """
 
     __slots__ = ()
@@ -39,6 +55,18 @@ class UniformMPS(Chain):
     def phys(self) -> tuple[int, ...]:
         """Dimensions of the physical legs of the cell."""
         return tuple(t.shape[1] for t in self.tensors)
+
+    @property
+    def total(self) -> Charge | None:
+        """The charge of a cell as a tuple, by which the last physical leg counts less; None without charges."""
+        if self.conserved is None:
+            return None
+        return self.conserved.symmetry.minus(self.conserved.charges[-1][0], self.tensors[-1].legs[1].charges[0])
+
+    @property
+    def sector(self) -> int | tuple[int, ...] | None:
+        """The charge of a cell, one number for each quantity that is conserved; None without charges."""
+        return None if self.conserved is None else self.conserved.symmetry.shown(self.total)
 
     @classmethod
     def random(cls, bond: int, phys: int = 2, cell: int = 1, dtype: DTypeLike = complex, seed: Seed = 0) -> Self:
@@ -58,8 +86,48 @@ class UniformMPS(Chain):
             raise ArgumentError(f"a random state needs a float or complex dtype, not {dtype}: write dtype=complex")
         return cls([random_isometry(rng, bond, phys, bond, dtype) for _ in range(cell)])
 
-    def _repr_html_(self) -> str:
-        return chain_card(self, ("ends", "repeated"))
+    def without_symmetry(self) -> UniformMPS:
+        """The same state as one of arrays, its basis in the order of the sites; differentiable.
 
-    def __repr__(self) -> str:
-        return super().__repr__().replace("periodic", "repeated").replace("open", "repeated")
+        Examples
+        --------
+        >>> import qad
+        >>> found = qad.mps.uniform.ground_state(qad.mps.uniform.heisenberg(), bond=8, conserve="Sz")
+        >>> plain = found.state.without_symmetry()
+        >>> plain
+        UniformMPS(2 sites, repeated, bonds 8-8-8, float64)
+        """
+        if self.conserved is None:
+            return self
+        pairs = zip(self.tensors, self.conserved.orders, strict=True)
+        return UniformMPS([t.to_dense()[:, np.argsort(order)] for t, order in pairs])
+
+    def _kind(self) -> dict[str, Any]:
+        charges = self.sector if isinstance(self.sector, tuple) else (self.sector,)
+        names = () if self.conserved is None else self.conserved.names
+        return {"ends": "repeated", **{name: f"{q} per cell" for name, q in zip(names, charges, strict=False)}}
+
+    def _check(self) -> None:
+        if self.conserved is None:
+            super()._check()
+        else:
+            check_cell(self)
+
+
+SymmetricUniformMPS = UniformMPS  # of symmetric tensors, with what they conserve
+
+
+def check_cell(psi: UniformMPS) -> None:
+    """Raise unless neighbours of symmetric tensors fit, around the cell too, and physical legs are of their sites."""
+    if not psi.tensors or len(psi) != len(psi.conserved.charges):
+        raise ShapeError(f"{len(psi)} site tensors were given for {len(psi.conserved.charges)} sites")
+    for site, tensor in enumerate(psi):
+        if not isinstance(tensor, SymTensor) or tensor.ndim != 3:
+            raise ShapeError(f"site {site} needs a SymTensor of legs (left, physical, right), not {tensor!r}")
+    for site, (tensor, leg) in enumerate(zip(psi, counted_from_mean(psi.conserved, psi.total).legs, strict=True)):
+        if not tensor.legs[1].alike(leg):
+            raise ShapeError(f"site {site} needs a SymTensor of legs (left, {leg!r}, right), not {tensor!r}")
+        if not psi[site - 1].legs[2].joins(tensor.legs[0]):
+            raise ShapeError(
+                f"the bond left of site {site} does not fit: {psi[site - 1].legs[2]!r} and {tensor.legs[0]!r}"
+            )

@@ -10,16 +10,48 @@ import scipy
 from qad.core.errors import ArgumentError, BatchError
 from qad.extend import like, stack_of, value_of
 from qad.linalg import dominant_eig, linear_solve
-from qad.mps.kernels.dense import past_left, past_right, through_left, through_right
+from qad.mps.chain.densities import passed_left, passed_right
+from qad.mps.kernels.dense import mirror, past_left, past_right, through_left
+from qad.symmetric.contraction import contraction
+from qad.symmetric.create import eye
+from qad.symmetric.generic import laid_out, numbers, with_numbers
+from qad.symmetric.layout import layout
+from qad.symmetric.tensor import SymTensor, bare
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any, TypeAlias
+
     from qad.mps.uniform.state import UniformMPS
+    from qad.symmetric.groups import Charge
+    from qad.symmetric.layout import Layout
     from qad.typing import Array
 
+    Flat: TypeAlias = Callable[[np.ndarray], np.ndarray]  # an operator on the numbers of environments
+
 SINGLE = 1 - 1e-12  # ratio of the eigenvalues of a transfer operator, above which they count as equal
+SMALL = 16  # sizes of matrices that are diagonalised as they are
 
 
-def environments(psi: UniformMPS, start: np.ndarray | None = None) -> tuple[list[Array], list[Array]]:
+# -- environments ------------------------------------------------------------------------------------------------------
+
+
+def identity(x: Any, axis: int, flow: int = 1) -> Any:
+    """The identity on a leg of a tensor, on which its first leg has this flow."""
+    if type(x) is SymTensor:
+        leg = x.legs[axis]
+        return eye(leg if leg.flow == flow else leg.conj(), x.dtype)
+    return like(x).eye(x.shape[axis], dtype=value_of(x).dtype)
+
+
+def passed(environment: Any, tensor: Any, ahead: bool) -> Any:
+    """An environment (bra, ket) past one more site, from the left (`ahead`) or from the right."""
+    if type(tensor) is SymTensor:
+        return laid_out((passed_left if ahead else passed_right)(environment, tensor, tensor), 1)
+    return (past_left if ahead else past_right)(environment, tensor)
+
+
+def environments(psi: UniformMPS, start: Any = None) -> tuple[list[Any], list[Any]]:
     """Left environments of sites 0..k-1 and right environments of sites 0..k-1, of any scale; differentiable.
 
     Parameters
@@ -30,12 +62,18 @@ def environments(psi: UniformMPS, start: np.ndarray | None = None) -> tuple[list
 
     Returns
     -------
-    lefts, rights : lists of arrays (bond, bond)
+    lefts, rights : lists of arrays or SymTensors (bond, bond)
         ``lefts[i]`` of everything left of site i, ``rights[i]`` of everything right of it.
     """
-    eye = like(psi[0]).eye(psi.bonds[0], dtype=value_of(psi[0]).dtype)
-    _, left = dominant_eig(lambda x: through_left(x, psi.tensors), eye if start is None else start)
-    _, right = dominant_eig(lambda x: through_right(x, psi.tensors), eye)
+
+    def through(x, ahead):
+        for tensor in psi.tensors if ahead else reversed(psi.tensors):
+            x = passed(x, tensor, ahead)
+        return x
+
+    one, two = identity(psi[0], 0), identity(psi[0], 0, -1)
+    _, left = dominant_eig(lambda x: through(x, True), one if start is None else start)
+    _, right = dominant_eig(lambda x: through(x, False), two)
     return along(psi, left, right)
 
 
@@ -51,19 +89,128 @@ def isometric_environments(psi: UniformMPS, start: np.ndarray | None = None) -> 
     return along(psi, left, eye)
 
 
-def along(psi: UniformMPS, left: Array, right: Array) -> tuple[list[Array], list[Array]]:
+def along(psi: UniformMPS, left: Any, right: Any) -> tuple[list[Any], list[Any]]:
     """Environments of every site from those of the cell."""
     lefts, rights = [left], [right]
     for tensor in psi.tensors[:-1]:
-        lefts.append(past_left(lefts[-1], tensor))
+        lefts.append(passed(lefts[-1], tensor, True))
     for tensor in psi.tensors[:0:-1]:
-        rights.append(past_right(rights[-1], tensor))
+        rights.append(passed(rights[-1], tensor, False))
     return lefts, rights[::-1]
 
 
-def refuse_batch(*arrays: Array) -> None:
+# -- plain numbers -----------------------------------------------------------------------------------------------------
+
+
+def transfer_of(kets: Sequence[Any], bras: Sequence[Any], like: Any, ahead: bool) -> Flat:
+    """The transfer operator of a cell on the numbers of environments as `like`, from the left (`ahead`) or the right.
+
+    Its products are prepared once, for many of them.
+    """
+    pairs = list(zip(kets, bras, strict=True))[:: 1 if ahead else -1]
+    return symmetric_transfer(pairs, like.layout, ahead) if type(like) is SymTensor else dense_transfer(pairs, ahead)
+
+
+def dense_transfer(pairs: Sequence[tuple[np.ndarray, np.ndarray]], ahead: bool) -> Flat:
+    """The transfer operator of pairs (ket, bra) in the order in which they are passed."""
+    if not ahead:
+        pairs = [(mirror(ket), mirror(bra)) for ket, bra in pairs]
+    products = [(ket.reshape(len(ket), -1), bra.reshape(-1, bra.shape[2]).conj().T.copy()) for ket, bra in pairs]
+
+    def apply(v: np.ndarray) -> np.ndarray:
+        y = v
+        for ket, bra in products:
+            y = bra @ (y.reshape(-1, len(ket)) @ ket).reshape(bra.shape[1], -1)
+        return y.reshape(-1)
+
+    return apply
+
+
+def symmetric_transfer(pairs: Sequence[tuple[SymTensor, SymTensor]], where: Layout, ahead: bool) -> Flat:
+    """`dense_transfer` sector by sector, on environments of a layout."""
+    products = []
+    for ket, upper in pairs:
+        ket, bra = ket.resplit(1 if ahead else 2), upper.resplit(2 if ahead else 1).conj()  # as products take them
+        if ahead:
+            first = contraction(where, ket.layout, (1,), (0,))  # bra s b
+            second = contraction(bra.layout, first.out, (0, 1), (0, 1))
+        else:
+            first = contraction(ket.layout, where, (2,), (1,))  # a s bra
+            second = contraction(bra.layout, first.out, (1, 2), (1, 2))
+        products.append((first, ket.data, second, bra.data))
+        where = second.out
+
+    def apply(x: np.ndarray) -> np.ndarray:
+        for first, ket, second, bra in products:
+            x = second.run(bra, first.run(x, ket) if ahead else first.run(ket, x))
+        return x
+
+    return apply
+
+
+def leading(
+    kets: Sequence[Any], bras: Sequence[Any], count: int = 1, charge: Charge | None = None
+) -> tuple[np.ndarray, Any]:
+    """Eigenvalues of the largest magnitudes of the mixed transfer operator, or all, and the first one's vector.
+
+    Of what carries a charge, by default none.  The vector has legs (bra, ket), and is a right environment.
+    """
+    dtype, shape = np.result_type(*{t.dtype for t in (*kets, *bras)}, np.float64), nothing_between(bras, kets, charge)
+    size = numbers(shape).size
+    if not size:
+        return np.zeros(0), shape
+    apply = transfer_of(kets, bras, shape, False)
+    if size < SMALL:
+        values, vectors = np.linalg.eig(np.array([apply(row) for row in np.eye(size, dtype=dtype)]).T)
+    else:
+        operator = scipy.sparse.linalg.LinearOperator((size, size), apply, dtype=dtype)
+        start = np.random.default_rng(0).standard_normal(size).astype(dtype)  # the identity might lack the second
+        values, vectors = scipy.sparse.linalg.eigs(operator, count, v0=start)
+    return values, with_numbers(shape, vectors[:, np.argmax(abs(values))])
+
+
+def nothing_between(bras: Sequence[Any], kets: Sequence[Any], charge: Charge | None = None) -> Any:
+    """A right environment (bra, ket) of zeros, that carries a charge, by default none."""
+    bra, ket = bras[0], kets[0]
+    if type(ket) is not SymTensor:
+        return np.zeros((len(bra), len(ket)))
+    group = ket.symmetry
+    where = layout((bra.legs[0].conj(), ket.legs[0]), 1, group.neutral if charge is None else charge, group)
+    return bare(where, np.zeros(where.size))
+
+
+def largest_two(kets: Sequence[Any], bras: Sequence[Any] | None = None) -> np.ndarray:
+    """The magnitudes of the second and of the first eigenvalue of the transfer operator of the cell.
+
+    With tensors of another state as the bra, those of the mixed one.  Of states with charges they are those on what
+    carries none: there it is 1 as often as the state is a sum of others.
+    """
+    return np.sort(np.append(abs(leading(kets, kets if bras is None else bras, 2)[0]), (0.0, 0.0)))[-2:]
+
+
+def largest_by_charge(psi: UniformMPS, charge: object) -> tuple[float, float]:
+    """The largest magnitude of an eigenvalue below the first one, among what carries a charge; and the first one.
+
+    Without a `charge`, the largest among all; the first one is left out where nothing is carried.
+    """
+    second, first = largest_two(psi.tensors)
+    if psi.conserved is None:
+        return float(second), float(first)
+    group, bond = psi.conserved.symmetry, psi[0].legs[0].charges
+    everything = {group.minus(q, p) for q in bond for p in bond}
+    wanted = everything if charge is None else {group.charge(charge)}
+    sizes = [second] if group.neutral in wanted else [0.0]
+    for total in wanted - {group.neutral}:
+        sizes.append(abs(leading(psi.tensors, psi.tensors, 1, total)[0]).max(initial=0.0))
+    return float(max(sizes)), float(first)
+
+
+# -- what states are refused -------------------------------------------------------------------------------------------
+
+
+def refuse_batch(*arrays: Any) -> None:
     """Raise for arrays that hold one for each example of `qad.vmap`."""
-    if any(np.ndim(stack_of(x)) > np.ndim(x) for x in arrays):
+    if any(np.ndim(stack_of(x)) > np.ndim(x) for x in map(numbers, arrays)):
         raise BatchError(
             "an infinite chain under qad.vmap: its environments are found by iterations, whose number differs from "
             "example to example: write a loop over the examples, as in np.stack([f(x) for x in examples])"
@@ -72,49 +219,21 @@ def refuse_batch(*arrays: Array) -> None:
 
 def check_finite(psi: UniformMPS) -> None:
     """Raise where a state holds inf or nan."""
-    if not all(np.isfinite(t).all() for t in psi):
+    if not all(np.isfinite(numbers(t)).all() for t in psi):
         raise ArgumentError("the cell holds inf or nan")
 
 
 def check_single(psi: UniformMPS) -> None:
     """Raise where a plain state is a sum of several, of which every result would be that of an arbitrary one."""
     refuse_batch(*psi)
-    if any(type(t) is not np.ndarray for t in psi):
+    if any(type(numbers(t)) is not np.ndarray for t in psi):
         return
     check_finite(psi)
     if psi.bonds[0] == 1:
         return
-    second, first = largest_two(psi)
+    second, first = largest_two(psi.tensors)
     if second > SINGLE * first:
         raise ArgumentError(
             "the state is a sum of several ones (its transfer operator has more than one eigenvalue of the largest "
             "magnitude), so that it has no values of its own: take one of them, or a larger cell"
         )
-
-
-def largest_two(psi: UniformMPS, bra: UniformMPS | None = None) -> np.ndarray:
-    """The magnitudes of the second and of the first eigenvalue of the transfer operator of the cell.
-
-    With another state as the bra, those of the mixed one.
-    """
-    return np.sort(np.append(abs(leading(psi, psi if bra is None else bra, 2)[0]), 0.0))[-2:]
-
-
-def leading(psi: UniformMPS, bra: UniformMPS, count: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues of the largest magnitudes of the mixed transfer operator, or all, and the first one's vector.
-
-    The vector has legs (bra, ket), and is a right environment.
-    """
-    shape, dtype = (bra.bonds[0], psi.bonds[0]), np.result_type(psi.dtype, bra.dtype, np.float64)
-    size = shape[0] * shape[1]
-
-    def apply(x):
-        return through_right(x.reshape(shape).astype(dtype, copy=False), psi.tensors, bra.tensors).reshape(-1)
-
-    if size < 16:
-        values, vectors = np.linalg.eig(np.array([apply(row) for row in np.eye(size, dtype=dtype)]).T)
-    else:
-        operator = scipy.sparse.linalg.LinearOperator((size, size), apply, dtype=dtype)
-        start = np.random.default_rng(0).standard_normal(size).astype(dtype)  # the identity might lack the second
-        values, vectors = scipy.sparse.linalg.eigs(operator, count, v0=start)
-    return values, vectors[:, np.argmax(abs(values))].reshape(shape)

@@ -7,23 +7,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ConvergenceError
-from qad.mps.chain.site_tensors import random_gaussian
+from qad.mps.kernels.cells import cell_of
 from qad.mps.operators.uniform_mpo import UniformMPO, of_neighbours, size_of
 from qad.mps.search.monitor import is_settled
-from qad.mps.uniform.growth import expanded
+from qad.mps.uniform.growth import expanded, gaussian
 from qad.mps.uniform.measures import energy_density, energy_from
+from qad.mps.uniform.mixed import Mixed
 from qad.mps.uniform.result import UniformGroundState
 from qad.mps.uniform.riemannian import riemannian
-from qad.mps.uniform.schur import Schur
 from qad.mps.uniform.state import UniformMPS
 from qad.mps.uniform.transfer import SINGLE, isometric_environments, largest_two
-from qad.mps.uniform.vumps import FEW, LEAST, MANY, Mixed, Vumps
+from qad.mps.uniform.vumps import FEW, LEAST, MANY, Vumps
 from qad.optimize.progress import note
 from qad.optimize.result import BY_USER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
+    from qad.mps.charges.quantities import Quantities
     from qad.typing import Progress
 
 FIRST, JUDGED = 4, 8  # bonds of random states, and of the states among which the lowest is chosen
@@ -34,41 +36,23 @@ GAIN = 1e-6  # of energies, at which a smaller bond is good enough
 WINDOW = 4  # steps over which the gain is judged
 NOISE = 1e-2  # of the last stage, at the beginning
 DEAD = 1e-7  # Schmidt coefficients beside the largest: rounding, and correlations along them are none of the state
+SEVERAL = "; the state is a sum of several ones, of which a larger cell may hold one"
 OTHER = 1e-3  # how far the overlap per site of different states is from 1, at least
 
 
 def variational(
-    h: np.ndarray | UniformMPO,
-    starts: Sequence[UniformMPS],
-    bond: int,
-    bar: Progress,
-    tol: float,
-    maxiter: int,
-    rng: np.random.Generator,
+    run: Run, starts: Sequence[Mixed], bond: int, tol: float, rng: np.random.Generator, dtype: np.dtype
 ) -> UniformGroundState:
     """The ground state from the best of several starts; after Ctrl-C the lowest state that there was."""
-    run = Run(h, len(starts[0]), bar, maxiter, np.result_type(starts[0].dtype, h.dtype, np.float64))
-    dtype = np.result_type(starts[0].dtype, np.complex64 if h.dtype.kind == "c" else np.float32)
     try:
-        last, converged, message = run.searched([Mixed.of(start) for start in starts], bond, tol, rng)
+        last, converged, message = run.searched(starts, bond, tol, rng)
     except KeyboardInterrupt:
         if run.lowest is None:
             raise
-        energy, state, _ = finished(h, run.lowest, dtype)
+        energy, state, _ = run.finished(run.lowest, dtype)
         return UniformGroundState(state, energy, np.array([*run.history, energy]), False, BY_USER)
-    energy, state, several = finished(h, last.psi, dtype)
-    message += several
-    return UniformGroundState(state, energy, np.array([*run.history, energy]), converged, message, last.slope)
-
-
-def finished(h: np.ndarray | UniformMPO, psi: Mixed, dtype: np.dtype) -> tuple[float, UniformMPS, str]:
-    """The energy and the state that a search ended with, and a warning where that is a sum of several ones."""
-    state = UniformMPS([t.astype(dtype, copy=False) for t in psi.state()])
-    second, first = largest_two(state)
-    if second <= SINGLE * first:
-        return float(energy_density(state, h)), state, ""
-    energy = float(energy_from(state, h, *isometric_environments(state)))
-    return energy, state, "; the state is a sum of several ones, of which a larger cell may hold one"
+    energy, state, several = run.finished(last.psi, dtype)
+    return UniformGroundState(state, energy, np.array([*run.history, energy]), converged, message + several, last.slope)
 
 
 class Run:
@@ -85,7 +69,7 @@ class Run:
     """
 
     h: np.ndarray | UniformMPO
-    H: Schur
+    H: Any
     scale: float
     bar: Progress
     maxiter: int
@@ -93,16 +77,25 @@ class Run:
     lowest: Mixed | None
     least: float  # its energy
     calmest: tuple[float, Mixed]
+    parted: bool  # whether no repeating state of a few bonds is as low as others that do not repeat
 
-    def __init__(self, h: np.ndarray | UniformMPO, cell: int, bar: Progress, maxiter: int, dtype: np.dtype):
+    def __init__(
+        self, h: np.ndarray | UniformMPO, cell: int, bar: Progress, maxiter: int, dtype: np.dtype,
+        counted: Quantities | None = None,
+    ):  # fmt: skip
         H = (h if isinstance(h, UniformMPO) else of_neighbours(h)).repeated(cell)
-        self.h = h
-        self.begin(Schur(H, dtype), size_of(H), bar, maxiter)
+        self.h, self.bar, self.maxiter = h, bar, maxiter
+        self.H, self.scale = cell_of(list(H), dtype, counted), size_of(H) or 1.0
+        self.history, self.lowest, self.least, self.parted = [], None, np.inf, False
 
-    def begin(self, H: Schur, scale: float, bar: Progress, maxiter: int) -> None:
-        """Nothing is known yet but the Hamiltonian."""
-        self.H, self.scale, self.bar, self.maxiter = H, scale or 1.0, bar, maxiter
-        self.history, self.lowest, self.least = [], None, np.inf
+    def finished(self, psi: Mixed, dtype: np.dtype) -> tuple[float, UniformMPS, str]:
+        """The energy and the state that a search ended with, and a warning where that is a sum of several ones."""
+        state = UniformMPS([t.astype(dtype, copy=False) for t in psi.state()])
+        second, first = largest_two(state.tensors)
+        if second <= SINGLE * first:
+            return float(energy_density(state, self.h)), state, ""
+        energy = float(energy_from(state, self.h, *isometric_environments(state)))
+        return energy, state, SEVERAL
 
     def searched(
         self, starts: Sequence[Mixed], bond: int, tol: float, rng: np.random.Generator
@@ -111,7 +104,7 @@ class Run:
         found = [self.grown(start, min(bond, max(JUDGED, start.bond))) for start in starts]
         best = min(found, key=lambda search: search.energy)
         others = self.others(best, found)
-        last, converged, how = self.finest(best.psi, bond, tol, rng)
+        last, converged, how = (best, False, "") if self.parted else self.finest(best.psi, bond, tol, rng)
         slim = last.psi.trimmed(DEAD)
         if slim is not last.psi:
             last, converged, how = self.settled_from(slim, SHARE * np.sqrt(tol), tol)
@@ -133,18 +126,17 @@ class Run:
 
     def stirred(self, psi: Mixed, rng: np.random.Generator) -> Mixed:
         """With a little noise: without it a search stays where a symmetry holds that the ground state breaks."""
-        parts = (*psi.centres, *(c[None] for c in psi.bonds))
-        noisy = [x + NOISE * random_gaussian(rng, *x.shape, x.dtype) for x in parts]
-        return psi.nearest_to([x.reshape(-1) for x in noisy])
+        size = np.sqrt(psi.bond) if psi.conserved is None else 1.0  # of a centre as large as an isometry
+        return psi.nearest_to([x + NOISE * size * gaussian(rng, x) for x in psi.vectors()])
 
     def overlap(self, one: Mixed, two: Mixed) -> float:
         """The magnitude of the overlap of two states, per cell."""
-        return largest_two(one.state(), two.state())[1]
+        return largest_two(one.rights, two.rights)[1]
 
     def grown(self, psi: Mixed, bond: int) -> Vumps:
         """The search at a bond dimension, coarsely, by way of smaller ones."""
         search = self.settled_from(psi, COARSE)[0]
-        while min(search.psi.dims) < bond:
+        while min(search.psi.dims) < bond and not self.parted:
             size = sum(search.psi.dims)
             search.look()
             psi = self.expanded(search, min(bond, 2 * search.psi.bond))
@@ -165,6 +157,8 @@ class Run:
             search = Vumps(self.H, psi, self.scale, most)
             if self.until(search, gradient, gain):
                 return search, True, ""
+            if self.parted:
+                break
         return self.otherwise(search, psi, GAIN if gain is None else gain)
 
     def until(self, search: Vumps, gradient: float, gain: float | None = None) -> bool:
@@ -188,13 +182,19 @@ class Run:
             if search.slope < self.calmest[0]:
                 self.calmest = search.slope, psi
             note(self.bar, energies, search.slope)
-            since = 0 if search.slope < least or lower else since + 1
+            parted = self.is_above_domains(search.energy)
+            since = 0 if search.slope < least or (lower and not parted) else since + 1
             least = min(least, search.slope)
             reached = search.slope <= gradient * self.scale and (gain is None or self.settled(search.energies, gain))
             if reached or since > PATIENCE:
                 break
         self.history.extend(energies)
+        self.parted = not reached and self.is_above_domains(search.energy)
         return reached
+
+    def is_above_domains(self, energy: float) -> bool:
+        """Whether states of other charges, side by side, are lower; without charges they are states of this search."""
+        return False
 
     def otherwise(self, search: Vumps, psi: Mixed, tol: float) -> tuple[Vumps, bool, str]:
         """From `psi` on by the Riemannian optimiser, which only ever lowers the energy; as `settled_from`."""

@@ -8,8 +8,7 @@ from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
 from qad.mps import uniform
 from qad.mps.charges.quantities import quantities
 from qad.mps.charges.uniform_domains import domains
-from qad.mps.uniform import SymmetricUniformMPS, UniformOpSum
-from qad.mps.uniform.conserving.canonical import schmidt_form
+from qad.mps.uniform import UniformMPS, UniformOpSum, uniform_schmidt_form
 
 
 def spins(total, coupling, i, j, delta=1.0):
@@ -31,7 +30,7 @@ def hopping(kind="fermion", *names):
 def test_spin_chains(delta, bond, exact, above):
     """L. Hulthen 1938; free fermions.  The number that is returned is that of the state, which is right-canonical."""
     found = uniform.ground_state(uniform.xxz(delta), bond, conserve="Sz", starts=1)
-    assert isinstance(found.state, SymmetricUniformMPS)
+    assert found.state.conserved.names == ("Sz",)
     assert found.converged
     assert 0 < found.energy - exact < above
     assert found.state.bonds == (bond,) * 3
@@ -112,24 +111,23 @@ def test_correlations_by_charge_and_entanglement():
     assert uniform.correlation_length(plain) == pytest.approx(max(lengths), rel=1e-9)
     assert uniform.entanglement_entropy(state) == pytest.approx(uniform.entanglement_entropy(plain), abs=1e-10)
     assert uniform.fidelity(state, plain) == pytest.approx(1.0, abs=1e-10)
-    with pytest.raises(ArgumentError, match="definite charge"):
+    with pytest.raises(ArgumentError, match="states that conserve"):
         uniform.correlation_length(plain, 2)
 
 
 def rough_copy(state):
     rng = np.random.default_rng(1)
     tensors = [t + 0.3 * qad.symmetric.random(t.legs, seed=rng, split=1) for t in state]
-    return SymmetricUniformMPS(tensors, state.conserved, state.sector)
+    return UniformMPS(tensors, state.conserved)
 
 
 def test_any_gauge_has_a_schmidt_form():
     """Random tensors of definite charge, not canonical: the same entropies and energies as of the dense ones."""
     state = uniform.ground_state(uniform.xxz(1.0), 8, conserve="Sz", starts=1, maxiter=3).state
     rough = rough_copy(state)
-    tensors, weights = schmidt_form(rough)
+    again, weights = uniform_schmidt_form(rough)
     for w, values in zip(weights, uniform.uniform_schmidt_form(rough.without_symmetry())[1], strict=True):
         np.testing.assert_allclose(np.sort(w)[::-1], values, atol=1e-7)
-    again = SymmetricUniformMPS(tensors, state.conserved, state.sector)
     energy = uniform.energy_density(rough, uniform.xxz(1.0))
     assert uniform.energy_density(again, uniform.xxz(1.0)) == pytest.approx(energy, abs=1e-10)
     low = uniform.ground_state(uniform.xxz(1.0), 8, start=rough)
@@ -149,19 +147,21 @@ def test_starts_grow_and_derivatives_pass():
     slope = qad.grad(lambda delta: uniform.energy_density(large.state, uniform.xxz(delta)))(2.0)
     assert slope == pytest.approx(uniform.energy_density(large.state, zz), abs=1e-10)
     gradient = qad.grad(lambda psi: uniform.energy_density(psi, uniform.xxz(2.0)))(large.state)
-    assert isinstance(gradient, SymmetricUniformMPS)
+    assert isinstance(gradient, UniformMPS) and gradient.conserved == large.state.conserved
     assert max(float(g.norm()) for g in gradient) < 1e-6  # a minimum
 
 
 def test_files_hold_states(tmp_path):
     state = uniform.ground_state(hopping(), 4, 2, conserve=("N", "parity"), sector=(1, 1), starts=1).state
     state.save(tmp_path / "state.npz")
-    again = SymmetricUniformMPS.load(tmp_path / "state.npz")
+    again = UniformMPS.load(tmp_path / "state.npz")
     assert again.sector == (1, 1)
     assert all(np.array_equal(a.data, b.data) and a.legs == b.legs for a, b in zip(state, again, strict=True))
     state.without_symmetry().save(tmp_path / "plain.npz")
-    with pytest.raises(ArgumentError, match="holds no SymmetricUniformMPS"):
-        SymmetricUniformMPS.load(tmp_path / "plain.npz")
+    assert UniformMPS.load(tmp_path / "plain.npz").conserved is None
+    qad.mps.MPS.random(4, 2).save(tmp_path / "finite.npz")
+    with pytest.raises(ArgumentError, match="holds no UniformMPS"):
+        UniformMPS.load(tmp_path / "finite.npz")
 
 
 def test_bad_input():
@@ -189,13 +189,15 @@ def test_bad_input():
         uniform.ground_state(H, 4, start=state, conserve="parity")
     with pytest.raises(ShapeError, match="does not fit"):
         uniform.ground_state(uniform.heisenberg(1), 4, start=state)
-    with pytest.raises(ArgumentError, match="without_symmetry"):
-        uniform.evolve(state, np.zeros((2,) * 4), 0.1, 1)
+    raising = np.zeros((2,) * 4)
+    raising[0, 0, 1, 0] = raising[1, 0, 0, 0] = 1.0
+    with pytest.raises(ArgumentError, match="charges"):
+        uniform.evolve(state, raising, 0.1, 1)
     with pytest.raises(ShapeError, match="site 0 needs a SymTensor"):
-        SymmetricUniformMPS([state[0].conj(), state[1]], state.conserved, 0)
+        UniformMPS([state[0].conj(), state[1]], state.conserved)
     wider = uniform.ground_state(H, 6, start=state, maxiter=1).state
     with pytest.raises(ShapeError, match="bond left of site 0"):
-        SymmetricUniformMPS([wider[0], state[1]], state.conserved, 0)
+        UniformMPS([wider[0], state[1]], state.conserved)
 
 
 @pytest.mark.parametrize("delta, bond", [(-1.0, 8), (-1.5, 2)])
@@ -230,3 +232,18 @@ def test_sectors_are_looked_for_until_none_is_lower():
         found = [uniform.ground_state(H, conserve=("N", "Sz"), sector=(2, 0), seed=seed) for seed in seeds]
         assert all(x.converged and 0 < x.energy - exact < 4.5e-3 for x in found)
         assert found[0].energy == pytest.approx(found[-1].energy, abs=1e-9)
+
+
+@pytest.mark.parametrize("order, imaginary", [(2, False), (4, True)])
+def test_evolutions_are_those_without_charges(order, imaginary):
+    """A quench of the coupling; sectors of the bonds are found on the way."""
+    state = uniform.ground_state(uniform.xxz(3.0), 6, conserve="Sz", starts=1).state
+    exchange = np.zeros((4, 4))
+    exchange[1, 2] = exchange[2, 1] = 0.5
+    h = (exchange + np.diag([0.1, -0.1, -0.1, 0.1])).reshape((2,) * 4)
+    args = {"time": 0.4, "steps": 8, "bond": 24, "order": order, "imaginary": imaginary}
+    found, plain = uniform.evolve(state, h, **args), uniform.evolve(state.without_symmetry(), h, **args)
+    assert found.conserved == state.conserved and found.bond == plain.bond
+    assert uniform.energy_density(found, h) == pytest.approx(uniform.energy_density(plain, h), abs=1e-10)
+    assert uniform.fidelity(found, plain) == pytest.approx(1.0, abs=1e-10)
+    assert uniform.entanglement_entropy(found) == pytest.approx(uniform.entanglement_entropy(plain), abs=1e-9)

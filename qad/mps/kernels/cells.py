@@ -1,0 +1,162 @@
+"""The operator of a cell that repeats, as sweeps over infinite chains meet it: one kernel for each kind of tensor.
+
+The first channel of every bond has placed nothing yet, and the last one a whole term.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from qad.mps.charges.uniform_channels import UniformChannels
+from qad.mps.kernels.charged import Operator
+from qad.mps.kernels.charged_terms import Effective
+from qad.mps.kernels.dense import Rows
+from qad.symmetric.contraction import contraction
+from qad.symmetric.create import from_dense
+from qad.symmetric.sparse import Entries, applied
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.mps.charges.quantities import Quantities
+    from qad.mps.kernels.dense_terms import Apply
+    from qad.symmetric.tensor import SymTensor
+    from qad.typing import DTypeLike
+
+
+def cell_of(H: Sequence[np.ndarray], dtype: DTypeLike, conserved: Quantities | None = None) -> Any:
+    """The kernel of a cell, for states that conserve quantities, as the sites count them from the mean, or none."""
+    return DenseCell(H, dtype) if conserved is None else ChargedCell(H, dtype, conserved)
+
+
+def ends_of(tensors: Sequence[np.ndarray]) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Multiples of 1 left, and right, of every channel of each bond: 1 in one of them, unknown in the others."""
+    counts = [tensors[0].shape[0], *(w.shape[1] for w in tensors)]
+    found = []
+    for channel in (0, -1):
+        multiples = [np.full(count, np.nan) for count in counts]
+        for row in multiples:
+            row[channel] = 1.0
+        found.append(multiples)
+    return found[0], found[1]
+
+
+def steps_to_nothing(tensors: Sequence[np.ndarray]) -> int | None:
+    """After how many cells all terms have ended that had begun; None where some never do."""
+    going = np.eye(tensors[0].shape[0] - 2, dtype=bool)
+    for w in tensors:
+        going = going @ w[1:-1, 1:-1].any(axis=(2, 3))
+    cells, power = 1, going
+    while power.any() and cells <= len(going):
+        cells, power = cells + 1, power @ going
+    return None if power.any() else cells
+
+
+class DenseCell(Rows):
+    """The cell of an operator, for states of arrays.
+
+    Attributes
+    ----------
+    H : list of arrays (left, right, out, in)
+    steps : int or None
+        After how many cells all terms have ended; None where some never do.
+    """
+
+    def __init__(self, H: Sequence[np.ndarray], dtype: DTypeLike):
+        super().__init__(H, dtype)
+        self.identities: tuple[list[np.ndarray], list[np.ndarray]] = ends_of(self.H)
+        self.steps: int | None = steps_to_nothing(self.H)
+
+    def __len__(self) -> int:
+        return len(self.H)
+
+    def taken(self, environment: np.ndarray, channel: int, ahead: bool) -> np.ndarray:
+        """The first (0) or the last (1) channel of an environment, legs (bra, ket)."""
+        return np.ascontiguousarray(environment[:, -channel])
+
+    def placed(self, matrix: np.ndarray, channel: int, ahead: bool) -> np.ndarray:
+        """An environment of nothing but this matrix in the first (0) or the last (1) channel."""
+        a, b = matrix.shape
+        found = np.zeros((a, self.H[0].shape[0], b), np.result_type(matrix, self.H[0]))
+        found[:, -channel] = matrix
+        return found
+
+    def inner(self, environment: np.ndarray, ahead: bool) -> np.ndarray:
+        """An environment without its first and last channels."""
+        found = environment.copy()
+        found[:, 0] = found[:, -1] = 0
+        return found
+
+
+class ChargedCell(Operator):
+    """The cell of an operator, for states that conserve; as `DenseCell`, of environments sector by sector.
+
+    A channel of an environment is taken from it, or put in its place, by a product with a unit vector.
+
+    Attributes
+    ----------
+    out, into : list of Entries
+        Of the first and the last channel left of the cell; they join a leg of an environment on the left, or are one.
+    between : list of Entries or None
+        For each bond what leaves out both, a map from the channels to those in between; None where there are none.
+    """
+
+    def __init__(self, H: Sequence[np.ndarray], dtype: DTypeLike, conserved: Quantities):
+        tensors = [w.astype(np.result_type(w.dtype, dtype)) for w in H]
+        super().__init__(tensors, conserved, UniformChannels(tensors, conserved))
+        self.known: tuple[list[np.ndarray], list[np.ndarray]] = ends_of(self.tensors)
+        self.steps: int | None = steps_to_nothing(self.tensors)
+        bonds = range(len(self.tensors))
+        self.out: list[list[Entries]] = [[self.unit(bond, k, True) for k in (0, -1)] for bond in bonds]
+        self.into: list[list[Entries]] = [[self.unit(bond, k, False) for k in (0, -1)] for bond in bonds]
+        self.between: list[Entries | None] = [self.without_ends(bond) for bond in bonds]
+
+    def __len__(self) -> int:
+        return len(self.tensors)
+
+    def unit(self, bond: int, channel: int, out: bool) -> Entries:
+        """The unit vector of a channel."""
+        leg, order = self.channels.legs[bond], self.channels.orders[bond]
+        return Entries(from_dense(np.eye(len(order))[channel][order], (leg if out else leg.conj(),)))
+
+    def without_ends(self, bond: int) -> Entries | None:
+        """The map on channels that leaves out the first and the last one."""
+        leg, order = self.channels.legs[bond], self.channels.orders[bond]
+        inner = (order != 0) & (order != len(order) - 1)
+        return Entries(from_dense(np.diag(inner.astype(float)), (leg, leg.conj()))) if inner.any() else None
+
+    def taken(self, environment: SymTensor, channel: int, ahead: bool, bond: int = 0) -> SymTensor:
+        """The first (0) or the last (1) channel of an environment, legs (bra, ket)."""
+        return applied((self.out if ahead else self.into)[bond][channel], environment, ((1,), (0,)), (0, 1), 1)
+
+    def placed(self, matrix: SymTensor, channel: int, ahead: bool) -> SymTensor:
+        """An environment of nothing but this matrix in the first (0) or the last (1) channel."""
+        return applied((self.into if ahead else self.out)[0][channel], matrix, ((), ()), (0, 2, 1), 1)
+
+    def inner(self, environment: SymTensor, ahead: bool, bond: int = 0) -> SymTensor:
+        """An environment without its first and last channels."""
+        if self.between[bond] is None:
+            return environment * 0.0
+        return applied(self.between[bond], environment, ((1,), (0 if ahead else 1,)), (0, 2, 1), 1)
+
+    def effective(
+        self, site: int, size: int, left: SymTensor, right: SymTensor, centre: SymTensor
+    ) -> tuple[Apply, SymTensor]:
+        """As of an open chain; of a matrix on a bond what has ended left of it, or not begun, is one product each."""
+        if size:
+            return super().effective(site, size, left, right, centre)
+        centre = centre.resplit(1)
+        ended, begun = self.taken(left, 1, True, site), self.taken(right, 0, False, site).transpose(1, 0)
+        parts = Effective(ended, begun, None, None, centre)
+        if self.between[site] is None:
+            return parts, centre
+        across = self.inner(left, True, site)  # a' v a
+        first = contraction(across.layout, centre.layout, (2,), (0,))  # a' v b
+        second = contraction(first.out, right.layout, (1, 2), (1, 2))  # a' b'
+
+        def apply(x: np.ndarray) -> np.ndarray:
+            return parts(x) + second.run(first.run(across.data, x), right.data)
+
+        return apply, centre
