@@ -31,6 +31,7 @@ def excitations(
     k: int = 1,
     *,
     other: UniformMPS | None = None,
+    charge: int | tuple[int, ...] | None = None,
 ) -> NDArray[np.float64]:
     """The lowest energies of excitations of a momentum above the ground state, by the quasi-particle ansatz; plain.
 
@@ -53,6 +54,9 @@ def excitations(
         Another ground state, of the same energy, which stands right of the excitation: then these are kinks.  A
         symmetry of single sites has to relate both.  Their momentum counts from where the overlap of both states per
         cell is positive.
+    charge : int or tuple of int, optional
+        For a state that conserves: only excitations that add this charge, such as 2 for a spin flipped up (in units of
+        2 Sz).  Momenta are those of the state's own cell then.
 
     Returns
     -------
@@ -64,7 +68,7 @@ def excitations(
     ------
     ArgumentError
         If `h` is not Hermitian or does not fit, or a state is a sum of several, or not a stationary point; if both
-        states are the same, or have different energies.
+        states are the same, or have different energies; for a `charge` of kinks, or of a state that conserves nothing.
     ConvergenceError
         If the eigenvalue solver does not converge.
 
@@ -81,7 +85,10 @@ def excitations(
     >>> round(float(qad.mps.uniform.excitations(H, up, 0.0, other=down)[0]), 6)  # exact: 2 (1 - g)
     1.0
     """
-    h, state, other = h.mpo() if isinstance(h, UniformOpSum) else h, ordinary(state), ordinary(other)
+    if charge is not None and (getattr(state, "conserved", None) is None or other is not None):
+        raise ArgumentError("charge= is of excitations of one state that conserves, of ground_state(..., conserve=)")
+    h, other = h.mpo() if isinstance(h, UniformOpSum) else h, ordinary(other)
+    state = ordinary(state) if charge is None else state
     for psi in (state, other)[: 1 if other is None else 2]:
         check_term(psi, h)
         check_single(psi)
@@ -90,6 +97,9 @@ def excitations(
     momentum, k = float(real_number(momentum, "momentum")), site_count(k, 1, "k")
     H = h if isinstance(h, UniformMPO) else of_neighbours(h)
     with blas_for(state.bond):
+        if charge is not None:
+            quantum = state.conserved.symmetry.charge(charge)
+            return Particle(H.repeated(len(state)), state, momentum * len(state), charge=quantum).lowest(k)
         short = [shortest(psi, len(H)) for psi in (state, other) if psi is not None]
         if len({len(psi) for psi in short}) == 1:
             state, other = short[0], None if other is None else short[1]

@@ -24,15 +24,18 @@ from qad.mps.uniform.canonical import DIFFERENT
 from qad.mps.uniform.krylov import solution
 from qad.mps.uniform.mixed import Mixed
 from qad.mps.uniform.schur import PRODUCTS
+from qad.mps.uniform.state import UniformMPS
 from qad.mps.uniform.transfer import largest_two, leading
 from qad.mps.uniform.vumps import Vumps
+from qad.symmetric.generic import dense
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
     from qad.mps.kernels.dense_terms import Apply
-    from qad.mps.uniform.state import UniformMPS
+    from qad.symmetric.groups import Charge
+    from qad.symmetric.legs import Leg
 
 PRECISION = 1e-10  # residuals, beside the scale of the Hamiltonian
 EQUAL = 1e-5  # differences of two ground states, beside the scale: of finite bonds, half of it errors of kinks
@@ -48,10 +51,14 @@ class Particle:
         Of a step by one cell.
     beyond : Mixed
         The ground state right of B: the one left of it, but for kinks.
+    form : Mixed
+        The last ground state that was prepared, as it was given: with charges, or without.
     ground : float
         What the effective operator of a site gives for the ground state.
     bases : list of arrays
         Orthonormal columns beside the left isometry of every site; B is one of them times a matrix of `shapes`.
+    kept : array of int or None
+        The coefficients of all B that carry the charge that is asked for.
     """
 
     H: DenseCell
@@ -64,10 +71,15 @@ class Particle:
     lefts: list[np.ndarray]
     rights: list[np.ndarray]
     sites: list[Apply]
+    form: Mixed
     bases: list[np.ndarray]
     shapes: list[tuple[int, int]]
+    kept: np.ndarray | None
 
-    def __init__(self, H: UniformMPO, state: UniformMPS, momentum: float, other: UniformMPS | None = None):
+    def __init__(
+        self, H: UniformMPO, state: UniformMPS, momentum: float, other: UniformMPS | None = None,
+        charge: Charge | None = None,
+    ):  # fmt: skip
         self.scale = size_of(H) or 1.0
         self.phase = np.exp(1j * momentum) * (1 if other is None else sign_between(state, other))
         if abs(self.phase.imag) < 1e-15:
@@ -85,10 +97,14 @@ class Particle:
         _, self.rights, second = (self.lefts, rights, self.ground) if other is None else self._around(self.beyond)
         self.check_equal(self.ground, second, "energies across a bond")
         self.ground = (self.ground + second) / 2
-        self.bases = [
-            np.linalg.svd(x.reshape(-1, x.shape[2]))[0][:, x.shape[2] :] for x in self.psi.lefts
-        ]  # fmt: skip
+        flat = [x.reshape(-1, x.shape[2]) for x in self.psi.lefts]
+        if charge is None:
+            self.bases, labels = [np.linalg.svd(x)[0][:, x.shape[1] :] for x in flat], None
+        else:
+            pairs = [complement(*row) for row in zip(flat, *labels_of(self.form), strict=True)]
+            self.bases, labels = [basis for basis, _ in pairs], [found for _, found in pairs]
         self.shapes = [(b.shape[1], x.shape[2]) for b, x in zip(self.bases, self.beyond.rights, strict=True)]
+        self.kept = None if labels is None else carrying(charge, labels, self.form)
         self.sites = [
             self.H.effective(n, 1, self.lefts[n], self.rights[n], self.tensor(n, np.zeros(shape)))[0]
             for n, shape in enumerate(self.shapes)
@@ -96,7 +112,8 @@ class Particle:
 
     def _prepared(self, H: UniformMPO, state: UniformMPS) -> tuple[Mixed, float]:
         """The mixed form of a state and its energy per site.  Raises unless the state is a stationary point."""
-        psi = Mixed.of(type(state)([t.astype(self.dtype) for t in state]))
+        self.form = Mixed.of(UniformMPS([t.astype(self.dtype) for t in state], state.conserved))
+        psi = dense_form(self.form)
         search = Vumps(DenseCell(list(H), self.dtype), psi, self.scale)
         search.look()
         search.slope = PRECISION * self.scale
@@ -129,19 +146,27 @@ class Particle:
 
     def lowest(self, k: int) -> np.ndarray:
         """The lowest levels."""
-        size = sum(rows * columns for rows, columns in self.shapes)
+        size = sum(rows * columns for rows, columns in self.shapes) if self.kept is None else len(self.kept)
         if k > size:
             raise ArgumentError(f"this bond dimension has {size} excitations, not {k}")
         if size <= max(2 * k + 2, 20):
-            matrix = np.array([self.apply(x) for x in np.eye(size, dtype=self.dtype)]).T
+            matrix = np.array([self.among(x) for x in np.eye(size, dtype=self.dtype)]).T
             return np.linalg.eigvalsh((matrix + matrix.conj().T) / 2)[:k]
-        operator = scipy.sparse.linalg.LinearOperator((size, size), self.apply, dtype=self.dtype)
+        operator = scipy.sparse.linalg.LinearOperator((size, size), self.among, dtype=self.dtype)
         start = np.random.default_rng(0).standard_normal(size).astype(self.dtype)
         try:
             found = scipy.sparse.linalg.eigsh(operator, k, which="SA", v0=start, tol=1e-8, return_eigenvectors=False)
         except scipy.sparse.linalg.ArpackNoConvergence as error:
             raise ConvergenceError(f"the {k} lowest excitations were not found: ask for more, or for fewer") from error
         return np.sort(found)
+
+    def among(self, x: np.ndarray) -> np.ndarray:
+        """`apply` among the coefficients that carry the charge; what conserves leads to no others."""
+        if self.kept is None:
+            return self.apply(x)
+        whole = np.zeros(sum(rows * columns for rows, columns in self.shapes), self.dtype)
+        whole[self.kept] = x.reshape(-1)
+        return self.apply(whole)[self.kept]
 
     def apply(self, x: np.ndarray) -> np.ndarray:
         """The effective Hamiltonian, less the energy of the ground state, on all B as one vector."""
@@ -257,3 +282,51 @@ def sign_between(one: UniformMPS, two: UniformMPS) -> complex:
     if abs(first) > (1 - DIFFERENT) * np.sqrt(norms[0] * norms[1]):
         raise ArgumentError("both states are the same, and no kink joins them: leave out other=")
     return 1.0 if abs(first) < DIFFERENT else complex(first / abs(first))
+
+
+def dense_form(psi: Mixed) -> Mixed:
+    """A mixed form of arrays, the basis of sites in their own order."""
+    if psi.conserved is None:
+        return psi
+    back = [np.argsort(order) for order in psi.conserved.orders]
+    lefts, rights = (
+        [dense(x)[:, order] for x, order in zip(row, back, strict=True)] for row in (psi.lefts, psi.rights)
+    )
+    return Mixed(lefts, rights, [dense(c) for c in psi.bonds])
+
+
+def labels_of(psi: Mixed) -> tuple[list[list[Charge]], list[list[Charge]]]:
+    """The charges of rows (a, s) and of columns b of the left isometry of every site."""
+    plus = psi.conserved.symmetry.plus
+    rows, columns = [], []
+    for x, order in zip(psi.lefts, psi.conserved.orders, strict=True):
+        physical = [every(x.legs[1])[i] for i in np.argsort(order)]
+        rows.append([plus(one, two) for one in every(x.legs[0]) for two in physical])
+        columns.append(every(x.legs[2]))
+    return rows, columns
+
+
+def every(leg: Leg) -> list[Charge]:
+    """The charge of each index of a leg."""
+    return [charge for charge, dim in zip(leg.charges, leg.dims, strict=True) for _ in range(dim)]
+
+
+def complement(x: np.ndarray, rows: list[Charge], columns: list[Charge]) -> tuple[np.ndarray, list[Charge]]:
+    """Orthonormal columns beside those of an isometry, charge by charge, and the charge of each."""
+    found, labels = [np.zeros((len(x), 0), x.dtype)], []
+    for charge in sorted(set(rows)):
+        at, of = ([i for i, q in enumerate(row) if q == charge] for row in (rows, columns))
+        beside = np.linalg.svd(x[np.ix_(at, of)])[0][:, len(of) :] if of else np.eye(len(at))
+        block = np.zeros((len(x), beside.shape[1]), x.dtype)
+        block[at] = beside
+        found.append(block)
+        labels += [charge] * beside.shape[1]
+    return np.concatenate(found, axis=1), labels
+
+
+def carrying(charge: Charge, labels: list[list[Charge]], psi: Mixed) -> np.ndarray:
+    """The places of all coefficients of B that carry a charge: beside that of the bond on the right."""
+    minus = psi.conserved.symmetry.minus
+    right = [every(x.legs[2]) for x in psi.rights]
+    changes = [minus(one, two) for row, bond in zip(labels, right, strict=True) for one in row for two in bond]
+    return np.array([i for i, change in enumerate(changes) if change == charge], int)

@@ -145,3 +145,17 @@ def test_bad_input():
         uniform.excitations(H, state, 0.0, 9)
     with pytest.raises(ArgumentError, match="momentum"):
         uniform.excitations(H, state, 1j)
+
+
+@pytest.mark.parametrize("make, cell, bond", [(lambda: uniform.heisenberg(1), 1, 12), (lambda: uniform.xxz(3.0), 2, 8)])
+def test_excitations_by_charge_are_those_of_all(make, cell, bond):
+    """Of spins 1 the triplet at pi, a third each; of domain walls in pairs."""
+    H = make()
+    state = uniform.ground_state(H, bond, cell, conserve="Sz", starts=1).state
+    momentum = np.pi / cell
+    found = [uniform.excitations(H, state, momentum, 2, charge=q) for q in (-2, 0, 2)]
+    np.testing.assert_allclose(found[0], found[2], atol=1e-6)
+    every = uniform.excitations(H, uniform.UniformMPS(state.without_symmetry().tensors), momentum, 3)
+    np.testing.assert_allclose(np.sort(np.concatenate(found))[:3], every, atol=1e-7)
+    with pytest.raises(ArgumentError, match="charge= is of excitations of one state that conserves"):
+        uniform.excitations(H, state.without_symmetry(), momentum, charge=2)
