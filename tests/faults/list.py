@@ -437,6 +437,24 @@ FAULTS = [
         "circuit/noise/test_noise.py",
     ),
     Fault(
+        "circuit/noise/frames.py",
+        "first ^= second & 1",
+        "first ^= second & 2",
+        "circuit/noise/test_trajectories.py taken",
+    ),
+    Fault(
+        "circuit/noise/batches.py",
+        "bits & ~(1 << site.into) | taken << site.into",
+        "bits | taken << site.into",
+        "circuit/noise/test_trajectories.py taken",
+    ),
+    Fault(
+        "circuit/observables/energies.py",
+        "[2 * of_value * ans[2].conj()]",
+        "[2 * of_value * ans[2]]",
+        "circuit/observables/test_energies.py",
+    ),
+    Fault(
         "circuit/observables/operators.py",
         "return (psi.conj() * act(observable, psi, n)).sum(-1).real",
         "return (psi * act(observable, psi, n)).sum(-1).real",

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from types import ModuleType
 
+    from qad.circuit.noise.frames import Stretch
     from qad.circuit.noise.jumps import Plan
-    from qad.circuit.noise.strings import Stretch
     from qad.circuit.program.ir import Program
 
 TOGETHER = 2**22  # amplitudes, or entries of gates, of the states of a batch
@@ -90,21 +90,21 @@ def draw(
 
     They follow from uniform numbers (T, S) and the gates' entries.
     """
-    drawing = Drawing(plan, {"real": real[0, 0], "complex": complex_[0, 0]}, kraus, uniforms, engine)
+    draws = Draws(plan, {"real": real[0, 0], "complex": complex_[0, 0]}, kraus, uniforms, engine)
     zero, one, every = np.zeros((1, 2**plan.program.n), dtype), np.zeros(1, np.int64), np.arange(len(uniforms))
     zero[0, 0] = 1
     todo, out, which = [Batch(0, zero, one, one, one, every, 0 * every)], [], 0 * every
     while todo:
         batch = todo.pop()
-        if batch.at < len(drawing.stretches):
-            todo += drawing.after(batch)
+        if batch.at < len(draws.stretches):
+            todo += draws.after(batch)
         else:
             which[batch.members] = sum(map(len, out)) + batch.parents[batch.groups]
             out.append(batch.states)
-    return np.concatenate(out), which, drawing.choices
+    return np.concatenate(out), which, draws.choices
 
 
-class Drawing:
+class Draws:
     """What one call draws from, uniform numbers (T, S) among it, and the choices so far."""
 
     plan: Plan

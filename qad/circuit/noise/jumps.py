@@ -2,7 +2,7 @@
 
 A channel, a measurement or a reset is a site, which takes one of its Kraus matrices.  Where these are multiples of
 unitary matrices, their probabilities depend on no state: all that a trajectory takes in a stretch of such sites is
-drawn beforehand, and the stretch is one circuit (`qad.circuit.noise.strings`).  Other sites stand at the end of a
+drawn beforehand, and the stretch is one circuit (`qad.circuit.noise.frames`).  Other sites stand at the end of a
 stretch; what is taken there is the first gate of the next.
 """
 
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from qad.circuit.noise.channels import Channel, opened
+from qad.circuit.noise.frames import Stretch, StretchBuilder
 from qad.circuit.noise.kraus import FIXED
-from qad.circuit.noise.strings import Builder, Stretch
 from qad.circuit.program.analysis import program_of
 from qad.core.errors import ArgumentError
 
@@ -88,16 +88,16 @@ def condition(when: tuple[tuple[int, int], ...]) -> tuple[int, int]:
 def stretches_of(plan: Plan, kinds: tuple[str, ...]) -> list[Stretch]:
     """The stretches of a plan whose sites are of these kinds: "string", "unitary" or "state"."""
     n, found = plan.program.n, []
-    builder = Builder(n)
+    builder = StretchBuilder(n)
     for when, number in plan.order:
         if when != builder.condition:
             found.append(builder.stretch())
-            builder = Builder(n, when)
+            builder = StretchBuilder(n, when)
         if number >= 0:
             builder.gate(plan.program.instructions[number])
         elif kinds[-1 - number] == "state":
             found.append(builder.stretch(-1 - number))
-            builder = Builder(n)
+            builder = StretchBuilder(n)
             builder.jump(plan.sites[-1 - number].qubits)
         else:
             builder.error(-1 - number, plan.sites[-1 - number].qubits, kinds[-1 - number])

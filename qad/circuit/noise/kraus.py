@@ -27,7 +27,7 @@ class Kraus:
     entries : array (K, d * d)
         Of the matrices; of the unitary ones, if they are multiples of those.
     letters : array of uint8 (K, k) or None
-        Of Pauli strings, see `qad.circuit.noise.strings.Strings`.
+        Of Pauli strings, see `qad.circuit.noise.frames.PauliFrames`.
     chances : array (K,)
         The probabilities where they depend on no state.
     squares, diagonal : arrays (K, d * d), (K, d)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from qad.circuit.engines.choice import engine_of
 from qad.circuit.gates.checks import check_qubits, check_stack, check_values
 from qad.circuit.gates.table import given
 from qad.circuit.noise.channels import Channel
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, Self
 
-    from qad.typing import Array, ArrayLike, DTypeLike
+    from qad.typing import ArrayLike, DTypeLike
 
 
 MOST_BITS = 62  # as many as an integer holds beside its sign
@@ -33,16 +32,10 @@ class Steps(Builder):
     noisy: ClassVar[bool] = True
 
     def __init__(self, n: int, bits: int = 0, dtype: DTypeLike = complex, engine: str = "auto"):
-        super().__init__(n)
+        super().__init__(n, dtype, engine)
         if isinstance(bits, bool) or not isinstance(bits, (int, np.integer)) or not 0 <= bits <= MOST_BITS:
             raise ArgumentError(f"bits is the number of classical bits, from 0 to {MOST_BITS}, not {bits!r}")
         self.bits: int = int(bits)
-        self.initial: Array | None = None
-        self.dtype: np.dtype[Any] = np.dtype(dtype)
-        self.engine: str = engine
-        if self.dtype not in (np.complex128, np.complex64):
-            raise ArgumentError(f"a circuit's dtype is complex128 or complex64, not {self.dtype}")
-        engine_of(engine)
 
     def copy(self) -> Self:
         """A circuit of the same operations, which may be changed independently."""

@@ -60,7 +60,7 @@ def slope(g: Array, c: Array, psi: Array, *, strings: Strings, engine: ModuleTyp
     return image
 
 
-def transposed(c, strings):
+def transposed(c: Array, strings: Strings) -> Array:
     """The coefficients of the transposed operator."""
     return c * strings.transposing
 

@@ -76,12 +76,7 @@ class Circuit(Builder, Views):
     def __init__(
         self, n: int, initial: ArrayLike | MPS | None = None, dtype: DTypeLike = complex, engine: str = "auto"
     ):
-        super().__init__(n)
-        self.dtype: np.dtype[Any] = np.dtype(dtype)
-        if self.dtype not in (np.complex128, np.complex64):
-            raise ArgumentError(f"a circuit's dtype is complex128 or complex64, not {self.dtype}")
-        self.engine: str = engine
-        engine_of(engine)
+        super().__init__(n, dtype, engine)
         self.initial: Array | MPS | None = None if initial is None else check_initial(initial, self.n)
 
     # -- the state -------------------------------------------------------------------------------

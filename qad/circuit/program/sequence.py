@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+
+from qad.circuit.engines.choice import engine_of
 from qad.circuit.gates.checks import check_angle, check_count
 from qad.circuit.gates.parameters import joined
 from qad.circuit.program.analysis import program_of
@@ -12,11 +15,9 @@ from qad.core.errors import ArgumentError, ShapeError
 if TYPE_CHECKING:
     from typing import Any, Self
 
-    import numpy as np
-
     from qad.circuit.program.ir import Operation
     from qad.mps.chain.state import MPS
-    from qad.typing import Array, ArrayLike
+    from qad.typing import Array, ArrayLike, DTypeLike
 
 
 class Sequence:
@@ -34,9 +35,12 @@ class Sequence:
     dtype: np.dtype[Any]
     engine: str
 
-    def __init__(self, n: int):
-        self.n = check_count(n)
-        self.operations, self.matrices = [], []
+    def __init__(self, n: int, dtype: DTypeLike, engine: str):
+        self.n, self.dtype, self.engine = check_count(n), np.dtype(dtype), engine
+        if self.dtype not in (np.complex128, np.complex64):
+            raise ArgumentError(f"a circuit's dtype is complex128 or complex64, not {self.dtype}")
+        engine_of(engine)
+        self.operations, self.matrices, self.initial = [], [], None
         self._chunks, self._size, self._program = [], 0, None
 
     def _append(self, operation):

@@ -1,4 +1,4 @@
-"""Errors on their way through a circuit, so that trajectories with different errors are a batch of the same gates.
+"""Pauli frames: errors on their way through a circuit, which make of trajectories a batch of the same gates.
 
 A Pauli string ``X^x Z^z`` that a state has not undergone yet goes past the gates that follow: ``U P = P U'`` with
 ``U' = P^H U P``, a gate of the same kind with other entries, or, for CNOT, CZ and SWAP, ``U P = P' U`` with another
@@ -30,7 +30,7 @@ ODD = {  # whether a letter of a rotation anticommutes with 1, Z, X and XZ
 }
 
 
-class Strings:
+class PauliFrames:
     """The Pauli strings of G trajectories.
 
     Attributes
@@ -144,7 +144,7 @@ class Stretch(NamedTuple):
         count, gates = len(choices), {}
         reals, complexes = self.program.sizes
         out = {"real": np.zeros((count, reals)), "complex": np.zeros((count, complexes), complex)}
-        waiting = Strings(self.program.n, count)
+        waiting = PauliFrames(self.program.n, count)
         for name, op, start, site in self.moves:
             here = slice(start, start + op.count)
             if name == "string":
@@ -176,13 +176,21 @@ def matrix_on(qubits: tuple[int, ...], source: str = "complex") -> Instruction:
     return Instruction("matrix", qubits, (), 4 ** len(qubits), source)
 
 
-class Builder:
-    """Makes the stretches of a noisy circuit, gate by gate and site by site."""
+class StretchBuilder:
+    """Makes the stretches of a noisy circuit, gate by gate and site by site; strings may wait on qubits `waiting`."""
+
+    n: int
+    condition: tuple[int, int]
+    instructions: list[Instruction]
+    moves: list[Move]
+    errors: list[int]
+    filled: dict[str, int]
+    waiting: set[int]
 
     def __init__(self, n: int, condition: tuple[int, int] = (0, 0)):
         self.n, self.condition = n, condition
         self.instructions, self.moves, self.errors = [], [], []
-        self.filled, self.waiting = {"real": 0, "complex": 0}, set()  # waiting: qubits where strings may
+        self.filled, self.waiting = {"real": 0, "complex": 0}, set()
 
     def put(self, name: str, op: Instruction, of: Instruction | None = None, site: int = -1) -> None:
         """Add an instruction whose entries come next in its vector, and follow from those of the gate `of`."""
