@@ -4,7 +4,7 @@ Every frozen function of the benchmarks and of the examples (those of `tests/fro
 frozen once with all passes, once without each of them, once with ``canonical`` only, which is run with any other, and
 once without any.  The variants take turns, sample by sample; a figure is the least processor time of a turn
 without a pass over that with all: more than 1 is what the pass gains.  Where a pass changes nothing in a program
-there is no figure for replays.  First calls are made with empty caches of plans.
+there is no figure for replays.  First calls are the first two, which record and plan, with empty caches of plans.
 """
 
 import argparse
@@ -108,11 +108,12 @@ def forget_plans():
 
 
 def first_call(freeze, names):
-    """A new frozen function with these passes, and what its first call took."""
+    """A new frozen function with these passes, and what its first two calls took: one records, one plans."""
     with default(names):
         call = freeze()
     forget_plans()
     start = time.process_time()
+    call()
     call()
     return call, time.process_time() - start
 
@@ -120,7 +121,9 @@ def first_call(freeze, names):
 def programs(freeze, names):
     """The programs of a function under these passes, as text."""
     with default(names) as texts:
-        freeze()()
+        call = freeze()
+        call()
+        call()
     return texts
 
 
@@ -133,7 +136,7 @@ def sample(call, times):
 
 
 def measure(freeze, left, rounds=ROUNDS, first=FIRST):
-    """Dict of variant -> (time of a replay, that over the whole's, time of a first call, that over the whole's)."""
+    """Dict of variant -> (time of a replay, that over the whole's, time of the first calls, that over the whole's)."""
     firsts, replays = ({name: [] for name in left} for _ in range(2))
     first_call(freeze, left[WHOLE])  # kernels are compiled, modules imported
     for _ in range(first):
@@ -171,9 +174,9 @@ def lines_of(name):
 
 
 def table(found):
-    """The figures as Markdown: a line for each function, a column for each variant, with its replay and first call."""
+    """The figures as Markdown: a line for each function, a column for each variant, with its replay and first calls."""
     left = [name for name in next(iter(found.values())) if name != WHOLE]
-    lines = [["frozen function", "replay", "first call", *left], ["---"] * (3 + len(left))]
+    lines = [["frozen function", "replay", "first calls", *left], ["---"] * (3 + len(left))]
     for row, figures in found.items():
         replay, _, first, _ = figures[WHOLE]
         lines.append([row, duration(replay), duration(first), *[cell(*figures[name][1::2]) for name in left]])
