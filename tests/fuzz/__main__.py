@@ -6,12 +6,14 @@ More words are handed on: ``python -m tests.fuzz views 0 100000 eager constant b
 
 import gc
 import sys
+import warnings
 from importlib import import_module
 
 import numpy as np
 
 if __name__ == "__main__":
     np.seterr(all="ignore")
+    warnings.simplefilter("ignore")
     kind, first, last, *roads = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), *sys.argv[4:]
     check = import_module(f"tests.fuzz.{kind}").check
     failed = 0

@@ -287,34 +287,36 @@ def draw(seed, length=14):
         made += composed.STEPS
     if seed % FEW == 1:
         made += few_entries.STEPS
-    tries = 0
+    tries, arrays = 0, None
     while len(program.steps) < length and tries < 20 * length:
         tries += 1
-        arrays, _ = program.run(*[x.copy() for x in inputs])
+        if arrays is None:
+            arrays, _ = program.run(*[x.copy() for x in inputs])
         given = arrays[:2]
         free = [k for k, a in enumerate(arrays) if not any(np.shares_memory(a, x) for x in given)]
         free = [k for k in free if isinstance(arrays[k], np.ndarray) and arrays[k].flags.writeable]
         build = making if not free and len(program.steps) < 2 else pick(rng, made)
-        extend(program, inputs, build, rng, arrays, free)
+        arrays = extend(program, inputs, build, rng, arrays, free)
     return program, inputs
 
 
 def extend(program, inputs, build, rng, arrays, free):
-    """Add a step, unless NumPy refuses it or the numbers become too large."""
+    """Add a step, unless NumPy refuses it or the numbers become too large; the arrays then, or None if lost."""
     try:
         drawn = build(rng, arrays, free)
         if drawn is None:
-            return
+            return arrays
         name, step = drawn
         program.steps.append(step)
         arrays, reads = program.run(*[x.copy() for x in inputs])
     except (ValueError, TypeError, IndexError, AttributeError, ZeroDivisionError, qad.QadError):
         if len(program.steps) > len(program.names):
             program.steps.pop()
-        return
+        return None
     last = np.concatenate([np.ravel(a) for a in arrays] + [np.ravel(reads)])
     sizes = [a.size for a in arrays]
     if max(sizes) > 40 or not np.isfinite(last).all() or np.abs(last).max(initial=0) > 50:
         program.steps.pop()
-        return
+        return None
     program.names.append(name)
+    return arrays
