@@ -35,7 +35,7 @@ STEP, SHORT = 0.05, 0.025  # of one step in imaginary time, over the size of a t
 LONG = 1.0  # imaginary time, over the size of a term, beyond which steps grow longer: as its root
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Metts:
     """Samples of minimally entangled typical thermal states; made by `metts`.
 
@@ -46,6 +46,9 @@ class Metts:
     """
 
     states: list[MPS]
+
+    def __repr__(self) -> str:
+        return f"Metts({len(self.states)} samples of {len(self.states[0])} sites)"
 
     def expectation(self, observable: MPO | OpSum) -> tuple[float, float]:
         """The mean of the expectation values of a Hermitian operator, and its standard error.

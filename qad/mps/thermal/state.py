@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 ERROR = 1e-7  # of a purification, by all cuts of the last square
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ThermalState:
     """``exp(-beta H) / Z`` as a purification; made by `thermal_state`.
 
@@ -58,6 +58,11 @@ class ThermalState:
     H: MPO
     beta: Real
     cooling: Cooling = field(metadata={"static": True})
+
+    def __repr__(self) -> str:
+        conserved = self.cooling.conserved
+        charges = f", {', '.join(conserved.names)} conserved" if conserved else ""
+        return f"ThermalState({len(self.H)} sites, beta {self.beta}{charges}, bond at most {self.cooling.bond})"
 
     @property
     def exponent(self) -> MPO:

@@ -213,3 +213,9 @@ def test_samples_with_charges(sector):
     mean, error = found.expectation(H)
     assert abs(mean - levels @ weights / weights.sum()) < 4 * error < 0.5
     assert {psi.sector for psi in found.states} == ({sector} if sector else {-4, -2, 0, 2, 4})
+
+
+def test_results_are_shown_in_a_line():
+    hot = thermal_state(qad.mps.xxz(4, 0.5), 1.0, conserve="Sz")
+    assert repr(hot) == "ThermalState(4 sites, beta 1.0, Sz conserved, bond at most 64)"
+    assert repr(metts(ISING, 0.0, 4)) == "Metts(4 samples of 6 sites)"
