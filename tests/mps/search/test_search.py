@@ -46,7 +46,12 @@ EXACT = [
 
 
 SOLVED = [(method, *case) for method in ("riemannian", "dmrg", "dmrg2") for case in EXACT]
-SOLVED += [(method, *case) for method in ("tebd", "tdvp") for case in EXACT[:2]]
+SOLVED += [
+    ("tebd", *EXACT[1]),
+    ("tdvp", heisenberg(6), 8, -2.4935771338879, 1e-9),
+    pytest.param("tebd", *EXACT[0], marks=pytest.mark.slow),
+    *(pytest.param("tdvp", *case, marks=pytest.mark.slow) for case in EXACT[:2]),
+]
 
 
 @pytest.mark.parametrize("method, H, bond, exact, tolerance", SOLVED, ids=lambda x: x if isinstance(x, str) else "")

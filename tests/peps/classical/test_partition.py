@@ -156,7 +156,7 @@ def test_corners_of_few_states(symmetry):
 @pytest.mark.parametrize("method, beta", [("trg", 0.35), ("hotrg", 0.5)])
 def test_coarse_graining(method, beta):
     found = classical.thermodynamics(
-        lambda b: partition_function(classical.ising(b), chi=8, method=method, steps=16), beta
+        lambda b: partition_function(classical.ising(b), chi=6, method=method, steps=14), beta
     )
     for a, b, error in zip(found, classical.thermodynamics(onsager, beta), (1e-4, 2e-3, 2e-2), strict=True):
         assert a == pytest.approx(b, abs=error)
@@ -188,7 +188,7 @@ def test_coarse_graining_of_small_lattices_is_exact(method):
         (lambda: partition_function(classical.six_vertex(b=1.5), symmetry="c4v"), "leave out"),
         (lambda: partition_function(classical.ising(0.3), symmetry="c4v", method="trg"), "ctmrg"),
         (lambda: partition_function(classical.ising(0.3), boundary=[1, 0, 0]), "boundary"),
-        (lambda: partition_function(classical.ising(CRITICAL), chi=8, maxiter=5), "raise maxiter"),
+        (lambda: partition_function(classical.ising(CRITICAL), chi=4, maxiter=2), "raise maxiter"),
         (lambda: partition_function(-classical.ising(0.3)), "positive"),
         (lambda: classical.spins([[1.0, 2.0], [3.0, 1.0]]), "not symmetric"),
         (lambda: classical.spins(np.eye(2), np.ones(3)), "one for each"),
