@@ -12,7 +12,7 @@ from qad.contract.notation.contractors import contractor_of
 from qad.contract.notation.operands import as_operand, recorded
 from qad.contract.plan.planner import find_plan
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import One, core, primitive, quick, quick_product, rule
+from qad.extend import One, Tensor, core, primitive, quick, quick_product, rule
 from qad.rules.protocol.structured_cotangents import ScaledIdentity
 from qad.rules.shapes.diagonal import matrix_trace
 
@@ -59,6 +59,8 @@ def tr(*factors: ArrayLike) -> Array:
     """
     if len(factors) == 2:
         return _quick_product(*factors)
+    if len(factors) == 1 and type(factors[0]) is Tensor:  # the common case, quickly
+        return _quick_trace(factors[0])
     if (kind := contractor_of(factors)) is not None:
         return _of_kind(kind, factors)
     if len(factors) == 1:
