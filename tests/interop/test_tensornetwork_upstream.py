@@ -10,9 +10,7 @@ from tests.interop.upstream.run import FILES, outcomes
 
 FEW = (
     "backends/numpy/decompositions_test.py",
-    "matrixproductstates/base_mps_test.py",
     "matrixproductstates/finite_mps_test.py",
-    "matrixproductstates/infinite_mps_test.py",
     "tests/ncon_interface_test.py",
     "tests/split_node_test.py",
 )
