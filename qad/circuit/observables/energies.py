@@ -54,8 +54,11 @@ def _vjp(needed, g, ans, theta, c, *, psi, program, strings, engine):
     return [pullback_angles(theta[None, None], psi, ans[1], sum(parts)[None], program=program, engine=engine)[0][0, 0]]
 
 
-def _jvp(tangents, ans, theta, c, **options):
-    return jvp(lambda x: in_steps(x, c, **options), (theta,), (tangents[0],))[1]
+def _jvp(tangents, ans, theta, c, *, psi, program, strings, engine):
+    given = {"program": program, "engine": engine}
+    moving = jvp(lambda x: evolve_angles(x[None, None], psi, **given), (theta,), (tangents[0],))[1]
+    image = apply(c, moving[0], strings=strings, engine=engine)
+    return 2 * (ans[2].conj() * moving[0]).sum().real, moving, image
 
 
 def _batch(batched, *operands, **options):
