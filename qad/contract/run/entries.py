@@ -1,7 +1,7 @@
 """The entries of tables that a compiled loop carries out (`qad.contract.run.compiled.loop`).
 
 Each entry begins with its kind, and goes on with the fields of a named tuple in their order.  What writes a table
-(`qad.contract.run.bytecode`, `qad.mps.energy.sweep_compiled`) makes such tuples; what reads it finds a field at its
+(`qad.contract.run.bytecode`, `qad.mps.energy.sweep_table`) makes such tuples; what reads it finds a field at its
 place among the numbers, of which ``IN_COPY`` and the like have the names.
 """
 

@@ -11,19 +11,18 @@ from qad.contract.run.compiler import has_compiler
 from qad.core.errors import ArgumentError
 from qad.extend import like
 from qad.mps.chain.sandwich import check_quotient, operator_matrices, quotient
-from qad.mps.energy.channel_sweep import Dense, Sparse
-from qad.mps.energy.sweep_compiled import Table
-from qad.mps.energy.sweep_numpy import Steps
+from qad.mps.energy.channel_sweep import Sparse
+from qad.mps.energy.sweep_numpy import Dense, Steps
+from qad.mps.energy.sweep_table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from qad.mps.energy.sweep_numpy import Passage
     from qad.typing import Array, RealNumber, T
 
 HERMITIAN = 1e-6  # |H - H^dagger| / |H| in the Frobenius norm, up to which an operator counts as Hermitian
+INTERPRETED = 4 * CALL  # of a table's entries by NumPy, several of which stand for one call of `Steps`
 EXTREME = 200  # powers of 2 in the size of terms beyond which every site takes its share
-SMALL = 64  # the largest bond for which a table is written
 
 
 class Swept(NamedTuple):
@@ -73,28 +72,26 @@ class Hamiltonian:
         return quotient(tensors, operator_matrices(self.given, np.result_type(*{t.dtype for t in tensors})))
 
     def route(self, bonds: tuple[int, ...], dtype: np.dtype[Any]) -> Table | Steps:
-        """How a state of these bonds is swept: `Steps`, or a `Table` where that takes less time."""
+        """How a state of these bonds is swept: a `Table`, or `Steps` where they take less time."""
         key = bonds, dtype
         if key not in self.routes:
             real = np.result_type(dtype, np.float32).type(0).real.dtype
             kinds = {dtype.kind, *(t.dtype.kind for t in self.tensors)}
             work = np.result_type(real, np.complex64) if "c" in kinds else real
             dense, sparse = self.sites(work)
-            times = [nanoseconds(sites, bonds, work) for sites in (dense, sparse)]
-            if max(bonds) <= SMALL and has_compiler() and nanoseconds(sparse, bonds, work, ENTRY) < min(times):
-                self.routes[key] = Table(sparse, bonds, work)
-            else:
-                self.routes[key] = Steps(dense if times[0] <= times[1] else sparse, work)
+            call = ENTRY if has_compiler() else INTERPRETED
+            is_sparse = nanoseconds(sparse, bonds, work, call) < nanoseconds(dense, bonds, work, CALL)
+            self.routes[key] = Table(sparse, bonds, work) if is_sparse else Steps(dense, work)
         return self.routes[key]
 
-    def sites(self, dtype: np.dtype[Any]) -> list[list[Passage]]:
+    def sites(self, dtype: np.dtype[Any]) -> tuple[list[Dense], list[Sparse]]:
         """The two ways past every site, in the precision of `dtype`."""
         real = dtype.type(0).real.dtype
         cast = distinct_map(lambda t: t.astype(dtype if t.dtype.kind == "c" else real), self.tensors)
-        return [distinct_map(kind, cast) for kind in (Dense, Sparse)]
+        return distinct_map(Dense, cast), distinct_map(Sparse, cast)
 
 
-def nanoseconds(steps: Sequence[Passage], bonds: tuple[int, ...], dtype: np.dtype[Any], call: float = CALL) -> float:
+def nanoseconds(steps: Sequence[Dense | Sparse], bonds: tuple[int, ...], dtype: np.dtype[Any], call: float) -> float:
     """A guess of the time that a route takes, to choose one."""
     element = ELEMENT_ADDED * dtype.itemsize / 16
     multiply = MULTIPLY_ADD * dtype.itemsize / (16 if dtype.kind == "c" else 32)

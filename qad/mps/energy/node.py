@@ -5,8 +5,9 @@
     dE = 2 Re sum_i (d conj(A_i)) [<psi|(H - E)|psi> without conj(A_i)] / <psi|psi>
 
 One sweep from the left gives the energy, and its environments serve the sweep from the right, which closes the
-derivatives by all tensors (`qad.mps.energy.channel_sweep` says how a site is passed).  The Hessian comes from the tape:
-the rule of the derivative differentiates the ordinary sweep of `qad.mps.chain.sandwich` along a direction.
+derivatives by all tensors (`qad.mps.energy.sweep_table`, and `qad.mps.energy.sweep_numpy` for small bonds).  The
+Hessian comes from the tape: the rule of the derivative differentiates the ordinary sweep of `qad.mps.chain.sandwich`
+along a direction.
 """
 
 from __future__ import annotations

@@ -9,11 +9,11 @@ import qad
 from qad.core.errors import ArgumentError
 from qad.mps import MPS, OpSum, blbq, energy, heisenberg, ising, j1j2, long_range_ising
 from qad.mps.chain.sandwich import operator_matrices, quotient
-from qad.mps.energy import hamiltonian
-from qad.mps.energy.channel_sweep import Dense, Sparse
+from qad.mps.energy import hamiltonian, sweep_table
+from qad.mps.energy.channel_sweep import Sparse
 from qad.mps.energy.hamiltonian import Hamiltonian
-from qad.mps.energy.sweep_compiled import Table
 from qad.mps.energy.sweep_numpy import Steps
+from qad.mps.energy.sweep_table import Table
 from tests.cases import Case
 
 COMPLEX = OpSum(6).add(1j, "Sp", 2, "Sm", 5).add(-1j, "Sm", 2, "Sp", 5).add(1.0, "Y", 3).mpo()
@@ -27,7 +27,7 @@ OPERATORS = {
     "exponential": long_range_ising(6, 0.5, 1.0),
     "square": ising(6, 0.7) @ ising(6, 0.7),
 }
-KINDS = [Dense, Sparse, Table]
+KINDS = ["all channels", "table", "table by NumPy"]
 PSI = MPS.random(4, 2, seed=3)
 CASES = [
     Case(lambda *t: energy(MPS(t), heisenberg(4)), PSI.tensors, name="energy"),
@@ -45,11 +45,13 @@ def by_route(kind, H, psi):
     prepared = Hamiltonian(H.tensors)
     work = prepared.route(psi.bonds, psi.dtype).dtype
     dense, sparse = prepared.sites(work)
-    table = kind is Table
-    route = Table(sparse, psi.bonds, work) if table else Steps(dense if kind is Dense else sparse, work)
+    route = Steps(dense, work) if kind == "all channels" else Table(sparse, psi.bonds, work)
     prepared.routes[psi.bonds, psi.dtype] = route
     H.prepared = prepared
-    return qad.value_and_grad(energy)(psi, H)
+    with pytest.MonkeyPatch.context() as patch:
+        if kind == "table by NumPy":
+            patch.setattr(sweep_table, "has_compiler", lambda: False)
+        return qad.value_and_grad(energy)(psi, H)
 
 
 @pytest.mark.parametrize("H", OPERATORS.values(), ids=OPERATORS)
@@ -156,7 +158,7 @@ def test_small_bonds_are_swept_by_a_table(monkeypatch):
 
 def test_a_table_serves_many_gradients_of_one_evaluation():
     psi, H = MPS.random(6, 4, seed=1), heisenberg(6)
-    by_route(Table, H, psi)
+    by_route("table", H, psi)
     _, pullback = qad.vjp(lambda psi: energy(psi, H), psi)
     once, twice = pullback(np.array(1.0))[0], pullback(np.array(2.0))[0]
     np.testing.assert_allclose(2 * once[3], twice[3], rtol=1e-14)

@@ -1,9 +1,10 @@
-"""The sweeps of an energy as one call: what `Sparse` does site by site, as a table (`qad.contract.run.entries`).
+"""The sweeps of an energy with products for few channels, as one table (`qad.contract.run.entries`).
 
-At small bonds Python's calls take longer than the products that they ask for.  So both sweeps are written once as
-tables of products and sums on one block of memory, and a compiled loop (the extra ``fast``) carries them
-out.  The block holds, one after another: the bras as they come, the kets, the derivatives, the coefficients of the
-operator, what the sweep from the right needs of the one from the left, and room for what a site needs.
+Both sweeps past the sites that `qad.mps.energy.channel_sweep` plans are written once as products and sums on one block
+of memory.  At small bonds Python's calls take longer than the products that they ask for: a compiled loop carries the
+table out where there is one (the extra ``fast``), else NumPy does, entry by entry.  The block holds, one after another:
+the bras as they come, the kets, the derivatives, the coefficients of the operator, what the sweep from the right needs
+of the one from the left, and room for what a site needs.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.contract.run.compiler import replay
+from qad.contract.run.compiler import has_compiler, replay
 from qad.contract.run.entries import Add, Product, Rescale, entry
+from qad.mps.energy.sweep_entries import carried_out
 from qad.mps.energy.sweep_numpy import CHECK_EVERY, ROOM
 
 if TYPE_CHECKING:
@@ -38,9 +40,9 @@ class Table:
     """
 
     exponents: int
-    lefts: list[int]
+    rooms: list[int]
+    lefts: list[dict[int, int]]
     halves: list[list[int]]
-    rights: list[int]
     half: int
     other: int
     turned: int
@@ -67,13 +69,14 @@ class Table:
         """Places of what stays of every site, and of what each site uses anew."""
         self.exponents = self._piece(len(self.sites))
         channels = [1, *(site.right for site in self.sites)]
-        self.lefts = [self._piece(w * bond**2) for w, bond in zip(channels, self.bonds, strict=True)]
+        whole = max(w * bond**2 for w, bond in zip(channels, self.bonds, strict=True))
+        self.rooms = [self._piece(whole) for _ in "ab"]  # of environments, by turns
+        self.lefts = [
+            {e: self._piece(a * a) for e in site.early} for site, (a, _, _) in zip(self.sites, self.shapes, strict=True)
+        ]
         self.halves = [
             [self._piece(a * d * end) for _ in site.late]
             for site, (a, d, end) in zip(self.sites, self.shapes, strict=True)
-        ]
-        self.rights = [
-            self._piece(max(w * bond**2 for w, bond in zip(channels, self.bonds, strict=True))) for _ in "ab"
         ]
         most = max((d * max(a, end)) ** 2 for a, d, end in self.shapes)
         self.half, self.other, self.turned = (self._piece(most) for _ in range(3))
@@ -87,9 +90,15 @@ class Table:
         """The sweep from the left."""
         code = Code(self.factors)
         for i, (site, (a, d, end)) in enumerate(zip(self.sites, self.shapes, strict=True)):
-            bra, ket, here, there = self.places[i], self.places[i] + self.length, self.lefts[i], self.lefts[i + 1]
-            for e, block in zip(site.early, self.blocks, strict=False):
-                code.product(here + e * a * a, ket, self.half, a, a, d * end)
+            bra, ket, here, there = (
+                self.places[i],
+                self.places[i] + self.length,
+                self.rooms[i % 2],
+                self.rooms[i % 2 - 1],
+            )
+            for (e, left), block in zip(self.lefts[i].items(), self.blocks, strict=False):
+                code.combine([(1, here + e * a * a, 0)], left, 0, 1, a * a)
+                code.product(left, ket, self.half, a, a, d * end)
                 code.product(bra, self.half, block, d * end, a, d * end, first=True)
             places = {(t, s): (t * d + s) * a for t in range(d) for s in range(d)}
             if site.late:
@@ -113,13 +122,13 @@ class Table:
         for i in reversed(range(len(self.sites))):
             site, (a, d, end) = self.sites[i], self.shapes[i]
             bra, ket, slope = (self.places[i] + k * self.length for k in range(3))
-            here, there = self.rights[(i + 1) % 2], self.rights[i % 2]
+            here, there = self.rooms[i % 2 - 1], self.rooms[i % 2]
             places = {(t, s): (t * end * d + s) * end for t in range(d) for s in range(d)}
             fresh = True
             for e, plan in zip(site.early, site.into_k, strict=True):
                 code.assemble(plan, places, here, end, d * end, self.other)
                 code.product(ket, self.other, self.half, a, d * end, d * end, second=True)
-                fresh = code.into(slope, fresh, self.turned, (self.lefts[i] + e * a * a, self.half, a, a, d * end))
+                fresh = code.into(slope, fresh, self.turned, (self.lefts[i][e], self.half, a, a, d * end))
                 code.product(bra, self.half, there + e * a * a, a, d * end, a, second=True)
             if site.late:
                 code.turn(ket, self.turned, a, d, end)
@@ -142,15 +151,15 @@ class Table:
         np.concatenate(tensors, axis=None, out=bras)
         np.conjugate(bras, out=block[self.length : 2 * self.length])
         block[3 * self.length : 3 * self.length + len(self.numbers)] = self.numbers
-        block[self.lefts[0]] = 1
+        block[self.rooms[0]] = 1
         exponents = self._carry_out(self.forward_code, block)
-        values = self.lefts[-1]
+        values = self.rooms[len(self.sites) % 2]
         return block[values : values + 2].copy(), (block, exponents)
 
     def backward(self, kept: tuple[np.ndarray, np.ndarray], seeds: np.ndarray) -> list[np.ndarray]:
         """As `qad.mps.energy.sweep_numpy.Steps.backward`."""
         block, lefts = kept
-        start = self.rights[len(self.sites) % 2]
+        start = self.rooms[len(self.sites) % 2]
         block[start : start + 2] = seeds
         rights = self._carry_out(self.backward_code, block)
         flat = block[2 * self.length : 3 * self.length].copy()
@@ -166,7 +175,10 @@ class Table:
         """Run a table; returns the powers of two that every site had taken out after it."""
         exponents = block[self.exponents : self.exponents + len(self.sites)]
         exponents[:] = 0
-        replay(code, block, block)
+        if has_compiler():
+            replay(code, block, block)
+        else:
+            carried_out(code.tolist(), block)
         return exponents.real.copy()
 
 
