@@ -180,7 +180,6 @@ def test_parity_of_an_ising_chain_is_along_x():
     (lambda: mps.MPS.random(4, 2, conserve=("Sz", "parity x")), "along x or along z"),
     (lambda: mps.metts(mps.xxz(4, 0.3), 1.0, 1, sector=0), "conserve="),
     (lambda: mps.ground_state(mps.ising(4, 1.0), conserve="Sz"), "does not conserve 'Sz'"),
-    (lambda: mps.uniform.ground_state(mps.uniform.ising(1.0), 4, conserve="parity x"), "of finite ones"),
 ])  # fmt: skip
 def test_what_takes_no_charges_says_so(wrong, message):
     with pytest.raises(ArgumentError, match=message):

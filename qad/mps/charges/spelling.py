@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from qad.mps.charges.quantities import Names
 
 
-def conserve_for(H: Any, conserve: Names | None) -> Names | None:
+def conserve_for(H: Any, conserve: Names | None, channels: type[Channels] = Channels) -> Names | None:
     """The names themselves; for the "parity" of spins that along x, where `H` conserves that one alone.
 
     Parameters
     ----------
     H : MPO or OpSum
+        Of a finite chain, or an infinite one, whose `channels` are found otherwise.
     conserve : str, sequence of str or None
     """
     if conserve != "parity" and conserve != ("parity",):
@@ -27,7 +28,7 @@ def conserve_for(H: Any, conserve: Names | None) -> Names | None:
     operator = H.mpo() if hasattr(H, "terms") else H
     for names in (conserve, ALONG_X):
         try:
-            Channels([value_of(w) for w in operator], conserved_by(operator, names))
+            channels([value_of(w) for w in operator], conserved_by(operator, names))
             return names
         except ArgumentError:
             continue

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.mps.charges.axes import ALONG_X
 from qad.mps.charges.make import filled
 from qad.mps.charges.quantities import Quantities, quantities, sites_of_dimension
 
@@ -36,8 +35,6 @@ def cell_quantities(H: UniformMPO, conserve: Names, cell: int) -> Quantities:
             "the operator does not say what stands on its sites: make it by UniformOpSum.mpo(), or give a start state "
             "of definite charge"
         )
-    if conserve == ALONG_X:
-        raise ArgumentError(f"infinite chains count spins along z: {ALONG_X!r} is of finite ones")
     return quantities(conserve, (H.sites or sites_of_dimension(H.phys)) * (cell // len(H)))
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.mps.charges.axes import turned
 from qad.mps.charges.channels import Channels, nonzeros, only
 from qad.mps.charges.quantities import Quantities, counted, sorting
 from qad.symmetric.legs import Leg
@@ -47,7 +48,8 @@ class UniformChannels(Channels):
 
     def __init__(self, tensors: Sequence[np.ndarray], conserved: Quantities):
         self.conserved = conserved
-        self.tensors, charges = walked_around(tensors, conserved)
+        pairs = zip(tensors, conserved.states, strict=True)
+        self.tensors, charges = walked_around([turned(w, states) for w, states in pairs], conserved)
         self.charges = [*charges, charges[0]]
         self.orders = [sorting(found) for found in self.charges]
         self.legs = [Leg(counted(found), 1, conserved.symmetry) for found in self.charges]

@@ -17,6 +17,8 @@ import numpy as np
 import scipy
 
 from qad.core.errors import ArgumentError, ConvergenceError
+from qad.mps.charges.axes import in_basis
+from qad.mps.charges.uniform_particles import beside_by_charge, carrying
 from qad.mps.kernels.cells import DenseCell
 from qad.mps.kernels.dense import past_left, past_right
 from qad.mps.operators.uniform_mpo import UniformMPO, size_of
@@ -35,7 +37,6 @@ if TYPE_CHECKING:
 
     from qad.mps.kernels.dense_terms import Apply
     from qad.symmetric.groups import Charge
-    from qad.symmetric.legs import Leg
 
 PRECISION = 1e-10  # residuals, beside the scale of the Hamiltonian
 EQUAL = 1e-5  # differences of two ground states, beside the scale: of finite bonds, half of it errors of kinks
@@ -97,14 +98,15 @@ class Particle:
         _, self.rights, second = (self.lefts, rights, self.ground) if other is None else self._around(self.beyond)
         self.check_equal(self.ground, second, "energies across a bond")
         self.ground = (self.ground + second) / 2
-        flat = [x.reshape(-1, x.shape[2]) for x in self.psi.lefts]
         if charge is None:
+            flat = [x.reshape(-1, x.shape[2]) for x in self.psi.lefts]
             self.bases, labels = [np.linalg.svd(x)[0][:, x.shape[1] :] for x in flat], None
         else:
-            pairs = [complement(*row) for row in zip(flat, *labels_of(self.form), strict=True)]
+            sites = zip(self.form.lefts, state.conserved.frames, strict=True)
+            pairs = [beside_by_charge(left, frame) for left, frame in sites]
             self.bases, labels = [basis for basis, _ in pairs], [found for _, found in pairs]
         self.shapes = [(b.shape[1], x.shape[2]) for b, x in zip(self.bases, self.beyond.rights, strict=True)]
-        self.kept = None if labels is None else carrying(charge, labels, self.form)
+        self.kept = None if labels is None else carrying(charge, labels, self.form.rights)
         self.sites = [
             self.H.effective(n, 1, self.lefts[n], self.rights[n], self.tensor(n, np.zeros(shape)))[0]
             for n, shape in enumerate(self.shapes)
@@ -288,45 +290,6 @@ def dense_form(psi: Mixed) -> Mixed:
     """A mixed form of arrays, the basis of sites in their own order."""
     if psi.conserved is None:
         return psi
-    back = [np.argsort(order) for order in psi.conserved.orders]
-    lefts, rights = (
-        [dense(x)[:, order] for x, order in zip(row, back, strict=True)] for row in (psi.lefts, psi.rights)
-    )
+    frames, rows = psi.conserved.frames, (psi.lefts, psi.rights)
+    lefts, rights = ([in_basis(dense(x), frame, 1) for x, frame in zip(row, frames, strict=True)] for row in rows)
     return Mixed(lefts, rights, [dense(c) for c in psi.bonds])
-
-
-def labels_of(psi: Mixed) -> tuple[list[list[Charge]], list[list[Charge]]]:
-    """The charges of rows (a, s) and of columns b of the left isometry of every site."""
-    plus = psi.conserved.symmetry.plus
-    rows, columns = [], []
-    for x, order in zip(psi.lefts, psi.conserved.orders, strict=True):
-        physical = [every(x.legs[1])[i] for i in np.argsort(order)]
-        rows.append([plus(one, two) for one in every(x.legs[0]) for two in physical])
-        columns.append(every(x.legs[2]))
-    return rows, columns
-
-
-def every(leg: Leg) -> list[Charge]:
-    """The charge of each index of a leg."""
-    return [charge for charge, dim in zip(leg.charges, leg.dims, strict=True) for _ in range(dim)]
-
-
-def complement(x: np.ndarray, rows: list[Charge], columns: list[Charge]) -> tuple[np.ndarray, list[Charge]]:
-    """Orthonormal columns beside those of an isometry, charge by charge, and the charge of each."""
-    found, labels = [np.zeros((len(x), 0), x.dtype)], []
-    for charge in sorted(set(rows)):
-        at, of = ([i for i, q in enumerate(row) if q == charge] for row in (rows, columns))
-        beside = np.linalg.svd(x[np.ix_(at, of)])[0][:, len(of) :] if of else np.eye(len(at))
-        block = np.zeros((len(x), beside.shape[1]), x.dtype)
-        block[at] = beside
-        found.append(block)
-        labels += [charge] * beside.shape[1]
-    return np.concatenate(found, axis=1), labels
-
-
-def carrying(charge: Charge, labels: list[list[Charge]], psi: Mixed) -> np.ndarray:
-    """The places of all coefficients of B that carry a charge: beside that of the bond on the right."""
-    minus = psi.conserved.symmetry.minus
-    right = [every(x.legs[2]) for x in psi.rights]
-    changes = [minus(one, two) for row, bond in zip(labels, right, strict=True) for one in row for two in bond]
-    return np.array([i for i, change in enumerate(changes) if change == charge], int)

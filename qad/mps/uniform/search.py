@@ -13,8 +13,11 @@ from qad.core.threads import blas_for
 from qad.extend import Tensor
 from qad.mps.chain.chain import site_count
 from qad.mps.chain.site_tensors import random_isometry
+from qad.mps.charges.spelling import conserve_for
+from qad.mps.charges.uniform_channels import UniformChannels
 from qad.mps.evolve.tebd import LEAST_CUTOFF
 from qad.mps.operators.uniform_mpo import UniformMPO
+from qad.mps.operators.uniform_opsum import UniformOpSum
 from qad.mps.uniform import sectors
 from qad.mps.uniform.canonical import schmidt_form
 from qad.mps.uniform.evolution import InfiniteGates
@@ -32,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from qad.mps.charges.quantities import Charge, Quantities
-    from qad.mps.operators.uniform_opsum import UniformOpSum
     from qad.typing import ArrayLike, DTypeLike, Progress, Seed
 
 METHODS = ("vumps", "riemannian", "itebd")
@@ -91,9 +93,10 @@ def ground_state(
         From how many random states the search begins, at small bonds, for there are local minima.  The lowest energy is
         gone on with.
     conserve : str or sequence of str, optional
-        Quantities that `h` conserves, "Sz", "N" or both: the search is one among states of definite charge per cell,
-        by "vumps", and its state has symmetric tensors.  Quicker from bond 64 or so on.  Not converged where domains of
-        basis states, of other charges but the same mean, are lower, as below the highest spin of a ferromagnet.
+        Quantities that `h` conserves, "Sz", "N", both, or "parity" (of flips along x where `h` conserves that one): the
+        search is one among states of definite charge per cell, by "vumps", and its state has symmetric tensors.
+        Quicker from bond 64 or so on.  Not converged where domains of basis states, of other charges but the same mean,
+        are lower, as below the highest spin of a ferromagnet.
     sector : int or tuple of int, optional
         The charge of a cell, one number for each quantity (2 Sz for spins); by default 0.
 
@@ -123,6 +126,8 @@ def ground_state(
         raise ArgumentError(f"unknown method {method!r}: choose one of {', '.join(map(repr, METHODS))}")
     if not tol >= 0:
         raise ArgumentError(f"tol must not be negative, but got {tol!r}")
+    if isinstance(h, (UniformMPO, UniformOpSum)):
+        conserve = conserve_for(h, conserve, UniformChannels)
     if charged := conserve is not None or getattr(start, "conserved", None) is not None:
         h, cell = sectors.hamiltonian(h, conserve, start, method), cell if start is None else len(start)
     elif sector is not None:

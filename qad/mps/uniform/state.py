@@ -9,6 +9,7 @@ import numpy as np
 from qad.core.errors import ArgumentError, ShapeError
 from qad.mps.chain.chain import Chain, site_count
 from qad.mps.chain.site_tensors import random_isometry
+from qad.mps.charges.axes import in_basis
 from qad.mps.charges.uniform_cell import counted_from_mean
 from qad.symmetric.tensor import SymTensor
 
@@ -99,8 +100,8 @@ class UniformMPS(Chain):
         """
         if self.conserved is None:
             return self
-        pairs = zip(self.tensors, self.conserved.orders, strict=True)
-        return UniformMPS([t.to_dense()[:, np.argsort(order)] for t, order in pairs])
+        pairs = zip(self.tensors, self.conserved.frames, strict=True)
+        return UniformMPS([in_basis(t.to_dense(), frame, 1) for t, frame in pairs])
 
     def _kind(self) -> dict[str, Any]:
         charges = self.sector if isinstance(self.sector, tuple) else (self.sector,)

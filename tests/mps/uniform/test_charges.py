@@ -247,3 +247,14 @@ def test_evolutions_are_those_without_charges(order, imaginary):
     assert uniform.energy_density(found, h) == pytest.approx(uniform.energy_density(plain, h), abs=1e-10)
     assert uniform.fidelity(found, plain) == pytest.approx(1.0, abs=1e-10)
     assert uniform.entanglement_entropy(found) == pytest.approx(uniform.entanglement_entropy(plain), abs=1e-9)
+
+
+def test_flips_along_x_are_counted():
+    """The Ising chain above its transition, whose particles are single flips: their gap is ``2 (g - 1)``."""
+    H = uniform.ising(1.5)
+    found = uniform.ground_state(H, 8, cell=1, conserve="parity", starts=1)
+    assert found.state.conserved.names == ("parity x",)
+    assert found.energy == pytest.approx(-1.671926221536195, abs=1e-10)
+    assert uniform.local_expectations(found.state, "X")[0] == pytest.approx(0.877328, abs=1e-5)
+    assert uniform.excitations(H, found.state, 0.0, charge=1)[0] == pytest.approx(1.0, abs=1e-6)
+    assert uniform.excitations(H, found.state, 0.0, charge=0)[0] > 2.0
