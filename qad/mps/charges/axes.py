@@ -19,7 +19,7 @@ from qad.mps.operators.local import spin
 if TYPE_CHECKING:
     from qad.typing import Array
 
-ALONG_X = "parity x"
+ALONG_X, PAIRS_ALONG_X = "parity x", "parity x of pairs"  # the latter of sites with ancillas
 ROUNDED = 16 * np.finfo(float).eps  # times the largest entry of a block: what a turn leaves of a zero
 
 

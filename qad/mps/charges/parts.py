@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import stack_of
+from qad.extend import Tensor, stack_of
 from qad.mps.charges.axes import turned
 from qad.mps.charges.quantities import quantities
 
@@ -75,8 +75,8 @@ class Parts:
         largest = max([np.abs(stack_of(weight)) for weight in self.total.terms.values()], default=0.0)
         kept = []
         for (charge, parts), weight in weights.items():
-            if np.abs(stack_of(weight)) <= ROUNDING * largest:
-                continue
+            if np.abs(stack_of(weight)) <= ROUNDING * largest and not (type(weight) is Tensor and charge == neutral):
+                continue  # what is recorded has a derivative also where it is zero
             if charge != neutral:
                 self.refuse(origin[charge, parts], charge)
             kept.append((parts, real_where_it_is(weight)))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from math import isqrt
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.mps.charges.axes import ALONG_X, along_x, turned
+from qad.mps.charges.axes import ALONG_X, PAIRS_ALONG_X, along_x, turned
 from qad.mps.operators.local import site as site_of
 from qad.symmetric.create import from_dense
 from qad.symmetric.groups import symmetry
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     Names: TypeAlias = "str | Sequence[str]"
     Kinds: TypeAlias = "str | Site | Sequence[str | Site] | None"  # of sites; None: spins
 
-MODULO_TWO = ("parity", ALONG_X)  # the only names whose charges are not whole numbers of U(1)
+MODULO_TWO = ("parity", ALONG_X, PAIRS_ALONG_X)  # the only names whose charges are not whole numbers of U(1)
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,8 @@ class Quantities:
     @cached_property
     def states(self) -> tuple[np.ndarray | None, ...]:
         """For each site the states that are counted, as columns; None where they are its basis states."""
+        if PAIRS_ALONG_X in self.names:
+            return tuple(np.kron(*[along_x(isqrt(len(own)))] * 2) for own in self.charges)
         return tuple(along_x(len(own)) if ALONG_X in self.names else None for own in self.charges)
 
     @cached_property
@@ -79,6 +82,16 @@ class Quantities:
             both = np.kron(*self.states[site : site + 2])
             h = turned(h.reshape(both.shape), both).reshape(h.shape)
         return from_dense(h[np.ix_(*orders, *orders)], (*legs, *[leg.conj() for leg in legs]), split=2, tol=tol)
+
+    def with_label(self, size: int) -> Quantities:
+        """The same with one more site in front, of no charge, in the basis of what is counted."""
+        names = tuple(["parity" if name in MODULO_TWO else name for name in self.names])
+        return Quantities(names, ((self.symmetry.neutral,) * size, *self.charges))
+
+    def pairs(self) -> Quantities:
+        """The same with an ancilla beside every site, which carries the opposite charge."""
+        names, minus = tuple([PAIRS_ALONG_X if name == ALONG_X else name for name in self.names]), self.symmetry.minus
+        return Quantities(names, tuple([tuple([minus(p, q) for p in own for q in own]) for own in self.charges]))
 
     def sector(self, given: object) -> Charge:
         """A total charge as the caller writes it, as a tuple."""

@@ -12,23 +12,41 @@ the next lacks nothing; the directions are added to the bonds, with no weight (`
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.linalg.truncation.rule import nonzero
-from qad.mps.chain.canonical import truncated
-from qad.mps.chain.gauge import carry, mirrored
-from qad.mps.chain.state import MPS
+from qad.linalg.support import tolerances
+from qad.mps.chain.canonical import move_right
+from qad.mps.chain.chain import added
 from qad.mps.evolve.cut import check_reach
 from qad.mps.evolve.enrich import MORE, Reach, sizes
-from qad.symmetric.generic import qr
+from qad.mps.evolve.tebd import Truncation, shortened
+from qad.symmetric.create import from_dense
+from qad.symmetric.generic import (
+    aligned_numbers,
+    as_map,
+    bond_and_columns,
+    charges_of,
+    direct_sum,
+    join,
+    laid_out,
+    norm,
+    numbers,
+    of_map,
+    qr,
+)  # fmt: skip
+from qad.symmetric.layout import layout
+from qad.symmetric.legs import Leg
+from qad.symmetric.tensor import SymTensor, bare
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
 
-    from qad.mps.evolve.tebd import Truncation
+    from qad.symmetric.groups import Charge
 
 LABELS, CHANGES = 8, 12  # mixtures of changes that evolve at once, and changes that they are made of
 SAMPLES = 32  # mixtures, at most
@@ -36,25 +54,38 @@ FINEST = 1e-14  # weight of a direction, relative to all that changes, that coun
 FAINT = 1e-8  # Schmidt values of the final state, relative to the largest, by which nothing is divided
 
 
-def refusal(tensors: Sequence[np.ndarray], truncation: Truncation) -> ArgumentError | None:
+def refusal(tensors: Sequence[Any], truncation: Truncation) -> ArgumentError | None:
     """An error where a change of two neighbours leaves the bonds of a state, whose centre is at site 0."""
     centre = tensors[0]
     for there in tensors[1:]:
-        bond = qr(centre)[1]
-        values = np.linalg.svdvals(bond)
-        rank = nonzero(values, len(values))
+        bond, pair = qr(centre)[1], join(centre, there)
+        where, matrices = as_map(bond, 1)
+        values = dict(zip(charges_of(where), map(np.linalg.svdvals, matrices), strict=True))
+        least = nonzero_above(list(values.values()))
+        other, rows = as_map(there, 1)
+        known = dict(zip(charges_of(other), rows, strict=True))
+        sectors, both = as_map(pair, 2)
+        charges = charges_of(sectors)
+        ranks = [np.count_nonzero(values.get(q, np.zeros(0)) > least) for q in charges]
+        rows = [known.get(q, m[:0]) for q, m in zip(charges, both, strict=True)]
         try:
-            if rank < truncation.bond:
-                check_reach(np.tensordot(centre, there, 1), [rank], truncation, [there.reshape(len(there), -1)])
+            if sum(ranks) < truncation.bond:
+                check_reach(pair, ranks, truncation, rows)
         except ArgumentError as error:
             return error
-        centre = carry(bond, there)
+        centre = join(bond, there)
     return None
 
 
+def nonzero_above(values: Sequence[np.ndarray]) -> float:
+    """The size above which singular values of a bond are not zero to rounding."""
+    every = np.concatenate(values)
+    return tolerances.empty(every.dtype, len(every)) * every.max(initial=0.0)
+
+
 def filled(
-    tensors: list[np.ndarray], changed: Callable[[Label], list[np.ndarray]], truncation: Truncation
-) -> tuple[list[np.ndarray], float]:
+    tensors: list[Any], changed: Callable[[Label], list[Any]], truncation: Truncation
+) -> tuple[list[Any], float]:
     """The same state with room for changes, up to twice `bond`; and what a change of norm 1 lacks then.
 
     A function gives what many changes on the way make of the state, with a label at the left end.
@@ -62,12 +93,13 @@ def filled(
     if truncation.reach >= 1 or refusal(tensors, truncation) is None:
         return tensors, 0.0
     lacked = 0.0
-    reach, limits = Reach([np.eye(t.shape[1])[None, None] for t in tensors]), [2 * truncation.bond] * len(tensors)
+    reach, limits = Reach(list(map(identity_on, tensors))), [2 * truncation.bond] * len(tensors)
     for seed in range(SAMPLES // LABELS):
         labels, first, *others = changed(Label(2 * truncation.bond, np.random.default_rng(seed)))
-        for mixture in labels[0, :, None]:
-            change, before = [np.tensordot(mixture, first, 1), *others], sizes(tensors)
-            size, leaving = np.linalg.norm(change[0]), reach.leaving(tensors, 1, change)
+        (mixtures,), (where, (matrix,)) = as_map(labels, 2)[1], as_map(first, 1)
+        for mixture in mixtures[:, None]:
+            change, before = [laid_out(bond_and_columns(where, [mixture @ matrix]), 2), *others], sizes(tensors)
+            size, leaving = norm(change[0]), reach.leaving(tensors, 1, change)
             lacked = reach.extended(tensors, change, leaving, [0] * len(tensors), 0.0)[2] / size
             if lacked <= truncation.reach:
                 return tensors, lacked
@@ -83,17 +115,47 @@ class Label:
 
     bond: int
     rng: np.random.Generator
-    tensors: list[np.ndarray] = field(default_factory=list)
+    tensors: list[Any] = field(default_factory=list)
 
-    def add(self, state: Sequence[np.ndarray], operators: Iterable[Sequence[np.ndarray]]) -> None:
+    def add(self, state: Sequence[Any], operators: Iterable[Sequence[Any]]) -> None:
         """What operators make of a state with its centre at site 0, each of norm 1."""
-        total = MPS(self.tensors) if self.tensors else None
+        total = self.tensors
         for operator in operators:
-            mixture = self.rng.standard_normal(LABELS).reshape(1, -1, 1)
-            change = MPS([mixture, *applied(operator, state, self.bond)])
-            total = change if total is None else total + change
-        if total is not None:
-            self.tensors = mirrored(truncated(mirrored(total.tensors), self.bond, np.sqrt(FINEST), checked=False)[0])
+            change = [label_of(state[0], self.rng.standard_normal(LABELS)), *applied(operator, state, self.bond)]
+            total = added(total, change, 2) if total else change
+        self.tensors = compressed(total, self.bond, FINEST) if total else total
+
+
+def label_of(tensor: Any, mixture: np.ndarray) -> Any:
+    """The tensor of a label in front of a chain: what it has of every mixture."""
+    if type(tensor) is not SymTensor:
+        return mixture.reshape(1, -1, 1)
+    group, first = tensor.symmetry, tensor.legs[0]
+    legs = first, Leg({group.shown(group.neutral): len(mixture)}, 1, group), first.conj()
+    return bare(layout(legs, 2, group.neutral, group), mixture)
+
+
+def identity_on(tensor: Any) -> Any:
+    """The identity on a site, with bonds of one channel."""
+    one = np.eye(tensor.shape[1])[None, None]
+    return (
+        one if type(tensor) is not SymTensor else operator_site(one, *[[tensor.symmetry.neutral]] * 2, tensor.legs[1])
+    )
+
+
+def operator_site(w: np.ndarray, left: Sequence[Charge], right: Sequence[Charge], leg: Leg) -> SymTensor:
+    """The site tensor of an operator between channels of these charges; what would not conserve is left out."""
+    (one, rows), (two, columns) = (Leg.from_charges(q, 1, leg.symmetry) for q in (left, right))
+    return from_dense(w[np.ix_(rows, columns)], (one, two.conj(), leg, leg.conj()), tol=np.inf)
+
+
+def compressed(tensors: Sequence[Any], bond: int | None, weight: float) -> list[Any]:
+    """A chain of smaller bonds, its centre at site 0; every cut may discard a part of the weight."""
+    found = list(tensors)
+    for site in range(len(found) - 1):
+        move_right(found, site)
+    shortened(found, Truncation(bond, weight))
+    return found
 
 
 def portion(k: int, steps: int) -> range:
@@ -101,31 +163,52 @@ def portion(k: int, steps: int) -> range:
     return range(-(-k * CHANGES // steps), -(-(k + 1) * CHANGES // steps))
 
 
-def applied(operator: Sequence[np.ndarray], state: Sequence[np.ndarray], bond: int) -> list[np.ndarray]:
+def applied(operator: Sequence[Any], state: Sequence[Any], bond: int) -> list[Any]:
     """What an operator makes of a state with its centre at site 0, of norm 1."""
     reach, limits = Reach(operator), [bond] * len(state)
     parts = reach.left_parts(state, bond + MORE)
-    size = np.linalg.norm(reach.passed(parts[-1], len(state) - 1, state[-1])) or 1.0
+    size = 1.0 if parts[-1] is None else norm(reach.passed(parts[-1], len(state) - 1, state[-1])) or 1.0
     first, *others = reach.extended(state, state, parts, limits, FINEST * size**2)[1]
-    return [first / size, *others]
+    return [first * (1 / size), *others]
 
 
-def of_neighbours(legs: Sequence[int], rng: np.random.Generator) -> list[np.ndarray]:
-    """A random operator on sites and pairs of neighbours."""
-    out = []
-    for leg in legs:
-        w = np.zeros((3, 3, leg, leg))
-        w[0, 0] = w[2, 2] = np.eye(leg)
-        w[0, 1], w[1, 2], w[0, 2] = rng.standard_normal((3, leg, leg))
+def of_neighbours(tensors: Sequence[Any], rng: np.random.Generator) -> list[Any]:
+    """A random operator on sites and pairs of neighbours, for chains like these; of charges it conserves them."""
+    charges = [moves(one, two) for one, two in pairwise(tensors)]
+    before, after, out = [[()], *charges], [*charges, [()]], []
+    for tensor, left, right in zip(tensors, before, after, strict=True):
+        leg, (k, m) = tensor.shape[1], (len(left), len(right))
+        w = np.zeros((k + 2, m + 2, leg, leg))
+        w[0, 0] = w[-1, -1] = np.eye(leg)
+        w[0, 1:], w[1:-1, -1] = rng.standard_normal((m + 1, leg, leg)), rng.standard_normal((k, leg, leg))
         out.append(w)
-    return [out[0][:1], *out[1:-1], out[-1][:, 2:]]
+    out = [out[0][:1], *out[1:-1], out[-1][:, -1:]]
+    if type(tensors[0]) is not SymTensor:
+        return out
+    neutral = [tensors[0].symmetry.neutral]
+    bonds = [neutral, *[[*neutral, *q, *neutral] for q in charges], neutral]
+    rows = zip(out, bonds, bonds[1:], tensors, strict=False)
+    return [operator_site(w, left, right, t.legs[1]) for w, left, right, t in rows]
 
 
-def of_operator(H: Sequence[np.ndarray], rng: np.random.Generator) -> list[np.ndarray]:
+def moves(one: Any, two: Any) -> list[Charge]:
+    """The charges that an operator may take from one site to another; of plain sites one, ``()``."""
+    if type(one) is not SymTensor:
+        return [()]
+    found = [{t.symmetry.minus(p, q) for p in t.legs[1].charges for q in t.legs[1].charges} for t in (one, two)]
+    return sorted(found[0] & found[1])
+
+
+def of_operator(H: Sequence[Any], rng: np.random.Generator) -> list[Any]:
     """A random change of the tensors of an operator, as an operator: the sum of those with one tensor changed.
 
     Terms that it has may act differently, or begin or end where none does: those whose coefficient is zero.
     """
+    if type(H[0]) is SymTensor:
+        changed = of_operator([w.to_dense() for w in H], rng)
+        bonds = [spread(H[0].legs[0]), *[spread(w.legs[0]) * 2 for w in H[1:]], spread(H[-1].legs[1])]
+        rows = zip(changed, bonds, bonds[1:], H, strict=False)
+        return [operator_site(w, left, right, h.legs[2]) for w, left, right, h in rows]
     out, done, fresh = [], idle(H), idle([w.swapaxes(0, 1) for w in H[::-1]])[::-1]
     for w, ended, begun, new in zip(H, done[1:], fresh, fresh[1:], strict=False):
         leg = w.shape[2]
@@ -138,6 +221,11 @@ def of_operator(H: Sequence[np.ndarray], rng: np.random.Generator) -> list[np.nd
         other[done[len(out)]], other[:, new] = 0.0, 0.0
         out.append(np.concatenate([np.concatenate([w, other], 1), np.concatenate([np.zeros_like(w), w], 1)]))
     return [out[0][: len(H[0])], *out[1:-1], out[-1][:, H[-1].shape[1] :]]
+
+
+def spread(leg: Leg) -> list[Charge]:
+    """The charge of every value of the index of a leg."""
+    return [q for q, dim in zip(leg.charges, leg.dims, strict=True) for _ in range(dim)]
 
 
 def alone(w: np.ndarray) -> np.ndarray:
@@ -156,41 +244,48 @@ def idle(H: Sequence[np.ndarray]) -> list[np.ndarray]:
     return found[::-1]
 
 
-def adjoint_of(
-    tensors: Sequence[np.ndarray], slopes: Sequence[np.ndarray], by_norm: float, cutoff: float
-) -> tuple[list[np.ndarray], float]:
+def adjoint_of(tensors: Sequence[Any], slopes: Sequence[Any], by_norm: float, cutoff: float) -> tuple[list[Any], float]:
     """The adjoint of a state, of norm 1 with its centre at site 0, and its norm.
 
     A change of tensor i adds ``L_i C_i dA_i R_i`` to the state, C_i the Schmidt values on its left between orthonormal
     states.  What dA_i has of the rows of A_i itself is a change further left, the rest N_i is orthogonal to all others:
     the adjoint state is the sum of ``L_i (C_i^-H N_i) R_i``.
     """
-    first = slopes[0] + (by_norm - np.vdot(tensors[0], slopes[0]).real) * tensors[0]
-    found, centre, others = [], tensors[0], [first]
+    weight = by_norm - np.vdot(numbers(tensors[0]), aligned_numbers(tensors[0], slopes[0])).real
+    found, centre, others = [], tensors[0], [slopes[0] + tensors[0] * weight]
     for tensor, slope in zip(tensors[1:], slopes[1:], strict=True):
         isometry, bond = qr(centre)
         found.append(isometry)
-        centre, flat, slope = carry(bond, tensor), tensor.reshape(len(tensor), -1), slope.reshape(len(tensor), -1)
-        others.append(carry(inverse(bond), (slope - (slope @ flat.conj().T) @ flat).reshape(tensor.shape)))
+        centre, own = join(bond, tensor), join(slope, tensor.conj(), ((1, 2), (1, 2)))
+        others.append(join(inverse(bond), slope - join(own, tensor)))
     found.append(centre)
-    if not any(map(np.any, others)):
+    if not any(numbers(x).any() for x in others):
         return list(tensors), 0.0
-    chain = [blocks(*sites) for sites in zip(found, others, tensors, strict=True)]
-    chain = [chain[0][:1], *chain[1:-1], chain[-1][:, :, -1:]] if len(chain) > 1 else others
-    chain = mirrored(truncated(mirrored(chain), None, np.sqrt(cutoff), checked=False)[0])
-    size = float(np.linalg.norm(chain[0]))
-    return [chain[0] / (size or 1.0), *chain[1:]], size
+    chain = others
+    if len(found) > 1:
+        middle = [blocks(*sites) for sites in list(zip(found, others, tensors, strict=True))[1:-1]]
+        chain = [direct_sum(found[0], others[0], (2,)), *middle, direct_sum(others[-1], tensors[-1], (0,))]
+    chain = compressed(chain, None, cutoff)
+    size = norm(chain[0])
+    return [chain[0] * (1 / (size or 1.0)), *chain[1:]], size
 
 
-def blocks(left: np.ndarray, one: np.ndarray, right: np.ndarray) -> np.ndarray:
+def blocks(left: Any, one: Any, right: Any) -> Any:
     """The tensor of a sum of states that differ from others at one site: these left, `right` right of it."""
-    (a, s, b), (c, _, d) = left.shape, right.shape
-    out = np.zeros((a + c, s, b + d), np.result_type(left, one, right))
-    out[:a, :, :b], out[:a, :, b:], out[a:, :, b:] = left, one, right
-    return out
+    return direct_sum(direct_sum(left, one, (2,)), ahead(left, right), (0,))
 
 
-def inverse(bond: np.ndarray) -> np.ndarray:
+def ahead(left: Any, right: Any) -> Any:
+    """The tensor of a site, with zeros for the right bond of another in front of its own."""
+    if type(right) is not SymTensor:
+        return np.concatenate([np.zeros((*right.shape[:2], left.shape[2])), right], axis=2)
+    where = layout((*right.legs[:2], left.legs[2]), 2, right.layout.total, right.symmetry)
+    return direct_sum(bare(where, np.zeros(where.size)), right, (2,))
+
+
+def inverse(bond: Any) -> Any:
     """``C^-H`` of a matrix of Schmidt values, but for the faint ones."""
-    u, s, vh = np.linalg.svd(bond, full_matrices=False)
-    return (u * (s / (s**2 + (FAINT * s[0]) ** 2))) @ vh
+    where, matrices = as_map(bond, 1)
+    triples = [np.linalg.svd(matrix, full_matrices=False) for matrix in matrices]
+    least = FAINT * max(s[0] for _, s, _ in triples)
+    return of_map(where, [(u * (s / (s**2 + least**2))) @ vh for u, s, vh in triples])

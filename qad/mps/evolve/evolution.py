@@ -30,6 +30,7 @@ from qad.mps.evolve.tdvp import MOST_PRODUCTS, OneSiteTdvp, TwoSiteTdvp
 from qad.mps.evolve.tebd import ORDERS, REACH, Gates, Truncation, cutoff_for
 from qad.mps.evolve.whole import advanced, amplitudes_of, chain_of, exponentiated, fits
 from qad.mps.operators.mpo import plain_of
+from qad.symmetric.generic import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -222,9 +223,9 @@ def recorded_course(
 ) -> tuple[Any, Callable[[Any], tuple[Any, Any, float, float]], Callable[[Any], Any]]:  # fmt: skip
     """The state to begin with, what takes it several steps further, and what makes a chain of it.
 
-    Of four ways the first that can: all amplitudes with gates; all amplitudes where bonds lack what a change fills; an
-    adjoint chain for gates, for terms beyond neighbours and for such bonds, of a state that is not cut; and a reverse
-    sweep, which is that of states of definite charge.
+    Of four ways the first that can: all amplitudes with gates; all amplitudes where bonds lack what a change fills,
+    both of plain states; an adjoint chain for gates, for terms beyond neighbours and for such bonds, of a state that is
+    not cut; and a reverse sweep.
     """
     two_sites, gates = method == "tdvp2" and len(psi) > 1, method in GATES
     known, conserved = plain_of(H), psi.conserved
@@ -245,16 +246,14 @@ def recorded_course(
         room = partial(room_for, method, known, psi, bond=bond, cutoff=usual, dt=dt)
         plan = Plan(kind, bond, cutoff, steered, reach, room)
         state = recorded_centre(psi, H, not np.iscomplexobj(value_of(factor)))
-        if conserved is not None:
-            return state, lambda state: evolution_of(made, state, plan), psi._made_of
-        plain = [value_of(x) for x in made], [value_of(x) for x in state]
-        if not whole and (gates or (two_sites and (room() is not None or plan.misses(*plain, 1)))):
-            started = Tensor in map(type, state)
-            pairs = PairCourse(several, bond, usual, reach, room, steered, started)
+        known = list(map(plain, made)), list(map(plain, state))
+        if not whole and (gates or (two_sites and (room() is not None or plan.misses(*known, 1)))):
+            started = any(type(x) is Tensor for x in flatten(state)[0])
+            pairs = PairCourse(kind, bond, usual, reach, room, steered, started)
             course = GateCourse(kind, bond, usual, reach) if gates else pairs
-            return state, lambda state: coursed_of(made, state, course, plan), MPS
-        if not (whole and plan.misses(*plain, len(kind))):
-            return state, lambda state: evolution_of(made, state, plan), MPS
+            return state, lambda state: coursed_of(made, state, course, plan), psi._made_of
+        if not (whole and plan.misses(*known, len(kind))):
+            return state, lambda state: evolution_of(made, state, plan), psi._made_of
     unit = np.zeros((), np.result_type(psi.dtype, H.dtype, value_of(factor)))
     return amplitudes_of(psi) + unit, lambda state: (*advance(made, state, kind), 0.0, 0.0), chain_of
 

@@ -19,18 +19,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.mps.chain.densities import edges, passed_left, passed_right
 from qad.mps.evolve.adjoint import MEMORY
 from qad.mps.evolve.changes import FINEST, Label, adjoint_of, filled, of_neighbours, portion
-from qad.mps.evolve.dual import UNCUT, by_start
+from qad.mps.evolve.dual import UNCUT, by_start, real_as
 from qad.mps.evolve.tebd import Truncation, swept
-from qad.mps.kernels.dense import past_left, past_right
+from qad.symmetric.generic import as_map, join, norm, of_map
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import Any
 
     from qad.mps.evolve.recorded import GateSteps
 
-    Layer = tuple[list[np.ndarray | None], bool, int]
+    Layer = tuple[list[Any], bool, int]
 
 SMALLEST = 1e-14  # weight that a cut of the adjoint state discards; its bonds may be twice as large
 CONDITION = 1e8  # of a gate, above which its inverse loses too many digits
@@ -53,52 +55,41 @@ class GateCourse:
     cutoff: float
     reach: float
 
-    @property
-    def sites(self) -> int:
-        """How many there are."""
-        return self.kind.bonds + 1
-
     def truncation(self) -> Truncation:
         """Of the state."""
         return Truncation(self.bond, self.cutoff, self.reach)
 
-    def run(self, arrays: Sequence[np.ndarray]) -> tuple[list[np.ndarray], float, float, float, float]:
+    def run(self, gates: Sequence[Any], start: Sequence[Any]) -> tuple[list[Any], float, float, float, float]:
         """Of gates and a chain."""
-        done = self.evolved(arrays)
+        done = Gated(self, gates, start)
         tensors, lost, lacked = done.state, done.truncation.discarded, 0.0
         if lost <= UNCUT:
-            tensors, lacked = filled(tensors, lambda label: self.changed(arrays, label), self.truncation())
+            tensors, lacked = filled(tensors, lambda label: self.changed(gates, start, label), self.truncation())
         return tensors, done.gained, lost, 0.0, lacked
 
-    def evolved(self, arrays: Sequence[np.ndarray]) -> Gated:
-        """The chain and its states on the way."""
-        return Gated(self, arrays[: -self.sites], arrays[-self.sites :])
-
-    def changed(self, arrays: Sequence[np.ndarray], label: Label) -> list[np.ndarray]:
+    def changed(self, gates: Sequence[Any], start: Sequence[Any], label: Label) -> list[Any]:
         """What changes before the rounds make of the state at the end."""
-        gates, state = arrays[: -self.sites], list(arrays[-self.sites :])
-        truncation, wide, legs = self.truncation(), Truncation(label.bond, FINEST), [t.shape[1] for t in state]
+        state, truncation, wide = list(start), self.truncation(), Truncation(label.bond, FINEST)
         for k, layer in enumerate(self.layers(gates)):
             if layer[1]:
                 some = portion(k // 2, len(self.kind))
-                label.add(state, (of_neighbours(legs, label.rng) for _ in some))
+                label.add(state, (of_neighbours(start, label.rng) for _ in some))
             row, *others = layer
             passed(([None, *row], *others), label.tensors, wide, passed(layer, state, truncation))
         return label.tensors
 
     def slopes(
-        self, arrays: Sequence[np.ndarray], final: Sequence[np.ndarray], slopes: Sequence[np.ndarray], by_norm: float
-    ) -> list[np.ndarray]:
+        self, gates: Sequence[Any], start: Sequence[Any], final: Sequence[Any], slopes: Sequence[Any], by_norm: float
+    ) -> tuple[list[Any], list[Any]]:
         """Gradients by the gates and the first state, from those by the tensors of the final one."""
         adjoint, size = adjoint_of(final, slopes, by_norm, SMALLEST)
         if not size > 0:
-            return [np.zeros_like(x) for x in arrays]
-        done = self.evolved(arrays)
-        adjoint[0] = size * adjoint[0]
-        by_gates = [slope.conj() for slope in done.slopes(adjoint)]
-        return [*by_gates, *by_start(adjoint, arrays[-self.sites :], 1.0)]
+            return [0 * x for x in gates], [0 * x for x in start]
+        adjoint[0] = adjoint[0] * size
+        by_gates = Gated(self, gates, start).slopes(adjoint)
+        return by_gates, by_start(adjoint, start, 1.0)
 
-    def layers(self, gates: Sequence[np.ndarray]) -> list[Layer]:
+    def layers(self, gates: Sequence[Any]) -> list[Layer]:
         """Of every sweep the gates by bond, None for the rest; whether it goes right; and where its gates begin."""
         found, begins, start = [], {}, 0
         for first, share in self.kind.distinct:
@@ -112,26 +103,26 @@ class GateCourse:
 class Gated:
     """A chain that gates have changed, and its states on the way."""
 
-    def __init__(self, plan: GateCourse, gates: Sequence[np.ndarray], start: Sequence[np.ndarray]):
+    def __init__(self, plan: GateCourse, gates: Sequence[Any], start: Sequence[Any]):
         self.plan: GateCourse = plan
-        self.gates: Sequence[np.ndarray] = gates
+        self.gates: Sequence[Any] = gates
         self.gained: float = 0.0
         self.layers: list[Layer] = plan.layers(gates)
         self.truncation: Truncation = plan.truncation()
         state = list(start)
-        largest = sum(t.itemsize * t.shape[1] for t in state) * plan.bond**2
+        largest = sum(t.dtype.itemsize * t.shape[1] for t in state) * plan.bond**2
         self.spacing: int = max(1, -(-len(self.layers) * largest // MEMORY))
         self.sizes: list[float] = []
-        self.before: dict[int, list[np.ndarray]] = {}  # by layer
+        self.before: dict[int, list[Any]] = {}  # by layer
         for k, layer in enumerate(self.layers):
             if k % self.spacing == 0:
                 self.before[k] = list(state)
             self.sizes.append(passed(layer, state, self.truncation))
             self.gained += float(np.log(self.sizes[k]))
-        self.state: list[np.ndarray] = state
+        self.state: list[Any] = state
         self.before[len(self.layers)] = list(state)
 
-    def backwards(self) -> Iterable[tuple[int, list[np.ndarray]]]:
+    def backwards(self) -> Iterable[tuple[int, list[Any]]]:
         """Every layer from the last to the first, and the state after it."""
         for first in reversed(range(0, len(self.layers), self.spacing)):
             last = min(first + self.spacing, len(self.layers))
@@ -142,55 +133,52 @@ class Gated:
             states.append(self.before[last])
             yield from zip(reversed(range(first, last)), reversed(states), strict=False)
 
-    def slopes(self, adjoint: list[np.ndarray]) -> list[np.ndarray]:
-        """``Re <x_k| dG_k G_k^-1 |p_k>`` by every gate, of the adjoint state with its centre at site 0."""
-        total = [np.zeros(gate.shape, np.result_type(gate, *adjoint)) for gate in self.gates]
+    def slopes(self, adjoint: list[Any]) -> list[Any]:
+        """Gradients ``Re <x_k| dG_k G_k^-1 |p_k>`` by every gate, of the adjoint state with its centre at site 0."""
+        dtype = np.result_type(*{t.dtype for t in (*self.gates, *adjoint)})
+        total = [gate.astype(dtype) * 0 for gate in self.gates]
         truncation = Truncation(2 * self.plan.bond, SMALLEST)
         check_invertible(self.gates)
         for k, state in self.backwards():
             row, to_right, begin = self.layers[k]
             sites = [site for site, gate in enumerate(row) if gate is not None]
             for j, (site, moved) in enumerate(between(adjoint, state, sites), begin):
-                shape = row[site].shape
-                matrix = row[site].reshape(moved.shape)
-                total[j] += np.linalg.solve(matrix, moved).T.reshape(shape)
+                (where, matrices), parts = as_map(row[site], 2), as_map(moved, 2)[1]
+                halves = zip(matrices, parts, strict=True)
+                total[j] = total[j] + of_map(where, [np.linalg.solve(m, part).conj().T for m, part in halves])
             back = [None if gate is None else gate.conj().transpose(2, 3, 0, 1) for gate in row]
             passed((back, not to_right, begin), adjoint, truncation, self.sizes[k])
-        return [t.real if gate.dtype.kind == "f" else t for t, gate in zip(total, self.gates, strict=True)]
+        return [real_as(t, gate) for t, gate in zip(total, self.gates, strict=True)]
 
 
-def passed(layer: Layer, tensors: list[np.ndarray], truncation: Truncation, size: float | None = None) -> float:
+def passed(layer: Layer, tensors: list[Any], truncation: Truncation, size: float | None = None) -> float:
     """Apply the gates of a layer in place and divide by the norm that they leave, or by the one given; the norm."""
     row, to_right, _ = layer
     swept(row, tensors, truncation, to_right)
     centre = -1 if to_right else 0
-    size = float(np.linalg.norm(tensors[centre])) if size is None else size
-    tensors[centre] = tensors[centre] / size
+    size = float(norm(tensors[centre])) if size is None else size
+    tensors[centre] = tensors[centre] * (1 / size)
     return size
 
 
-def check_invertible(gates: Iterable[np.ndarray]) -> None:
+def check_invertible(gates: Iterable[Any]) -> None:
     """Raise where a step is so long that a gate has no inverse to half the digits."""
-    worst = max((np.linalg.cond(gate.reshape(gate.shape[0] * gate.shape[1], -1)) for gate in gates), default=1.0)
+    worst = max((np.linalg.cond(matrix) for gate in gates for matrix in as_map(gate, 2)[1]), default=1.0)
     if not worst < CONDITION:
         raise ArgumentError(
             f"a step of imaginary time shrinks a state by {worst:.1g}, too much to be undone: more steps"
         )
 
 
-def between(
-    bra: Sequence[np.ndarray], ket: Sequence[np.ndarray], sites: Sequence[int]
-) -> Iterable[tuple[int, np.ndarray]]:
-    """Of pairs of sites the matrix (ket, bra) that a trace over the other sites leaves of ``|ket><bra|``."""
-    rights, last = [np.ones((1, 1))], len(ket) - 1
+def between(bra: Sequence[Any], ket: Sequence[Any], sites: Sequence[int]) -> Iterable[tuple[int, Any]]:
+    """Of pairs of sites the map (ket, bra) that a trace over the other sites leaves of ``|ket><bra|``."""
+    (left, end), done, last = edges(ket), 0, len(ket) - 1
+    rights = [end]
     for site in range(last, 1, -1):
-        rights.append(past_right(rights[-1], ket[site], bra[site]))
-    left, done = np.ones((1, 1)), 0
+        rights.append(passed_right(rights[-1], ket[site], bra[site]))
     for site in sites:
         while done < site:
-            left, done = past_left(left, ket[done], bra[done]), done + 1
-        upper = np.tensordot(np.tensordot(left, ket[site], 1), ket[site + 1], 1) @ rights[last - site - 1].T
-        lower = np.tensordot(bra[site], bra[site + 1], 1).conj()
-        size = upper.shape[1] * upper.shape[2]
-        halves = [x.transpose(1, 2, 0, 3).reshape(size, -1) for x in (upper, lower)]
-        yield site, halves[0] @ halves[1].T
+            left, done = passed_left(left, ket[done], bra[done]), done + 1
+        upper = join(join(join(left, ket[site]), ket[site + 1]), rights[last - site - 1], ((3,), (1,)))
+        lower = join(bra[site], bra[site + 1]).conj()
+        yield site, join(upper, lower, ((0, 3), (0, 3)))

@@ -11,7 +11,6 @@ from qad.mps.energy.hamiltonian import strength
 from qad.mps.evolve.enrich import Reach, sizes
 from qad.mps.evolve.neighbours import of_neighbours
 from qad.mps.evolve.tdvp import TwoSiteTdvp
-from qad.mps.kernels.dense import Rows
 from qad.mps.operators.mpo import plain_of
 
 if TYPE_CHECKING:
@@ -122,8 +121,7 @@ class Sweep:
 
     Parameters
     ----------
-    H : sequence of arrays (left, right, out, in)
-    tensors, factor
+    kernel, tensors, factor
         As of `TwoSiteTdvp`; the tensors are left as they are.
     truncation : Truncation
     room : Room or None
@@ -131,8 +129,8 @@ class Sweep:
 
     def __init__(
         self,
-        H: Sequence[np.ndarray],
-        tensors: Sequence[np.ndarray],
+        kernel: Any,
+        tensors: Sequence[Any],
         factor: complex,
         truncation: Truncation,
         room: Room | None,
@@ -140,12 +138,10 @@ class Sweep:
         self.factor: complex = factor
         self.truncation: Truncation = truncation
         self.room: Room | None = room
-        self.tensors: list[np.ndarray] = list(tensors)
-        self.tdvp: TwoSiteTdvp = TwoSiteTdvp(
-            Rows(H, np.result_type(*tensors)), self.tensors, factor, np.sqrt(truncation.cutoff)
-        )
+        self.tensors: list[Any] = list(tensors)
+        self.tdvp: TwoSiteTdvp = TwoSiteTdvp(kernel, self.tensors, factor, np.sqrt(truncation.cutoff))
 
-    def set_tensors(self, tensors: Sequence[np.ndarray]) -> None:
+    def set_tensors(self, tensors: Sequence[Any]) -> None:
         """Go on with another chain."""
         self.tensors[:] = tensors
         self.tdvp.surround(self.tensors)

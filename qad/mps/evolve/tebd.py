@@ -94,6 +94,13 @@ def swept(gates: Sequence[Any], tensors: list[Any], truncation: Truncation, to_r
             tensors[site], tensors[site + 1] = truncation.split(pair, to_right, before)
 
 
+def shortened(tensors: list[Any], truncation: Truncation) -> None:
+    """Cut a chain with its centre at the end in place; the centre goes to the first site."""
+    for site in reversed(range(1, len(tensors))):
+        carried, tensors[site] = truncation.split(tensors[site], to_right=False, rows=1)
+        tensors[site - 1] = join(tensors[site - 1], carried)
+
+
 def terms_for(H: MPO, conserved: Quantities | None) -> list[Any]:
     """The two-site terms of an operator, legs (out, out, in, in), as arrays or as tensors that conserve."""
     terms = neighbour_terms(H)

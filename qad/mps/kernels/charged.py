@@ -83,6 +83,11 @@ class Operator:
             self.terms[site, size] = Terms(Row(*sites, *bonds), self.channels, site, size)
         return self.terms[site, size]
 
+    def with_label(self, size: int) -> Operator:
+        """The operator on a chain with one more site in front, of no charge, which it leaves as it is."""
+        conserved = self.channels.conserved.with_label(size)
+        return Operator([np.eye(size)[None, None], *self.tensors], conserved)
+
     def sites_of(self, H: Sequence[Any]) -> list[SymTensor]:
         """The site tensors of this operator, recorded or plain; what would break the symmetry is left out."""
         if all(type(w) is not Tensor for w in H):

@@ -131,6 +131,10 @@ class Rows:
         )
         self.rows: dict[tuple[int, int], Row] = {}
 
+    def with_label(self, size: int) -> Rows:
+        """The operator on a chain with one more site in front, which it leaves as it is."""
+        return Rows([np.eye(size)[None, None], *self.H], self.H[0].dtype)
+
     def sites_of(self, H: Sequence[Any]) -> list[Any]:
         """The site tensors of this operator, recorded or plain."""
         return list(H)

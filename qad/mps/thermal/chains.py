@@ -77,18 +77,10 @@ def purification(chain: Chain, conserved: Quantities | None) -> MPS:
     """An operator as a state whose sites are pairs (out, in), the charge of the ancilla counted with opposite sign."""
     if conserved is None:
         return MPS(joined(chain))
-    doubled = doubled_charges(conserved)
+    doubled = conserved.pairs()
     tensors = []
     for t, order, both, leg in zip(chain, conserved.orders, doubled.orders, doubled.legs, strict=True):
         back = np.argsort(order)
         wide = t.to_dense()[:, back][:, :, back].reshape(t.shape[0], -1, t.shape[3])[:, both]
         tensors.append(from_dense(wide, (t.legs[0], leg, t.legs[3]), split=2, tol=0.0))
     return MPS(tensors, doubled)
-
-
-def doubled_charges(conserved: Quantities) -> Quantities:
-    """Those of sites with ancillas, which carry the opposite charge."""
-    minus = conserved.symmetry.minus
-    return Quantities(
-        conserved.names, tuple([tuple([minus(p, q) for p in own for q in own]) for own in conserved.charges])
-    )

@@ -69,7 +69,9 @@ class Cooling:
     conserved: Quantities | None = None
     reach: float = REACH
 
-    def run(self, A: Sequence[np.ndarray]) -> tuple[list[np.ndarray], float, float, float, float]:
+    def run(
+        self, A: Sequence[np.ndarray], start: Sequence[Any] = ()
+    ) -> tuple[list[np.ndarray], float, float, float, float]:
         """The purification, the logarithm of the norm of X, what was cut off, nothing, and what its bonds lack."""
         done = Squares(self, A)
         tensors, lacked = joined(done.roots[-1]), 0.0
@@ -78,12 +80,13 @@ class Cooling:
         return tensors, done.log_norm, done.discarded, 0.0, lacked
 
     def slopes(
-        self, A: Sequence[np.ndarray], final: Sequence[np.ndarray], slopes: Sequence[np.ndarray], by_norm: float
-    ) -> list[np.ndarray]:
+        self, A: Sequence[np.ndarray], start: Sequence[Any], final: Sequence[np.ndarray], slopes: Sequence[np.ndarray],
+        by_norm: float,
+    ) -> tuple[list[np.ndarray], list[Any]]:  # fmt: skip
         """Gradients by the tensors of A, from those by the tensors of the purification."""
         done = Squares(self, A)
         adjoint, size = adjoint_of(final, slopes, by_norm, FINE)
-        return done.slopes(split(adjoint, done.legs), size)
+        return done.slopes(split(adjoint, done.legs), size), []
 
 
 class Squares:

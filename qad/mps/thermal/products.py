@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.mps.evolve.tebd import Truncation
+from qad.mps.evolve.tebd import Truncation, shortened
 from qad.symmetric.generic import join, leg_sizes, norm, permuted, qr
 from qad.symmetric.layout import layout
 from qad.symmetric.legs import Leg
@@ -220,10 +220,3 @@ def past_right(env: Any, a: Any, b: Any, guess: Any) -> Any:
     half = join(b, env, ((3,), (2,)))  # B m i g A'
     full = join(a, half, ((2, 3), (1, 4)))  # A o B i g
     return join(guess, full, ((1, 2, 3), (1, 3, 4)))
-
-
-def shortened(tensors: list[Any], truncation: Truncation) -> None:
-    """Cut a chain with its centre at the end in place; the centre goes to the first site."""
-    for site in reversed(range(1, len(tensors))):
-        carried, tensors[site] = truncation.split(tensors[site], to_right=False, rows=1)
-        tensors[site - 1] = join(tensors[site - 1], carried)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.keywords import keywords_told
+from qad.core.trees import flatten
 from qad.extend import Tensor, value_of
 from qad.mps.chain.chain import site_count
 from qad.mps.chain.checks import operator_of
@@ -85,7 +86,8 @@ class ThermalState:
                 "the tensors of a thermal state with charges have no derivative: differentiate its energy, expectation "
                 "or log_partition, or leave out conserve"
             )
-        *tensors, _, lost, _, _ = coursed(*self.exponent, course=self.cooling)
+        arrays, where = flatten((list(self.exponent), []))
+        *tensors, _, lost, _, _ = coursed(*arrays, course=self.cooling, where=where)
         return MPS(tensors), float(value_of(lost))
 
     @property
