@@ -181,8 +181,8 @@ def thermal_state(
     True
     >>> bool(np.isclose(hot.log_partition, np.log(weights.sum()), atol=1e-7))
     True
-    >>> qad.mps.thermal_state(qad.mps.xxz(6, 0.5), beta=0.5, conserve="Sz").state
-    MPS(6 sites, Sz = 0, bonds 1-4-12-12-12-4-1, float64)
+    >>> qad.mps.thermal_state(qad.mps.xxz(6, 0.5), beta=0.5, conserve="Sz").state.sector
+    0
     """
     conserve = conserve_for(H, conserve)
     H = open_operator(H, conserve)
