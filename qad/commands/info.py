@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 EXTRAS = {  # of pyproject.toml, and the package that each brings
     "fast": "llvmlite", "viz": "matplotlib", "qasm3": "openqasm3", "quimb": "quimb", "torch": "torch", "jax": "jax",
     "tenpy": "physics-tenpy", "itensor": "h5py", "tensornetwork": "tensornetwork", "qiskit": "qiskit",
-    "pennylane": "pennylane", "dask": "distributed", "cuda": "cupy-cuda12x",
+    "pennylane": "pennylane", "cuda": "cupy-cuda12x",
 }  # fmt: skip
 
 

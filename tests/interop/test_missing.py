@@ -87,4 +87,4 @@ def test_the_versions_are_those_of_the_project():
             package, package
         )
         assert any(entry.startswith(f"{named}>={least}") for entry in declared[extra])
-    assert {extra for _, extra in NEEDED.values()} == set(declared) - {"dask", "docs", "test", "types", "bench"}
+    assert {extra for _, extra in NEEDED.values()} == set(declared) - {"docs", "test", "types", "bench"}
