@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Sides = tuple[list[Any], list[Any], list[Any]]
 
-__all__ = ["between", "environments", "passed_left", "passed_right", "reduced", "site_density"]
+__all__ = ["environments", "passed_left", "passed_right", "reduced", "site_density"]
 
 
 def edges(tensors: Sequence[Any], operator: Sequence[Any] = ()) -> tuple[Any, Any]:
@@ -58,11 +58,6 @@ def passed_right(environment: Any, ket: Any, bra: Any, w: Any = None) -> Any:
         return join(bra.conj(), join(ket, environment, ((2,), (1,))), ((1, 2), (1, 2)))
     half = join(join(ket, environment, ((2,), (2,))), w, ((1, 3), (3, 1)))  # a bra u s'
     return permuted(join(bra.conj(), half, ((1, 2), (3, 1))), 0, 2, 1)
-
-
-def between(left: Any, right: Any) -> Any:
-    """The number that environments on both sides of a bond make."""
-    return numbers(join(left, right, ((0, 1), (0, 1)))).sum()
 
 
 def environments(tensors: Sequence[Any]) -> Sides:

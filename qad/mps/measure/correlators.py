@@ -6,25 +6,28 @@ begun move on together.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import like
-from qad.mps.chain.densities import site_density
-from qad.mps.charges import correlations as conserving
+from qad.mps.chain.densities import passed_left, passed_right, site_density
 from qad.mps.charges.quantities import named, standing
-from qad.mps.kernels.dense import past_left, past_right
-from qad.mps.measure.measures import check_state, local_expectations, per_site, sides_of
+from qad.mps.charges.site_parts import applied, parts_of, strung
+from qad.mps.kernels.dense import past_left
+from qad.mps.measure.measures import check_state, local_expectations, orders_of, per_site, sides_of
 from qad.mps.operators.opsum import OpSum
+from qad.symmetric.generic import dense, direct_sum, join, numbers, permuted, stacked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qad.mps.chain.state import MPS
-    from qad.mps.charges.quantities import Kinds
+    from qad.mps.charges.quantities import Charge, Kinds
     from qad.typing import Array, ArrayLike
+
+    Front: TypeAlias = dict[Charge, tuple[list[int], Any]]  # by charge: where operators began, and environments
 
 
 class Pair(NamedTuple):
@@ -97,10 +100,7 @@ def correlations(
     >>> round(float(table[5, 14].real * 9), 6)  # hidden order, -4/9
     -4.0
     """
-    pair = pair_of(check_state(psi), one, other, string, sites)
-    if psi.conserved is not None:
-        return conserving.correlations(psi, *pair)
-    return swept(psi, pair)
+    return swept(psi, pair_of(check_state(psi), one, other, string, sites))
 
 
 def structure_factor(
@@ -245,23 +245,51 @@ def pair_of(psi: Any, one: Any, other: Any, string: Any, sites: Kinds) -> Pair:
 
 def swept(psi: MPS, pair: Pair) -> Array:
     """The table of a correlation, in one sweep."""
-    lefts, tensors, rights = sides_of(psi)
-    n, upper, lower, passed = len(tensors), [], [], None
+    (lefts, tensors, rights), frames, upper, lower = sides_of(psi), orders_of(psi), [], []
+    fronts: tuple[Front, Front] = {}, {}  # of both operators, where they have begun
     for j, tensor in enumerate(tensors):
-        density = site_density(lefts[j], tensor, rights[j + 1])
+        density = site_density(lefts[j], tensor, rights[j + 1], None if frames is None else frames[j])
         norm2, none = density.trace(), like(density).zeros
         here = (density * (pair.ones[j] @ pair.others[j]).T).sum() / norm2
-        ahead = none((2, 0), density.dtype)
-        begun = np.stack([past_left(lefts[j], row[j] @ tensor, tensor) for row in pair.openings])[:, None]
-        if passed is not None:
-            closing = np.stack([past_right(rights[j + 1], row[j] @ tensor, tensor) for row in (pair.others, pair.ones)])
-            ahead = (passed * closing[:, None]).sum((-2, -1)) / norm2
-            ket = tensor if pair.between is None else pair.between[j] @ tensor
-            begun = np.concatenate([past_left(passed, ket, tensor), begun], axis=1)
-        passed = begun
-        upper.append(np.concatenate([ahead[0], here[None], none(n - j - 1, density.dtype)]))
-        lower.append(np.concatenate([ahead[1], none(n - j, density.dtype)]))
+        ket = tensor if pair.between is None else strung(pair.between[j], j, tensor, psi.conserved)
+        ahead = []
+        for front, opening, closing in zip(fronts, pair.openings, (pair.others, pair.ones), strict=True):
+            ends = parts_of(closing[j], j, psi.conserved) if front else {}
+            ahead.append(met(front, ends, tensor, rights[j + 1], none(j, density.dtype)) / norm2)
+            go_on(front, ket, tensor)
+            begin(front, parts_of(opening[j], j, psi.conserved), lefts[j], tensor, j)
+        upper.append(np.concatenate([ahead[0], here[None], none(len(psi) - j - 1, density.dtype)]))
+        lower.append(np.concatenate([ahead[1], none(len(psi) - j, density.dtype)]))
     return np.stack(upper, axis=1) + np.stack(lower, axis=0)
+
+
+def begin(front: Front, parts: dict[Charge, Any], left: Any, tensor: Any, site: int) -> None:
+    """Add the environments in which an operator stands on a site, by the charge that its parts add."""
+    for charge, part in parts.items():
+        one = passed_left(left, applied(part, tensor), tensor)
+        one = stacked(one, numbers(one)[None])
+        sites, others = front.get(charge, ([], None))
+        front[charge] = [*sites, site], one if others is None else direct_sum(others, one, (0,))
+
+
+def go_on(front: Front, ket: Any, bra: Any) -> None:
+    """Carry all environments past a site."""
+    for charge, (sites, stack) in front.items():
+        passed = join(bra.conj(), join(stack, ket), ((0, 1), (1, 2)))  # bra, number, ket
+        front[charge] = sites, permuted(passed, 1, 0, 2)
+
+
+def met(front: Front, parts: dict[Charge, Any], tensor: Any, right: Any, total: Array) -> Array:
+    """What the parts of an operator on a site make of the environments of opposite charges, by where these began."""
+    for charge, part in parts.items():
+        sites, stack = front.get(tensor.symmetry.opposite(charge) if charge else charge, ([], None))
+        if sites:
+            ending = passed_right(right, applied(part, tensor), tensor)
+            values = dense(join(stack, ending, ((1, 2), (0, 1))))
+            if len(sites) < len(total):  # it is not on every site before that there is such a part
+                values = values @ like(values).eye(len(total), dtype=values.real.dtype)[sites]
+            total = total + values
+    return total
 
 
 def products(psi: MPS, strings: list[Any], matrices: Sequence[np.ndarray]) -> dict[Any, Any]:

@@ -77,12 +77,19 @@ def passed(monkeypatch):
     return counts
 
 
-def test_pairs_go_in_one_sweep(passed):
-    """Two environments for every pair, and three calls for every site."""
-    n = 9
-    correlations(MPS.random(n, 3), "Z", "X")
-    assert sum(passed) == n * (n + 1)
-    assert len(passed) == 3 * n - 1
+@pytest.mark.parametrize("conserve", [None, "Sz"])
+def test_pairs_go_in_one_sweep(monkeypatch, conserve):
+    """Every environment passes the sites behind it once, all of one operator in one call."""
+    n, counts, go_on = 9, [], correlators.go_on
+
+    def counting(front, *args):
+        counts.append(sum(len(sites) for sites, _ in front.values()))
+        go_on(front, *args)
+
+    monkeypatch.setattr(correlators, "go_on", counting)
+    correlations(MPS.random(n, 3, conserve=conserve, sector=conserve and 1), "Sz", "Sz")
+    assert sum(counts) == n * (n - 1)
+    assert len(counts) == 2 * n
 
 
 def test_products_share_their_beginnings(passed):
