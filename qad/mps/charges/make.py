@@ -9,14 +9,14 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import is_foreign
 from qad.mps.chain.chain import site_count
-from qad.mps.charges.quantities import kinds, quantities
+from qad.mps.charges.quantities import filled, kinds, quantities
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.create import from_dense, random
 from qad.symmetric.decompositions import qr
 from qad.symmetric.legs import Leg
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from qad.mps.charges.quantities import Charge, Kinds, Names, Quantities
     from qad.symmetric.tensor import SymTensor
@@ -69,21 +69,6 @@ def bond_sectors(conserved: Quantities, total: Charge, bond: int) -> list[dict[C
                 "what the basis states of the sites carry (2 Sz for spins)"
             )
         found.append(shared_out(sizes, bond))
-    return found
-
-
-def filled(
-    charges: Sequence[Sequence[Charge]], start: Charge, add: Callable[[Charge, Charge], Charge]
-) -> list[dict[Charge, int]]:
-    """How many states each charge has after every site, as whole numbers of any size."""
-    found = [{start: 1}]
-    for states in charges:
-        counts: dict[Charge, int] = {}
-        for before, count in found[-1].items():
-            for charge in states:
-                after = add(before, charge)
-                counts[after] = counts.get(after, 0) + count
-        found.append(counts)
     return found
 
 

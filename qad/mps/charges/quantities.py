@@ -17,7 +17,7 @@ from qad.symmetric.groups import symmetry
 from qad.symmetric.legs import Leg
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from qad.mps.operators.local import Site
     from qad.symmetric.groups import Symmetry
@@ -218,6 +218,21 @@ def check_no_vacuum(conserved: Quantities) -> None:
             )
 
 
+def filled(
+    charges: Sequence[Sequence[Charge]], start: Charge, add: Callable[[Charge, Charge], Charge]
+) -> list[dict[Charge, int]]:
+    """How many states each charge has after every site, as whole numbers of any size."""
+    found = [{start: 1}]
+    for states in charges:
+        counts: dict[Charge, int] = {}
+        for before, count in found[-1].items():
+            for charge in states:
+                after = add(before, charge)
+                counts[after] = counts.get(after, 0) + count
+        found.append(counts)
+    return found
+
+
 def sectors(H: Any, conserve: Names) -> dict[Any, int]:
     """The sectors of a chain, by their charges, and how many basis states each has.
 
@@ -254,11 +269,6 @@ def sectors(H: Any, conserve: Names) -> dict[Any, int]:
             "qad.mps.uniform"
         )
     conserved = conserved_by(H, conserve)
-    group, found = conserved.symmetry, {conserved.symmetry.neutral: 1}
-    for states in conserved.charges:
-        before, found = found, {}
-        for charge, count in before.items():
-            for own in states:
-                after = group.plus(charge, own)
-                found[after] = found.get(after, 0) + count
+    group = conserved.symmetry
+    found = filled(conserved.charges, group.neutral, group.plus)[-1]
     return {group.shown(charge): found[charge] for charge in sorted(found)}

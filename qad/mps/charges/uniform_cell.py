@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.mps.charges.make import filled
-from qad.mps.charges.quantities import Quantities, quantities, sites_of_dimension
+from qad.mps.charges.quantities import Quantities, filled, quantities, sites_of_dimension
 
 if TYPE_CHECKING:
     from qad.mps.charges.quantities import Charge, Names

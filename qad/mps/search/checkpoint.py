@@ -19,6 +19,7 @@ from qad.mps.chain.state import MPS
 from qad.mps.chain.storage import arrays_of, parts_of
 from qad.mps.charges.make import random_tensors
 from qad.mps.charges.rows import total_of
+from qad.mps.search.start import GRADIENTS
 from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
@@ -28,8 +29,7 @@ if TYPE_CHECKING:
     from qad.typing import DTypeLike, FilePath
 
 FORMAT = "qad ground-state search 1"
-KEEPING = ("lbfgs", "riemannian")  # methods that keep the bonds of their start
-ADDED = 1e-2  # norm of what fills new bonds of these, beside the state's
+ADDED = 1e-2  # norm of what fills new bonds of methods that keep them, beside the state's
 OTHERS = {
     "start": "it began from another state: leave start= out, or give the same one",
     "excluded": "it excludes other states",
@@ -144,7 +144,7 @@ class Checkpoint:
 
     def grown(self, state: MPS) -> MPS:
         """The state to go on from to larger bonds; for methods that fill none themselves they are filled at random."""
-        if self.mark["method"] not in KEEPING or self.states["start"] or state.bond >= self.bond:
+        if self.mark["method"] not in GRADIENTS or self.states["start"] or state.bond >= self.bond:
             return state
         if state.conserved is not None:
             other = state._made_of(random_tensors(self.bond, state.conserved, state.sector, state.dtype, 0))
