@@ -83,7 +83,7 @@ OPTIONAL = {
     "pennylane", "qiskit", "quimb", "tensornetwork", "torch",
 }  # fmt: skip
 MAY_NEED_OPTIONAL = ("interop", "viz")
-MOST_LINES, MOST_OF_A_FUNCTION = 300, 40
+MOST_LINES, MOST_OF_A_FUNCTION, MOST_FILES = 300, 40, 20
 MOST_CODE = {
     "core": 4200,
     "linalg": 4900,
@@ -324,6 +324,12 @@ def code_lines(root):
     return sum(len(code_of(source) - docstrings(parsed(source))) for source in sources)
 
 
+def full_folders(root):
+    """The folders of more files than a reader looks through, each with their number."""
+    counts = {path.relative_to(root).as_posix(): len([*path.glob("*.py")]) for path in root.rglob("*") if path.is_dir()}
+    return {folder: n for folder, n in counts.items() if n > MOST_FILES}
+
+
 def long_functions(root):
     """The functions of more lines of code than the eye takes in: without docstrings, comments and empty lines."""
     found = {}
@@ -424,6 +430,18 @@ def strangers(root):
 
 def test_texts_mention_files_that_exist():
     assert strangers(PACKAGE) == []
+
+
+def test_folders_can_be_looked_through():
+    assert full_folders(PACKAGE) == {}
+
+
+def test_the_count_sees_a_full_folder(tmp_path):
+    for name in ("full", "fine"):
+        (tmp_path / name).mkdir()
+        for i in range(MOST_FILES + (name == "full")):
+            (tmp_path / name / f"{i}.py").touch()
+    assert full_folders(tmp_path) == {"full": MOST_FILES + 1}
 
 
 def test_files_can_be_read_in_one_sitting():

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     Arrays = tuple[Any, ...]
 
-__all__ = ["Derivative", "Program", "with_arguments"]
+__all__ = ["Derivative", "ForeignFunction", "with_arguments"]
 
 
 def with_arguments(function: Callable[..., Any], numbers: Sequence[int], arrays: Sequence[Any]) -> Callable[..., Any]:
@@ -30,7 +30,7 @@ def with_arguments(function: Callable[..., Any], numbers: Sequence[int], arrays:
 
 
 @dataclass(eq=False)
-class Program:
+class ForeignFunction:
     """A function of a library's arrays to an array or, if the last call gave `several`, a tuple of arrays.
 
     ``flat(*arrays)`` returns one in a list and several in a tuple, which JAX keeps of what it has compiled.
@@ -57,7 +57,7 @@ class Derivative:
     """
 
     source: Any
-    program: Program | Derivative
+    program: ForeignFunction | Derivative
     by: tuple[int, ...]
     forward: bool
     outputs: int = 0  # of the program, where cotangents are given

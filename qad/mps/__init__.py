@@ -6,9 +6,10 @@ from qad.mps.chain.state import MPS
 from qad.mps.charges.quantities import sectors
 from qad.mps.evolve.evolution import Evolution, evolve
 from qad.mps.measure.blocks import mutual_information, negativity
-from qad.mps.measure.correlators import correlations, multipoint, structure_factor
+from qad.mps.measure.correlators import correlations, structure_factor
 from qad.mps.measure.entanglement import entanglement_entropy, entanglement_spectrum, schmidt_values
 from qad.mps.measure.measures import local_expectations, measure, reduced_density
+from qad.mps.measure.multipoint import multipoint
 from qad.mps.measure.observables import energy, expectation, log_norm2, norm, norm2, overlap, variance
 from qad.mps.measure.transfer import Transfer, transfer
 from qad.mps.models.bosons import bose_hubbard

@@ -3,12 +3,12 @@
 from qad.contract.notation.einsum import einsum
 from qad.contract.notation.ncon import ncon
 from qad.symmetric import networks as _networks  # has qad.einsum and qad.ncon take symmetric tensors
+from qad.symmetric.blocks.layout import Layout
 from qad.symmetric.contraction import tensordot, trace, vdot
 from qad.symmetric.create import eye, from_blocks, from_dense, random, zeros
 from qad.symmetric.decompositions import eigh, expm, funm_herm, funm_svd, qr, svd
 from qad.symmetric.fusing import fuse, unfuse
 from qad.symmetric.groups import Symmetry, symmetry
-from qad.symmetric.layout import Layout
 from qad.symmetric.legs import Leg
 from qad.symmetric.protocol import norm
 from qad.symmetric.scaling import scale, twist

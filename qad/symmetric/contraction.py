@@ -10,19 +10,19 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import like
+from qad.symmetric.blocks.gemms import Gemms, gemms
+from qad.symmetric.blocks.layout import Layout, layout
+from qad.symmetric.blocks.moves import Move, between, move
 from qad.symmetric.create import identity
-from qad.symmetric.gemms import Gemms, gemms
-from qad.symmetric.layout import Layout, layout
-from qad.symmetric.moves import Move, between, move
 from qad.symmetric.signs import kets_among
 from qad.symmetric.tensor import SymTensor, aligned, as_symmetric, bare
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from qad.symmetric.combinations import Charges
+    from qad.symmetric.blocks.combinations import Charges
+    from qad.symmetric.blocks.layout import Pairing
     from qad.symmetric.groups import Symmetry
-    from qad.symmetric.layout import Pairing
     from qad.symmetric.legs import Leg
     from qad.typing import Array, Axis, Scalar
 

@@ -10,10 +10,10 @@ import numpy as np
 from qad.contract.notation.operands import as_operand
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import like, stack_of, value_of
+from qad.symmetric.blocks.layout import Layout, checked, layout
+from qad.symmetric.blocks.moves import gathering, move, packing, unpacking
 from qad.symmetric.groups import symmetry as symmetry_of
-from qad.symmetric.layout import Layout, checked, layout
 from qad.symmetric.legs import Leg
-from qad.symmetric.moves import gathering, move, packing, unpacking
 from qad.symmetric.scaling import twist
 from qad.symmetric.tensor import SymTensor, bare
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from qad.symmetric.layout import Layout
+    from qad.symmetric.blocks.layout import Layout
     from qad.typing import Array
 
 __all__ = ["eigh", "expm", "factored", "funm_herm", "funm_svd", "qr", "svd"]

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.symmetric.combinations import fusion
-from qad.symmetric.layout import Layout, layout
+from qad.symmetric.blocks.combinations import fusion
+from qad.symmetric.blocks.layout import Layout, layout
+from qad.symmetric.blocks.moves import Move, move
 from qad.symmetric.legs import Leg
-from qad.symmetric.moves import Move, move
 from qad.symmetric.signs import dual_signs, reordered
 from qad.symmetric.tensor import SymTensor, as_symmetric, bare
 

@@ -18,8 +18,8 @@ from qad import linalg
 from qad.extend import like, stack_of, value_of
 from qad.linalg.support.lengths import length
 from qad.symmetric import decompositions, summing, truncation
+from qad.symmetric.blocks.layout import Layout, layout
 from qad.symmetric.contraction import tensordot
-from qad.symmetric.layout import Layout, layout
 from qad.symmetric.legs import Leg
 from qad.symmetric.maps import bond_leg, columns_of, in_order_of, joined, rows_of
 from qad.symmetric.scaling import scale

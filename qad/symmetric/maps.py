@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.symmetric.layout import Layout, in_range, layout, named
+from qad.symmetric.blocks.layout import Layout, in_range, layout, named
+from qad.symmetric.blocks.moves import between, move
 from qad.symmetric.legs import Leg, same_legs
-from qad.symmetric.moves import between, move
 from qad.symmetric.tensor import SymTensor, as_symmetric, bare, moved
 
 if TYPE_CHECKING:

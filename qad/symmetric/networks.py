@@ -11,9 +11,9 @@ from qad.contract.notation.operands import recorded
 from qad.contract.notation.parse import parse, parse_lists
 from qad.contract.plan.planner import find_plan
 from qad.core.errors import ArgumentError, ShapeError
+from qad.symmetric.blocks.layout import Layout, layout
+from qad.symmetric.blocks.moves import Move, between, move
 from qad.symmetric.contraction import Contraction, closing, contraction, identity_beside, result_of, tensordot, why_not
-from qad.symmetric.layout import Layout, layout
-from qad.symmetric.moves import Move, between, move
 from qad.symmetric.tensor import SymTensor, as_symmetric
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["network"]
 
 
-class Program(NamedTuple):
+class NetworkSteps(NamedTuple):
     """How a network is contracted: traces within operands, pairs of them, the move of the result, its layout, and
     whether operands of odd charge were exchanged, which changes the sign."""
 
@@ -69,7 +69,9 @@ def network(operands: Sequence[Any], subscripts: Any, output: Any, path: Any = N
 
 
 @lru_cache(maxsize=1024)
-def program(layouts: tuple[Layout, ...], subscripts: Any, output: Any, wanted: tuple[int, ...], path: Any) -> Program:
+def program(
+    layouts: tuple[Layout, ...], subscripts: Any, output: Any, wanted: tuple[int, ...], path: Any
+) -> NetworkSteps:
     """The program of a network, from a bounded cache."""
     shapes = tuple([where.shape for where in layouts])
     ndims = tuple(map(len, shapes))
@@ -97,7 +99,7 @@ def program(layouts: tuple[Layout, ...], subscripts: Any, output: Any, wanted: t
     (where,), (labels,) = alive, terms
     axes = tuple([labels.index(label) for label in final])
     out = layout(tuple([where.legs[axis] for axis in axes]), where.split, where.total, where.symmetry)
-    return Program(tuple(traces), tuple(pairs), between(where, out, axes), out, exchanged % 2 == 1)
+    return NetworkSteps(tuple(traces), tuple(pairs), between(where, out, axes), out, exchanged % 2 == 1)
 
 
 def _pair(a, b, ones, twos):

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from qad.contract.notation.operands import as_operand
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import like
-from qad.symmetric.gemms import Gemms, gemms
-from qad.symmetric.layout import Layout
-from qad.symmetric.moves import between, move
+from qad.symmetric.blocks.gemms import Gemms, gemms
+from qad.symmetric.blocks.layout import Layout
+from qad.symmetric.blocks.moves import between, move
 from qad.symmetric.tensor import SymTensor, as_symmetric, bare, moved
 
 if TYPE_CHECKING:

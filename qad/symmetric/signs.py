@@ -14,7 +14,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.symmetric.layout import Layout
+    from qad.symmetric.blocks.layout import Layout
     from qad.symmetric.legs import Leg
 
 __all__ = ["dual_signs", "kets_among", "reordered"]

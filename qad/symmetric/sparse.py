@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from qad.symmetric.kernels import added, parted
-from qad.symmetric.layout import layout
+from qad.symmetric.blocks.kernels import added, parted
+from qad.symmetric.blocks.layout import layout
 from qad.symmetric.tensor import bare
 
 if TYPE_CHECKING:
-    from qad.symmetric.layout import Layout, Pairing
+    from qad.symmetric.blocks.layout import Layout, Pairing
     from qad.symmetric.tensor import SymTensor
 
 __all__ = ["Entries", "applied"]
@@ -76,7 +76,7 @@ def applied(
     return bare(plan.out, out)
 
 
-class Plan(NamedTuple):
+class SparseProduct(NamedTuple):
     """Which blocks are added to which (`kernels.parted`), the entry that each is multiplied with, and the result."""
 
     rows: np.ndarray
@@ -87,7 +87,7 @@ class Plan(NamedTuple):
 @lru_cache(maxsize=2048)
 def planned(
     source: Layout, entries: Entries, ones: tuple[int, ...], twos: tuple[int, ...], order: tuple[int, ...], split: int
-) -> Plan:
+) -> SparseProduct:
     """How to apply a nearly empty tensor, from a bounded cache."""
     small = entries.layout
     free_x = [axis for axis in range(len(source.legs)) if axis not in ones]
@@ -105,7 +105,7 @@ def planned(
     shapes, kept = read.shapes[origin][:, free_x], writes[:, places[: len(free_x)]]
     table = np.column_stack([starts, ends, shapes, reads[:, free_x], kept])
     table, which = parted(table)
-    return Plan(table.reshape(-1), chosen[which], target)
+    return SparseProduct(table.reshape(-1), chosen[which], target)
 
 
 @lru_cache(maxsize=2048)

@@ -10,9 +10,9 @@ import numpy as np
 from qad.archive import read_format, understood, write_arrays
 from qad.core.errors import ArgumentError
 from qad.extend import value_of
+from qad.symmetric.blocks.layout import checked
 from qad.symmetric.fusing import fused_leg
 from qad.symmetric.groups import symmetry
-from qad.symmetric.layout import checked
 from qad.symmetric.legs import Leg
 from qad.symmetric.tensor import SymTensor, as_symmetric
 

@@ -6,9 +6,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.symmetric.layout import Layout, layout, named
+from qad.symmetric.blocks.layout import Layout, layout, named
+from qad.symmetric.blocks.moves import Move, move
 from qad.symmetric.legs import Leg
-from qad.symmetric.moves import Move, move
 from qad.symmetric.tensor import SymTensor, as_symmetric, bare
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import register
 from qad.linalg.functions.norm import norm
 from qad.linalg.support.lengths import length
-from qad.symmetric.layout import Layout, in_range, layout, named
+from qad.symmetric.blocks.layout import Layout, in_range, layout, named
+from qad.symmetric.blocks.moves import between, move, unpacking
 from qad.symmetric.legs import same_legs
-from qad.symmetric.moves import between, move, unpacking
 from qad.symmetric.operators import Refusals, refused
 
 if TYPE_CHECKING:

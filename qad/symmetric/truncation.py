@@ -16,7 +16,7 @@ from qad.symmetric.decompositions import factored
 from qad.symmetric.maps import as_map, bond_leg, columns_of, in_order_of, rows_of
 
 if TYPE_CHECKING:
-    from qad.symmetric.layout import Layout
+    from qad.symmetric.blocks.layout import Layout
     from qad.symmetric.tensor import SymTensor
     from qad.typing import Array, Real
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import qad
 from qad.symmetric import Leg, symmetry
-from qad.symmetric.combinations import fusion
+from qad.symmetric.blocks.combinations import fusion
 
 SYMMETRIES = ("U1", "Z2", "Z3", "U1xU1", "U1xZ2")
 DTYPES = (np.float64, np.complex128, np.float32, np.complex64)

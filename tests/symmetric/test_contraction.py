@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 import qad
 from qad.core.errors import ArgumentError, MissingRuleError, ShapeError
 from qad.symmetric import Leg, SymTensor, eye, random, scale, symmetry, tensordot, trace
+from qad.symmetric.blocks.gemms import Gemms, gemms
 from qad.symmetric.contraction import contraction
-from qad.symmetric.gemms import Gemms, gemms
 from tests.cases import Case, normal
 from tests.symmetric.draw import SYMMETRIES, close, digits, few, group_neutral, pairs, rows_of_legs, some, tensors_of
 

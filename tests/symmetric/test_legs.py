@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from qad.core.errors import ArgumentError
 from qad.symmetric import Leg, symmetry
-from qad.symmetric.combinations import fusion
+from qad.symmetric.blocks.combinations import fusion
 from tests.symmetric.draw import SYMMETRIES, legs, rows_of_legs, some
 
 

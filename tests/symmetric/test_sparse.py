@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from qad.symmetric import Leg, from_dense, kernels, random, tensordot
+from qad.symmetric import Leg, from_dense, random, tensordot
+from qad.symmetric.blocks import kernels
 from qad.symmetric.sparse import Entries, applied
 from tests.symmetric.draw import close
 

@@ -11,7 +11,7 @@ import qad
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import flatten
 from qad.symmetric import Leg, SymTensor, eye, from_blocks, from_dense, random, tensordot, zeros
-from qad.symmetric.moves import between, move, unpacking
+from qad.symmetric.blocks.moves import between, move, unpacking
 from qad.symmetric.tensor import moved
 from tests.cases import Case
 from tests.symmetric.draw import close, digits, few, some, tensors

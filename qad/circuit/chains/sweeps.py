@@ -42,9 +42,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from qad.circuit.program.ir import Instruction, Program
+    from qad.circuit.program.ir import CircuitProgram, Instruction
     from qad.mps.charges.quantities import Quantities
-    from qad.symmetric.layout import Layout
+    from qad.symmetric.blocks.layout import Layout
     from qad.symmetric.tensor import SymTensor
     from qad.typing import Array
 
@@ -66,7 +66,7 @@ class Target(Protocol):
 class Run:
     """How a circuit runs on chains: its program, its dtype, and what is cut off."""
 
-    program: Program
+    program: CircuitProgram
     dtype: np.dtype[Any]
     bond: int
     cutoff: float

@@ -24,7 +24,7 @@ from qad.extend import is_foreign, primitive, rule
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from qad.circuit.program.ir import Program
+    from qad.circuit.program.ir import CircuitProgram
     from qad.typing import Array, Function
 
 
@@ -38,7 +38,7 @@ def on_host(*arrays: Array) -> None:
 
 
 @primitive
-def evolve(real: Array, complex_: Array, psi: Array, *, program: Program, engine: ModuleType) -> Array:
+def evolve(real: Array, complex_: Array, psi: Array, *, program: CircuitProgram, engine: ModuleType) -> Array:
     """The final states, from the real and complex entries of the gates and the initial states.
 
     Initial states of one amplitude stand for that multiple of |0...0>.
@@ -55,7 +55,7 @@ def pullback(
     out: Array,
     g: Array,
     *,
-    program: Program,
+    program: CircuitProgram,
     engine: ModuleType,
     owned: bool = False,
 ) -> tuple[Array, Array, Array]:
@@ -67,7 +67,7 @@ def pullback(
 
 
 @primitive
-def evolve_angles(theta: Array, psi: Array, *, program: Program, engine: ModuleType) -> Array:
+def evolve_angles(theta: Array, psi: Array, *, program: CircuitProgram, engine: ModuleType) -> Array:
     """The final states, from parameters and the initial states."""
     on_host(theta, psi)
     return engine.forward_angles(program, theta, psi)
@@ -75,7 +75,7 @@ def evolve_angles(theta: Array, psi: Array, *, program: Program, engine: ModuleT
 
 @primitive
 def pullback_angles(
-    theta: Array, psi: Array, out: Array, g: Array, *, program: Program, engine: ModuleType, owned: bool = False
+    theta: Array, psi: Array, out: Array, g: Array, *, program: CircuitProgram, engine: ModuleType, owned: bool = False
 ) -> tuple[Array, Array]:
     """Cotangents of `evolve_angles`'s two operands, from its answer and the cotangent of that."""
     return engine.backward_angles(program, theta, psi, out, g, owned)
@@ -86,7 +86,7 @@ def dual(x: Array, dx: Array | None) -> Array:
     return np.concatenate([x, 0 * x if dx is None else dx])
 
 
-def serving(engine: ModuleType, program: Program, components: int) -> ModuleType:
+def serving(engine: ModuleType, program: CircuitProgram, components: int) -> ModuleType:
     """The engine if it serves so many components, else that of NumPy."""
     return engine if engine.serves(program, components) else reference
 

@@ -19,10 +19,10 @@ from qad.circuit.gates.table import pauli_matrix
 
 if TYPE_CHECKING:
     from qad.circuit.observables.masks import Strings
-    from qad.circuit.program.ir import Instruction, Program
+    from qad.circuit.program.ir import CircuitProgram, Instruction
 
 
-def forward(program: Program, real: np.ndarray, complex_: np.ndarray, psi: np.ndarray) -> np.ndarray:
+def forward(program: CircuitProgram, real: np.ndarray, complex_: np.ndarray, psi: np.ndarray) -> np.ndarray:
     """The final states (J, B, 2**n) from the entries of all gates and initial states."""
     vectors = {"real": real, "complex": complex_}
     states = expanded(psi, program.n, max(real.shape[1], complex_.shape[1], psi.shape[1]))
@@ -32,7 +32,7 @@ def forward(program: Program, real: np.ndarray, complex_: np.ndarray, psi: np.nd
 
 
 def backward(
-    program: Program,
+    program: CircuitProgram,
     real: np.ndarray,
     complex_: np.ndarray,
     psi: np.ndarray,
@@ -61,18 +61,18 @@ def backward(
     return summed(slopes["real"], real), summed(slopes["complex"], complex_), summed(slope, psi)
 
 
-def serves(program: Program, components: int) -> bool:
+def serves(program: CircuitProgram, components: int) -> bool:
     """Whether this engine serves so many components: any number."""
     return True
 
 
-def forward_angles(program: Program, theta: np.ndarray, psi: np.ndarray) -> np.ndarray:
+def forward_angles(program: CircuitProgram, theta: np.ndarray, psi: np.ndarray) -> np.ndarray:
     """The final states (J, B, 2**n) of a circuit all of whose entries follow from parameters (J, B, P)."""
     return forward(program, *program.components(theta), psi)
 
 
 def backward_angles(
-    program: Program, theta: np.ndarray, psi: np.ndarray, out: np.ndarray, g: np.ndarray, owned: bool = False
+    program: CircuitProgram, theta: np.ndarray, psi: np.ndarray, out: np.ndarray, g: np.ndarray, owned: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
     """Cotangents of the parameters (J, B, P) and of the initial state."""
     *slopes, initial = backward(program, *program.components(theta), psi, out, g)
@@ -80,7 +80,7 @@ def backward_angles(
 
 
 def stored_states(
-    program: Program, vectors: dict[str, np.ndarray], psi: np.ndarray, batch: int
+    program: CircuitProgram, vectors: dict[str, np.ndarray], psi: np.ndarray, batch: int
 ) -> list[list[np.ndarray]]:
     """The states before every gate that is not unitary."""
     stored, states = [], expanded(psi, program.n, batch)

@@ -25,7 +25,7 @@ def warm_up() -> None:
     from qad.circuit.engines.compiled import kernels
     from qad.contract.run import compiled
     from qad.frozen.run.compiled import runs as frozen
-    from qad.symmetric import compiled as symmetric
+    from qad.symmetric.blocks import compiled as symmetric
 
     frozen.warm_up()
     compiled.warm_up("fdFD")

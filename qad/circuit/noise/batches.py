@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from qad.circuit.noise.frames import Stretch
-    from qad.circuit.noise.jumps import Plan
-    from qad.circuit.program.ir import Program
+    from qad.circuit.noise.jumps import NoisyProgram
+    from qad.circuit.program.ir import CircuitProgram
 
 TOGETHER = 2**22  # amplitudes, or entries of gates, of the states of a batch
 
@@ -83,7 +83,7 @@ class Batch(NamedTuple):
 
 
 def draw(
-    plan: Plan, real: np.ndarray, complex_: np.ndarray, kraus: Sequence[np.ndarray], uniforms: np.ndarray,
+    plan: NoisyProgram, real: np.ndarray, complex_: np.ndarray, kraus: Sequence[np.ndarray], uniforms: np.ndarray,
     dtype: np.dtype, engine: ModuleType,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     """Final states (G, 2**n), which of them each trajectory ends in (T,), and its choices (T, S).
@@ -107,7 +107,7 @@ def draw(
 class Draws:
     """What one call draws from, uniform numbers (T, S) among it, and the choices so far."""
 
-    plan: Plan
+    plan: NoisyProgram
     vectors: dict[str, np.ndarray]
     kraus: list[Kraus]
     stretches: list[Stretch]
@@ -117,7 +117,7 @@ class Draws:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: NoisyProgram,
         vectors: dict[str, np.ndarray],
         kraus: Sequence[np.ndarray],
         uniforms: np.ndarray,
@@ -162,7 +162,7 @@ class Draws:
             keys[t] = known.setdefault(self.choices[t, within].tobytes(), len(known) + 1)
         return batch.divided(keys[batch.members])
 
-    def run(self, program: Program, runs: np.ndarray, states: np.ndarray, *entries: np.ndarray) -> np.ndarray:
+    def run(self, program: CircuitProgram, runs: np.ndarray, states: np.ndarray, *entries: np.ndarray) -> np.ndarray:
         """The states after a program, which takes part of the groups (G,)."""
         if runs.all():
             return self.engine.forward(program, *entries, states[None])[0]

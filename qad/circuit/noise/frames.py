@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from qad.circuit.program.ir import Instruction, Program
+from qad.circuit.program.ir import CircuitProgram, Instruction
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -116,7 +116,7 @@ class Stretch(NamedTuple):
 
     Attributes
     ----------
-    program : Program
+    program : CircuitProgram
         Its entries differ from trajectory to trajectory.
     moves : tuple of Move
     errors : tuple of int
@@ -127,7 +127,7 @@ class Stretch(NamedTuple):
 
     mask: int
     value: int
-    program: Program
+    program: CircuitProgram
     moves: tuple[Move, ...]
     errors: tuple[int, ...]
     site: int
@@ -240,5 +240,5 @@ class StretchBuilder:
     def stretch(self, site: int = -1) -> Stretch:
         """What was added, with the site at its end."""
         self.settle(range(self.n))
-        program = Program(self.n, 1, tuple(self.instructions), None, None, (), (), True)
+        program = CircuitProgram(self.n, 1, tuple(self.instructions), None, None, (), (), True)
         return Stretch(*self.condition, program, tuple(self.moves), tuple(self.errors), site)

@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from qad.circuit.program.ir import Operation, Program
+    from qad.circuit.program.ir import CircuitProgram, Operation
     from qad.typing import Array
 
 
-class Plan(NamedTuple):
+class NoisyProgram(NamedTuple):
     """A noisy circuit: the program of its gates, the operation of every site, and the order of both.
 
     `order` has an item for each: the condition, a mask of bits and their values, and the number of the gate or, as -1
     and less, of the site.
     """
 
-    program: Program
+    program: CircuitProgram
     sites: tuple[Operation, ...]
     order: tuple[tuple[tuple[int, int], int], ...]
 
@@ -59,7 +59,7 @@ class Plan(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def plan_of(n: int, size: int, operations: tuple[Operation, ...]) -> Plan:
+def plan_of(n: int, size: int, operations: tuple[Operation, ...]) -> NoisyProgram:
     """The plan of a noisy circuit's operations."""
     gates, sites, order = [], [], []
     for o in operations:
@@ -71,7 +71,7 @@ def plan_of(n: int, size: int, operations: tuple[Operation, ...]) -> Plan:
             sites.append(o)
         else:
             gates.append(o._replace(when=()))
-    return Plan(program_of(n, size, tuple(gates)), tuple(sites), tuple(order))
+    return NoisyProgram(program_of(n, size, tuple(gates)), tuple(sites), tuple(order))
 
 
 def condition(when: tuple[tuple[int, int], ...]) -> tuple[int, int]:
@@ -85,7 +85,7 @@ def condition(when: tuple[tuple[int, int], ...]) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=64)
-def stretches_of(plan: Plan, kinds: tuple[str, ...]) -> list[Stretch]:
+def stretches_of(plan: NoisyProgram, kinds: tuple[str, ...]) -> list[Stretch]:
     """The stretches of a plan whose sites are of these kinds: "string", "unitary" or "state"."""
     n, found = plan.program.n, []
     builder = StretchBuilder(n)

@@ -19,7 +19,7 @@ from qad.extend import Tensor, stop_gradient, value_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from qad.circuit.noise.jumps import Plan
+    from qad.circuit.noise.jumps import NoisyProgram
     from qad.circuit.noise.steps import Steps
     from qad.circuit.observables.operators import Observable
     from qad.typing import Array, Seed
@@ -47,7 +47,7 @@ class Trajectories:
     choices: NDArray[np.int64]
     _states: np.ndarray  # (G, 2**n), each once
     _which: NDArray[np.int64]  # which of them each trajectory ends in
-    _plan: Plan
+    _plan: NoisyProgram
     _tilted: tuple[list[Channel], NDArray[np.int64]] | None
 
     def __init__(self, circuit: Steps, shots: int, seed: Seed = 0):

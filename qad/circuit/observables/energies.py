@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.circuit.observables.masks import Strings
-    from qad.circuit.program.ir import Program
+    from qad.circuit.program.ir import CircuitProgram
     from qad.typing import Array
 
 SMALL = 2**11  # amplitudes
@@ -28,7 +28,7 @@ SMALL = 2**11  # amplitudes
 
 @primitive
 def energy_of_angles(
-    theta: Array, c: Array, *, psi: np.ndarray, program: Program, strings: Strings, engine: ModuleType
+    theta: Array, c: Array, *, psi: np.ndarray, program: CircuitProgram, strings: Strings, engine: ModuleType
 ) -> tuple[Array, Array, Array]:
     """``<psi|H|psi>``, psi (1, 1, 2**n) and ``H psi`` (1, 2**n), of parameters (P,) and constant coefficients (T,).
 
@@ -40,7 +40,7 @@ def energy_of_angles(
     return np.vdot(states, image).real, states, image
 
 
-def in_steps(theta: Array, c: Array, *, psi: np.ndarray, program: Program, **options: Any) -> tuple[Array, ...]:
+def in_steps(theta: Array, c: Array, *, psi: np.ndarray, program: CircuitProgram, **options: Any) -> tuple[Array, ...]:
     """The same as three nodes."""
     states = evolve_angles(theta[None, None], psi, program=program, engine=options["engine"])
     return energy(c, states, shape=(), **options), states, apply(c, states[0], **options)

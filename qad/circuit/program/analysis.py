@@ -1,4 +1,4 @@
-"""From a list of operations to a `Program`."""
+"""From a list of operations to a `CircuitProgram`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from qad.circuit.gates.structure import Form, form_of
 from qad.circuit.gates.trigonometry import Polynomials
-from qad.circuit.program.ir import Called, Instruction, Program
+from qad.circuit.program.ir import Called, CircuitProgram, Instruction
 
 if TYPE_CHECKING:
     from qad.circuit.gates.table import Gate
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 @lru_cache(maxsize=1024)
-def program_of(n: int, size: int, operations: tuple[Operation, ...]) -> Program:
+def program_of(n: int, size: int, operations: tuple[Operation, ...]) -> CircuitProgram:
     """The program of a tuple of operations on n qubits with `size` parameters, kept for the next circuit like it."""
-    plan = Plan()
+    plan = Analysis()
     for index, operation in enumerate(operations):
         plan.sort(index, operation)
     plan.place_called()
     plan.place_given()
-    return Program(
+    return CircuitProgram(
         n,
         size,
         tuple(plan.instructions[index] for index in range(len(operations))),
@@ -36,7 +36,7 @@ def program_of(n: int, size: int, operations: tuple[Operation, ...]) -> Program:
     )
 
 
-class Plan:
+class Analysis:
     """Instructions by the index of their operation, and where their entries come from.
 
     The complex vector has the entries of gates of one parameter first, then those of gates whose matrix function has to

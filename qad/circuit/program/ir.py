@@ -76,7 +76,7 @@ class Called(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Program:
+class CircuitProgram:
     """Instructions, and how their entries follow from parameters; engines keep in `store` what they derive from it."""
 
     n: int

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from qad.circuit.program.builder import Builder
-    from qad.circuit.program.ir import Instruction, Operation, Program
+    from qad.circuit.program.ir import CircuitProgram, Instruction, Operation
 
 INVERSES = {"s": "sdg", "t": "tdg", "sx": "sxdg", "sdg": "s", "tdg": "t", "sxdg": "sx", "iswap": "iswapdg",
             "c3sqrtx": "c3sqrtxdg", "rc3x": "rc3xdg"}  # fmt: skip
@@ -56,7 +56,7 @@ class Values:
 
     operations: list[Operation]
     theta: np.ndarray
-    program: Program
+    program: CircuitProgram
     instructions: list[Instruction | None]
     real: np.ndarray
     complex: np.ndarray

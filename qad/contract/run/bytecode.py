@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.contract.run.table import Table
+from qad.contract.run.table import LoopTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -73,7 +73,7 @@ class Bytecode:
 
     def _forward(self, steps, kept):
         """Write `forward`; returns where the values lie at its end, and in which order their products left them."""
-        table = Table(self.sizes, True)
+        table = LoopTable(self.sizes, True)
         pieces = {node: table.piece(self.terms[node]) for node in self.leaves}
         self.inputs = table.top
         made = {node: piece.labels for node, piece in pieces.items()}
@@ -96,7 +96,7 @@ class Bytecode:
         The cotangents of the leaves lie at the beginning of the block, those of one shape side by side; any other is
         asked for in the order in which its value was made.
         """
-        table, root = Table(self.sizes, False), len(self.terms) - 1
+        table, root = LoopTable(self.sizes, False), len(self.terms) - 1
         homes = self._homes(table, steps)
         found = {root: table.piece(made[root])}
         self._root = self._views(found)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from qad.contract.order.optimal import Labels
 
-__all__ = ["Piece", "Table"]
+__all__ = ["LoopTable", "Piece"]
 
 SHORT = 8  # the innermost loop of a copy writes elements side by side, unless it were shorter than this
 
@@ -31,7 +31,7 @@ class Piece(NamedTuple):
     kept: bool
 
 
-class Table:
+class LoopTable:
     """Entries for one block, and which of its memory is in use."""
 
     sizes: Sequence[int]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Row:
+class Timing:
     """What one operation took: calls, seconds and bytes of what it made, forward and backward."""
 
     calls: int = 0
@@ -38,7 +38,7 @@ class profile(Observer):
 
     Attributes
     ----------
-    rows : dict of str to Row
+    rows : dict of str to Timing
         Per operation: ``calls``, ``seconds``, ``bytes`` (of the results) and ``backward_calls``, ``backward_seconds``,
         ``backward_bytes`` (of the cotangents).
     seconds : float
@@ -60,7 +60,7 @@ class profile(Observer):
 
     def __init__(self, show: bool = True):
         self.show = show
-        self.rows: dict[str, Row] = {}
+        self.rows: dict[str, Timing] = {}
         self.seconds: float = 0.0
         self._inside = False
 
@@ -77,7 +77,7 @@ class profile(Observer):
     def apply(self, p: Any, args: Any, kwargs: Any) -> Any:
         if self._inside:
             return super().apply(p, args, kwargs)
-        row = self.rows.setdefault(p.name, Row())
+        row = self.rows.setdefault(p.name, Timing())
         out, seconds = self._measured(super().apply, p, args, kwargs)
         row.calls += 1
         row.seconds += seconds
@@ -93,7 +93,7 @@ class profile(Observer):
         finally:
             self._inside = False
 
-    def _timed(self, rule: Rule, places: Sequence[int] | None, row: Row) -> Rule:
+    def _timed(self, rule: Rule, places: Sequence[int] | None, row: Timing) -> Rule:
         def timed(*call, **kwargs):
             if self._inside:
                 return rule(*call, **kwargs)

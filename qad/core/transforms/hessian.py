@@ -11,7 +11,7 @@ import numpy as np
 
 from qad.core.transforms.arguments import check_argnums, numbers_of
 from qad.core.transforms.grad import gradient_by
-from qad.core.transforms.jacobian import Table, by_columns
+from qad.core.transforms.jacobian import Leaves, by_columns
 from qad.core.transforms.leaves import checked
 from qad.core.transforms.transformed import transformed
 from qad.core.trees import flatten
@@ -111,7 +111,7 @@ def second(_: Function, gradient: Function, argnums: int | tuple[int, ...], /, *
     xs = [x for leaves, _ in given.values() for x in leaves]
     rows = by_columns(gradient, args, kwargs, given, [x.shape for x in xs], [x.dtype for x in xs])
     spec = flatten(tuple([args[n] for n in numbers]) if several else args[argnums])[1]
-    table = Table(rows, spec, [spec for _, spec in given.values()], several)
+    table = Leaves(rows, spec, [spec for _, spec in given.values()], several)
     if all(x.dtype.kind != "c" for x in xs):
         return table.tree(itemgetter(0))
     return ComplexHessian(table.tree(_zz), table.tree(_zzbar))

@@ -40,13 +40,13 @@ FEW = 3  # rows that are swept one by one
 
 def derivatives(
     f: Function, args: Sequence[Tree], kwargs: Keywords, argnums: int | tuple[int, ...], name: str
-) -> tuple[Tree, Table]:
-    """Value of `f` and its derivatives by the arguments of these numbers, in a `Table`.
+) -> tuple[Tree, Leaves]:
+    """Value of `f` and its derivatives by the arguments of these numbers, in a `Leaves`.
 
     Returns
     -------
     value : pytree of arrays
-    table : Table
+    table : Leaves
         Of pairs (by_z, by_conj), arrays of shape ``out.shape + in.shape``, for each leaf of the output and of the
         arguments: the Wirtinger derivatives; for a real argument its derivative, and None.
     """
@@ -62,7 +62,7 @@ def derivatives(
         table = by_columns(f, args, kwargs, given, shapes, dtypes)
     else:
         table = [by_rows(node, shape, t, xs) for node, shape, t in zip(nodes, shapes, dtypes, strict=True)]
-    return unflatten(spec, values), Table(table, spec, [given for _, given in made.given], isinstance(argnums, tuple))
+    return unflatten(spec, values), Leaves(table, spec, [given for _, given in made.given], isinstance(argnums, tuple))
 
 
 def reals(shape: Sequence[int], dtype: np.dtype[Any]) -> int:
@@ -70,7 +70,7 @@ def reals(shape: Sequence[int], dtype: np.dtype[Any]) -> int:
     return prod(shape) * (2 if dtype.kind == "c" else 1)
 
 
-class Table:
+class Leaves:
     """Something for each leaf of an output and each leaf of the arguments, ``rows[i][j]``."""
 
     def __init__(self, rows: list[list[Any]], out: Spec, specs: list[Spec], several: bool) -> None:
@@ -85,12 +85,12 @@ class Table:
             self.out, [nested([function(pair) for pair in row], self.specs, self.several) for row in self.rows]
         )
 
-    def by_argument(self) -> list[Table]:
+    def by_argument(self) -> list[Leaves]:
         """A table for each of the arguments."""
         ends = np.cumsum([0, *(spec.num_leaves for spec in self.specs)])
         columns = [slice(a, b) for a, b in pairwise(ends)]
         return [
-            Table([row[part] for row in self.rows], self.out, [spec], False)
+            Leaves([row[part] for row in self.rows], self.out, [spec], False)
             for part, spec in zip(columns, self.specs, strict=True)
         ]
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from qad.frozen.program.program import Program
-    from qad.frozen.run.compiled.blocks import Chain
-    from qad.frozen.run.compiled.rows import Row
+    from qad.frozen.run.compiled.blocks import ElementwiseChain
+    from qad.frozen.run.compiled.rows import RowOperation
 
 ALIGNMENT = 64
 SMALL = 1 << 14  # bytes up to which an input is copied into a buffer, and a result out of one
@@ -49,16 +49,16 @@ class Places:
         Outputs that nothing else reads, and whoever computes them allocates: large ones, without the loop all.
     late : set of Var
         Small results that are made when all else is done, by the call that gathers them.
-    rows : dict of Var -> list of Row
+    rows : dict of Var -> list of RowOperation
         Steps that the compiled loop carries out (`qad.frozen.run.compiled`).
-    chains, local : list of Chain, set of Var
+    chains, local : list of ElementwiseChain, set of Var
         Those that it carries out block by block, and what has room for one block only.
     """
 
     def __init__(self, program: Program, compiled: bool = False):
         self.program: Program = program
         self.compiled: bool = compiled and lowering.pays(program)
-        self.rows: dict[Var, list[Row]] = {}
+        self.rows: dict[Var, list[RowOperation]] = {}
         self.dummies: dict[Var, Any] = dict(program.constants)
         self.buffers: set[Var] = set()
         self.views: dict[Var, Step] = {}
@@ -78,7 +78,7 @@ class Places:
             known = step.out.kind in ("array", "scalar")
             if known and not (step.fn in VIEWS and self._view(step)):
                 self._lower(step)
-        self.chains: list[Chain] = chains(self) if self.rows else []
+        self.chains: list[ElementwiseChain] = chains(self) if self.rows else []
         self.local: set[Var] = {var for chain in self.chains for var in chain.local}
         self.late: set[Var] = {x for x in self.results - self.rows.keys() if x.nbytes <= SMALL and self._at_the_end(x)}
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from qad.extend import primitive as recordable
 from qad.extend import rule
-from qad.interop.arguments import Derivative, Program
+from qad.interop.arguments import Derivative, ForeignFunction
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,7 +49,7 @@ def primitive(f: Callable[..., Any]) -> Callable[..., Any]:
     >>> qad.grad(lambda z: f(z) ** 2)(np.array([1 + 1j], "complex64"))
     array([8.+8.j], dtype=complex64)
     """
-    plain = Program(f)
+    plain = ForeignFunction(f)
 
     @wraps(f)
     def call(*arrays):
@@ -65,7 +65,7 @@ def _compiled(*arrays, program):
 
 
 @recordable(name="jax")
-def jax_call(*arrays: NDArray[Any], program: Program | Derivative) -> Arrays:
+def jax_call(*arrays: NDArray[Any], program: ForeignFunction | Derivative) -> Arrays:
     """What a function of JAX gives for plain arrays."""
     with jax.ensure_compile_time_eval():  # where JAX traces a program around this one, numbers remain numbers
         found = _compiled(*map(np.asarray, arrays), program=program)

@@ -11,7 +11,7 @@ import torch
 from qad.core.errors import ArgumentError
 from qad.extend import primitive as recordable
 from qad.extend import rule
-from qad.interop.arguments import Derivative, Program
+from qad.interop.arguments import Derivative, ForeignFunction
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,7 +50,7 @@ def primitive(f: Callable[..., Any]) -> Callable[..., Any]:
     >>> qad.grad(lambda z: f(z) ** 2)(np.array([1 + 1j]))
     array([8.+8.j])
     """
-    plain = Program(f)
+    plain = ForeignFunction(f)
 
     @wraps(f)
     def call(*arrays):
@@ -61,7 +61,7 @@ def primitive(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @recordable(name="torch")
-def _torch_call(*arrays: NDArray[Any], program: Program | Derivative) -> tuple[Any, ...]:
+def _torch_call(*arrays: NDArray[Any], program: ForeignFunction | Derivative) -> tuple[Any, ...]:
     """What a function of torch gives for plain arrays."""
     tensors = [_given(x) for x in arrays]
     found = program.flat(*tensors)

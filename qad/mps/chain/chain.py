@@ -11,7 +11,7 @@ from qad.archive import understood
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import register
 from qad.extend import Tensor
-from qad.mps.chain.row import Linear, Row
+from qad.mps.chain.row import Linear, SiteRow
 from qad.mps.chain.storage import load, save
 from qad.mps.charges.rows import require_alike, require_same_sector
 from qad.showing import card
@@ -29,7 +29,7 @@ C = TypeVar("C", bound="Chain")
 SiteTensors: TypeAlias = "Chain | Sequence[Array]"
 
 
-class Chain(Linear, Row):
+class Chain(Linear, SiteRow):
     """A row of site tensors; neighbours share a bond, and the last one shares a bond with the first.
 
     Subclasses name their legs.  A chain whose outer bond is 1 is open.  Site tensors may be Tensors, so a

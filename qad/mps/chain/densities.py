@@ -13,8 +13,8 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import like, stack_of
 from qad.mps.charges.axes import in_basis
+from qad.symmetric.blocks.layout import layout
 from qad.symmetric.generic import join, numbers, permuted
-from qad.symmetric.layout import layout
 from qad.symmetric.tensor import SymTensor, bare
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
     from qad.typing import Number
 
-__all__ = ["Linear", "Row"]
+__all__ = ["Linear", "SiteRow"]
 
 
-class Row:
+class SiteRow:
     """Site tensors whose leg 0 joins the previous site, and leg `RIGHT` the next one."""
 
     __slots__ = ()

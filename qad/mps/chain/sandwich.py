@@ -17,8 +17,8 @@ from qad.mps.chain.densities import passed_left
 from qad.mps.chain.scales import evened, factor, within_range
 from qad.mps.charges.rows import require_alike, total_of
 from qad.mps.kernels.dense import acted, adjoint, operator_matrix
+from qad.symmetric.blocks.layout import layout
 from qad.symmetric.generic import numbers
-from qad.symmetric.layout import layout
 from qad.symmetric.tensor import SymTensor, bare
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.mps.charges.quantities import kinds as kinds_of
+from qad.symmetric.blocks.layout import layout
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.fusing import fuse
-from qad.symmetric.layout import layout
 from qad.symmetric.legs import Leg
 from qad.symmetric.tensor import SymTensor
 

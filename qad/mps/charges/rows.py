@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.mps.chain.row import Row
+from qad.mps.chain.row import SiteRow
 from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-class SiteTensors(Row):
+class SiteTensors(SiteRow):
     """A row of site tensors of legs (left, phys, right)."""
 
     tensors: tuple[SymTensor, ...]
@@ -24,7 +24,7 @@ class SiteTensors(Row):
         return tuple(t.shape[1] for t in self.tensors)
 
 
-def total_of(tensors: Sequence[SymTensor] | Row) -> tuple[int, ...]:
+def total_of(tensors: Sequence[SymTensor] | SiteRow) -> tuple[int, ...]:
     """The total charge of a chain."""
     return tensors[-1].legs[2].charges[0]
 

@@ -19,9 +19,9 @@ from qad.mps.chain.sandwich import check_quotient, quotient
 from qad.mps.charges.operators import operator_for, sites_for
 from qad.mps.energy.hamiltonian import check_hermitian, with_norm
 from qad.mps.energy.node import energy_of
+from qad.symmetric.blocks.layout import layout
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.create import from_dense
-from qad.symmetric.layout import layout
 from qad.symmetric.legs import Leg
 from qad.symmetric.sparse import Entries, applied
 from qad.symmetric.tensor import SymTensor, aligned, bare
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from qad.mps.charges.quantities import Quantities
     from qad.mps.kernels.charged import Operator
     from qad.mps.operators.mpo import MPO
-    from qad.symmetric.layout import Layout
+    from qad.symmetric.blocks.layout import Layout
     from qad.typing import Real
 
 IN, OUT = 3, 2  # axes of a site of the operator: where the ket joins it, and where the bra does

@@ -23,8 +23,8 @@ from qad.mps.chain.densities import edges, passed_right
 from qad.mps.chain.gauge import check_gauge, largest
 from qad.mps.evolve.cut import FIRST, size_of
 from qad.mps.evolve.tebd import Truncation
+from qad.symmetric.blocks.layout import layout
 from qad.symmetric.generic import aligned_numbers, as_map, charges_of, join, norm, numbers, with_numbers
-from qad.symmetric.layout import layout
 from qad.symmetric.legs import Leg
 from qad.symmetric.tensor import SymTensor, bare
 
@@ -53,7 +53,7 @@ MEMORY = 2**29  # bytes that stored states may take before some of them are made
 
 
 @dataclass(frozen=True)
-class Plan:
+class EvolutionMethod:
     """How a chain evolves.
 
     Attributes
@@ -153,7 +153,7 @@ class Course:
 
 
 @primitive(keeps=True)
-def evolved(*arrays: np.ndarray, plan: Plan, where: Any) -> tuple[tuple[np.ndarray, ...], Course]:
+def evolved(*arrays: np.ndarray, plan: EvolutionMethod, where: Any) -> tuple[tuple[np.ndarray, ...], Course]:
     """The numbers of all tensors after all steps, the logarithm of what the norm gained, what was cut off and missed.
 
     `where` tells of which tensors the arrays are: those that steps are made of, and those of the chain, its centre at
@@ -205,8 +205,8 @@ defvjp(evolved, shared=_evolved_vjp)
 class Reverse:
     """The reverse sweep of one evolution, and the states that it needs."""
 
-    def __init__(self, plan: Plan, made: State, course: Course):
-        self.plan: Plan = plan
+    def __init__(self, plan: EvolutionMethod, made: State, course: Course):
+        self.plan: EvolutionMethod = plan
         self.made: State = made
         self.course: Course = course
         self.again: dict[int, State] = {}
@@ -286,7 +286,9 @@ def check_bonds(tensors: Sequence[Any], slopes: Sequence[Any]) -> None:
             check_gauge(q, by_q, by_columns[k], columns[k], floor)
 
 
-def evolution_of(made: Sequence[Any], tensors: Sequence[Any], plan: Plan) -> tuple[list[Any], Array, float, float]:
+def evolution_of(
+    made: Sequence[Any], tensors: Sequence[Any], plan: EvolutionMethod
+) -> tuple[list[Any], Array, float, float]:
     """The tensors after all steps, the logarithm of what the norm gained, and what was cut off and missed."""
     arrays, where = flatten((list(made), list(tensors)))
     found, n = evolved(*arrays, plan=plan, where=where), len(tensors)

@@ -24,6 +24,7 @@ from qad.mps.chain.chain import added
 from qad.mps.evolve.cut import check_reach
 from qad.mps.evolve.enrich import MORE, Reach, sizes
 from qad.mps.evolve.tebd import Truncation, shortened
+from qad.symmetric.blocks.layout import layout
 from qad.symmetric.create import from_dense
 from qad.symmetric.generic import (
     aligned_numbers,
@@ -38,7 +39,6 @@ from qad.symmetric.generic import (
     of_map,
     qr,
 )  # fmt: skip
-from qad.symmetric.layout import layout
 from qad.symmetric.legs import Leg
 from qad.symmetric.tensor import SymTensor, bare
 

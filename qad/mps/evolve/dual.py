@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
-    from qad.mps.evolve.adjoint import Plan
+    from qad.mps.evolve.adjoint import EvolutionMethod
     from qad.mps.evolve.recorded import TdvpSteps
     from qad.mps.evolve.room import Room
     from qad.typing import Array
@@ -284,7 +284,7 @@ class Forth:
 
 
 def coursed_of(
-    made: Sequence[Array], tensors: Sequence[Array], course: Course, plan: Plan
+    made: Sequence[Array], tensors: Sequence[Array], course: Course, plan: EvolutionMethod
 ) -> tuple[list[Array], Array, float, float]:
     """The tensors after all steps, the logarithm of what the norm gained, and what was cut off and missed.
 

@@ -19,7 +19,7 @@ from qad.mps.chain.state import MPS
 from qad.mps.charges.operators import kernel_for
 from qad.mps.energy.hamiltonian import check_hermitian, strength
 from qad.mps.energy.node import prepared
-from qad.mps.evolve.adjoint import Plan, evolution_of
+from qad.mps.evolve.adjoint import EvolutionMethod, evolution_of
 from qad.mps.evolve.driven import driven
 from qad.mps.evolve.dual import PairCourse, coursed_of
 from qad.mps.evolve.recorded import GateSteps, TdvpSteps
@@ -27,7 +27,7 @@ from qad.mps.evolve.response import GateCourse
 from qad.mps.evolve.room import BUDGET, room_for
 from qad.mps.evolve.start import centred, recorded_centre
 from qad.mps.evolve.tdvp import MOST_PRODUCTS, OneSiteTdvp, TwoSiteTdvp
-from qad.mps.evolve.tebd import ORDERS, REACH, Gates, Truncation, cutoff_for
+from qad.mps.evolve.tebd import ORDERS, REACH, GateRounds, Truncation, cutoff_for
 from qad.mps.evolve.whole import advanced, amplitudes_of, chain_of, exponentiated, fits
 from qad.mps.operators.mpo import plain_of
 from qad.symmetric.generic import plain
@@ -244,7 +244,7 @@ def recorded_course(
         cutoff = min(usual, RECORDED_CUTOFF) if cutoff is None else cutoff
         steered = any(type(x) is Tensor for x in flatten(made)[0])
         room = partial(room_for, method, known, psi, bond=bond, cutoff=usual, dt=dt)
-        plan = Plan(kind, bond, cutoff, steered, reach, room)
+        plan = EvolutionMethod(kind, bond, cutoff, steered, reach, room)
         state = recorded_centre(psi, H, not np.iscomplexobj(value_of(factor)))
         known = list(map(plain, made)), list(map(plain, state))
         if not whole and (gates or (two_sites and (room() is not None or plan.misses(*known, 1)))):
@@ -292,7 +292,7 @@ def stepper(
     """
     truncation = Truncation(bond, cutoff)
     if method in GATES:
-        gates = Gates(H, factor, GATES[method], psi.conserved)
+        gates = GateRounds(H, factor, GATES[method], psi.conserved)
         return lambda steps: gates.advance(tensors, truncation, steps), truncation, gates
     kind = OneSiteTdvp if method == "tdvp" or len(tensors) == 1 else TwoSiteTdvp
     sweep = kind(kernel_for(psi, H, np.result_type(*[t.dtype for t in tensors])), tensors, factor, np.sqrt(cutoff))

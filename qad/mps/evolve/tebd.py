@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 LEAST_CUTOFF, MOST_CUTOFF = 1e-30, 1e-14
 REACH = 1e-5  # see `Truncation`
 
-__all__ = ["LEAST_CUTOFF", "MOST_CUTOFF", "ORDERS", "Gates", "Truncation", "cutoff_for"]
+__all__ = ["LEAST_CUTOFF", "MOST_CUTOFF", "ORDERS", "GateRounds", "Truncation", "cutoff_for"]
 
 
-class Gates:
+class GateRounds:
     """Time steps as rounds of gates.
 
     Parameters

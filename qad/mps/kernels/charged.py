@@ -14,7 +14,7 @@ from qad.extend import Tensor
 from qad.mps.chain.densities import edges
 from qad.mps.charges.channels import Channels
 from qad.mps.kernels.charged_terms import Terms
-from qad.mps.kernels.dense_terms import Row, identities, nothing_on
+from qad.mps.kernels.dense_terms import CentreTerms, identities, nothing_on
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.sparse import Entries, applied
 from qad.symmetric.tensor import SymTensor, aligned, bare
@@ -80,7 +80,7 @@ class Operator:
             before, after = self.known
             sites = [*self.tensors[site : site + size], nothing_on(len(before[site + size]))][:2]
             bonds = before[site], before[site + 1], after[site + 1], after[site + size]
-            self.terms[site, size] = Terms(Row(*sites, *bonds), self.channels, site, size)
+            self.terms[site, size] = Terms(CentreTerms(*sites, *bonds), self.channels, site, size)
         return self.terms[site, size]
 
     def with_label(self, size: int) -> Operator:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from qad.mps.kernels.dense_terms import Row, known
+from qad.mps.kernels.dense_terms import CentreTerms, known
+from qad.symmetric.blocks.moves import between, move
 from qad.symmetric.contraction import contraction
 from qad.symmetric.create import from_dense
-from qad.symmetric.moves import between, move
 from qad.symmetric.sparse import Entries, applied
 from qad.symmetric.tensor import SymTensor, bare
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from qad.mps.charges.channels import Channels
+    from qad.symmetric.blocks.layout import Layout
+    from qad.symmetric.blocks.moves import Move
     from qad.symmetric.contraction import Contraction
-    from qad.symmetric.layout import Layout
     from qad.symmetric.legs import Leg
-    from qad.symmetric.moves import Move
 
     Part: TypeAlias = Callable[[np.ndarray], np.ndarray]
 
@@ -47,7 +47,7 @@ class Terms:
         Site tensors of what crosses the centre; none where nothing does.
     """
 
-    def __init__(self, row: Row, channels: Channels, site: int, size: int):
+    def __init__(self, row: CentreTerms, channels: Channels, site: int, size: int):
         conserved = channels.conserved
         legs, orders = conserved.legs[site : site + size], conserved.orders[site : site + size]
         self.sites: list[tuple[Leg, np.ndarray]] = list(zip(legs, orders, strict=True))
@@ -65,7 +65,7 @@ class Terms:
             self.crossing = [Entries(channels.tensor(site + i, w)) for i, w in enumerate((one, two)[:size])]
 
     @staticmethod
-    def on_both_sides(row: Row) -> tuple[np.ndarray, np.ndarray]:
+    def on_both_sides(row: CentreTerms) -> tuple[np.ndarray, np.ndarray]:
         """Terms by their channel on the left, and on the right; those within the centre with one of them."""
         left = np.zeros((len(row.before), *row.left.shape[1:]), row.left.dtype)
         right = np.zeros((len(row.after), *row.right.shape[1:]), row.right.dtype)
@@ -93,7 +93,7 @@ class Terms:
         shaped = terms.reshape(len(terms), *shape, *shape)
         return (*legs, *[leg.conj() for leg in legs]), shaped[(slice(None), *np.ix_(*orders, *orders))]
 
-    def within(self, row: Row) -> Entries | None:
+    def within(self, row: CentreTerms) -> Entries | None:
         """The entries of the terms that begin on the first site and end on the second one."""
         one = np.einsum("u,uvij->vij", known(row.before), row.one)[row.between]
         two = np.einsum("vwkl,w->vkl", row.two, known(row.after))[row.between]

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.extend import like
-from qad.mps.kernels.dense_terms import Row, identities, left_block, nothing_on, on_host, right_block
+from qad.mps.kernels.dense_terms import CentreTerms, identities, left_block, nothing_on, on_host, right_block
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -129,7 +129,7 @@ class Rows:
             identities(self.sites),
             identities(mirrored)[::-1],
         )
-        self.rows: dict[tuple[int, int], Row] = {}
+        self.rows: dict[tuple[int, int], CentreTerms] = {}
 
     def with_label(self, size: int) -> Rows:
         """The operator on a chain with one more site in front, which it leaves as it is."""
@@ -172,12 +172,12 @@ class Rows:
         found = (centre.reshape(-1, s * b) @ block.reshape(-1, s * b, s * b)).reshape(-1, s * b)
         return (found.conj().T @ found).reshape(s, b, s, b)
 
-    def row(self, site: int, size: int) -> Row:
+    def row(self, site: int, size: int) -> CentreTerms:
         """The operators of `size` sites from this one on, with what is known of their bonds."""
         if (site, size) not in self.rows:
             (before, after), sites = self.identities, self.sites[site : site + size]
             sites = sites + [nothing_on(len(before[site + size]))] * (2 - size)
             half = site + min(size, 1)
             bonds = before[site], before[half], after[half], after[site + size]
-            self.rows[site, size] = Row(*sites, *bonds)
+            self.rows[site, size] = CentreTerms(*sites, *bonds)
         return self.rows[site, size]

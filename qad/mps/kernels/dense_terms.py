@@ -68,7 +68,7 @@ def nothing_on(bond: int) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Row:
+class CentreTerms:
     """The operators of two neighbours in the centre, and what is known of the bonds left, between and right of them.
 
     Attributes
@@ -173,7 +173,7 @@ def half_costs(shape: Shape) -> tuple[int, int]:
     return (a * s) ** 2 * t * b, a * s * (t * b) ** 2
 
 
-def outer_cost(row: Row, shape: Shape) -> int:
+def outer_cost(row: CentreTerms, shape: Shape) -> int:
     """Multiplications by what stands on one side of the centre and in it."""
     a, s, t, b = shape
     left, right = half_costs(shape)
@@ -185,7 +185,7 @@ def outer_cost(row: Row, shape: Shape) -> int:
     return total
 
 
-def at_outer_bonds(row: Row, left: np.ndarray, right: np.ndarray, shape: Shape) -> Parts:
+def at_outer_bonds(row: CentreTerms, left: np.ndarray, right: np.ndarray, shape: Shape) -> Parts:
     """Matrices on the left and on the right, both with the whole centre where terms need it; terms across it."""
     on_left = on_right = chain = None
     inner = row.inner if row.inner.any() else None
@@ -207,7 +207,7 @@ def at_outer_bonds(row: Row, left: np.ndarray, right: np.ndarray, shape: Shape) 
     return on_left, on_right, inner, chain
 
 
-def in_the_middle(row: Row, left: np.ndarray, right: np.ndarray, shape: Shape) -> Parts:
+def in_the_middle(row: CentreTerms, left: np.ndarray, right: np.ndarray, shape: Shape) -> Parts:
     """Matrices of each half with its own site, and the channels between the halves."""
     chain = None
     if len(row.between):

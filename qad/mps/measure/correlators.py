@@ -1,4 +1,4 @@
-"""Correlations of pairs of sites, with strings between them or not, their Fourier transforms, and products of many.
+"""Correlations of pairs of sites, with strings between them or not, and their Fourier transforms.
 
 All are of the normalised state, whatever its norm, in one sweep in which the environments of all operators that have
 begun move on together.
@@ -13,16 +13,13 @@ import numpy as np
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import like
 from qad.mps.chain.densities import passed_left, passed_right, site_density
-from qad.mps.charges.quantities import named, standing
+from qad.mps.charges.quantities import standing
 from qad.mps.charges.site_parts import applied, parts_of, strung
-from qad.mps.kernels.dense import past_left
 from qad.mps.measure.measures import check_state, local_expectations, orders_of, per_site, sides_of
-from qad.mps.operators.opsum import OpSum
+from qad.mps.measure.multipoint import multipoint
 from qad.symmetric.generic import dense, direct_sum, join, numbers, permuted, stacked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from qad.mps.chain.state import MPS
     from qad.mps.charges.quantities import Charge, Kinds
     from qad.typing import Array, ArrayLike
@@ -167,60 +164,6 @@ def structure_factor(
     return ((phases @ table) * phases.conj()).sum(axis=-1) / n
 
 
-def multipoint(psi: MPS, operators: Sequence[str | ArrayLike], places: ArrayLike, *, sites: Kinds = None) -> Array:
-    """``<psi| A_i B_j C_k ... |psi> / <psi|psi>`` of products of many operators, on many choices of sites at once.
-
-    Parameters
-    ----------
-    psi : MPS
-    operators : sequence of k names or matrices
-        Of plain numbers.  From left to right; fermionic names get their Jordan-Wigner strings and signs.
-    places : int array (..., k)
-        The sites of each product, in any order; several operators may stand on one site.
-    sites : str, Site, or a sequence of them, optional
-        The kinds of sites that names are looked up in; by default what charges tell, or spins.
-
-    Returns
-    -------
-    array (...)
-
-    Raises
-    ------
-    ShapeError
-        If the last axis of `places` does not name a site for each operator, or a matrix does not fit.
-    ArgumentError
-        If a site does not exist, or there is no operator of a name.
-
-    Notes
-    -----
-    One sweep; products that begin alike share their environments, so that all ``n**4`` four-point functions cost
-    ``O(n**4 phys bond**3)``.  A state with charges is taken as the ordinary state that it is.
-
-    Examples
-    --------
-    >>> import numpy as np, qad
-    >>> pair = qad.mps.MPS.product(["full", "full", "empty"], sites="fermion")
-    >>> places = [[0, 1, 1, 0], [0, 1, 0, 1], [0, 2, 2, 0]]
-    >>> qad.mps.multipoint(pair, ("Cdag", "Cdag", "C", "C"), places, sites="fermion").real
-    array([ 1., -1.,  0.])
-    """
-    plain = check_state(psi).without_symmetry()
-    operators, places = list(operators), np.asarray(places)
-    if not operators or places.shape[-1:] != (len(operators),) or places.dtype.kind not in "iu":
-        raise ShapeError(
-            f"places of shape {places.shape} and type {places.dtype} do not name a site for each of {len(operators)} "
-            "operators: give whole numbers (..., k)"
-        )
-    for name in {x for x in operators if isinstance(x, str)}:
-        named(psi, name, sites)
-    total = OpSum(len(plain), standing(psi, sites))
-    rows = [total.product(*[x for pair in zip(operators, row, strict=True) for x in pair]) for row in
-            places.reshape(-1, len(operators)).tolist()]  # fmt: skip
-    values = products(plain, [string for string, scale in rows if scale != 0], total.operators.matrices)
-    numbers = [scale * values[string] if scale != 0 else 0.0 * values[()] for string, scale in rows]
-    return np.stack(numbers).reshape(places.shape[:-1]) if numbers else np.zeros(places.shape[:-1], plain.dtype)
-
-
 # -- pairs -------------------------------------------------------------------------------------------------------------
 
 
@@ -290,38 +233,3 @@ def met(front: Front, parts: dict[Charge, Any], tensor: Any, right: Any, total: 
                 values = values @ like(values).eye(len(total), dtype=values.real.dtype)[sites]
             total = total + values
     return total
-
-
-def products(psi: MPS, strings: list[Any], matrices: Sequence[np.ndarray]) -> dict[Any, Any]:
-    """Expectation values of strings of pairs (site, number of a matrix); that of no operator is 1."""
-    lefts, tensors, rights = sides_of(psi)
-    norm2 = site_density(lefts[0], tensors[0], rights[1]).trace()
-    values, waiting, front = {(): norm2 / norm2}, {}, []
-    for string in dict.fromkeys(strings):
-        if string:
-            waiting.setdefault(string[0][0], []).append(string)
-    for site, tensor in enumerate(tensors):  # the front: what environments there are, and the strings that share each
-        if site in waiting:
-            front = [*front, (lefts[site], waiting[site])]
-        ways: dict[Any, list[tuple[Array, list[Any]]]] = {}
-        for environment, sharing in front:
-            for number, own in by_operator(sharing, site).items():
-                ways.setdefault(number, []).append((environment, own))
-        front = []
-        for number, entries in ways.items():
-            ket = tensor if number is None else like(tensor).asarray(matrices[number]) @ tensor
-            moved = past_left(np.stack([environment for environment, _ in entries]), ket, tensor)
-            for environment, (_, own) in zip(moved, entries, strict=True):
-                ended = [string for string in own if string[-1][0] == site]
-                values |= {string: (environment * rights[site + 1]).sum() / norm2 for string in ended}
-                if len(ended) < len(own):
-                    front.append((environment, [string for string in own if string[-1][0] > site]))
-    return values
-
-
-def by_operator(strings: list[Any], site: int) -> dict[Any, list[Any]]:
-    """Strings by the number of their operator on a site, None where they have none there."""
-    found: dict[Any, list[Any]] = {}
-    for string in strings:
-        found.setdefault(next((number for i, number in string if i == site), None), []).append(string)
-    return found

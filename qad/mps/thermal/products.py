@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.mps.evolve.tebd import Truncation, shortened
+from qad.symmetric.blocks.layout import layout
 from qad.symmetric.generic import join, leg_sizes, norm, permuted, qr
-from qad.symmetric.layout import layout
 from qad.symmetric.legs import Leg
 from qad.symmetric.tensor import SymTensor, bare
 

@@ -8,10 +8,10 @@ import numpy as np
 
 from qad.linalg.truncation import rule
 from qad.mps.uniform.mixed import Mixed, isometry
+from qad.symmetric.blocks.layout import layout
+from qad.symmetric.blocks.moves import move
 from qad.symmetric.create import random
 from qad.symmetric.generic import as_map, bond_and_columns, direct_sum, join, laid_out, norm, permuted, rows_and_bond
-from qad.symmetric.layout import layout
-from qad.symmetric.moves import move
 from qad.symmetric.summing import embedding
 from qad.symmetric.tensor import SymTensor, bare
 

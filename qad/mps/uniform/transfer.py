@@ -12,10 +12,10 @@ from qad.extend import like, stack_of, value_of
 from qad.linalg import dominant_eig, linear_solve
 from qad.mps.chain.densities import passed_left, passed_right
 from qad.mps.kernels.dense import mirror, past_left, past_right, through_left
+from qad.symmetric.blocks.layout import layout
 from qad.symmetric.contraction import contraction
 from qad.symmetric.create import eye
 from qad.symmetric.generic import laid_out, numbers, with_numbers
-from qad.symmetric.layout import layout
 from qad.symmetric.tensor import SymTensor, bare
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     from qad.mps.uniform.state import UniformMPS
+    from qad.symmetric.blocks.layout import Layout
     from qad.symmetric.groups import Charge
-    from qad.symmetric.layout import Layout
     from qad.typing import Array
 
     Flat: TypeAlias = Callable[[np.ndarray], np.ndarray]  # an operator on the numbers of environments

@@ -7,6 +7,7 @@ import qad
 from qad.core.errors import ArgumentError, ShapeError
 from qad.mps import MPS, OpSum, correlations, multipoint, structure_factor
 from qad.mps.measure import correlators
+from qad.mps.measure import multipoint as products
 
 N = 5
 RNG = np.random.default_rng(2)
@@ -67,13 +68,13 @@ def test_structure_factor_of_a_cylinder():
 @pytest.fixture
 def passed(monkeypatch):
     """How many environments each call carries past a site."""
-    counts, plain = [], correlators.past_left
+    counts, plain = [], products.past_left
 
     def counting(environment, *args):
         counts.append(int(np.prod(environment.shape[:-2])))
         return plain(environment, *args)
 
-    monkeypatch.setattr(correlators, "past_left", counting)
+    monkeypatch.setattr(products, "past_left", counting)
     return counts
 
 

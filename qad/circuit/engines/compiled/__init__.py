@@ -32,15 +32,15 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.circuit.observables.masks import Strings
-    from qad.circuit.program.ir import Program
+    from qad.circuit.program.ir import CircuitProgram
 
 
-def serves(program: Program, components: int) -> bool:
+def serves(program: CircuitProgram, components: int) -> bool:
     """Whether this engine serves one component, or two in directions in which gates remain unitary."""
     return components == 1 or (components == 2 and program.by_angles and program.unitary and not program.given)
 
 
-def forward(program: Program, real: np.ndarray, complex_: np.ndarray, psi: np.ndarray) -> np.ndarray:
+def forward(program: CircuitProgram, real: np.ndarray, complex_: np.ndarray, psi: np.ndarray) -> np.ndarray:
     """The final states (J, B, 2**n) from the entries of all gates and initial states."""
     if len(psi) == 2:
         return dual_numbers.forward(program, real, complex_, psi)
@@ -48,7 +48,7 @@ def forward(program: Program, real: np.ndarray, complex_: np.ndarray, psi: np.nd
 
 
 def backward(
-    program: Program, real: np.ndarray, complex_: np.ndarray, psi: np.ndarray, out: np.ndarray, g: np.ndarray,
+    program: CircuitProgram, real: np.ndarray, complex_: np.ndarray, psi: np.ndarray, out: np.ndarray, g: np.ndarray,
     owned: bool = False,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     """Cotangents of the two vectors and of the initial state, from the final states and their cotangents.
@@ -71,7 +71,7 @@ def backward(
     )
 
 
-def forward_angles(program: Program, theta: np.ndarray, psi: np.ndarray) -> np.ndarray:
+def forward_angles(program: CircuitProgram, theta: np.ndarray, psi: np.ndarray) -> np.ndarray:
     """The final states (J, B, 2**n) of a circuit all of whose entries follow from parameters (J, B, P)."""
     if len(theta) == 2:
         return dual_numbers.forward(program, *program.components(theta), psi)
@@ -79,7 +79,7 @@ def forward_angles(program: Program, theta: np.ndarray, psi: np.ndarray) -> np.n
 
 
 def backward_angles(
-    program: Program, theta: np.ndarray, psi: np.ndarray, out: np.ndarray, g: np.ndarray, owned: bool = False
+    program: CircuitProgram, theta: np.ndarray, psi: np.ndarray, out: np.ndarray, g: np.ndarray, owned: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
     """Cotangents of the parameters (J, B, P) and of the initial state; `g` is overwritten where it is `owned`."""
     if len(theta) == 2:
@@ -94,7 +94,7 @@ def backward_angles(
     return found, reference.summed(dual[None, :, : psi.shape[2]].conj(), psi)
 
 
-def evolved(program: Program, vr: np.ndarray, vi: np.ndarray, psi: np.ndarray) -> np.ndarray:
+def evolved(program: CircuitProgram, vr: np.ndarray, vi: np.ndarray, psi: np.ndarray) -> np.ndarray:
     """The final states (1, B, 2**n) from real and imaginary parts (B, E) of all entries."""
     out = np.zeros((max(len(vr), psi.shape[1]), 2**program.n), psi.dtype)
     out[:, : psi.shape[2]] = psi[0]
@@ -103,7 +103,7 @@ def evolved(program: Program, vr: np.ndarray, vi: np.ndarray, psi: np.ndarray) -
 
 
 def taken_back(
-    program: Program, entries: tuple[np.ndarray, np.ndarray], out: np.ndarray, g: np.ndarray, owned: bool
+    program: CircuitProgram, entries: tuple[np.ndarray, np.ndarray], out: np.ndarray, g: np.ndarray, owned: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """Sums (B, E, 2) of the cotangents of all entries, and conjugate cotangents (B, 2**n) of the initial states.
 

@@ -10,7 +10,7 @@ from qad.native import struct
 
 
 @struct
-class Gates(NamedTuple):
+class AngleGates(NamedTuple):
     """The gates of one parameter: which it is, its frequency w, and where entries of the gate begin.
 
     `constants` are the entries of constant gates, `polynomials` (3, E) the C, A and B of all others.  `diagonal` and
@@ -26,7 +26,7 @@ class Gates(NamedTuple):
     parity: Ints
 
 
-def fill(theta: Floats2, gates: Gates, vr: Reals2, vi: Reals2) -> None:
+def fill(theta: Floats2, gates: AngleGates, vr: Reals2, vi: Reals2) -> None:
     """Write all entries (B, E) of parameters (B, P): constants, and of gate g those from ``firsts[g]`` on."""
     slots, frequencies, firsts, constants, polynomials, _, _ = gates
     shift = constants.size
@@ -41,7 +41,9 @@ def fill(theta: Floats2, gates: Gates, vr: Reals2, vi: Reals2) -> None:
                 vr[b, shift + k], vi[b, shift + k] = x.real, x.imag
 
 
-def collect_one(theta: np.ndarray, gates: Gates, p: np.ndarray, q: np.ndarray, u: np.ndarray, out: np.ndarray) -> None:
+def collect_one(
+    theta: np.ndarray, gates: AngleGates, p: np.ndarray, q: np.ndarray, u: np.ndarray, out: np.ndarray
+) -> None:
     """`collect` for one example."""
     slots, frequencies, firsts, constants, polynomials, diagonal, parity = gates
     shift = constants.size
@@ -61,7 +63,7 @@ def collect_one(theta: np.ndarray, gates: Gates, p: np.ndarray, q: np.ndarray, u
 
 
 def collect(
-    theta: Floats2, gates: Gates, vr: Reals2, vi: Reals2, slopes: Floats3,
+    theta: Floats2, gates: AngleGates, vr: Reals2, vi: Reals2, slopes: Floats3,
     out: Floats2,
 ) -> None:  # fmt: skip
     """Add to `out` (B, P) the cotangents of parameters, from sums (B, E, 2) of the cotangents of entries.

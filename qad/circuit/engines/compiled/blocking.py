@@ -20,7 +20,7 @@ from qad.native import Bundle
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from qad.circuit.program.ir import Program
+    from qad.circuit.program.ir import CircuitProgram
 
 LOCAL = 12  # bits of a chunk: 64 KiB of real and imaginary parts in double precision
 RUN = 4  # lowest bits that are always local, so that a chunk consists of long runs
@@ -50,7 +50,7 @@ class Schedule:
     signs: np.ndarray
 
 
-def schedule_of(program: Program) -> Schedule:
+def schedule_of(program: CircuitProgram) -> Schedule:
     """The schedule of a program, made once."""
     if "schedule" not in program.store:
         program.store["schedule"] = Scheduler(program).schedule()
@@ -66,7 +66,7 @@ class Scheduler:
     encoder: Encoder
     rounds: list[Round]
 
-    def __init__(self, program: Program):
+    def __init__(self, program: CircuitProgram):
         self.n = program.n
         self.constants, self.gates = [], []
         filled = sum(op.count for op in program.instructions if op.source == "constant")

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.circuit.engines.compiled.blocking import Schedule
-    from qad.circuit.program.ir import Program
+    from qad.circuit.program.ir import CircuitProgram
 
 Parts: TypeAlias = tuple[np.ndarray, np.ndarray]  # real and imaginary parts (B, E) of entries
 
 
-def forward(program: Program, real: np.ndarray, complex_: np.ndarray, psi: np.ndarray) -> np.ndarray:
+def forward(program: CircuitProgram, real: np.ndarray, complex_: np.ndarray, psi: np.ndarray) -> np.ndarray:
     """The final states (2, B, 2**n) from the entries (2, B, E) of all gates and initial states."""
     schedule, (v, u) = both(program, real, complex_, psi.dtype)
     out = np.zeros((2, max(len(v[0]), psi.shape[1]), 2**program.n), psi.dtype)
@@ -35,7 +35,7 @@ def forward(program: Program, real: np.ndarray, complex_: np.ndarray, psi: np.nd
 
 
 def backward(
-    program: Program, real: np.ndarray, complex_: np.ndarray, psi: np.ndarray, out: np.ndarray, g: np.ndarray
+    program: CircuitProgram, real: np.ndarray, complex_: np.ndarray, psi: np.ndarray, out: np.ndarray, g: np.ndarray
 ) -> tuple[np.ndarray, ...]:
     """Cotangents (2, B, ...) of the two vectors and of the initial states."""
     schedule, (v, u) = both(program, real, complex_, out.dtype)
@@ -50,7 +50,7 @@ def backward(
 
 
 def both(
-    program: Program, real: np.ndarray, complex_: np.ndarray, dtype: np.dtype[Any]
+    program: CircuitProgram, real: np.ndarray, complex_: np.ndarray, dtype: np.dtype[Any]
 ) -> tuple[Schedule, list[Parts]]:
     """The schedule, and the entries of all gates and their tangents, pairs of real and imaginary parts (B, E)."""
     schedule = schedule_of(program)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.circuit.engines.compiled import kernels
-from qad.circuit.engines.compiled.angles import Gates
+from qad.circuit.engines.compiled.angles import AngleGates
 from qad.circuit.engines.compiled.blocking import schedule_of
 from qad.native import Bundle, readable
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.circuit.engines.compiled.blocking import Schedule
-    from qad.circuit.program.ir import Program
+    from qad.circuit.program.ir import CircuitProgram
 
 REAL_OF: dict[np.dtype[Any], np.dtype[Any]] = {
     np.dtype(np.complex128): np.dtype(np.float64),
@@ -67,7 +67,7 @@ def split(schedule: Schedule, slopes: np.ndarray, reals: int) -> tuple[np.ndarra
     return u[:, constant:end], u[:, end:] + 1j * v[:, end:]
 
 
-def angle_tables(program: Program) -> list[Bundle]:
+def angle_tables(program: CircuitProgram) -> list[Bundle]:
     """The gates of one parameter, and their inverses, as the kernels read them."""
     if "angles" not in program.store:
         parts = [p for p in (program.real, program.complex) if p is not None]
@@ -82,17 +82,16 @@ def angle_tables(program: Program) -> list[Bundle]:
         held, rest = schedule.constants, np.concatenate(coefficients or [np.zeros((3, 0), complex)], 1)
         every = np.concatenate([np.broadcast_to(held, (3, len(held))), rest], 1)
         re, im = every.real[:, schedule.order] * schedule.signs[0], every.imag[:, schedule.order] * schedule.signs[1]
+        count = len(held)
         program.store["angles"] = [
-            Bundle(
-                Gates(*gates, x[0, : len(held)].copy(), x[:, len(held) :].copy(), schedule.diagonal, schedule.parity)
-            )
+            Bundle(AngleGates(*gates, x[0, :count].copy(), x[:, count:].copy(), schedule.diagonal, schedule.parity))
             for x in (every, re + 1j * im)
         ]
     return program.store["angles"]
 
 
 def entries_of_angles(
-    program: Program, theta: np.ndarray, dtype: np.dtype[Any], inverse: bool = False
+    program: CircuitProgram, theta: np.ndarray, dtype: np.dtype[Any], inverse: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
     """Real and imaginary parts (B, E) of all entries, or of those of the inverse gates, from parameters (B, P)."""
     gates = angle_tables(program)[inverse]

@@ -13,12 +13,12 @@ from qad.native.sharing import in_rounds, share, threads_for
 if TYPE_CHECKING:
     from typing import Any
 
-    from qad.circuit.program.ir import Program
+    from qad.circuit.program.ir import CircuitProgram
     from qad.native.kernels import Bundle, Kernel
 
 
 def run(
-    kernel: Kernel, program: Program, states: tuple[np.ndarray, ...], entries: tuple[np.ndarray, ...],
+    kernel: Kernel, program: CircuitProgram, states: tuple[np.ndarray, ...], entries: tuple[np.ndarray, ...],
     shape: tuple[int, ...] | None = None,
 ) -> Any:  # fmt: skip
     """Run all rounds of a kernel on states (..., B, 2**n); the sums of a backward kernel, of this shape each.
@@ -53,7 +53,7 @@ def room(bits: int, widest: int, vectors: int, dtype: np.dtype[Any]) -> tuple[np
     return chunk, rows, np.empty(1 << bits, np.int32)
 
 
-def tables_of(program: Program) -> tuple[Bundle, int]:
+def tables_of(program: CircuitProgram) -> tuple[Bundle, int]:
     """The kernels' tables, and the number of rows of the largest matrix."""
     if "widest" not in program.store:
         qubits = max((len(op.targets) for op in program.instructions if op.kind == "matrix"), default=0)

@@ -21,23 +21,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from qad.frozen.program.program import Step
-    from qad.frozen.run.compiled.rows import Row
+    from qad.frozen.run.compiled.rows import RowOperation
 
     Places: TypeAlias = Any  # of placement.py, which imports this file
-    Part: TypeAlias = tuple[int, list[Row]]  # how many blocks, and the rows for each
+    Part: TypeAlias = tuple[int, list[RowOperation]]  # how many blocks, and the rows for each
 
 BLOCK = 2048  # numbers
 FEWEST = 2  # steps of a chain
 
 
-class Chain:
+class ElementwiseChain:
     """Steps that are carried out block by block.
 
     Attributes
     ----------
     size : int
         Of the arrays.
-    steps : list of (int, Step, list of Row)
+    steps : list of (int, Step, list of RowOperation)
         With their numbers in the program.
     outs, local : set of Var
         What they make, and what of that only they read.
@@ -47,7 +47,7 @@ class Chain:
 
     def __init__(self, size: int):
         self.size: int = size
-        self.steps: list[tuple[int, Step, list[Row]]] = []
+        self.steps: list[tuple[int, Step, list[RowOperation]]] = []
         self.outs: set[Var] = set()
         self.local: set[Var] = set()
         self.sums: dict[Var, Var] = {}
@@ -58,13 +58,13 @@ class Chain:
         """The numbers of its first and last step."""
         return self.steps[0][0], self.steps[-1][0]
 
-    def add(self, number: int, step: Step, rows: list[Row]) -> None:
+    def add(self, number: int, step: Step, rows: list[RowOperation]) -> None:
         self.steps.append((number, step, rows))
         self.outs.add(step.out)
         if len(rows) > 1:
             self.sums[step.out] = Var((self.blocks,), step.out.dtype)
 
-    def needs_all_of(self, row: Row, places: Places) -> bool:
+    def needs_all_of(self, row: RowOperation, places: Places) -> bool:
         """Whether a row reads, for every entry, one that is known only when the chain has ended.
 
         Operands lie side by side, or are one number for all entries: a sum of the chain, or an entry of what it writes,
@@ -94,7 +94,7 @@ class Chain:
             after += begun(out) + added(room, out.with_axes(room.shape, (0,)))
         return [(1, before), (self.blocks, during), (1, after)]
 
-    def row(self, row: Row, room: Operand | None = None) -> Row:
+    def row(self, row: RowOperation, room: Operand | None = None) -> RowOperation:
         """A row for one block; a sum goes to `room`."""
         advance = [
             0 if isinstance(x.holder, Var) and x.holder in self.local else BLOCK * step
@@ -108,7 +108,7 @@ class Chain:
         return row._replace(count=BLOCK, last=last, advance=tuple(advance))
 
 
-def chains(places: Places) -> list[Chain]:
+def chains(places: Places) -> list[ElementwiseChain]:
     """The chains of a program of which these rows are known."""
     found, chain = [], None
     for number, step in enumerate(places.program.steps):
@@ -119,7 +119,7 @@ def chains(places: Places) -> list[Chain]:
         if chain and (size != chain.size or chain.needs_all_of(rows[-1], places)):
             chain = None
         if size and not chain:
-            chain = Chain(size)
+            chain = ElementwiseChain(size)
             found.append(chain)
         if size:
             chain.add(number, step, rows)
@@ -132,7 +132,7 @@ def chains(places: Places) -> list[Chain]:
     return found
 
 
-def length(rows: list[Row]) -> int | None:
+def length(rows: list[RowOperation]) -> int | None:
     """How long the arrays of an elementwise function or a sum of all entries are; None of others and small ones."""
     row = rows[-1]
     if row.around or row.dims or row.count < 2 * BLOCK:

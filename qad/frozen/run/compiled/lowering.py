@@ -13,7 +13,7 @@ from qad.contract.run.compiler import has_compiler
 from qad.frozen.passes.rewriting import is_view
 from qad.frozen.program.functions import RESHAPE, SUM, VIEWS
 from qad.frozen.program.program import Var
-from qad.frozen.run.compiled.rows import Operand, Row, Unknown, axes_of, in_order, require
+from qad.frozen.run.compiled.rows import Operand, RowOperation, Unknown, axes_of, in_order, require
 from qad.rules.protocol.structured_cotangents import scatter
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ WRONG_APART = frozenset((np.negative, np.isnan, np.isinf, np.isfinite, np.signbi
 PRODUCTS = {"d": "product", "D": "product_complex"}
 
 
-def lowered(step: Step, find: Find) -> list[Row] | None:
+def lowered(step: Step, find: Find) -> list[RowOperation] | None:
     """The rows of a step; None where the loop cannot carry it out.
 
     Parameters
@@ -75,7 +75,7 @@ def _elementwise(step, find, out):
     return ufunc_rows(step.fn, all_found(step.args, find, kinds.pop() if len(kinds) == 1 else None), out)
 
 
-def ufunc_rows(ufunc: np.ufunc, operands: Sequence[Operand], out: Operand) -> list[Row]:
+def ufunc_rows(ufunc: np.ufunc, operands: Sequence[Operand], out: Operand) -> list[RowOperation]:
     """The row of a ufunc on these operands."""
     operands = (*operands, out)
     return [ufunc_row(ufunc, *[x.form for x in operands])._replace(operands=operands)]
@@ -92,12 +92,12 @@ def ufunc_row(ufunc, *forms):
     function = WAVES.get(ufunc, function) if chars == "d->d" and function else function
     axes = axes_of(operands)
     fastest = len(axes) - 1 if axes and axes[-1][0] >= LONG else None  # of the result, as NumPy chooses
-    row = Row.along(axes, operands, function, fastest)
+    row = RowOperation.along(axes, operands, function, fastest)
     require(ufunc not in WRONG_APART or row.count == 1 or row.steps[-1] == np.dtype(out.char).itemsize)
     return row
 
 
-def copied(source: Operand, out: Operand) -> list[Row]:
+def copied(source: Operand, out: Operand) -> list[RowOperation]:
     """The row that copies one operand to another of its shape and dtype."""
     require(source.char == out.char)
     return ufunc_rows(np.positive, [source], out)
@@ -116,18 +116,18 @@ def _reduce(step, find, out):
     return begun(out) + added(source, target)
 
 
-def begun(out: Operand) -> list[Row]:
+def begun(out: Operand) -> list[RowOperation]:
     """The row that begins a sum."""
     return copied(Operand.of(np.zeros((), out.char)).spread(out.shape), out)
 
 
-def added(source: Operand, target: Operand) -> list[Row]:
+def added(source: Operand, target: Operand) -> list[RowOperation]:
     """The row that adds one operand to another of its shape, which may be all in one place along some axes."""
     operands = [target, source, target]
     function, axes = loop_of(np.add, f"{target.char * 2}->{target.char}"), axes_of(operands)
     summed = [i for i, (_, steps) in enumerate(axes) if steps[0] == 0]
     along = summed[-1] if summed and axes[summed[-1]][0] >= LONG else None
-    return [Row.along(axes, operands, function, along)]
+    return [RowOperation.along(axes, operands, function, along)]
 
 
 def _product(step, find, out):
@@ -155,7 +155,7 @@ def product_row(is_dot, *forms):
     operands.append(out.with_axes(stack, out.strides[: len(stack)]))
     kind = PRODUCTS.get(out.char) if m * k * n <= SMALL else None
     function = kind or loop_of(np.matmul, f"{out.char * 2}->{out.char}")
-    row = Row.along(axes_of(operands), operands, function, dims=(m, k, n))
+    row = RowOperation.along(axes_of(operands), operands, function, dims=(m, k, n))
     matrices = *a.strides[-2:], *b.strides[-2:], rows or n * size, columns
     return row._replace(steps=(*row.steps, *matrices))
 
@@ -197,7 +197,7 @@ def _scatter(step, find, out):
     return rows
 
 
-RULES: dict[Callable[..., Any], Callable[..., list[Row]]] = {
+RULES: dict[Callable[..., Any], Callable[..., list[RowOperation]]] = {
     np.matmul: _product, np.dot: _product, SUM: _reduce, np.concatenate: _concatenate, np.array: _array,
     scatter: _scatter, RESHAPE: _reshape,
 }  # fmt: skip

@@ -1,7 +1,7 @@
 """The table that the compiled loop of a frozen program goes through: one row of integers for each piece of work.
 
 A row says which inner loop is carried out, on three operands at most, for every element of up to two axes around the
-one that the operation itself runs along.  `Row` is one before the addresses of its operands are known.
+one that the operation itself runs along.  `RowOperation` is one before the addresses of its operands are known.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Operand(NamedTuple):
         return self.with_axes(part.shape, part.strides, address_of(part) - address_of(whole))
 
 
-class Row(NamedTuple):
+class RowOperation(NamedTuple):
     """An operation on operands, along an axis of `count` elements and up to two around it.
 
     Attributes
@@ -115,7 +115,7 @@ class Row(NamedTuple):
         function: tuple[int, int] | str | None,
         chosen: int | None = None,
         dims: tuple[int, ...] = (),
-    ) -> Row:
+    ) -> RowOperation:
         """A row for these axes, the longest of which it runs along."""
         require(len(axes) <= AROUND + 1 and function is not None)
         axes = list(axes) or [(1, (0,) * len(operands))]

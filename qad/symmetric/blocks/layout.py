@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.symmetric.combinations import Combinations, fusion
+from qad.symmetric.blocks.combinations import Combinations, fusion
 from qad.symmetric.groups import Symmetry
 from qad.symmetric.legs import Leg
 

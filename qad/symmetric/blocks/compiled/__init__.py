@@ -14,7 +14,7 @@ from qad.contract.run.compiled import FILES
 from qad.contract.run.compiled.blas import symbols
 from qad.native import COMPLEX, INT, REAL, Block, Kernels
 from qad.native.values import Kind
-from qad.symmetric.compiled import loops
+from qad.symmetric.blocks.compiled import loops
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

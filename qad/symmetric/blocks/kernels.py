@@ -31,7 +31,7 @@ class Copies(Protocol):
 
 
 class Products(Protocol):
-    """What is known of a product sector by sector; see `qad.symmetric.gemms.Gemms`."""
+    """What is known of a product sector by sector; see `qad.symmetric.blocks.gemms.Gemms`."""
 
     table: np.ndarray
     turned: tuple[bool, bool]
@@ -78,7 +78,7 @@ def _in_order(x: np.ndarray) -> bool:
 @cache
 def compiled() -> ModuleType:
     """What is compiled, imported at first use."""
-    from qad.symmetric import compiled
+    from qad.symmetric.blocks import compiled
 
     return compiled
 

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.extend import core, is_foreign, like, primitive, rule
-from qad.symmetric.kernels import View, compiled_rows, copied
+from qad.symmetric.blocks.kernels import View, compiled_rows, copied
 from qad.symmetric.signs import reordered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from qad.symmetric.layout import Layout, Pairing
+    from qad.symmetric.blocks.layout import Layout, Pairing
     from qad.typing import Array, Function
 
 __all__ = ["Move", "between", "move", "packing", "unpacking"]

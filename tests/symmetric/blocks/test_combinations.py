@@ -3,8 +3,8 @@
 import numpy as np
 
 from qad.symmetric import Leg, random, tensordot
-from qad.symmetric.combinations import Combinations, combinations, fusion
-from qad.symmetric.layout import Pairing, pairing
+from qad.symmetric.blocks.combinations import Combinations, combinations, fusion
+from qad.symmetric.blocks.layout import Pairing, pairing
 from tests.symmetric.draw import close
 
 

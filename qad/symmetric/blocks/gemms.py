@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.extend import core, is_foreign, primitive, rule
-from qad.symmetric.kernels import multiplied
+from qad.symmetric.blocks.kernels import multiplied
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,0 +1,1 @@
+"""Blocks in a flat array: where they lie, how they are moved, and products of them."""
