@@ -250,7 +250,7 @@ def lq(x: Any) -> tuple[Any, Any]:
     if type(x) is not SymTensor or not x.symmetry.fermionic:
         where, matrices = as_map(x, 1)
         pairs = [np.linalg.qr(matrix.T) for matrix in matrices]
-        return halves_of(where, [(np.ascontiguousarray(r.T), np.ascontiguousarray(q.T)) for q, r in pairs])
+        return halves_of(where, [(r.T.copy(), q.T.copy()) for q, r in pairs])
     last = x.ndim - 1
     isometry, rest = qr(permuted(x.conj(), *range(1, last + 1), 0), last)
     return permuted(rest.conj(), 1, 0), laid_out(permuted(isometry.conj(), last, *range(last)), last)

@@ -72,5 +72,7 @@ def test_what_is_no_array(call, wrong):
 
 
 def test_samples_are_of_finite_states():
-    with pytest.raises(ArgumentError, match=r"a qad\.peps\.finite\.PEPS is needed, but got qad\.peps\.state\.PEPS"):
+    with pytest.raises(
+        ArgumentError, match=r"a qad\.peps\.finite\.FinitePEPS is needed, but got qad\.peps\.infinite\.state\.PEPS"
+    ):
         finite.sample(STATE, 4)

@@ -72,7 +72,7 @@ def after(matrix):
 
 
 def test_no_gate_is_left_out():
-    assert {*GATES, *TURNS} == set(circuit.gates.BUILT_IN)
+    assert {*GATES, *TURNS} == set(circuit.gates.table.BUILT_IN)
 
 
 @pytest.mark.parametrize("name", GATES)

@@ -27,6 +27,11 @@ Kept: TypeAlias = tuple[list[np.ndarray], list[np.ndarray], list[tuple[Any, int]
 class Dense:
     """A site of the operator as matrices, for both directions."""
 
+    left: int
+    right: int
+    out: int
+    in_: int
+
     def __init__(self, tensor: np.ndarray):
         self.left, self.right, self.out, self.in_ = tensor.shape
         self.matrix: tuple[np.ndarray, int, int] = operator_matrix(tensor), self.left, self.right

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from qad.mps.charges.quantities import Names
+    from qad.mps.charges.quantities import Names, Quantities
     from qad.mps.evolve.evolution import Evolution
     from qad.mps.operators.mpo import MPO
 
@@ -57,7 +57,7 @@ class Sectors:
 
     def __init__(self, H: MPO, conserve: Names, sector: Any, rng: np.random.Generator):
         self.rng: np.random.Generator = rng
-        self.conserved = conserved_by(H, conserve)
+        self.conserved: Quantities = conserved_by(H, conserve)
         self.total: Any = None if sector is None else self.conserved.sector(sector)
 
     def start(self) -> MPS:

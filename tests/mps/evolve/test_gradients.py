@@ -111,14 +111,14 @@ def test_second_derivatives_where_bonds_hold_every_state(imaginary):
 def test_states_are_stored_at_distances_that_fit_into_memory(monkeypatch):
     """None is found by a step back, which would divide by what a step forward has just made; some are made again."""
     kept = []
-    run = adjoint.Plan.run
+    run = adjoint.EvolutionMethod.run
 
     def noted(self, *args, **how):
         found = run(self, *args, **how)
         kept.append(len(found[-1].stored))
         return found
 
-    monkeypatch.setattr(adjoint.Plan, "run", noted)
+    monkeypatch.setattr(adjoint.EvolutionMethod, "run", noted)
     for method, rounds in (("tebd", 5), ("tdvp", 4), ("tdvp2", 4)):
         with monkeypatch.context() as patch:
             whole = qad.grad(loss)(P, 0.6, FULL, method, 4, bond=3, reach=1.0)
@@ -133,7 +133,7 @@ def test_states_are_stored_at_distances_that_fit_into_memory(monkeypatch):
 
 def test_a_state_that_is_found_again_is_the_state_that_was(monkeypatch):
     """A step that ends elsewhere the second time is an error, not a derivative."""
-    step, seen = adjoint.Plan.step, []
+    step, seen = adjoint.EvolutionMethod.step, []
 
     def wrong(self, made, tensors, k, truncation=None):
         seen.append(k)
@@ -142,7 +142,7 @@ def test_a_state_that_is_found_again_is_the_state_that_was(monkeypatch):
             out[0] = out[0][:, ::-1]
         return out, more
 
-    monkeypatch.setattr(adjoint.Plan, "step", wrong)
+    monkeypatch.setattr(adjoint.EvolutionMethod, "step", wrong)
     with pytest.raises(ArgumentError, match="ended in another state"):
         qad.grad(loss)(P, 0.6, FULL, "tdvp2", 2, **CUTS)
 
