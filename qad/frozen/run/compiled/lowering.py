@@ -169,8 +169,8 @@ def _reshape(step, find, out):
 
 def _concatenate(step, find, out):
     """Every part is copied to its place."""
-    require(type(step.args[0]) in (list, tuple) and step.kwargs.keys() <= {"axis"})
     axis = step.args[1] if len(step.args) > 1 else step.kwargs.get("axis", 0)
+    require(axis is not None and type(step.args[0]) in (list, tuple) and step.kwargs.keys() <= {"axis"})
     axis, at, rows = axis % len(out.shape), 0, []
     for x in all_found(step.args[0], find):
         rows += copied(x, out.with_axes(x.shape, out.strides, at * out.strides[axis]))

@@ -224,3 +224,11 @@ def test_columns_of_a_matrix(ufunc, dtype, columns):
     frozen(x * 0.5)
     for a, b in zip(frozen(x), f(x), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-6)
+
+
+def test_arrays_are_joined_flat():
+    """By ``axis=None``, which the compiled loop leaves to NumPy."""
+    f = qad.freeze(lambda x, y: np.concatenate([2 * x, 3 * y], axis=None))
+    x, y = np.arange(4.0).reshape(2, 2), np.arange(3.0)
+    for _ in range(3):
+        np.testing.assert_array_equal(f(x, y), [0, 2, 4, 6, 0, 3, 6])
