@@ -67,3 +67,7 @@ def test_random_programs_that_are_not_frozen(first, refused):
 )
 def test_programs_that_once_failed(seed):
     assert not views.check(seed)
+
+
+def test_a_frozen_gradient_that_becomes_complex_by_its_entries():
+    assert views.check(300809) == []

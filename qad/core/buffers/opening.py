@@ -21,7 +21,7 @@ from qad.core.tape.node import ANSWER, LEAF, PRIMITIVE
 from qad.core.tape.reverse import TAPE
 from qad.core.tape.tensor import FIXED, Tensor, become, held, settled, value_of
 from qad.core.tape.views import bare
-from qad.core.vmap.batched import is_batched, stack_of
+from qad.core.vmap.batched import stack_of
 
 if TYPE_CHECKING:
     from qad.typing.words import Index, Value
@@ -49,7 +49,7 @@ def open_for_writing(x: Tensor) -> None:
     root = x.buffer[0] if type(x.buffer) is tuple else x
     if root.buffer is FIXED or (root.node is not None and root.node[PRIMITIVE] is LEAF and root.level.open):
         raise checks.argument()
-    if not root.shape and (root is x or is_batched(root)):  # as a number of NumPy's, or an array without axes
+    if not root.shape:  # a number of NumPy's, whose views show copies of it, or an array without axes
         raise checks.number()
     views = [view for known in root.buffer or () if (view := known()) is not None]
     buffer = _buffer_of(root)

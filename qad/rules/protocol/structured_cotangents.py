@@ -129,9 +129,10 @@ class Scatter(Lazy):
             return g
         if not self.shape or (type(g) is Tensor and not is_buffer(g)):
             return self.add(g)
+        dtype = np.result_type(g.dtype, *{part.dtype for _, part in self.parts})
         if hasattr(g, "__qad_step__"):  # programs of `qad.freeze` write into nothing
-            return Scatter(self.shape, g.dtype, [(..., g), *self.parts])
-        if np.result_type(g.dtype, *{part.dtype for _, part in self.parts}) != g.dtype:
+            return Scatter(self.shape, dtype, [(..., g), *self.parts])
+        if dtype != g.dtype:
             return self.add(g)
         for index, part in self.parts:
             if type(part) is Tensor and (type(g) is np.ndarray or is_foreign(g)):

@@ -114,3 +114,11 @@ def test_what_a_frozen_program_writes_into_shares_memory_with_nothing(widened, n
     frozen(2 * z), slope(2 * z)
     assert np.isclose(frozen(z), f(z.copy()))
     assert np.isclose(slope(z)[0], f(z.copy()))
+
+
+@pytest.mark.parametrize("view", [lambda y: y.reshape(1), lambda y: y[None], np.atleast_1d])
+def test_nothing_is_written_through_a_view_of_an_array_without_axes(view):
+    """Another such array made of it, ``y.reshape(())``, would not show it."""
+    y = qad.tensor(np.array(1.0))
+    with pytest.raises(qad.QadError, match="a number cannot be written into"):
+        view(y)[0] = 5.0
