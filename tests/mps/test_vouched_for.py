@@ -7,8 +7,8 @@ import pytest
 
 import qad
 from qad.core.errors import ArgumentError
+from qad.linalg.krylov.lanczos import exponential
 from qad.mps import MPO, MPS, OpSum, evolve, ground_state, heisenberg, ising, uniform
-from qad.mps.search.lanczos import exponential, lowest
 from qad.mps.search.monitor import is_settled
 
 METHODS = ("lbfgs", "riemannian", "dmrg", "dmrg2", "tdvp", "tebd")
@@ -113,17 +113,6 @@ def test_energies_have_no_natural_unit(unit, method):
     assert found.energy / unit == pytest.approx(-2.4935771338879, rel=1e-9)
     assert found.converged
     np.testing.assert_allclose(found.history[-1], found.energy, rtol=1e-9)
-
-
-def test_the_error_of_a_local_problem_knows_of_close_levels():
-    """A residual of 1e-5 is an error of 1e-10 at a gap of 1, of 1e-6 at a gap of 1e-4."""
-    levels = np.concatenate([[0.0, 1e-4], np.linspace(1, 3, 40)])
-    start = np.ones(len(levels)) * 1e-3
-    start[:2] = 1.0
-    value, vector, error = lowest(lambda x: levels * x, start, 1e-10, 40)
-    assert error <= 1e-10
-    assert value == pytest.approx(0, abs=1e-9)
-    assert abs(vector[0]) == pytest.approx(1, abs=1e-6)
 
 
 def test_an_excluded_state_that_is_found_again_is_no_convergence():

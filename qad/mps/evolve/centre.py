@@ -23,10 +23,10 @@ from qad.core.errors import ArgumentError
 from qad.core.trees import flatten, unflatten
 from qad.extend import Tensor, defvjp, primitive, vjp
 from qad.linalg.functions.expm_multiply import MARGIN, schedule, taylor
+from qad.linalg.krylov import lanczos
+from qad.linalg.krylov.lanczos import Krylov
 from qad.mps.evolve.cut import FIRST
 from qad.mps.evolve.tdvp import MOST_PRODUCTS, TIGHTEST
-from qad.mps.search import lanczos
-from qad.mps.search.lanczos import Krylov
 from qad.symmetric.generic import aligned_numbers, join, numbers, permuted, stacked, with_numbers
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.mps.search.lanczos import exponential
+from qad.linalg.krylov.lanczos import exponential
 from qad.symmetric.generic import join, laid_out, lq, norm, numbers, qr, with_numbers
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.extend import like
+from qad.linalg.krylov.lanczos import lowest, on_host
 from qad.linalg.support.random import normal
-from qad.mps.search.lanczos import lowest, on_host
 from qad.mps.search.monitor import ROUNDING
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import numpy as np
 import scipy
 
 from qad.core.errors import ConvergenceError
-from qad.mps.search.lanczos import Krylov
+from qad.linalg.krylov.lanczos import Krylov
 
 if TYPE_CHECKING:
     from qad.mps.kernels.dense_terms import Apply

@@ -9,7 +9,6 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.mps import MPS, OpSum, ground_state, heisenberg, ising, norm, xxz
 from qad.mps.chain.canonical import schmidt_form
 from qad.mps.search import converged
-from qad.mps.search.lanczos import exponential, lowest
 from tests.mps.surroundings import Environments
 
 
@@ -148,19 +147,6 @@ def test_effective_operators_are_projections_of_the_whole():
     pair = np.tensordot(state[0], state[1], 1)
     value = np.vdot(pair, environments.two_sites(0, pair.shape)(pair.reshape(-1)))
     assert value == pytest.approx(np.vdot(vector, dense @ vector))
-
-
-def test_krylov_methods_against_dense_ones():
-    rng = np.random.default_rng(0)
-    a = rng.standard_normal((30, 30)) + 1j * rng.standard_normal((30, 30))
-    a, x = a + a.conj().T, rng.standard_normal(30) + 0j
-    value, vector, error = lowest(lambda v: a @ v, x, 1e-20, 30)
-    assert error <= 1e-20
-    assert value == pytest.approx(np.linalg.eigvalsh(a)[0])
-    np.testing.assert_allclose(a @ vector, value * vector, atol=1e-8)
-    for most in (30, 8):  # the smaller space has to halve its steps
-        found, _ = exponential(lambda v: a @ v, x, -0.5j, 1e-10, most)
-        np.testing.assert_allclose(found, qad.linalg.expm(-0.5j * a) @ x, atol=1e-7)
 
 
 @pytest.mark.slow

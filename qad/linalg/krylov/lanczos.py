@@ -1,4 +1,4 @@
-"""Krylov methods for the small effective problems of sweeps: lowest vectors, and exponentials."""
+"""Lanczos' method for the small effective problems of sweeps, one after another: lowest vectors, and exponentials."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from qad.extend import like
 from qad.linalg.support.lengths import length
 
 if TYPE_CHECKING:
-    from qad.mps.kernels.dense_terms import Apply
+    from collections.abc import Callable
+    from typing import TypeAlias
+
+    Apply: TypeAlias = Callable[[np.ndarray], np.ndarray]
 
 
 def lowest(apply: Apply, start: np.ndarray, tol: float, most: int) -> tuple[float, np.ndarray, float]:
