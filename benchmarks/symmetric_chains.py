@@ -1,4 +1,4 @@
-"""Chains of definite charge beside TeNPy and the dense road: `OMP_NUM_THREADS=1 python -m benchmarks.symmetric_chains`.
+"""Symmetric chains beside TeNPy and the dense road: `OMP_NUM_THREADS=1 python -m benchmarks.symmetric_chains`.
 
 J1-J2 is the chain of 60 spins 1/2 with couplings 1 and 0.3 to the next neighbours and the ones behind, in the sector of
 2 Sz = 0; Hubbard has 40 sites, hopping 1, U = 4, half filling, conserving N and Sz. For sweeps of two sites both begin

@@ -63,7 +63,7 @@ def count(family, name):
 
 
 def worded(value):
-    """The name by which values of a parameter are told apart; without the address of an object."""
+    """The name that identifies a value of a parameter; without the address of an object."""
     return getattr(value, "__qualname__", None) or repr(value)
 
 

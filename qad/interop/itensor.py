@@ -147,7 +147,7 @@ def write_itensor(path: FilePath, name: str, chain: MPS | MPO, tags: str = "Site
     Raises
     ------
     ArgumentError
-        The chain is periodic or of definite charge, or the name is in use.
+        The chain is periodic or symmetric, or the name is in use.
     """
     if not isinstance(chain, MPS | MPO):
         raise ArgumentError(f"write_itensor: {type(chain).__name__} is no MPS or MPO")

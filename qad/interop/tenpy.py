@@ -113,7 +113,7 @@ def to_tenpy(chain: MPS | MPO, sites: Sequence[Any] | None = None) -> Any:
     Raises
     ------
     ArgumentError
-        The chain is periodic or of definite charge, or a site conserves charges.
+        The chain is periodic or symmetric, or a site conserves charges.
     """
     if not isinstance(chain, MPS | MPO):
         raise ArgumentError(f"to_tenpy: {type(chain).__name__} is no MPS or MPO")

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     Point = tuple[float, float]
 
-# M. Okabe and K. Ito, "Color universal design" (2008): told apart by eyes that see fewer colours, too
+# M. Okabe and K. Ito, "Color universal design" (2008): distinct to eyes that see fewer colours, too
 ORANGE, SKY, GREEN, YELLOW = "#E69F00", "#56B4E9", "#009E73", "#F0E442"
 BLUE, RED, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 INK, GREY, PALE = "#1f2328", "#6a737d", "#afb8c1"

@@ -1,4 +1,4 @@
-"""Symmetric tensors: blocks of definite charge under U(1), Z_n, fermion parity and products of them."""
+"""Symmetric tensors: block-sparse tensors under U(1), Z_n, fermion parity and products of them."""
 
 from qad.contract.notation.einsum import einsum
 from qad.contract.notation.ncon import ncon

@@ -1,4 +1,4 @@
-"""Legs of symmetric tensors: an index whose values are sorted into sectors of definite charge."""
+"""Legs of symmetric tensors: an index whose values are sorted into sectors, one for each charge."""
 
 from __future__ import annotations
 

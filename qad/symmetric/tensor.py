@@ -1,4 +1,4 @@
-"""Symmetric tensors: blocks of definite charge in one flat array."""
+"""Symmetric tensors: the blocks that conservation of charges allows, in one flat array."""
 
 from __future__ import annotations
 

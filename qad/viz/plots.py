@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SIZE = 5.2, 3.3  # inches
 WIDEST = 32  # letters of a legend in one row
-MARKS = ("o", "s", "^", "D", "v", "P")  # so that lines are told apart without colours
+MARKS = ("o", "s", "^", "D", "v", "P")  # so that lines differ without colours, too
 STEPS = np.logspace(-1, -9, 17)
 
 

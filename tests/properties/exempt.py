@@ -131,7 +131,7 @@ CASES = {
         "the case makes its operator on the host": [
             "energy-D1x2x2,D2x2x2,D2x2x2,D2x2x1",
             "energy-d1x2x2,d2x2x2,d2x2x2,d2x2x1",
-            "definite charge-D2,D3,D2",
+            "symmetric-D2,D3,D2",
             "gates on a chain-d3,D1x2x2,D2x2x4,D4x2x2,D2x2x1",
             "log Z-d3",
             "thermal mean-d3",
@@ -142,7 +142,7 @@ CASES = {
     "circuit": {
         "states and terms are simulated on the host; c.network(...) runs": [
             "energy of a chain-d9",
-            "energy at definite charge-d3",
+            "energy of a symmetric chain-d3",
             "overlap of chains-d9,D1x2x2,D2x2x2,D2x2x1",
             "beginning in a chain-D1x2x2,D2x2x2,D2x2x1",
             "of_angles-d4,D8",

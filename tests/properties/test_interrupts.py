@@ -63,7 +63,7 @@ START = np.array([1 + 1j, 2.0])
 UNIT = START / np.linalg.norm(START)
 SEARCHES = {
     **{f"chain, {method}": chain(method) for method in ("dmrg2", "dmrg", "riemannian", "lbfgs", "tdvp", "tebd")},
-    "chain of definite charge": chain("dmrg2", conserve="Sz"),
+    "symmetric chain": chain("dmrg2", conserve="Sz"),
     "infinite, vumps": infinite("vumps"),
     "infinite, riemannian": infinite("riemannian"),
     "infinite, itebd": infinite("itebd"),

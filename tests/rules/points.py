@@ -14,7 +14,7 @@ def both_kinds(table):
 
 
 def label(f) -> str:
-    """A name for a function; lambdas are told apart by their line."""
+    """A name for a function; lambdas are identified by their line."""
     name = getattr(f, "__name__", repr(f))
     return f"line{f.__code__.co_firstlineno}" if name == "<lambda>" else name
 

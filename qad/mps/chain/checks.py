@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
     from qad.mps.chain.chain import Chain
 
-UNCHARGED = "this takes no state of definite charge: give psi.without_symmetry()"
+UNCHARGED = "this takes no symmetric state: give psi.without_symmetry()"
 
 
 def as_operator(H: MPO | OpSum, psi: Any) -> MPO:
-    """The operator itself, or that of a sum; for a state of definite charge split into parts that have one."""
+    """The operator itself, or that of a sum; for a symmetric state split into parts that add one charge each."""
     conserved = getattr(psi, "conserved", None)
     return operator_of(H, None if conserved is None else conserved.names)
 
 
 def operator_of(H: MPO | OpSum, conserve: str | Sequence[str] | None) -> MPO:
-    """The operator itself, or that of a sum, split into parts of definite charge where something is conserved."""
+    """The operator itself, or that of a sum, split into parts that add one charge each where one is conserved."""
     if isinstance(H, OpSum):
         return H.mpo(conserve=conserve)
     check_kind(H, MPO)

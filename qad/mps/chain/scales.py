@@ -43,7 +43,7 @@ def factor(value: Array, log_scale: Any) -> Any:
 
 
 def entries_of(tensor: Any) -> Array:
-    """The numbers of a tensor, of definite charge or not."""
+    """The numbers of a tensor, symmetric or not."""
     return tensor.data if isinstance(tensor, SymTensor) else tensor
 
 

@@ -1,4 +1,4 @@
-"""Amplitudes of configurations of a state of definite charge, from products of blocks.
+"""Amplitudes of configurations of a symmetric state, from products of blocks.
 
 The beginning of a configuration has a charge, so that its row vector lies in one sector of a bond.  Products are made
 once for each distinct beginning; all of one charge that go on by the same basis state are one product of matrices.

@@ -31,7 +31,7 @@ def product_tensors(states: Sequence[int], conserved: Quantities, dtype: DTypeLi
         charges = conserved.charges[site]
         if np.ndim(state) != 0 or is_foreign(state) or int(state) != state or not 0 <= state < len(charges):
             raise ArgumentError(
-                f"site {site}: a product state of definite charge needs the number of one of the {len(charges)} basis "
+                f"site {site}: a symmetric product state needs the number of one of the {len(charges)} basis "
                 f"states, not {state!r}"
             )
         before, charge = charge, group.plus(charge, charges[int(state)])
@@ -91,7 +91,7 @@ def random_start(
 ) -> tuple[list[SymTensor], Quantities]:  # fmt: skip
     """The site tensors of `MPS.random` with charges, and what is conserved."""
     if periodic:
-        raise ArgumentError("states of definite charge are open chains: leave out periodic, or conserve")
+        raise ArgumentError("symmetric states are open chains: leave out periodic, or conserve")
     conserved = quantities(conserve, kinds(sites, dims))
     total = conserved.symmetry.neutral if sector is None else conserved.sector(sector)
     return random_tensors(bond, conserved, conserved.symmetry.shown(total), dtype, seed), conserved

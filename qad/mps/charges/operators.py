@@ -1,4 +1,4 @@
-"""Operators on states of definite charge: what they are sector by sector, and the states that they make."""
+"""Operators on symmetric states: what they are sector by sector, and the states that they make."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def operator_for(psi: MPS, H: MPO) -> Operator:
             "the same sites"
         )
     if H.periodic:
-        raise ShapeError("the operator is a ring: states of definite charge are open; write it by qad.mps.OpSum")
+        raise ShapeError("the operator is a ring: symmetric states are open; write it by qad.mps.OpSum")
     key = psi.conserved
     found = H.conserving
     if key not in found:

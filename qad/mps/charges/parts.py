@@ -1,4 +1,4 @@
-"""Sums of products of operators, each product split into parts of definite charge.
+"""Sums of products of operators, each product split into parts that add one charge each.
 
 ``Sx(0) Sx(1)`` changes 2 Sz by -4, 0 or 4; with ``Sy(0) Sy(1)`` beside it the first and the last cancel.  What is left
 of a sum that conserves is a sum of products that each conserve.
@@ -92,7 +92,7 @@ class Parts:
                 names = " ".join(self.name(ops[site], site) for ops in (family.left, family.right))
                 raise ArgumentError(
                     f"add_exponential of {names} does not conserve {self.names()} pair by pair: add families of "
-                    "operators of definite charge, such as Sp with Sm and Sm with Sp"
+                    "operators that add one charge each, such as Sp with Sm and Sm with Sp"
                 )
 
     def refuse(self, string: Any, charge: Charge) -> None:

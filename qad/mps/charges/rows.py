@@ -41,8 +41,8 @@ def require_same_sector(one: Any, two: Any) -> None:
     """Raise where two states that conserve the same have different charges."""
     if one.conserved is not None and total_of(one) != total_of(two):
         raise ArgumentError(
-            f"the sum of states of {', '.join(one.conserved.names)} = {one.sector} and {two.sector} has no definite "
-            "charge: give .without_symmetry() of both"
+            f"the sum of states of {', '.join(one.conserved.names)} = {one.sector} and {two.sector} is in no sector: "
+            "give .without_symmetry() of both"
         )
 
 

@@ -1,4 +1,4 @@
-"""Samples of states of definite charge, drawn sector by sector.
+"""Samples of symmetric states, drawn sector by sector.
 
 As `qad.mps.amplitudes.amplitudes.drawn`: what was drawn so far has a charge, so that its row vector lies in one sector
 of the bond; all that have the same charge go through the blocks of a site together.

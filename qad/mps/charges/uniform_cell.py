@@ -31,8 +31,8 @@ def cell_quantities(H: UniformMPO, conserve: Names, cell: int) -> Quantities:
     """What a cell of an operator conserves, spins 1/2 where it does not say what stands on its sites."""
     if H.sites is None and set(H.phys) != {2}:
         raise ArgumentError(
-            "the operator does not say what stands on its sites: make it by UniformOpSum.mpo(), or give a start state "
-            "of definite charge"
+            "the operator does not say what stands on its sites: make it by UniformOpSum.mpo(), or give a symmetric "
+            "start state"
         )
     return quantities(conserve, (H.sites or sites_of_dimension(H.phys)) * (cell // len(H)))
 

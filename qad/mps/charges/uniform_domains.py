@@ -1,8 +1,8 @@
 """Charges that part: where domains of different charge, side by side, are lower than any state that repeats.
 
 The energy per site as a function of the charge per site is convex, for domains cost nothing per site.  Where it is a
-straight line between two charges, as below a ferromagnet's highest spin, a state of definite charge and finite bond can
-only come near it.  Products of basis states bound the line from above.
+straight line between two charges, as below a ferromagnet's highest spin, a symmetric state of finite bond can only come
+near it.  Products of basis states bound the line from above.
 """
 
 from __future__ import annotations

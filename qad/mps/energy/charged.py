@@ -1,4 +1,4 @@
-"""Energies of states of definite charge as one node of the tape.
+"""Energies of symmetric states as one node of the tape.
 
 As `qad.mps.energy`: a sweep from the left gives the energy, and its environments serve the sweep from the right, which
 closes the derivatives by all tensors.  An environment has the legs (one layer, operator, other layer), the first of

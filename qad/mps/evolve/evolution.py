@@ -135,7 +135,7 @@ def evolve(
     Notes
     -----
     A derivative is that of this very evolution, of first order, by a reverse sweep over its steps
-    (`qad.mps.evolve.adjoint`).  Of a state of definite charge it is that within the sector: a change of the operator
+    (`qad.mps.evolve.adjoint`).  Of a symmetric state it is that within the sector: a change of the operator
     that breaks the symmetry changes no number that conserves, to first order.
 
     Gates on a short chain whose every state `bond` holds, without a `cutoff`, act on its amplitudes where something is

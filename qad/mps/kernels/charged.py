@@ -1,4 +1,4 @@
-"""Environments of states of definite charge, and operators on chains.
+"""Environments of symmetric states, and operators on chains.
 
 Legs and flows: site tensors (left, physical, right) ``(+, +, -)``, operators (left, right, out, in) ``(+, -, +, -)``,
 environments (bra, operator, ket), on the left ``(+, -, -)``, on the right ``(-, +, +)``.

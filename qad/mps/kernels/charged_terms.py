@@ -1,4 +1,4 @@
-"""The effective operator of one or two sites between environments of definite charge.
+"""The effective operator of one or two sites between symmetric environments.
 
 Terms left of, right of, and across the sites stand apart, as in `qad.mps.kernels.dense_terms`, which finds them.
 """

@@ -1,4 +1,4 @@
-"""The effective operator of a centre, its terms told apart by where they stand.
+"""The effective operator of a centre, its terms grouped by where they stand.
 
 In canonical form the environment of nothing but identities is 1.  The terms of ``<bra|H|ket>`` that end left of a bond,
 or within the centre, then need one matrix on the left legs and the centre; those that begin within it or right of it
@@ -154,7 +154,7 @@ class CentreTerms:
     def operator(self, left: np.ndarray, right: np.ndarray, shape: Shape) -> Callable[[np.ndarray], np.ndarray]:
         """The effective operator between two environments, as a function of vectors; `shape` is (a, s, t, b).
 
-        Told apart at the outer bonds, or at the one in the middle, whichever takes fewer multiplications.
+        Grouped at the outer bonds, or at the one in the middle, whichever takes fewer multiplications.
         """
         halves = half_costs(shape)
         outer = outer_cost(self, shape) + len(self.across) * sum(halves)

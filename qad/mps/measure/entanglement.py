@@ -240,7 +240,7 @@ def require_sectors(psi: Any) -> MPS:
     """The state itself; raises where sectors of an ordinary one are asked for."""
     if check_state(psi).conserved is None:
         raise ArgumentError(
-            "by_sector= is of states of definite charge: qad.mps.MPS.random(..., conserve=...), or "
+            "by_sector= is of symmetric states: qad.mps.MPS.random(..., conserve=...), or "
             "ground_state(..., conserve=...), gives one"
         )
     return psi

@@ -40,8 +40,8 @@ def local_expectations(psi: MPS, operator: str | ArrayLike | Sequence[ArrayLike]
     operator : array (phys, phys), a sequence of one for each site, or a name
         Rows ``out``; Hermitian or not, conserving or not.
     sites : str, Site, or a sequence of them, optional
-        The kinds of sites that a name is looked up in, "electron" for example; by default those that a state of
-        definite charge tells, or spins.
+        The kinds of sites that a name is looked up in, "electron" for example; by default those that a symmetric
+        state tells, or spins.
 
     Returns
     -------
@@ -77,8 +77,8 @@ def measure(psi: MPS, operator: str | ArrayLike, sites: int | Sequence[int] | No
     ----------
     psi : MPS
     operator : str or array
-        A matrix for one site, or the name of an operator of spins, such as "Sz", or of what a state of definite charge
-        stands on; or a matrix for all of `sites` together, the first of them most significant.  Operators of other
+        A matrix for one site, or the name of an operator of spins, such as "Sz", or of the sites of a symmetric
+        state; or a matrix for all of `sites` together, the first of them most significant.  Operators of other
         kinds of sites: ``qad.mps.site("fermion").operators["N"]``.
     sites : int or sequence of ints, optional
         All by default.

@@ -249,7 +249,7 @@ def bilinear_biquadratic(n: int | Lattice, linear: Number, square: Number, perio
 
 
 def quadrupoles(up: np.ndarray, z: np.ndarray) -> Iterator[np.ndarray]:
-    """The five real quadrupole operators q of definite charge of spins 1, of which ``Q . Q' = sum_q q q'.T``."""
+    """The five real quadrupole operators q of spins 1, each of which adds one charge: ``Q . Q' = sum_q q q'.T``."""
     yield (3 * z @ z - 2 * np.eye(len(z))) / np.sqrt(3)
     for q in (up @ up, up @ z + z @ up):
         yield q / np.sqrt(2)

@@ -90,7 +90,7 @@ class MPO(Chain):
 
     @property
     def conserving(self) -> dict[Any, Any]:
-        """What states of definite charge remember of this operator as its tensors are now, by what they conserve."""
+        """What symmetric states remember of this operator as its tensors are now, by what they conserve."""
         now = numbers_of(self.tensors)
         if now is None or getattr(self, "_conserving", NOTHING).numbers != now:
             self._conserving = Memory(now, {})

@@ -174,8 +174,8 @@ class OpSum(Algebra):
         Parameters
         ----------
         conserve : str or sequence of str, optional
-            Quantities that the sum conserves, such as "Sz" or ("N", "Sz"): every term is split into parts of definite
-            charge, so that the channels of the operator have one, too.
+            Quantities that the sum conserves, such as "Sz" or ("N", "Sz"): every term is split into parts that
+            add one charge each, so that the channels of the operator carry charges, too.
 
         Returns
         -------

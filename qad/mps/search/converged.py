@@ -4,7 +4,7 @@
 at most the tolerance: that is for a method to say (`qad.mps.search.monitor`).  3. A probe, which may leave the sectors,
 the minimum and the bases of bonds in which a search has ended, ends no lower: one sweep of pairs from slightly noisy
 centres, cut to the bond of the search, then one of sites, and some more while they could still end lower; where the
-Hamiltonian falls in pieces, from another share of charge once more (`qad.mps.search.pieces`); and of definite charge no
+Hamiltonian falls in pieces, from another share of charge once more (`qad.mps.search.pieces`); and if it is symmetric no
 exchange of states between the sectors of a bond (`qad.mps.charges.exchange`).  4. The state is orthogonal to those
 that are excluded.  Where 3 fails the search goes on from the lower state.
 """

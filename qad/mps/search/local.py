@@ -21,7 +21,7 @@ SMALL, MANY = 4096, 300  # centres that are so small are solved from scratch, by
 
 
 class Solving:
-    """What sweeps over ordinary states and over those of definite charge share.
+    """What sweeps over plain states and over symmetric ones share.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Solving:
     rng : numpy.random.Generator
         Of the noise.
     closely : int
-        Number of the local problem in which close levels are told apart; counted down.
+        Number of the local problem in which close levels are resolved; counted down.
     filled : int
         Directions that a bond keeps at least, also of no weight.
     """

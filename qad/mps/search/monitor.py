@@ -122,7 +122,7 @@ class Watch:
 
     @property
     def scale(self) -> float:
-        """What energies are told apart by: the largest one so far, or our unit where all of them nearly vanish."""
+        """The scale of differences of energies: the largest one so far, or our unit where all of them nearly vanish."""
         return max(float(np.abs(self.history).max()), self.unit)
 
     def settled(self, tol: float, steps: int = 1) -> bool:

@@ -49,7 +49,7 @@ class Sites:
 
 
 class Sectors:
-    """Sites are measured in their own basis, and in turn pairs of them in random bases of definite charge.
+    """Sites are measured in their own basis, and in turn pairs of them in random bases that conserve.
 
     Where all sectors count, the product of sites may change the state of one of them: as Metropolis decides, by the
     weights ``<i|exp(-beta H)|i>`` of both, which are the squared norms that the evolution gives.

@@ -123,7 +123,7 @@ def metts(
     bond, cutoff
         As of `evolve`.
     conserve : str or sequence of str, optional
-        What `H` conserves, as of `thermal_state`: samples have a definite charge.
+        What `H` conserves, as of `thermal_state`: every sample lies in one sector.
     sector : int or tuple of int, optional
         Of this total charge alone (canonical ensemble); by default of all of them (grand canonical).
 

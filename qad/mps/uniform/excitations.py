@@ -45,7 +45,7 @@ def excitations(
         Per site, in radians; that of the ground state is 0.  A state that is the same after fewer sites than its cell
         has is taken with the shorter cell, and every momentum has its own energies.  Where translations change the
         state, as in a Neel state or in singlets on every second bond, its period of n sites leaves momenta modulo
-        ``2 pi / n``: p and ``p + 2 pi / n`` are one and the same.  For an antiferromagnet they are told apart where
+        ``2 pi / n``: p and ``p + 2 pi / n`` are one and the same.  For an antiferromagnet they differ where
         every second spin is turned, by pi about y, and the state found with ``cell=1``: Sx and Sz of neighbours change
         their sign in H then, Sy does not, and momenta count from pi for what changes it.
     k : int

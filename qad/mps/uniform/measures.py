@@ -142,7 +142,7 @@ def correlation_length(psi: UniformMPS, charge: Charge | None = None) -> float:
     psi : UniformMPS
         Of plain arrays.
     charge : int or tuple of int, optional
-        For a state of definite charge: the length over which operators that add this charge are correlated with their
+        For a symmetric state: the length over which operators that add this charge are correlated with their
         adjoints, such as 2 for Sp (in units of 2 Sz); by default the longest of all.
 
     Returns

@@ -94,7 +94,7 @@ def ground_state(
         gone on with.
     conserve : str or sequence of str, optional
         Quantities that `h` conserves, "Sz", "N", both, or "parity" (of flips along x where `h` conserves that one): the
-        search is one among states of definite charge per cell, by "vumps", and its state has symmetric tensors.
+        search is one among symmetric states of one charge per cell, by "vumps", and its state has symmetric tensors.
         Quicker from bond 64 or so on.  Not converged where domains of basis states, of other charges but the same mean,
         are lower, as below the highest spin of a ferromagnet.
     sector : int or tuple of int, optional

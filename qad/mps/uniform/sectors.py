@@ -106,7 +106,7 @@ class SectorRun(Run):
         if largest_two(psi.rights)[0] > SINGLE:
             message = SEVERAL
         elif largest_by_charge(state, None)[0] > SINGLE:
-            message = "; the state is a sum of several ones that have no definite charge: their symmetry is broken"
+            message = "; the state is a sum of several ones that break the symmetry"
         return rights[1] / len(psi), UniformMPS([t.astype(dtype) for t in state], psi.conserved), message
 
     def one_phase(self, found: UniformGroundState) -> UniformGroundState:

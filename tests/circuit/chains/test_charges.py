@@ -1,4 +1,4 @@
-"""Circuits on chains of definite charge against those on ordinary chains."""
+"""Circuits on symmetric chains against those on plain ones."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ CASES = [
         lambda t: hops(t).mps(conserve="N").expectation("IZI") + hops(t).mps(conserve="N").amplitude("001").real,
         normal(3),
         order=1,
-        name="energy at definite charge",
+        name="energy of a symmetric chain",
     )
 ]
 ONES = np.array([bin(k).count("1") for k in range(8)])

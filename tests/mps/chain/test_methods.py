@@ -7,7 +7,7 @@ import qad
 from qad.core.errors import ArgumentError, ShapeError
 from qad.mps import MPS
 
-Z, STATES = np.diag([1.0, -1.0]), {"ordinary": {}, "of definite charge": {"conserve": "Sz"}}
+Z, STATES = np.diag([1.0, -1.0]), {"ordinary": {}, "symmetric": {"conserve": "Sz"}}
 
 
 @pytest.mark.parametrize("kind", STATES)

@@ -1,4 +1,4 @@
-"""Measurements of states of definite charge against those of the ordinary states that they are."""
+"""Measurements of symmetric states against those of the plain states that they are."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""States of definite charge against the ordinary ones that they are: numbers, derivatives, effective operators."""
+"""Symmetric states against the plain ones that they are: numbers, derivatives, effective operators."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""The energy of states of definite charge as one node: against ordinary states, at first and second order."""
+"""The energy of symmetric states as one node: against plain ones, at first and second order."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def state(name, n, dtype, seed=0, bond=6):
     return MPS.random(n, bond, dtype=dtype, seed=seed, conserve="Sz", sector=n % 2, sites=H.sites), H
 
 
-CASES = [Case(lambda psi: energy(psi, currents(3)), (state("complex", 3, complex)[0],), name="definite charge")]
+CASES = [Case(lambda psi: energy(psi, currents(3)), (state("complex", 3, complex)[0],), name="symmetric")]
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

@@ -1,4 +1,4 @@
-"""Time evolution of states of definite charge against that of ordinary states, and against exponentials."""
+"""Time evolution of symmetric states against that of plain ones, and against exponentials."""
 
 import numpy as np
 import pytest

@@ -45,7 +45,7 @@ def test_as_good_as_decompositions(decided, monkeypatch, H, psi, time, imaginary
 
 
 def test_a_direction_that_the_bond_lacks_is_noticed():
-    """A gate that exchanges sites brings in what no bond of definite charge would find by itself."""
+    """A gate that exchanges sites brings in what no bond with charges would find by itself."""
     rng = np.random.default_rng(0)
     even, odd = (np.linalg.qr(rng.normal(size=(32, 32)))[0] for _ in range(2))
     matrix = np.zeros((64, 64))

@@ -59,7 +59,7 @@ def program(seed):
 
 
 def run(seed):
-    """The errors of one random program, dense and of definite charge, and their evolutions."""
+    """The errors of one random program, dense and symmetric, and their evolutions."""
     H, bits, conserve, rng = program(seed)
     operator, kind, imaginary = H.mpo(), rng.integers(3), bool(rng.integers(2))
     phys = [w.shape[2] for w in operator]

@@ -11,7 +11,7 @@ from qad.mps.measure import multipoint as products
 
 N = 5
 RNG = np.random.default_rng(2)
-KINDS = {"ordinary": {}, "of definite charge": {"conserve": "N", "sector": 2, "sites": "fermion"}}
+KINDS = {"ordinary": {}, "symmetric": {"conserve": "N", "sector": 2, "sites": "fermion"}}
 
 
 def value(psi, kind, *factors):

@@ -55,7 +55,7 @@ def test_states_of_definite_charge():
     np.testing.assert_allclose(together, entanglement_spectrum(plain, 3), rtol=1e-9)
 
 
-@pytest.mark.parametrize("kind", [{}, {"conserve": "Sz"}], ids=["ordinary", "of definite charge"])
+@pytest.mark.parametrize("kind", [{}, {"conserve": "Sz"}], ids=["ordinary", "symmetric"])
 @pytest.mark.sampled(1)
 def test_derivatives_of_states(kind):
     psi = MPS.random(4, 3, seed=2, **kind)

@@ -181,7 +181,7 @@ def test_the_least_weight_gives_way_to_near_ones():
 @pytest.mark.parametrize("method", ["dmrg2", "dmrg"])
 @pytest.mark.parametrize("seed", range(8))
 def test_cylinders_end_alike_for_every_seed(method, seed):
-    """At bond 24 they ended at -7.5219, -7.5217 or, of definite charge, at -7.5214."""
+    """At bond 24 they ended at -7.5219, -7.5217 or, with charges, at -7.5214."""
     for options in ({}, {"conserve": "Sz"}):
         found = ground_state(heisenberg(Lattice.cylinder(3, 4)), 24, method, seed=seed, **options)
         close = 1e-8 if options else 3e-5

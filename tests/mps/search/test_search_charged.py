@@ -1,4 +1,4 @@
-"""Every method of search over states of definite charge: each sector, excited states, checkpoints."""
+"""Every method of search over symmetric states: each sector, excited states, checkpoints."""
 
 import numpy as np
 import pytest

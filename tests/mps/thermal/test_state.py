@@ -51,7 +51,7 @@ def test_energies_and_specific_heats_are_derivatives():
 
 
 def test_the_norm_that_imaginary_time_gives():
-    """Of ordinary states and of those of definite charge, by every method; near 0 in real time."""
+    """Of plain states and of symmetric ones, by every method; near 0 in real time."""
     neel, H = qad.mps.MPS.random(6, 8, conserve="Sz", seed=1), heisenberg(6)
     vector = neel.without_symmetry().to_dense().reshape(-1)
     norm = np.linalg.norm(qad.linalg.expm(-0.4 * H.to_dense()) @ (vector / np.linalg.norm(vector)))

@@ -111,7 +111,7 @@ def test_kinks_of_the_ising_chain():
 
 @pytest.mark.slow
 def test_kinks_between_states_of_two_searches():
-    """Spinons of the XXZ chain, beside a state of definite charge, and beside its own mirror image."""
+    """Spinons of the XXZ chain, beside a symmetric state, and beside its own mirror image."""
     H = uniform.xxz(4.0)
     neel = uniform.ground_state(H, 8, conserve="Sz", starts=1, tol=1e-13).state
     plain, found = neel.without_symmetry(), uniform.ground_state(H, 8, starts=1, tol=1e-13).state
