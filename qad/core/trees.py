@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 NAMESPACE = "qad"  # of the classes that optree knows from here
 _LEAVES = (np.ndarray, Tensor, float, complex)
 _ARRAYS = frozenset((np.ndarray, Tensor))
-LEAF: Spec = optree.treespec_leaf(namespace=NAMESPACE)
+ONE_LEAF: Spec = optree.treespec_leaf(namespace=NAMESPACE)
 
 
 def flatten(tree: Tree) -> tuple[list[Any], Spec]:
     """Leaves of `tree` and the spec that rebuilds it."""
     if type(tree) in _LEAVES:
-        return [tree], LEAF
+        return [tree], ONE_LEAF
     if type(tree) is list and _ARRAYS.issuperset(map(type, tree)):  # a common case, quickly
         return tree[:], _list_spec(len(tree))
     leaves, spec = optree.tree_flatten(tree, namespace=NAMESPACE)
@@ -55,7 +55,7 @@ def _list_spec(n: int) -> Spec:
 
 def unflatten(spec: Spec, leaves: Sequence[Any]) -> Tree:
     """The tree of this `spec` with these `leaves`."""
-    if spec is LEAF:
+    if spec is ONE_LEAF:
         return leaves[0]
     return list(leaves) if spec is _list_spec(len(leaves)) else spec.unflatten(leaves)
 
@@ -273,7 +273,7 @@ def check_leaf(leaf: Any, path: Callable[[], object]) -> None:
 
 def leaf_path(tree: Tree, i: int) -> str:
     """Where in `tree` leaf number `i` stands, as Python would write it: ``['a'][0]``."""
-    if flatten(tree)[1] is LEAF:
+    if flatten(tree)[1] is ONE_LEAF:
         return ""
     accessor = optree.tree_accessors(tree, namespace=NAMESPACE)[i]
     return accessor.codify("")

@@ -21,7 +21,7 @@ from qad.core.tape.forward import Forward
 from qad.core.tape.tensor import Tensor, argument, value_of
 from qad.core.transforms.arguments import numbers_of, output_dtype, run
 from qad.core.transforms.linearized import Linearized, tangent_out
-from qad.core.trees import LEAF, flatten, strip, unflatten
+from qad.core.trees import ONE_LEAF, flatten, strip, unflatten
 from qad.core.vmap.batched import Batched
 from qad.core.vmap.rules import Batch
 
@@ -97,7 +97,7 @@ class Leaves:
 
 def nested(items: Sequence[Any], specs: Sequence[Spec], several: bool) -> Tree:
     """Items in a row as trees of these `specs`: a tuple of them if they are `several`, else the one."""
-    if not several and specs[0] is LEAF:  # the common case, quickly
+    if not several and specs[0] is ONE_LEAF:  # the common case, quickly
         return items[0]
     left = iter(items)
     trees = [unflatten(spec, list(islice(left, spec.num_leaves))) for spec in specs]

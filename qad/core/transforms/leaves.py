@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from qad.typing import Tree
     from qad.typing.words import Cotangent, Found, Node, Spec, Value
 
+NONE: tuple[None, bool, None] = (None, False, None)  # what a sweep found of a leaf that it did not reach
+
 
 def checked(tree: Tree, name: str | int) -> tuple[list[Value], Spec]:
     """The leaves of argument `name`, each checked to be an array or number with a gradient, and the spec."""
@@ -58,18 +60,17 @@ def number(x: Value) -> Value:
 
 def to_public(found: Found, leaf: Node) -> Value:
     """The public gradient of a leaf, zeros where the sweep found none."""
-    value, entry = leaf[ANSWER], found.get(leaf[ID])
-    if entry is None:
+    value, (g, owned, _) = leaf[ANSWER], found.get(leaf[ID], NONE)
+    if g is None:
         return zeros_of(value)
-    g, owned, _ = entry
-    dtype = value.dtype
-    if type(g) is type(value) is ndarray and g.dtype is dtype and g.shape == value.shape:  # the common case, quickly
+    if type(g) is type(value) is ndarray and g.dtype is value.dtype and g.shape == value.shape:  # most often, quickly
         if memory.waiting and g.nbytes >= memory.LARGE:
             memory.ready(g.nbytes)
-        own = owned and g.base is None
-        if dtype.kind != "c":
-            return g if own else g.copy("K")
-        g = conjugate(g, g) if own else conjugate(g)
+        if owned and g.base is not None:
+            owned = False
+        if g.dtype.kind != "c":
+            return g if owned else g.__copy__()  # in the memory order that it has
+        g = conjugate(g, g) if owned else conjugate(g)
         return g if type(g) is ndarray else array(g)  # the conjugate of an array without axes is a scalar
     return publish(*arrived(found, leaf), value)
 

@@ -12,7 +12,7 @@ from qad.core.errors import GradientTypeError, ShapeError
 from qad.core.foreign import like
 from qad.core.tape import backward
 from qad.core.tape.cotangents import One
-from qad.core.tape.node import leaf
+from qad.core.tape.node import LEAF, next_id
 from qad.core.tape.record import leaked
 from qad.core.tape.reverse import Reverse
 from qad.core.tape.tensor import CONSTANT, Tensor, held, value_of
@@ -25,7 +25,7 @@ from qad.core.transforms.arguments import (
     without_structure,
 )
 from qad.core.transforms.leaves import lift, to_public
-from qad.core.trees import LEAF, flatten, strip, unflatten
+from qad.core.trees import ONE_LEAF, flatten, strip, unflatten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -90,7 +90,7 @@ class Linearized:
         """The gradients by the arguments, of what a sweep found."""
         gradients = []
         for leaves, spec in self.given:
-            if spec is LEAF:  # the common case, quickly
+            if spec is ONE_LEAF:  # the common case, quickly
                 gradients.append(to_public(found, leaves[0].node))
             else:
                 gradients.append(unflatten(spec, [to_public(found, x.node) for x in leaves]))
@@ -104,19 +104,21 @@ class Linearized:
 
 def recorded(
     args: Sequence[Tree], numbers: Iterable[int], level: Level
-) -> tuple[list[Tree], list[tuple[list[Tensor], Spec]]]:
+) -> tuple[list[Tree], list[tuple[Sequence[Tensor], Spec]]]:
     """The arguments of a call, those of these `numbers` recorded on `level`; and the leaves and the spec of each."""
-    call, given = list(args), []
+    call, given, count = list(args), [], len(args)
     for n in numbers:
-        if not 0 <= n < len(args):
+        if not 0 <= n < count:
             check_argnums(numbers, args)
-        tree = held(args[n])  # nobody writes into it while it is differentiated
-        plain = type(tree) is ndarray or (type(tree) is Tensor and tree.level is not CONSTANT)
-        if plain and tree.dtype.kind in "fc":  # the common case, quickly
-            call[n] = x = Tensor(tree, leaf(tree), level)
-            given.append(([x], LEAF))
+        x = args[n]
+        if type(x) is Tensor:
+            x = held(x)  # nobody writes into it while it is differentiated
+        plain = type(x) is ndarray or (type(x) is Tensor and x.level is not CONSTANT)
+        if plain and x.dtype.kind in "fc":  # the common case, quickly
+            call[n] = x = Tensor(x, [next_id(), LEAF, None, None, x, ()], level)
+            given.append(((x,), ONE_LEAF))
         else:
-            call[n], leaves, spec = lift(tree, level, n)
+            call[n], leaves, spec = lift(x, level, n)
             given.append((leaves, spec))
     return call, given
 

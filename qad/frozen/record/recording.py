@@ -16,7 +16,7 @@ from qad.core.errors import ArgumentError
 from qad.core.freeze_hook import RECORDINGS
 from qad.core.tape.tensor import Tensor, value_of
 from qad.core.transforms.arguments import run as call
-from qad.core.trees import LEAF, flatten, unflatten
+from qad.core.trees import ONE_LEAF, flatten, unflatten
 from qad.frozen.program.program import GuardFailed
 from qad.frozen.record.captures import ATOMS, short
 from qad.frozen.record.recorder import Recorder
@@ -247,7 +247,7 @@ def builder(spec: Any, count: int, tensors: Collection[int]) -> Callable[[Any], 
     """From leaves to the result; the structures that transforms return are built without the help of optree."""
     if tensors:
         return lambda leaves: unflatten(spec, [Tensor(x) if i in tensors else x for i, x in enumerate(leaves)])
-    if spec is LEAF or spec == LEAF:
+    if spec is ONE_LEAF or spec == ONE_LEAF:
         return lambda leaves: leaves[0]
     pattern = unflatten(spec, list(range(count)))
     if type(pattern) is tuple and pattern == tuple(range(count)):

@@ -12,7 +12,7 @@ import torch
 from torch.autograd.forward_ad import unpack_dual
 
 from qad.core.errors import ArgumentError
-from qad.core.trees import LEAF, flatten, unflatten
+from qad.core.trees import ONE_LEAF, flatten, unflatten
 from qad.extend import Tensor, jvp, vjp, vmap
 from qad.interop.arguments import with_arguments
 
@@ -85,7 +85,7 @@ def _called(f, tensors):
     whole = _Whole(f)
     call = _Call if _transforms_run() else _Plain
     out = call.apply(_Step(whole.flat, wanted, whole=whole), *tensors)
-    return out[0] if whole.structure is LEAF else unflatten(whole.structure, out)
+    return out[0] if whole.structure is ONE_LEAF else unflatten(whole.structure, out)
 
 
 class _Whole:
@@ -99,7 +99,7 @@ class _Whole:
     def leaves(self, out):
         """What it returned, as a tuple."""
         if isinstance(out, Tensor | np.ndarray | np.generic):  # as mostly
-            self.structure = LEAF
+            self.structure = ONE_LEAF
             return (out,)
         leaves, self.structure = flatten(out)
         return tuple(leaves)
@@ -111,7 +111,7 @@ class _Whole:
         """What it returns, as a tuple, and its pullback by the arguments `wanted`, of a tuple."""
         out, pull = vjp(with_arguments(self.f, wanted, arrays), *[arrays[i] for i in wanted])
         leaves, structure = self.leaves(out), self.structure
-        return leaves, lambda given: pull(given[0] if structure is LEAF else unflatten(structure, given))
+        return leaves, lambda given: pull(given[0] if structure is ONE_LEAF else unflatten(structure, given))
 
 
 @dataclass
