@@ -177,7 +177,8 @@ def goal(name, bond):
 
 def search_of_qad(name, bond):
     """From the Neel state, with nothing known of the structures that it meets."""
-    from qad.symmetric import combinations, contraction, fusing, layout, moves, sparse
+    from qad.symmetric import contraction, fusing, sparse
+    from qad.symmetric.blocks import combinations, layout, moves
 
     def call():
         for module in (combinations, contraction, fusing, layout, moves, sparse):

@@ -24,7 +24,7 @@ COMMANDS = {
 BAD_INPUT = (ArgumentError, GradientTypeError, QasmError, ShapeError)
 
 
-class Parser(ArgumentParser):
+class OneLineParser(ArgumentParser):
     """A parser whose errors are one line."""
 
     def error(self, message: str) -> NoReturn:
@@ -67,11 +67,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return refused(args, "stopped by the user (Ctrl-C)", 1)
 
 
-def parser() -> Parser:
+def parser() -> OneLineParser:
     """The parser of all commands."""
     import qad
 
-    top = Parser(prog="qad", description="Gradients over complex numbers and tensor networks: the command line of qad.")
+    top = OneLineParser(
+        prog="qad", description="Gradients over complex numbers and tensor networks: the command line of qad."
+    )
     top.add_argument("--version", action="version", version=f"qad {qad.__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, what in COMMANDS.items():

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, overload
 
-    from qad.core.families import Kind
+    from qad.core.families import RuleFamily
     from qad.typing import Function, P, R
     from qad.typing.words import Rule
 
@@ -155,7 +155,7 @@ def rule(
     forward_shared: Rule | None = None,
     linear: bool = False,
     elementwise: bool = False,
-    batch: Rule | Kind | None = None,
+    batch: Rule | RuleFamily | None = None,
     shows: bool | str = False,
     fresh: bool = False,
     lazy: tuple[type, ...] = (),

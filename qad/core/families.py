@@ -26,7 +26,7 @@ BATCHING: dict[Any, Rule] = {}  # NumPy function or wrapped primitive -> rule
 ASKING: set[Any] = set()  # functions of the shape and dtype of one example only
 
 
-class Kind(NamedTuple):
+class RuleFamily(NamedTuple):
     """A family of functions: `of` makes the batching rule of one of them."""
 
     name: str
@@ -36,7 +36,7 @@ class Kind(NamedTuple):
         return self.name
 
 
-def defbatch(fn: Function, rule: Rule | Kind) -> None:
+def defbatch(fn: Function, rule: Rule | RuleFamily) -> None:
     """Define what a function does to a batch of examples under `qad.vmap`.
 
     Without a rule the function is called once per example, unless it is flagged elementwise.
@@ -45,10 +45,10 @@ def defbatch(fn: Function, rule: Rule | Kind) -> None:
     ----------
     fn : callable
         A NumPy function, or what `primitive` returned.
-    rule : callable or kind
+    rule : callable or family
         ``rule(batched, *args, **kwargs)`` returns the answer (or a tuple of answers) of every example, stacked along
         a new first axis; `batched` says of each positional argument whether its first axis is that of the batch.
-        Or one of the kinds `ENTRIES`, `AXIS`, `SHAPE`, ``core(...)``, see `qad.extend.batching`.
+        Or one of the families `ENTRIES`, `AXIS`, `SHAPE`, ``core(...)``, see `qad.extend.batching`.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def defbatch(fn: Function, rule: Rule | Kind) -> None:
     >>> qad.vmap(total)(np.ones((2, 3)))
     array([3., 3.])
     """
-    BATCHING[fn] = rule.of(fn) if type(rule) is Kind else rule
+    BATCHING[fn] = rule.of(fn) if type(rule) is RuleFamily else rule
 
 
 def of_outlines(*functions: Function) -> None:
@@ -103,10 +103,10 @@ def _outlined(fn: Function) -> Rule:
     return rule
 
 
-ENTRIES, AXIS, SHAPE = Kind("ENTRIES", pointwise), Kind("AXIS", _along), Kind("SHAPE", _outlined)
+ENTRIES, AXIS, SHAPE = RuleFamily("ENTRIES", pointwise), RuleFamily("AXIS", _along), RuleFamily("SHAPE", _outlined)
 
 
-def core(*axes: int) -> Kind:
+def core(*axes: int) -> RuleFamily:
     """The kind of functions of stacks, which broadcast; `axes` counts the last axes that it works on, per operand.
 
     Examples
@@ -136,7 +136,7 @@ def core(*axes: int) -> Kind:
 
         return rule
 
-    return Kind(f"core{axes}", of)
+    return RuleFamily(f"core{axes}", of)
 
 
 # -- for rules of one's own --------------------------------------------------------------------------------------------

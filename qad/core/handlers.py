@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from qad.core.families import Kind
+    from qad.core.families import RuleFamily
     from qad.core.tape.node import Primitive
     from qad.typing import F, Function
     from qad.typing.words import Keywords, Rule, Value
@@ -88,7 +88,7 @@ def implements(fn: Function | tuple[Function | None, str]) -> Callable[[F], F]:
     return install
 
 
-def passes_through(*functions: Function, batch: Rule | Kind | None = None) -> None:
+def passes_through(*functions: Function, batch: Rule | RuleFamily | None = None) -> None:
     """Declare functions without derivative: they run on the bare values and return plain arrays.
 
     `batch` is what they do to a batch of examples, as `defbatch` takes it.

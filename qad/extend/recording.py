@@ -10,10 +10,10 @@ from qad.core.tape.levels import records
 from qad.core.tape.node import ANSWER, ARGS, PARENTS, PRIMITIVE
 from qad.core.tape.operands import highest, split
 from qad.core.tape.reverse import Reverse, note
-from qad.core.transforms.recorded import Operation, directions, levels_of, operations, recording_level
+from qad.core.transforms.recorded import RecordedCall, directions, levels_of, operations, recording_level
 
 __all__ = [
-    "ANSWER", "ARGS", "PARENTS", "PRIMITIVE", "PRIMITIVES", "Operation", "Reverse", "directions", "has_no_derivative",
-    "highest", "levels_of", "note", "operations", "recording_level", "records", "split", "takes_tensors",
-    "values_in",
+    "ANSWER", "ARGS", "PARENTS", "PRIMITIVE", "PRIMITIVES", "RecordedCall", "Reverse", "directions",
+    "has_no_derivative", "highest", "levels_of", "note", "operations", "recording_level", "records", "split",
+    "takes_tensors", "values_in",
 ]  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qad.native.statements import Function
+from qad.native.statements import KernelFunction
 from qad.native.values import (
     HEAD,
     INT,
@@ -47,7 +47,7 @@ class Module:
         From which functions may come.
     """
 
-    functions: dict[Any, tuple[str, Function]]
+    functions: dict[Any, tuple[str, KernelFunction]]
     precision: str
     fast: bool
     texts: list[str]
@@ -58,8 +58,8 @@ class Module:
         self.precision, self.fast, self.functions, self.texts = precision, fast, {}, []
         self.declared = dict.fromkeys(EXTERNAL)
 
-    def function(self, function: Callable[..., Any], arguments: tuple[Value, ...]) -> tuple[str, Function]:
-        """The name of a function for arguments like these, and its `Function`; made at its first use."""
+    def function(self, function: Callable[..., Any], arguments: tuple[Value, ...]) -> tuple[str, KernelFunction]:
+        """The name of a function for arguments like these, and its `KernelFunction`; made at its first use."""
         held = tuple(cell.cell_contents for cell in function.__closure__ or ()), function.__defaults__
         key = function.__code__, function.__code__.co_filename, kinds_of(held), kinds_of(arguments)
         if key not in self.functions:
@@ -67,7 +67,7 @@ class Module:
                 raise ValueError(f"{function.__qualname__} comes from a file that machine code does not go by: name it")
             given = iter(range(len(split(arguments))))
             own = join(arguments, (renamed(part, f"%a{next(given)}") for part in split(arguments)))
-            made = Function(self, function, own)
+            made = KernelFunction(self, function, own)
             self.functions[key] = name, _ = f"{function.__name__}.{len(self.functions)}", made
             self.texts.append(made.text(name, registers(own)))
         return self.functions[key]

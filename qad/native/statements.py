@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from qad.native.values import Register, Value
 
-__all__ = ["Function"]
+__all__ = ["KernelFunction"]
 
 
 @cache
@@ -30,7 +30,7 @@ def functions_of(file: str) -> dict[int, ast.FunctionDef]:
     return {min([node.lineno, *[d.lineno for d in node.decorator_list]]): node for node in found}
 
 
-class Function(Expressions):
+class KernelFunction(Expressions):
     """One function for arguments of given types.
 
     Parameters

@@ -8,7 +8,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.core.keywords import keywords_told
-from qad.optimize.minimization import Search
+from qad.optimize.minimization import Minimisation
 from qad.optimize.progress import bar_for
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def adam(
     for name, value, most in (("decay", beta, 1), ("decay", gamma, 1), ("gtol", gtol, np.inf), ("rate", rate, np.inf)):
         if not callable(value) and not 0 <= value < most:
             raise ArgumentError(f"adam: {name} lies between 0 and {most}, but got {value!r}")
-    search = Search(fun, params, callback, jac=jac)
+    search = Minimisation(fun, params, callback, jac=jac)
     mean, square = np.zeros_like(search.start), np.zeros_like(search.start)
 
     def direction(step, gradient):
@@ -103,7 +103,7 @@ def adam(
 
 
 def descend(
-    search: Search, direction: Callable[[int, Vector, Vector], Vector], rate: float | Callable[[int], float],
+    search: Minimisation, direction: Callable[[int, Vector, Vector], Vector], rate: float | Callable[[int], float],
     maxiter: int, gtol: float, progress: Progress,
 ) -> OptimizeResult:  # fmt: skip
     """Steps ``x -= rate * direction(step, x, gradient)`` until the gradient is small."""

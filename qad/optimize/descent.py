@@ -15,7 +15,7 @@ from qad.core.keywords import keywords_told
 from qad.core.transforms.grad import value_and_grad
 from qad.optimize.directions import DIRECTIONS
 from qad.optimize.minimization import Stop
-from qad.optimize.points import Place
+from qad.optimize.points import EvaluatedPoint
 from qad.optimize.progress import bar_for, note
 from qad.optimize.result import BY_USER, OptimizeResult
 
@@ -139,8 +139,8 @@ class Descent:
     value_and_grad: Function
     evaluations: int
     rejections: int
-    lowest: Place | None
-    here: Place
+    lowest: EvaluatedPoint | None
+    here: EvaluatedPoint
     history: list[float]
     longest: float
     bar: Any
@@ -161,7 +161,7 @@ class Descent:
             )
         self.history = [self.here.value]
 
-    def evaluate(self, point: Any) -> Place:
+    def evaluate(self, point: Any) -> EvaluatedPoint:
         """Loss and gradient at a point."""
         params = self.manifold.params(point)
         place = self.place_of(point, params)
@@ -174,7 +174,7 @@ class Descent:
             self.evaluated(place.value, place.norm)
         return place
 
-    def place_of(self, point: Any, params: Any) -> Place:
+    def place_of(self, point: Any, params: Any) -> EvaluatedPoint:
         """A point with loss and gradient, or where it is rejected without."""
         self.evaluations += 1
         try:
@@ -184,8 +184,8 @@ class Descent:
                 raise
             value = np.inf
         if float(value) == np.inf:
-            return Place(point, np.inf, None)
-        return Place(point, float(value), self.manifold.gradient(point, gradient))
+            return EvaluatedPoint(point, np.inf, None)
+        return EvaluatedPoint(point, float(value), self.manifold.gradient(point, gradient))
 
     def run(self, gtol: float, ftol: float, maxiter: int) -> tuple[str, bool]:
         """Descend; returns why it ended, and whether a tolerance was reached."""
@@ -219,7 +219,9 @@ class Descent:
             self.direction.forget()
         return False
 
-    def search(self, here: Place, vector: Vector) -> tuple[Place, Vector, Vector] | tuple[None, None, None]:
+    def search(
+        self, here: EvaluatedPoint, vector: Vector
+    ) -> tuple[EvaluatedPoint, Vector, Vector] | tuple[None, None, None]:
         """A step along `vector` that satisfies Wolfe's conditions (or Hager and Zhang's, near rounding).
 
         Bisection between a step that is too short and one that is too long, doubled while none is too long;

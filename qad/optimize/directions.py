@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import TypeAlias
 
-    from qad.optimize.points import Manifold, Place
+    from qad.optimize.points import EvaluatedPoint, Manifold
     from qad.typing import Vector
 
     Direction: TypeAlias = "Gradient | LBFGS"
@@ -32,13 +32,15 @@ class Gradient:
     def forget(self) -> None:
         self.length = None
 
-    def candidates(self, here: Place, scaled: Vector, metric: Callable[[Vector], Vector]) -> Iterator[Vector]:
+    def candidates(self, here: EvaluatedPoint, scaled: Vector, metric: Callable[[Vector], Vector]) -> Iterator[Vector]:
         """Directions to try, the best first."""
         slope = here.gradient @ scaled
         yield -scaled * (self.length / slope if self.length else min(1.0, 1.0 / np.sqrt(slope)))
         yield -scaled * (1e-3 / np.sqrt(slope))
 
-    def moved(self, manifold: Manifold, here: Place, there: Place, step: Vector, velocity: Vector) -> None:
+    def moved(
+        self, manifold: Manifold, here: EvaluatedPoint, there: EvaluatedPoint, step: Vector, velocity: Vector
+    ) -> None:
         """Learn from an accepted step."""
         self.length = 2 * abs(there.value - here.value)
 
@@ -52,7 +54,7 @@ class ConjugateGradient(Gradient):
     def forget(self) -> None:
         self.length = self.last = None
 
-    def candidates(self, here: Place, scaled: Vector, metric: Callable[[Vector], Vector]) -> Iterator[Vector]:
+    def candidates(self, here: EvaluatedPoint, scaled: Vector, metric: Callable[[Vector], Vector]) -> Iterator[Vector]:
         if self.last is not None:
             direction, old = self.last
             change = here.gradient - old
@@ -62,7 +64,9 @@ class ConjugateGradient(Gradient):
                 yield vector * (self.length / -slope)
         yield from super().candidates(here, scaled, metric)
 
-    def moved(self, manifold: Manifold, here: Place, there: Place, step: Vector, velocity: Vector) -> None:
+    def moved(
+        self, manifold: Manifold, here: EvaluatedPoint, there: EvaluatedPoint, step: Vector, velocity: Vector
+    ) -> None:
         super().moved(manifold, here, there, step, velocity)
         old = manifold.transport(here.point, step, there.point, here.gradient[None])[0]
         self.last = velocity, old
@@ -81,7 +85,7 @@ class LBFGS:
         self.steps.clear()
         self.changes.clear()
 
-    def candidates(self, here: Place, scaled: Vector, metric: Callable[[Vector], Vector]) -> Iterator[Vector]:
+    def candidates(self, here: EvaluatedPoint, scaled: Vector, metric: Callable[[Vector], Vector]) -> Iterator[Vector]:
         if self.steps:
             vector = -self.apply(here.gradient, metric)
             if here.gradient @ vector < 0:
@@ -101,7 +105,9 @@ class LBFGS:
             vector = vector + (weights.pop() - weight) * step
         return vector
 
-    def moved(self, manifold: Manifold, here: Place, there: Place, step: Vector, velocity: Vector) -> None:
+    def moved(
+        self, manifold: Manifold, here: EvaluatedPoint, there: EvaluatedPoint, step: Vector, velocity: Vector
+    ) -> None:
         known = np.stack([here.gradient, *self.steps, *self.changes])
         old, *rest = manifold.transport(here.point, step, there.point, known)
         half = len(rest) // 2

@@ -111,7 +111,7 @@ def minimize(
     options = scipy_options(method, gtol=gtol, ftol=ftol, maxiter=maxiter, memory=memory)
     if jac and method in NEWTON:
         raise ArgumentError(f"{method} takes products with the Hessian: give the loss itself, without jac=True")
-    search = Search(fun, params, callback, accepted, jac)
+    search = Minimisation(fun, params, callback, accepted, jac)
     with bar_for(progress) as search.bar:
         success, message = search.run(method, options)
     return search.result(success, message)
@@ -137,7 +137,7 @@ class Stop(Exception):
     """Ends the search from within an evaluation."""
 
 
-class Search:
+class Minimisation:
     """One minimisation: evaluates, remembers the best, reports."""
 
     fun: Callable[[Any], Any]

@@ -10,7 +10,7 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.core.keywords import keywords_told
 from qad.extend import as_array, like
 from qad.optimize.adam import descend
-from qad.optimize.minimization import Search
+from qad.optimize.minimization import Minimisation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,7 +89,7 @@ def natural_descent(
     """
     if not damping >= 0:
         raise ArgumentError(f"natural_descent: damping must not be negative, but got {damping!r}")
-    search = Search(fun, params, callback, jac=jac)
+    search = Minimisation(fun, params, callback, jac=jac)
 
     def direction(step, vector, gradient):
         matrix = as_array(metric(search.packing.unpack(vector)))

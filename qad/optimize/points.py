@@ -41,7 +41,7 @@ class Manifold(Protocol):
         """Tangent vectors (rows of an array) at `point` as such at ``new = retract(point, vector)``."""
 
 
-class Place:
+class EvaluatedPoint:
     """A point with its loss and gradient there; where there is no loss, with infinity and None."""
 
     __slots__ = ("point", "value", "gradient", "norm")

@@ -41,7 +41,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-class Dense(NamedTuple):
+class MatrixShape(NamedTuple):
     """The shape of a plain array as a map: of its rows, and of its columns."""
 
     rows: tuple[int, ...]
@@ -152,28 +152,28 @@ def norm(x: Any) -> float:
 # -- maps --------------------------------------------------------------------------------------------------------------
 
 
-def as_map(x: Any, rows: int) -> tuple[Layout | Dense, list[Array]]:
+def as_map(x: Any, rows: int) -> tuple[Layout | MatrixShape, list[Array]]:
     """A tensor as a map from its first legs to the others: where its matrices stand, and the matrix of each sector."""
     if type(x) is SymTensor:
         x = x.resplit(rows)
         return x.layout, x.sectors()
-    where = Dense(x.shape[:rows], x.shape[rows:])
+    where = MatrixShape(x.shape[:rows], x.shape[rows:])
     return where, [x.reshape(prod(where.rows), -1)]
 
 
-def of_map(where: Layout | Dense, matrices: Sequence[Array]) -> Any:
+def of_map(where: Layout | MatrixShape, matrices: Sequence[Array]) -> Any:
     """The tensor of the matrices of all sectors of a map."""
     if type(where) is Layout:
         return bare(where, joined(matrices))
     return matrices[0].reshape(*where.rows, *where.columns)
 
 
-def charges_of(where: Layout | Dense) -> list[Charge]:
+def charges_of(where: Layout | MatrixShape) -> list[Charge]:
     """The charge of each sector of a map."""
     return [sector.charge for sector in where.sectors] if type(where) is Layout else [()]
 
 
-def opposite_charges(where: Layout | Dense) -> list[Charge]:
+def opposite_charges(where: Layout | MatrixShape) -> list[Charge]:
     """The opposite of the charge of each sector of a map."""
     return [where.symmetry.opposite(q) for q in charges_of(where)] if type(where) is Layout else [()]
 
@@ -185,7 +185,7 @@ def leg_sizes(x: Any, axis: int) -> dict[Charge, int]:
     return {(): x.shape[axis]}
 
 
-def rows_and_bond(where: Layout | Dense, halves: Sequence[Array], owner: str = "a chain") -> Any:
+def rows_and_bond(where: Layout | MatrixShape, halves: Sequence[Array], owner: str = "a chain") -> Any:
     """The tensor of the rows of a map and a new bond, from a matrix for each sector, some of which have no columns."""
     if type(where) is Layout:
         bond = bond_leg(where, [half.shape[1] for half in halves], owner)
@@ -193,7 +193,7 @@ def rows_and_bond(where: Layout | Dense, halves: Sequence[Array], owner: str = "
     return halves[0].reshape(*where.rows, -1)
 
 
-def bond_and_columns(where: Layout | Dense, halves: Sequence[Array], owner: str = "a chain") -> Any:
+def bond_and_columns(where: Layout | MatrixShape, halves: Sequence[Array], owner: str = "a chain") -> Any:
     """The tensor of a new bond and the columns of a map, from a matrix for each sector, some of which have no rows."""
     if type(where) is Layout:
         bond = bond_leg(where, [half.shape[0] for half in halves], owner)
@@ -201,7 +201,9 @@ def bond_and_columns(where: Layout | Dense, halves: Sequence[Array], owner: str 
     return halves[0].reshape(-1, *where.columns)
 
 
-def halves_of(where: Layout | Dense, pairs: Sequence[tuple[Array, Array]], owner: str = "a chain") -> tuple[Any, Any]:
+def halves_of(
+    where: Layout | MatrixShape, pairs: Sequence[tuple[Array, Array]], owner: str = "a chain"
+) -> tuple[Any, Any]:
     """Both factors of a map, joined by a new bond, from a pair of matrices for each sector."""
     left = rows_and_bond(where, [one for one, _ in pairs], owner)
     return left, bond_and_columns(where, [two for _, two in pairs], owner)

@@ -17,19 +17,19 @@ ROUNDS, STRAIGHTER = 12, 40
 
 
 @dataclass(eq=False)
-class Place:
+class BoxPlace:
     """A box, or a point of an edge that passes by, in one layer."""
 
     height: float
     layer: int = 0
     y: float = 0.0
-    left: list[Place] = field(default_factory=list)
-    right: list[Place] = field(default_factory=list)
+    left: list[BoxPlace] = field(default_factory=list)
+    right: list[BoxPlace] = field(default_factory=list)
 
 
 def arrange(
     parents: Sequence[Sequence[int]], heights: Sequence[float], gap: float
-) -> tuple[list[Place], list[list[Place]]]:
+) -> tuple[list[BoxPlace], list[list[BoxPlace]]]:
     """Places of boxes, and the edges between them as lists of places.
 
     Parameters
@@ -47,7 +47,7 @@ def arrange(
         From one box to the other, through the layers between.
     """
     depth = _depths(parents)
-    places = [Place(h, d) for h, d in zip(heights, depth, strict=True)]
+    places = [BoxPlace(h, d) for h, d in zip(heights, depth, strict=True)]
     layers = [[] for _ in range(max(depth) + 1)]
     for place in places:
         layers[place.layer].append(place)
@@ -76,10 +76,10 @@ def _depths(parents: Sequence[Sequence[int]]) -> list[int]:
     return [nearest[i] if not operands else d for i, (d, operands) in enumerate(zip(depth, parents, strict=True))]
 
 
-def _edge(start: Place, end: Place, layers: list[list[Place]]) -> list[Place]:
+def _edge(start: BoxPlace, end: BoxPlace, layers: list[list[BoxPlace]]) -> list[BoxPlace]:
     path = [start]
     for layer in range(start.layer + 1, end.layer):
-        path.append(Place(0.0, layer))
+        path.append(BoxPlace(0.0, layer))
         layers[layer].append(path[-1])
     path.append(end)
     for one, two in pairwise(path):
@@ -88,7 +88,7 @@ def _edge(start: Place, end: Place, layers: list[list[Place]]) -> list[Place]:
     return path
 
 
-def _order(layers: list[list[Place]]) -> None:
+def _order(layers: list[list[BoxPlace]]) -> None:
     """Sort each layer by the mean place of its neighbours, forth and back."""
     for turn in range(ROUNDS):
         forth = turn % 2 == 0
@@ -101,11 +101,11 @@ def _order(layers: list[list[Place]]) -> None:
                 place.y = float(k)
 
 
-def _middle(place: Place, neighbours: Sequence[Place]) -> float:
+def _middle(place: BoxPlace, neighbours: Sequence[BoxPlace]) -> float:
     return sum(other.y for other in neighbours) / len(neighbours) if neighbours else place.y
 
 
-def _spread(layer: Sequence[Place], wishes: Sequence[float], gap: float) -> None:
+def _spread(layer: Sequence[BoxPlace], wishes: Sequence[float], gap: float) -> None:
     """Put a layer as near to its wishes as its order and the sizes allow (pool adjacent violators)."""
     offsets, below = [], 0.0
     for k, place in enumerate(layer):

@@ -11,7 +11,7 @@ from qad.extend import Tensor
 from qad.showing.drawing import GREY, INK, MONO, PALE, Drawing
 from qad.showing.picture import Picture
 from qad.viz.graph import Card, cards
-from qad.viz.layers import Place, arrange
+from qad.viz.layers import BoxPlace, arrange
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -64,13 +64,13 @@ def _width(box: Card) -> float:
     return max(44.0, 2 * PAD + LETTER * 1.04 * max(len(text) for text, _, _ in _rows(box)))
 
 
-def _span(place: Place, lefts: Sequence[float], widths: Sequence[float], width: float | None) -> tuple[float, float]:
+def _span(place: BoxPlace, lefts: Sequence[float], widths: Sequence[float], width: float | None) -> tuple[float, float]:
     """Left and right end of a box, in the middle of its layer; of an edge that passes by, the whole layer."""
     left, room = lefts[place.layer], widths[place.layer]
     return (left, left + room) if width is None else (left + (room - width) / 2, left + (room + width) / 2)
 
 
-def _wire(drawing: Drawing, path: Sequence[Place], spans: dict[int, tuple[float, float]], top: float) -> None:
+def _wire(drawing: Drawing, path: Sequence[BoxPlace], spans: dict[int, tuple[float, float]], top: float) -> None:
     """An edge: curves between layers, straight lines through them, and an arrow."""
     codes, points = "M", [(spans[id(path[0])][1], path[0].y - top)]
     for one, two in pairwise(path):

@@ -135,7 +135,7 @@ def test_what_stands_around_a_function_of_bare_tensors_is_little(monkeypatch):
     x = torch.ones(2, dtype=torch.float64, requires_grad=True)
     wrap(lambda x: np.sum(x**2))(x).backward()
     assert x.grad.tolist() == [2.0, 2.0]
-    assert "__signature__" in vars(wrapped._Call.forward)
+    assert "__signature__" in vars(wrapped._TorchCall.forward)
 
 
 def test_an_error_of_the_function_is_torchs_callers():

@@ -7,7 +7,7 @@ import scipy.linalg
 import qad
 from qad.core.errors import ArgumentError, MissingRuleError, ShapeError
 from qad.linalg import funm_herm
-from qad.linalg.functions.elementwise import Function
+from qad.linalg.functions.elementwise import ElementwiseFunction
 from qad.linalg.functions.funm import _along_two, _diagonalised, funm
 from tests.cases import Case, normal
 
@@ -24,7 +24,7 @@ def power(a):
 
 
 def curved(e, d):
-    return _along_two(e, d, A, *_diagonalised(A), f=Function(np.cos))
+    return _along_two(e, d, A, *_diagonalised(A), f=ElementwiseFunction(np.cos))
 
 
 def similar(values, seed=2):

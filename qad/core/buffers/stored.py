@@ -3,7 +3,7 @@
 A `Store` owns one flat vector in C order, plain or recorded.  A Tensor that shows all of it, or a part, has the level
 `Stored`: that holds the store and `places`, the numbers of the entries that it shows.  They are a view of
 ``arange(n).reshape(shape)``, made by NumPy's own view functions, so that NumPy decides what is a view and which entries
-it shows.  The value of such a Tensor is a `Form`; operations read what the store holds at the moment of their call.
+it shows.  The value of such a Tensor is an `ArrayForm`; operations read what the store holds at their call.
 
 Reading copies.  Only whole reads lend the memory, and the next write then copies once; every other write costs the
 same, however large the buffer is.
@@ -21,7 +21,7 @@ from qad.core.buffers.checks import check_kind, check_shape, read_only, unsure
 from qad.core.buffers.indices import covers, flat, is_basic, one_each
 from qad.core.buffers.parts import with_part
 from qad.core.buffers.store import Store, constant
-from qad.core.tape.entries import Form
+from qad.core.tape.entries import ArrayForm
 from qad.core.tape.levels import Level, fresh, mode, stopped, unrecorded
 from qad.core.tape.node import GETITEM
 from qad.core.tape.tensor import CONSTANT, Tensor, held, settled
@@ -65,7 +65,7 @@ class Stored(Level):
     def tensor(self) -> Tensor:
         """A Tensor of this level."""
         dtype = self.store.content.dtype
-        return Tensor(Form(self.places.shape, _REAL[dtype.char] if self.part else dtype), None, self)
+        return Tensor(ArrayForm(self.places.shape, _REAL[dtype.char] if self.part else dtype), None, self)
 
     def index(self) -> Index:
         """Where its entries stand in the store; None for all of it."""
@@ -238,7 +238,7 @@ def _never_merges(places: ndarray, found: ndarray) -> bool:
 
 def is_buffer(x: Any) -> bool:
     """Whether `x` is a Tensor that shows a store."""
-    return type(x) is Tensor and type(x.value) is Form
+    return type(x) is Tensor and type(x.value) is ArrayForm
 
 
 def buffer(array: Any, ordered: bool = True) -> Tensor:

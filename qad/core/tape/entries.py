@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 PLAIN_KINDS = (ndarray, np.generic, bool, int, float, complex)
 
 
-class Form:
+class ArrayForm:
     """Shape and dtype of an array: what is known of a buffer without reading it."""
 
     __slots__ = ("shape", "dtype")

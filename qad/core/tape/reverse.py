@@ -8,7 +8,7 @@ import numpy as np
 
 from qad.core.tape.constants import kept
 from qad.core.tape.dispatch import hidden, missing_rule
-from qad.core.tape.entries import Form
+from qad.core.tape.entries import ArrayForm
 from qad.core.tape.levels import QUICK, WATCHING, Level, fresh
 from qad.core.tape.node import GETITEM, NUMPY_SCALARS, PICK, WRITE, next_id
 from qad.core.tape.operands import PLAIN, PYTHON_NUMBERS, highest, split, variant
@@ -47,14 +47,14 @@ class Reverse(Level):
         value = taken(x.value, index)
         if x.node is None:  # nothing was written into it here
             return value if type(value) is Tensor else Tensor(value)
-        return Tensor(value, [next_id(), GETITEM, (Form(x.shape, x.dtype), index), None, value, (x.node,)], self)
+        return Tensor(value, [next_id(), GETITEM, (ArrayForm(x.shape, x.dtype), index), None, value, (x.node,)], self)
 
     def write(self, x: Tensor, index: Any, v: Any, add: bool) -> None:
         """Let the node of `x` remember the write, and keep no array: what `x` was is overwritten."""
         below, parent = (v.value, v.node) if type(v) is Tensor and v.level is self else (v, None)
-        form, before = Form(x.shape, x.dtype), x.node
+        form, before = ArrayForm(x.shape, x.dtype), x.node
         x.value = written(x.value, index, below, add)
-        args = form, Form(np.shape(below), form.dtype)
+        args = form, ArrayForm(np.shape(below), form.dtype)
         x.node = [next_id(), WRITE, args, {"index": index, "add": add}, form, (before, parent)]
 
     def apply(self, p: Any, args: Any, kwargs: Any) -> Any:

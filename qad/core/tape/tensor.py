@@ -10,7 +10,7 @@ import numpy as np
 from qad.core.counterparts import cut_off
 from qad.core.tape import entries
 from qad.core.tape.dispatch import FUNCTIONS, UFUNCS, dispatch_ufunc, missing_rule
-from qad.core.tape.entries import Form
+from qad.core.tape.entries import ArrayForm
 from qad.core.tape.levels import Level, unrecorded
 from qad.core.tape.node import LEAF, PRIMITIVE
 
@@ -107,7 +107,7 @@ class Tensor(Attached):
     @property
     def requires_grad(self) -> bool:
         """Whether operations on this Tensor are recorded."""
-        level = self.level.now(self).level if type(self.value) is Form else self.level  # of a buffer, what it holds
+        level = self.level.now(self).level if type(self.value) is ArrayForm else self.level  # of a buffer
         return level is not CONSTANT
 
     @property
@@ -230,7 +230,7 @@ def held(x: Value) -> Value:
     """What `x` is now."""
     if type(x) is not Tensor:
         return x
-    x = x.level.now(x) if type(x.value) is Form else x
+    x = x.level.now(x) if type(x.value) is ArrayForm else x
     now = handle_of(x)
     now.source = x.source
     return now
@@ -264,7 +264,7 @@ def value_of(x: Any) -> Any:
     """
     while type(x) is Tensor:
         value = x.value
-        x = x.level.now(x) if type(value) is Form else value
+        x = x.level.now(x) if type(value) is ArrayForm else value
     return x
 
 

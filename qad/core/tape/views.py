@@ -15,7 +15,7 @@ import numpy as np
 from numpy import ndarray
 
 from qad.core.tape.constants import is_alterable
-from qad.core.tape.entries import Form
+from qad.core.tape.entries import ArrayForm
 from qad.core.tape.node import GETITEM
 from qad.core.tape.tensor import FIXED, Tensor
 
@@ -39,7 +39,7 @@ def look(out: Any, x: Any, p: Primitive, metadata: Sequence[Any], kwargs: Keywor
 
 def may_show(p: Primitive, out: Tensor, x: Tensor) -> bool:
     """Whether `out` would be a view of `x` if that lay in memory in another way, as NumPy's array may."""
-    return p.shows == "by order" and x.ndim > 1 and type(out.value) is not Form is not type(x.value)
+    return p.shows == "by order" and x.ndim > 1 and type(out.value) is not ArrayForm is not type(x.value)
 
 
 def _is_number(index: Index) -> bool:
@@ -62,7 +62,7 @@ def mark(out: Tensor, x: Tensor, fn: Function, metadata: Sequence[Any], kwargs: 
 
 def shows(part: Value, whole: Value) -> bool:
     """Whether the value `part` of a result shows the memory of the value `whole` of its operand."""
-    if type(part) is Form or type(whole) is Form:
+    if type(part) is ArrayForm or type(whole) is ArrayForm:
         return False  # a buffer, which knows its views
     if type(part) is Tensor or type(whole) is Tensor:
         return type(part) is type(whole) is Tensor and (part is whole or _is_view(part, whole))

@@ -50,7 +50,7 @@ def levels_of(x: Any) -> list[Any]:
     return found
 
 
-class Operation(NamedTuple):
+class RecordedCall(NamedTuple):
     """One recorded call ``fn(*args, **keywords)``.
 
     Attributes
@@ -101,8 +101,8 @@ def nodes_below(roots: Sequence[Node | None]) -> list[Node]:
     return sorted(found.values(), key=itemgetter(ID))
 
 
-def _operation(node: Node) -> Operation:
+def _operation(node: Node) -> RecordedCall:
     parents = {i: parent[ID] for i, parent in enumerate(node[PARENTS]) if parent is not None}
     if node[PRIMITIVE] is PICK:
-        return Operation(node[ID], getitem, (None, node[ARGS]), {}, parents)
-    return Operation(node[ID], node[PRIMITIVE].fn, node[ARGS], given(node), parents)
+        return RecordedCall(node[ID], getitem, (None, node[ARGS]), {}, parents)
+    return RecordedCall(node[ID], node[PRIMITIVE].fn, node[ARGS], given(node), parents)

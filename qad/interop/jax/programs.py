@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     Shapes: TypeAlias = tuple[jax.ShapeDtypeStruct, ...]
     Arrays: TypeAlias = tuple[Any, ...]
 
-__all__ = ["Batch", "Cotangents", "Function", "Tangents"]
+__all__ = ["BatchedProgram", "Cotangents", "ArrayFunction", "Tangents"]
 
 
 @dataclass(frozen=True)
-class Function:
+class ArrayFunction:
     """A function of arrays, made of `f` by putting them in the places of the tensors among its arguments.
 
     ``flat(*arrays)`` returns a tuple of arrays, and ``shapes(*like)`` says of which shapes and dtypes; other programs
@@ -94,7 +94,7 @@ class Cotangents:
 
 
 @dataclass(frozen=True)
-class Batch:
+class BatchedProgram:
     """A program for every example of a batch; the examples lie along `axes` of the arguments."""
 
     program: Any

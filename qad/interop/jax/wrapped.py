@@ -11,7 +11,7 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 from qad.core.trees import flatten, unflatten
-from qad.interop.jax.programs import Batch, Cotangents, Function, Tangents
+from qad.interop.jax.programs import ArrayFunction, BatchedProgram, Cotangents, Tangents
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,12 +60,12 @@ def wrap(f: Callable[..., Any]) -> Callable[..., Any]:
         leaves, spec = flatten((args, kwargs))
         places = tuple(i for i, x in enumerate(leaves) if isinstance(x, jax.Array | np.ndarray))
         arrays = [leaves[place] for place in places]
-        program = Function(f, tuple(None if i in places else x for i, x in enumerate(leaves)), places, spec)
+        program = ArrayFunction(f, tuple(None if i in places else x for i, x in enumerate(leaves)), places, spec)
         program = _programs.setdefault(program, program)
         structure = program.structure(*arrays)[1]
         return unflatten(structure, qad_call.bind(*arrays, program=program))
 
-    _programs: dict[Any, Function] = {}
+    _programs: dict[Any, ArrayFunction] = {}
     return call
 
 
@@ -115,7 +115,7 @@ def _transpose(cotangents, *operands, program):
 
 def _batched(arrays, dims, *, program):
     axes = tuple(d if isinstance(d, int) else None for d in dims)
-    out = qad_call.bind(*arrays, program=Batch(program, axes))
+    out = qad_call.bind(*arrays, program=BatchedProgram(program, axes))
     return out, [0] * len(out)
 
 

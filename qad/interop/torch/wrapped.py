@@ -83,7 +83,7 @@ def _called(f, tensors):
     """`f`, a function of arrays to a pytree, of tensors."""
     wanted = tuple([i for i, x in enumerate(tensors) if x.requires_grad]) if torch.is_grad_enabled() else ()
     whole = _Whole(f)
-    call = _Call if _transforms_run() else _Plain
+    call = _TorchCall if _transforms_run() else _Plain
     out = call.apply(_Step(whole.flat, wanted, whole=whole), *tensors)
     return out[0] if whole.structure is ONE_LEAF else unflatten(whole.structure, out)
 
@@ -141,7 +141,7 @@ class _Step:
         return out
 
 
-class _Call(torch.autograd.Function):
+class _TorchCall(torch.autograd.Function):
     """A `_Step` of torch tensors to a tuple of torch tensors."""
 
     @staticmethod
@@ -172,7 +172,7 @@ class _Call(torch.autograd.Function):
         wanted = ()
         if torch.is_grad_enabled():
             ready, wanted = None, tuple(i for i, x in enumerate((*tensors, *gradients)) if x.requires_grad)
-        found = dict(zip(needed, _Call.apply(_Step(pulled, wanted, ready), *tensors, *gradients), strict=True))
+        found = dict(zip(needed, _TorchCall.apply(_Step(pulled, wanted, ready), *tensors, *gradients), strict=True))
         return None, *(found.get(i) for i in range(count))
 
     @staticmethod
@@ -185,16 +185,16 @@ class _Call(torch.autograd.Function):
             primals = tuple(arrays[i] for i in along)
             return jvp(with_arguments(ctx.step.function, along, arrays[:count]), primals, tuple(arrays[count:]))[1]
 
-        return _Call.apply(_Step(pushed), *tensors, *(tangents[i] for i in along))
+        return _TorchCall.apply(_Step(pushed), *tensors, *(tangents[i] for i in along))
 
     @staticmethod
     def vmap(info, in_dims, step, *tensors):
-        out = _Call.apply(_Step(vmap(step.function, in_axes=tuple(in_dims[1:]))), *tensors)
+        out = _TorchCall.apply(_Step(vmap(step.function, in_axes=tuple(in_dims[1:]))), *tensors)
         return out, (0,) * len(out)
 
 
 # torch binds what `apply` is given to the signature, which takes it long to find
-_Call.forward.__signature__ = signature(_Call.forward)
+_TorchCall.forward.__signature__ = signature(_TorchCall.forward)
 
 
 class _Plain(torch.autograd.Function):
@@ -202,10 +202,10 @@ class _Plain(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, step, *tensors):
-        _Call.setup_context(ctx, (step, *tensors), None)
-        return _Call.forward(step, *tensors)
+        _TorchCall.setup_context(ctx, (step, *tensors), None)
+        return _TorchCall.forward(step, *tensors)
 
-    backward, jvp = _Call.backward, _Call.jvp
+    backward, jvp = _TorchCall.backward, _TorchCall.jvp
 
 
 _transforms_run = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)  # not public: else the slower one

@@ -13,7 +13,7 @@ import numpy as np
 from qad.extend import Tensor, any_traced
 from qad.extend.structure import CONTRACTIONS, form_of
 from qad.linalg.factored import axes
-from qad.linalg.factored.factors import UNDERSTOOD, Net, Values, Vectors, net_of, new_label
+from qad.linalg.factored.factors import UNDERSTOOD, Net, SpectrumValues, Vectors, net_of, new_label
 from qad.linalg.factored.spectrum import Pointwise, product
 from qad.rules.elementwise.complex import square_of_size
 from qad.rules.making.casts import cast
@@ -59,7 +59,7 @@ def elementwise(p: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Net | 
         return p.fn(*[part.fn(x, at) for part in parts])
 
     made = Pointwise(fn, tuple(t for part in parts for t in part.tables))
-    return Net([], tuple(out), sizes, {label: Values(spectrum, places, (made,))})
+    return Net([], tuple(out), sizes, {label: SpectrumValues(spectrum, places, (made,))})
 
 
 def _is_values(net):

@@ -8,7 +8,7 @@ import numpy as np
 
 from qad.extend import any_traced
 from qad.extend.structure import form_of
-from qad.linalg.factored.factors import Net, Values, new_label
+from qad.linalg.factored.factors import Net, SpectrumValues, new_label
 from qad.linalg.factored.spectrum import Pointwise
 from qad.rules.reductions.axes import axes_of
 
@@ -90,7 +90,7 @@ def _selected(net, label, index):
     if len(set(chosen.tolist())) < len(chosen) or not len(chosen):
         return None, None
     spectrum, places, functions = net.values[label]
-    some = Values(spectrum, tuple(places[i] for i in chosen), tuple(_taken(f, chosen) for f in functions))
+    some = SpectrumValues(spectrum, tuple(places[i] for i in chosen), tuple(_taken(f, chosen) for f in functions))
     return Net(net.terms, net.out, net.sizes | {label: len(chosen)}, net.values | {label: some}), label
 
 

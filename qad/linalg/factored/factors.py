@@ -42,7 +42,7 @@ class Vectors(NamedTuple):
     conjugated: bool
 
 
-class Values(NamedTuple):
+class SpectrumValues(NamedTuple):
     """Values of a spectrum along an axis, at these places in it, and functions of them that are multiplied."""
 
     spectrum: Spectrum
@@ -67,7 +67,7 @@ class Net(Structured):
     terms: list[tuple[Any, tuple[int, ...]]]
     out: tuple[int, ...]
     sizes: dict[int, int]
-    values: dict[int, Values]
+    values: dict[int, SpectrumValues]
 
     def understood(self, p: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Net | Tensor | None:
         """The result of the primitive `p` with this network among its operands, or None."""
@@ -224,7 +224,7 @@ def _known(spectrum, plain, record):
     recorded, number = cache(record), new_family()
     row, column, place = new_label(), new_label(), new_label()
     (m, n), k = spectrum.a.shape, spectrum.values.shape[-1]
-    sizes, bare = {row: m, column: n, place: k}, Values(spectrum, tuple(range(k)))
+    sizes, bare = {row: m, column: n, place: k}, SpectrumValues(spectrum, tuple(range(k)))
     u, v = Vectors(spectrum, "u", False), Vectors(spectrum, "v", not spectrum.real)
 
     def net(i, terms, out, values):

@@ -13,7 +13,7 @@ import numpy as np
 
 from qad.extend import any_traced, as_array, stack_of
 from qad.linalg.functions.certain import refuse_cancelled
-from qad.linalg.functions.elementwise import Function
+from qad.linalg.functions.elementwise import ElementwiseFunction
 from qad.linalg.functions.funm_herm import funm_herm
 from qad.linalg.functions.funm_svd import funm_svd
 from qad.linalg.support import tolerances
@@ -125,7 +125,7 @@ class Spectrum:
             return found.conj() if flip else found
         largest = self.values.max()
         if self.values[..., list(places)].min() <= max(tolerances.near() * largest, tolerances.tiny(self.values.dtype)):
-            refuse_cancelled(Function(f, odd=True), self.values, self.order)
+            refuse_cancelled(ElementwiseFunction(f, odd=True), self.values, self.order)
             return None
         product, rotation = funm_svd(f, self.a), funm_svd(step, self.a)
         if not sides:

@@ -22,13 +22,13 @@ from qad.linalg.support.check import batch_entry
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from qad.linalg.functions.elementwise import Function
+    from qad.linalg.functions.elementwise import ElementwiseFunction
 
 MOVED = 1.0, -1.0, 0.3  # parts of rounding by which values are moved
 BESIDE = 1.0, 0.87, 0.73, 0.61, -1.0, -0.87, -0.73, -0.61  # parts of a distance, on both sides
 
 
-def require_known(f: Function, w: np.ndarray, order: int, null: bool = False) -> None:
+def require_known(f: ElementwiseFunction, w: np.ndarray, order: int, null: bool = False) -> None:
     """Raise where the derivative of `f` of this `order` is not certain at one of the points `w` (..., n).
 
     An error is measured by the largest derivative of the spectrum; of a matrix that is zero, by that far from zero.
@@ -72,7 +72,7 @@ def _sizes(derivatives, found, least, largest):
     return sizes
 
 
-def off_zero(f: Function, w: np.ndarray) -> np.ndarray:
+def off_zero(f: ElementwiseFunction, w: np.ndarray) -> np.ndarray:
     """`w` (..., n), where zeros at which `f` has no finite slope are numbers that rounding might have left instead.
 
     ``sqrt(x) sqrt(x)`` has slope 1 at these, and infinity times zero at zero itself.  All zeros stay.
@@ -114,7 +114,7 @@ def rounding_of(g: Callable, slope: Callable, x: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(excess), 4 * excess, 0.0)
 
 
-def refuse_cancelled(f: Function, s: np.ndarray, order: int) -> None:
+def refuse_cancelled(f: ElementwiseFunction, s: np.ndarray, order: int) -> None:
     """Raise where rounding of f at one of the singular values `s` (..., n) decides a derivative of ``U f(S) U^H``.
 
     Its vectors turn by what f gives for them, divided by s.

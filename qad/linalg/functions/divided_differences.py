@@ -24,12 +24,12 @@ from qad.linalg.support.check import batch_entry, largest_entry
 if TYPE_CHECKING:
     from typing import SupportsIndex
 
-    from qad.linalg.functions.elementwise import Function
+    from qad.linalg.functions.elementwise import ElementwiseFunction
 
 LOW, HIGH = (4, 6)  # numbers of nodes of Gauss' rule
 
 
-def first_differences(f: Function, w: np.ndarray, order: int = 1) -> np.ndarray:
+def first_differences(f: ElementwiseFunction, w: np.ndarray, order: int = 1) -> np.ndarray:
     """``f[w_i, w_j]``, an array (..., n, n), of points `w` (..., n), for derivatives of this order.
 
     The values of f may have lost digits where its terms cancel: a difference of that size is no step of f.
@@ -51,7 +51,7 @@ def first_differences(f: Function, w: np.ndarray, order: int = 1) -> np.ndarray:
 
 
 def second_differences(
-    f: Function, w: np.ndarray, d: np.ndarray, k: SupportsIndex, largest: np.ndarray | None = None
+    f: ElementwiseFunction, w: np.ndarray, d: np.ndarray, k: SupportsIndex, largest: np.ndarray | None = None
 ) -> np.ndarray:
     """``f[w_k, w_i, w_j]``, an array (..., n, n); `d` are the `first_differences`.
 
@@ -141,7 +141,7 @@ def _finite(f, d, w, *points):
     return d
 
 
-def second_derivative(f: Function, w: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+def second_derivative(f: ElementwiseFunction, w: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """``sum_k f[i, k, j] (x_ik y_kj + y_ik x_kj)``: of a matrix function, in its eigenbasis, along `x` and `y`.
 
     Where i and k are far apart, or else k and j, the quotient by their gap turns the sum into matrix products;

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-class Function:
+class ElementwiseFunction:
     """An elementwise function with its first three derivatives, from the tape.
 
     Parameters

@@ -20,7 +20,7 @@ import numpy as np
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import tree_map
 from qad.extend import as_array, like, no_grad, value_of, vjp
-from qad.linalg.krylov.eigenpair import Operator, operator_of
+from qad.linalg.krylov.eigenpair import FlatOperator, operator_of
 from qad.linalg.krylov.gmres import plain_leaves
 from qad.linalg.support import tolerances
 from qad.linalg.support.lengths import length
@@ -116,7 +116,7 @@ def _degree(theta):
 
 def _norm(apply, v, rounds=8):
     """The largest singular value of A, from below by power iteration with ``A^H A``."""
-    operator = Operator(apply, tree_map(_positive, v), "expm_multiply")
+    operator = FlatOperator(apply, tree_map(_positive, v), "expm_multiply")
     rng = np.random.default_rng(0)
     x = operator.packing.pack(operator.start)
     x = like(x).asarray(rng.standard_normal(x.size).astype(x.dtype))

@@ -20,7 +20,7 @@ from qad.core.errors import ArgumentError
 from qad.extend import primitive
 from qad.linalg.functions.certain import require_known
 from qad.linalg.functions.divided_differences import first_differences, second_derivative
-from qad.linalg.functions.elementwise import Function
+from qad.linalg.functions.elementwise import ElementwiseFunction
 from qad.linalg.functions.frechet import each
 from qad.linalg.functions.twice_differentiable import twice_differentiable
 from qad.linalg.support import tolerances
@@ -72,7 +72,7 @@ def funm(f: Callable[[Any], Any], a: ArrayLike) -> Array:
     array([[2., 0.],
            [4., 6.]])
     """
-    return _funm(square(a, "funm"), f=Function(f))[0]
+    return _funm(square(a, "funm"), f=ElementwiseFunction(f))[0]
 
 
 @primitive(name="funm")

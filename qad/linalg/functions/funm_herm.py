@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from qad.extend import primitive, stack_of
 from qad.linalg.functions.certain import require_known
 from qad.linalg.functions.divided_differences import first_differences, second_derivative
-from qad.linalg.functions.elementwise import Function
+from qad.linalg.functions.elementwise import ElementwiseFunction
 from qad.linalg.functions.twice_differentiable import twice_differentiable
 from qad.linalg.support.check import require_hermitian, square
 from qad.linalg.support.drivers import hermitian_eigenpairs
@@ -62,7 +62,7 @@ def funm_herm(f: Callable[[Any], Any], a: ArrayLike) -> Array:
     """
     a = square(a, "funm_herm")
     require_hermitian(stack_of(a), "funm_herm")
-    return _funm(a, f=Function(f))[0]
+    return _funm(a, f=ElementwiseFunction(f))[0]
 
 
 @primitive(name="funm_herm")

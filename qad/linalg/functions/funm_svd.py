@@ -19,7 +19,7 @@ import numpy as np
 from qad.extend import like, primitive
 from qad.linalg.functions.certain import off_zero, require_known
 from qad.linalg.functions.divided_differences import first_differences, second_derivative
-from qad.linalg.functions.elementwise import Function
+from qad.linalg.functions.elementwise import ElementwiseFunction
 from qad.linalg.functions.twice_differentiable import twice_differentiable
 from qad.linalg.support.check import matrices
 from qad.linalg.support.conditioned import check_condition
@@ -64,7 +64,7 @@ def funm_svd(f: Callable[[Any], Any], a: ArrayLike) -> Array:
     array([[1., 2.],
            [3., 4.]])
     """
-    return _funm(matrices(a, "funm_svd"), f=Function(f, odd=True))[0]
+    return _funm(matrices(a, "funm_svd"), f=ElementwiseFunction(f, odd=True))[0]
 
 
 @primitive(name="funm_svd")

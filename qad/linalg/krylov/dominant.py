@@ -15,7 +15,7 @@ from qad.core.errors import ArgumentError, ConvergenceError
 from qad.core.keywords import keywords_told
 from qad.core.trees import tree_map
 from qad.extend import value_of, vjp
-from qad.linalg.krylov.eigenpair import Operator, in_reach, inner, normalised, operator_of, pair
+from qad.linalg.krylov.eigenpair import FlatOperator, in_reach, inner, normalised, operator_of, pair
 from qad.linalg.krylov.eigensearch import dominant
 from qad.linalg.krylov.gmres import Report, plain_leaves
 from qad.linalg.support import tolerances
@@ -115,13 +115,13 @@ def dominant_eig(
     limits = {"tol": tol, "restart": restart, "maxiter": maxiter}
     report = Report() if report is None else report
     v0 = in_reach(v0)
-    operator = Operator(operator_of(a), v0, "dominant_eig")
+    operator = FlatOperator(operator_of(a), v0, "dominant_eig")
     if side == "right":
         value, right = pair(operator, False, limits, report, dominant)
         return value, normalised(right, v0, operator.name)
     start = operator.tree(operator.packing.pack(operator.start))
     _, pullback = vjp(operator.apply, start)
-    adjoint = Operator(lambda u: pullback(u)[0], start, operator.name)
+    adjoint = FlatOperator(lambda u: pullback(u)[0], start, operator.name)
     conjugate, left = pair(adjoint, False, limits, report, dominant)
     if side == "left":
         return conjugate.conj(), normalised(left, v0, operator.name)

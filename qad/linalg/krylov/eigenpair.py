@@ -58,7 +58,7 @@ def operator_of(a: LinearMap) -> Callable[[Tree], Tree]:
     return product
 
 
-class Operator:
+class FlatOperator:
     """A function of pytrees on plain vectors; counts its calls.
 
     What it returns is divided by `unit`, a power of two that is 1 unless squares would overflow or vanish.
@@ -113,7 +113,7 @@ class Operator:
 
 
 def pair(
-    operator: Operator, hermitian: bool, limits: dict[str, Any], report: Report, find: Search,
+    operator: FlatOperator, hermitian: bool, limits: dict[str, Any], report: Report, find: Search,
     start: np.ndarray | None = None, partner: Sequence[np.ndarray] | None = None,
 ) -> tuple[Array, Tree]:  # fmt: skip
     """Value and vector of an eigenpair, differentiable.

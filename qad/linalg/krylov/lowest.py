@@ -15,7 +15,7 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.core.keywords import keywords_told
 from qad.extend import like
-from qad.linalg.krylov.eigenpair import Operator, in_reach, normalised, operator_of, pair
+from qad.linalg.krylov.eigenpair import FlatOperator, in_reach, normalised, operator_of, pair
 from qad.linalg.krylov.eigensearch import lowest, preconditioned
 from qad.linalg.krylov.gmres import Report
 from qad.linalg.support import tolerances
@@ -93,7 +93,7 @@ def lowest_eig(
     find = _search(method, preconditioner, v0)
     report = Report() if report is None else report
     limits = {"tol": tol, "restart": restart, "maxiter": maxiter}
-    operator = Operator(operator_of(h), v0, "lowest_eig")
+    operator = FlatOperator(operator_of(h), v0, "lowest_eig")
     _check_hermitian(operator)
     value, vector = pair(operator, True, limits, report, find)
     return value.real, normalised(vector, v0, operator.name)
@@ -107,7 +107,7 @@ def _search(method, preconditioner, v0):
         )
     if method == "lanczos":
         return lowest
-    return preconditioned(preconditioner and Operator(preconditioner, v0, "lowest_eig (preconditioner)"))
+    return preconditioned(preconditioner and FlatOperator(preconditioner, v0, "lowest_eig (preconditioner)"))
 
 
 def _check_hermitian(operator):

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from qad.typing import Value
 
 
-class Constant:
+class ExactConstant:
     """A real number given by its digits; ``constant(x)`` has the precision of `x`."""
 
     __slots__ = ("double", "long")
@@ -24,8 +24,8 @@ class Constant:
         return self.long if x.dtype.char in "gG" else self.double
 
 
-PI = Constant("3.14159265358979323846264338327950288420")
-LN2 = Constant("0.69314718055994530941723212145817656808")
-LN10 = Constant("2.30258509299404568401799145468436420760")
-DEGREE = Constant("0.01745329251994329576923690768488612713")  # pi / 180
-RADIAN = Constant("57.29577951308232087679815481410517033241")  # 180 / pi
+PI = ExactConstant("3.14159265358979323846264338327950288420")
+LN2 = ExactConstant("0.69314718055994530941723212145817656808")
+LN10 = ExactConstant("2.30258509299404568401799145468436420760")
+DEGREE = ExactConstant("0.01745329251994329576923690768488612713")  # pi / 180
+RADIAN = ExactConstant("57.29577951308232087679815481410517033241")  # 180 / pi

@@ -25,7 +25,7 @@ from qad.extend import (
     unrecorded,
     value_of,
 )
-from qad.extend.memory import Form, held
+from qad.extend.memory import ArrayForm, held
 from qad.rules.protocol.structured_cotangents import Scatter, behind, may_repeat, within
 from qad.rules.shapes.gather import item_at
 
@@ -68,7 +68,7 @@ SETTLED = frozenset((int, np.int64, np.int32, slice, type(None), type(...)))
 
 def item(x: Tensor, index: Index) -> Value:
     """``x[index]``; the index may hold Tensors, which serve as integers or masks."""
-    kind, own = type(index), type(x.value) is not Form
+    kind, own = type(index), type(x.value) is not ArrayForm
     if kind is int and own:
         return _getitem(x, index)
     if kind not in SETTLED and not (kind is tuple and SETTLED.issuperset(map(type, index))):

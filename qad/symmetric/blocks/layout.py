@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from qad.symmetric.groups import Charge
 
-__all__ = ["Block", "Layout", "Sector", "layout", "named"]
+__all__ = ["BlockPlace", "Layout", "Sector", "layout", "named"]
 
 
 class Sector(NamedTuple):
@@ -39,7 +39,7 @@ class Sector(NamedTuple):
     columns: int
 
 
-class Block(NamedTuple):
+class BlockPlace(NamedTuple):
     """A block: its sectors by number, one per leg, where it begins, how far its rows lie apart, and its shape."""
 
     numbers: tuple[int, ...]
@@ -176,14 +176,14 @@ class Layout:
         return tuple([leg.dim for leg in self.legs])
 
     @cached_property
-    def blocks(self) -> dict[tuple[int, ...], Block]:
+    def blocks(self) -> dict[tuple[int, ...], BlockPlace]:
         """Each block by its sectors' numbers."""
         return {block.numbers: block for block in self._blocks()}
 
-    def _blocks(self) -> Iterator[Block]:
+    def _blocks(self) -> Iterator[BlockPlace]:
         found, wide = self.arrays, self.widths[self.pairing.sectors]
         numbers, shapes = map(tuple, self.pairing.numbers.tolist()), map(tuple, found.shapes.tolist())
-        return starmap(Block, zip(numbers, found.starts.tolist(), wide.tolist(), shapes, strict=True))
+        return starmap(BlockPlace, zip(numbers, found.starts.tolist(), wide.tolist(), shapes, strict=True))
 
     @property
     def arrays(self) -> Blocks:
@@ -195,7 +195,7 @@ class Layout:
         steps = [rows.strides[found.rows] * wide[:, None], columns.strides[found.columns]]
         return Blocks(starts, shapes, np.concatenate(steps, axis=1))
 
-    def strides(self, block: Block) -> list[int]:
+    def strides(self, block: BlockPlace) -> list[int]:
         """How far the elements of a block lie apart along each leg."""
         found, step = [], 1
         for axis in reversed(range(len(self.legs))):
@@ -205,14 +205,14 @@ class Layout:
             step *= block.shape[axis]
         return found[::-1]
 
-    def place(self, block: Block) -> tuple[slice, slice, int]:
+    def place(self, block: BlockPlace) -> tuple[slice, slice, int]:
         """Rows and columns of a block within its sector, and that sector's number."""
         number = next(i for i, s in enumerate(self.sectors) if s.start <= block.start < s.start + s.rows * s.columns)
         row, column = divmod(block.start - self.sectors[number].start, block.columns)
         m, n = prod(block.shape[: self.split]), prod(block.shape[self.split :])
         return slice(row, row + m), slice(column, column + n), number
 
-    def charges(self, block: Block) -> tuple[Charge, ...]:
+    def charges(self, block: BlockPlace) -> tuple[Charge, ...]:
         """The charges of a block, one per leg, as the caller writes them."""
         shown = self.symmetry.shown
         return tuple([shown(leg.charges[i]) for leg, i in zip(self.legs, block.numbers, strict=True)])

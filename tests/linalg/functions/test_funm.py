@@ -7,7 +7,7 @@ import qad
 from qad.linalg import funm_herm, funm_svd
 from qad.linalg.equations.triangular import solve_lower, solve_upper
 from qad.linalg.functions.divided_differences import first_differences, second_differences
-from qad.linalg.functions.elementwise import Function
+from qad.linalg.functions.elementwise import ElementwiseFunction
 from qad.linalg.functions.funm_herm import _along_two as along_two_herm
 from qad.linalg.functions.funm_svd import _along_two as along_two_svd
 from tests.cases import Case
@@ -49,12 +49,12 @@ def solves(a, b):
 def second_of_exp(e, d):
     """The second derivative at a degenerate point, as a function of its directions."""
     a = with_eigenvalues([1, 1, 2])
-    return along_two_herm(e, d, a, *np.linalg.eigh(a), f=Function(np.exp))
+    return along_two_herm(e, d, a, *np.linalg.eigh(a), f=ElementwiseFunction(np.exp))
 
 
 def second_of_sine(e, d):
     a = with_values([1, 1, 0.5], 4, 3)
-    return along_two_svd(e, d, a, *np.linalg.svd(a, full_matrices=False), f=Function(np.sin, odd=True))
+    return along_two_svd(e, d, a, *np.linalg.svd(a, full_matrices=False), f=ElementwiseFunction(np.sin, odd=True))
 
 
 CASES = [
@@ -115,7 +115,7 @@ def test_scales(scale):
 @pytest.mark.parametrize("gap", [0, 1e-13, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 0.1, 1])
 def test_divided_differences_of_the_exponential(gap):
     """To 13 digits at every distance; the references are ``exp(x) phi(gap)`` in their stable forms."""
-    w, f = np.array([1.0, 1.0 + gap, 1.0 + 3 * gap]), Function(np.exp)
+    w, f = np.array([1.0, 1.0 + gap, 1.0 + 3 * gap]), ElementwiseFunction(np.exp)
     d = first_differences(f, w)
     first = np.exp(w[0]) * (np.expm1(w - w[0])[1:] / (w - w[0])[1:] if gap else np.ones(2))
     np.testing.assert_allclose(d[0, 1:], first, rtol=1e-13)

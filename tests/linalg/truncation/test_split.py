@@ -6,7 +6,7 @@ import pytest
 import qad
 from qad.linalg import split
 from qad.linalg.functions.divided_differences import first_differences
-from qad.linalg.functions.elementwise import Function
+from qad.linalg.functions.elementwise import ElementwiseFunction
 from tests.cases import Case
 from tests.linalg.draw import draw, with_values
 
@@ -92,9 +92,9 @@ def test_stacks():
 def test_jumps_between_near_values_are_not_missed(gap):
     """A step halfway between two close values: Gauss' rule would see a constant on either side."""
     w = np.array([1 - gap / 2, 1 + gap / 2, 3.0])
-    d = first_differences(Function(lambda x: x > 1.0), w)
+    d = first_differences(ElementwiseFunction(lambda x: x > 1.0), w)
     np.testing.assert_allclose(d[0, 1], 1 / gap, rtol=1e-6)
-    d = first_differences(Function(lambda x: np.where(x > 1.0, x, 0.0)), w)
+    d = first_differences(ElementwiseFunction(lambda x: np.where(x > 1.0, x, 0.0)), w)
     np.testing.assert_allclose(d[0, 1], (1 + gap / 2) / gap, rtol=1e-6)
 
 

@@ -9,7 +9,7 @@ from qad.native import intrinsic
 from qad.native.values import Number, constant
 
 if TYPE_CHECKING:
-    from qad.native.statements import Function
+    from qad.native.statements import KernelFunction
     from qad.native.values import Array, Kind, Scalar
 
 __all__ = ["multiplied", "symbols"]
@@ -34,7 +34,7 @@ def symbols() -> dict[str, int]:
 
 @intrinsic
 def multiplied(
-    code: Function, first: Array, one: Scalar, second: Array, two: Scalar, work: Array, out: Scalar, m: Scalar,
+    code: KernelFunction, first: Array, one: Scalar, second: Array, two: Scalar, work: Array, out: Scalar, m: Scalar,
     k: Scalar, n: Scalar, form: Scalar,
 ) -> None:  # fmt: skip
     """``C = A B`` for pieces of blocks, as `qad.contract.run.compiled.kernel.multiply` has it.
@@ -58,14 +58,14 @@ def multiplied(
     code.say(f"call void @{name}({', '.join(f'ptr {part.name}' for part in given)})")
 
 
-def by_reference(code: Function, x: Number) -> Number:
+def by_reference(code: KernelFunction, x: Number) -> Number:
     """A number in memory."""
     _, (place,) = code.slot(x)
     code.say(f"store {x.type} {x.name}, ptr {place.name}")
     return Number("ptr", place.name)
 
 
-def number(code: Function, kind: Kind, value: float) -> Number:
+def number(code: KernelFunction, kind: Kind, value: float) -> Number:
     """A real number in memory, of the kind of a block."""
     place = Number("ptr", code.fresh())
     code.allocations.append(f"  {place.name} = alloca [2 x {kind.llvm}]")

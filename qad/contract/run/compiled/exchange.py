@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qad.contract.order.exchange import Exchanger
-    from qad.native.statements import Function
+    from qad.native.statements import KernelFunction
     from qad.native.values import KernelArray, Scalar
 
 __all__ = ["EXCHANGES", "CompiledExchanger"]
 
 
 @intrinsic
-def ones(code: Function, x: Scalar) -> Scalar:
+def ones(code: KernelFunction, x: Scalar) -> Scalar:
     """How many bits of a word are set."""
     code.module.declare("declare i64 @llvm.ctpop.i64(i64)")
     return code.emit("i64", f"call i64 @llvm.ctpop.i64(i64 {code.whole(x).name})")

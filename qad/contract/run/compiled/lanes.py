@@ -11,7 +11,7 @@ from qad.native import intrinsic
 from qad.native.values import TAGS, Bits, Complex, constant, width
 
 if TYPE_CHECKING:
-    from qad.native.statements import Function
+    from qad.native.statements import KernelFunction
     from qad.native.values import Array, Number, Scalar, Value
 
 __all__ = ["fused", "gathered", "joined", "lanes", "numbers", "put", "scattered", "zeros"]
@@ -28,33 +28,33 @@ def access(x: Array) -> str:
 
 
 @intrinsic
-def zeros(code: Function, x: Array, columns: int) -> tuple[Bits, ...]:
+def zeros(code: KernelFunction, x: Array, columns: int) -> tuple[Bits, ...]:
     """Zeros for the sums of one row of a tile: one vector, or two where numbers are complex."""
     type = vector(x, columns)
     return (code.emit_bits(type, f"freeze {type} zeroinitializer"),) * (1 + x.kind.pair)
 
 
 @intrinsic
-def numbers(code: Function, x: Value) -> tuple[Scalar, ...]:
+def numbers(code: KernelFunction, x: Value) -> tuple[Scalar, ...]:
     """A number as a tuple of its real numbers."""
     return tuple(x) if isinstance(x, Complex) else (x,)
 
 
 @intrinsic
-def lanes(code: Function, x: Array, at: Scalar, columns: int) -> Bits:
+def lanes(code: KernelFunction, x: Array, at: Scalar, columns: int) -> Bits:
     """Elements of an array from a place on."""
     type = vector(x, columns)
     return code.emit_bits(type, f"load {type}, ptr {code.step(x, at).name}, {access(x)}")
 
 
 @intrinsic
-def put(code: Function, x: Array, at: Scalar, values: Bits) -> None:
+def put(code: KernelFunction, x: Array, at: Scalar, values: Bits) -> None:
     """Write a vector to an array from a place on."""
     code.say(f"store {values.type} {values.name}, ptr {code.step(x, at).name}, {access(x)}")
 
 
 @intrinsic
-def fused(code: Function, x: Bits, y: Scalar | Bits, total: Bits) -> Bits:
+def fused(code: KernelFunction, x: Bits, y: Scalar | Bits, total: Bits) -> Bits:
     """``x y + total`` for a number y."""
     name = f"llvm.fmuladd.v{x.count}f{ {'double': 64, 'float': 32}[x.single] }"
     code.module.declare(f"declare {x.type} @{name}({x.type}, {x.type}, {x.type})")
@@ -63,7 +63,7 @@ def fused(code: Function, x: Bits, y: Scalar | Bits, total: Bits) -> Bits:
 
 
 @intrinsic
-def joined(code: Function, sums: tuple[Bits, ...]) -> Bits:
+def joined(code: KernelFunction, sums: tuple[Bits, ...]) -> Bits:
     """P + iQ: i times a number exchanges its parts and turns the sign of the new real one."""
     if len(sums) == 1:
         return sums[0]
@@ -73,7 +73,7 @@ def joined(code: Function, sums: tuple[Bits, ...]) -> Bits:
 
 
 @intrinsic
-def gathered(code: Function, x: Array, at: Scalar, step: Scalar, columns: int) -> Bits:
+def gathered(code: KernelFunction, x: Array, at: Scalar, step: Scalar, columns: int) -> Bits:
     """Elements of an array, so far apart, as a vector."""
     type, found = vector(x, columns), "poison"
     for lane in range(columns * (1 + x.kind.pair)):
@@ -84,7 +84,7 @@ def gathered(code: Function, x: Array, at: Scalar, step: Scalar, columns: int) -
 
 
 @intrinsic
-def scattered(code: Function, x: Array, at: Scalar, step: Scalar, values: Bits) -> None:
+def scattered(code: KernelFunction, x: Array, at: Scalar, step: Scalar, values: Bits) -> None:
     """Write a vector to elements of an array that are so far apart."""
     for lane in range(values.count):
         place, part = lane_of(code, x, at, step, lane)
@@ -92,7 +92,7 @@ def scattered(code: Function, x: Array, at: Scalar, step: Scalar, values: Bits) 
         code.store(number, x.kind.llvm, code.moved(place, x.kind.llvm, part))
 
 
-def lane_of(code: Function, x: Array, at: Scalar, step: Scalar, lane: int) -> tuple[Number, int]:
+def lane_of(code: KernelFunction, x: Array, at: Scalar, step: Scalar, lane: int) -> tuple[Number, int]:
     """Where the element of a lane is, and which of its parts the lane holds."""
     column, part = divmod(lane, 1 + x.kind.pair)
     return code.step(x, code.binary("Add", at, code.binary("Mult", step, column))), part

@@ -11,7 +11,7 @@ from qad.native import INT, Block, intrinsic
 from qad.native.values import HEAD, Array, Number
 
 if TYPE_CHECKING:
-    from qad.native.statements import Function
+    from qad.native.statements import KernelFunction
     from qad.native.values import KernelArray, Kind, Scalar
 
 
@@ -62,13 +62,13 @@ def beginning(row: KernelArray, operand: int, block: int, given: KernelArray) ->
 
 
 @intrinsic
-def memory(code: Function, kind: Kind, address: Scalar) -> Array:
+def memory(code: KernelFunction, kind: Kind, address: Scalar) -> Array:
     """The array, of unknown length, of a kind of numbers at an address."""
     return Array(kind, code.emit("ptr", f"inttoptr i64 {code.whole(address).name} to ptr"), (0,))
 
 
 @intrinsic
-def call_loop(code: Function, function: Scalar, args: Array, dims: Array, steps: Array, data: Scalar) -> None:
+def call_loop(code: KernelFunction, function: Scalar, args: Array, dims: Array, steps: Array, data: Scalar) -> None:
     """Call an inner loop of NumPy's: ``loop(char **args, npy_intp *dims, npy_intp *steps, void *data)``."""
     where, data = (code.emit("ptr", f"inttoptr i64 {code.whole(x).name} to ptr") for x in (function, data))
     given = ", ".join(f"ptr {x.at.name}" for x in (args, dims, steps))
@@ -76,12 +76,12 @@ def call_loop(code: Function, function: Scalar, args: Array, dims: Array, steps:
 
 
 @intrinsic
-def bits(code: Function, x: Scalar) -> Number:
+def bits(code: KernelFunction, x: Scalar) -> Number:
     """The bits of a real number in double precision, as an integer."""
     return code.emit("i64", f"bitcast double {code.cast(x, 'double').name} to i64")
 
 
 @intrinsic
-def from_bits(code: Function, x: Scalar) -> Number:
+def from_bits(code: KernelFunction, x: Scalar) -> Number:
     """The real number in double precision of these bits."""
     return Number("double", code.emit("double", f"bitcast i64 {code.whole(x).name} to double").name)
