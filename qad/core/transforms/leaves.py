@@ -66,8 +66,7 @@ def to_public(found: Found, leaf: Node) -> Value:
     if type(g) is type(value) is ndarray and g.dtype is value.dtype and g.shape == value.shape:  # most often, quickly
         if memory.waiting and g.nbytes >= memory.LARGE:
             memory.ready(g.nbytes)
-        if owned and g.base is not None:
-            owned = False
+        owned = owned and g.base is None
         if g.dtype.kind != "c":
             return g if owned else g.__copy__()  # in the memory order that it has
         g = conjugate(g, g) if owned else conjugate(g)

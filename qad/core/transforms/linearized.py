@@ -110,9 +110,7 @@ def recorded(
     for n in numbers:
         if not 0 <= n < count:
             check_argnums(numbers, args)
-        x = args[n]
-        if type(x) is Tensor:
-            x = held(x)  # nobody writes into it while it is differentiated
+        x = held(args[n]) if type(args[n]) is Tensor else args[n]  # nobody writes into it while it is differentiated
         plain = type(x) is ndarray or (type(x) is Tensor and x.level is not CONSTANT)
         if plain and x.dtype.kind in "fc":  # the common case, quickly
             call[n] = x = Tensor(x, [next_id(), LEAF, None, None, x, ()], level)
