@@ -40,7 +40,7 @@ class PauliSum:
     n : int
     strings : tuple of str
     coefficients : array or Tensor (T,)
-        Real where all were given as real numbers; the sum is Hermitian then.
+        Real where all were given as real numbers; the sum is Hermitian then.  An array is read-only: a sum never changes.
 
     Examples
     --------
@@ -253,12 +253,16 @@ def collected(strings: Sequence[str], coefficients: Array) -> tuple[tuple[str, .
     indices = [known.setdefault(string, len(known)) for string in strings]
     if len(known) < len(strings):
         coefficients = scatter(coefficients, indices=Indices(indices, len(known)))
-    if type(coefficients) is np.ndarray and not coefficients.all():
-        kept = np.flatnonzero(coefficients)
-        if not len(kept):
-            return ("I" * len(strings[0]),), coefficients[:1]
-        return tuple(np.array(list(known))[kept].tolist()), coefficients[kept]
-    return tuple(known), coefficients
+    names = tuple(known)
+    if type(coefficients) is not np.ndarray:
+        return names, coefficients
+    if not coefficients.any():
+        names, coefficients = ("I" * len(names[0]),), coefficients[:1].copy()
+    elif not coefficients.all():
+        others = np.flatnonzero(coefficients)
+        names, coefficients = tuple(np.array(names)[others].tolist()), coefficients[others]
+    coefficients.flags.writeable = False
+    return names, coefficients
 
 
 def product(a: str, b: str) -> tuple[str, int]:

@@ -14,7 +14,7 @@ import sys
 import weakref
 from collections import deque
 from functools import cached_property, partial
-from operator import attrgetter, itemgetter
+from operator import attrgetter, is_, itemgetter
 from types import BuiltinFunctionType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -236,7 +236,7 @@ def same(one: Any, two: Any) -> bool:
     if kind is not type(two):
         return False
     if kind is tuple:
-        return len(one) == len(two) and all(map(same, one, two))
+        return len(one) == len(two) and (all(map(is_, one, two)) or all(map(same, one, two)))
     if kind is MethodType:
         return one.__func__ is two.__func__ and one.__self__ is two.__self__
     return isinstance(one, ATOMS) and (repr(one) == repr(two) if isinstance(one, FLOATS) else one == two)
