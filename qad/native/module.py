@@ -67,7 +67,7 @@ class Module:
                 raise ValueError(f"{function.__qualname__} comes from a file that machine code does not go by: name it")
             given = iter(range(len(split(arguments))))
             own = join(arguments, (renamed(part, f"%a{next(given)}") for part in split(arguments)))
-            made = KernelFunction(self, function, own)
+            made = KernelFunction(self.fast, self.function, function, own)
             self.functions[key] = name, _ = f"{function.__name__}.{len(self.functions)}", made
             self.texts.append(made.text(name, registers(own)))
         return self.functions[key]

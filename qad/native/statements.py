@@ -14,9 +14,11 @@ from qad.native.values import Array, Complex, Number, Range, join, plain, regist
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, TypeAlias
 
     from qad.native.values import Register, Value
+
+    Others: TypeAlias = Callable[..., tuple[str, "KernelFunction"]]
 
 __all__ = ["KernelFunction"]
 
@@ -35,14 +37,16 @@ class KernelFunction(Expressions):
 
     Parameters
     ----------
-    module : Module
-        It is asked for the functions that this one calls.
+    fast : bool
+        Whether products and sums may be contracted and put in another order.
+    others : function
+        Gives the name and the `KernelFunction` of a function that this one calls, for arguments of given types.
     function : Python's function
     arguments : tuple of values
         Registers stand for what is given at run time; what is known is part of the function.
     """
 
-    module: Any  # the `Module`, which imports this file
+    others: Others
     names: dict[str, Value]
     tree: ast.FunctionDef
     inlined: bool
@@ -51,11 +55,11 @@ class KernelFunction(Expressions):
     ended: bool
     defined: set[str]
 
-    def __init__(self, module: Any, function: Callable[..., Any], arguments: tuple[Value, ...]):
+    def __init__(self, fast: bool, others: Others, function: Callable[..., Any], arguments: tuple[Value, ...]):
         code = function.__code__
         closure = zip(code.co_freevars, [cell.cell_contents for cell in function.__closure__ or ()], strict=True)
-        super().__init__(module.fast, {**vars(builtins), **function.__globals__, **dict(closure)})
-        self.module, self.tree = module, functions_of(code.co_filename)[code.co_firstlineno]
+        super().__init__(fast, {**vars(builtins), **function.__globals__, **dict(closure)})
+        self.others, self.tree = others, functions_of(code.co_filename)[code.co_firstlineno]
         self.names = {name: value for name, value in self.names.items() if name not in code.co_varnames}
         self.inlined = getattr(function, "inlined", False)
         self.result, self.loops, self.ended = None, [], False
@@ -274,7 +278,7 @@ class KernelFunction(Expressions):
             if not hasattr(function, "_fields") and registers(arguments):
                 raise TypeError(f"{function.__name__} of what is not known beforehand")
             return function(*arguments)
-        name, made = self.module.function(function, arguments)
+        name, made = self.others(function, arguments)
         passed = ", ".join(f"{part.type} {part.name}" for part in registers(arguments))
         if made.type == "void":
             self.say(f"call void @{name}({passed})")

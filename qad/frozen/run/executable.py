@@ -125,7 +125,7 @@ class Workspace:
         """A call of the compiled loop."""
         from qad.frozen.run.compiled.runs import instruction
 
-        return instruction(parts(steps, self.places), self.arrays, self.registers, self.number)
+        return instruction(parts(steps, self.places.rows, self.places.chains), self.arrays, self.registers, self.number)
 
     def _instruction(self, step):
         """The instruction of a step: a call of arrays that are known, or one that reads them from the registers."""

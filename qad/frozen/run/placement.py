@@ -18,11 +18,9 @@ from qad.frozen.program.functions import RESHAPE, TRANSPOSE, VIEWS, allocates, w
 from qad.frozen.program.program import Step, Var, rebuilt
 from qad.frozen.run.compiled import lowering
 from qad.frozen.run.compiled.blocks import BLOCK, chains
-from qad.frozen.run.compiled.rows import address_of
+from qad.frozen.run.compiled.rows import Operand, address_of, in_order, require
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from qad.frozen.program.program import Program
     from qad.frozen.run.compiled.blocks import ElementwiseChain
     from qad.frozen.run.compiled.rows import RowOperation
@@ -69,7 +67,6 @@ class Places:
         self.results: set[Var] = {x for x in outputs if uses[x] == 1 and (x.nbytes > SMALL or not self.compiled)}
         sizes = [x.nbytes for x in (*program.inputs, *self.definitions) if x.kind in ("array", "scalar")]
         self.scratch: np.ndarray = np.empty(max(sizes, default=1), np.uint8)
-        self.find: Callable[..., Any] = lowering.finder(self)
         for var in program.inputs:
             if var in uses and (var.kind == "scalar" or (var.kind == "array" and var.nbytes <= SMALL)):
                 self.copies.add(var)
@@ -78,7 +75,7 @@ class Places:
             known = step.out.kind in ("array", "scalar")
             if known and not (step.fn in VIEWS and self._view(step)):
                 self._lower(step)
-        self.chains: list[ElementwiseChain] = chains(self) if self.rows else []
+        self.chains: list[ElementwiseChain] = chains(program, self.rows, self.views, self.buffers) if self.rows else []
         self.local: set[Var] = {var for chain in self.chains for var in chain.local}
         self.late: set[Var] = {x for x in self.results - self.rows.keys() if x.nbytes <= SMALL and self._at_the_end(x)}
 
@@ -123,6 +120,17 @@ class Places:
         else:
             self.copies.add(step.out)
         return True
+
+    def find(self, var: Var) -> Operand:
+        """The operand that a Var is for the compiled loop; raises `Unknown` where it is not known where that lies."""
+        require(self.compiled)
+        if var in self.dummies:
+            value = self.dummies[var]
+            require(value.dtype.isnative and value.flags.aligned)
+            return Operand.of(value, None if var in self.program.constants else var)
+        require(var.kind == "array" and var.shape and var.dtype.isnative)
+        require(var not in self.definitions or self.definitions[var].fn not in VIEWS)  # whose entries may lie apart
+        return Operand(var, var.shape, in_order(var.shape, var.dtype.itemsize), var.dtype.char)
 
     def _buffer(self, var):
         self.buffers.add(var)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -18,12 +18,11 @@ from qad.frozen.run.compiled.lowering import added, begun
 from qad.frozen.run.compiled.rows import Operand
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Set
 
-    from qad.frozen.program.program import Step
+    from qad.frozen.program.program import Program, Step
     from qad.frozen.run.compiled.rows import RowOperation
 
-    Places: TypeAlias = Any  # of placement.py, which imports this file
     Part: TypeAlias = tuple[int, list[RowOperation]]  # how many blocks, and the rows for each
 
 BLOCK = 2048  # numbers
@@ -64,7 +63,7 @@ class ElementwiseChain:
         if len(rows) > 1:
             self.sums[step.out] = Var((self.blocks,), step.out.dtype)
 
-    def needs_all_of(self, row: RowOperation, places: Places) -> bool:
+    def needs_all_of(self, row: RowOperation, views: Mapping[Var, Step]) -> bool:
         """Whether a row reads, for every entry, one that is known only when the chain has ended.
 
         Operands lie side by side, or are one number for all entries: a sum of the chain, or an entry of what it writes,
@@ -74,8 +73,8 @@ class ElementwiseChain:
             var = operand.holder
             if stride or type(var) is not Var:
                 continue
-            while var in places.views:
-                var = places.views[var].reads()[0]
+            while var in views:
+                var = views[var].reads()[0]
             if var in self.outs:
                 return True
         return False
@@ -108,15 +107,17 @@ class ElementwiseChain:
         return row._replace(count=BLOCK, last=last, advance=tuple(advance))
 
 
-def chains(places: Places) -> list[ElementwiseChain]:
-    """The chains of a program of which these rows are known."""
+def chains(
+    program: Program, lowered: Mapping[Var, list[RowOperation]], views: Mapping[Var, Step], buffers: Set[Var]
+) -> list[ElementwiseChain]:
+    """The chains of a program, some steps of which are lowered to rows; what stays within a chain is one of buffers."""
     found, chain = [], None
-    for number, step in enumerate(places.program.steps):
-        rows = places.rows.get(step.out)
+    for number, step in enumerate(program.steps):
+        rows = lowered.get(step.out)
         size = rows and length(rows)
-        if step.out in places.views:
+        if step.out in views:
             continue
-        if chain and (size != chain.size or chain.needs_all_of(rows[-1], places)):
+        if chain and (size != chain.size or chain.needs_all_of(rows[-1], views)):
             chain = None
         if size and not chain:
             chain = ElementwiseChain(size)
@@ -124,11 +125,11 @@ def chains(places: Places) -> list[ElementwiseChain]:
         if size:
             chain.add(number, step, rows)
     found = [chain for chain in found if len(chain.steps) >= FEWEST]
-    uses = places.program.uses() if found else {}
+    uses = program.uses() if found else {}
     for chain in found:
         within = Counter(var for _, step, _ in chain.steps for var in step.reads())
         arrays = chain.outs - set(chain.sums)
-        chain.local = {var for var in arrays if var in places.buffers and uses.get(var, 0) == within[var]}
+        chain.local = {var for var in arrays if var in buffers and uses.get(var, 0) == within[var]}
     return found
 
 
@@ -144,10 +145,12 @@ def length(rows: list[RowOperation]) -> int | None:
     return row.count if is_sum or (len(rows) == 1 and row.steps[-1] == items[-1]) else None
 
 
-def parts(steps: Iterable[Step], places: Places) -> list[Part]:
-    """The parts of the table of some steps, one after another."""
-    whose = {step.out: chain for chain in places.chains for _, step, _ in chain.steps}
+def parts(
+    steps: Iterable[Step], lowered: Mapping[Var, list[RowOperation]], known: Iterable[ElementwiseChain]
+) -> list[Part]:
+    """The parts of the table of some steps that are lowered to rows, one after another; some are in chains."""
+    whose = {step.out: chain for chain in known for _, step, _ in chain.steps}
     found = []
     for chain, run in groupby(steps, lambda step: whose.get(step.out)):
-        found += chain.parts() if chain else [(1, [row for step in run for row in places.rows[step.out]])]
+        found += chain.parts() if chain else [(1, [row for step in run for row in lowered[step.out]])]
     return [(blocks, rows) for blocks, rows in found if rows]

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from qad.frozen.program.program import Program, Step
 
-    Places: TypeAlias = Any  # of placement.py, which imports this file
     Find: TypeAlias = Callable[[Var], Operand]  # where an array lies, and how
 
 CHARS = "fdFD?"
@@ -214,23 +213,6 @@ def pays(program: Program) -> bool:
     steps = [step for step in program.steps if isinstance(step.fn, np.ufunc) or step.fn in known]
     sizes = [step.out.size for step in steps if step.out.kind != "other" and step.out.dtype.char in CHARS]
     return len(sizes) >= FEWEST or sum(size >= LARGE for size in sizes) >= FEWEST_LARGE
-
-
-def finder(places: Places) -> Find:
-    """The function that gives the `Operand` of a Var, where it is known where that lies, and how."""
-    known, dummies, made = places.program.constants, places.dummies, places.definitions
-
-    def find(var):
-        require(places.compiled)
-        if var in dummies:
-            value = dummies[var]
-            require(value.dtype.isnative and value.flags.aligned)
-            return Operand.of(value, None if var in known else var)
-        require(var.kind == "array" and var.shape and var.dtype.isnative)
-        require(var not in made or made[var].fn not in VIEWS)  # whose entries may lie apart
-        return Operand(var, var.shape, in_order(var.shape, var.dtype.itemsize), var.dtype.char)
-
-    return find
 
 
 # -- the inner loops of NumPy's ufuncs, found where NumPy's C interface keeps them ----------------------------------
