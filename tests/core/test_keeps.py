@@ -13,7 +13,7 @@ from qad.mps import MPS, heisenberg, ising
 from qad.mps.chain.sandwich import operator_matrices, quotient, sandwich
 from qad.mps.evolve.centre import exponential
 from qad.mps.evolve.cut import centred_by_cuts, guessed
-from qad.mps.kernels.dense import Rows
+from qad.mps.kernels.dense import DenseKernel
 from tests.cases import normal
 
 H = heisenberg(4)
@@ -103,7 +103,7 @@ START, BRA = np.array([1.0, 2.0, -1.0, 0.5j]), np.array([0.3, 1.0, 1j, 1.0])
 
 
 def exponential_of_a_pair(t):
-    kernel = Rows(PAIR.tensors, np.dtype(complex))
+    kernel = DenseKernel(PAIR.tensors, np.dtype(complex))
     y = exponential((START * t[0]).reshape(1, 2, 2, 1), -0.3j * t[1], EDGE, PAIR.tensors, EDGE, kernel=kernel, first=0)
     return qad.abs2(np.vdot(BRA, y.reshape(-1)))
 

@@ -1,11 +1,13 @@
 """The environments of every site of a chain of arrays, for tests of effective operators."""
 
+import numpy as np
+
 from qad.extend import like
-from qad.mps.kernels.dense import Rows, edge, past_left, past_right
+from qad.mps.kernels.dense import DenseKernel, edge, past_left, past_right
 from qad.mps.kernels.dense_terms import left_block, right_block
 
 
-class Environments(Rows):
+class Environments(DenseKernel):
     """The environments of every site of an open chain, kept while a centre moves along it.
 
     ``left[i]`` is of the sites before i, ``right[i]`` of the sites after i; those on the far side of the
@@ -23,30 +25,28 @@ class Environments(Rows):
 
     def pass_right(self, site, tensor):
         """The centre moves from `site` to the next one, leaving the left isometry `tensor` behind."""
-        self.left[site + 1] = past_left(self.left[site], tensor, operator=self.H[site])
+        self.left[site + 1] = past_left(self.left[site], tensor, operator=self.sites[site])
 
     def pass_left(self, site, tensor):
         """The centre moves from `site` to the previous one, leaving the right isometry `tensor` behind."""
-        self.right[site - 1] = past_right(self.right[site], tensor, operator=self.H[site])
+        self.right[site - 1] = past_right(self.right[site], tensor, operator=self.sites[site])
 
     def before(self, site):
         """What stands left of the bond right of `site`, its operator included."""
-        return left_block(self.left[site], self.H[site])
+        return left_block(self.left[site], self.sites[site])
 
     def after(self, site):
         """What stands right of the bond left of `site`, its operator included."""
-        return right_block(self.H[site], self.right[site])
+        return right_block(self.sites[site], self.right[site])
 
     def one_site(self, site, shape):
         """The effective operator of the site tensor (a, s, b)."""
-        a, s, b = shape
-        return self.row(site, 1).operator(self.left[site], self.right[site], (a, s, 1, b))
+        return self.effective(site, 1, self.left[site], self.right[site], np.empty(shape))[0]
 
     def two_sites(self, site, shape):
         """The effective operator of `site` and the next one together, legs (a, s, t, b)."""
-        return self.row(site, 2).operator(self.left[site], self.right[site + 1], shape)
+        return self.effective(site, 2, self.left[site], self.right[site + 1], np.empty(shape))[0]
 
     def bond(self, site, shape):
         """The effective operator of the matrix on the bond right of `site`, both neighbours passed."""
-        a, b = shape
-        return self.row(site + 1, 0).operator(self.left[site + 1], self.right[site], (a, 1, 1, b))
+        return self.effective(site + 1, 0, self.left[site + 1], self.right[site], np.empty(shape))[0]

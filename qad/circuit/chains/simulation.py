@@ -20,8 +20,8 @@ from qad.extend import Tensor, stack_of, value_of
 from qad.mps.chain.chain import site_count
 from qad.mps.chain.state import MPS
 from qad.mps.charges.make import product_tensors
-from qad.mps.charges.operators import operator_for
 from qad.mps.charges.quantities import quantities
+from qad.mps.kernels.operators import operator_for
 from qad.mps.operators.mpo import MPO
 from qad.mps.operators.opsum import OpSum
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.mps.chain.state import MPS
-from qad.mps.charges.operators import operator_for
+from qad.mps.kernels.operators import operator_for
 from qad.mps.operators.mpo import MPO
 from qad.mps.operators.opsum import OpSum
 

@@ -16,9 +16,9 @@ import numpy as np
 
 from qad.extend import Tensor, any_traced, is_foreign, stack_of, value_of
 from qad.mps.chain.sandwich import check_quotient, quotient
-from qad.mps.charges.operators import operator_for, sites_for
 from qad.mps.energy.hamiltonian import check_hermitian, with_norm
 from qad.mps.energy.node import energy_of
+from qad.mps.kernels.operators import operator_for, sites_for
 from qad.symmetric.blocks.layout import layout
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.create import from_dense
@@ -29,7 +29,7 @@ from qad.symmetric.tensor import SymTensor, aligned, bare
 if TYPE_CHECKING:
     from qad.mps.chain.state import MPS
     from qad.mps.charges.quantities import Quantities
-    from qad.mps.kernels.charged import Operator
+    from qad.mps.kernels.charged import ChargedKernel
     from qad.mps.operators.mpo import MPO
     from qad.symmetric.blocks.layout import Layout
     from qad.typing import Real
@@ -56,7 +56,7 @@ class Chain:
     """What is known of a state besides the numbers, and an operator."""
 
     layouts: tuple[Layout, ...]
-    operator: Operator
+    operator: ChargedKernel
 
     def swept(self, data: Any, keep: bool = True) -> tuple[Any, Swept]:
         """The energy of the state of these flat arrays, and with `keep` what its derivative needs."""
@@ -145,7 +145,7 @@ def layers(tensor: SymTensor, number: int) -> tuple[SymTensor, SymTensor, int]:
     return (one.conj(), two, OUT) if number % 2 else (one, two.conj(), IN)
 
 
-def entries_of(operator: Operator, dtype: np.dtype) -> list[Entries]:
+def entries_of(operator: ChargedKernel, dtype: np.dtype) -> list[Entries]:
     """The sites of an operator with a channel for the norm, in the precision of a state; made once."""
     if dtype not in operator.swept:
         channels, tensors = operator.channels, with_norm(list(operator.tensors))

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, TypeAlias
 
-    from qad.mps.kernels.dense_terms import Apply
+    from qad.mps.kernels.terms import Apply
     from qad.typing import Array
 
     Parts: TypeAlias = list[tuple[Krylov, float, float]]
@@ -47,7 +47,7 @@ def exponential(
 ) -> Any:
     """``exp(factor A) x`` for the effective operator A of an environment, the operators of sites, and an environment.
 
-    The `kernel` is that of the plain operators (`qad.mps.charges.operators.kernel_for`), the sites begin with
+    The `kernel` is that of the plain operators (`qad.mps.kernels.operators.kernel_for`), the sites begin with
     `first`.
     """
     (values, *parts), where = flatten([x, left, *operators, right])

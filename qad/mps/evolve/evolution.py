@@ -16,7 +16,6 @@ from qad.extend import Tensor, stack_of, value_of
 from qad.mps.chain.chain import site_count
 from qad.mps.chain.checks import as_operator, check_operator
 from qad.mps.chain.state import MPS
-from qad.mps.charges.operators import kernel_for
 from qad.mps.energy.hamiltonian import check_hermitian, strength
 from qad.mps.energy.node import prepared
 from qad.mps.evolve.adjoint import EvolutionMethod, evolution_of
@@ -29,6 +28,7 @@ from qad.mps.evolve.start import centred, recorded_centre
 from qad.mps.evolve.tdvp import MOST_PRODUCTS, OneSiteTdvp, TwoSiteTdvp
 from qad.mps.evolve.tebd import ORDERS, REACH, GateRounds, Truncation, cutoff_for
 from qad.mps.evolve.whole import advanced, amplitudes_of, chain_of, exponentiated, fits
+from qad.mps.kernels.operators import kernel_for
 from qad.mps.operators.mpo import plain_of
 from qad.symmetric.generic import plain
 

@@ -98,7 +98,7 @@ def exponential_of(h: Any, factor: Scalar) -> Any:
 class TdvpSteps:
     """Steps of the variational principle, of one site or two; made of the factor and the tensors of the operator.
 
-    The `kernel` is that of the plain operator (`qad.mps.charges.operators.kernel_for`).
+    The `kernel` is that of the plain operator (`qad.mps.kernels.operators.kernel_for`).
     """
 
     def __init__(self, two_sites: bool, steps: int, kernel: Any):

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.mps.charges.operators import operator_for
 from qad.mps.energy.hamiltonian import strength
 from qad.mps.evolve.enrich import Reach, sizes
 from qad.mps.evolve.neighbours import of_neighbours
 from qad.mps.evolve.tdvp import TwoSiteTdvp
+from qad.mps.kernels.operators import operator_for
 from qad.mps.operators.mpo import plain_of
 
 if TYPE_CHECKING:

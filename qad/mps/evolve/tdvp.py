@@ -28,7 +28,7 @@ class Tdvp:
     Parameters
     ----------
     kernel
-        What is known of a Hermitian operator (`qad.mps.charges.operators.kernel_for`).
+        What is known of a Hermitian operator (`qad.mps.kernels.operators.kernel_for`).
     tensors : list of arrays or SymTensors
         An open chain with its centre at site 0; replaced in place.
     factor : number

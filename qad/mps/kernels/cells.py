@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.mps.charges.uniform_channels import UniformChannels
-from qad.mps.kernels.charged import Operator
-from qad.mps.kernels.charged_terms import Effective
-from qad.mps.kernels.dense import Rows
-from qad.symmetric.contraction import contraction
+from qad.mps.kernels.charged import ChargedKernel
+from qad.mps.kernels.dense import DenseKernel
 from qad.symmetric.create import from_dense
 from qad.symmetric.sparse import Entries, applied
 
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qad.mps.charges.quantities import Quantities
-    from qad.mps.kernels.dense_terms import Apply
     from qad.symmetric.tensor import SymTensor
     from qad.typing import DTypeLike
 
@@ -54,23 +51,18 @@ def steps_to_nothing(tensors: Sequence[np.ndarray]) -> int | None:
     return None if power.any() else cells
 
 
-class DenseCell(Rows):
+class DenseCell(DenseKernel):
     """The cell of an operator, for states of arrays.
 
     Attributes
     ----------
-    H : list of arrays (left, right, out, in)
     steps : int or None
         After how many cells all terms have ended; None where some never do.
     """
 
     def __init__(self, H: Sequence[np.ndarray], dtype: DTypeLike):
-        super().__init__(H, dtype)
-        self.identities: tuple[list[np.ndarray], list[np.ndarray]] = ends_of(self.H)
-        self.steps: int | None = steps_to_nothing(self.H)
-
-    def __len__(self) -> int:
-        return len(self.H)
+        super().__init__(H, dtype, ends_of(H))
+        self.steps: int | None = steps_to_nothing(H)
 
     def taken(self, environment: np.ndarray, channel: int, ahead: bool) -> np.ndarray:
         """The first (0) or the last (1) channel of an environment, legs (bra, ket)."""
@@ -79,7 +71,7 @@ class DenseCell(Rows):
     def placed(self, matrix: np.ndarray, channel: int, ahead: bool) -> np.ndarray:
         """An environment of nothing but this matrix in the first (0) or the last (1) channel."""
         a, b = matrix.shape
-        found = np.zeros((a, self.H[0].shape[0], b), np.result_type(matrix, self.H[0]))
+        found = np.zeros((a, self.sites[0].shape[0], b), np.result_type(matrix, self.sites[0]))
         found[:, -channel] = matrix
         return found
 
@@ -90,7 +82,7 @@ class DenseCell(Rows):
         return found
 
 
-class ChargedCell(Operator):
+class ChargedCell(ChargedKernel):
     """The cell of an operator, for states that conserve; as `DenseCell`, of environments sector by sector.
 
     A channel of an environment is taken from it, or put in its place, by a product with a unit vector.
@@ -105,16 +97,12 @@ class ChargedCell(Operator):
 
     def __init__(self, H: Sequence[np.ndarray], dtype: DTypeLike, conserved: Quantities):
         tensors = [w.astype(np.result_type(w.dtype, dtype)) for w in H]
-        super().__init__(tensors, conserved, UniformChannels(tensors, conserved))
-        self.known: tuple[list[np.ndarray], list[np.ndarray]] = ends_of(self.tensors)
+        super().__init__(tensors, conserved, UniformChannels(tensors, conserved), ends_of(tensors))
         self.steps: int | None = steps_to_nothing(self.tensors)
         bonds = range(len(self.tensors))
         self.out: list[list[Entries]] = [[self.unit(bond, k, True) for k in (0, -1)] for bond in bonds]
         self.into: list[list[Entries]] = [[self.unit(bond, k, False) for k in (0, -1)] for bond in bonds]
         self.between: list[Entries | None] = [self.without_ends(bond) for bond in bonds]
-
-    def __len__(self) -> int:
-        return len(self.tensors)
 
     def unit(self, bond: int, channel: int, out: bool) -> Entries:
         """The unit vector of a channel."""
@@ -140,23 +128,3 @@ class ChargedCell(Operator):
         if self.between[bond] is None:
             return environment * 0.0
         return applied(self.between[bond], environment, ((1,), (0 if ahead else 1,)), (0, 2, 1), 1)
-
-    def effective(
-        self, site: int, size: int, left: SymTensor, right: SymTensor, centre: SymTensor
-    ) -> tuple[Apply, SymTensor]:
-        """As of an open chain; of a matrix on a bond what has ended left of it, or not begun, is one product each."""
-        if size:
-            return super().effective(site, size, left, right, centre)
-        centre = centre.resplit(1)
-        ended, begun = self.taken(left, 1, True, site), self.taken(right, 0, False, site).transpose(1, 0)
-        parts = Effective(ended, begun, None, None, centre)
-        if self.between[site] is None:
-            return parts, centre
-        across = self.inner(left, True, site)  # a' v a
-        first = contraction(across.layout, centre.layout, (2,), (0,))  # a' v b
-        second = contraction(first.out, right.layout, (1, 2), (1, 2))  # a' b'
-
-        def apply(x: np.ndarray) -> np.ndarray:
-            return parts(x) + second.run(first.run(across.data, x), right.data)
-
-        return apply, centre

@@ -11,7 +11,7 @@ which nothing is transposed (a, a' bonds of the bra, b, b' of the ket, w, w' of 
 
 From the right the same is done to the mirrored tensors.  All this is plain NumPy, differentiable to any order.
 
-What acts on a centre between two environments is made in `qad.mps.kernels.dense_terms`.
+What acts on a centre between two environments is made in `qad.mps.kernels.dense_terms`, of `qad.mps.kernels.terms`.
 
 U. Schollwöck, Ann. Phys. 326, 96 (2011), section 6.
 """
@@ -22,13 +22,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.extend import like
-from qad.mps.kernels.dense_terms import CentreTerms, identities, left_block, nothing_on, on_host, right_block
+from qad.extend import is_foreign
+from qad.mps.kernels.dense_terms import DenseTerms, left_block, right_block
+from qad.mps.kernels.terms import Kernel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from qad.mps.kernels.dense_terms import Apply
+    from qad.mps.kernels.terms import CentreTerms, Identities
     from qad.typing import Array, DTypeLike
 
 
@@ -118,66 +119,61 @@ def edge(dtype: DTypeLike, create: Any = np) -> Array:
     return create.ones((1, 1, 1), dtype)
 
 
-class Rows:
-    """The sites of an operator as the centre of a chain meets them, with what is known of their bonds."""
+class DenseKernel(Kernel):
+    """The kernel of states of arrays.
 
-    def __init__(self, H: Iterable[np.ndarray], dtype: DTypeLike):
-        self.H: list[np.ndarray] = [w.astype(np.result_type(w.dtype, dtype), copy=False) for w in H]
-        self.sites: list[np.ndarray] = [on_host(w) for w in self.H]
-        mirrored = [w.swapaxes(0, 1) for w in reversed(self.sites)]
-        self.identities: tuple[list[np.ndarray], list[np.ndarray]] = (
-            identities(self.sites),
-            identities(mirrored)[::-1],
-        )
-        self.rows: dict[tuple[int, int], CentreTerms] = {}
+    Parameters
+    ----------
+    H : sequence of arrays (left, right, out, in)
+    dtype : dtype
+        Of states; the sites of the operator have its precision at least.
+    identities : pair of lists of arrays, optional
+        As in `Kernel`.
+    """
 
-    def with_label(self, size: int) -> Rows:
+    sites: list[np.ndarray]
+
+    def __init__(self, H: Iterable[np.ndarray], dtype: DTypeLike, identities: Identities | None = None):
+        self.sites = [w.astype(np.result_type(w.dtype, dtype), copy=False) for w in H]
+        super().__init__([on_host(w) for w in self.sites], identities)
+
+    def with_label(self, size: int) -> DenseKernel:
         """The operator on a chain with one more site in front, which it leaves as it is."""
-        return Rows([np.eye(size)[None, None], *self.H], self.H[0].dtype)
+        return DenseKernel([np.eye(size)[None, None], *self.sites], self.sites[0].dtype)
 
     def sites_of(self, H: Sequence[Any]) -> list[Any]:
         """The site tensors of this operator, recorded or plain."""
         return list(H)
 
-    def edges(self, tensors: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """The environments beyond both ends of a chain."""
-        found = edge(np.result_type(*tensors), like(*tensors))
-        return found, found
+    def terms_of(self, row: CentreTerms, site: int) -> DenseTerms:
+        """The terms of a centre."""
+        return DenseTerms(row)
 
     def past_left(self, environment: np.ndarray, site: int, tensor: np.ndarray) -> np.ndarray:
         """A left environment past a site."""
-        return past_left(environment, tensor, operator=self.H[site])
+        return past_left(environment, tensor, operator=self.sites[site])
 
     def past_right(self, environment: np.ndarray, site: int, tensor: np.ndarray) -> np.ndarray:
         """A right environment past a site."""
-        return past_right(environment, tensor, operator=self.H[site])
-
-    def effective(
-        self, site: int, size: int, left: np.ndarray, right: np.ndarray, centre: np.ndarray
-    ) -> tuple[Apply, np.ndarray]:
-        """The effective operator of a centre of `size` sites, this one first, and the centre whose numbers it takes."""
-        a, *legs, b = centre.shape
-        return self.row(site, size).operator(left, right, (a, *legs, *[1] * (2 - size), b)), centre
+        return past_right(environment, tensor, operator=self.sites[site])
 
     def mixed_left(self, site: int, left: np.ndarray, centre: np.ndarray) -> np.ndarray:
         """The density on (a, s) of what the operators of this site and all left of it make of a centre."""
         a, s = centre.shape[:2]
-        found = (left_block(left, self.H[site]) @ centre.reshape(a * s, -1)).reshape(a * s, -1)
+        found = (left_block(left, self.sites[site]) @ centre.reshape(a * s, -1)).reshape(a * s, -1)
         return (found @ found.conj().T).reshape(a, s, a, s)
 
     def mixed_right(self, site: int, right: np.ndarray, centre: np.ndarray) -> np.ndarray:
         """The conjugate of the density on (s, b) of what those of this site and all right of it make of a centre."""
         s, b = centre.shape[-2:]
-        block = right_block(self.H[site], right)  # v s b, s' b'
+        block = right_block(self.sites[site], right)  # v s b, s' b'
         found = (centre.reshape(-1, s * b) @ block.reshape(-1, s * b, s * b)).reshape(-1, s * b)
         return (found.conj().T @ found).reshape(s, b, s, b)
 
-    def row(self, site: int, size: int) -> CentreTerms:
-        """The operators of `size` sites from this one on, with what is known of their bonds."""
-        if (site, size) not in self.rows:
-            (before, after), sites = self.identities, self.sites[site : site + size]
-            sites = sites + [nothing_on(len(before[site + size]))] * (2 - size)
-            half = site + min(size, 1)
-            bonds = before[site], before[half], after[half], after[site + size]
-            self.rows[site, size] = CentreTerms(*sites, *bonds)
-        return self.rows[site, size]
+
+def on_host(tensor: np.ndarray) -> np.ndarray:
+    """A small array as NumPy's own."""
+    if not is_foreign(tensor):
+        return np.asarray(tensor)
+    flat = tensor.reshape(-1)
+    return np.array([flat[i].item() for i in range(flat.size)], tensor.dtype).reshape(tensor.shape)

@@ -1,227 +1,63 @@
-"""The effective operator of a centre, its terms grouped by where they stand.
-
-In canonical form the environment of nothing but identities is 1.  The terms of ``<bra|H|ket>`` that end left of a bond,
-or within the centre, then need one matrix on the left legs and the centre; those that begin within it or right of it
-one matrix on the right legs; only what crosses the whole centre is applied channel by channel::
-
-    H = H_(left, centre) x 1 + 1 x H_(centre, right) + sum_v LEFT[v] x RIGHT[v]
-
-For two sites of a spin chain of neighbours and second neighbours that is 32 instead of 128 ``bond**3``
-multiplications.  Which channels of an operator's bonds carry identities is read off its own tensors, exactly
-(`identities`): a channel is one if nothing but multiples of the identity lead to it, whoever wrote the operator.
-
-Legs of environments are (bra, operator, ket), of operators (left, right, out, in), of the centre (a, s, t, b).
-"""
+"""The effective operator of no, one or two sites between environments of arrays."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from qad.extend import is_foreign, like
+from qad.extend import like
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from qad.mps.kernels.terms import Apply, CentreTerms
 
-    Shape: TypeAlias = tuple[int, int, int, int]
-
-Apply: TypeAlias = "Callable[[np.ndarray], np.ndarray]"  # an effective operator, on a centre as a vector
-Block: TypeAlias = "np.ndarray | None"
-Parts: TypeAlias = "tuple[Block, Block, Block, tuple[np.ndarray, np.ndarray] | None]"  # see `summed`
+    Live: TypeAlias = tuple[np.ndarray, np.ndarray]  # channels, and what goes with each of them
+    Block: TypeAlias = np.ndarray | None
 
 
-def identities(tensors: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """For each bond, from the left, and each of its channels: the multiple of 1 that stands left of it, else nan.
-
-    A channel that nothing leads to has 0.  Bond 0 is that left of the first site, of dimension 1, beyond which is 1.
-    """
-    found = [np.ones(1, np.result_type(*tensors))]
-    for tensor in tensors:
-        factors = multiples(tensor)
-        before = found[-1][:, None]
-        nothing = (before == 0) | (factors == 0)
-        found.append(np.where(nothing, 0, before * factors).sum(axis=0))
-    return found
-
-
-def multiples(tensor: np.ndarray) -> np.ndarray:
-    """The multiple of 1 that each block of a site tensor is, nan where it is something else."""
-    corner = tensor[:, :, 0, 0]
-    same = tensor == corner[:, :, None, None] * np.eye(*tensor.shape[2:])
-    return np.where(same.all(axis=(2, 3)), corner, np.nan)
-
-
-def on_host(tensor: np.ndarray) -> np.ndarray:
-    """A small array as NumPy's own."""
-    if not is_foreign(tensor):
-        return np.asarray(tensor)
-    flat = tensor.reshape(-1)
-    return np.array([flat[i].item() for i in range(flat.size)], tensor.dtype).reshape(tensor.shape)
-
-
-def nothing_on(bond: int) -> np.ndarray:
-    """The site tensor of no site: a centre of one site is one beside this."""
-    return np.eye(bond)[:, :, None, None]
-
-
-@dataclass(frozen=True)
-class CentreTerms:
-    """The operators of two neighbours in the centre, and what is known of the bonds left, between and right of them.
+class DenseTerms:
+    """What the terms of an operator do on a centre of at most two neighbours, as arrays.
 
     Attributes
     ----------
-    one, two : arrays (u, v, s', s) and (v, w, t', t)
-        Either may be of no site.
-    before, left_half, right_half, after : arrays (u,), (v,), (v,), (w,)
-        Multiples of 1, nan for other channels: left of bond u and v, right of v and w.
+    left, right : pair of arrays (channels,) and (channels, out, in), or None
+        What goes with some channels on the left, and on the right, on the sites that are theirs.
+    inner : array (s' t', s t) or None
+        What couples both sites where these stand apart.
+    crossing : two pairs of channels of an environment and a site tensor of them, or None
+        What is applied channel by channel.
     """
 
-    one: np.ndarray
-    two: np.ndarray
-    before: np.ndarray
-    left_half: np.ndarray
-    right_half: np.ndarray
-    after: np.ndarray
+    def __init__(self, row: CentreTerms):
+        self.left, self.right = (live(terms) for terms in row.sides)
+        inner = row.inner
+        self.inner: Block = None if inner is None else inner.reshape(inner.shape[0] * inner.shape[1], -1)
+        self.crossing: tuple[Live, Live] | None = None
+        if row.crossing is not None:
+            one, two = row.crossing
+            through = one.any(axis=(0, 2, 3)) & two.any(axis=(1, 2, 3))
+            rows, columns = one.any(axis=(1, 2, 3)), two.any(axis=(0, 2, 3))
+            before, after = np.flatnonzero(rows), np.flatnonzero(columns)
+            self.crossing = (before, one[rows][:, through]), (after, two[through][:, columns])
 
-    @cached_property
-    def open_left(self) -> np.ndarray:
-        """The channels u with something else than 1 on their left."""
-        return np.flatnonzero(np.isnan(self.before))
-
-    @cached_property
-    def open_right(self) -> np.ndarray:
-        """The channels w with something else than 1 on their right."""
-        return np.flatnonzero(np.isnan(self.after))
-
-    @cached_property
-    def inner(self) -> np.ndarray:
-        """Terms within the centre, (s' t', s t)."""
-        return self.fused("u,uvij,vwkl,w->ikjl", known(self.before), self.one, self.two, known(self.after))
-
-    @cached_property
-    def left(self) -> np.ndarray:
-        """What goes on both sites with each open channel on the left, (u, s' t', s t)."""
-        return self.fused("uvij,vwkl,w->uikjl", self.one[self.open_left], self.two, known(self.after))
-
-    @cached_property
-    def right(self) -> np.ndarray:
-        """What goes on both sites with each open channel on the right, (w, s' t', s t)."""
-        return self.fused("u,uvij,vwkl->wikjl", known(self.before), self.one, self.two[:, self.open_right])
-
-    @cached_property
-    def left_ended(self) -> np.ndarray:
-        """The part of all terms that have ended on the first site, (u, s', s)."""
-        return np.einsum("uvij,v->uij", self.one, known(self.right_half))
-
-    @cached_property
-    def right_begun(self) -> np.ndarray:
-        """The part of all terms that begin with the second site, (w, t', t)."""
-        begun = np.where(np.isnan(self.right_half), known(self.left_half), 0)
-        return np.einsum("v,vwkl->wkl", begun, self.two)
-
-    @cached_property
-    def left_is_short(self) -> bool:
-        """Whether no term from the left goes on to the second site, to end there."""
-        going = self.one[self.open_left].any(axis=(0, 2, 3)) & np.isnan(self.right_half)
-        return not (going & self.two[:, known(self.after) != 0].any(axis=(1, 2, 3))).any()
-
-    @cached_property
-    def right_is_short(self) -> bool:
-        """Whether no term from the right goes on to the first site, to end there."""
-        going = self.two[:, self.open_right].any(axis=(1, 2, 3)) & np.isnan(self.left_half)
-        return not (going & self.one[known(self.before) != 0].any(axis=(0, 2, 3))).any()
-
-    @cached_property
-    def across(self) -> np.ndarray:
-        """The channels v of terms that reach beyond the centre on both sides."""
-        left, right = self.one[self.open_left].any(axis=(0, 2, 3)), self.two[:, self.open_right].any(axis=(1, 2, 3))
-        return np.flatnonzero(left & right)
-
-    @cached_property
-    def between(self) -> np.ndarray:
-        """The channels v of terms on both sides of the bond between the sites."""
-        live = self.one.any(axis=(0, 2, 3)) & self.two.any(axis=(1, 2, 3))
-        return np.flatnonzero(np.isnan(self.left_half) & np.isnan(self.right_half) & live)
-
-    def fused(self, text: str, *operands: np.ndarray) -> np.ndarray:
-        """An einsum whose last four legs (s', t', s, t) become two."""
-        out = np.einsum(text, *operands, optimize=True)
-        return out.reshape(*out.shape[:-4], out.shape[-4] * out.shape[-3], out.shape[-2] * out.shape[-1])
-
-    def operator(self, left: np.ndarray, right: np.ndarray, shape: Shape) -> Callable[[np.ndarray], np.ndarray]:
-        """The effective operator between two environments, as a function of vectors; `shape` is (a, s, t, b).
-
-        Grouped at the outer bonds, or at the one in the middle, whichever takes fewer multiplications.
-        """
-        halves = half_costs(shape)
-        outer = outer_cost(self, shape) + len(self.across) * sum(halves)
-        parts = at_outer_bonds if outer <= (1 + len(self.between)) * sum(halves) else in_the_middle
-        return summed(*parts(self, left, right, shape), shape)
+    def effective(self, left: np.ndarray, right: np.ndarray, centre: np.ndarray) -> tuple[Apply, np.ndarray]:
+        """The effective operator between two environments, and the centre, whose numbers it takes."""
+        on_left = on_right = chain = None
+        if self.left is not None:
+            on_left = grown_left(left[:, self.left[0]], self.left[1])
+        if self.right is not None:
+            on_right = grown_right(right[:, self.right[0]], self.right[1])
+        if self.crossing is not None:
+            (before, one), (after, two) = self.crossing
+            chain = left_block(left[:, before], one), right_block(two, right[:, after])
+        a, *legs, b = centre.shape
+        return summed(on_left, on_right, self.inner, chain, (a, *legs, *[1] * (2 - len(legs)), b)), centre
 
 
-def known(multiples: np.ndarray) -> np.ndarray:
-    """Multiples of 1, zero for other channels."""
-    return np.where(np.isnan(multiples), 0, multiples)
-
-
-def half_costs(shape: Shape) -> tuple[int, int]:
-    """Multiplications by a matrix on (a, s), and by one on (t, b)."""
-    a, s, t, b = shape
-    return (a * s) ** 2 * t * b, a * s * (t * b) ** 2
-
-
-def outer_cost(row: CentreTerms, shape: Shape) -> int:
-    """Multiplications by what stands on one side of the centre and in it."""
-    a, s, t, b = shape
-    left, right = half_costs(shape)
-    total = a * (s * t) ** 2 * b
-    if len(row.open_left):
-        total += left if row.left_is_short else left * t
-    if len(row.open_right):
-        total += right if row.right_is_short else right * s
-    return total
-
-
-def at_outer_bonds(row: CentreTerms, left: np.ndarray, right: np.ndarray, shape: Shape) -> Parts:
-    """Matrices on the left and on the right, both with the whole centre where terms need it; terms across it."""
-    on_left = on_right = chain = None
-    inner = row.inner if row.inner.any() else None
-    if len(row.open_left):
-        environment = left[:, row.open_left]
-        on_left = grown_left(environment, row.left_ended[row.open_left] if row.left_is_short else row.left)
-    if len(row.open_right):
-        environment = right[:, row.open_right]
-        on_right = grown_right(environment, row.right_begun[row.open_right] if row.right_is_short else row.right)
-    if inner is not None and (on_left is not None and not row.left_is_short):
-        add_within(on_left.reshape(shape[0], len(inner), shape[0], -1), inner, 0)
-        inner = None
-    elif inner is not None and (on_right is not None and not row.right_is_short):
-        add_within(on_right.T.reshape(len(inner), shape[3], -1, shape[3]), inner, 1)
-        inner = None
-    if len(row.across):
-        one, two = row.one[row.open_left][:, row.across], row.two[row.across][:, row.open_right]
-        chain = left_block(left[:, row.open_left], one), right_block(two, right[:, row.open_right])
-    return on_left, on_right, inner, chain
-
-
-def in_the_middle(row: CentreTerms, left: np.ndarray, right: np.ndarray, shape: Shape) -> Parts:
-    """Matrices of each half with its own site, and the channels between the halves."""
-    chain = None
-    if len(row.between):
-        chain = left_block(left, row.one[:, row.between]), right_block(row.two[row.between], right)
-    return grown_left(left, row.left_ended), grown_right(right, row.right_begun), None, chain
-
-
-def add_within(grown: np.ndarray, inner: np.ndarray, bond: int) -> None:
-    """Add terms within the centre to a matrix that has all its legs, where those of the bond are equal."""
-    steps = np.arange(grown.shape[bond])
-    if bond == 0:
-        grown[steps, :, steps] += like(grown).asarray(inner)
-    else:
-        grown[:, steps, :, steps] += like(grown).asarray(inner)
+def live(terms: np.ndarray) -> Live | None:
+    """The channels with which anything goes, and that; None where nothing does."""
+    channels = np.flatnonzero(terms.any(axis=(1, 2)))
+    return (channels, terms[channels]) if len(channels) else None
 
 
 def grown_left(environment: np.ndarray, operators: np.ndarray) -> np.ndarray:
@@ -249,8 +85,8 @@ def right_block(w: np.ndarray, environment: np.ndarray) -> np.ndarray:
 
 
 def summed(
-    on_left: Block, on_right: Block, inner: Block, chain: tuple[np.ndarray, np.ndarray] | None, shape: Shape
-) -> Callable[[np.ndarray], np.ndarray]:
+    on_left: Block, on_right: Block, inner: Block, chain: tuple[np.ndarray, np.ndarray] | None, shape: tuple[int, ...]
+) -> Apply:
     """The sum of the parts of an effective operator as a function of vectors.
 
     Parameters

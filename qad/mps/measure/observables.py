@@ -14,10 +14,10 @@ from qad.mps.chain.methods import offered
 from qad.mps.chain.sandwich import inner, operator_matrices, product, quotient, sandwich
 from qad.mps.chain.scales import within_range
 from qad.mps.chain.state import MPS
-from qad.mps.charges.operators import sites_for
 from qad.mps.energy.charged import energy as energy_of_conserving
 from qad.mps.energy.frozen import energy_of_both, is_frozen
 from qad.mps.energy.node import energy_of, has_own_node, is_plain, prepared
+from qad.mps.kernels.operators import sites_for
 from qad.mps.operators.mpo import MPO
 from qad.mps.operators.opsum import OpSum
 

@@ -12,7 +12,7 @@ from qad.linalg.support.random import normal
 from qad.mps.search.monitor import ROUNDING
 
 if TYPE_CHECKING:
-    from qad.mps.kernels.dense_terms import Apply
+    from qad.mps.kernels.terms import Apply
 
 BESIDE = 24  # products, for what lies beside a centre
 REFINED = 4  # times as many at most, for a level above by less than CLOSE times what mixes it in

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from qad.mps.chain.chain import Chain
     from qad.mps.chain.state import MPS
-    from qad.mps.kernels.dense_terms import Apply
+    from qad.mps.kernels.terms import Apply
     from qad.mps.operators.mpo import MPO
 
 

@@ -14,8 +14,8 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.linalg.truncation import rule
 from qad.mps.chain.canonical import move_left, move_right
-from qad.mps.charges.operators import kernel_for
-from qad.mps.kernels.dense_terms import on_host
+from qad.mps.kernels.dense import on_host
+from qad.mps.kernels.operators import kernel_for
 from qad.mps.search.cut import DISCARDED, as_before
 from qad.mps.search.local import Solving
 from qad.mps.search.penalty import Penalty

@@ -15,7 +15,7 @@ from qad.core.errors import ConvergenceError
 from qad.linalg.krylov.lanczos import Krylov
 
 if TYPE_CHECKING:
-    from qad.mps.kernels.dense_terms import Apply
+    from qad.mps.kernels.terms import Apply
 
 LOOK = 5  # products between two looks at the projected matrix
 RESTART = 60  # vectors that GMRES keeps

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.mps.charges.quantities import Quantities
-    from qad.mps.kernels.dense_terms import Apply
+    from qad.mps.kernels.terms import Apply
 
 NOTHING = 1e-9  # of the largest Schmidt coefficient: its square is beyond rounding
 

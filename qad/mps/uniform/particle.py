@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from qad.mps.kernels.dense_terms import Apply
+    from qad.mps.kernels.terms import Apply
     from qad.symmetric.groups import Charge
 
 PRECISION = 1e-10  # residuals, beside the scale of the Hamiltonian
@@ -179,7 +179,7 @@ class Particle:
         before, after = self.from_the_left(changed), self.from_the_right(changed)
         out = []
         for n, (basis, part) in enumerate(zip(self.bases, parts, strict=True)):
-            w, b = self.H.H[n], changed[n]
+            w, b = self.H.sites[n], changed[n]
             here = self.sites[n](b.reshape(-1)).reshape(b.shape)
             here = here + opened(before[n], self.beyond.rights[n], w, self.rights[n])
             here = here + opened(self.lefts[n], self.psi.lefts[n], w, after[n])
@@ -191,7 +191,7 @@ class Particle:
 
         def passed(x, sources=None):
             found = [x]
-            for n, w in enumerate(self.H.H):
+            for n, w in enumerate(self.H.sites):
                 x = past_left(x, self.beyond.rights[n], self.psi.lefts[n], w)
                 x = x if sources is None else x + past_left(self.lefts[n], sources[n], self.psi.lefts[n], w)
                 found.append(x)
@@ -208,7 +208,7 @@ class Particle:
         def passed(x, sources=None):
             found = [x]
             for n in reversed(range(len(changed))):
-                w = self.H.H[n]
+                w = self.H.sites[n]
                 x = past_right(x, self.psi.lefts[n], self.beyond.rights[n], w)
                 x = x if sources is None else x + past_right(self.rights[n], sources[n], self.beyond.rights[n], w)
                 found.append(x)

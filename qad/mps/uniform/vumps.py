@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from qad.mps.kernels.dense_terms import Apply
+    from qad.mps.kernels.terms import Apply
     from qad.mps.uniform.mixed import Mixed
 
 MANY, FEW = 150, 3  # products of an effective operator in one step, at most: to its lowest vector, or on the way there

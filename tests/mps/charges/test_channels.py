@@ -8,7 +8,7 @@ from qad.core.errors import ArgumentError
 from qad.mps import MPO, OpSum
 from qad.mps.charges.channels import Channels
 from qad.mps.charges.quantities import quantities
-from qad.mps.kernels.charged import Operator
+from qad.mps.kernels.charged import ChargedKernel
 
 SPINS = ("Sx", "Sy", "Sz")
 
@@ -92,7 +92,7 @@ def test_recorded_couplings_are_split():
 def test_symmetric_site_tensors(H, conserve):
     """They hold the whole operator, in the order of their legs."""
     conserved = quantities(conserve, H.sites)
-    operator = Operator(list(H), conserved)
+    operator = ChargedKernel(list(H), conserved)
     for site, w in enumerate(operator.sites):
         left, right = operator.channels.orders[site : site + 2]
         phys = conserved.orders[site]
@@ -105,7 +105,7 @@ def test_channels_that_lead_nowhere():
     H = list(qad.mps.heisenberg(4))
     wide = [np.pad(w, ((0, i > 0), (0, i < 3), (0, 0), (0, 0))) for i, w in enumerate(H)]
     wide[1][-1, 2] = wide[2][1, -1] = wide[2][-1, -1] = [[1.0, 2.0], [3.0, 4.0]]
-    operator = Operator(wide, quantities("Sz", ["spin-1/2"] * 4))
+    operator = ChargedKernel(wide, quantities("Sz", ["spin-1/2"] * 4))
     np.testing.assert_allclose(MPO(operator.tensors).to_dense(), MPO(H).to_dense(), atol=1e-15)
 
 

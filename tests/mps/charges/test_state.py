@@ -10,7 +10,7 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.mps import MPS, energy, entanglement_entropy, expectation, log_norm2, norm, norm2, overlap
 from qad.mps.chain.densities import passed_left, passed_right
 from qad.mps.charges.make import bond_sectors
-from qad.mps.charges.operators import operator_for
+from qad.mps.kernels.operators import operator_for
 from qad.mps.search.sweeps import right_canonical
 from qad.symmetric.tensor import bare
 from tests.mps.charges.chains import CHAINS, random

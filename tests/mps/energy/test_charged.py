@@ -7,7 +7,7 @@ import qad
 from qad.core.errors import ArgumentError
 from qad.mps import MPS, OpSum, energy
 from qad.mps.chain.sandwich import quotient
-from qad.mps.charges.operators import operator_for
+from qad.mps.kernels.operators import operator_for
 from qad.symmetric import SymTensor
 from tests.cases import Case
 

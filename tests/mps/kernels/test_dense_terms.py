@@ -6,7 +6,7 @@ import pytest
 import qad
 from qad.mps import MPO, MPS
 from qad.mps.chain.canonical import canonical
-from qad.mps.kernels.dense_terms import identities, multiples
+from qad.mps.kernels.terms import identities, multiples
 from tests.mps.surroundings import Environments
 from tests.strict_array import abroad, home
 
@@ -105,15 +105,15 @@ def test_nothing_reaches_an_end_in_vain():
     wider = [np.pad(w, ((0, i > 0), (0, i < 4), (0, 0), (0, 0))) for i, w in enumerate(H)]
     wider[2][-1] = 7.0  # a block that only an unreachable channel leads to
     tensors = MPS.random(5, 4, seed=3).tensors
-    rows = [Environments(MPO(ws), canonical(tensors, 0), complex).row(2, 2) for ws in (wider, list(H))]
-    assert [(len(r.open_left), len(r.open_right), len(r.across)) for r in rows] == [(4, 3, 0)] * 2
+    terms = [Environments(MPO(ws), canonical(tensors, 0), complex).around(2, 2) for ws in (wider, list(H))]
+    assert [(len(t.left[0]), len(t.right[0]), t.crossing) for t in terms] == [(4, 3, None)] * 2
 
 
 @pytest.mark.parametrize("name, products", [("neighbours", 16), ("second neighbours", 32)])
 def test_multiplications(name, products):
     """In units of ``bond**3``, for two spins; channel by channel they are 80 and 128."""
     H = {"neighbours": qad.mps.heisenberg(12), "second neighbours": qad.mps.j1j2(12, 1.0, 0.3)}[name]
-    row = Environments(H, canonical(MPS.random(12, 2, dtype=float, seed=1).tensors, 0), float).row(5, 2)
+    kernel = Environments(H, canonical(MPS.random(12, 2, dtype=float, seed=1).tensors, 0), float)
     bond, counted = 8, []
 
     class Counting(np.ndarray):
@@ -124,8 +124,8 @@ def test_multiplications(name, products):
             kwargs.pop("out", None)
             return getattr(ufunc, method)(*plain, **kwargs).view(Counting)
 
-    environment = np.ones((bond, H[5].shape[0], bond))
-    apply = row.operator(environment, np.ones((bond, H[6].shape[1], bond)), (bond, 2, 2, bond))
+    left, right = np.ones((bond, H[5].shape[0], bond)), np.ones((bond, H[6].shape[1], bond))
+    apply, _ = kernel.effective(5, 2, left, right, np.empty((bond, 2, 2, bond)))
     apply(np.ones(4 * bond**2).view(Counting))
     assert sum(counted) == products * bond**3
 

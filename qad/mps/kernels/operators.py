@@ -1,4 +1,4 @@
-"""Operators on symmetric states: what they are sector by sector, and the states that they make."""
+"""The kernel of an operator for states of one kind or the other, and the states that operators make."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor
 from qad.mps.chain.methods import offered
 from qad.mps.chain.site_tensors import applied
-from qad.mps.kernels.charged import Operator
-from qad.mps.kernels.dense import Rows
+from qad.mps.kernels.charged import ChargedKernel
+from qad.mps.kernels.dense import DenseKernel
 from qad.mps.operators.mpo import plain_of
 from qad.symmetric.tensor import SymTensor
 
@@ -17,16 +17,17 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.mps.chain.state import MPS
+    from qad.mps.kernels.terms import Kernel
     from qad.mps.operators.mpo import MPO
     from qad.typing import DTypeLike
 
 
-def kernel_for(psi: Any, H: MPO, dtype: DTypeLike) -> Any:
+def kernel_for(psi: Any, H: MPO, dtype: DTypeLike) -> Kernel:
     """What sweeps over a state of this kind take of an operator: environments, and effective operators."""
-    return operator_for(psi, H) if psi.conserved is not None else Rows(H, dtype)
+    return operator_for(psi, H) if psi.conserved is not None else DenseKernel(H, dtype)
 
 
-def operator_for(psi: MPS, H: MPO) -> Operator:
+def operator_for(psi: MPS, H: MPO) -> ChargedKernel:
     """What an operator is for states that conserve this; found once, and remembered by the operator."""
     if any(type(w) is Tensor for w in H):
         raise ArgumentError("this takes operators of plain numbers: no derivative by them is known")
@@ -41,7 +42,7 @@ def operator_for(psi: MPS, H: MPO) -> Operator:
     found = H.conserving
     if key not in found:
         check_kinds(psi, H)
-        found[key] = Operator(list(H), key)
+        found[key] = ChargedKernel(list(H), key)
     return found[key]
 
 

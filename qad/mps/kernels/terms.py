@@ -1,0 +1,204 @@
+"""What stands in the centre of a sweep, its terms grouped by where they stand; for both kinds of tensors.
+
+In canonical form the environment of nothing but identities is 1.  The terms of ``<bra|H|ket>`` that end left of a bond,
+or within the centre, then need one matrix on the left legs and the centre; those that begin within it or right of it
+one matrix on the right legs; only what crosses the whole centre is applied channel by channel::
+
+    H = H_(left, centre) x 1 + 1 x H_(centre, right) + sum_v LEFT[v] x RIGHT[v]
+
+For two sites of a spin chain of neighbours and second neighbours that is 32 instead of 128 ``bond**3``
+multiplications.  Which channels of an operator's bonds carry identities is read off its own tensors, exactly
+(`identities`): a channel is one if nothing but multiples of the identity lead to it, whoever wrote the operator.
+
+Legs of environments are (bra, operator, ket), of operators (left, right, out, in), of the centre (a, s, t, b).
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from qad.mps.chain.densities import edges
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+Apply: TypeAlias = "Callable[[np.ndarray], np.ndarray]"  # an effective operator, on a centre as a vector
+
+
+class Kernel:
+    """What sweeps take of an operator: environments, and effective operators of centres of no, one or two sites.
+
+    Parameters
+    ----------
+    tensors : sequence of arrays (left, right, out, in)
+        Of plain numbers; `DenseKernel` and `ChargedKernel` turn them into those that join the tensors of states.
+    identities : pair of lists of arrays, optional
+        Multiples of 1 left, and right, of every channel of each bond, nan for others; by default of an open chain.
+    """
+
+    sites: Sequence[Any]  # as they join the tensors of states
+
+    def __init__(self, tensors: Sequence[np.ndarray], identities: Identities | None = None):
+        self.tensors: list[np.ndarray] = list(tensors)
+        self.identities: Identities = identities or on_both_sides(self.tensors)
+        self.terms: dict[tuple[int, int], Any] = {}
+
+    def __len__(self) -> int:
+        return len(self.tensors)
+
+    def edges(self, tensors: Sequence[Any]) -> tuple[Any, Any]:
+        """The environments beyond both ends of a chain."""
+        dtype = np.result_type(*{t.dtype for t in tensors})
+        return tuple(end.astype(dtype) for end in edges(tensors, self.sites))
+
+    def effective(self, site: int, size: int, left: Any, right: Any, centre: Any) -> tuple[Apply, Any]:
+        """The effective operator of a centre of `size` sites, this one first, and the centre whose numbers it takes."""
+        return self.around(site, size).effective(left, right, centre)
+
+    def around(self, site: int, size: int) -> Any:
+        """The terms around a centre of `size` sites, this one first, as tensors of the kind."""
+        if (site, size) not in self.terms:
+            (before, after), half, end = self.identities, site + min(size, 1), site + size
+            sites = [*self.tensors[site:end], *[nothing_on(len(before[end]))] * (2 - size)]
+            row = CentreTerms(sites[0], sites[1], before[site], before[half], after[half], after[end], size)
+            self.terms[site, size] = self.terms_of(row, site)
+        return self.terms[site, size]
+
+    def terms_of(self, row: CentreTerms, site: int) -> Any:
+        """The terms of a centre as tensors of the kind."""
+        raise TypeError("a kernel is of one kind")
+
+
+Identities: TypeAlias = "tuple[list[np.ndarray], list[np.ndarray]]"
+
+
+def on_both_sides(tensors: Sequence[np.ndarray]) -> Identities:
+    """`identities` from both ends of an open chain."""
+    return identities(tensors), identities([w.swapaxes(0, 1) for w in reversed(tensors)])[::-1]
+
+
+def identities(tensors: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """For each bond, from the left, and each of its channels: the multiple of 1 that stands left of it, else nan.
+
+    A channel that nothing leads to has 0.  Bond 0 is that left of the first site, of dimension 1, beyond which is 1.
+    """
+    found = [np.ones(1, np.result_type(*tensors))]
+    for tensor in tensors:
+        factors = multiples(tensor)
+        before = found[-1][:, None]
+        nothing = (before == 0) | (factors == 0)
+        found.append(np.where(nothing, 0, before * factors).sum(axis=0))
+    return found
+
+
+def multiples(tensor: np.ndarray) -> np.ndarray:
+    """The multiple of 1 that each block of a site tensor is, nan where it is something else."""
+    corner = tensor[:, :, 0, 0]
+    same = tensor == corner[:, :, None, None] * np.eye(*tensor.shape[2:])
+    return np.where(same.all(axis=(2, 3)), corner, np.nan)
+
+
+def nothing_on(bond: int) -> np.ndarray:
+    """The site tensor of no site: a centre of one site is one beside this."""
+    return np.eye(bond)[:, :, None, None]
+
+
+def known(multiples: np.ndarray) -> np.ndarray:
+    """Multiples of 1, zero for other channels."""
+    return np.where(np.isnan(multiples), 0, multiples)
+
+
+class CentreTerms:
+    """The operators of two neighbours in the centre, and what is known of the bonds left, between and right of them.
+
+    Parameters
+    ----------
+    one, two : arrays (u, v, s', s) and (v, w, t', t)
+        Either may be of no site.
+    before, left_half, right_half, after : arrays (u,), (v,), (v,), (w,)
+        Multiples of 1, nan for other channels: left of bond u and v, right of v and w.
+    size : int
+        Of sites.
+    """
+
+    def __init__(
+        self, one: np.ndarray, two: np.ndarray, before: np.ndarray, left_half: np.ndarray, right_half: np.ndarray,
+        after: np.ndarray, size: int,
+    ):  # fmt: skip
+        self.one, self.two, self.size = one, two, size
+        self.before, self.left_half, self.right_half, self.after = before, left_half, right_half, after
+        self.open_left: np.ndarray = np.isnan(before)  # the channels with something else than 1 on their left
+        self.open_right: np.ndarray = np.isnan(after)
+        goes, comes = one[self.open_left].any(axis=(0, 2, 3)), two[:, self.open_right].any(axis=(1, 2, 3))
+        self.across: np.ndarray = goes & comes  # the channels v of terms that reach beyond the centre on both sides
+        live = one.any(axis=(0, 2, 3)) & two.any(axis=(1, 2, 3))
+        # those of terms on both sides of the bond between the sites
+        self.between: np.ndarray = np.isnan(left_half) & np.isnan(right_half) & live
+        ends, begins = two[:, known(after) != 0].any(axis=(1, 2, 3)), one[known(before) != 0].any(axis=(0, 2, 3))
+        # whether no term reaches from beyond one end to the site at the other end, and ends there
+        self.short: bool = not (goes & np.isnan(right_half) & ends | comes & np.isnan(left_half) & begins).any()
+
+    @cached_property
+    def in_the_middle(self) -> bool:
+        """Whether it takes fewer multiplications to tell terms apart at the bond between two sites."""
+        s, t = self.one.shape[2], self.two.shape[2]
+        first, second = s * s * t, s * t * t  # by a matrix on (a, s), and on (t, b), in units of bond**3
+        outer = self.open_left.any() * first * (1 if self.short else t)
+        outer += self.open_right.any() * second * (1 if self.short else s)
+        middle = (1 + self.between.sum()) * (first + second)
+        return self.size == 2 and middle < outer + self.across.sum() * (first + second)
+
+    @cached_property
+    def apart(self) -> bool:
+        """Whether terms with the left go on the first of two sites alone, those with the right on the second one."""
+        return self.size == 2 and (self.short or self.in_the_middle)
+
+    @cached_property
+    def sides(self) -> tuple[np.ndarray, np.ndarray]:
+        """What goes with each channel u on the left, and with each channel w on the right, on sites of the centre.
+
+        Where terms are apart these are (u, s', s) and (w, t', t); else (u, s' t', s t) and (w, s' t', s t), and what
+        happens within the centre goes with a channel that stands for the identity.
+        """
+        if self.apart:  # terms that have ended on the first site, and those that begin with the second one
+            begun = np.where(np.isnan(self.right_half), known(self.left_half), 0)
+            left = np.einsum("u,uvij,v->uij", self.before != 0, self.one, known(self.right_half))
+            return left, np.einsum("v,vwkl,w->wkl", begun, self.two, self.after != 0)
+        left = self.fused("uikjl", self.open_left, known(self.after))
+        right = self.fused("wikjl", known(self.before), self.open_right)
+        for found, multiples in ((left, self.before), (right, self.after)):
+            identity = np.flatnonzero(known(multiples))
+            if len(identity):
+                within = self.fused("ikjl", known(self.before), known(self.after))
+                found[identity[0]] += within / multiples[identity[0]]
+                break
+        return left, right
+
+    @cached_property
+    def inner(self) -> np.ndarray | None:
+        """What couples both sites where terms are apart, (s', t', s, t)."""
+        if not self.apart or self.in_the_middle or not self.between.any():
+            return None
+        one = np.einsum("u,uvij->vij", known(self.before), self.one[:, self.between])
+        two = np.einsum("vwkl,w->vkl", self.two[self.between], known(self.after))
+        return np.einsum("vij,vkl->ikjl", one, two)
+
+    @cached_property
+    def crossing(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Both site tensors with nothing else than what is applied channel by channel."""
+        everything = np.ones(1, bool)
+        left, through, right = self.open_left, self.across, self.open_right
+        if self.in_the_middle:
+            left, through, right = everything, self.between, everything
+        if not through.any():
+            return None
+        one = np.where((left[:, None] & through)[:, :, None, None], self.one, 0)
+        return one, np.where((through[:, None] & right)[:, :, None, None], self.two, 0)
+
+    def fused(self, legs: str, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """Terms on both sites by weights of the channels on both sides, the legs (s', t', s, t) as two."""
+        out = np.einsum(f"u,uvij,vwkl,w->{legs}", left, self.one, self.two, right, optimize=True)
+        return out.reshape(*out.shape[:-4], out.shape[-4] * out.shape[-3], out.shape[-2] * out.shape[-1])
