@@ -41,11 +41,12 @@ class Arithmetic:
 
     lines: list[str]
     allocations: list[str]
+    declared: dict[str, None]
     count: int
     flags: str
 
     def __init__(self, fast: bool):
-        self.lines, self.allocations, self.count = [], [], 0
+        self.lines, self.allocations, self.declared, self.count = [], [], {}, 0
         self.flags = "reassoc nsz arcp contract " if fast else ""
 
     def fresh(self) -> str:
@@ -58,6 +59,10 @@ class Arithmetic:
         name = self.fresh()
         self.lines.append(f"  {name} = {text}")
         return Number(type, name)
+
+    def declare(self, text: str) -> None:
+        """Declare a function from elsewhere."""
+        self.declared[text] = None
 
     def emit_bits(self, type: str, text: str) -> Bits:
         """One instruction that makes a vector."""

@@ -51,12 +51,11 @@ class Module:
     precision: str
     fast: bool
     texts: list[str]
-    declared: dict[str, None]
 
     def __init__(self, precision: str, fast: bool, files: set[str]):
         self.files = files
         self.precision, self.fast, self.functions, self.texts = precision, fast, {}, []
-        self.declared = dict.fromkeys(EXTERNAL)
+        self.declared: dict[str, None] = dict.fromkeys(EXTERNAL)
 
     def function(self, function: Callable[..., Any], arguments: tuple[Value, ...]) -> tuple[str, KernelFunction]:
         """The name of a function for arguments like these, and its `KernelFunction`; made at its first use."""
@@ -70,11 +69,8 @@ class Module:
             made = KernelFunction(self.fast, self.function, function, own)
             self.functions[key] = name, _ = f"{function.__name__}.{len(self.functions)}", made
             self.texts.append(made.text(name, registers(own)))
+            self.declared.update(made.declared)
         return self.functions[key]
-
-    def declare(self, text: str) -> None:
-        """Declare a function from elsewhere."""
-        self.declared[text] = None
 
     def export(self, name: str, function: Callable[..., None], blocks: list[Parameter]) -> None:
         """A function that is called from outside, with array objects of CPython."""

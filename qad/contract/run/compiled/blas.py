@@ -43,7 +43,7 @@ def multiplied(
     """
     kind = work.kind
     name = f"qad_{LETTERS[kind]}gemm"
-    code.module.declare(f"declare void @{name}({', '.join(['ptr'] * 13)})")
+    code.declare(f"declare void @{name}({', '.join(['ptr'] * 13)})")
     turned = [code.truth(code.binary("BitAnd", form, bit)) for bit in (1, 2)]
     letters = [code.emit("i8", f"select i1 {test.name}, i8 84, i8 78") for test in turned]  # "T" or "N"
     apart = [

@@ -23,7 +23,7 @@ __all__ = ["EXCHANGES", "CompiledExchanger"]
 @intrinsic
 def ones(code: KernelFunction, x: Scalar) -> Scalar:
     """How many bits of a word are set."""
-    code.module.declare("declare i64 @llvm.ctpop.i64(i64)")
+    code.declare("declare i64 @llvm.ctpop.i64(i64)")
     return code.emit("i64", f"call i64 @llvm.ctpop.i64(i64 {code.whole(x).name})")
 
 

@@ -57,7 +57,7 @@ def put(code: KernelFunction, x: Array, at: Scalar, values: Bits) -> None:
 def fused(code: KernelFunction, x: Bits, y: Scalar | Bits, total: Bits) -> Bits:
     """``x y + total`` for a number y."""
     name = f"llvm.fmuladd.v{x.count}f{ {'double': 64, 'float': 32}[x.single] }"
-    code.module.declare(f"declare {x.type} @{name}({x.type}, {x.type}, {x.type})")
+    code.declare(f"declare {x.type} @{name}({x.type}, {x.type}, {x.type})")
     parts = ", ".join(f"{v.type} {v.name}" for v in (x, code.spread(y, x), total))
     return code.emit_bits(x.type, f"call {x.type} @{name}({parts})")
 
