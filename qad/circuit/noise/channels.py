@@ -13,37 +13,33 @@ import numpy as np
 
 from qad.circuit.gates import table as gates
 from qad.circuit.gates.checks import check_count, check_matrix, check_stack
-from qad.core.errors import ArgumentError
-from qad.extend import Tensor, any_traced, defvjp, primitive, stack_of, value_of
+from qad.core.errors import ArgumentError, GradientTypeError
+from qad.extend import Tensor, any_traced, stack_of, value_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any
+    from collections.abc import Sequence
 
     from qad.typing import Array, ArrayLike, RealNumber
 
 
 class Channel:
-    """A channel ``sum_k p_k M_k rho M_k^H``, made by `depolarizing` and its kin, and the array of its Kraus matrices.
+    """A channel ``sum_k p_k M_k rho M_k^H``, made by `depolarizing` and its kin.
 
     Parameters
     ----------
     weights : real array (k,)
         The factors ``p_k``.
     matrices : array (k, d, d)
-    rates : real array (r,), optional
-        Probabilities at whose zeros branches end, by default the weights.
     superoperator : array (d**2, d**2), optional
         ``sum_k p_k M_k (x) conj(M_k)``, where its entries are simpler than those of the matrices.
-
-    Notes
-    -----
-    Indexed, iterated over, or given to a function of NumPy, it is the array of Kraus matrices ``sqrt(p_k) M_k``.
 
     Examples
     --------
     >>> import qad
-    >>> qad.circuit.flip(0.25).kraus.real
+    >>> channel = qad.circuit.flip(0.25)
+    >>> channel
+    Channel(2 Kraus matrices of shape (2, 2))
+    >>> channel.kraus.real
     array([[[0.8660254, 0.       ],
             [0.       , 0.8660254]],
     <BLANKLINE>
@@ -51,19 +47,17 @@ class Channel:
             [0.5      , 0.       ]]])
     """
 
-    __slots__ = ("weights", "matrices", "rates", "superoperator")
+    __slots__ = ("weights", "matrices", "superoperator")
     weights: Array
     matrices: Array
-    rates: Array
     superoperator: Array | None
 
-    def __init__(self, weights: Array, matrices: Array, rates: Array | None = None, superoperator: Array | None = None):
+    def __init__(self, weights: Array, matrices: Array, superoperator: Array | None = None):
         self.weights, self.matrices, self.superoperator = weights, matrices, superoperator
-        self.rates = weights if rates is None else rates
 
     @property
     def kraus(self) -> Array:
-        """The Kraus matrices (k, d, d); where a weight is 0, their derivative is infinite and that of `both` is not."""
+        """The Kraus matrices ``sqrt(p_k) M_k`` (k, d, d); where a weight is 0, their derivative is infinite."""
         return np.sqrt(self.weights)[:, None, None] * self.matrices
 
     @property
@@ -73,80 +67,26 @@ class Channel:
 
     @property
     def recorded(self) -> bool:
-        """Whether a derivative by its rates may be asked for."""
-        return type(self.rates) is Tensor
-
-    def settled(self) -> Channel:
-        """The same channel in plain numbers."""
-        return Channel(value_of(self.weights), value_of(self.matrices), value_of(self.rates))
-
-    def tilted(self, least: float) -> Channel:
-        """A channel in plain numbers whose rates are at least about this, of the same branches."""
-        rates = np.maximum(value_of(self.rates), least)
-        rates = rates / rates.sum()
-        if self.superoperator is None:
-            return Channel(rates, value_of(self.matrices))
-        if not value_of(self.rates)[1]:
-            raise ArgumentError(
-                "derivatives of amplitude_damping(1.0) are not estimated from trajectories, for coherences have "
-                "infinite ones: c.expectation(H) of the density matrix has those of populations"
-            )
-        return amplitude_damping(rates[0])
+        """Whether a derivative by its weights may be asked for."""
+        return type(self.weights) is Tensor
 
     def both(self) -> Array:
-        """The matrix of the channel on rows and columns."""
+        """The matrix of the channel on rows and columns; it is linear in the weights."""
         if self.superoperator is not None:
             return self.superoperator
         m, d = self.matrices, self.matrices.shape[-1]
         return np.einsum("k,kab,kcd->acbd", self.weights, m, m.conj()).reshape(d * d, d * d)
 
-    def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
-        return np.asarray(self.kraus).__array__(*args, **kwargs)
-
-    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return func(*map(opened, args), **{name: opened(x) for name, x in kwargs.items()})
-
     def __len__(self) -> int:
         return len(self.matrices)
-
-    def __getitem__(self, index: Any) -> Array:
-        return self.kraus[index]
-
-    def __iter__(self) -> Iterator[Array]:
-        return iter(self.kraus)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return getattr(self.matrices if name in ("shape", "ndim", "dtype", "size") else self.kraus, name)
 
     def __repr__(self) -> str:
         return f"Channel({len(self)} Kraus matrices of shape {self.matrices.shape[1:]})"
 
 
-def opened(x: Any) -> Any:
-    """`x`, with the Kraus matrices of channels in their place."""
-    if type(x) in (list, tuple):
-        return type(x)(map(opened, x))
+def kraus_of(x: Channel | Array) -> Array:
+    """The Kraus matrices of a channel, or those that were given themselves."""
     return x.kraus if type(x) is Channel else x
-
-
-@primitive
-def times(a: Array, b: Array) -> Array:
-    """A product in which 0 times infinity is 0: what does not depend on a root has a derivative where it is 0."""
-    with np.errstate(invalid="ignore"):
-        return np.where((a == 0) | (b == 0), 0.0, np.multiply(a, b))
-
-
-@primitive
-def power(x: Array, *, k: float) -> Array:
-    """``x**k`` for half-integers k, of real numbers that are not negative."""
-    with np.errstate(divide="ignore"):
-        return np.asarray(x, float) ** k
-
-
-defvjp(times, lambda g, ans, a, b: times(g, b), lambda g, ans, a, b: times(g, a), elementwise=True)
-defvjp(power, lambda g, ans, x, *, k: times(g, k * power(x, k=k - 1)), elementwise=True)
 
 
 def probability(p: ArrayLike, what: str) -> ArrayLike:
@@ -170,8 +110,8 @@ def depolarizing(p: RealNumber, qubits: int = 1) -> Channel:
     Examples
     --------
     >>> import qad
-    >>> qad.circuit.depolarizing(0.3).shape, qad.circuit.depolarizing(0.3, qubits=2).shape
-    ((4, 2, 2), (16, 4, 4))
+    >>> qad.circuit.depolarizing(0.3), qad.circuit.depolarizing(0.3, qubits=2)
+    (Channel(4 Kraus matrices of shape (2, 2)), Channel(16 Kraus matrices of shape (4, 4)))
     """
     check_count(qubits, "depolarizing")
     strings = list(map("".join, product("IXYZ", repeat=qubits)))
@@ -207,9 +147,12 @@ def amplitude_damping(gamma: RealNumber) -> Channel:
 
     Notes
     -----
-    Coherences are multiplied by ``sqrt(1 - gamma)``: at gamma = 1 the derivative of what depends on them is infinite,
-    that of populations is exact, and second derivatives are refused; so are derivatives of a product of coherences
-    that vanish in several places, and forward ones of density matrices.
+    Coherences are multiplied by ``sqrt(1 - gamma)``, whose derivative at gamma = 1 is infinite: there none is taken.
+
+    Raises
+    ------
+    GradientTypeError
+        If gamma is 1, and differentiated.
 
     Examples
     --------
@@ -219,17 +162,16 @@ def amplitude_damping(gamma: RealNumber) -> Channel:
     array([0.25, 0.75])
     """
     probability(gamma, "amplitude_damping")
-    rates = np.stack([1.0 * gamma, 1.0 - gamma])
-    root = power(rates[1], k=0.5)
+    if type(gamma) is Tensor and np.any(stack_of(gamma) == 1):
+        raise GradientTypeError(
+            "amplitude_damping(1.0) has infinite derivatives of coherences: differentiate at a rate of 1 - 1e-9"
+        )
+    lost, left = 1.0 * gamma, 1.0 - gamma
+    root = np.sqrt(left)
     kept = gates.matrix([[1.0, 0.0], [0.0, root]])
-    weights = np.stack([0 * gamma + 1.0, rates[0]])
-    return Channel(weights, np.stack([kept, gates.matrix([[0.0, 1.0], [0.0, 0.0]])]), rates, decay(rates, root))
-
-
-def decay(rates: Array, root: RealNumber) -> Array:
-    """The superoperator (4, 4) of `amplitude_damping`, whose rates are ``(gamma, 1 - gamma)``, the root that of 1."""
-    lost, left = rates[0], rates[1]
-    return gates.matrix([[1.0, 0.0, 0.0, lost], [0.0, root, 0.0, 0.0], [0.0, 0.0, root, 0.0], [0.0, 0.0, 0.0, left]])
+    superoperator = [[1.0, 0.0, 0.0, lost], [0.0, root, 0.0, 0.0], [0.0, 0.0, root, 0.0], [0.0, 0.0, 0.0, left]]
+    matrices = np.stack([kept, gates.matrix([[0.0, 1.0], [0.0, 0.0]])])
+    return Channel(np.stack([0 * gamma + 1.0, lost]), matrices, gates.matrix(superoperator))
 
 
 def mixed_unitary(probabilities: ArrayLike, unitaries: Sequence[ArrayLike]) -> Channel:

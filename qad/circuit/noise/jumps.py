@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from qad.circuit.noise.channels import Channel, opened
+from qad.circuit.noise.channels import Channel, kraus_of
 from qad.circuit.noise.frames import Stretch, StretchBuilder
 from qad.circuit.noise.kraus import FIXED
 from qad.circuit.program.analysis import program_of
@@ -38,15 +38,14 @@ class NoisyProgram(NamedTuple):
     sites: tuple[Operation, ...]
     order: tuple[tuple[tuple[int, int], int], ...]
 
-    def kraus(self, matrices: Sequence[Array]) -> list[Array]:
-        """The Kraus matrices (K, d, d) of every site."""
-        return [FIXED[o.gate.name] if o.given is None else opened(matrices[o.given]) for o in self.sites]
-
     def channels(self, matrices: Sequence[Any]) -> list[Channel]:
         """The channel of every site, of weights 1 where no derivative by rates is asked for."""
         every = [FIXED[o.gate.name] if o.given is None else matrices[o.given] for o in self.sites]
-        recorded = [type(u) is Channel and u.recorded for u in every]
-        return [u if own else Channel(np.ones(len(u)), opened(u)) for u, own in zip(every, recorded, strict=True)]
+        return [u if type(u) is Channel and u.recorded else Channel(np.ones(len(u)), kraus_of(u)) for u in every]
+
+    def kraus(self, matrices: Sequence[Any]) -> list[Array]:
+        """The Kraus matrices (K, d, d) of every site."""
+        return [kraus_of(FIXED[o.gate.name] if o.given is None else matrices[o.given]) for o in self.sites]
 
     def bits(self, choices: np.ndarray, count: int) -> np.ndarray:
         """The classical bits (T, count) at the end, from the choices (T, S), -1 where a site was passed over."""

@@ -16,7 +16,6 @@ from qad.circuit.gates.checks import check_memory, check_norm
 from qad.circuit.noise.channels import Channel
 from qad.circuit.noise.doubled import doubled
 from qad.circuit.noise.steps import Steps
-from qad.circuit.noise.vanishing import beside_roots, check_roots
 from qad.circuit.observables.operators import apply_any, as_observable, hermitian
 from qad.circuit.observables.pauli import PauliSum
 from qad.circuit.observables.sampling import counted, draws, marginal
@@ -125,7 +124,6 @@ class NoisyCircuit(Steps):
     @property
     def circuit(self) -> Circuit:
         """The circuit on 2n + bits qubits whose state is the density matrix for each value of the bits."""
-        check_roots(self.matrices)
         check_memory(2 * self.n + self.bits, self.dtype, "a density matrix (trajectories take 2**n entries each)")
         found = Circuit(2 * self.n + self.bits, dtype=self.dtype, engine=self.engine)
         found._chunks, found._size = self._chunks, self._size
@@ -145,17 +143,14 @@ class NoisyCircuit(Steps):
         """The density matrix (2**n, 2**n), qubit 0 most significant, whatever the classical bits are."""
         return self._blocks().sum(-1)
 
-    @beside_roots
     def probabilities(self, qubits: Sequence[int] | None = None) -> Array:
         """The probabilities of all outcomes, a tensor (2, ..., 2), or those of some qubits, in the order given."""
         return marginal(np.diagonal(self.density_matrix()).real.reshape((2,) * self.n), self.n, qubits)
 
-    @beside_roots
     def bit_probabilities(self) -> Array:
         """The probabilities of all values of the classical bits, a tensor (2, ..., 2), bit 0 leftmost."""
         return np.trace(self._blocks()).real.reshape((2,) * self.bits)
 
-    @beside_roots
     def expectation(self, observable: Observable) -> Array:
         """``tr(rho H)``, real, of any observable of `qad.Circuit.expectation`."""
         observable = as_observable(observable)
@@ -163,7 +158,6 @@ class NoisyCircuit(Steps):
             hermitian(observable, self.n)
         return np.trace(apply_any(observable, self.density_matrix().T, self.n)).real
 
-    @beside_roots
     def variance(self, observable: Observable) -> Array:
         """The variance ``tr(rho (H - m)^2)`` with ``m = tr(rho H)``, of the normalised density matrix.
 
@@ -206,7 +200,6 @@ class NoisyCircuit(Steps):
         """
         return counted(self.sample(shots, seed))
 
-    @beside_roots
     def purity(self) -> Array:
         """``tr(rho^2)``."""
         rho = self.density_matrix()

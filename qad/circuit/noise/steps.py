@@ -52,14 +52,14 @@ class Steps(Builder):
             If ``sum_k K^H K`` is not 1.
         """
         qubits = check_qubits(qubits, self.n, "channel")
-        kraus = kraus if type(kraus) is Channel else check_stack(kraus, "channel")
-        d = 2 ** len(qubits)
-        if kraus.ndim != 3 or kraus.shape[1:] != (d, d):
-            raise ShapeError(f"Kraus matrices on {len(qubits)} qubits have shape (k, {d}, {d}), not {kraus.shape}")
-        channel = kraus if type(kraus) is Channel else Channel(np.ones(len(kraus)), kraus)
+        given_by = kraus if type(kraus) is Channel else None
+        channel = given_by or Channel(np.ones(len(kraus)), check_stack(kraus, "channel"))
+        d, shape = 2 ** len(qubits), channel.matrices.shape
+        if len(shape) != 3 or shape[1:] != (d, d):
+            raise ShapeError(f"Kraus matrices on {len(qubits)} qubits have shape (k, {d}, {d}), not {shape}")
         values = np.asarray(stack_of(channel.matrices))
         error = np.abs(np.einsum("...kab,...kac->...bc", values.conj(), values) - np.eye(d)).max()
-        if channel is not kraus and not error < 1e-6:
+        if given_by is None and not error < 1e-6:
             raise ArgumentError(
                 f"a channel keeps the trace, but sum K^H K differs from 1 by {error:.1e}: the probabilities of its "
                 "Kraus matrices do not add up"

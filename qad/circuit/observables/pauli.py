@@ -40,7 +40,7 @@ class PauliSum:
     n : int
     strings : tuple of str
     coefficients : array or Tensor (T,)
-        Real where all were given as real numbers; the sum is Hermitian then.  An array is read-only: a sum never changes.
+        Real where all were given as real numbers; the sum is Hermitian then.  An array is read-only.
 
     Examples
     --------

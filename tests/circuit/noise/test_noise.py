@@ -45,7 +45,7 @@ def by_records(c, theta):
             if o.gate.unitary:
                 kraus = [o.gate.matrix(*(np.asarray(theta[s]) for s in o.slots))]
             else:
-                kraus = fixed[o.gate.name] if o.given is None else c.matrices[o.given]
+                kraus = fixed[o.gate.name] if o.given is None else c.matrices[o.given].kraus
             for k, one in enumerate(kraus):
                 new = list(bits)
                 if o.into is not None:

@@ -7,6 +7,7 @@ import qad
 from qad.circuit import NoisyCircuit, amplitude_damping, depolarizing, flip, mixed_unitary
 from qad.circuit.gates import table as gates
 from qad.circuit.noise.batches import measured
+from qad.circuit.noise.channels import kraus_of
 from qad.circuit.noise.jumps import plan_of, stretches_of
 from qad.circuit.noise.kraus import FIXED, Kraus, letters_of
 
@@ -68,7 +69,7 @@ def test_pauli_strings_are_recognised():
 
 
 def kinds(*channels):
-    return [Kraus(np.asarray(u) + 0j).kind for u in channels]
+    return [Kraus(kraus_of(u) + 0j).kind for u in channels]
 
 
 def test_kinds_of_channels():
