@@ -19,13 +19,13 @@ from qad.mps.chain.state import MPS
 from qad.mps.chain.storage import arrays_of, parts_of
 from qad.mps.charges.make import random_tensors
 from qad.mps.charges.rows import total_of
-from qad.mps.search.start import GRADIENTS
 from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from qad.mps.operators.mpo import MPO
+    from qad.mps.search.methods import Method
     from qad.typing import DTypeLike, FilePath
 
 FORMAT = "qad ground-state search 1"
@@ -47,7 +47,7 @@ class Checkpoint:
     ----------
     path : str or path-like
     H : MPO
-    method : str
+    method : Method
     bond : int
         Of the search; a file of a smaller one is gone on from, to this bond.
     start : MPS, optional
@@ -66,7 +66,7 @@ class Checkpoint:
         self,
         path: FilePath,
         H: MPO,
-        method: str,
+        method: Method,
         bond: int,
         start: MPS | None = None,
         dtype: DTypeLike | None = None,
@@ -76,8 +76,8 @@ class Checkpoint:
         self.path: Path = Path(path)
         if not self.path.parent.is_dir():
             raise ArgumentError(f"checkpoint: there is no folder {self.path.parent}; make it first")
-        self.H, self.bond, self.dtype = H, bond, None if dtype is None else np.dtype(dtype)
-        self.mark: dict[str, Any] = {"format": FORMAT, "method": method, "operator": fingerprint(H)}
+        self.H, self.method, self.bond, self.dtype = H, method, bond, None if dtype is None else np.dtype(dtype)
+        self.mark: dict[str, Any] = {"format": FORMAT, "method": method.name, "operator": fingerprint(H)}
         self.mark |= {"conserve": None, "sector": None, "weight": weight if len(excluded) else None}
         given = [] if start is None else [start]
         self.states: dict[str, list[list[float]]] = {
@@ -144,7 +144,7 @@ class Checkpoint:
 
     def grown(self, state: MPS) -> MPS:
         """The state to go on from to larger bonds; for methods that fill none themselves they are filled at random."""
-        if self.mark["method"] not in GRADIENTS or self.states["start"] or state.bond >= self.bond:
+        if self.method.grows or self.states["start"] or state.bond >= self.bond:
             return state
         if state.conserved is not None:
             other = state._made_of(random_tensors(self.bond, state.conserved, state.sector, state.dtype, 0))

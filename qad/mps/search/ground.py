@@ -13,7 +13,7 @@ from qad.core.keywords import keywords_told
 from qad.core.threads import blas_for
 from qad.mps.chain.canonical import is_recorded, schmidt_form
 from qad.mps.chain.chain import site_count
-from qad.mps.chain.checks import as_operator, check_operator, operator_of
+from qad.mps.chain.checks import as_operator, operator_of
 from qad.mps.chain.state import MPS
 from qad.mps.charges.exchange import Exchanging
 from qad.mps.charges.spelling import conserve_for
@@ -23,15 +23,12 @@ from qad.mps.measure.observables import energy, variance
 from qad.mps.operators.mpo import MPO
 from qad.mps.search.checkpoint import Checkpoint
 from qad.mps.search.converged import until_converged
-from qad.mps.search.dmrg import one_site, two_sites
-from qad.mps.search.imaginary import tdvp, tebd
-from qad.mps.search.lbfgs import lbfgs
+from qad.mps.search.methods import check_excludes, chosen
 from qad.mps.search.monitor import Watch
 from qad.mps.search.penalty import Excluded
 from qad.mps.search.pieces import moved_by, way_out
 from qad.mps.search.result import GroundState
-from qad.mps.search.riemannian import riemannian
-from qad.mps.search.start import GRADIENTS, begin, begun
+from qad.mps.search.start import SMALL, begin
 from qad.mps.search.sweeps import OneSite, TwoSites
 from qad.optimize.progress import bar_for
 
@@ -40,24 +37,16 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.mps.operators.opsum import OpSum
+    from qad.mps.search.methods import Method
     from qad.mps.search.sweeps import Sweeps
     from qad.typing import DTypeLike, FilePath, Function, Progress, Seed
-
-METHODS: dict[str, Function] = {
-    "lbfgs": lbfgs,
-    "riemannian": riemannian,
-    "dmrg": one_site,
-    "dmrg2": two_sites,
-    "tebd": tebd,
-    "tdvp": tdvp,
-}
 
 
 @keywords_told
 def ground_state(
     H: MPO | OpSum,
     bond: int = 16,
-    method: str = "auto",
+    method: str | Method = "auto",
     seed: Seed = 0,
     progress: bool = False,
     *,
@@ -80,12 +69,13 @@ def ground_state(
         Hermitian.
     bond : int
         Bond dimension.
-    method : str
+    method : str or qad.mps.search.methods.Method
         "auto" (default): "dmrg2", the quickest for nearly every chain; `GroundState.method` says so.
         "lbfgs": L-BFGS on all site tensors at once, in rounds of 20 iterations.
         "riemannian": L-BFGS on the manifold of isometric chains, in the environment's metric.
         "dmrg", "dmrg2": sweeps of one site at a time, bonds grown by subspace expansion, or of two sites.
         "tebd", "tdvp": imaginary time evolution, by gates of neighbours or by the variational principle.
+        Or one of your own, as a record.
     seed : int or numpy.random.Generator
         Of the random state to start from.
     progress : bool or tqdm
@@ -155,37 +145,29 @@ def ground_state(
         raise ArgumentError(f"tol must not be negative, but got {tol!r}")
     conserve = conserve_for(H, conserve)
     H = operator_of(H, conserve) if conserve is not None else as_operator(H, start)
-    method = chosen(method, H)
+    check_searched(H)
     excluded = [excluded] if isinstance(excluded, MPS) else list(excluded)
+    method = chosen(method)
     check_dtype(dtype, H, excluded)
     file = None if checkpoint is None else Checkpoint(checkpoint, H, method, bond, start, dtype, excluded, weight)
     options = {"progress": progress, "maxiter": maxiter, "callback": callback, "file": file}
-    if conserve is not None or sector is not None or getattr(start, "conserved", None) is not None:
-        if conserve is None and start is None:
-            raise ArgumentError('sector= needs to know what is conserved: conserve="Sz"')
-        start = begun(H, bond, method, conserve, sector, start, dtype, seed)
-        check_operator(start, H)
-        if file is not None:
-            file.of_sector(start)
-    else:
-        start = begin(H, bond, method, seed, start, dtype, excluded)
+    start = begin(H, min(bond, SMALL) if method.grows else bond, conserve, sector, start, dtype, seed, excluded)
+    if file is not None and start.conserved is not None:
+        file.of_sector(start)
     if any(state.dtype.kind == "c" for state in excluded) and start.dtype.kind == "f":
         start = start * (1 + 0j)  # the complement of complex states is complex
     return searched(H, bond, method, start, tol, excluded, weight, **options)
 
 
-def chosen(method: str, H: MPO) -> str:
-    """The method that is asked for, or "dmrg2"; raises for an unknown one, and for an operator that none takes."""
+def check_searched(H: MPO) -> None:
+    """Raise for an operator that no method takes."""
     if is_recorded(H.tensors):
         raise GradientTypeError("searches take plain numbers: derivatives are those of qad.mps.energy(found.state, H)")
-    if method not in ("auto", *METHODS):
-        raise ArgumentError(f"unknown method {method!r}: choose one of {', '.join(map(repr, ('auto', *METHODS)))}")
     if H.periodic:
         raise ShapeError(
             f"the operator is a ring, with an outer bond of {H.bonds[0]}: searches take open ones; qad.mps.OpSum, or a "
             "model with periodic=True, closes the ring inside of an open operator"
         )
-    return "dmrg2" if method == "auto" else method
 
 
 def check_dtype(dtype: DTypeLike | None, H: MPO, excluded: Sequence[MPS]) -> None:
@@ -202,7 +184,7 @@ def check_dtype(dtype: DTypeLike | None, H: MPO, excluded: Sequence[MPS]) -> Non
 def searched(
     H: MPO,
     bond: int,
-    method: str,
+    method: Method,
     start: Any,
     tol: float,
     excluded: Sequence[MPS],
@@ -225,17 +207,18 @@ def searched(
     state = state._made_of(schmidt_form(state.tensors)[0])
     return GroundState(
         state, float(energy(state, scaled)) * unit, float(variance(state, scaled)) * unit * unit,
-        np.array(watch.history), watch.gradient_norm * unit, watch.converged, watch.message, watch.nfev, method,
+        np.array(watch.history), watch.gradient_norm * unit, watch.converged, watch.message, watch.nfev, method.name,
     )  # fmt: skip
 
 
-def search(method: str, H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> None:
+def search(method: Method, H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> None:
     """Run a method until it has converged, or the user or the number of steps ends it."""
 
     def sweeps(kind: type[Sweeps], H: MPO, state: Any) -> Sweeps:
-        return kind(H, state, watch.state.bond if method in GRADIENTS else bond, excluded)
+        return kind(H, state, bond if method.grows else watch.state.bond, excluded)
 
-    run = partial(METHODS[method], H, watch, bond, tol, excluded)
+    check_excludes(method, excluded)
+    run = partial(method.run, H, watch, bond, tol, excluded)
     moves, opposite, exchanging = [moved_by([0] * phys, sub) for phys in watch.state.phys], neg, None
     if watch.state.conserved is not None:
         group = watch.state.conserved.symmetry

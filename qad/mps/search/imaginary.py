@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qad.core.errors import ArgumentError
 from qad.mps.evolve.evolution import cutoff_of, stepper
 from qad.mps.evolve.room import room_for
 from qad.mps.evolve.start import centred
@@ -26,7 +25,7 @@ GROWTH_STEP, LONG_STEP = 0.2, 1.0
 
 def tebd(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> None:
     """Gates on neighbours, in ever shorter steps."""
-    begin(H, watch, excluded, "tebd")
+    watch.begin(energy(watch.state, H))
     for dt in GATE_STEPS:
         evolve_until(H, watch, "tebd", dt, bond, tol)
     judge(watch, tol, f"the last step, of {GATE_STEPS[-1]},")
@@ -34,21 +33,12 @@ def tebd(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> Non
 
 def tdvp(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> None:
     """Two sites at a time until the bonds are full and little is gained, then one."""
-    begin(H, watch, excluded, "tdvp")
+    watch.begin(energy(watch.state, H))
     if not watch.extra.get("full"):
         evolve_until(H, watch, "tdvp2", GROWTH_STEP, bond, max(tol, 1e-7))
     watch.extra["full"] = 1.0
     evolve_until(H, watch, "tdvp", LONG_STEP, bond, tol)
     judge(watch, tol, "the last step")
-
-
-def begin(H: MPO, watch: Watch, excluded: Excluded, method: str) -> None:
-    """Refuse what imaginary time cannot do; note the first energy."""
-    if excluded.states:
-        raise ArgumentError(
-            f"{method!r} cannot exclude states: 'dmrg', 'dmrg2', 'riemannian' and 'lbfgs' find excited states"
-        )
-    watch.begin(energy(watch.state, H))
 
 
 def judge(watch: Watch, tol: float, what: str) -> None:

@@ -12,7 +12,7 @@ from qad.mps.measure.observables import energy, overlap
 from qad.symmetric.generic import aligned_numbers, join
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from qad.mps.chain.chain import Chain
     from qad.mps.chain.state import MPS
@@ -54,6 +54,10 @@ class Excluded:
         """The penalty of a state, by its normalised overlaps; differentiable."""
         square = overlap(psi, psi).real
         return sum(self.weight * np.abs(overlap(state, psi)) ** 2 / square for state in self.states)
+
+    def loss(self, H: MPO) -> Callable[[Any], Any]:
+        """The energy of a state with the penalty, as a function."""
+        return lambda psi: energy(psi, H) + self.cost(psi) if self.states else energy(psi, H)
 
 
 def of_sector(states: Iterable[Any], start: MPS) -> list[Any]:

@@ -21,15 +21,22 @@ if TYPE_CHECKING:
     from qad.typing import DTypeLike, Seed
 
 SMALL = 8  # bond of a random start of those methods that grow it
-GRADIENTS = ("lbfgs", "riemannian")  # these keep the bonds of their start
 
 
 def begin(
-    H: MPO, bond: int, method: str, seed: Seed, start: MPS | None, dtype: DTypeLike | None, excluded: Sequence[MPS]
-) -> MPS:
-    """The state from which a search starts: the given one, or a random one."""
-    if start is None:
-        start = start_state(H, first_bond(bond, method), seed, dtype)
+    H: MPO, bond: int, conserve: Names | None, sector: object, start: MPS | None, dtype: DTypeLike | None, seed: Seed,
+    excluded: Sequence[MPS],
+) -> MPS:  # fmt: skip
+    """The state from which a search starts, the given one, or a random one of this bond; of the sector asked for."""
+    if conserve is not None or sector is not None or getattr(start, "conserved", None) is not None:
+        if conserve is None and start is None:
+            raise ArgumentError('sector= needs to know what is conserved: conserve="Sz"')
+        if start is None:
+            start = start_of_sector(H, bond, conserve, sector, dtype, seed)
+        check_sector(start, conserve, sector)
+        check_operator(start, H)
+        return start
+    start = start_state(H, bond, seed, dtype) if start is None else start
     for state in (start, *excluded):
         check_plain(state)
         check_operator(state, H)
@@ -37,24 +44,17 @@ def begin(
     return start
 
 
-def first_bond(bond: int, method: str) -> int:
-    """The bond of a random state: small, but for methods that keep it."""
-    return bond if method in GRADIENTS else min(bond, SMALL)
+def start_of_sector(H: MPO, bond: int, conserve: Names, sector: object, dtype: DTypeLike | None, seed: Seed) -> MPS:
+    """A random state of a sector, by default that of charge 0, which must not be a vacuum."""
+    conserved = conserved_by(H, conserve)
+    if sector is None:
+        check_no_vacuum(conserved)
+        sector = conserved.symmetry.shown(conserved.symmetry.neutral)
+    return MPS(random_tensors(bond, conserved, sector, np.dtype(H.dtype if dtype is None else dtype), seed), conserved)
 
 
-def begun(
-    H: MPO, bond: int, method: str, conserve: Names | None, sector: object, start: MPS | None,
-    dtype: DTypeLike | None, seed: Seed,
-) -> MPS:  # fmt: skip
-    """The state from which a search that conserves charges starts: the given one, or a random one."""
-    if start is None:
-        conserved = conserved_by(H, conserve)
-        if sector is None:
-            check_no_vacuum(conserved)
-        kind = H.dtype if dtype is None else dtype
-        total = conserved.symmetry.neutral if sector is None else conserved.sector(sector)
-        bond, sector = first_bond(bond, method), conserved.symmetry.shown(total)
-        return MPS(random_tensors(bond, conserved, sector, np.dtype(kind), seed), conserved)
+def check_sector(start: MPS, conserve: Names | None, sector: object) -> None:
+    """Raise unless a state conserves what is asked for, and lies in that sector."""
     check_kind(start, MPS)
     if start.conserved is None:
         raise ArgumentError(
@@ -68,7 +68,6 @@ def begun(
         )
     if sector is not None and start.conserved.sector(sector) != start.conserved.sector(start.sector):
         raise ArgumentError(f"sector={sector!r}, but the start state lies in the sector {start.sector}: leave one out")
-    return start
 
 
 def start_state(H: MPO, bond: int, seed: Seed, dtype: DTypeLike | None) -> MPS:

@@ -1,0 +1,132 @@
+"""Ground states by gradients: L-BFGS on the raw site tensors, preconditioned, and on the manifold of isometric chains.
+
+The raw tensors are badly conditioned variables.  In right-canonical gauge a change ``dA`` of one tensor moves the
+state by ``sum_a w[a]**2 |dA[a]|**2``, ``w`` the Schmidt coefficients of its left bond, which span many orders of
+magnitude.  So L-BFGS runs on ``M[a] = A[a] sqrt(w[a]**2 + floor**2)``, in which that is nearly the Euclidean norm,
+and every 20 iterations gauge and coefficients are chosen anew.  The floor follows the error that is left, ``w**2``
+below which is not worth resolving yet: 0.3 times the root of the last round's relative gain.  It is the
+preconditioner of M. Hauru, M. Van Damme and J. Haegeman, SciPost Phys. 10, 040 (2021), held fixed for a while.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from qad.mps.chain.canonical import schmidt_form
+from qad.mps.search.isometric import IsometricChain
+from qad.mps.search.monitor import ROUNDING, Finished, is_settled
+from qad.optimize import minimize, minimize_on
+from qad.symmetric.generic import scaled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qad.mps.operators.mpo import MPO
+    from qad.mps.search.monitor import Watch
+    from qad.mps.search.penalty import Excluded
+    from qad.optimize.result import OptimizeResult
+
+ROUND = 20  # iterations between two choices of gauge; as many steps as L-BFGS remembers
+FIRST_FLOOR, FLOORS = 1e-2, (1e-5, 1e-1)  # Schmidt coefficients below the floor are not divided out any further
+WINDOW = 10  # iterations over which the gain on the manifold is judged
+
+
+def lbfgs(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> None:
+    """Rounds of L-BFGS, each in a gauge of its own, until one gains too little."""
+    loss = excluded.loss(H)
+    watch.begin(loss(watch.state))
+    floor, before = watch.extra.get("floor", FIRST_FLOOR), np.inf
+    while True:
+        variables, chain = weighted(watch.state, floor)
+        gain, steps = one_round(loss, watch, variables, chain)
+        gain *= watch.unit / watch.scale
+        if is_settled(gain, before, tol) and (watch.is_flat(tol) or abs(gain) <= ROUNDING):
+            watch.converge(f"the last {steps} iterations gained {gain:.1e} of the energy")
+        floor, before = float(np.clip(0.3 * np.sqrt(max(gain, 0.0)), *FLOORS)), gain
+        watch.extra["floor"] = floor
+
+
+def weighted(state: Any, floor: float) -> tuple[list[Any], Callable[[list[Any]], Any]]:
+    """Site tensors times the Schmidt coefficients of their left bonds, and the function that makes a chain of them."""
+    tensors, weights = schmidt_form(state.tensors)
+    sizes = [np.hypot(w, floor).astype(w.dtype) for w in weights]
+
+    def chain(variables):
+        return state._made_of([scaled(m, 1 / size, 0) for m, size in zip(variables, sizes, strict=True)])
+
+    return [scaled(a, size, 0) for a, size in zip(tensors, sizes, strict=True)], chain
+
+
+def one_round(
+    loss: Callable[[Any], Any], watch: Watch, variables: list[Any], chain: Callable[[list[Any]], Any]
+) -> tuple[float, int]:
+    """Minimise in one gauge; returns the gain and the number of iterations."""
+
+    def search(callback):
+        return minimize(
+            lambda variables: loss(chain(variables)), variables, callback=callback, gtol=0.0, ftol=0.0,
+            maxiter=min(ROUND, watch.left), memory=ROUND,
+        )  # fmt: skip
+
+    found, end = watched(search, watch, lambda variables, value: watch.step(chain(variables), value))
+    watch.state = chain(found.params)
+    if end:
+        raise end[0]
+    if found.interrupted:
+        raise Finished(found.message)
+    return found.history[0] - found.fun, found.nit
+
+
+def riemannian(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> None:
+    """Minimise the energy over isometric chains; see `qad.mps.search.isometric` for coordinates and metric."""
+    loss = excluded.loss(H)
+    watch.begin(loss(watch.state))
+    while True:
+        one_run(loss, watch, tol, IsometricChain(watch.state))
+
+
+def one_run(loss: Callable[[Any], Any], watch: Watch, tol: float, manifold: IsometricChain) -> None:
+    """Minimise until little is gained; it returns where the gradient is not small yet, and tells the end by raising."""
+    first = len(watch.history)
+
+    def step(psi, value):
+        watch.step(psi, value)
+        if len(watch.history) > first + WINDOW and watch.settled(tol, WINDOW):
+            watch.converge(f"the last {WINDOW} iterations gained {watch.gained(WINDOW):.1e} of the energy")
+
+    def search(callback):
+        return minimize_on(
+            manifold, loss, watch.state, callback=callback, gtol=0.0, ftol=0.0, maxiter=watch.left, memory=ROUND,
+            metric=manifold.metric,
+        )  # fmt: skip
+
+    found, end = watched(search, watch, step)
+    if watch.converged and not watch.is_flat(tol) and watch.gained(WINDOW) > ROUNDING:
+        watch.converged = False
+        return
+    if end:
+        raise end[0]
+    if not found.success:
+        raise Finished(found.message)
+    watch.converge(found.message)
+
+
+def watched(
+    search: Callable[[Any], OptimizeResult], watch: Watch, step: Callable[[Any, Any], None]
+) -> tuple[OptimizeResult, list[Finished]]:
+    """What a minimisation with a callback has found, and why a step has ended it, if one has."""
+    end: list[Finished] = []
+
+    def callback(params, value):
+        try:
+            step(params, value)
+        except Finished as reason:
+            end.append(reason)
+            raise StopIteration from None
+
+    found = search(callback)
+    watch.gradient_norm = found.gradient_norm
+    watch.nfev += found.nfev
+    return found, end
