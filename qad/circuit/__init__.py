@@ -5,8 +5,8 @@ from qad.circuit.noise.channels import amplitude_damping, depolarizing, flip, mi
 from qad.circuit.noise.noisy import NoisyCircuit
 from qad.circuit.observables.fermions import (
     bravyi_kitaev,
+    cluster_excitations,
     coupled_cluster,
-    excitations,
     hardware_efficient,
     jordan_wigner,
 )
@@ -20,7 +20,7 @@ from qad.circuit.program.shift import estimate, parameter_shift
 
 __all__ = [
     "Circuit", "Gate", "NoisyCircuit", "Operator", "PauliSum", "Projector", "amplitude_damping", "bracket",
-    "bravyi_kitaev", "coupled_cluster", "depolarizing", "entropy", "estimate", "excitations", "fisher", "flip",
+    "bravyi_kitaev", "cluster_excitations", "coupled_cluster", "depolarizing", "entropy", "estimate", "fisher", "flip",
     "geometric_tensor", "hardware_efficient", "jordan_wigner", "matrix", "metric", "mixed_unitary", "natural_gradient",
     "overlap", "parameter_shift", "pruned", "reduced_density", "register_gate",
 ]  # fmt: skip

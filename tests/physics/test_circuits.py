@@ -124,7 +124,7 @@ def test_coupled_clusters_reach_hydrogen_like_levels():
     """Two electrons in two levels that interact: the double excitation alone diagonalises."""
     terms = {"0^ 0": -1.0, "1^ 1": -1.0, "2^ 2": 0.5, "3^ 3": 0.5, "0^ 1^ 3 2": 0.3, "2^ 3^ 1 0": 0.3}
     total = circuit.jordan_wigner(terms)
-    moves = [move for move in circuit.excitations(4, 2) if len(move[0]) == 2]
+    moves = [move for move in circuit.cluster_excitations(4, 2) if len(move[0]) == 2]
     energy = lambda x: circuit.coupled_cluster(qad.Circuit(4).x([0, 1]), x, moves).expectation(total)
     found = qad.optimize.minimize(energy, np.array([0.1]))
     assert found.fun == pytest.approx(-0.5 - np.hypot(1.5, 0.3), abs=1e-9)

@@ -10,7 +10,7 @@ import numpy as np
 
 from qad.circuit.chains.charges import QUBIT, breaking, parts_of, row_of
 from qad.circuit.chains.operators import factors, row
-from qad.circuit.chains.sweeps import Energy, Overlap, Run, measured
+from qad.circuit.chains.sweeps import ChainRun, Energy, Overlap, measured
 from qad.circuit.gates.checks import check_bits, check_qubits
 from qad.circuit.observables.operators import Projector, as_observable, hermitian
 from qad.circuit.observables.pauli import PauliSum
@@ -92,7 +92,7 @@ class ChainSimulation:
                 "over the examples"
             )
         self.conserved: Quantities | None = None if conserve is None else quantities(conserve, [QUBIT] * self.n)
-        self.run = Run(program, circuit.dtype, bond, cutoff, bra_bond, len(self.start), self.conserved)
+        self.run = ChainRun(program, circuit.dtype, bond, cutoff, bra_bond, len(self.start), self.conserved)
 
     @cached_property
     def final(self) -> Any:

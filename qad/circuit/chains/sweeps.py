@@ -58,12 +58,12 @@ class Target(Protocol):
     def value(self, psi: Sequence[Any], *operands: Array) -> Array:
         """The number, by a computation that the tape can differentiate by the operands."""
 
-    def bra(self, run: Run, ket: Walker, *operands: Any) -> tuple[float, Walker | None]:
+    def bra(self, run: ChainRun, ket: Walker, *operands: Any) -> tuple[float, Walker | None]:
         """A factor, and the walker (None for zero) whose overlap with the state then changes as the number does."""
 
 
 @dataclass(frozen=True)
-class Run:
+class ChainRun:
     """How a circuit runs on chains: its program, its dtype, and what is cut off."""
 
     program: CircuitProgram
@@ -163,7 +163,7 @@ class Energy(Target):
         (value,), scale = sandwich(psi, operators, psi)
         return value.real * factor(value.real, scale)
 
-    def bra(self, run: Run, ket: Walker, *operator: np.ndarray) -> tuple[float, Walker | None]:
+    def bra(self, run: ChainRun, ket: Walker, *operator: np.ndarray) -> tuple[float, Walker | None]:
         if self.broken:
             raise ArgumentError(
                 f"an observable adds {self.broken}: c.mps(conserve=...) has derivatives of observables that conserve; "
@@ -186,7 +186,7 @@ class Overlap(Target):
         (value,), scale = sandwich(bra, None, psi)
         return value * factor(value, scale)
 
-    def bra(self, run: Run, ket: Walker, *phi: np.ndarray) -> tuple[float, Walker | None]:
+    def bra(self, run: ChainRun, ket: Walker, *phi: np.ndarray) -> tuple[float, Walker | None]:
         bra = self.tensors(phi)
         if self.where and total_of(bra) != total_of(ket.tensors):
             one, two = (run.conserved.symmetry.shown(total_of(x)) for x in (ket.tensors, bra))
@@ -206,7 +206,7 @@ def measured(
     real: np.ndarray,
     complex_: np.ndarray,
     *operands: Array,
-    run: Run,
+    run: ChainRun,
     targets: tuple[tuple[Target, slice], ...],
 ) -> tuple[tuple[Array, ...], Kept]:
     """What the targets measure in the final state of the numbers of the gates, a tuple.
@@ -220,7 +220,7 @@ def measured(
 
 @opaque
 def slopes_by_own(
-    slope: np.ndarray, real: np.ndarray, complex_: np.ndarray, *operands: np.ndarray, run: Run, target: Target,
+    slope: np.ndarray, real: np.ndarray, complex_: np.ndarray, *operands: np.ndarray, run: ChainRun, target: Target,
     kept: Kept | None,
 ) -> tuple[np.ndarray, ...]:  # fmt: skip
     """The cotangents of what is a target's own, of that of its number."""
@@ -231,7 +231,7 @@ def slopes_by_own(
 
 @opaque
 def slopes(
-    real: np.ndarray, complex_: np.ndarray, *operands: np.ndarray, run: Run, target: Target, kept: Kept | None
+    real: np.ndarray, complex_: np.ndarray, *operands: np.ndarray, run: ChainRun, target: Target, kept: Kept | None
 ) -> tuple[np.ndarray, ...]:
     """The derivatives of what is measured by the two vectors and the initial tensors, all as if they were complex."""
     start, own = operands[: run.start], operands[run.start :]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 TOGETHER = 2**22  # amplitudes, or entries of gates, of the states of a batch
 
 
-class Batch(NamedTuple):
+class TrajectoryBatch(NamedTuple):
     """Trajectories that come to the same stretch: G groups, of which each is one state.
 
     Attributes
@@ -60,7 +60,7 @@ class Batch(NamedTuple):
         """Which groups fulfil the condition of a stretch (G,)."""
         return self.bits & stretch.mask == stretch.value
 
-    def divided(self, keys: np.ndarray) -> Batch:
+    def divided(self, keys: np.ndarray) -> TrajectoryBatch:
         """The batch whose groups are those of the same keys (M,), whole numbers."""
         keys = self.groups * (keys.max() + 1) + keys
         _, first, groups = np.unique(keys, return_index=True, return_inverse=True)
@@ -72,11 +72,11 @@ class Batch(NamedTuple):
             jumps=None if jumps is None else jumps[old],
         )  # fmt: skip
 
-    def pieces(self, most: int) -> Iterator[Batch]:
+    def pieces(self, most: int) -> Iterator[TrajectoryBatch]:
         """Batches of no more groups than so many."""
         for begin in range(0, len(self.parents), most):
             own, part = (self.groups >= begin) & (self.groups < begin + most), slice(begin, begin + most)
-            yield Batch(
+            yield TrajectoryBatch(
                 self.at, self.states, self.parents[part], self.bits[part], self.firsts[part], self.members[own],
                 self.groups[own] - begin, None if self.jumps is None else self.jumps[part],
             )  # fmt: skip
@@ -93,7 +93,7 @@ def draw(
     draws = Draws(plan, {"real": real[0, 0], "complex": complex_[0, 0]}, kraus, uniforms, engine)
     zero, one, every = np.zeros((1, 2**plan.program.n), dtype), np.zeros(1, np.int64), np.arange(len(uniforms))
     zero[0, 0] = 1
-    todo, out, which = [Batch(0, zero, one, one, one, every, 0 * every)], [], 0 * every
+    todo, out, which = [TrajectoryBatch(0, zero, one, one, one, every, 0 * every)], [], 0 * every
     while todo:
         batch = todo.pop()
         if batch.at < len(draws.stretches):
@@ -131,7 +131,7 @@ class Draws:
         self.stretches = stretches_of(plan, tuple(one.kind for one in self.kraus))
         self.uniforms, self.choices = uniforms, np.full(uniforms.shape, -1)
 
-    def after(self, batch: Batch) -> list[Batch]:
+    def after(self, batch: TrajectoryBatch) -> list[TrajectoryBatch]:
         """The batch after its stretch; if it has too many groups there, its pieces before it."""
         stretch, n = self.stretches[batch.at], self.plan.program.n
         if stretch.errors:
@@ -147,7 +147,7 @@ class Draws:
         batch = batch._replace(at=batch.at + 1, states=states, parents=np.arange(len(states)), jumps=None)
         return [batch if stretch.site < 0 else self.jumped(batch, stretch.site, runs)]
 
-    def erring(self, batch: Batch, errors: tuple[int, ...], members: np.ndarray) -> Batch:
+    def erring(self, batch: TrajectoryBatch, errors: tuple[int, ...], members: np.ndarray) -> TrajectoryBatch:
         """Draw what some trajectories take at neighbouring sites whose chances are fixed, and divide the groups."""
         within, first = slice(errors[0], errors[-1] + 1), np.array([self.kraus[s].chances[0] for s in errors])
         self.choices[members, within] = 0
@@ -170,7 +170,7 @@ class Draws:
         states[runs] = self.engine.forward(program, *entries, states[runs][None])[0]
         return states
 
-    def jumped(self, batch: Batch, s: int, runs: np.ndarray) -> Batch:
+    def jumped(self, batch: TrajectoryBatch, s: int, runs: np.ndarray) -> TrajectoryBatch:
         """The batch, whose groups that run take what they do at a site whose probabilities depend on the state."""
         site, one, own = self.plan.sites[s], self.kraus[s], runs[batch.groups]
         weights = one.weights(batch.states, site.qubits, self.plan.program.n)

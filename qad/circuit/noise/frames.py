@@ -98,7 +98,7 @@ def conjugations(kind: str, qubits: int) -> tuple[np.ndarray, np.ndarray]:
     return (rows ^ x) * d + (columns ^ x), 1.0 - 2.0 * (np.bitwise_count((rows ^ columns) & z) & 1)
 
 
-class Move(NamedTuple):
+class FrameStep(NamedTuple):
     """A step on the way of the strings, and the first of the entries that it makes.
 
     `name` is "gate" for a gate's entries, "jump" for what was taken at the site before, "pass" where strings go past a
@@ -128,7 +128,7 @@ class Stretch(NamedTuple):
     mask: int
     value: int
     program: CircuitProgram
-    moves: tuple[Move, ...]
+    moves: tuple[FrameStep, ...]
     errors: tuple[int, ...]
     site: int
 
@@ -182,7 +182,7 @@ class StretchBuilder:
     n: int
     condition: tuple[int, int]
     instructions: list[Instruction]
-    moves: list[Move]
+    moves: list[FrameStep]
     errors: list[int]
     filled: dict[str, int]
     waiting: set[int]
@@ -197,7 +197,7 @@ class StretchBuilder:
         start = self.filled[op.source]
         self.instructions.append(replace(op, start=start, constant=None))
         self.filled[op.source] += op.count
-        self.moves.append(Move(name, op if of is None else of, start, site))
+        self.moves.append(FrameStep(name, op if of is None else of, start, site))
 
     def settle(self, qubits: Iterable[int]) -> None:
         """Apply the strings that wait on some qubits."""
@@ -211,7 +211,7 @@ class StretchBuilder:
         sign = op.kind == "diagonal" and op.constant is not None and np.array_equal(op.constant, [1.0, -1.0])
         if len(qubits) == 2 and ((op.kind == "flip" or sign) if op.controls else op.kind == "swap"):
             if self.waiting.intersection(qubits):
-                self.moves.append(Move("pass", op))
+                self.moves.append(FrameStep("pass", op))
                 self.waiting.update(qubits)
             self.instructions.append(op)
             return
@@ -234,7 +234,7 @@ class StretchBuilder:
         if kind == "unitary":
             self.put(kind, matrix_on(qubits), site=site)
         else:
-            self.moves.append(Move(kind, matrix_on(qubits), site=site))
+            self.moves.append(FrameStep(kind, matrix_on(qubits), site=site))
             self.waiting.update(qubits)
 
     def stretch(self, site: int = -1) -> Stretch:

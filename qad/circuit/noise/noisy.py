@@ -15,7 +15,7 @@ import numpy as np
 from qad.circuit.gates.checks import check_memory, check_norm
 from qad.circuit.noise.channels import Channel
 from qad.circuit.noise.doubled import doubled
-from qad.circuit.noise.steps import Steps
+from qad.circuit.noise.steps import NoisySteps
 from qad.circuit.observables.operators import apply_any, as_observable, hermitian
 from qad.circuit.observables.pauli import PauliSum
 from qad.circuit.observables.sampling import counted, draws, marginal
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from qad.typing import Array, Seed
 
 
-class NoisyCircuit(Steps):
+class NoisyCircuit(NoisySteps):
     """A circuit with channels, measurements, resets and classical conditions between its gates.
 
     Gates are methods, as of `qad.Circuit`.  What is asked of it is exact, by the density matrix of 4**n entries, once

@@ -14,14 +14,14 @@ from qad.extend import Tensor, stop_gradient
 
 if TYPE_CHECKING:
     from qad.circuit.noise.channels import Channel
-    from qad.circuit.noise.steps import Steps
+    from qad.circuit.noise.steps import NoisySteps
     from qad.circuit.observables.operators import Observable
     from qad.typing import Array
 
 STORED = 2**28  # bytes of states that a reverse sweep may store at once
 
 
-def replayed_mean(noisy: Steps, channels: list[Channel], choices: np.ndarray, observable: Observable) -> Array:
+def replayed_mean(noisy: NoisySteps, channels: list[Channel], choices: np.ndarray, observable: Observable) -> Array:
     """The mean over trajectories of these choices (T, S), with the derivatives of `Trajectories.expectation`."""
     records, counts = np.unique(choices, axis=0, return_counts=True)
     pathwise = all(unitaries(channel.matrices) is not None for channel in channels)
@@ -38,7 +38,7 @@ def replayed_mean(noisy: Steps, channels: list[Channel], choices: np.ndarray, ob
 
 
 def sandwiches(
-    noisy: Steps, channels: list[Channel], records: np.ndarray, observable: Observable, pathwise: bool
+    noisy: NoisySteps, channels: list[Channel], records: np.ndarray, observable: Observable, pathwise: bool
 ) -> tuple[Array, Array]:
     """``<psi|H|psi>`` and ``<psi|psi>`` (B,) of the states of records, without the weights of channels."""
     kraus = [unitaries(c.matrices) if pathwise else c.matrices for c in channels]
@@ -62,7 +62,7 @@ def chances_of(channels: list[Channel], records: np.ndarray) -> Array:
     return found
 
 
-def replayed(noisy: Steps, records: np.ndarray, kraus: list[Array], unitary: bool) -> Circuit:
+def replayed(noisy: NoisySteps, records: np.ndarray, kraus: list[Array], unitary: bool) -> Circuit:
     """The circuit whose batch are these records (B, S): what each took, and what its conditions let pass."""
     out = Circuit(noisy.n, dtype=noisy.dtype, engine=noisy.engine)
     out._chunks, out._size = noisy._chunks, noisy._size

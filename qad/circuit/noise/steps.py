@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MOST_BITS = 62  # as many as an integer holds beside its sign
 
 
-class Steps(Builder):
+class NoisySteps(Builder):
     """The part of `qad.circuit.NoisyCircuit` that adds what no gate does; every method returns the circuit."""
 
     __slots__ = ("bits",)

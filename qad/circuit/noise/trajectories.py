@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from qad.circuit.noise.jumps import NoisyProgram
-    from qad.circuit.noise.steps import Steps
+    from qad.circuit.noise.steps import NoisySteps
     from qad.circuit.observables.operators import Observable
     from qad.typing import Array, Seed
 
@@ -42,14 +42,14 @@ class Trajectories:
     """
 
     __slots__ = ("circuit", "bits", "choices", "_states", "_which", "_plan")
-    circuit: Steps
+    circuit: NoisySteps
     bits: NDArray[np.int64]
     choices: NDArray[np.int64]
     _states: np.ndarray  # (G, 2**n), each once
     _which: NDArray[np.int64]  # which of them each trajectory ends in
     _plan: NoisyProgram
 
-    def __init__(self, circuit: Steps, shots: int, seed: Seed = 0):
+    def __init__(self, circuit: NoisySteps, shots: int, seed: Seed = 0):
         if isinstance(shots, bool) or not isinstance(shots, (int, np.integer)) or shots < 1:
             raise ArgumentError(f"shots is a positive whole number, not {shots!r}")
         check_memory(circuit.n, circuit.dtype, f"a batch of {shots} states (draw fewer at a time)", copies=int(shots))

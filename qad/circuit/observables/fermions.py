@@ -146,7 +146,7 @@ def encoding_of(n: int, encoding: str) -> tuple[np.ndarray, np.ndarray]:
 # -- layers of gates -----------------------------------------------------------------------------
 
 
-def excitations(modes: int, electrons: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+def cluster_excitations(modes: int, electrons: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
     """Single and double excitations of a determinant that keep the spin; even modes are up, odd ones down.
 
     Parameters
@@ -167,7 +167,7 @@ def excitations(modes: int, electrons: int) -> list[tuple[tuple[int, ...], tuple
     Examples
     --------
     >>> import qad
-    >>> qad.circuit.excitations(4, 2)
+    >>> qad.circuit.cluster_excitations(4, 2)
     [((0,), (2,)), ((1,), (3,)), ((0, 1), (2, 3))]
     """
     if not 0 <= electrons <= modes:

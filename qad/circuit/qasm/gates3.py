@@ -10,7 +10,7 @@ from scipy.linalg import schur
 
 from qad.circuit.engines import reference
 from qad.circuit.gates.table import GATES
-from qad.circuit.noise.steps import Steps
+from qad.circuit.noise.steps import NoisySteps
 from qad.circuit.program.analysis import program_of
 from qad.circuit.qasm.tokens import MOST_STEPS
 from qad.circuit.qasm.values3 import Names, refused, value
@@ -28,7 +28,7 @@ OTHER = {  # names of Braket, and of the library
 }  # fmt: skip
 
 
-def expanded(node: Any, names: Names, qubits: int) -> Steps:
+def expanded(node: Any, names: Names, qubits: int) -> NoisySteps:
     """The circuit, on its own qubits, of a gate with its modifiers."""
     modifiers = [(m.modifier.name, m.argument) for m in reversed(node.modifiers)]  # the innermost first
     held = sum(count(node, argument, names) for kind, argument in modifiers if "ctrl" in kind)
@@ -49,18 +49,18 @@ def expanded(node: Any, names: Names, qubits: int) -> Steps:
     return part
 
 
-def phase_of(node: Any, modifiers: list[Any], names: Names) -> tuple[Steps, list[Any]]:
+def phase_of(node: Any, modifiers: list[Any], names: Names) -> tuple[NoisySteps, list[Any]]:
     """The circuit of a phase with the first of its controls, and the modifiers that remain."""
     angle = value(node.argument, names)
     for i, (kind, argument) in enumerate(modifiers):
         if "ctrl" in kind:
             turned = np.exp(1j * angle)
-            part = Steps(1).unitary(np.diag([turned, 1.0] if kind == "negctrl" else [1.0, turned]), 0)
+            part = NoisySteps(1).unitary(np.diag([turned, 1.0] if kind == "negctrl" else [1.0, turned]), 0)
             more = count(node, argument, names) - 1
             part = controlled(part, more, kind == "negctrl") if more else part
             return part, modifiers[i + 1 :]
         angle = -angle if kind == "inv" else angle * value(argument, names)
-    return phase(Steps(1), angle), []
+    return phase(NoisySteps(1), angle), []
 
 
 def count(node: Any, argument: Any, names: Names) -> int:
@@ -71,10 +71,10 @@ def count(node: Any, argument: Any, names: Names) -> int:
     return found
 
 
-def plain(node: Any, names: Names, qubits: int) -> Steps:
+def plain(node: Any, names: Names, qubits: int) -> NoisySteps:
     """The circuit of a gate without its modifiers."""
     name, angles = node.name.name, [float(value(a, names)) for a in node.arguments]
-    out = Steps(qubits)
+    out = NoisySteps(qubits)
     if name in names.gates:
         return defined(node, names.gates[name], angles, names, out)
     if name == "U":
@@ -98,12 +98,12 @@ def check(node: Any, name: str, wanted: tuple[int, int], got: tuple[int, int]) -
         raise refused(node, f"{name} takes {wanted[0]} parameters and {wanted[1]} qubits, not {got[0]} and {got[1]}")
 
 
-def phase(circuit: Steps, angle: float) -> Steps:
+def phase(circuit: NoisySteps, angle: float) -> NoisySteps:
     """A circuit times a phase, which has an effect where it is controlled."""
     return circuit.unitary(np.exp(1j * angle) * np.eye(2), 0)
 
 
-def defined(node: Any, definition: Any, angles: list[float], names: Names, out: Steps) -> Steps:
+def defined(node: Any, definition: Any, angles: list[float], names: Names, out: NoisySteps) -> NoisySteps:
     """The circuit of a gate that the program defines."""
     check(node, definition.name.name, (len(definition.arguments), len(definition.qubits)), (len(angles), out.n))
     own = Names()
@@ -122,12 +122,12 @@ def defined(node: Any, definition: Any, angles: list[float], names: Names, out: 
     return out
 
 
-def power(node: Any, part: Steps, exponent: float) -> Steps:
+def power(node: Any, part: NoisySteps, exponent: float) -> NoisySteps:
     """A circuit some times one after the other, or that many times backwards; other powers by its matrix."""
     if exponent == int(exponent):
         if abs(exponent) * max(1, len(part)) > MOST_STEPS:
             raise refused(node, f"a power of more than {MOST_STEPS} gates is not written out")
-        base, out = part if exponent >= 0 else part.inverse(), Steps(part.n)
+        base, out = part if exponent >= 0 else part.inverse(), NoisySteps(part.n)
         for _ in range(abs(int(exponent))):
             out._extend(base)
         return out
@@ -136,12 +136,12 @@ def power(node: Any, part: Steps, exponent: float) -> Steps:
     u = reference.forward(program, *program.entries(part.parameters, part.matrices), columns)[0].T
     triangle, vectors = schur(u, output="complex")  # diagonal, for u is unitary
     turned = np.exp(1j * exponent * np.angle(np.diag(triangle)))
-    return Steps(part.n).unitary((vectors * turned) @ vectors.conj().T, *range(part.n))
+    return NoisySteps(part.n).unitary((vectors * turned) @ vectors.conj().T, *range(part.n))
 
 
-def controlled(part: Steps, number: int, on_zero: bool) -> Steps:
+def controlled(part: NoisySteps, number: int, on_zero: bool) -> NoisySteps:
     """A circuit with controls before its qubits."""
-    out = Steps(part.n + number)
+    out = NoisySteps(part.n + number)
     controls = tuple(range(number))
     if on_zero:
         out.x(controls)
@@ -149,7 +149,7 @@ def controlled(part: Steps, number: int, on_zero: bool) -> Steps:
     return out.x(controls) if on_zero else out
 
 
-def applied(out: Builder, part: Steps, qubits: Sequence[int], controls: tuple[int, ...] = ()) -> Builder:
+def applied(out: Builder, part: NoisySteps, qubits: Sequence[int], controls: tuple[int, ...] = ()) -> Builder:
     """Add a small circuit on these qubits."""
     if len(out) + len(part) > MOST_STEPS:
         raise QasmError(f"the program unfolds to more than {MOST_STEPS} gates", 1, 1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
-from qad.circuit.noise.steps import Steps
+from qad.circuit.noise.steps import NoisySteps
 from qad.circuit.qasm.gates3 import applied, expanded
 from qad.circuit.qasm.tokens import MOST_STEPS
 from qad.circuit.qasm.values3 import Names, refused, value
@@ -50,7 +50,7 @@ def circuit_of(tree: Any, circuit_type: type[Builder]) -> Builder:
     size = max(reader.names.size, reader.names.physical)
     if not size:
         raise QasmError("the program declares no qubits: write qubit[2] q;", 1, 1)
-    out = (circuit_type if reader.noisy else Steps)(size, bits=reader.names.count)
+    out = (circuit_type if reader.noisy else NoisySteps)(size, bits=reader.names.count)
     for action in reader.actions:
         action(out)
     if circuit_type.noisy:
@@ -65,7 +65,7 @@ class Reader3:
     """The statements of one program: its names, and what is to be done to a circuit, in order."""
 
     names: Names
-    actions: list[Callable[[Steps], Any]]
+    actions: list[Callable[[NoisySteps], Any]]
     noisy: bool
     measured: set[int]
     steps: int

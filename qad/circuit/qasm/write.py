@@ -43,7 +43,7 @@ def written(circuit: Builder) -> str:
     given = [circuit.matrices[o.given] for o in circuit.operations if o.given is not None and o.gate.name not in STEPS]
     if theta.ndim > 1 or any(u.ndim > 2 for u in given):
         raise ArgumentError("OpenQASM has no batches: write one circuit for each set of parameters")
-    values = Values(circuit, theta)
+    values = OperationValues(circuit, theta)
     rows = [(o, line) for i, o in enumerate(circuit.operations) for line in statements(values, i)]
     used = {line.split("(")[0].split()[0] for _, line in rows}
     header = ["OPENQASM 2.0;", 'include "qelib1.inc";', *(d for name, d in DEFINITIONS.items() if name in used)]
@@ -51,7 +51,7 @@ def written(circuit: Builder) -> str:
     return "\n".join([*header, *registers, *(condition(o) + line for o, line in rows)])
 
 
-class Values:
+class OperationValues:
     """Angles and matrices of the operations of a circuit, as plain numbers."""
 
     operations: list[Operation]
@@ -92,7 +92,7 @@ def condition(operation: Operation) -> str:
     return "".join(f"if (c{bit} == {value}) " for bit, value in operation.when)
 
 
-def statements(values: Values, index: int) -> list[str]:
+def statements(values: OperationValues, index: int) -> list[str]:
     """The statements of one operation."""
     operation = values.operations[index]
     if operation.gate.name == "reset":

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Plan: TypeAlias = Any  # of plan.py, which imports this file
     Planned: TypeAlias = Callable[..., Plan]  # from the variable operands, and a factor of the memory, to the plan
 
-__all__ = ["Form", "compare_halves", "prove", "refuse_imaginary"]
+__all__ = ["RealForm", "compare_halves", "prove", "refuse_imaginary"]
 
 TOLERANCE = 1e-8, 1e-3  # of halves, relative, in double and in single precision: what is no form is no small error
 NOISE = 100.0  # times the scatter under perturbations by a rounding: a difference that may well be 0
@@ -42,7 +42,7 @@ _proved = OrderedDict()  # (expression, shapes, groups, dtype) -> the contents o
 
 
 @dataclass(frozen=True)
-class Form:
+class RealForm:
     """A network that is said to be a real form; what proves it is contracted in the order of `plan`.
 
     Attributes
@@ -79,7 +79,7 @@ class Form:
         return network
 
 
-def prove(form: Form, operands: Sequence[Array]) -> Any:
+def prove(form: RealForm, operands: Sequence[Array]) -> Any:
     """Raise unless a network is a real form, whatever its variables are.
 
     Returns
@@ -156,7 +156,7 @@ def _gaussian(rng, shape, dtype):
     return x * max(x.size, 1) ** -0.25
 
 
-def compare_halves(form: Form, values: Sequence[Array]) -> None:
+def compare_halves(form: RealForm, values: Sequence[Array]) -> None:
     """Compare the derivative with respect to the bras with the conjugate of that with respect to the kets.
 
     What cancels to zero leaves rounding: differences are also compared with what roundings of the operands change.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.contract.hermitian.proof import Form, compare_halves, prove, refuse_imaginary
+from qad.contract.hermitian.proof import RealForm, compare_halves, prove, refuse_imaginary
 from qad.contract.notation.operands import recorded
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, operand_of, value_of
@@ -57,7 +57,7 @@ def real_form(
     expression = plan.expression
     _check_batch(expression, groups)
     mirrored = _mirrored(expression, groups, operands)
-    form = Form(planned, plan, groups if mirrored else _complex(groups, operands), text)
+    form = RealForm(planned, plan, groups if mirrored else _complex(groups, operands), text)
     if check:
         compare_halves(form, [value_of(x) for x in operands])
     vouched = prove(form, operands)

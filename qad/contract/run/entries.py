@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-__all__ = ["Add", "Copy", "Multiply", "Product", "Rescale", "entry"]
+__all__ = ["Add", "Copy", "Multiply", "MatrixProduct", "Rescale", "entry"]
 
 
 class Copy(NamedTuple):
@@ -22,7 +22,7 @@ class Copy(NamedTuple):
     ndim: int
 
 
-class Product(NamedTuple):
+class MatrixProduct(NamedTuple):
     """A product of matrices (m, k) and (k, n), or of so many in a stack; `form` is that of `multiply`."""
 
     first_kept: int
@@ -73,8 +73,8 @@ class Rescale(NamedTuple):
 
 
 COPY, PRODUCT, MULTIPLY, ADD, RESCALE = range(5)
-KINDS: dict[type[Any], int] = {Copy: COPY, Product: PRODUCT, Multiply: MULTIPLY, Add: ADD, Rescale: RESCALE}
-IN_COPY, IN_PRODUCT, IN_MULTIPLY = Copy(*range(1, 5)), Product(*range(1, 11)), Multiply(*range(1, 7))
+KINDS: dict[type[Any], int] = {Copy: COPY, MatrixProduct: PRODUCT, Multiply: MULTIPLY, Add: ADD, Rescale: RESCALE}
+IN_COPY, IN_PRODUCT, IN_MULTIPLY = Copy(*range(1, 5)), MatrixProduct(*range(1, 11)), Multiply(*range(1, 7))
 IN_ADD, IN_RESCALE = Add(*range(1, 9)), Rescale(*range(1, 5))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from qad.contract.costs import MISPLACED
-from qad.contract.run.entries import Copy, Multiply, Product, entry
+from qad.contract.run.entries import Copy, MatrixProduct, Multiply, entry
 from qad.contract.run.pair import outcome
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class LoopTable:
         labels = (*batch, *rows, *columns)
         out = home if home is not None and home.labels == labels else self.piece(labels)
         sides, form = (first.kept, first.start, second.kept, second.start), turned_first + 2 * turned_second
-        self.entries.append(entry(Product(*sides, out.start, m, k, n, form, count)))
+        self.entries.append(entry(MatrixProduct(*sides, out.start, m, k, n, form, count)))
         if home is None or out is home:
             return out
         self.release(out)

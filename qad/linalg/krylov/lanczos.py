@@ -8,6 +8,7 @@ import numpy as np
 
 from qad.extend import like
 from qad.linalg.support.lengths import length
+from qad.linalg.support.tolerances import SOLVED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -104,7 +105,7 @@ class Krylov:
     @property
     def complete(self) -> bool:
         """Whether the space is invariant, up to rounding."""
-        return len(self.diagonal) == self.basis.shape[1] or self.next_norm <= 1e-13 * self.scale
+        return len(self.diagonal) == self.basis.shape[1] or self.next_norm <= SOLVED / 10 * self.scale
 
     @property
     def full(self) -> bool:

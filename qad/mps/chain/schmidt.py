@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from qad.symmetric.groups import Charge
     from qad.typing import Array
 
-__all__ = ["Sector", "sectors_of"]
+__all__ = ["SchmidtSector", "sectors_of"]
 
 
-class Sector(NamedTuple):
+class SchmidtSector(NamedTuple):
     """One sector of a bond: the charge on its left, a matrix of its Schmidt values, and how many it can have."""
 
     charge: Charge
@@ -36,14 +36,14 @@ class Sector(NamedTuple):
     rank: int
 
 
-def sectors_of(psi: MPS) -> list[list[Sector]]:
+def sectors_of(psi: MPS) -> list[list[SchmidtSector]]:
     """For every inner bond its sectors, whose singular values are the Schmidt values of the normalised state."""
     found = []
     for left, right in zip(factors_from_left(psi.tensors), factors_from_right(psi.tensors), strict=True):
         where, matrices = as_map(unit(join(left.factor, right.factor)), 1)
         charges = charges_of(where)
         ranks = [min(left.ranks[q], right.ranks[q]) for q in charges]
-        found.append([Sector(*row) for row in zip(charges, matrices, ranks, strict=True)])
+        found.append([SchmidtSector(*row) for row in zip(charges, matrices, ranks, strict=True)])
     return found
 
 

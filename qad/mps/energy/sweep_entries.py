@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.contract.run.entries import ADD, PRODUCT, Add, Product, Rescale
+from qad.contract.run.entries import ADD, PRODUCT, Add, MatrixProduct, Rescale
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-LENGTHS = {PRODUCT: len(Product._fields), ADD: len(Add._fields)}
+LENGTHS = {PRODUCT: len(MatrixProduct._fields), ADD: len(Add._fields)}
 
 
 def carried_out(code: Sequence[int], block: np.ndarray) -> None:

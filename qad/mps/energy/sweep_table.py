@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.contract.run.compiler import has_compiler, replay
-from qad.contract.run.entries import Add, Product, Rescale, entry
+from qad.contract.run.entries import Add, MatrixProduct, Rescale, entry
 from qad.mps.energy.sweep_entries import carried_out
 from qad.mps.energy.sweep_numpy import CHECK_EVERY, ROOM
 
@@ -201,7 +201,7 @@ class Code:
         self, one: int, two: int, out: int, m: int, k: int, n: int, first: bool = False, second: bool = False
     ) -> None:
         """A product of matrices (m, k) and (k, n), either of which may lie transposed."""
-        self.numbers += entry(Product(False, one, False, two, out, m, k, n, form=first + 2 * second, count=1))
+        self.numbers += entry(MatrixProduct(False, one, False, two, out, m, k, n, form=first + 2 * second, count=1))
 
     def into(
         self, out: int, fresh: bool, room: int, product: tuple[int, int, int, int, int], second: bool = False

@@ -195,14 +195,14 @@ def _evolved_vjp(needed, g, ans, *arrays, plan, where, kept=None):
     *slopes, by_norm = [np.zeros_like(a) if c is None else c.conj() for c, a in zip(g[: n + 1], ans, strict=False)]
     slopes = [with_numbers(t, slope) for t, slope in zip(final, slopes, strict=True)]
     check_bonds(final, slopes)
-    found = flatten(Reverse(plan, made, kept).sweep(final, slopes, by_norm))[0]
+    found = flatten(AdjointSweep(plan, made, kept).sweep(final, slopes, by_norm))[0]
     return tuple(found[i].conj() for i in needed)
 
 
 defvjp(evolved, shared=_evolved_vjp)
 
 
-class Reverse:
+class AdjointSweep:
     """The reverse sweep of one evolution, and the states that it needs."""
 
     def __init__(self, plan: EvolutionMethod, made: State, course: Course):

@@ -13,7 +13,7 @@ import numpy as np
 from qad.extend import Tensor
 from qad.mps.charges.channels import Channels
 from qad.mps.kernels.charged_terms import ChargedTerms
-from qad.mps.kernels.terms import Kernel
+from qad.mps.kernels.terms import CentreKernel
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.sparse import Entries, applied
 from qad.symmetric.tensor import SymTensor
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from qad.mps.kernels.terms import CentreTerms, Identities
 
 
-class ChargedKernel(Kernel):
+class ChargedKernel(CentreKernel):
     """The kernel of states that conserve charges: symmetric site tensors, their few entries, and the channels' charges.
 
     Parameters
@@ -35,7 +35,7 @@ class ChargedKernel(Kernel):
     channels : Channels, optional
         By default those of an open chain.
     identities : pair of lists of arrays, optional
-        As in `Kernel`.
+        As in `CentreKernel`.
     """
 
     sites: list[SymTensor]

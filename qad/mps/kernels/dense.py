@@ -24,7 +24,7 @@ import numpy as np
 
 from qad.extend import is_foreign
 from qad.mps.kernels.dense_terms import DenseTerms, left_block, right_block
-from qad.mps.kernels.terms import Kernel
+from qad.mps.kernels.terms import CentreKernel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -119,7 +119,7 @@ def edge(dtype: DTypeLike, create: Any = np) -> Array:
     return create.ones((1, 1, 1), dtype)
 
 
-class DenseKernel(Kernel):
+class DenseKernel(CentreKernel):
     """The kernel of states of arrays.
 
     Parameters
@@ -128,7 +128,7 @@ class DenseKernel(Kernel):
     dtype : dtype
         Of states; the sites of the operator have its precision at least.
     identities : pair of lists of arrays, optional
-        As in `Kernel`.
+        As in `CentreKernel`.
     """
 
     sites: list[np.ndarray]

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.mps.chain.state import MPS
-    from qad.mps.kernels.terms import Kernel
+    from qad.mps.kernels.terms import CentreKernel
     from qad.mps.operators.mpo import MPO
     from qad.typing import DTypeLike
 
 
-def kernel_for(psi: Any, H: MPO, dtype: DTypeLike) -> Kernel:
+def kernel_for(psi: Any, H: MPO, dtype: DTypeLike) -> CentreKernel:
     """What sweeps over a state of this kind take of an operator: environments, and effective operators."""
     return operator_for(psi, H) if psi.conserved is not None else DenseKernel(H, dtype)
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Apply: TypeAlias = "Callable[[np.ndarray], np.ndarray]"  # an effective operator, on a centre as a vector
 
 
-class Kernel:
+class CentreKernel:
     """What sweeps take of an operator: environments, and effective operators of centres of no, one or two sites.
 
     Parameters

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Front: TypeAlias = dict[Charge, tuple[list[int], Any]]  # by charge: where operators began, and environments
 
 
-class Pair(NamedTuple):
+class OperatorPair(NamedTuple):
     """Two operators of a correlation, a matrix for each site.
 
     Attributes
@@ -167,26 +167,26 @@ def structure_factor(
 # -- pairs -------------------------------------------------------------------------------------------------------------
 
 
-def pair_of(psi: Any, one: Any, other: Any, string: Any, sites: Kinds) -> Pair:
+def pair_of(psi: Any, one: Any, other: Any, string: Any, sites: Kinds) -> OperatorPair:
     """The matrices of a correlation, with the strings that fermions or the caller ask for."""
     ones, others = per_site(psi, one, sites), per_site(psi, other, sites)
     found = [isinstance(x, str) and all(x in kind.fermionic for kind in standing(psi, sites)) for x in (one, other)]
     if string is not None:
-        return Pair(ones, others, (ones, others), per_site(psi, string, sites))
+        return OperatorPair(ones, others, (ones, others), per_site(psi, string, sites))
     if found[0] != found[1]:
         raise ArgumentError(
             f"{one!r} and {other!r} are not both fermionic, so that a string begins at the end of the chain: "
             "qad.mps.multipoint puts it in"
         )
     if not found[0]:
-        return Pair(ones, others, (ones, others), None)
+        return OperatorPair(ones, others, (ones, others), None)
     parity = per_site(psi, "F", sites)
     first = [a @ f for a, f in zip(ones, parity, strict=True)]  # A_i is left of B_j: the string of B begins there
     second = [f @ b for b, f in zip(others, parity, strict=True)]  # B_j acts first, where the string of A passes
-    return Pair(ones, others, (first, second), parity)
+    return OperatorPair(ones, others, (first, second), parity)
 
 
-def swept(psi: MPS, pair: Pair) -> Array:
+def swept(psi: MPS, pair: OperatorPair) -> Array:
     """The table of a correlation, in one sweep."""
     (lefts, tensors, rights), frames, upper, lower = sides_of(psi), orders_of(psi), [], []
     fronts: tuple[Front, Front] = {}, {}  # of both operators, where they have begun

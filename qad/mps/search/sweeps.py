@@ -32,7 +32,7 @@ TIGHTEST = 1e-18  # error of the energy at which a local problem is solved at la
 SITE_BOND = 8  # the bond of the first sweep of single sites; each may double it
 
 
-class Schedule(NamedTuple):
+class SweepSchedule(NamedTuple):
     """How sweeps begin and go on, by how dear a product with the effective operator is beside what a step does once.
 
     Where products cost little, local problems are solved finely from the first sweep on, and there are few sweeps.
@@ -48,8 +48,8 @@ class Schedule(NamedTuple):
     isometric: bool  # single sites without a mixer keep their bonds; else these lose what carries no weight
 
 
-DENSE = Schedule(8, 2, 12, 1e-4, 1e-2, (0.0, 0.0, 0.0, 1.0), (1e-3, 0.5, 0.1, 1e-12), isometric=False)
-CHARGED = Schedule(32, 4, 20, 1e-10, 1e-4, (1e-3, 0.1, 1e-2, 1e-5), (0.1, 0.5, 0.3, 1e-8), isometric=True)
+DENSE = SweepSchedule(8, 2, 12, 1e-4, 1e-2, (0.0, 0.0, 0.0, 1.0), (1e-3, 0.5, 0.1, 1e-12), isometric=False)
+CHARGED = SweepSchedule(32, 4, 20, 1e-10, 1e-4, (1e-3, 0.1, 1e-2, 1e-5), (0.1, 0.5, 0.3, 1e-8), isometric=True)
 
 
 class Sweeps(Solving):
@@ -73,7 +73,7 @@ class Sweeps(Solving):
 
     def __init__(self, H: MPO, start: Any, bond: int, excluded: Excluded | None = None):
         self.start: Any = start
-        self.schedule: Schedule = CHARGED if start.conserved is not None else DENSE
+        self.schedule: SweepSchedule = CHARGED if start.conserved is not None else DENSE
         self.most: int = bond
         first, growth, mixing = self.own_schedule()
         self.growth: int = growth

@@ -88,7 +88,7 @@ def ground_energy(h: UniformMPO | UniformOpSum, bond: int = 8, cell: int | None 
     if not found.converged:
         raise ConvergenceError(f"no ground state was found: {found.message}; allow more steps by maxiter=")
     state, exact = of_weight(ordinary(found.state), plain, bond)
-    around = Around(state)
+    around = Neighbourhood(state)
     if exact:
         return energy_of_exact(around, H)
     x = fixed_point(
@@ -121,7 +121,7 @@ def complete(psi: Mixed) -> bool:
     return min(s[-1] / s[0] for s in sizes) > EXACT
 
 
-def energy_of_exact(around: Around, H: UniformMPO) -> Real:
+def energy_of_exact(around: Neighbourhood, H: UniformMPO) -> Real:
     """The energy of a state that needs fewer directions than it may have: others open with couplings, at second order.
 
     So only first derivatives are those of this state.
@@ -154,7 +154,7 @@ rule(once, lambda g, ans, x: refused(g), forward=lambda g, ans, x: refused(g))
 rule(refused, refuse, forward=refuse)
 
 
-class Around:
+class Neighbourhood:
     """All states near one of the same bonds, without gauge.
 
     Parameters

@@ -1,6 +1,6 @@
 """Environments as functions of the double layer: implicit derivatives of a step that is recorded, or written out.
 
-First derivatives are those of a `Linearized` step, for speed alone; all others those of the recorded one.
+First derivatives are those of a `FixedPointStep` step, for speed alone; all others those of the recorded one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LOOSER = 100.0  # what a fixed point is confirmed to, in units of what it was it
 LEAST = 1e-14  # of tolerances
 
 
-class Linearized(Protocol):
+class FixedPointStep(Protocol):
     """A step around its fixed point x; all adjoints are those of ``Re <u, v>``."""
 
     def residual(self) -> float:
@@ -44,7 +44,7 @@ def settled(
     move: Callable[..., Arrays],
     solution: Arrays,
     layer: Array,
-    step: Linearized,
+    step: FixedPointStep,
     tols: tuple[float, float],
     report: Report,
 ) -> tuple[Any, ...]:

@@ -7,7 +7,7 @@ import pytest
 import scipy.linalg
 
 import qad
-from qad.circuit import bravyi_kitaev, coupled_cluster, excitations, hardware_efficient, jordan_wigner
+from qad.circuit import bravyi_kitaev, cluster_excitations, coupled_cluster, hardware_efficient, jordan_wigner
 from qad.core.errors import ArgumentError
 
 MAPS = {"jordan_wigner": jordan_wigner, "bravyi_kitaev": bravyi_kitaev}
@@ -42,7 +42,7 @@ def test_strings_of_the_maps():
 
 @pytest.mark.parametrize("encoding", MAPS)
 def test_coupled_clusters(encoding):
-    every, theta = excitations(4, 2), np.array([0.3, -0.2, 0.5])
+    every, theta = cluster_excitations(4, 2), np.array([0.3, -0.2, 0.5])
     assert every == [((0,), (2,)), ((1,), (3,)), ((0, 1), (2, 3))]
     u = np.eye(16)
     for t, (full, empty) in zip(theta, every, strict=True):
@@ -55,7 +55,7 @@ def test_coupled_clusters(encoding):
     np.testing.assert_allclose(found.state().ravel(), wanted, atol=1e-14)
     batch = coupled_cluster(start.copy(), np.stack([theta, 0 * theta]), every, encoding).state()
     np.testing.assert_allclose(batch, [found.state(), start.state()], atol=1e-14)
-    assert len(excitations(6, 2)) == 2 * 2 + 4 and excitations(2, 0) == []
+    assert len(cluster_excitations(6, 2)) == 2 * 2 + 4 and cluster_excitations(2, 0) == []
 
 
 def test_hardware_efficient_layers():
@@ -79,7 +79,7 @@ def test_what_is_refused():
         lambda: jordan_wigner({"2 + 1": 1.0}): "is written '2\\^ 0'",
         lambda: jordan_wigner({"-1": 1.0}): "is written",
         lambda: jordan_wigner({"2": 1.0}, 2): "no mode 2 among 2",
-        lambda: excitations(2, 3): "hold 0 to 2",
+        lambda: cluster_excitations(2, 3): "hold 0 to 2",
         lambda: coupled_cluster(qad.Circuit(2), np.zeros(2), [((0,), (1,))]): "an angle for each of 1",
         lambda: coupled_cluster(qad.Circuit(2), np.zeros(1), [((0,), (0,))]): "from some modes to others",
         lambda: coupled_cluster(qad.Circuit(2), np.zeros(1), [((0,), (1,))], "other"): "'bravyi_kitaev'",

@@ -99,7 +99,7 @@ def phases_of(fixed: int) -> Kernel:
     return kernel
 
 
-class Rows(NamedTuple):
+class RowKernels(NamedTuple):
     """The kernels for rows of one length."""
 
     real: Kernel
@@ -109,15 +109,15 @@ class Rows(NamedTuple):
     phases: Kernel
 
 
-def rows_of(fixed: int) -> Rows:
+def rows_of(fixed: int) -> RowKernels:
     """The kernels for rows of `fixed` pairs, or, where that is 0, of a number given at run time."""
-    return Rows(real_of(fixed), complex_of(fixed), pairings_of(fixed), paired_of(fixed), phases_of(fixed))
+    return RowKernels(real_of(fixed), complex_of(fixed), pairings_of(fixed), paired_of(fixed), phases_of(fixed))
 
 
-ANY: Rows = rows_of(0)
-ONE: Rows = rows_of(1)
-TWO: Rows = rows_of(2)
-FOUR: Rows = rows_of(4)
+ANY: RowKernels = rows_of(0)
+ONE: RowKernels = rows_of(1)
+TWO: RowKernels = rows_of(2)
+FOUR: RowKernels = rows_of(4)
 
 
 def apply_real(re: np.ndarray, im: np.ndarray, bit: int, a: float, b: float, c: float, d: float) -> None:

@@ -1,6 +1,6 @@
 """One site, the same everywhere and symmetric under rotations and reflections: one corner and one edge."""
 
-from qad.peps.infinite.c4v.moves import Pair, double_layer
+from qad.peps.infinite.c4v.moves import CornerEdge, double_layer
 from qad.peps.infinite.c4v.solve import solved
 
-__all__ = ["Pair", "double_layer", "solved"]
+__all__ = ["CornerEdge", "double_layer", "solved"]

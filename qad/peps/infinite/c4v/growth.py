@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from qad.core.errors import ConvergenceError
-from qad.peps.infinite.c4v.moves import Pair, column, enlarged, grown, start
+from qad.peps.infinite.c4v.moves import CornerEdge, column, enlarged, grown, start
 from qad.peps.infinite.cut import kept
 
 SETTLED = 1e-3  # change of the spectrum at which the moves by eigenvectors end
 MOST_MOVES = 200
 
 
-def eigenvectors(pair: Pair, layer: np.ndarray, chi: int, exactly: bool = False) -> tuple[np.ndarray, np.ndarray]:
+def eigenvectors(pair: CornerEdge, layer: np.ndarray, chi: int, exactly: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """The leading eigenvectors of the enlarged corner, about `chi` or exactly that many, and relative values."""
     m = enlarged(pair, layer)
     values, vectors = np.linalg.eigh((m + m.conj().T) / 2)
@@ -22,7 +22,7 @@ def eigenvectors(pair: Pair, layer: np.ndarray, chi: int, exactly: bool = False)
     return vectors[:, order[:k]], sizes[:k] / sizes[0]
 
 
-def raised(layer: np.ndarray, chi: int, pair: Pair | None = None) -> tuple[Pair, np.ndarray]:
+def raised(layer: np.ndarray, chi: int, pair: CornerEdge | None = None) -> tuple[CornerEdge, np.ndarray]:
     """Corner and edge of about `chi` states, and the isometry that kept them, still to be converged.
 
     From nothing, or from a pair of another size.

@@ -18,8 +18,8 @@ from qad.extend import value_of
 from qad.linalg import Report, truncated_eigh
 from qad.linalg.implicit.fixed_point import fixed_point
 from qad.peps.infinite.c4v.iteration import MOVES, Converged, weighted
-from qad.peps.infinite.c4v.linearized import Linearized
-from qad.peps.infinite.c4v.moves import Pair, column, enlarged, grown, signed
+from qad.peps.infinite.c4v.linearized import LinearizedMove
+from qad.peps.infinite.c4v.moves import CornerEdge, column, enlarged, grown, signed
 from qad.peps.infinite.implicit import LEAST, LOOSER, settled
 
 if TYPE_CHECKING:
@@ -34,12 +34,12 @@ def near_reference(y: Array, reference: np.ndarray) -> Array:
 
 def differentiable(
     layer: Array, found: Converged, tols: tuple[float, float], report: Report, method: str = "qr"
-) -> Pair:
+) -> CornerEdge:
     """The fixed point as a function of the recorded `layer`."""
     plain = value_of(layer)
     new, reference = MOVES[method](found.pair, plain, found.isometry)
 
-    def move(pair: Pair, layer: Array) -> Pair:
+    def move(pair: CornerEdge, layer: Array) -> CornerEdge:
         y = column(pair)
         if method == "qr":
             u = near_reference(y, reference)
@@ -50,6 +50,6 @@ def differentiable(
         return signed(grown(pair, layer, u, y, spans=method == "qr"), new)
 
     if method == "qr":
-        return Pair(*settled(move, new, layer, Linearized(new, plain, reference), tols, report))
+        return CornerEdge(*settled(move, new, layer, LinearizedMove(new, plain, reference), tols, report))
     limits = {"tol": LOOSER * max(tols[0], LEAST), "adjoint_tol": tols[1], "norm": weighted, "report": report}
-    return Pair(*fixed_point(move, new, layer, method="given", **limits))
+    return CornerEdge(*fixed_point(move, new, layer, method="given", **limits))

@@ -13,7 +13,7 @@ import numpy as np
 from qad.core.errors import ConvergenceError
 from qad.linalg.implicit.mixing import Mixing
 from qad.peps.infinite.c4v.growth import eigenvectors
-from qad.peps.infinite.c4v.moves import Pair, column, grown, norm, signed
+from qad.peps.infinite.c4v.moves import CornerEdge, column, grown, norm, signed
 from qad.peps.infinite.polar import polar
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ MEMORY = 10  # steps that are mixed
 class Converged(NamedTuple):
     """A fixed point, the isometry there, and how it was reached."""
 
-    pair: Pair
+    pair: CornerEdge
     isometry: np.ndarray
     error: float
     iterations: int
@@ -37,14 +37,14 @@ def aligned(u: np.ndarray, reference: np.ndarray) -> np.ndarray:
     return u @ polar(u.conj().T @ reference)
 
 
-def by_qr(pair: Pair, layer: np.ndarray, reference: np.ndarray) -> tuple[Pair, np.ndarray]:
+def by_qr(pair: CornerEdge, layer: np.ndarray, reference: np.ndarray) -> tuple[CornerEdge, np.ndarray]:
     """A move that keeps the space of ``C T``."""
     y = column(pair)
     u = aligned(np.linalg.qr(y)[0], reference)
     return signed(grown(pair, layer, u, y, spans=True), pair), u
 
 
-def by_eigh(pair: Pair, layer: np.ndarray, reference: np.ndarray) -> tuple[Pair, np.ndarray]:
+def by_eigh(pair: CornerEdge, layer: np.ndarray, reference: np.ndarray) -> tuple[CornerEdge, np.ndarray]:
     """A move that keeps the leading eigenvectors of the enlarged corner."""
     u = aligned(eigenvectors(pair, layer, reference.shape[1], exactly=True)[0], reference)
     return signed(grown(pair, layer, u, column(pair), spans=False), pair), u
@@ -53,7 +53,7 @@ def by_eigh(pair: Pair, layer: np.ndarray, reference: np.ndarray) -> tuple[Pair,
 MOVES = {"qr": by_qr, "eigh": by_eigh}
 
 
-def weighted(change: Pair, at: Pair) -> float:
+def weighted(change: CornerEdge, at: CornerEdge) -> float:
     """The size of a change as the environment feels it: between corners, so that legs of no weight do not count."""
     corner = at.corner
 
@@ -64,14 +64,14 @@ def weighted(change: Pair, at: Pair) -> float:
     return float(norm(change.corner) / norm(corner) + between(change.edge) / between(at.edge))
 
 
-def difference(x: Pair, y: Pair) -> Pair:
+def difference(x: CornerEdge, y: CornerEdge) -> CornerEdge:
     """Elementwise."""
-    return Pair(x.corner - y.corner, x.edge - y.edge)
+    return CornerEdge(x.corner - y.corner, x.edge - y.edge)
 
 
 def converged(
     layer: np.ndarray,
-    pair: Pair,
+    pair: CornerEdge,
     reference: np.ndarray,
     tol: float,
     maxiter: int,

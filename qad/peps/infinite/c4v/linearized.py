@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.peps.infinite.c4v.iteration import difference, weighted
-from qad.peps.infinite.c4v.moves import Pair, column, norm, normalised, signed
+from qad.peps.infinite.c4v.moves import CornerEdge, column, norm, normalised, signed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class Linearized:
+class LinearizedMove:
     """The move around its fixed point `pair`, with the isometry `u`."""
 
-    pair: Pair
+    pair: CornerEdge
     u: np.ndarray
     back: np.ndarray  # U^H
     projected: np.ndarray  # T U
@@ -40,7 +40,7 @@ class Linearized:
     wide_back: np.ndarray
     edge_back: np.ndarray
 
-    def __init__(self, pair: Pair, layer: np.ndarray, u: np.ndarray):
+    def __init__(self, pair: CornerEdge, layer: np.ndarray, u: np.ndarray):
         chi, p, _ = pair.edge.shape
         self.pair, self.u, self.back = pair, u, u.conj().T
         self.projected = (pair.edge.reshape(chi * p, chi) @ u.reshape(chi, -1)).reshape(chi, p * p, chi)
@@ -62,7 +62,7 @@ class Linearized:
         new = signed(normalised(self.corner, self.edge.reshape(self.pair.edge.shape)), self.pair)
         return weighted(difference(new, self.pair), self.pair)
 
-    def pullback(self, cotangent: tuple[np.ndarray, np.ndarray]) -> Pair:
+    def pullback(self, cotangent: tuple[np.ndarray, np.ndarray]) -> CornerEdge:
         """The adjoint of the derivative by C and T."""
         chi, p, _ = self.pair.edge.shape
         u, c, t, q = self.unfolded(cotangent)
@@ -71,7 +71,7 @@ class Linearized:
         ends = self.layer_back @ (u @ (t + q)).reshape(chi, p * p, chi)
         y = (w @ self.inverse).reshape(chi, -1)
         t = ends.reshape(chi * p, -1) @ self.wide_back + (self.pair.corner.conj().T @ y).reshape(chi * p, chi)
-        return Pair(y @ self.edge_back, t.reshape(chi, p, chi))
+        return CornerEdge(y @ self.edge_back, t.reshape(chi, p, chi))
 
     def of_layer(self, cotangent: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
         """The adjoint of the derivative by the layer a."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from qad.typing import Array
 
 
-class Pair(NamedTuple):
+class CornerEdge(NamedTuple):
     """The environment of a symmetric site."""
 
     corner: Array  # (chi, chi)
@@ -38,7 +38,7 @@ def double_layer(site: Array) -> Array:
     return both.transpose(1, 5, 2, 6, 0, 4, 3, 7).reshape(d**4, d**4)
 
 
-def start(layer: Array) -> Pair:
+def start(layer: Array) -> CornerEdge:
     """Corner and edge of a single row, its outer legs joined ket to bra."""
     p = round(len(layer) ** 0.5)
     ends = np.eye(round(p**0.5)).ravel()
@@ -47,16 +47,18 @@ def start(layer: Array) -> Pair:
     return normalised(np.einsum("ldr,l->dr", edge, ends), edge)
 
 
-def normalised(corner: Array, edge: Array) -> Pair:
+def normalised(corner: Array, edge: Array) -> CornerEdge:
     """Hermitian and of norm 1, but for rounding."""
     corner = corner + corner.conj().T
     edge = edge + edge.conj().transpose(2, 1, 0)
-    return Pair(corner / norm(corner), edge / norm(edge))
+    return CornerEdge(corner / norm(corner), edge / norm(edge))
 
 
-def signed(new: Pair, before: Pair) -> Pair:
+def signed(new: CornerEdge, before: CornerEdge) -> CornerEdge:
     """Corner and edge with the signs that they had: no density depends on these, and some corners change theirs."""
-    return Pair(*(-x if np.vdot(value_of(y), value_of(x)).real < 0 else x for x, y in zip(new, before, strict=True)))
+    return CornerEdge(
+        *(-x if np.vdot(value_of(y), value_of(x)).real < 0 else x for x, y in zip(new, before, strict=True))
+    )
 
 
 def norm(x: Array) -> Array:
@@ -64,20 +66,20 @@ def norm(x: Array) -> Array:
     return np.sqrt(np.vdot(x, x).real)
 
 
-def column(pair: Pair) -> Array:
+def column(pair: CornerEdge) -> Array:
     """``C T``, the legs (outer, site) that go to the right by the leg that goes down."""
     chi = pair.corner.shape[0]
     return (pair.corner @ pair.edge.reshape(chi, -1)).reshape(-1, chi)
 
 
-def row(pair: Pair, layer: Array, u: Array) -> Array:
+def row(pair: CornerEdge, layer: Array, u: Array) -> Array:
     """``G[(y, l), (d, w)]``: the edge with a site below, its right end projected by U."""
     chi, p, _ = pair.edge.shape
     projected = pair.edge.reshape(chi * p, chi) @ u.reshape(chi, -1)  # (y, u), (r, w)
     return (layer @ projected.reshape(chi, p * p, -1)).reshape(chi * p, -1)
 
 
-def grown(pair: Pair, layer: Array, u: Array, y: Array, spans: bool) -> Pair:
+def grown(pair: CornerEdge, layer: Array, u: Array, y: Array, spans: bool) -> CornerEdge:
     """The pair one row further out, kept by U; `y` is its `column`, and `spans` says whether U spans it."""
     chi, p, kept = *pair.edge.shape[:2], u.shape[1]
     below, back = row(pair, layer, u), u.conj().T
@@ -86,7 +88,7 @@ def grown(pair: Pair, layer: Array, u: Array, y: Array, spans: bool) -> Pair:
     return normalised(back @ half.reshape(chi * p, kept), edge.reshape(kept, p, kept))
 
 
-def enlarged(pair: Pair, layer: Array) -> np.ndarray:
+def enlarged(pair: CornerEdge, layer: Array) -> np.ndarray:
     """The corner M of a row more, not truncated."""
     chi, p, _ = pair.edge.shape
     whole = row(pair, layer, np.eye(chi * p))

@@ -11,7 +11,7 @@ from qad.linalg import Report
 from qad.peps.infinite.c4v.growth import raised
 from qad.peps.infinite.c4v.implicit import differentiable
 from qad.peps.infinite.c4v.iteration import converged
-from qad.peps.infinite.c4v.moves import Pair
+from qad.peps.infinite.c4v.moves import CornerEdge
 from qad.peps.infinite.cut import is_about
 
 if TYPE_CHECKING:
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 def solved(
     layer: Array,
     chi: int,
-    before: tuple[Pair, np.ndarray] | None,
+    before: tuple[CornerEdge, np.ndarray] | None,
     method: str,
     tols: tuple[float, float],
     maxiter: int,
-) -> tuple[Pair, np.ndarray, float, Report]:
+) -> tuple[CornerEdge, np.ndarray, float, Report]:
     """Corner and edge of a double layer, the isometry, the last change, and a report.
 
     Tolerances are those of the last change, and of the adjoint equation.

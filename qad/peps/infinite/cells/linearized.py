@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from qad.peps.infinite.cells.lattice import Wiring
 
 
-class Linearized:
+class LinearizedStep:
     """The step around its fixed point: what its derivative is made of.
 
     Parameters

@@ -14,7 +14,7 @@ from qad.linalg import Report
 from qad.linalg.support.derivative_order import orders
 from qad.peps.infinite.cells.iteration import Converged, Stepper
 from qad.peps.infinite.cells.lattice import CLOCKWISE, wiring
-from qad.peps.infinite.cells.linearized import Linearized
+from qad.peps.infinite.cells.linearized import LinearizedStep
 from qad.peps.infinite.cells.moves import Around, absorbed, enlarged, filled, rows, scaled, stacked
 from qad.peps.infinite.cells.projectors import Frame, sides, smooth
 from qad.peps.infinite.cut import is_about
@@ -89,5 +89,5 @@ def differentiable(
         return scaled(absorbed(grown, corners, a, b, w), found.around)
 
     stack = stacked(layers)
-    step = Linearized(found.around, as_array(value_of(stack)), found.spaces, w, stepper.method)
+    step = LinearizedStep(found.around, as_array(value_of(stack)), found.spaces, w, stepper.method)
     return Around(*settled(move, found.around, stack, step, tols, report))
