@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy  # loads scipy.sparse.linalg when it is first used
 
 from qad.core.errors import ConvergenceError
-from qad.core.trees import flatten, tree_map, unflatten
-from qad.extend import no_grad, value_of
+from qad.extend import as_array, no_grad, value_of
 from qad.linalg.implicit.fixed_point import fixed_point
 from qad.linalg.implicit.packing import Packing
 from qad.linalg.krylov.gmres import Report, correction
-from qad.peps.classical.ranks import two_largest
+from qad.peps.classical.moves import GENERAL, TURNED, Frame, begun, first, frame, grown, loss, per_site, seen, step
+from qad.peps.infinite.cells.iteration import weighted
+from qad.peps.infinite.cells.moves import Around, difference, unit
+from qad.peps.infinite.cut import MOST
+from qad.peps.infinite.implicit import LOOSER
+from qad.peps.infinite.symmetry import elements
+from qad.peps.infinite.transfer import two_largest
 
 if TYPE_CHECKING:
-    from qad.typing import Array, Tree
+    from qad.peps.infinite.cells.lattice import Wiring
+    from qad.typing import Array
 
-LEAST, MOST = 8, 400  # steps in which the environment grows
-WINDOW = 0.25  # of chi, in which the cut looks for a gap
+LEAST, MOST_STEPS = 8, 400  # in which the environment grows
+FIELD = 0.1  # which chooses a phase, relative
 CALM = 1e-3  # change of a step below which many are taken at once
 PATIENCE = 5  # leaps without a lesser change
 PACE = 30.0  # how many, at first
@@ -28,85 +35,73 @@ DISTINCT = 1e-6  # how far the two largest eigenvalues of a converged edge are a
 FORGOTTEN = 1.5  # how much further they are apart where a field chose a phase
 ADJOINT_TOL = 1e-11
 PRODUCTS = 300  # with a derivative of steps, before a solve begins anew: near a transition steps contract slowly
-LOOSER = 100.0  # what a fixed point is confirmed to, in units of what it was iterated to
-
-
-class Moves(Protocol):
-    """What the modules `general` and `c4v` offer."""
-
-    def start(self, tensor: np.ndarray, closing: np.ndarray | None = None) -> Tree: ...
-    def grown(self, environment: Tree, tensor: np.ndarray, chi: int, window: float = 0.0) -> Tree: ...
-    def favoured(self, tensor: np.ndarray) -> np.ndarray: ...
-    def unfolded(self, symmetric: Tree) -> Tree: ...
-    def edge(self, environment: Tree) -> np.ndarray: ...
-    def rank(self, environment: Tree) -> int: ...
-    def first(self, environment: Tree, tensor: np.ndarray) -> Tree: ...
-    def frame(self, environment: Tree, previous: Tree) -> Tree: ...
-    def step(self, environment: Tree, tensor: Array, reference: Tree) -> Tree: ...
-    def distance(self, old: Tree, new: Tree) -> float: ...
-    def loss(self, environment: Tree, tensor: np.ndarray, reference: Tree) -> tuple[float, float]: ...
-    def per_site(self, environment: Tree, tensor: Array) -> Array: ...
 
 
 def environment_of(
-    tensor: Array,
-    chi: int,
-    moves: Moves,
-    tol: float,
-    maxiter: int,
-    report: Report,
-    closing: np.ndarray | None = None,
-    symmetric: Moves | None = None,
-) -> Tree:
-    """The fixed point of `moves`, as a function of what `tensor` was recorded from.
+    tensor: Array, chi: int, symmetric: bool, tol: float, maxiter: int, report: Report, closing: np.ndarray | None
+) -> Around:
+    """The environment of a tensor, as a function of what it was recorded from; one side where it is `symmetric`.
 
-    Where the tensor as it stands has the symmetries of other moves, these find it, and are quicker.
+    Where the tensor as it stands has all symmetries of the lattice, one side finds it for all, and is quicker.
     """
-    plain = np.ascontiguousarray(value_of(tensor))
+    w = TURNED if symmetric else GENERAL
+    layers, plain = seen(tensor, w), np.ascontiguousarray(value_of(tensor))
     with no_grad():
-        begun = symmetric and begun_by(symmetric, moves, plain, chi, tol, maxiter, closing)
+        begun = begun_by_one_side(plain, chi, tol, maxiter, closing) if not symmetric and is_c4v(plain) else None
         if begun is None:
-            begun = begun_from(plain, chi, moves, closing)
-        found, reference = converged(plain, begun, moves, tol, maxiter, report)
+            begun = begun_from(plain, chi, w, closing)
+        reference = converged(as_array(value_of(layers)), begun, w, tol, maxiter, report)
 
-    def move(environment: Tree, tensor: Array) -> Tree:
-        return moves.step(environment, tensor, reference)
+    def move(around: Around, layers: Array) -> Around:
+        return step(around, layers, w, reference)
 
-    def size(change: Tree, environment: Tree) -> float:
-        return moves.distance(tree_map(lambda x, y: x - y, environment, change), environment)
+    def size(change: Around, around: Around) -> float:
+        return weighted(change, around, w)
 
     limits = {"tol": LOOSER * tol, "adjoint_tol": ADJOINT_TOL, "adjoint_restart": PRODUCTS, "norm": size}
     given = Report()
-    environment = fixed_point(move, found, tensor, method="given", report=given, **limits)
+    around = fixed_point(move, reference.around, layers, method="given", report=given, **limits)
     report.adjoint = given.adjoint
-    return environment
+    return around
 
 
-def begun_by(
-    symmetric: Moves, moves: Moves, tensor: np.ndarray, chi: int, tol: float, maxiter: int, closing: np.ndarray | None
-) -> Tree | None:
-    """The fixed point of symmetric moves as an environment of general ones; None if phases break the symmetry."""
+def begun_by_one_side(
+    tensor: np.ndarray, chi: int, tol: float, maxiter: int, closing: np.ndarray | None
+) -> Around | None:
+    """The environment of a symmetric tensor, its one side repeated; None if phases break the symmetry."""
     try:
-        begun = begun_from(tensor, chi, symmetric, closing)
-        found = converged(tensor, begun, symmetric, tol, maxiter, Report())[0]
+        begun = begun_from(tensor, chi, TURNED, closing)
+        found = converged(seen(tensor, TURNED), begun, TURNED, tol, maxiter, Report()).around
     except ConvergenceError:
         return None
-    environment = moves.unfolded(found)
-    return None if apart(environment, moves) < DISTINCT else environment
+    return None if apart(found) < DISTINCT else Around(*(np.repeat(x, 4, axis=0) for x in found))
 
 
-def begun_from(tensor: np.ndarray, chi: int, moves: Moves, closing: np.ndarray | None) -> Tree:
+def is_c4v(tensor: np.ndarray) -> bool:
+    """Whether a tensor is real and the same under rotations and reflections."""
+    small = 1e-12 * np.max(np.abs(tensor))
+    same = tensor.dtype.kind == "f" and len(set(tensor.shape)) == 1
+    return same and all(np.max(np.abs(tensor - tensor.transpose(p))) <= small for p in ((1, 2, 3, 0), (0, 3, 2, 1)))
+
+
+def begun_from(tensor: np.ndarray, chi: int, w: Wiring, closing: np.ndarray | None) -> Around:
     """An environment to iterate from."""
-    return of_one_phase(tensor, chi, moves) if closing is None else grown(tensor, chi, moves, closing)
+    return (
+        of_one_phase(tensor, chi, w) if closing is None else about(seen(tensor, w), begun(tensor, w, closing), chi, w)
+    )
 
 
-def apart(environment: Tree, moves: Moves) -> float:
+def apart(around: Around) -> float:
     """How far the two largest eigenvalues of an edge are apart, relative: next to nothing in a sum of phases."""
-    second, first = two_largest(moves.edge(environment))
+    edge = around.edges[0]
+    try:
+        first, second = two_largest([edge.conj()], [edge])
+    except scipy.sparse.linalg.ArpackError:  # levels crowd
+        return 0.0
     return 1 - second / first
 
 
-def of_one_phase(tensor: np.ndarray, chi: int, moves: Moves) -> Tree:
+def of_one_phase(tensor: np.ndarray, chi: int, w: Wiring) -> Around:
     """An environment of a single phase.
 
     Where phases coexist, their shares stay as they are from step to step, so that a sum of them is no isolated fixed
@@ -114,70 +109,67 @@ def of_one_phase(tensor: np.ndarray, chi: int, moves: Moves) -> Tree:
     on all sides and is taken away again, is then one of them, and its correlations decay faster than in the sum.
     Elsewhere the field is forgotten but for what was cut meanwhile, and the plain beginning is the better one.
     """
-    plain = grown(tensor, chi, moves)
-    favoured = settled(moves.start(tensor), moves.favoured(tensor), int((1 + WINDOW) * chi), moves)
-    favoured = grown(tensor, chi, moves, environment=favoured)
-    return favoured if apart(favoured, moves) > FORGOTTEN * apart(plain, moves) else plain
+    layers, rim = seen(tensor, w), begun(tensor, w)
+    plain = about(layers, rim, chi, w)
+    field = tensor * (1 + FIELD * np.random.default_rng(0).uniform(-1, 1, tensor.shape))
+    if w is TURNED:
+        field = sum(field.transpose(legs) for legs, *_ in elements("c4v")) / 8
+    favoured = about(layers, settled(seen(field, w), rim, int(MOST * chi), w), chi, w)
+    return favoured if apart(favoured) > FORGOTTEN * apart(plain) else plain
 
 
-def grown(
-    tensor: np.ndarray, chi: int, moves: Moves, closing: np.ndarray | None = None, environment: Tree | None = None
-) -> Tree:
-    """An environment of about `chi` states per bond, cut at a gap, whose value has settled."""
-    environment = moves.start(tensor, closing) if environment is None else environment
-    environment = settled(environment, tensor, int((1 + WINDOW) * chi), moves)
-    environment = moves.grown(environment, tensor, chi, WINDOW)
+def about(layers: np.ndarray, around: Around, chi: int, w: Wiring) -> Around:
+    """An environment of about `chi` states per bond, cut at a gap, whose value has settled, grown from another one."""
+    around = grown(settled(layers, around, int(MOST * chi), w), layers, w, chi, at_gap=True)
     for _ in range(LEAST):
-        environment = moves.grown(environment, tensor, moves.rank(environment))
-    return environment
+        around = grown(around, layers, w, around.corners.shape[1])
+    return around
 
 
-def settled(environment: Tree, tensor: np.ndarray, chi: int, moves: Moves) -> Tree:
+def settled(layers: np.ndarray, around: Around, chi: int, w: Wiring) -> Around:
     """An environment grown until its value has settled."""
     last = np.inf
-    for n in range(MOST):
-        environment = moves.grown(environment, tensor, chi)
-        value = moves.per_site(environment, tensor)
+    for n in range(MOST_STEPS):
+        around = grown(around, layers, w, chi)
+        value = per_site(around, layers, w)
         if n >= LEAST and abs(value - last) < 1e-10 * abs(value):
             break
         last = value
-    return environment
+    return around
 
 
-def converged(
-    tensor: np.ndarray, environment: Tree, moves: Moves, tol: float, maxiter: int, report: Report
-) -> tuple[Tree, Tree]:
-    """The fixed point at this number of states, and the reference in whose basis it is one.
+def converged(layers: np.ndarray, around: Around, w: Wiring, tol: float, maxiter: int, report: Report) -> Frame:
+    """The fixed point at this number of states, and the bases in which it is one.
 
     Each step follows the basis of the last.  Once steps are small, many are taken at once: a `leap`, longer the faster
     steps shrink, and again a shorter one where they have grown (C. T. Kelley and D. E. Keyes, SIAM J. Numer. Anal. 35,
     508 (1998)).
     """
     for _ in range(LEAST):
-        environment = rescaled(moves.step(environment, tensor, moves.first(environment, tensor)))
-    reference, pace, last = moves.first(environment, tensor), PACE, None
+        around = unit(step(around, layers, w, first(around, layers, w)), around)
+    reference, pace, last = first(around, layers, w), PACE, None
     report.iterations, least, since = 0, np.inf, 0
     while report.iterations < maxiter:
-        reference = moves.frame(environment, reference)
-        new = rescaled(moves.step(environment, tensor, reference))
-        change = report.residual = float(moves.distance(environment, new))
+        reference = frame(around, w, reference)
+        new = unit(step(around, layers, w, reference), around)
+        change = report.residual = weighted(difference(new, around), new, w)
         report.iterations += 1
         since = 0 if change < least else since + 1
         least = min(change, least)
         if change <= tol or (change <= LOOSER * tol and since > PATIENCE):  # what rounding leaves
-            check_kept(*moves.loss(new, tensor, reference))
-            return new, (reference[0], new)
+            check_kept(*loss(new, layers, w, reference))
+            return Frame(reference.bases, new)
         if last is None and not change < CALM:
-            environment = new
+            around = new
             if not np.isfinite(change):
                 break
             continue
         if last is None or change < 2 * last[0]:
             faster = 1.0 if last is None else min(3.0, max(1.5 if change < last[0] else 0.7, last[0] / change))
-            pace, last = pace * faster, (change, environment, reference)
+            pace, last = pace * faster, (change, around, reference)
         elif pace > 1:
-            pace, (_, environment, reference) = max(1.0, pace / 3), last
-        environment = leap(environment, tensor, moves, reference, pace, report)
+            pace, (_, around, reference) = max(1.0, pace / 3), last
+        around = leap(around, layers, w, reference, pace, report)
     raise ConvergenceError(
         f"partition_function: after {report.iterations} steps the environment still changes by {report.residual:.3g} "
         f"(tol={tol:.3g}): near a transition raise maxiter or tol, or take another chi; sites that alternate belong "
@@ -185,18 +177,17 @@ def converged(
     )
 
 
-def leap(environment: Tree, tensor: np.ndarray, moves: Moves, reference: Tree, pace: float, report: Report) -> Tree:
+def leap(around: Around, layers: np.ndarray, w: Wiring, reference: Frame, pace: float, report: Report) -> Around:
     """About `pace` steps f at once, those of the implicit method of Euler: ``x + (1 + 1 / pace - f')^-1 (f(x) - x)``.
 
     Directions in which single steps hardly move are taken whole, and those in which they lead nowhere stay bounded.
     """
-    leaves, spec = flatten(environment)
-    packing = Packing(leaves)
-    x = packing.pack(leaves)
+    packing = Packing(around)
+    x = packing.pack(around)
 
     def stepped(v: np.ndarray) -> np.ndarray:
         report.iterations += 1
-        return packing.pack(flatten(moves.step(unflatten(spec, packing.unpack(v)), tensor, reference))[0])
+        return packing.pack(step(Around(*packing.unpack(v)), layers, w, reference))
 
     y = stepped(x)
     width = SPAN * np.linalg.norm(x)
@@ -206,9 +197,9 @@ def leap(environment: Tree, tensor: np.ndarray, moves: Moves, reference: Tree, p
         return (1 + 1 / pace) * v - (stepped(x + h * v) - y) / h
 
     change = correction(product, y - x, INNER * np.linalg.norm(y - x), min(PRODUCTS, x.size))
-    ahead = rescaled(unflatten(spec, packing.unpack(x + change)))
+    ahead = unit(Around(*packing.unpack(x + change)), None)
     report.iterations += 1
-    return rescaled(moves.step(ahead, tensor, reference))
+    return unit(step(ahead, layers, w, reference), None)
 
 
 def check_kept(left_out: float, least: float) -> None:
@@ -218,8 +209,3 @@ def check_kept(left_out: float, least: float) -> None:
             f"partition_function: the environment found leaves out {left_out:.3g} of two quarters where {least:.3g} "
             "would do, so that it is not the leading one: take another chi, or another boundary"
         )
-
-
-def rescaled(environment: Tree) -> Tree:
-    """All tensors with norm one."""
-    return tree_map(lambda x: x / np.linalg.norm(x), environment)

@@ -12,14 +12,15 @@ from qad.core.trees import tree_map
 from qad.extend import jvp, value_and_grad, value_of
 from qad.linalg.krylov.gmres import Report
 from qad.peps.checks import array_operand
-from qad.peps.classical import c4v, general
-from qad.peps.classical.ctmrg import apart, environment_of
+from qad.peps.classical.ctmrg import apart, environment_of, is_c4v
+from qad.peps.classical.moves import GENERAL, TURNED, per_site, seen
 from qad.peps.classical.trg import hotrg, trg
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from qad.peps.infinite.cells.moves import Around
     from qad.typing import Array, ArrayLike, RealNumber, Scalar
 
 __all__ = ["Thermodynamics", "partition_function", "thermodynamics"]
@@ -121,14 +122,13 @@ def partition_function(
     if method != "ctmrg":
         total, last = (trg if method == "trg" else hotrg)(tensor, chi, steps)
         return total + log_of(last) / 2**steps
-    moves = general if symmetry is None else c4v
     report = Report() if report is None else report
-    symmetric = c4v if symmetry is None and is_c4v(value_of(tensor)) else None
-    closing = closing_of(boundary, tensor)
-    environment = environment_of(tensor, chi, moves, tol, maxiter, report, closing, symmetric)
-    if symmetry is not None and value_of(tensor) is not tensor:
-        check_one_phase(tree_map(value_of, environment))
-    return log_of(moves.per_site(environment, tensor))
+    closing, symmetric = closing_of(boundary, tensor), symmetry is not None
+    around = environment_of(tensor, chi, symmetric, tol, maxiter, report, closing)
+    if symmetric and value_of(tensor) is not tensor:
+        check_one_phase(tree_map(value_of, around))
+    w = TURNED if symmetric else GENERAL
+    return log_of(per_site(around, seen(tensor, w), w))
 
 
 def thermodynamics(log_z: Callable[[Any], Any], beta: RealNumber) -> Thermodynamics:
@@ -198,20 +198,13 @@ def check_c4v(tensor: np.ndarray, method: str, symmetry: str) -> None:
         )
 
 
-def check_one_phase(environment: tuple[np.ndarray, np.ndarray]) -> None:
+def check_one_phase(around: Around) -> None:
     """Raise where a derivative would be that of a sum of phases, which is no isolated environment."""
-    if apart(environment, c4v) < COEXISTING:
+    if apart(around) < COEXISTING:
         raise ArgumentError(
             "the environment is a sum of phases that rotations or reflections turn into each other, and has no "
             'derivative: leave out symmetry="c4v", and one of them is chosen'
         )
-
-
-def is_c4v(tensor: np.ndarray) -> bool:
-    """Whether a tensor is real and the same under rotations and reflections."""
-    small = 1e-12 * np.max(np.abs(tensor))
-    same = tensor.dtype.kind == "f" and len(set(tensor.shape)) == 1
-    return same and all(np.max(np.abs(tensor - tensor.transpose(p))) <= small for p in ((1, 2, 3, 0), (0, 3, 2, 1)))
 
 
 def log_of(z: Array) -> Array:

@@ -9,7 +9,6 @@ import numpy as np
 from qad.contract import einsum
 from qad.extend import value_of
 from qad.linalg import funm_herm, split
-from qad.peps.classical.ranks import rank_without_ties
 
 if TYPE_CHECKING:
     from qad.typing import Array
@@ -79,6 +78,13 @@ def isometry(tensor: Array, subscripts: str, chi: int) -> tuple[Array, float]:
     z = funm_herm(lambda w: w > cut, gram) @ vectors[:, -k:]
     basis = 1.5 * z - 0.5 * z @ (z.conj().mT @ z)
     return basis.reshape(d, e, k), float(np.sum(values[:-k]) / np.sum(values))
+
+
+def rank_without_ties(values: np.ndarray, chi: int) -> int:
+    """The largest number up to `chi` of `values`, which fall, that cuts between two clearly different ones."""
+    most = min(chi, int(np.sum(values > 1e-12 * values[0])))
+    clear = [k for k in range(1, most + 1) if k == len(values) or values[k] < 0.999 * values[k - 1]]
+    return clear[-1] if clear else most
 
 
 def scaled(tensor: Array) -> tuple[Array, Array]:

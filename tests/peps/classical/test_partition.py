@@ -6,7 +6,6 @@ import pytest
 import qad
 from qad.core.errors import ArgumentError
 from qad.peps import classical, partition_function
-from qad.peps.classical.ranks import two_largest
 from tests.peps.exact import CATALAN, CRITICAL, HARD_SQUARES, onsager, onsager_energy, ordered_six_vertex
 
 ICE = 1.5 * np.log(4 / 3)  # E. H. Lieb, Phys. Rev. Lett. 18, 692 (1967)
@@ -208,22 +207,6 @@ def test_derivatives_of_the_ordered_six_vertex_model(c, chi, close):
     value, slope = qad.value_and_grad(lambda c: partition_function(classical.six_vertex(c=c), chi))(c)
     assert value == pytest.approx(exact(c), abs=close)
     assert slope == pytest.approx((exact(c + 1e-5) - exact(c - 1e-5)) / 2e-5, abs=max(100 * close, 1e-9))
-
-
-def test_an_eigenvalue_that_is_there_twice_is_seen():
-    """Of two equal ones powers on a single vector show one: two copies of an edge, in a mixed basis."""
-    rng = np.random.default_rng(3)
-    for k in (1, 2, 5, 12):
-        one, turn = rng.standard_normal((k, 2, k)), np.linalg.qr(rng.standard_normal((2 * k, 2 * k)))[0]
-        both = np.zeros((2 * k, 2, 2 * k))
-        both[:k, :, :k], both[k:, :, k:] = one, one @ np.eye(k)
-        second, first = two_largest(np.einsum("ai,ipj,bj->apb", turn, both, turn))
-        assert second == pytest.approx(first, rel=1e-9)
-        transfer = np.einsum("apb,cpd->acbd", one, one).reshape(k * k, k * k)
-        assert first == pytest.approx(np.abs(np.linalg.eigvals(transfer)).max(), rel=1e-9)
-        if k > 1:
-            values = np.sort(np.abs(np.linalg.eigvals(transfer)))
-            assert two_largest(one) == pytest.approx(tuple(values[-2:]), rel=1e-9)
 
 
 def test_a_sum_of_phases_that_rotations_exchange_is_refused():

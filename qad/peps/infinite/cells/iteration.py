@@ -8,8 +8,9 @@ import numpy as np
 
 from qad.core.errors import ConvergenceError
 from qad.linalg.implicit.mixing import Mixing
-from qad.peps.infinite.cells.moves import Around, absorbed, enlarged, rows, stacked, start, unit
+from qad.peps.infinite.cells.moves import Around, absorbed, difference, enlarged, rows, stacked, start, unit
 from qad.peps.infinite.cells.projectors import Frame, Spaces, followed, sides, truncated
+from qad.peps.infinite.cut import kept
 from qad.peps.infinite.implicit import LOOSER
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 SETTLED = 1e-3  # change of the spectra at which sizes are fixed
 MOST_GROWING = 50
 MIXED = 1e-2  # change below which steps are mixed
+LEAST = {"half": 1e-7, "full": 1e-10}  # relative, of S: about the square and the fourth power of a corner's values
 
 
 class Converged(NamedTuple):
@@ -57,10 +59,15 @@ class Stepper:
         corners = enlarged(around, grown, self.wires)
         pair = sides(corners, self.wires, self.method)
         if used is None:
-            a, b, frame, spaces = truncated(pair, sizes, self.chi, self.method, frame)
+            cut = self.about_chi if sizes is None else lambda values: sizes
+            a, b, frame, spaces = truncated(pair, cut, frame)
         else:
             (a, b, frame), spaces = followed(pair, frame, used), None
         return unit(absorbed(grown, corners, a, b, self.wires), around), frame, spaces
+
+    def about_chi(self, values: np.ndarray) -> np.ndarray:
+        """How many of the values of each cut to keep."""
+        return np.array([kept(x, self.chi, LEAST[self.method]) for x in values])
 
     def raised(self, around: Around | None = None) -> tuple[Around, Frame]:
         """Corners and edges of about chi states, and their frame, still to be converged.
@@ -115,7 +122,7 @@ class Stepper:
         """How much corners and edges differ, as the environment feels it; infinite where dimensions do."""
         if new.corners.shape != old.corners.shape:
             return np.inf
-        return weighted(Around(new.corners - old.corners, new.edges - old.edges), new, self.wires)
+        return weighted(difference(new, old), new, self.wires)
 
 
 def weighted(change: Around, at: Around, w: Wiring) -> float:

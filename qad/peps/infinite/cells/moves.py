@@ -20,7 +20,7 @@ from qad.extend import defvjp, primitive
 from qad.peps.infinite.cells.lattice import ALONG, LEGS, Cell, Wiring, back
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from qad.typing import Array
 
@@ -54,25 +54,37 @@ def filled(x: Array, shape: Sequence[int]) -> Array:
     return np.pad(x, [(0, n - m) for n, m in zip(shape, x.shape, strict=True)])
 
 
-def start(layers: Sequence[np.ndarray], cell: Cell) -> Around:
-    """Corners and edges of single rows, their outer legs joined ket to bra."""
+def start(
+    layers: Sequence[np.ndarray], cell: Cell, closing: Callable[[np.ndarray], np.ndarray] | None = None
+) -> Around:
+    """Corners and edges of single rows, their outer legs closed: by a vector for the first leg of a site as it is seen.
+
+    By default they are joined ket to bra.
+    """
     kinds, p = len(cell.first), max(max(layer.shape) for layer in layers)
-
-    def joined(layer: np.ndarray, axis: int) -> np.ndarray:
-        ends = np.eye(round(layer.shape[axis] ** 0.5)).ravel()
-        return np.tensordot(layer, ends, (axis, 0))
-
+    closing = ket_to_bra if closing is None else closing
     edges = np.zeros((4 * kinds, p, p, p), layers[0].dtype)
     corners = np.zeros((4 * kinds, p, p), layers[0].dtype)
     for k in range(4):
         for kind, layer in enumerate(layers):
-            edge = joined(layer.transpose(LEGS[k]), 0)  # left, down, right
+            ends = [closing(layer.transpose(LEGS[k - i])) for i in (0, 1)]
+            edge = np.tensordot(layer.transpose(LEGS[k]), ends[0], (0, 0))  # left, down, right
             at = k * kinds + cell.shifted(kind, back(ALONG[k - 1]))
             edges[at] = filled(edge / np.linalg.norm(edge), (p,) * 3)
-            corner = joined(edge, 0)
+            corner = np.tensordot(edge, ends[1], (0, 0))
             at = k * kinds + cell.shifted(kind, ALONG[k], back(ALONG[k - 1]))
             corners[at] = filled(corner / np.linalg.norm(corner), (p,) * 2)
     return Around(corners, edges)
+
+
+def ket_to_bra(layer: np.ndarray) -> np.ndarray:
+    """The vector that joins the ket of a leg to its bra."""
+    return np.eye(round(len(layer) ** 0.5)).ravel()
+
+
+def difference(x: Around, y: Around) -> Around:
+    """Elementwise."""
+    return Around(x.corners - y.corners, x.edges - y.edges)
 
 
 @primitive

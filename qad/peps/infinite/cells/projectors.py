@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from qad.peps.infinite.cells.moves import permuted
-from qad.peps.infinite.cut import kept
 from qad.peps.infinite.polar import polar
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from qad.peps.infinite.cells.lattice import Wiring
     from qad.typing import Array
 
-LEAST = {"half": 1e-7, "full": 1e-10}  # relative, of S: about the square and the fourth power of a corner's values
 UNUSED = 2.0  # value of states that fill up a shorter leg; M has norm 1
 
 
@@ -55,15 +55,15 @@ def sides(corners: Array, w: Wiring, method: str) -> tuple[Array, Array]:
 
 
 def truncated(
-    pair: tuple[np.ndarray, np.ndarray], sizes: np.ndarray | None, chi: int, method: str, frame: Frame | None
+    pair: tuple[np.ndarray, np.ndarray], cut: Callable[[np.ndarray], np.ndarray], frame: Frame | None
 ) -> tuple[np.ndarray, np.ndarray, Frame, Spaces]:
-    """A and B of all cuts, of `sizes` states or about `chi`, near the frame."""
+    """A and B of all cuts, near the frame; `cut` says how many of the descending values of each are kept."""
     a, b = pair
     m = a @ b
     scale = 1 / np.linalg.norm(m, axis=(1, 2))[:, None, None]
     u, s, vh = np.linalg.svd(m * scale)
     v = vh.conj().mT
-    sizes = np.array([kept(x, chi, LEAST[method]) for x in s]) if sizes is None else sizes
+    sizes = cut(s)
     most, least = sizes.max(), sizes.min()
     used = np.arange(s.shape[1]) < sizes[:, None]
     keep, rest = used[:, None, :most], ~used[:, None, least:]
