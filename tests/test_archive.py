@@ -27,6 +27,7 @@ def whole(path):
 
 
 @pytest.mark.parametrize("pool", ["threads", "processes"])
+@pytest.mark.sampled(1)
 def test_what_is_saved_by_several_at_once_is_whole(tmp_path, pool):
     path = tmp_path / "state.npz"
     STATES[0].save(path)

@@ -33,6 +33,7 @@ def test_the_least_versions_are_those_declared():
     assert ">=" + said("least requires-python").strip() == project["requires-python"]
 
 
+@pytest.mark.slow
 def test_pythons_are_found_without_a_path_of_this_machine():
     found = [line.split() for line in said("pythons").splitlines()]
     assert found == sorted(found, key=lambda pair: tuple(map(int, pair[0].split("."))))

@@ -22,6 +22,12 @@ def source(name):
 MODULES = sorted(m.name for m in pkgutil.walk_packages(qad.__path__, "qad."))
 EXAMPLES = [name for name in MODULES if ">>> " in source(name)]
 PAGES = sorted([*ROOT.glob("docs/*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
+SLOW = {  # pages and modules whose examples take more than a second, run at night
+    "classical.md", "ground_states.md", "implicit.md", "peps.md", "peps_finite.md", "pictures.md", "symmetric.md",
+    "which_search.md", "qad.circuit.engines.warming", "qad.interop.torch", "qad.mps.thermal.samples",
+    "qad.mps.uniform.excitations", "qad.mps.uniform.minimum", "qad.mps.uniform.state", "qad.peps.classical.models",
+    "qad.peps.search.cluster_update",
+}  # fmt: skip
 pytestmark = pytest.mark.usefixtures("registries_as_before")
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
@@ -36,11 +42,21 @@ def imported(name):
         raise
 
 
+def by_cost(names):
+    """Cases for these pages or modules, the slow ones marked."""
+    marks = [(pytest.mark.slow,) if getattr(name, "name", name) in SLOW else () for name in names]
+    return [pytest.param(name, marks=mark) for name, mark in zip(names, marks, strict=True)]
+
+
+def test_what_is_slow_is_there():
+    assert SLOW <= {page.name for page in PAGES} | set(EXAMPLES)
+
+
 def test_every_module_can_be_imported():
     assert len([name for name in MODULES if imported(name)]) > len(MODULES) - 10
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", by_cost(EXAMPLES))
 def test_docstrings(name):
     if (module := imported(name)) is None:
         pytest.skip("needs a package that is not there")
@@ -48,7 +64,7 @@ def test_docstrings(name):
     assert not failed
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+@pytest.mark.parametrize("page", by_cost(PAGES), ids=lambda p: p.name)
 def test_pages(page):
     failed, _ = doctest.testfile(str(page), module_relative=False, optionflags=FLAGS, encoding="utf-8")
     assert not failed

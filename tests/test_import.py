@@ -82,15 +82,22 @@ def test_every_floor_is_either():
     assert found == LATE | AT_ONCE | BY_NAME | UNDERGROUND
 
 
-@pytest.mark.parametrize("way", ["import qad\nqad.{}", "import qad.{}", "from qad import {}"])
+@pytest.mark.parametrize(
+    "way",
+    [
+        "import qad\nqad.{}",
+        *(pytest.param(way, marks=pytest.mark.slow) for way in ("import qad.{}", "from qad import {}")),
+    ],
+)
 def test_late_floors_come_by_every_way(way):
     lines = [f"{way.format(name)}\nassert sys.modules['qad.{name}'] is vars(qad)['{name}']" for name in sorted(LATE)]
     assert floors(loaded("import qad, sys\n" + "\n".join(lines))) >= LATE
 
 
-@pytest.mark.parametrize("name, floor", [("Circuit", "circuit"), ("PauliSum", "circuit"), ("draw", "viz")])
-def test_a_late_name_brings_its_floor(name, floor):
-    assert floor in floors(loaded(f"from qad import {name}\nimport qad\nassert qad.{name} is {name}"))
+@pytest.mark.parametrize("names, floor", [("Circuit, PauliSum", "circuit"), ("draw", "viz")])
+def test_a_late_name_brings_its_floor(names, floor):
+    same = "".join(f"\nassert qad.{name} is {name}" for name in names.split(", "))
+    assert floor in floors(loaded(f"from qad import {names}\nimport qad{same}"))
 
 
 def test_a_star_brings_everything():
@@ -107,7 +114,9 @@ def test_unknown_names_are_refused():
         _ = qad.interop.absent
 
 
-@pytest.mark.parametrize("name", ["pennylane", "qiskit", "tensornetwork"])
+@pytest.mark.parametrize(
+    "name", ["tensornetwork", *(pytest.param(name, marks=pytest.mark.slow) for name in ("pennylane", "qiskit"))]
+)
 def test_bridges_come_by_name(name):
     pytest.importorskip(name)
     assert name in dir(qad.interop)

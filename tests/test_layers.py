@@ -4,9 +4,7 @@ import ast
 import re
 import subprocess
 import sys
-import tokenize
 from functools import cache
-from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -300,14 +298,11 @@ def read_lines(source) -> list:
     return lines
 
 
-BLANK = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
-
-
 @cache
 def code_of(source):
     """The numbers of the lines of code of a module: no comments, no empty lines."""
-    tokens = [token for token in tokenize.generate_tokens(StringIO(source).readline) if token.type not in BLANK]
-    return {line for token in tokens for line in range(token.start[0], token.end[0] + 1) if line}
+    lines = [line.strip() for line in source.splitlines()]
+    return {number for number, line in enumerate(lines, 1) if line and not line.startswith("#")}
 
 
 def docstrings(tree):

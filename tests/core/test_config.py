@@ -54,8 +54,8 @@ def test_threads_are_those_of_kernels_and_of_blas():
     assert (numbers(), kernels()) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variable", ["OMP_NUM_THREADS", "QAD_NUM_THREADS"])
-@pytest.mark.sampled(1)
 def test_kernels_have_what_the_environment_says(variable):
     code = "from qad.core.threads import kernels; print(kernels())"
     plain = {name: word for name, word in os.environ.items() if not name.endswith("_NUM_THREADS")}

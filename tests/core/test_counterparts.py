@@ -45,6 +45,7 @@ def test_what_is_named_exists():
             here = getattr(here, part)
 
 
+@pytest.mark.slow
 def test_solvers_that_forget_the_error_print_it():
     """MINPACK raises an error of its own in the place of ours, which is on the terminal."""
     program = (

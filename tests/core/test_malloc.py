@@ -55,6 +55,7 @@ def test_the_first_large_gradient_and_not_the_import_makes_the_library_keep_memo
     assert said(program, **{"QAD_KEEP_MEMORY": word} if word else {}) == ["True", "True", "False", "False"]
 
 
+@pytest.mark.slow
 @counted
 def test_the_environment_switches_it_off_and_on():
     program = "import qad; print(mapped(2)); gradient(); print(mapped(3))"

@@ -169,6 +169,7 @@ def test_what_is_compiled_is_not_compiled_again(warm):
     assert err == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "silenced", [pytest.param("import qad; qad.config(messages=False)\n", marks=pytest.mark.slow), ""]
 )
@@ -177,12 +178,14 @@ def test_who_does_not_want_to_know_is_not_told(plain, tmp_path, silenced):
     assert lines_of(silenced + ALWAYS + PLAIN, tmp_path, **variables) == (plain[1][0], [])
 
 
+@pytest.mark.slow
 def test_without_a_folder_kernels_work_and_one_line_says_so(plain):
     out, err = lines_of(ALWAYS + PLAIN, "/dev/null/nowhere")
     assert out == plain[1][0]
     assert err == ["qad: " + COMPILING, "qad: " + NOT_KEPT.format("QAD_CACHE_DIR")]
 
 
+@pytest.mark.slow
 def test_without_a_compiler_there_is_nothing_to_warm_up(tmp_path):
     code = "import importlib.util as u\ninner = u.find_spec\n"
     code += "u.find_spec = lambda name, *rest: None if name == 'llvmlite' else inner(name, *rest)\n"

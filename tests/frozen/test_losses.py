@@ -81,7 +81,7 @@ def problems(name):
 
 @pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
 @pytest.mark.parametrize("name", [*EXAMPLES, *BENCHMARKS])
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 def test_frozen_equals_eager(name):
     assert not problems(name)
 

@@ -1,6 +1,7 @@
 """Implicit functions inside of each other: every kind finds its solution again where a program is replayed."""
 
 import numpy as np
+import pytest
 
 import qad
 from qad.linalg import dominant_eig, linear_solve, lowest_eig
@@ -25,6 +26,7 @@ def mean_field(h, coupling):
     return qad.fixed_point(density, np.full(5, 1 / 5), tol=1e-14)
 
 
+@pytest.mark.slow
 def test_self_consistent_field():
     qad.check_grads(mean_field, (H, np.array(0.4)), rtol=1e-6)
 

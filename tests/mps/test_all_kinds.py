@@ -109,7 +109,7 @@ ALONG_Z = {"applied"}  # a matrix that is diagonal in the basis of the sites fli
 
 @pytest.mark.parametrize("what", MEASURED)
 @pytest.mark.parametrize("kind", CHAINS)
-@pytest.mark.sampled(40)
+@pytest.mark.sampled(12)
 def test_numbers_are_those_of_the_plain_state(kind, what):
     if what in ALONG_Z and kind == "parity along x":
         with pytest.raises(ArgumentError, match="does not conserve"):
@@ -125,7 +125,7 @@ def test_numbers_are_those_of_the_plain_state(kind, what):
 
 @pytest.mark.parametrize("method", ["dmrg", "dmrg2", "lbfgs", "riemannian", "tebd", "tdvp"])
 @pytest.mark.parametrize("kind", CHAINS)
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(3)
 def test_searches_find_the_lowest_level_of_a_sector(kind, method):
     """By imaginary time, which comes near slowly, to six digits."""
     (H, conserve, sector, _), slow = CHAINS[kind], method in ("tebd", "tdvp")
@@ -134,6 +134,7 @@ def test_searches_find_the_lowest_level_of_a_sector(kind, method):
 
 
 @pytest.mark.parametrize("kind", CHAINS)
+@pytest.mark.sampled(2)
 def test_excited_states_of_a_sector(kind):
     H, conserve, sector, _ = CHAINS[kind]
     exact = levels(kind)
@@ -144,7 +145,7 @@ def test_excited_states_of_a_sector(kind):
 
 
 @pytest.mark.parametrize("kind", CHAINS)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_thermal_states(kind):
     _, conserve, _, model = CHAINS[kind]
 
@@ -166,6 +167,7 @@ def test_slopes_of_thermal_states():
     assert slopes[0] == pytest.approx(slopes[1], abs=1e-10)
 
 
+@pytest.mark.slow
 def test_parity_of_an_ising_chain_is_along_x():
     """It is found by what the operator conserves; a chain that conserves both is counted along z."""
     assert mps.ground_state(CHAINS["parity along x"][0], 4, conserve="parity").state.conserved.names == ("parity x",)

@@ -44,6 +44,7 @@ def test_a_real_start_for_a_complex_hamiltonian(method):
     assert EXACT < found.energy < EXACT + 1e-6
 
 
+@pytest.mark.slow
 def test_gradients_in_single_precision():
     """The metric was not positive."""
     found = uniform.ground_state(TURNED, 4, dtype=np.complex64, method="riemannian", starts=1)

@@ -25,6 +25,7 @@ def spin_one(n):
 
 
 @pytest.mark.parametrize("H, bond", [(ising(10, 1.5), 1), (spin_one(30), 2)], ids=["Ising, bond 1", "spin 1, bond 2"])
+@pytest.mark.sampled(1)
 def test_two_site_sweeps_do_not_converge_on_a_loss(H, bond):
     """The energy of a pair before truncation is not that of a state of this bond."""
     seen = []
@@ -60,7 +61,7 @@ def test_when_gains_have_settled(gain, before, settled):
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("flipped", [(), (3, 7)], ids=["all up", "two flipped"])
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(1)
 def test_a_start_in_the_wrong_sector_is_left(method, flipped):
     """The state of all spins up is an eigenstate, and has no gradient; it was said to be the ground state."""
     H, start = heisenberg(8), MPS.product([int(i in flipped) for i in range(8)])
@@ -91,7 +92,7 @@ def bosons(n, hopping, mu, most=3):
 
 @pytest.mark.parametrize("method", ["dmrg", "dmrg2", "lbfgs", "riemannian"])
 @pytest.mark.parametrize("below, off", [(3, 1e-4), (4, -1e-4)])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_levels_that_are_close(method, below, off):
     """Two numbers of bosons, 1e-4 apart: sweeps go slowly from one to the other, and gain little on the way."""
     dense = bosons(4, 0.1, 0.0).to_dense()
@@ -107,7 +108,7 @@ def test_levels_that_are_close(method, below, off):
 
 @pytest.mark.parametrize("unit", [1e-8, 1e-3, 1e6])
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(2)
 def test_energies_have_no_natural_unit(unit, method):
     found = ground_state(unit * heisenberg(6), 8, method)
     assert found.energy / unit == pytest.approx(-2.4935771338879, rel=1e-9)
@@ -179,8 +180,8 @@ SX, SZ = np.array([[0.0, 1.0], [1.0, 0.0]]), np.diag([1.0, -1.0])
 ISING = (-np.kron(SZ, SZ) - 0.5 * (np.kron(SX, np.eye(2)) + np.kron(np.eye(2), SX))).reshape(2, 2, 2, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method, order", [("tebd", 2), ("tebd4", 4)])
-@pytest.mark.sampled(1)
 def test_shorter_steps_are_better_until_rounding(method, order):
     H, psi = ising(8, 1.1), MPS.product([0, 1] * 4)
     exact = qad.linalg.expm(-1j * H.to_dense()) @ psi.to_dense().reshape(-1)
@@ -192,6 +193,7 @@ def test_shorter_steps_are_better_until_rounding(method, order):
     assert errors[-1] < {2: 3e-5, 4: 2e-10}[order]
 
 
+@pytest.mark.slow
 def test_two_site_variational_steps_keep_to_their_budget():
     H, psi = ising(8, 1.1), MPS.product([0, 1] * 4)
     exact = qad.linalg.expm(-1j * H.to_dense()) @ psi.to_dense().reshape(-1)
@@ -224,6 +226,7 @@ def test_imaginary_time_stays_in_range():
 # -- infinite chains ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 6))])
 def test_ground_states_of_infinite_chains_do_not_depend_on_the_seed(seed):
     """Seed 0 ended in a local minimum, -0.442762."""
@@ -267,6 +270,7 @@ def test_a_constant_does_not_change_the_search(method):
 
 
 @pytest.mark.parametrize("method", ["lbfgs", "riemannian", "dmrg", "dmrg2"])
+@pytest.mark.sampled(1)
 def test_real_searches_beside_complex_states(method):
     """The penalty of a complex state was cut to its real part."""
     H = ising(5, 1.3)

@@ -48,6 +48,7 @@ def derivatives(loss, tensors, moved):
 @pytest.mark.parametrize("bond", [0, 1, 2])
 @pytest.mark.parametrize("digits", [3, 6, 8, 9, 10, 11, 12, 13])
 @pytest.mark.parametrize("middle", [3, 4])
+@pytest.mark.sampled(10)
 def test_derivatives_at_a_weak_bond_are_right_or_refused(step, bond, digits, middle):
     x, tensors, moved = chain(bond, 10.0**-digits, middle)
     bra = mps.MPS.from_dense(x.reshape(2, 2, 2, 2))

@@ -68,6 +68,7 @@ def derivatives(f, x):
 
 
 @pytest.mark.parametrize("name, f", [pytest.param(n, real(f), id=n) for n, f in functions()])
+@pytest.mark.sampled(40)
 def test_all_kinds_of_numbers_agree(name, f):
     for x in VALUES:
         found = [derivatives(f, kind(x)) for kind in KINDS]

@@ -84,7 +84,7 @@ INSIDE = {casts.replace_nonfinite, lazy.scatter}  # no functions of NumPy's
 
 
 @pytest.mark.parametrize("f", TABLE, ids=lambda f: f.__name__)
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(4)
 def test_functions_of_one_number(f):
     TABLE[f].check()
 
@@ -105,7 +105,7 @@ def representable(f, a, b):
 
 
 @pytest.mark.parametrize("f", PAIRS, ids=lambda f: getattr(f, "__name__", f))
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 def test_functions_of_two_numbers(f):
     check_pairs(f, 7)
 

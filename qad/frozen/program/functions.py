@@ -1,7 +1,7 @@
 """What freezing knows about functions: which answer at once, which write, which shapes depend on values.
 
 Every step holds a function.  NumPy's and the operator module's are themselves; methods and attributes of arrays are
-`Method` and `Attribute`, so that they serve arrays, NumPy's scalars and Python's numbers alike.
+`NamedMethod` and `Attribute`, so that they serve arrays, NumPy's scalars and Python's numbers alike.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from qad.frozen.program.program import Step
 
 
-class Method:
+class NamedMethod:
     """The method of this name, of whatever the first argument is."""
 
     __slots__ = ("__name__",)
@@ -37,7 +37,7 @@ class Method:
         return getattr(x, self.__name__)(*args, **kwargs)
 
 
-class Attribute(Method):
+class Attribute(NamedMethod):
     """The attribute of this name."""
 
     __slots__ = ()
@@ -46,7 +46,7 @@ class Attribute(Method):
         return getattr(x, self.__name__)
 
 
-method: Callable[[str], Method] = lru_cache(maxsize=None)(Method)
+method: Callable[[str], NamedMethod] = lru_cache(maxsize=None)(NamedMethod)
 attribute: Callable[[str], Attribute] = lru_cache(maxsize=None)(Attribute)
 
 _UFUNC_OF = {
@@ -113,7 +113,7 @@ _VALUED = frozenset((
 
 def wants_numbers(fn: Callable[..., Any]) -> bool:
     """Whether integers among the further arguments are shapes, axes and the like, which a program is made for."""
-    known = type(fn) is Method or module_of(fn).startswith("numpy")
+    known = type(fn) is NamedMethod or module_of(fn).startswith("numpy")
     return known and not isinstance(fn, np.ufunc) and fn.__name__ not in _VALUED
 
 
@@ -127,7 +127,7 @@ def keeps_shape(fn: Callable[..., Any], args: Sequence[Any]) -> bool:
     if fn is operator.getitem:
         index = args[1] if type(args[1]) is tuple else (args[1],)
         return all(type(i) in (int, type(None), type(...)) or _is_fixed(i) for i in index)
-    module = "numpy" if type(fn) is Method else module_of(fn)
+    module = "numpy" if type(fn) is NamedMethod else module_of(fn)
     known = module == "numpy" or (module.startswith(_KNOWN) and not module.startswith(_BY_VALUES))
     return known and fn.__name__ not in _DENIED and (fn is not np.where or len(args) == 3)
 

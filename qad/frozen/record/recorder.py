@@ -13,7 +13,7 @@ from qad.frozen.program.functions import (
     ANSWERED,
     MUTATING,
     TRANSPARENT,
-    Method,
+    NamedMethod,
     is_of_shapes,
     keeps_shape,
     wants_numbers,
@@ -98,7 +98,7 @@ class Recorder:
             self.steps.append(Step(fn, template, keywords, Var(kind="other")))
             self.writes = True
             return None
-        if fn.__class__ in (Method, type(np.sum)) and any(value is x for x in values[1:]):
+        if fn.__class__ in (NamedMethod, type(np.sum)) and any(value is x for x in values[1:]):
             self._refuse_out(fn)
         return self._result(value, fn, template, keywords, keeps_shape(fn, args))
 
@@ -188,7 +188,7 @@ class Recorder:
         return self.step(fn, args, kwargs, args[0] if fn in MUTATING else None)
 
     def _refuse_out(self, fn):
-        name = f"{'x' if type(fn) is Method else 'np'}.{fn.__name__}"
+        name = f"{'x' if type(fn) is NamedMethod else 'np'}.{fn.__name__}"
         self.refuse(f"an array for the result of {name} is not recorded in this place: write y[...] = {name}(...)")
 
     def function(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:

@@ -31,6 +31,7 @@ def test_derivatives(case):
     case.check()
 
 
+@pytest.mark.slow
 def test_circuits_begin_in_chains():
     """By chains, networks and amplitudes as from the dense state; values and gradients, real tensors too."""
     for psi in (1.3 * PHI, qad.mps.MPS.random(3, 2, dtype=float, seed=4)):

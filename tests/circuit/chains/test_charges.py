@@ -57,7 +57,7 @@ def circuit(n=7, modulo=99, seed=0, dtype=complex):
 
 @pytest.mark.parametrize("dtype, tol", [(complex, 1e-12), (np.complex64, 1e-4)])
 @pytest.mark.parametrize("conserve, modulo", [("N", 99), ("Sz", 99), ("parity", 2), (("N", "parity"), 99)])
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 def test_the_state_is_that_of_the_ordinary_chain(conserve, modulo, dtype, tol):
     c = circuit(modulo=modulo, dtype=dtype)
     found, plain = c.mps(conserve=conserve), c.mps()
@@ -196,7 +196,7 @@ MEASURED = {
 
 
 @pytest.mark.parametrize("what, conserve", [*((what, "N") for what in MEASURED), ("sum", "parity")])
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 def test_derivatives_are_those_of_the_ordinary_chain(what, conserve):
     value, found = qad.value_and_grad(lambda t: MEASURED[what](ansatz(t).mps(conserve=conserve)))(THETA)
     expected, slope = qad.value_and_grad(lambda t: MEASURED[what](ansatz(t).mps()))(THETA)

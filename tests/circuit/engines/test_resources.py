@@ -19,6 +19,7 @@ def layers(n, depth, engine="auto"):
     return c, lambda theta: c.with_parameters(theta).expectation(H)
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("depth", [10, 100])
 def test_a_gradient_takes_three_states(depth):

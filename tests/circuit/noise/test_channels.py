@@ -68,7 +68,7 @@ def ours(p, channel, theta=0.4, **options):
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", MIXTURES)
 @pytest.mark.parametrize("p", RATES)
-@pytest.mark.sampled(16)
+@pytest.mark.sampled(8)
 def test_derivatives_by_rates_of_mixtures_are_those_of_the_channel(name, p, engine):
     channel, others = MIXTURES[name]
 

@@ -113,6 +113,7 @@ def test_an_opaque_gate_of_openqasm_that_is_not_used():
 @pytest.mark.parametrize(
     "name", ["none", "one", "two", "five", "adjoint of five", "controlled", "Grover", "identities"]
 )
+@pytest.mark.sampled(3)
 def test_global_phases_of_pennylane(name):
     qml = pytest.importorskip("pennylane", reason="the optional package pennylane is not installed")
     from qad.interop.pennylane import from_pennylane

@@ -136,6 +136,7 @@ def by_hand(c, choices):
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("make", [long, lambda engine: every_gate(engine, complex)], ids=["long", "every gate"])
+@pytest.mark.sampled(2)
 def test_states_are_those_of_what_was_taken(make, engine):
     found = make(engine)
     expected = by_hand(found.circuit, found.choices[:40])
@@ -143,6 +144,7 @@ def test_states_are_those_of_what_was_taken(make, engine):
     np.testing.assert_allclose(overlaps, 1, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_batches_in_pieces(monkeypatch):
     """What becomes of a trajectory depends on no batch."""
     whole = long("numpy")

@@ -83,6 +83,7 @@ def orders(f, x, t):
 
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
+@pytest.mark.sampled(4)
 def test_all_orders_are_those_of_the_steps(n, dtype, monkeypatch):
     c, H = written(n, dtype), observable(n)
     x, t = RNG.normal(size=(2, len(c.parameters)))

@@ -142,6 +142,7 @@ def energy_of(c):
     return c.expectation(H)
 
 
+@pytest.mark.slow
 def test_a_pool_of_processes():
     rng = np.random.default_rng(2)
     c = next(c for name, c in circuits() if name == "plain")

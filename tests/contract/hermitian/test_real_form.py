@@ -198,8 +198,8 @@ def test_check_sees_a_form_that_is_not_real():
         qad.einsum("i,ij,j->", x, skew, x, check=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("capped, most", [(False, 2.2e7), (True, 1.28e7)])
-@pytest.mark.sampled(1)
 def test_cost_of_a_sandwich(counter, capped, most):
     terms, shapes = sandwich(16, 32, 5, capped)
     operands = operands_for(np.random.default_rng(0), shapes)

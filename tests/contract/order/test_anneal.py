@@ -31,6 +31,7 @@ def graph(vertices):
 
 
 @pytest.mark.parametrize("count", [6, 7, 9])
+@pytest.mark.sampled(1)
 def test_small_networks_reach_their_optimum(count):
     """Open and closed ones, labels in three operands among them, few operands variable.
 

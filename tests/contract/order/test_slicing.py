@@ -67,6 +67,7 @@ def problem(seed, count, kind=complex, **options):
 
 @pytest.mark.parametrize("count", [2, 4, 6])
 @pytest.mark.parametrize("closed", [True, False])
+@pytest.mark.sampled(3)
 def test_slices_equal_the_whole(counter, count, closed):
     for seed in range(3):
         text, shapes, variables, chosen, loss = problem(seed, count, closed=closed, hyper=True, repeat=True)
@@ -88,6 +89,7 @@ def test_slices_equal_the_whole(counter, count, closed):
 
 
 @pytest.mark.parametrize("text", ["ab,bc,cd,da->", "ab,bc,cd->ad", "aab,bc,c->", "xab,bc,xca->x", "ab,ba->", "aab->b"])
+@pytest.mark.sampled(3)
 def test_all_orders(text):
     rng = np.random.default_rng(0)
     terms = text.split("->")[0].split(",")

@@ -48,7 +48,7 @@ def matrices(rng, kind, *shapes):
 
 @pytest.mark.parametrize("kind", [np.dtype("D"), np.dtype("f")], ids=str)
 @pytest.mark.parametrize("form", range(4))
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 def test_products_in_blocks(kind, form, compiled):
     rng = np.random.default_rng(0)
     for m, k, n in SHAPES:
@@ -110,6 +110,7 @@ def test_a_network_of_stacks_uses_them(monkeypatch):
         np.testing.assert_allclose(found[number], cotangent, rtol=0, atol=1e-11)
 
 
+@pytest.mark.slow
 def test_a_frozen_function_may_be_the_first_that_compiles(monkeypatch, tmp_path):
     """What the compiler reads and writes is not the function's."""
     from qad.contract.run import compiled

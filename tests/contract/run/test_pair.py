@@ -51,6 +51,7 @@ def random_pair(rng):
 
 
 @pytest.mark.parametrize("seed", range(4))
+@pytest.mark.sampled(2)
 def test_equals_numpy(seed):
     rng = np.random.default_rng(seed)
     for _ in range(200):

@@ -51,6 +51,7 @@ def test_without_the_folder_results_are_the_same(tmp_path):
     assert not found, found[0]
 
 
+@pytest.mark.slow
 def test_without_the_folder_nothing_of_it_is_loaded():
     code = "import sys, qad; qad.grad(lambda x: x * x)(2.0); print(*[m for m in sys.modules if 'core.fast.' in m])"
     assert without(code).split() == []

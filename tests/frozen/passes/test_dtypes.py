@@ -51,12 +51,13 @@ def check(f, name):
 
 
 @pytest.mark.parametrize("ufunc", [u for u in UFUNCS if u.nin == 1], ids=lambda u: u.__name__)
+@pytest.mark.sampled(16)
 def test_functions_of_one_operand(ufunc):
     check(ufunc, ufunc.__name__)
 
 
 @pytest.mark.parametrize("fn", BINARY, ids=lambda fn: fn.__name__)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 def test_functions_of_two_operands(fn):
     check(lambda x: fn(x, x), f"{fn.__name__}(x, x)")
     for c in CONSTANTS:

@@ -121,7 +121,7 @@ WHERE_CUT = {  # the place of a cut is a number, which a frozen program may not 
 
 @pytest.mark.parametrize("gap", [1.0, 1e-2, 2e-3, 1e-3, *GAPS[1:], 1e-14])
 @pytest.mark.parametrize("pair", BY_HAND.values(), ids=BY_HAND)
-@pytest.mark.sampled(20)
+@pytest.mark.sampled(12)
 def test_products_of_factors_by_hand_are_right_at_every_gap(pair, gap):
     f, right = pair
     a = near(gap)
@@ -133,7 +133,7 @@ def test_products_of_factors_by_hand_are_right_at_every_gap(pair, gap):
 @pytest.mark.parametrize("gap", [1e-7, 0.0])
 @pytest.mark.parametrize("nest", MANY)
 @pytest.mark.parametrize("name", BY_HAND)
-@pytest.mark.sampled(16)
+@pytest.mark.sampled(8)
 def test_products_of_factors_by_hand_are_right_in_every_nest(name, nest, gap):
     (f, right), a = BY_HAND[name], near(gap)
     expected = (NESTS["hvp"] if nest == "frozen" else MANY[nest])(right, a)

@@ -85,7 +85,7 @@ CASES += [
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-@pytest.mark.sampled(48)
+@pytest.mark.sampled(16)
 def test_derivatives(case):
     qad.check_grads(case.f, case.point, rtol=1e-7)
 

@@ -46,6 +46,7 @@ def test_anderson_is_faster():
 
 
 @pytest.mark.parametrize("method", ["anderson", "plain"])
+@pytest.mark.sampled(1)
 def test_derivatives_of_a_function_that_is_not_holomorphic(method):
     def solution(w, b):
         return fixed_point(layer, np.zeros(4, complex), w, b, method=method, tol=1e-15)
@@ -179,6 +180,7 @@ def test_a_norm_of_ones_own_decides_when_to_stop(method):
         assert reports[0].iterations <= reports[1].iterations + 2
 
 
+@pytest.mark.slow
 def test_the_norm_of_ones_own_is_that_of_the_distance_too():
     far = Report()
 

@@ -64,7 +64,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 def test_derivatives(case):
     case.check()
 

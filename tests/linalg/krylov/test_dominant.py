@@ -56,6 +56,7 @@ def test_with_both_vectors_the_gradient_of_the_value_takes_no_solve():
 
 
 @pytest.mark.parametrize("side", ["right", "left", "both"])
+@pytest.mark.sampled(2)
 def test_derivatives(side):
     qad.check_grads(lambda a: dominant_eig(lambda v: a @ v, V0, side), (A,))
 
@@ -168,6 +169,7 @@ def energy_and_vector(h, **how):
 
 
 @pytest.mark.parametrize("preconditioner", [None, lambda v: v / (LEVELS + 8)])
+@pytest.mark.sampled(1)
 def test_lobpcg_agrees_with_lanczos(preconditioner):
     h, v = (np.random.default_rng(s).standard_normal((40, 40, 2)) @ [1, 1j] for s in (0, 1))
     h, v = h + h.conj().T, v + v.conj().T

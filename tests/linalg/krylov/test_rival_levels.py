@@ -20,6 +20,7 @@ def unit(*places):
 
 @pytest.mark.parametrize("start", [unit(50), unit(*range(40, 60)), unit(98)])
 @pytest.mark.parametrize("method", ["lanczos", "lobpcg"])
+@pytest.mark.sampled(3)
 def test_a_start_in_an_invariant_subspace_does_not_give_its_level(start, method):
     """51 for 1, once; the vector's phase cannot be fixed by such a start, so that nothing is returned."""
     with pytest.raises(ArgumentError, match="orthogonal to the eigenvector"):
@@ -40,6 +41,7 @@ def test_a_level_at_zero_is_found():
 
 
 @pytest.mark.parametrize("method", ["lanczos", "lobpcg"])
+@pytest.mark.sampled(1)
 def test_the_energy_of_a_degenerate_level_has_a_value_and_no_derivative(method):
     def energy(h):
         return lowest_eig(h, ONES, method=method)[0]

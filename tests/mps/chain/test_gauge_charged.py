@@ -59,6 +59,7 @@ def test_derivatives_are_those_of_the_ordinary_state(loss, name):
         np.testing.assert_allclose(one, two, atol=1e-10)
 
 
+@pytest.mark.slow
 def test_second_derivatives():
     psi, H = random("second neighbours", bond=3)
     qad.check_grads(lambda x: LOSSES["canonical"](x, H), (psi,), order=2)

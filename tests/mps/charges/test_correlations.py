@@ -18,6 +18,7 @@ def matrices(psi, dtype=complex, seed=0):
 
 @pytest.mark.parametrize("dtype", [float, complex])
 @pytest.mark.parametrize("name", CHAINS)
+@pytest.mark.sampled(4)
 def test_local_numbers(name, dtype):
     psi = 3.0 * random(name, dtype)[0]
     plain = psi.without_symmetry()

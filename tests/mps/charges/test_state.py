@@ -55,6 +55,7 @@ def test_gradient_of_the_energy(name):
         np.testing.assert_allclose(one, two, atol=1e-13)
 
 
+@pytest.mark.slow
 def test_second_order():
     psi, H = random("second neighbours")
     qad.check_grads(lambda x: energy(x, H), (psi,), order=2)
@@ -62,6 +63,7 @@ def test_second_order():
 
 @pytest.mark.parametrize("size", [1, 2])
 @pytest.mark.parametrize("name", CHAINS)
+@pytest.mark.sampled(4)
 def test_effective_operators(name, size):
     """Every matrix element between centres is that of the whole states."""
     psi, H = random(name)

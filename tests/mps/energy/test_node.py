@@ -129,6 +129,7 @@ def test_many_gradients_of_one_evaluation():
     np.testing.assert_allclose(curvature[2], (moved[0][2] - moved[1][2]) / (2 * step), atol=1e-8)
 
 
+@pytest.mark.slow
 def test_memory_of_the_gradient_is_linear():
     def peak(n):
         psi, H = MPS.random(n, 8, seed=0), heisenberg(n)

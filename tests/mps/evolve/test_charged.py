@@ -28,7 +28,7 @@ def vector(state):
 @pytest.mark.parametrize("dtype", [float, complex])
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", CHAINS)
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(5)
 def test_against_exponentials_and_ordinary_states(name, method, dtype, imaginary):
     psi, H = random(name, dtype)
     if method in ("tebd", "tebd4") and name in ("second neighbours", "ring"):

@@ -29,7 +29,7 @@ def loss(x, time, psi, model, method="tebd", steps=2, **how):
 @pytest.mark.parametrize("imaginary", [False, True])
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(1)
 def test_against_differences_and_ordinary_states(kind, method, imaginary):
     """By a coupling, the time and the state, which is not normalised."""
     model, n, how = KINDS[kind]
@@ -45,7 +45,7 @@ def test_against_differences_and_ordinary_states(kind, method, imaginary):
 
 @pytest.mark.parametrize("bond", [5, 64])
 @pytest.mark.parametrize("method", ["tebd", "tebd4", "tdvp2"])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_sectors_that_open(method, bond):
     """From a product state on, cut and uncut."""
     neel, of = MPS.product([0, 1] * 4, conserve="Sz"), {"model": lambda x: qad.mps.xxz(8, x), "method": method}
@@ -57,7 +57,7 @@ def test_sectors_that_open(method, bond):
 @pytest.mark.parametrize("method", ["tdvp", "tdvp2"])
 @pytest.mark.parametrize("x", [0.0, 0.4])
 @pytest.mark.parametrize("kind", ["dense", "Sz"])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_terms_beyond_neighbours(kind, x, method):
     """Their coupling may be zero; bonds get room for what they lead to.
 

@@ -54,6 +54,7 @@ def test_operators_beyond_neighbours():
         evolve(NEEL, ring, 0.4, 8, "tebd")
 
 
+@pytest.mark.slow
 def test_imaginary_time_and_truncation():
     H = heisenberg(8)
     found = evolve(MPS.product([0, 1] * 4), H, 30.0, 60, "tdvp2", imaginary=True)

@@ -95,6 +95,7 @@ def test_bonds_that_grow(method):
 
 
 @pytest.mark.parametrize("imaginary", [False, True])
+@pytest.mark.sampled(1)
 def test_second_derivatives_where_bonds_hold_every_state(imaginary):
     """By couplings, also where they are zero; and of a gradient along a direction."""
 
@@ -108,6 +109,7 @@ def test_second_derivatives_where_bonds_hold_every_state(imaginary):
     np.testing.assert_allclose(qad.jvp(qad.grad(pulses), (p,), (np.ones(6),))[1], found.sum(1), rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_states_are_stored_at_distances_that_fit_into_memory(monkeypatch):
     """None is found by a step back, which would divide by what a step forward has just made; some are made again."""
     kept = []
@@ -219,6 +221,7 @@ def test_a_frozen_gradient_says_what_to_write():
 
 
 @pytest.mark.parametrize("method, conserve", [("tdvp2", None), ("tebd", None), ("tebd", "Sz")])
+@pytest.mark.sampled(1)
 def test_states_found_again_in_other_bases_of_their_bonds(method, conserve, monkeypatch):
     """Equal Schmidt values leave the basis to rounding: slopes are turned into that of the state found again."""
     psi = MPS.product([0, 1, 0, 1, 1, 0], conserve=conserve)

@@ -159,21 +159,22 @@ def test_none_is_refused_from_product_states(model, start, by):
         ("xxz", "up", "start", False),
     ],
 )
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_the_adjoint_chain_agrees_with_exact_states(model, start, by, imaginary):
     """A `cutoff` that is given keeps short chains from their amplitudes: they go the way of those of any length."""
     check(model, start, 6, by, imaginary, {"cutoff": 1e-18}, dense=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model, start, by", [("xxz", "up", "start"), ("j1j2", "up", "start"), ("j1j2", "neel", "time")]
 )
-@pytest.mark.sampled(1)
 def test_chains_of_more_than_twelve_sites(model, start, by):
     """Terms beyond neighbours were up to 1.5e-4 off there, and states that stay what they are refused."""
     check(model, start, 14, by, how={"time": 0.2, "steps": 2})
 
 
+@pytest.mark.slow
 def test_a_state_that_changes_leave_as_it_is_has_a_derivative_of_zero():
     """The adjoint state is exactly zero there; it was cut to nothing."""
 
@@ -225,6 +226,7 @@ def test_sixteen_sites(model, start, by):
     check(model, start, 16, by)
 
 
+@pytest.mark.slow
 def test_a_coupling_that_breaks_a_symmetry_of_a_long_chain():
     """All spins up stay up; two spins far apart turn together where the couplings of X and Y differ."""
 
@@ -251,7 +253,7 @@ def test_fidelity_and_entropy_after_terms_beyond_neighbours():
 
 
 @pytest.mark.parametrize("seed", range(8))
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 def test_random_programs(seed):
     model, start, n, by, imaginary, how = drawn(seed, 8)
     check(model, start, n, by, imaginary, how)
@@ -263,6 +265,7 @@ def test_random_programs_of_more_sites(seed):
     check(*drawn(seed, 16))
 
 
+@pytest.mark.slow
 def test_the_products_of_a_gradient_are_in_proportion_to_those_of_the_value(monkeypatch):
     """Of effective operators: as many for each of nine steps as for each of three, and few times the value's."""
     counted, extend = [], qad.mps.search.lanczos.Krylov.extend

@@ -88,7 +88,7 @@ def check(seed):
 
 
 @pytest.mark.parametrize("seed", range(16))
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 def test_any_range_from_any_state(seed):
     check(seed)
 
@@ -116,6 +116,7 @@ def test_second_neighbours_move_a_product_state():
     assert found.projection_error < 1e-7
 
 
+@pytest.mark.slow
 def test_a_cylinder_from_a_product_state():
     """Terms reach over four sites; it was of first order in the step, and off by 1e-3."""
     H = OpSum(9)

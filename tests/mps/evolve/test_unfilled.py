@@ -86,7 +86,7 @@ def program(seed, cutoff=1e-24):
 
 @pytest.mark.parametrize("cutoff", [1e-24, None])
 @pytest.mark.parametrize("seed", UNFILLED + FILLED)
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(4)
 def test_right(seed, cutoff):
     """Also where changes at different times lead to directions that the state has not."""
     chain, dense, args = program(seed, cutoff)

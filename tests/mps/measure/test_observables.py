@@ -124,6 +124,7 @@ def test_the_gradient_is_the_projected_residual():
 
 @PERIODIC
 @DTYPE
+@pytest.mark.sampled(1)
 def test_derivatives(dtype, periodic):
     psi = MPS.random(5, 2, dtype=dtype, seed=3, periodic=periodic)
     phi = MPS.random(5, 3, dtype=dtype, seed=4, periodic=periodic)
@@ -150,6 +151,7 @@ def test_product_states_have_finite_gradients():
 
 
 @pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
+@pytest.mark.sampled(1)
 def test_long_chains_do_not_overflow(scale):
     n = 1000
     psi, H = MPS.random(n, 4, seed=1), ising(n, 1.0)

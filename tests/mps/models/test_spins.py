@@ -102,6 +102,7 @@ def test_operator_bonds_are_small():
     assert blbq(6, 0.3).bond == aklt(6).bond == 10
 
 
+@pytest.mark.slow
 def test_spins_one_conserve_their_magnetisation():
     """Their quadrupoles were written as real combinations of parts that add opposite charges, and refused."""
     found = ground_state(aklt(8), conserve="Sz")

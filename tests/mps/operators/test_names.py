@@ -8,6 +8,7 @@ from qad import mps
 from qad.core.errors import ArgumentError
 
 
+@pytest.mark.slow
 def test_names_work_in_infinite_chains():
     """<X> of the Ising chain at g = 2 by P. Pfeuty (1970), which is the derivative of the energy by the field."""
     state = mps.uniform.ground_state(mps.uniform.ising(2.0), 12, cell=1).state

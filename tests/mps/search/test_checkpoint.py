@@ -44,7 +44,7 @@ def test_a_search_goes_on_where_it_stopped(tmp_path, method):
 @pytest.mark.parametrize("conserve", [None, "Sz"])
 @pytest.mark.parametrize("steps", [2000, 2], ids=["finished", "interrupted"])
 @pytest.mark.parametrize("method", ["dmrg2", "dmrg", "lbfgs", "riemannian", "tdvp"])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_a_larger_bond_goes_on_growing(tmp_path, method, steps, conserve):
     """A search that takes the end of the one of bond 2 for its own is wrong by more than 1e-3."""
     H, options = heisenberg(4), {"checkpoint": tmp_path / "search.npz", "conserve": conserve}
@@ -185,8 +185,8 @@ def test_crafted_entries_are_refused_in_one_sentence(tmp_path, conserve, entry, 
     assert path.read_bytes() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("conserve", [None, "Sz"])
-@pytest.mark.sampled(1)
 def test_charges_and_legs_of_a_crafted_file_are_refused(tmp_path, conserve):
     path = tmp_path / "search.npz"
     ground_state(heisenberg(4), 4, checkpoint=path, maxiter=2, conserve=conserve)

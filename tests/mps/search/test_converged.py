@@ -124,6 +124,7 @@ def test_degenerate_ground_states_of_pieces(conserve):
     assert [first.energy, second.energy] == pytest.approx([-np.sqrt(2)] * 2, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_close_excited_levels_are_told_apart():
     """The third level, -3.35772962, was passed over for the fourth, 2.8e-4 above it, whose variance is 1e-12."""
     H = OpSum(7)
@@ -207,6 +208,7 @@ def test_slow_polishing_ends(H, energy):
     assert found.energy <= energy * (1 - 1e-9)
 
 
+@pytest.mark.slow
 def test_a_probe_that_cannot_be_passed_is_no_convergence(monkeypatch):
     """All sweeps are spent before what a probe found could be polished, or every probe finds more."""
     found = ground_state(heisenberg(16), 8, "dmrg", conserve="Sz", maxiter=8)
@@ -223,8 +225,8 @@ def refusing(watch, *args, **options):
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("conserve", [None, "Sz"])
-@pytest.mark.sampled(1)
 def test_a_probe_costs_a_sweep_of_pairs_and_one_of_sites(monkeypatch, conserve):
     """Where a cut takes nothing away that matters."""
     seen = []

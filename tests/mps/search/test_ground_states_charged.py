@@ -202,7 +202,7 @@ def kitaev(n, t, gap, mu):
 
 @pytest.mark.parametrize("mu", [0.8, 2.6], ids=["topological", "trivial"])
 @pytest.mark.parametrize("parity", [0, 1])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_kitaev_chain_against_free_fermions(mu, parity):
     """The vacuum of Bogoliubov's quasiparticles is even where det(A + B) > 0; the other parity has the lowest one."""
     H, matrix = kitaev(14, 1.0, 0.7, mu)

@@ -26,7 +26,7 @@ from tests.mps.surroundings import Environments
     ],
     ids=str,
 )
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 def test_exact_energies(H, bond, exact, tolerance):
     result = ground_state(H, bond=bond, method="lbfgs", seed=1)
     assert result.energy == pytest.approx(exact, rel=tolerance)
@@ -54,7 +54,7 @@ SOLVED += [
 
 
 @pytest.mark.parametrize("method, H, bond, exact, tolerance", SOLVED, ids=lambda x: x if isinstance(x, str) else "")
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(4)
 def test_every_method_finds_exact_energies(method, H, bond, exact, tolerance):
     if method == "tebd" and exact == -3.651093408937:
         with pytest.raises(ArgumentError, match="neighbours"):
@@ -80,8 +80,8 @@ def test_complex_hamiltonians(method):
     assert result.state.dtype == complex
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["riemannian", "dmrg2", "dmrg"])
-@pytest.mark.sampled(1)
 def test_spin_one(method):
     assert ground_state(qad.mps.aklt(8), 4, method, seed=2).energy == pytest.approx(-2 / 3 * 7, abs=1e-9)
     H = heisenberg(6, spin=1)
@@ -109,6 +109,7 @@ def applied(H, x):
     return x.reshape(-1)
 
 
+@pytest.mark.slow
 def test_methods_agree_on_the_best_state_of_a_small_bond():
     H = heisenberg(16)
     energies = [ground_state(H, 8, method, tol=1e-12).energy for method in ("riemannian", "dmrg", "dmrg2", "lbfgs")]
@@ -273,6 +274,7 @@ def test_dtypes_that_cannot_hold_the_ground_state(dtype, options):
             ground_state(heisenberg(4), bond=4, dtype=float, excluded=found.state)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("charged", [False, True])
 def test_imaginary_time_has_room_for_terms_beyond_neighbours(monkeypatch, charged):
     """From a product state it stood still at <H>, with a variance of 1.25, until a probe led on."""

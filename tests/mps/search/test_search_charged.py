@@ -19,7 +19,7 @@ def exact(name):
 @pytest.mark.parametrize("dtype", [float, complex])
 @pytest.mark.parametrize("method", METHODS[:4])
 @pytest.mark.parametrize("name", CHAINS)
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(3)
 def test_the_lowest_state(name, method, dtype):
     start, H = random(name, dtype, bond=64)
     found = ground_state(H, 64, method, start=start)
@@ -30,8 +30,8 @@ def test_the_lowest_state(name, method, dtype):
     assert np.isfinite(found.gradient_norm) == (method in ("lbfgs", "riemannian"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["spin 1", "electrons"])
-@pytest.mark.sampled(1)
 def test_imaginary_time(name):
     start, H = random(name, bond=4)
     found = ground_state(H, 64, "tdvp", start=start)
@@ -94,7 +94,7 @@ def test_single_sites_choose_the_sectors_of_truncated_bonds():
 
 @pytest.mark.parametrize("method", ["dmrg2", "dmrg", "lbfgs", "riemannian"])
 @pytest.mark.parametrize("name", ["ring", "t-J"])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_excited_states(name, method):
     spectrum, below = exact(name), []
     for k in range(3 if method == "dmrg2" else 2):
@@ -105,6 +105,7 @@ def test_excited_states(name, method):
         below.append(found.state)
 
 
+@pytest.mark.slow
 def test_excluded_states_of_other_sectors_are_no_matter():
     H = qad.mps.heisenberg(6)
     other = ground_state(H, 8, "dmrg2", conserve="Sz", sector=2).state
@@ -145,6 +146,7 @@ def test_a_search_goes_on_where_it_stopped(tmp_path, method):
     assert third.energy == pytest.approx(second.energy, abs=error) and "maxiter" in third.message
 
 
+@pytest.mark.slow
 def test_a_resumed_search_is_the_same_search(tmp_path):
     """It remembers bond, mixing and phase: energies go on as if it had never stopped."""
     H, path = qad.mps.j1j2(10, 1.0, 0.3), tmp_path / "search.npz"

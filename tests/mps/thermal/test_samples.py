@@ -32,6 +32,7 @@ def test_errors_of_few_samples():
     assert standard_error(np.ones(5)) == 0.0
 
 
+@pytest.mark.slow
 def test_second_neighbours_alone():
     """Product states do not stand still: 0.017 was found for -0.8565."""
     H = qad.mps.j1j2(6, 0.0, 1.0)

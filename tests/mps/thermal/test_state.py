@@ -30,7 +30,7 @@ def exact(H, beta, observable=None):
     "H, beta",
     [(ISING, 0.0), (ISING, 1.0), (HEISENBERG, 2.0), (heisenberg(9), 2.0), (J1J2, 1.0), (ISING + 50.0 * ONE, 1.0)],
 )
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 def test_against_diagonalisation(H, beta):
     found, observable = thermal_state(H, beta), ising(len(H), 0.3)
     log_z, mean, _, other = exact(H, beta, observable)
@@ -50,6 +50,7 @@ def test_energies_and_specific_heats_are_derivatives():
     assert slope == pytest.approx(beta * exact(ising(3, 1.2), beta, field)[3], abs=1e-9)
 
 
+@pytest.mark.slow
 def test_the_norm_that_imaginary_time_gives():
     """Of plain states and of symmetric ones, by every method; near 0 in real time."""
     neel, H = qad.mps.MPS.random(6, 8, conserve="Sz", seed=1), heisenberg(6)
@@ -62,8 +63,8 @@ def test_the_norm_that_imaginary_time_gives():
             assert qad.mps.evolve(psi, H, 0.4, 2, method).log_norm == pytest.approx(0.0, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("H", [heisenberg(4), j1j2(4, 1.0, 0.5)], ids=["neighbours", "beyond"])
-@pytest.mark.sampled(1)
 def test_samples(H):
     """The mean of many, and that the chain of measurements keeps the ensemble: started in it, it stays."""
     found = metts(H, 1.0, 60, seed=3, steps=3)

@@ -34,6 +34,7 @@ def test_onsager_with_two_derivatives(beta, chi, symmetry, digits):
 
 
 @pytest.mark.parametrize("symmetry", ["c4v", None])
+@pytest.mark.sampled(1)
 def test_the_ordered_phase_with_a_rim_that_chooses(symmetry):
     how = {"chi": 12, "symmetry": symmetry, "boundary": [1.0, 0.0]}
     found = classical.thermodynamics(lambda b: partition_function(classical.ising(b), **how), 0.5)
@@ -57,6 +58,7 @@ def test_every_temperature_by_default(beta):
     assert heat == pytest.approx(-(beta**2) * slope, rel=1e-3, abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("symmetry", ["c4v", pytest.param(None, marks=pytest.mark.slow)])
 def test_the_critical_point_by_default(symmetry):
     """What is left is of the finite chi: the environment itself has settled."""
@@ -68,6 +70,7 @@ def test_the_critical_point_by_default(symmetry):
     assert report.residual < 1e-9
 
 
+@pytest.mark.slow
 def test_one_of_several_colours():
     """Coexisting phases of Potts and clock models, against differences of the same call."""
     for model, x in (
@@ -108,11 +111,12 @@ def test_the_critical_point():
         (classical.ising(-0.3), onsager(0.3), 16, 1e-11),
     ],
 )
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 def test_solved_models(tensor, exact, chi, error):
     assert partition_function(tensor, chi) == pytest.approx(exact, abs=error)
 
 
+@pytest.mark.slow
 def test_dimers_of_two_weights():
     """Half of all dimers lie flat where weights are equal, and ln Z rises by their share."""
     slope = qad.grad(lambda x: partition_function(classical.dimers(x, 1.0), chi=12, tol=1e-9))(1.0)
@@ -153,6 +157,7 @@ def test_corners_of_few_states(symmetry):
 
 
 @pytest.mark.parametrize("method, beta", [("trg", 0.35), ("hotrg", 0.5)])
+@pytest.mark.sampled(1)
 def test_coarse_graining(method, beta):
     found = classical.thermodynamics(
         lambda b: partition_function(classical.ising(b), chi=6, method=method, steps=14), beta
@@ -199,8 +204,8 @@ def test_what_does_not_fit_is_refused(call, message):
         call()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("c, chi, close", [(4.0, 32, 1e-12), (4.0, 16, 1e-12), (2.5, 16, 3e-7)])
-@pytest.mark.sampled(1)
 def test_derivatives_of_the_ordered_six_vertex_model(c, chi, close):
     """The sum of both ordered phases is no isolated environment, and has no derivatives: one of them is chosen."""
     exact = ordered_six_vertex

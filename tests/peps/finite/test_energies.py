@@ -31,7 +31,7 @@ def difference(a, b):
         (4, 4, False, float, 16),
     ],
 )
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 def test_energy_and_gradient_are_those_of_the_dense_state(rows, columns, cylinder, dtype, chi):
     state = finite.FinitePEPS.random(rows, columns, bond=2, dtype=dtype, cylinder=cylinder, seed=1)
     terms = spin_terms(rows, columns, cylinder, dtype)
@@ -65,6 +65,7 @@ def test_derivatives_by_couplings_and_of_second_order():
     qad.check_grads(loss, (flat, np.array(0.7)), rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_cut_boundaries_have_the_gradient_of_what_they_compute():
     state, other = (finite.FinitePEPS.random(4, 4, bond=2, seed=s) for s in (1, 5))
     terms = bonds_of(J1J2, 4, 4)

@@ -29,7 +29,7 @@ def bonds(operator, rows, columns, ring=False):
 
 @pytest.mark.parametrize("dtype", [float, complex])
 @pytest.mark.parametrize("cylinder", [False, True])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_it_is_that_of_all_amplitudes(dtype, cylinder):
     """For terms that are not symmetric in their two sites, one of which is named before the upper one."""
     state = finite.FinitePEPS.random(2, 3, 2, seed=1, dtype=dtype, cylinder=cylinder)
@@ -40,6 +40,7 @@ def test_it_is_that_of_all_amplitudes(dtype, cylinder):
     assert finite.variance(state, terms, chi) == pytest.approx(exactly(state, terms), rel=1e-10)
 
 
+@pytest.mark.slow
 def test_models_and_larger_lattices():
     state, model = finite.FinitePEPS.random(3, 3, 2, seed=0), peps.heisenberg()
     written = bonds(model.terms[0].operator, 3, 3)

@@ -27,6 +27,7 @@ def test_fields_and_bonds_are_weighed_rightly():
     assert peps.energy(peps.simple_update(ferro, 2, steps=((0.5, 60),)), ferro, chi=4) == pytest.approx(-2, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_the_transverse_ising_model_beyond_its_transition():
     state = peps.simple_update(peps.ising(3.6), bond=2)
     best = -3.7515893  # of one site of bond 2 with all symmetries

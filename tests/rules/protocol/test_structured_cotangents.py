@@ -95,6 +95,7 @@ def test_twenty_entries_make_one_array(monkeypatch):
     np.testing.assert_allclose(g, expected)
 
 
+@pytest.mark.slow
 def test_a_long_loop_over_entries_is_linear():
     def loop(n):
         g = qad.grad(lambda x: sum(x[i] * 2.0 for i in range(n)))(np.ones(n))

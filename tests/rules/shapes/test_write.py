@@ -284,6 +284,7 @@ class Watchman:
     lambda f: qad.hvp(f, (0.9,), (1.0,)),
     lambda f: qad.grad(qad.grad(f))(0.9),
 ])  # fmt: skip
+@pytest.mark.sampled(2)
 def test_the_cost_of_a_write_does_not_grow_with_the_buffer(transform):
     """Between two writes of a hundred nothing of the size of the buffer is allocated, in no pass."""
 
