@@ -49,7 +49,7 @@ def by_cost(names):
 
 
 def test_what_is_slow_is_there():
-    assert SLOW <= {page.name for page in PAGES} | set(EXAMPLES)
+    assert {page.name for page in PAGES} | set(EXAMPLES) >= SLOW
 
 
 def test_every_module_can_be_imported():
