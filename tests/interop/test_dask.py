@@ -50,6 +50,7 @@ def test_what_tasks_share_is_scattered_once(client, monkeypatch):
     assert at_once(client) == 2
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_is_survived(client, tmp_path):
     mark = str(tmp_path / "died")
 
@@ -73,6 +74,7 @@ def test_a_failure_says_which_task(client):
 
 
 @pytest.mark.parametrize("name", JOBS)
+@pytest.mark.sampled(1)
 def test_many_points_are_the_same_to_the_last_bit(client, name):
     function, shared, points = JOBS[name]
     here, there = (qad.for_each(function, points, shared, executor=each) for each in (None, client))

@@ -63,6 +63,7 @@ TRANSFORMS = {
 
 
 @pytest.mark.parametrize("name", TRANSFORMS)
+@pytest.mark.sampled(4)
 def test_transforms_are_those_of_the_function_written_in_jax(name):
     ours, theirs = (TRANSFORMS[name](f)(*point()) for f in (wrap(with_qad), with_jax))
     for one, two in zip(jax.tree.leaves(ours), jax.tree.leaves(theirs), strict=True):
@@ -137,6 +138,7 @@ def test_arrays_of_jax_are_converted_among_operands():
     assert type(found) is np.ndarray
 
 
+@pytest.mark.slow
 def test_compiled_programs_of_jax_in_qad_in_jax():
     """The first call may be a compilation: shapes are found while JAX traces, and numbers have to remain numbers."""
     for f in (lambda x: jnp.sum(jnp.sin(x) ** 2), lambda x: jnp.outer(x, x) @ jnp.outer(x, x)):

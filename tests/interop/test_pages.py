@@ -20,6 +20,7 @@ APART = {
     "qiskit_angles": 1e-7,
     "tensornetwork_chain": 1e-7,
 }
+SLOW = {"dask_slices", "quimb_ring"}  # scripts of several seconds, run at night
 pytestmark = [
     pytest.mark.filterwarnings("ignore:Couldn't import `kahypar`"),
     pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning"),
@@ -42,7 +43,11 @@ def test_sections_run(name):
     exec(compile(source, f"docs/interop.md, {name}", "exec"), {"__name__": "__main__"})
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "script",
+    [pytest.param(path, marks=[pytest.mark.slow] if path.stem in SLOW else []) for path in SCRIPTS],
+    ids=lambda path: path.stem,
+)
 def test_scripts_print_what_they_expect(script, capsys):
     skip_without_packages(script.read_text("utf-8"))
     restore = jax_precision() if "jax_enable_x64" in script.read_text("utf-8") else lambda: None

@@ -66,6 +66,7 @@ def gates(arrays):
 
 @pytest.mark.parametrize("dtype", [float, complex])
 @pytest.mark.parametrize("loss", [energy, compressed, entropy, canonical, gates])
+@pytest.mark.sampled(4)
 def test_losses_of_chains(loss, dtype):
     qad.check_grads(loss, (tensors(dtype),), order=2 if loss is energy else 1)
 
@@ -82,6 +83,7 @@ def test_boundary_contraction_of_peps():
 
 
 @pytest.mark.parametrize("method", ["contract_boundary", "contract_ctmrg", "contract_hotrg"])
+@pytest.mark.sampled(1)
 def test_approximate_contractions_of_a_lattice(method):
     """Exact with bond 4; with bond 2 the number is quimb's own, and its derivative that of the cuts that were made."""
     lattice = qtn.TN2D_rand(4, 4, 2, seed=3)
