@@ -8,7 +8,7 @@ from importlib import import_module
 NEEDED = {  # package -> the oldest version that serves, and the extra of pyproject.toml that installs it
     "autoray": ("0.8.4", "quimb"), "cotengra": ("0.7.1", "quimb"), "cupy": ("13.0", "cuda"),
     "h5py": ("3.11", "itensor"), "jax": ("0.5", "jax"), "llvmlite": ("0.45", "fast"),
-    "matplotlib": ("3.9", "viz"), "openqasm3": ("1.0", "qasm3"), "pennylane": ("0.44", "pennylane"),
+    "matplotlib": ("3.9", "viz"), "pennylane": ("0.44", "pennylane"),
     "qiskit": ("2.0", "qiskit"), "quimb": ("1.13", "quimb"), "tenpy": ("1.0", "tenpy"),
     "tensornetwork": ("0.4.6", "tensornetwork"), "torch": ("2.2", "torch"),
 }  # fmt: skip

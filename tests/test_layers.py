@@ -77,7 +77,7 @@ BY_THE_DOOR = (  # which need not
 BESIDE_CORE = ("extend", "archive", "installed", "testing", "showing")  # each may import those before it, and core
 WORDS = "typing"  # what annotations are written in: rests on core alone, and is open to every floor
 OPTIONAL = {
-    "autoray", "cotengra", "cupy", "dask", "distributed", "jax", "llvmlite", "matplotlib", "numba", "openqasm3",
+    "autoray", "cotengra", "cupy", "dask", "distributed", "jax", "llvmlite", "matplotlib", "numba",
     "pennylane", "qiskit", "quimb", "tensornetwork", "torch",
 }  # fmt: skip
 MAY_NEED_OPTIONAL = ("interop", "viz")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
 EXTRAS = {  # of pyproject.toml, and the package that each brings
-    "fast": "llvmlite", "viz": "matplotlib", "qasm3": "openqasm3", "quimb": "quimb", "torch": "torch", "jax": "jax",
+    "fast": "llvmlite", "viz": "matplotlib", "quimb": "quimb", "torch": "torch", "jax": "jax",
     "tenpy": "physics-tenpy", "itensor": "h5py", "tensornetwork": "tensornetwork", "qiskit": "qiskit",
     "pennylane": "pennylane", "cuda": "cupy-cuda12x",
 }  # fmt: skip

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import qad
-from qad.circuit import NoisyCircuit
 from qad.installed import NEEDED, numbers, require
 from qad.native import machine
 from qad.showing.painting import new_figure
@@ -48,7 +47,6 @@ USES = {  # of optional packages outside of the bridges
     "cupy": lambda: qad.to_device(np.ones(2), "cuda"),
     "llvmlite": lambda: machine.llvm(),
     "matplotlib": lambda: new_figure(1, 1, "a picture"),
-    "openqasm3": lambda: NoisyCircuit.from_qasm("OPENQASM 3;\nqubit q;"),
 }
 
 
@@ -83,7 +81,7 @@ def test_the_versions_are_those_of_the_project():
     extras = tomllib.loads(Path(__file__).parents[2].joinpath("pyproject.toml").read_text("utf-8"))
     declared = extras["project"]["optional-dependencies"]
     for package, (least, extra) in NEEDED.items():
-        named = {"tenpy": "physics-tenpy", "cupy": "cupy-cuda12x", "openqasm3": "openqasm3[parser]"}.get(
+        named = {"tenpy": "physics-tenpy", "cupy": "cupy-cuda12x"}.get(
             package, package
         )
         assert any(entry.startswith(f"{named}>={least}") for entry in declared[extra])

@@ -87,15 +87,13 @@ class NoisyCircuit(NoisySteps):
         ----------
         program : str
             All registers of qubits become one row of qubits, those of bits one row of classical bits, in the order of
-            their declaration; the first bit of a register is its lowest.  Programs in OpenQASM 3 are read by the
-            package openqasm3.
+            their declaration; the first bit of a register is its lowest.  Of OpenQASM 3 what others write is read:
+            gates with modifiers, definitions, measurements, resets, branches on bits, loops over ranges.
 
         Raises
         ------
         QasmError
             With line and column, for what is malformed, and for what a circuit cannot do.
-        ModuleNotFoundError
-            For a program in OpenQASM 3 where that package is missing.
 
         Examples
         --------

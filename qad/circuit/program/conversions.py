@@ -197,7 +197,7 @@ class Views:
         program : str
             The text, not the name of a file: ``from_qasm(pathlib.Path(name).read_text())``.  All registers become one
             row of qubits, in the order of their declaration.  Measurements at the end and barriers are passed over.
-            Programs in OpenQASM 3 are read by the package openqasm3.
+            Of OpenQASM 3 what others write is read: gates with modifiers, definitions, loops over ranges.
 
         Returns
         -------
@@ -208,8 +208,6 @@ class Views:
         QasmError
             With line and column, for what is malformed, and for what a circuit cannot do: resets, conditions, gates
             after a measurement.
-        ModuleNotFoundError
-            For a program in OpenQASM 3 where that package is missing.
 
         Examples
         --------

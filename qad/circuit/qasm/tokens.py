@@ -1,4 +1,4 @@
-"""Words of OpenQASM 2, each with its line and column."""
+"""Words of OpenQASM 2 and 3, each with its line and column."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import NamedTuple
 from qad.core.errors import QasmError
 
 PATTERN = re.compile(
-    r"(?P<space>\s+|//[^\n]*)"
+    r"(?P<space>\s+|//[^\n]*|/\*[\s\S]*?\*/|#?pragma\b[^\n]*)"
     r"|(?P<real>(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)"
     r"|(?P<int>\d+)"
-    r"|(?P<word>[A-Za-z_]\w*)"
+    r"|(?P<word>[^\W\d]\w*)"
+    r"|(?P<physical>\$\d+)"
     r'|(?P<string>"[^"\n]*")'
-    r"|(?P<sign>->|==|\*\*|[-+*/^(){}\[\],;])"
+    r"|(?P<sign>->|==|!=|<=|>=|&&|\|\||\*\*|[-+*/%^(){}\[\],;:@=<>!])"
 )
 
 
@@ -22,7 +23,7 @@ MOST_STEPS = 1_000_000  # gates and statements that a program may unfold to
 
 
 class Token(NamedTuple):
-    """A word: its kind ("real", "int", "word", "string", "sign" or "end"), its text, and where it stands."""
+    """A word: its kind, a group of the pattern or "end", its text, and where it stands."""
 
     kind: str
     text: str
@@ -32,12 +33,6 @@ class Token(NamedTuple):
     def error(self, message: str) -> QasmError:
         """An exception that points here."""
         return QasmError(message, self.line, self.column)
-
-    def whole(self) -> int:
-        """The whole number that stands here."""
-        if len(self.text) > 18:
-            raise self.error(f"a number of {len(self.text)} digits is too large here")
-        return int(self.text)
 
     def __str__(self) -> str:
         return "the end of the program" if self.kind == "end" else repr(self.text)

@@ -79,7 +79,7 @@ MALFORMED = [
     (HEAD + "qreg q[2];\nh q[0]", 4, 7, "expected ';', not the end of the program"),
     (HEAD + "qreg q[2];\nh r[0];", 4, 3, "declared are: q"),
     (HEAD + "qreg q[2]; qreg q[3];", 3, 17, "already"),
-    (HEAD + "qreg q[0];", 3, 8, "at least one"),
+    (HEAD + "qreg q[0];", 3, 6, "at least one"),
     (HEAD + "qreg q[2]; qreg r[3];\ncx q, r;", 4, 1, "different sizes"),
     (HEAD + "qreg q[2]; creg c[1];\nmeasure q -> c;", 4, 9, "into 1 bits"),
     (HEAD + "qreg q[2]; creg c[2];\nmeasure q -> c; x q[1];", 4, 17, "after the measurement"),

@@ -27,14 +27,14 @@ HOSTILE = {
         "100000 at most",
     ),
     "many bits": ("OPENQASM 2.0;\nqreg q[1];\ncreg c[99999999999];", "100000 at most"),
-    "a size of many digits": (f"OPENQASM 2.0;\nqreg q[{'9' * 5000}];", "5000 digits"),
-    "an index of many digits": (HEAD + f"x q[{'9' * 5000}];", "5000 digits"),
+    "a size of many digits": (f"OPENQASM 2.0;\nqreg q[{'9' * 5000}];", "no finite"),
+    "an index of many digits": (HEAD + f"x q[{'9' * 5000}];", "no finite"),
     "a large index": (HEAD + "x q[99999999999];", "elements 0 to 1"),
     "a large exponent": (HEAD + "rx(1e99999) q[0];", "no finite"),
     "a large power": (HEAD + "rx(10^99999) q[0];", "no value"),
     "a condition of many digits": (
         HEAD + f"creg c[2];\nif (c == {'9' * 5000}) x q[0];",
-        "5000 digits|need measurements",
+        "never holds|need measurements",
     ),
 }
 HEAD3 = 'OPENQASM 3.0;\ninclude "stdgates.inc";\nqubit[2] q;\n'
@@ -43,18 +43,17 @@ HOSTILE3 = {
     "definitions that double": (
         HEAD3 + "gate g0 a { x a; }\n" + "".join(f"gate g{k + 1} a {{ g{k} a; g{k} a; }}\n" for k in range(60))
         + "g60 q[0];", "more than 1000000 gates"),
-    "a large register": ("OPENQASM 3.0;\nqubit[99999999999] q;", "100000 elements at most"),
+    "a large register": ("OPENQASM 3.0;\nqubit[99999999999] q;", "100000 at most"),
     "a large index": (HEAD3 + "x q[99999999999];", "elements 0 to 1"),
-    "a physical qubit": ("OPENQASM 3.0;\ninclude \"stdgates.inc\";\nx $99999999999;", "100000 physical qubits"),
+    "a physical qubit": ("OPENQASM 3.0;\ninclude \"stdgates.inc\";\nx $99999999999;", "100000 elements at most"),
     "a long loop": (HEAD3 + "for int i in [0:99999999999] { x q[0]; }", "1000000 elements"),
     "loops in loops": (
         HEAD3 + "for int i in [0:999] { for int j in [0:999] { for int k in [0:999] { } } }", "turns of loops"),
     "a power of a gate": (HEAD3 + "pow(99999999999) @ x q[0];", "not written out"),
-    "controls": (HEAD3 + "ctrl(99999999999) @ x q[0];", "do not fit"),
-    "a power of numbers": (HEAD3 + "rx(2 ** 99999999999) q[0];", "too large"),
-    "a shift": (HEAD3 + "rx(1 << 99999999999) q[0];", "too large"),
-    "a literal": (HEAD3 + f"rx({'9' * 400}) q[0];", "too large"),
-    "digits": (HEAD3 + f"rx({'9' * 5000}) q[0];", "no OpenQASM 3|digits"),
+    "controls": (HEAD3 + "ctrl(99999999999) @ x q[0];", "qubits, not 0 and 1"),
+    "a power of numbers": (HEAD3 + "rx(2 ** 99999999999) q[0];", "no value"),
+    "a literal": (HEAD3 + f"rx({'9' * 400}) q[0];", "no finite"),
+    "digits": (HEAD3 + f"rx({'9' * 5000}) q[0];", "no finite"),
 }  # fmt: skip
 
 
@@ -77,7 +76,6 @@ def test_hostile_programs_are_refused_in_a_line(name, monkeypatch, capsys):
 
 @pytest.mark.parametrize("name", HOSTILE3)
 def test_hostile_programs_in_openqasm_3_are_refused_in_a_line(name, monkeypatch, capsys):
-    pytest.importorskip("openqasm3", reason="the optional package openqasm3 is not installed")
     refused(*HOSTILE3[name], monkeypatch, capsys)
 
 
