@@ -81,8 +81,6 @@ def test_the_versions_are_those_of_the_project():
     extras = tomllib.loads(Path(__file__).parents[2].joinpath("pyproject.toml").read_text("utf-8"))
     declared = extras["project"]["optional-dependencies"]
     for package, (least, extra) in NEEDED.items():
-        named = {"tenpy": "physics-tenpy", "cupy": "cupy-cuda12x"}.get(
-            package, package
-        )
+        named = {"tenpy": "physics-tenpy", "cupy": "cupy-cuda12x"}.get(package, package)
         assert any(entry.startswith(f"{named}>={least}") for entry in declared[extra])
     assert {extra for _, extra in NEEDED.values()} == set(declared) - {"docs", "test", "types", "bench"}
