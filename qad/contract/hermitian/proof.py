@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, TypeAlias
 
+    from qad.contract.plan.plan import Plan
     from qad.typing import Array
 
-    Plan: TypeAlias = Any  # of plan.py, which imports this file
     Planned: TypeAlias = Callable[..., Plan]  # from the variable operands, and a factor of the memory, to the plan
 
 __all__ = ["RealForm", "compare_halves", "prove", "refuse_imaginary"]

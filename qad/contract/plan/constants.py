@@ -14,18 +14,18 @@ from qad.extend import Tensor, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any, TypeAlias
+    from typing import TypeAlias
 
+    from qad.contract.plan.data import PlanData
     from qad.typing import ArrayLike
 
-    Plan: TypeAlias = Any  # of plan.py, which imports this file
     Numbers: TypeAlias = tuple[int, ...]
 
 __all__ = ["smaller"]
 
 
 def smaller(
-    plan: Plan, constants: Mapping[int, ArrayLike]
+    plan: PlanData, constants: Mapping[int, ArrayLike]
 ) -> tuple[Expression, tuple[Numbers, ...], Numbers, tuple[tuple[int, int], ...], tuple[np.ndarray, ...]]:
     """The network that is left of `plan` where `constants`, a dict from numbers of operands to arrays, are contracted.
 

@@ -11,9 +11,9 @@ from qad.core.errors import ArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any, TypeAlias
 
-    Plan: TypeAlias = Any  # of plan.py, which imports this file
+    from qad.contract.plan.data import PlanData
+
 
 __all__ = ["in_bytes", "peak_size", "sliced_peak"]
 
@@ -33,7 +33,7 @@ def in_bytes(limit: int | str | None) -> int | None:
     return found
 
 
-def peak_size(plan: Plan, sizes: Sequence[int] | None = None, copies: bool = False) -> int:
+def peak_size(plan: PlanData, sizes: Sequence[int] | None = None, copies: bool = False) -> int:
     """The largest number of elements alive at once beyond the operands.
 
     Forward, an intermediate goes when its pair is done, unless the backward pass needs it.  Those stay until its end;
@@ -66,7 +66,7 @@ def peak_size(plan: Plan, sizes: Sequence[int] | None = None, copies: bool = Fal
     return peak
 
 
-def sliced_peak(plan: Plan, sizes: Sequence[int]) -> int:
+def sliced_peak(plan: PlanData, sizes: Sequence[int]) -> int:
     """The same where `plan` is executed in slices of these label sizes.
 
     Beyond one slice there are the result and the gradients, which add up.  The gradient of a scalar comes with its

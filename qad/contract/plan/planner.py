@@ -16,7 +16,7 @@ from qad.contract.order.order import from_path, to_path
 from qad.contract.order.slicing import sliced
 from qad.contract.order.timed import timed_order
 from qad.contract.plan.memory import in_bytes
-from qad.contract.plan.plan import make_plan
+from qad.contract.plan.plan import Plan
 from qad.contract.plan.stages import network_of
 from qad.contract.run.compiler import has_compiler
 from qad.core.errors import ArgumentError
@@ -165,7 +165,7 @@ def find_plan(
     if callable(path):
         path = searched(path, expression, label_sizes(expression, shapes))
     pairs = None if path is None else _given_order(path, len(shapes), expression.text)
-    found = make_plan(expression, shapes, variables, dtype, pairs)
+    found = Plan.of(expression, shapes, variables, dtype, pairs)
     if compiled is None and has_compiler():
         return replace(found, compiled="loop" if loop_pays(len(found.pairs), found.flops) else "products")
     return replace(found, compiled="loop" if compiled else "")

@@ -6,16 +6,15 @@ from math import prod
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import Any, TypeAlias
+    from qad.contract.plan.figures import PlanFigures
 
-    Plan: TypeAlias = Any  # of plan.py, which imports this file
 
 __all__ = ["table"]
 
 HEAD = ("step", "contract", "result size", "multiply-adds", "with gradient", "executed as")
 
 
-def table(plan: Plan) -> str:
+def table(plan: PlanFigures) -> str:
     """The steps of a plan, one per line, then its totals."""
     rows = [HEAD]
     part, count = plan.part, len(plan.shapes)

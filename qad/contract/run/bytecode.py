@@ -16,12 +16,11 @@ from qad.contract.run.table import LoopTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import Any, TypeAlias
 
     from qad.contract.order.optimal import Labels
+    from qad.contract.plan.data import PlanData
     from qad.contract.run.pair import Pair
 
-    Plan: TypeAlias = Any  # of plan.py, which imports this file
 
 __all__ = ["Bytecode"]
 
@@ -31,7 +30,7 @@ class Bytecode:
 
     Parameters
     ----------
-    plan : Plan
+    plan : PlanData
     steps, back : sequences
         The steps of the forward pass and of the backward pass, as in `qad.contract.run.execute.Execution`.
     kept : sequence of int
@@ -59,7 +58,7 @@ class Bytecode:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: PlanData,
         steps: Sequence[tuple[int, int, int, Pair]],
         kept: Sequence[int],
         back: Sequence[tuple[int, int, int, Pair | None, Pair | None]],

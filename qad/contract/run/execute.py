@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from numpy import dtype
 
+    from qad.contract.plan.data import PlanData
     from qad.contract.run.pair import Pair
 
-    Plan: TypeAlias = Any  # of plan.py, which imports this file
     Step: TypeAlias = tuple[int, int, int, Pair]
     State: TypeAlias = tuple[
         Bytecode | None, Any
@@ -51,7 +51,7 @@ class Execution:
         The forward pass: node, operands' nodes, recipe.
     """
 
-    plan: Plan
+    plan: PlanData
     wanted: tuple[int, ...]
     whole: tuple[Step, ...]
     again: dict[int, tuple[Step, ...]]
@@ -61,7 +61,7 @@ class Execution:
     steps: tuple[tuple[int, int, int, Pair | None, Pair | None], ...]
     way: Callable[[Pair], Callable[..., Any]]
 
-    def __init__(self, plan: Plan, wanted: tuple[int, ...]):
+    def __init__(self, plan: PlanData, wanted: tuple[int, ...]):
         self.plan, self.wanted, count = plan, wanted, len(plan.shapes)
         held, needed, steps = set(wanted), set(), []
         self.whole = tuple([(node, *step) for node, step in enumerate(plan.steps, count)])
@@ -182,6 +182,6 @@ class Execution:
 
 
 @lru_cache(maxsize=4096)
-def execution(plan: Plan, wanted: tuple[int, ...]) -> Execution:
+def execution(plan: PlanData, wanted: tuple[int, ...]) -> Execution:
     """The execution of a plan for the variable operands `wanted`, a tuple of numbers."""
     return Execution(plan, wanted)

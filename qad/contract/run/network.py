@@ -11,6 +11,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from qad.contract.notation.operands import alike
 from qad.contract.plan.unary import reduce, spread
 from qad.contract.run.execute import execution
 from qad.contract.run.pair import contract
@@ -21,21 +22,23 @@ from qad.extend.recording import PRIMITIVES, highest, note, records, split
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
-    from typing import Any, TypeAlias
+    from typing import Any
 
+    from qad.contract.plan.data import PlanData
     from qad.contract.run.execute import State
     from qad.typing import Array
 
-    Plan: TypeAlias = Any  # of plan.py, which imports this file
 
-__all__ = ["record", "network", "with_cotangents"]
+__all__ = ["contracted", "network", "record", "with_cotangents"]
 
 
-def record(plan: Plan, operands: Sequence[Array], wanted: tuple[int, ...]) -> Array:
+def record(plan: PlanData, operands: Sequence[Array], wanted: tuple[int, ...]) -> Array:
     """Contract a list of operands that are not all plain arrays, those numbered `wanted` variable."""
     level = highest(operands)
     if any(map(is_buffer, operands)):  # of one operand the result may be a view
-        return _pairs(plan, operands)[-1] if len(operands) == 1 else plan.execute(list(map(settled, operands)), wanted)
+        return (
+            _pairs(plan, operands)[-1] if len(operands) == 1 else contracted(plan, list(map(settled, operands)), wanted)
+        )
     values, nodes = split(operands, level)
     kinds = {x.dtype for x in values}
     if "O" in {kind.kind for kind in kinds}:
@@ -46,7 +49,7 @@ def record(plan: Plan, operands: Sequence[Array], wanted: tuple[int, ...]) -> Ar
         )
     if level.number < 0:  # of constants
         plain = ARRAY_TYPES.issuperset(map(type, values))  # and not traced by qad.freeze, nor of another library
-        value = plan.execute(list(values), ()) if plain else _pairs(plan, values)[-1]
+        value = contracted(plan, list(values), ()) if plain else _pairs(plan, values)[-1]
         if not any(type(x) is Tensor for x in operands):
             return value
         out = Tensor(value)
@@ -65,6 +68,14 @@ def record(plan: Plan, operands: Sequence[Array], wanted: tuple[int, ...]) -> Ar
     return _pairs(plan, [x.value if type(x) is Tensor and not x.requires_grad else x for x in operands])[-1]
 
 
+def contracted(plan: PlanData, operands: list[Any], wanted: tuple[int, ...]) -> Array:
+    """Contract all operands, a list that fits and is used up, where those numbered `wanted` are recorded; no slices."""
+    operands = alike(operands)
+    if wanted or not ARRAY_TYPES.issuperset(map(type, operands)):
+        return record(plan, operands, wanted)
+    return execution(plan, ()).forward(operands)[0]
+
+
 def _constant(plan, *operands):
     """The network of arrays that were constant, recorded where one is not any more."""
     return record(plan, operands, ())
@@ -81,7 +92,7 @@ def _pairs(plan, operands):
 
 
 @primitive(keeps=True)
-def network(*operands: Array, plan: Plan, wanted: tuple[int, ...]) -> tuple[Any, State]:
+def network(*operands: Array, plan: PlanData, wanted: tuple[int, ...]) -> tuple[Any, State]:
     """Contract a network of plain arrays, and keep what the backward pass for the operands `wanted` needs."""
     return execution(plan, wanted).forward(operands)
 
@@ -122,7 +133,7 @@ rule(network, shared=_cotangents, fresh=True)
 
 
 def with_cotangents(
-    g: Array | None, operands: Sequence[Array], plan: Plan, needed: Collection[int]
+    g: Array | None, operands: Sequence[Array], plan: PlanData, needed: Collection[int]
 ) -> tuple[Array, Any]:
     """The result, and the cotangents of the operands `needed` where `g` (None for 1) is that of the result."""
     own = execution(plan, tuple(sorted(needed)))

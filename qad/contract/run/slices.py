@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from qad.contract.notation.operands import recorded
-from qad.contract.run.network import with_cotangents
+from qad.contract.run.network import contracted, with_cotangents
 from qad.contract.run.tasks import in_order
 from qad.extend import like, primitive, rule, vjp
 from qad.extend.memory import ready
@@ -24,11 +24,11 @@ from qad.extend.recording import recording_level
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from concurrent.futures import Executor
-    from typing import Any, TypeAlias
+    from typing import TypeAlias
 
+    from qad.contract.plan.data import PlanData
     from qad.typing import Array
 
-    Plan: TypeAlias = Any  # of plan.py, which imports this file
     Labelled: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]  # labels and shape of a whole array
 
 __all__ = ["Value", "Pullback", "sum_of_slices"]
@@ -37,7 +37,7 @@ PATIENCE = 1.0  # seconds after which a terminal shows how far the slices are
 
 
 def sum_of_slices(
-    plan: Plan, operands: Sequence[Array], wanted: tuple[int, ...], executor: Executor | None = None
+    plan: PlanData, operands: Sequence[Array], wanted: tuple[int, ...], executor: Executor | None = None
 ) -> Array:
     """Contract slice by slice; the gradient of a scalar by the operands `wanted` is computed along with it."""
     at_once = wanted and not plan.expression.output and recording_level(operands) is not None
@@ -52,7 +52,7 @@ class Value:
     returns a slice of every output.
     """
 
-    plan: Plan
+    plan: PlanData
     wanted: tuple[int, ...] = ()
 
     @property
@@ -66,7 +66,7 @@ class Value:
 
     def run(self, *operands: Array) -> tuple[Array, ...]:
         if not self.wanted:
-            return (self.plan.part.execute(list(operands), recorded(operands)),)
+            return (contracted(self.plan.part, list(operands), recorded(operands)),)
         value, cotangents = with_cotangents(None, operands, self.plan.part, self.wanted)
         return (value, *cotangents)
 
@@ -81,7 +81,7 @@ class Pullback:
     wanted: ClassVar[tuple[int, ...]] = ()
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> PlanData:
         return self.kernel.plan
 
     @property
