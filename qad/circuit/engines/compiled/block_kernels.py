@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from qad.circuit.engines.compiled.affine import permute, sources_of
 from qad.circuit.engines.compiled.diagonal import apply_beyond, apply_diagonal, apply_paired, build, reduce
 from qad.circuit.engines.compiled.general import dense, exchange, parity, pauli, reduce_dense, reduce_pauli
-from qad.circuit.engines.compiled.one_qubit import apply_complex, apply_real, reduce_complex, take_back_real
+from qad.circuit.engines.compiled.one_qubit import complex_, in_rows, real, reduce_complex, take_back_real
 from qad.circuit.engines.compiled.tables import AFFINE, COMPLEX, DIAGONAL, EXCHANGE, PAULI, REAL
 
 if TYPE_CHECKING:
@@ -30,10 +30,11 @@ def apply(
     """One instruction that is neither diagonal nor a permutation of the whole chunk."""
     s = gate.start
     if gate.kind == REAL:
-        apply_real(re, im, gate.bit, vr[s], vr[s + 1], vr[s + 2], vr[s + 3])
+        for part in (re, im):
+            in_rows(real, gate.bit, (part,), (vr[s], vr[s + 1], vr[s + 2], vr[s + 3]))
     elif gate.kind == COMPLEX:
         a, b, c, d = vr[s], vr[s + 1], vr[s + 2], vr[s + 3]
-        apply_complex(re, im, gate.bit, a, b, c, d, vi[s], vi[s + 1], vi[s + 2], vi[s + 3])
+        in_rows(complex_, gate.bit, (re, im), (a, b, c, d, vi[s], vi[s + 1], vi[s + 2], vi[s + 3]))
     elif gate.kind == EXCHANGE:
         exchange(re, im, gate.ones, gate.zeros, gate.change, gate.run)
     elif gate.kind == PAULI:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qad.circuit.engines.compiled.one_qubit import apply_phases
+from qad.circuit.engines.compiled.one_qubit import in_rows, phases
 
 if TYPE_CHECKING:
     import numpy as np
@@ -127,7 +127,7 @@ def apply_beyond(
             bit = inner_bit(member, pool)
             if bit > -2:  # within the chunk it is a constant, or acts on one bit; an index of -1 has all bits set
                 p, q = member.start + entry(member, pool, 0, base), member.start + entry(member, pool, -1, base)
-                apply_phases(re, im, max(bit, 0), vr[p], vi[p], vr[q], vi[q])
+                in_rows(phases, max(bit, 0), (re, im), (vr[p], vi[p], vr[q], vi[q]))
             else:
                 multiply(re, im, member, pool, vr, vi, base, re.size)
 
