@@ -1,9 +1,10 @@
-"""What functions do to batches of examples under `qad.vmap`: a kind for whole families of them, or a rule of its own.
+"""What functions do to batches of examples under `qad.vmap`: one rule for a whole family of functions, or one's own.
 
 A batching rule is ``rule(batched, *args, **kwargs)``: it returns the answers of every example, stacked along a new
-first axis; `batched` says of each array whether its first axis is that of the batch.  Most functions are of a kind:
+first axis; `batched` says of each array whether its first axis is that of the batch.  Most functions belong to a
+family:
 
-* `ENTRIES`: of operands that broadcast, entry by entry (elementwise functions are of this kind by their flag);
+* `ENTRIES`: of operands that broadcast, entry by entry (elementwise functions belong here by their flag);
 * `AXIS`: of one array, along an axis, or over several, that are given as ``axis``;
 * `SHAPE`: of one array, whose entries get another shape in the same order;
 * ``core(2, 1)``: of stacks, which broadcast, of matrices (2), vectors (1) or numbers (0), one entry per operand.

@@ -1,7 +1,7 @@
-"""Arrays of other libraries, such as CuPy's, which speak NumPy's protocols, and meet only their kind.
+"""Arrays of other libraries, such as CuPy's, which follow NumPy's protocols.
 
-What qad creates beside such an array is created by `like`, and so is of its kind.  `docs/extending.md` says what is
-exempt.
+Such an array is combined only with arrays of the same library.  So every array that qad creates beside it is created by
+`like`, in that library.  `docs/extending.md` lists the exceptions.
 """
 
 from __future__ import annotations

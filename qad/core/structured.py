@@ -1,9 +1,9 @@
 """Tensors that know how they were made from something with a structure, such as the factors of a decomposition.
 
 The value of such a Tensor is the plain value, and its level a `Structured` of its own, above those of all that it was
-made of, so that every operation on it comes there.  What is understood is noted, and recorded only when its result has
-no structure any more; for everything else the Tensor is `settled` first: recorded as it would have been in the
-beginning.  So nothing is known of these Tensors but what they carry with them.
+made of, so that every operation on it comes there.  An operation that the structure understands is noted, and recorded
+only when its result has no structure any more.  Before any other operation the Tensor is `settled`: it is recorded as
+if it had never had a structure.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Pytrees: nested containers of arrays, through optree; containers of your own.
 
 A registered class or a dataclass is its fields, and a namedtuple its entries.  Dataclasses register themselves the
-first time they are met; fields marked ``field(metadata={"static": True})`` are structure, not leaves.  What else an
-object of a class holds comes along as it is, and has no derivative: what stands there must not be recorded.
+first time they are met; fields marked ``field(metadata={"static": True})`` are structure, not leaves.  Every
+other attribute of an object is kept as it is and has no derivative, so it must not hold a recorded Tensor.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What kernels call of Python: ranges, sizes, and a little of `math`."""
+"""The functions of Python that kernels may call: `range`, `len`, conversions, and some of `math`."""
 
 from __future__ import annotations
 

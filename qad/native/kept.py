@@ -1,6 +1,6 @@
 """Machine code on disk: one file for what is compiled together, whose name says what it was compiled from.
 
-A file begins with a checksum.  One that is damaged, or from elsewhere, is not used but written anew.
+A file begins with a checksum.  A file whose checksum does not fit is not used, but written anew.
 """
 
 from __future__ import annotations

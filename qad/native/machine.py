@@ -1,4 +1,4 @@
-"""LLVM's part: from its language to machine code, and machine code made ready to be called."""
+"""From the text of an LLVM module to machine code that Python can call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Natural gradient descent: steepest descent in the geometry of what the parameters describe."""
+"""Natural gradient descent: steepest descent in the metric of the states that the parameters describe."""
 
 from __future__ import annotations
 

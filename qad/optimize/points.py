@@ -1,4 +1,4 @@
-"""What a search on a manifold knows of it: five methods, and the points where it has been."""
+"""The five methods by which a search knows a manifold, and the points that the search has evaluated."""
 
 from __future__ import annotations
 

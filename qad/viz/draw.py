@@ -1,4 +1,4 @@
-"""`qad.draw`: the picture of whatever it is given."""
+"""`qad.draw`: the picture of a Tensor, a network, a plan, a chain or a circuit."""
 
 from __future__ import annotations
 

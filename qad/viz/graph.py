@@ -1,4 +1,4 @@
-"""What a picture of a graph shows: its operations, their values, and the gradients with respect to these."""
+"""The data of a picture of a graph: operations, their values, and the gradients with respect to the values."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Every primitive under `qad.vmap`: values, derivatives of examples and derivatives of a batch against a loop.
 
-It walks the cases of all floors; the ordinary run takes those that bring something new, the slow one all of them.
+It walks the cases of all floors; the ordinary run takes a third of those that bring something new, the slow one all.
 """
 
 from operator import itemgetter
@@ -14,6 +14,7 @@ from qad.core.vmap import rules as batching
 from qad.rules.shapes.gather import HOLE, gather, gathered_back
 from tests.cases import Case, normal
 from tests.rules.test_registry import fresh, gathered, nodes_of
+from tests.sampling import one_in
 
 ROWS = np.array([0, 2, 2])
 CASES = [
@@ -118,7 +119,7 @@ def check(cases, orders, monkeypatch):
 
 @pytest.mark.filterwarnings("ignore:'where' used without")  # by the loop, on plain arrays
 def test_batches_are_loops(monkeypatch):
-    check(fresh(gathered()), 1, monkeypatch)
+    check(one_in(3, list(fresh(gathered()))), 1, monkeypatch)
 
 
 @pytest.mark.filterwarnings("ignore:'where' used without")  # by the loop, on plain arrays

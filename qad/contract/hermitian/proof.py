@@ -2,8 +2,8 @@
 
 The network is a polynomial in its kets and its bras.  It is a real form where its derivative by the bras is the
 conjugate of that by the kets whatever the variables are, which is so where it holds at a generic point (the exceptions
-have measure zero).  The point does not depend on the variables, so that one look serves for as long as the constants
-in the network stay what they are.
+have measure zero).  The point does not depend on the variables, so that one proof holds as long as the constants in the
+network do not change.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Tensors of other kinds: the floors above register here how they contract networks of their own tensors.
+"""Contractions of tensors that are not arrays: floors above, such as `qad.symmetric`, register their functions here.
 
-`qad.einsum`, `qad.ncon` and `qad.tensordot` hand their operands over as soon as one is of such a kind.
+`qad.einsum`, `qad.ncon` and `qad.tensordot` call the registered function when one of their operands is such a tensor.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The operands of a contraction, as they come."""
+"""The operands of a contraction as the caller gives them: arrays, Tensors, lists and numbers."""
 
 from __future__ import annotations
 

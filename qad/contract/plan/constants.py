@@ -1,4 +1,4 @@
-"""Constants that a plan holds: what follows from them only is contracted once, and the rest is a smaller network."""
+"""Constants that a plan holds: they are contracted with each other once, and a smaller network is left."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Recomputation: less is kept of the forward pass, and subtrees are contracted once more in the backward pass.
 
-A subtree is named by its top.  The values below are not kept, but made again when the backward pass gets to the top,
-from the operands and the tops below it; so whatever is chosen, nothing is computed more than twice.
+A subtree is named by its top.  The values below the top are not kept.  When the backward pass reaches the top, they are
+computed again from the operands and from the tops of subtrees below.  So no value is computed more than twice.
 """
 
 from __future__ import annotations

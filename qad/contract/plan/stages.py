@@ -1,4 +1,4 @@
-"""What is executed of an expression: the order, the axes of every node, the steps on single operands and on pairs."""
+"""The steps of a contraction: the order, the axes of every node, the steps on single operands and on pairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is compiled, where LLVM is installed (the extra ``fast``): once on a machine, for it is kept on disk."""
+"""Kernels of contractions, compiled once on a machine, where LLVM is installed (the extra ``fast``)."""
 
 from __future__ import annotations
 

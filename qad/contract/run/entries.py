@@ -1,8 +1,8 @@
 """The entries of tables that a compiled loop carries out (`qad.contract.run.compiled.loop`).
 
-Each entry begins with its kind, and goes on with the fields of a named tuple in their order.  What writes a table
-(`qad.contract.run.bytecode`, `qad.mps.energy.sweep_table`) makes such tuples; what reads it finds a field at its
-place among the numbers, of which ``IN_COPY`` and the like have the names.
+Each entry begins with its kind, followed by the fields of a named tuple in their order.  `qad.contract.run.bytecode`
+and `qad.mps.energy.sweep_table` write tables of such tuples.  The compiled loop reads a field by its place in the
+entry; ``IN_COPY`` and similar tuples name these places.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What a plan does for some variable operands: which values are kept for the backward pass, and its products.
 
 Pairs are carried out one by one, or, where their arrays are small, all of them as one compiled loop
-(`qad.contract.run.bytecode`).  The plan says which, so a call does what the call before it did.
+(`qad.contract.run.bytecode`).  The plan decides between the two, so that every call of a plan runs the same way.
 """
 
 from __future__ import annotations

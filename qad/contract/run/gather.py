@@ -1,4 +1,4 @@
-"""Arrays written one after another."""
+"""Arrays written one after another into one vector."""
 
 from __future__ import annotations
 

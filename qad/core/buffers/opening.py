@@ -1,7 +1,7 @@
 """Which Tensors may be written into: buffers, and results, which become buffers then.
 
-A result becomes a buffer at the first write, its own or one through a view of it, and all views of it that still live
-become views of that buffer.
+A result becomes a buffer when it is written into for the first time, directly or through a view.  All of its views that
+are still in use become views of that buffer.
 """
 
 from __future__ import annotations

@@ -3,8 +3,9 @@
 They test for the common case (open reverse level, plain or equal-level operands) and fall back to `record`.  What NumPy
 refuses goes that way too, to be refused with the operation's name; a ``try`` that does not fail costs nothing.
 
-Each begins with `next_id`, also where it needs no number.  SciPy's solvers in C go on although an error of ours is set,
-and NumPy's arithmetic of numbers forgets it; CPython finds it at a call of that kind, and the user sees it.
+Each recorder begins with `next_id`, even where the recorder needs no number.  SciPy's solvers in C go on after a
+function that they call has raised an error, and NumPy's arithmetic of numbers then discards the error.  CPython notices
+a pending error at a call like `next_id`, and raises the error to the user.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Looking on while operations are recorded and differentiated: what `qad.debug` and `qad.profile` have in common.
 
-An observer stands above all levels.  So the short-cuts for hot operations step aside, and all goes through `record`,
-which asks the observer; it looks on and hands down.  `plain_roads` is the observer that does nothing else.  For the
-backward pass an observer puts wrappers of its own around the rules in the nodes.  While nobody looks on, the hot
-operations cost what they always did.
+An observer stands above all levels.  While there is an observer, the quick recorders are not used: every operation goes
+through `record`, which calls the observer, and the observer passes the operation to the level below.  `plain_roads` is
+the observer that only passes operations on.  For the backward pass an observer wraps the rules in the nodes.  Without
+an observer the operations cost nothing more.
 """
 
 from __future__ import annotations

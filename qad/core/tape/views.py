@@ -1,9 +1,14 @@
 """Views: results that show the memory of their operand, marked so that nobody writes into one of the two alone.
 
-The slot `buffer` of a Tensor holds a mark: FIXED of what a transform was given; of what views were taken of a list of
-weak references to them, in their order; of a view a tuple: the Tensor whose memory it shows in the end, the one that it
-was taken of, and the function, positional arguments and keywords that take it again.  When one of them is written into
-all become a buffer and its views, see `qad.core.buffers`; of a view that nobody holds any more nothing need follow.
+The slot `buffer` of a Tensor holds a mark:
+
+* FIXED, if a transform was given the Tensor;
+* a list of weak references to the views that were taken of the Tensor, in their order;
+* for a view, a tuple: the Tensor whose memory the view shows, the Tensor of which the view was taken, and the function,
+  positional arguments and keywords that take the view again.
+
+When one of these Tensors is written into, all of them become a buffer and its views, see `qad.core.buffers`.  Views
+that the program has dropped are left out.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is recorded: of an operand, by whom; of a function, which operations."""
+"""Which level recorded a Tensor, and which operations a function records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a transform makes of a function."""
+"""The functions that transforms return: they are bound as methods, and pickle where the user's function does."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Rules of `qad.vmap`: a function on stacks of examples, and the ways to apply one (`qad.core.families` defines them).
 
-A rule computes what the function gives for every example, in NumPy's functions on the values of the level below;
-so it is recorded there, and derivatives of a batch need no rules of their own.  Elementwise functions have one by
-their flag.  What has none is called once per example.
+A rule computes what the function gives for every example, in NumPy's functions on the values of the level below; so
+these functions are recorded there, and derivatives of a batch need no rules of their own.  Elementwise functions have a
+rule by their flag.  A function without a rule is called once per example.
 """
 
 from __future__ import annotations

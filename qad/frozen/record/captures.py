@@ -1,9 +1,10 @@
 """What a function reads beyond its arguments, and whether that has changed.
 
-Followed are the names in its code, closure and defaults, and in functions that it names; of objects the attributes
-that such code names; entries of lists and dicts.  Objects are compared by identity, numbers by value, arrays by their
-contents, and so are arrays that the recording met and that live on.  The code of NumPy, SciPy, qad, Python's library
-and other installed packages is taken never to change.
+Captures are the values of the names in the code, closure and defaults of the function, and of the functions that it
+names; the attributes of objects that this code names; and the entries of lists and dicts.  Objects are compared by
+identity, numbers by value, arrays by their contents.  Arrays of the caller that the recording met are compared by
+their contents too.  The code of NumPy, SciPy, qad, Python's library and other installed packages is taken never to
+change.
 """
 
 from __future__ import annotations

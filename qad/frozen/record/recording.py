@@ -1,4 +1,4 @@
-"""Recordings of a function: of each the result, and the program that repeats it, unless none does.
+"""Recordings of a function: the result of each call, and the program that repeats the call where one can.
 
 The programs of one signature are a tree of branches, of which each run takes the one whose guards hold.
 """

@@ -1,7 +1,7 @@
 """What a program depends on besides the numbers: structure, order of keys, shapes, dtypes, values of Python's.
 
 A signature is a tuple (spec, kinds, orders), equal where the same programs serve.  The kind of a leaf is ("array",
-shape, dtype), ("scalar", dtype), ("number", type) or ("static", type, value); the last alone is no operand.
+shape, dtype), ("scalar", dtype), ("number", type) or ("static", type, value); static leaves are not operands.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is understood of operations on factors: products, sums, elementwise functions of values, axes, slices.
+"""Operations on factors that stay networks: products, sums, elementwise functions of values, axes, slices.
 
 See ``factors.py``.  Each rule takes the primitive, its operands and keywords, and gives a network, or None.
 """

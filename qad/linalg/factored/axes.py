@@ -1,4 +1,4 @@
-"""What is understood of operations on the axes of factors: transposes, sums, diagonals, slices; see ``algebra.py``."""
+"""Operations on the axes of factors that stay networks: transposes, sums, diagonals, slices; see ``algebra.py``."""
 
 from __future__ import annotations
 

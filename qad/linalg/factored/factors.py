@@ -1,11 +1,11 @@
 """Factors of a decomposition two of whose values are close, and what programs make of them.
 
 A product like ``(v * f(w)) @ v.conj().T`` is a smooth function of the matrix, however close its eigenvalues are, though
-each of its factors turns with ``1 / gap``.  So where values are close, factors are not recorded at once.  What is made
-of them is noted as a network: terms with labels, one for each axis, as in `qad.einsum`, and functions of the values.
-Once a label of the spectrum is summed over, and the vectors meet in a pair there, the pair is recorded as the function
-of the matrix that it is.  Everything else is recorded as the decomposition's own rules have it, and refused there where
-they cannot be right.
+each of its factors turns with ``1 / gap``.  So where values are close, factors are not recorded at once.  What a
+program makes of the factors is noted as a network: terms with labels, one for each axis, as in `qad.einsum`, and
+functions of the values.  Once a label of the spectrum is summed over, and the vectors meet in a pair there, the pair is
+recorded as the function of the matrix that it is.  Every other use of the factors is recorded by the rules of the
+decomposition, which refuse where a gap is too small for them.
 """
 
 from __future__ import annotations

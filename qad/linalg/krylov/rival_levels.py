@@ -1,4 +1,4 @@
-"""Is it the lowest level, and is it simple?  What a random vector says about an eigenpair that a search has found.
+"""Whether an eigenpair that a search has found is the lowest level, and simple: a second search from a random vector.
 
 A Krylov space knows no more of the spectrum than its first vector holds: from a vector in an invariant subspace it
 finds that subspace's level, and of a degenerate level one vector, whatever its multiplicity.  So the operator is

@@ -9,8 +9,9 @@ is `w`, and what stands beside it, N, is zero at the point and has a derivative.
     dN = C                                           within,
     G_H = diag(g_w) + (g_j - g_i) / (w_j - w_i) N    for a symmetric function of the values.
 
-That the loss is such a one is checked and not believed: its slope along turns within a cluster must vanish, at the
-point and to first order along a turn of moderate size that is made for the purpose.  Else it is refused.
+Whether the loss is independent of the vectors within a cluster is checked: the slope of the loss along turns within the
+cluster must vanish, at the point and to first order along a test turn of moderate size.  Otherwise the second
+derivative is refused.
 
 For singular values U and V turn together, ``A V = U H`` and ``A^H U = V H``, and sums stand where differences do.
 """

@@ -1,4 +1,4 @@
-"""Degenerate values of a spectrum, and what a loss may ask of them.
+"""Degenerate values of a spectrum, and which losses have a derivative there.
 
 Where a gap is lost in rounding the factors do not determine the derivative, and a loss that needs it is refused.
 The division by gaps itself is in ``gap_quotients.py``.

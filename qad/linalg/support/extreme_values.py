@@ -1,8 +1,8 @@
 """How values that are equal share the derivative of the largest or the smallest one.
 
 Values are known to ``10 n eps`` of the largest, and those that are closer to each other count as equal.  Vectors are
-known to ``eps / gap``, so that between that and the gap at which four digits of them are left nobody can tell whose
-derivative it is: there it is refused.
+known to ``eps / gap``.  Between that gap and the gap at which vectors have four digits left, the derivative cannot be
+attributed to one value or to several, and is refused.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Orthonormal columns that complete a basis: ``U = [U_1 U_2]``, of which U_2 is arbitrary up to a unitary.
+"""Orthonormal columns that complete a basis: ``U = [U_1 U_2]``, where U_2 is arbitrary up to a unitary.
 
 ``dU_2 = -U_1 dU_1^H U_2`` up to ``U_2 Omega`` with skew Omega, which no loss may depend on.  So in the public
 convention U_1 receives ``G_1 - U_2 G_2^H U_1`` (the gauge argument of arXiv:2409.13374 for the complete QR).

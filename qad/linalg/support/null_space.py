@@ -6,9 +6,9 @@ is zero to rounding is returned as a mark, ``eps**1.5`` of the largest, far belo
 null spaces are zero where the vectors are not used, rounding where a loss is stationary in them, and of the size
 of the mark where they are multiplied by s.  Higher powers of s leave less behind, and rightly pass.
 
-The two vectors of a single zero turn with the matrix as those of other values do, but ``u v^H`` has no sign: on both
-sides of the matrix it has opposite ones.  A loss of it feels the length of u and that of v; and so one that feels both
-is refused, though it may be one of the two projectors.
+The two vectors of a single zero turn with the matrix as those of other values do, but the sign of ``u v^H`` is
+undetermined: it changes where the value passes through zero.  A loss of ``u v^H`` depends on the lengths of u and of v.
+So a loss that depends on both lengths is refused, also where the loss is one of the two projectors.
 """
 
 from __future__ import annotations

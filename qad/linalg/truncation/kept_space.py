@@ -1,4 +1,4 @@
-"""The kept space of a truncation as the solution of an equation, for operators of which nothing else is known.
+"""The kept space of a truncation as the solution of an equation, for operators known by their products alone.
 
 With the kept vectors U_0, V_0 and values s at the point held fixed, bases U and V of the kept spaces solve
 
@@ -6,7 +6,8 @@ With the kept vectors U_0, V_0 and values s at the point held fixed, bases U and
 
 which fixes ``U_0^H U = V_0^H V = 1`` as well.  Its derivative is Sylvester's equation of the coupling to what is
 discarded (Francuz, Schuch and Vanhecke, arXiv:2311.11894), solved by GMRES; its eigenvalues are ``-1 +- t / s`` for
-discarded values t, so that a gap is all it asks for.  Of Hermitian matrices one of the two suffices.
+discarded values t, so that the equation needs only a gap between kept and discarded values.  Of Hermitian matrices one
+of the two suffices.
 """
 
 from __future__ import annotations

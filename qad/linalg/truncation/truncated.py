@@ -2,8 +2,8 @@
 
 A step function of the spectrum gives the kept space, ``P = U_k V_k^H``; its divided differences are the quotients by
 ``s_kept -+ s_discarded`` that the rule of a thin decomposition, applied to truncated factors, leaves out (Francuz,
-Schuch and Vanhecke, arXiv:2311.11894), and ask nothing of the discarded values.  In orthonormal bases of the kept space
-that are smooth in A, what remains is the decomposition of the small matrix ``C = W_U^H A W_V``.
+Schuch and Vanhecke, arXiv:2311.11894), and need no gaps between the discarded values.  In orthonormal bases of the kept
+space that are smooth in A, what remains is the decomposition of the small matrix ``C = W_U^H A W_V``.
 """
 
 from __future__ import annotations

@@ -93,10 +93,10 @@ def ground_state(
         The total charges in the sites' whole numbers, 2 Sz for spins; by default 0, or those of `start`.  Numbers
         of particles, which are 0 in the vacuum alone, have no default.
     tol : float
-        Converged, for every method, when less than `tol` times the largest ``|E|`` (or, where levels are near 0, the
-        size of the terms) is left to gain by a step ("lbfgs":
-        20 iterations, "riemannian": 10), by all further ones if gains form a geometric series, and by solving local
-        problems (for these two, the gradient's squared norm is that small); and when a probe, a sweep of pairs from
+        Relative to the largest ``|E|`` or, where levels are near 0, to the size of the terms.  Converged, for every
+        method, when a step gains less than `tol` ("lbfgs": 20 iterations, "riemannian": 10); when all further steps
+        together gain less, extrapolated as a geometric series; when solving the local problems gains less (for these
+        two methods: the gradient's squared norm is less); and when a probe, a sweep of pairs from
         slightly noisy centres, cut to the same bond, and one of sites, ends lower by at most ``max(10 tol, 1e-9)``,
         else the search goes on from there; and when squared overlaps with `excluded` are at most 1e-4.  Of pieces that
         no term joins, a second probe searches the best share of the charge.  With `conserve`, no exchange of the state

@@ -85,7 +85,7 @@ def ground_state(
         Default float for a real `h`, else complex.
     tol : float
         Converged when 10 iterations gain less than this, relative to the energy ("vumps": to the size of the terms),
-        and all further ones too if gains form a geometric series.  "vumps" asks for a gradient below
+        and all further iterations too, extrapolated as a geometric series.  "vumps" asks for a gradient below
         ``sqrt(tol) / 200``, in the same units, as well.
     maxiter : int
         Most iterations from one start at one bond dimension.

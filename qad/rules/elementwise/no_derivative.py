@@ -1,7 +1,7 @@
 """Functions without derivative: they run on the bare values and return plain arrays and numbers.
 
-Integer- and boolean-valued functions, steps, questions about dtypes and shapes, and arrays made in the image of
-another.
+Integer- and boolean-valued functions, step functions, functions that ask for a dtype or a shape, and functions like
+``zeros_like`` that take only the shape and dtype of an array.
 """
 
 from __future__ import annotations

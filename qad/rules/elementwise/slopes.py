@@ -3,7 +3,8 @@
 ``1 - tanh(x)^2`` has no digits for x = 20, ``1 / (1 + x^2)`` none near i, and both are NaN at ``1e200 (1 + i)``.  Each
 function here is right in the whole plane, and so is its own derivative.  Products of roots keep to the branch that
 NumPy took: ``sqrt(1 - z) sqrt(1 + z)`` for arcsin and arccos, ``sqrt(z - 1) sqrt(z + 1)`` for arccosh (Kahan, Branch
-cuts for complex elementary functions, 1987).  A number is subtracted, never added, for ``-0 + 0`` has lost the sign.
+cuts for complex elementary functions, 1987).  Constants
+are subtracted, never added, because ``-0 + 0`` loses the sign.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Arrays to be written into: `zeros` and its kin give Tensors, into which recorded values may be written.
+"""Arrays to be written into: `zeros`, `ones`, `empty` and `full` give Tensors that take recorded values.
 
-NumPy's ``zeros_like`` and its kin do so too where they are given a Tensor, so that NumPy code which fills an array
-with results is differentiable as it stands.
+NumPy's ``zeros_like``, ``ones_like``, ``empty_like`` and ``full_like`` of a Tensor give such Tensors too, so that NumPy
+code which fills an array with results is differentiable as it stands.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Grids of values and of points: `linspace` and its kin, `meshgrid`."""
+"""Grids of values and of points: `linspace`, `logspace`, `geomspace`, and `meshgrid`."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Inner loops of our own, called as those of NumPy: with addresses of operands, sizes, strides in bytes, and data.
 
 Products of small matrices, and sine and cosine of many numbers at once, to within one unit in the last place.  NumPy
-computes these one by one, each with a branch for every range of arguments, which a processor cannot foresee: for
-random numbers these two take ten times as long as here, and two thirds of the time of a chain of elementwise
+computes them number by number, with a branch for every range of arguments, which a processor cannot predict: for random
+numbers NumPy's sine and cosine take ten times as long as these loops, two thirds of the time of a chain of elementwise
 functions.  An argument is reduced by multiples of pi/2 in 151 bits, and what is left is a sum of two numbers, for which
 fdlibm's polynomials are made.  Larger arguments than 2**19, infinities and NaN are left to the C library.
 """
