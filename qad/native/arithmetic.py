@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from qad.native.values import Scalar, Value
 
-__all__ = ["Arithmetic"]
+__all__ = ["Instructions"]
 
 KNOWN: dict[str, Callable[[Any, Any], Any]] = {
     "Add": operator.add, "Sub": operator.sub, "Mult": operator.mul, "Div": operator.truediv, "Pow": operator.pow,
@@ -30,7 +30,7 @@ ORDER = {"Eq": "eq", "NotEq": "ne", "Lt": "lt", "LtE": "le", "Gt": "gt", "GtE": 
 RANK = ("i1", "i32", "i64", "float", "double")
 
 
-class Arithmetic:
+class Instructions:
     """Emits the instructions of one function.
 
     Parameters

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from qad.native.arithmetic import Arithmetic
+from qad.native.arithmetic import Instructions
 from qad.native.values import TAGS, Array, Bits, Complex, Kind, Number, Range, Record, join, plain, split, width
 
 if TYPE_CHECKING:
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 __all__ = ["Expressions"]
 
 
-class Expressions(Arithmetic):
+class Expressions(Instructions):
     """Emits the expressions of one function.
 
     Parameters
     ----------
     fast : bool
-        See `Arithmetic`.
+        See `Instructions`.
     names : dict
         What the function's names stand for that it does not assign: modules, functions, constants.
     """

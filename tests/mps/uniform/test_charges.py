@@ -26,7 +26,7 @@ def hopping(kind="fermion", *names):
 @pytest.mark.parametrize("delta, bond, exact, above", [
     (1.0, 16, 0.25 - np.log(2), 5e-5), (0.0, 12, -1 / np.pi, 1.1e-4),
 ])  # fmt: skip
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_spin_chains(delta, bond, exact, above):
     """L. Hulthen 1938; free fermions.  The number that is returned is that of the state, which is right-canonical."""
     found = uniform.ground_state(uniform.xxz(delta), bond, conserve="Sz", starts=1)
@@ -73,6 +73,7 @@ def test_a_product_of_singlets_and_terms_that_conserve_together():
         uniform.ground_state(UniformOpSum().add(1.0, "Sx", 0, "Sx", 1), 4, conserve="Sz")
 
 
+@pytest.mark.slow
 def test_fermions_at_a_filling():
     """``-2 sin(pi n) / pi``: charges are counted from the mean, so that any filling has a cell."""
     found = uniform.ground_state(hopping(), 12, 3, conserve="N", sector=1, starts=1, tol=1e-8)
@@ -81,6 +82,7 @@ def test_fermions_at_a_filling():
     assert sum(uniform.local_expectations(found.state, np.diag([0.0, 1.0]))) == pytest.approx(1.0, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_electrons_of_two_charges():
     """E. H. Lieb and F. Y. Wu 1968, at half filling and U = 4."""
     hubbard = hopping("electron", "up", "dn").add(4.0, "NupNdn", 0)
@@ -90,6 +92,7 @@ def test_electrons_of_two_charges():
     assert found.state.sector == (2, 0)
 
 
+@pytest.mark.slow
 def test_spins_one_have_cells_of_one_site_and_pairs_a_parity():
     """S. R. White and D. A. Huse 1993; Kitaev's chain, whose ground state after the string is a broken symmetry's."""
     found = uniform.ground_state(uniform.heisenberg(1), 16, cell=1, conserve="Sz", starts=1)
@@ -121,6 +124,7 @@ def rough_copy(state):
     return UniformMPS(tensors, state.conserved)
 
 
+@pytest.mark.slow
 def test_any_gauge_has_a_schmidt_form():
     """Random symmetric tensors, not canonical: the same entropies and energies as of the dense ones."""
     state = uniform.ground_state(uniform.xxz(1.0), 8, conserve="Sz", starts=1, maxiter=3).state
@@ -135,6 +139,7 @@ def test_any_gauge_has_a_schmidt_form():
     assert low.energy < energy
 
 
+@pytest.mark.slow
 def test_starts_grow_and_derivatives_pass():
     assert (
         uniform.ground_state(uniform.xxz(2.0), 4, conserve="Sz", starts=1, dtype=np.float32).state.dtype == np.float32
@@ -200,8 +205,8 @@ def test_bad_input():
         UniformMPS([wider[0], state[1]], state.conserved)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta, bond", [(-1.0, 8), (-1.5, 2)])
-@pytest.mark.sampled(1)
 def test_charges_that_part_are_not_called_converged(delta, bond):
     """Domains up and down have ``delta / 4`` per site, the exact energy (C. N. Yang and C. P. Yang 1966)."""
     for seed in (0, 1):
@@ -235,6 +240,7 @@ def test_sectors_are_looked_for_until_none_is_lower():
 
 
 @pytest.mark.parametrize("order, imaginary", [(2, False), (4, True)])
+@pytest.mark.sampled(1)
 def test_evolutions_are_those_without_charges(order, imaginary):
     """A quench of the coupling; sectors of the bonds are found on the way."""
     state = uniform.ground_state(uniform.xxz(3.0), 6, conserve="Sz", starts=1).state
@@ -249,6 +255,7 @@ def test_evolutions_are_those_without_charges(order, imaginary):
     assert uniform.entanglement_entropy(found) == pytest.approx(uniform.entanglement_entropy(plain), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_flips_along_x_are_counted():
     """The Ising chain above its transition, whose particles are single flips: their gap is ``2 (g - 1)``."""
     H = uniform.ising(1.5)

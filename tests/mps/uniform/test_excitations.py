@@ -11,7 +11,7 @@ from qad.mps.uniform.particle import Particle
 
 
 @pytest.mark.parametrize("cell, dtype", [(1, float), (2, float), (3, float), (2, complex), (4, complex)])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_the_ising_chain(cell, dtype):
     """``2 sqrt(1 + g**2 - 2 g cos p)``: cells do not fold the zone of a state that translations leave as it is."""
     H = uniform.ising(2.0)
@@ -37,6 +37,7 @@ def test_magnons_of_aklt_in_larger_cells(cell, conserve):
         assert uniform.excitations(total, state, p, 3) == pytest.approx([exact] * 3, abs=1e-7)
 
 
+@pytest.mark.slow
 def test_triplets_of_spins_one_half_in_their_cell_of_two():
     """J. des Cloizeaux and J. J. Pearson 1962, ``pi/2 |sin p|``: the same at p and p + pi, which are one momentum."""
     H = uniform.heisenberg()
@@ -71,6 +72,7 @@ def test_the_shortest_cell():
     assert shortest(neel, 1) is neel
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bond, above", [(16, 1e-3), pytest.param(48, 1e-6, marks=pytest.mark.slow)])
 def test_the_haldane_gap(bond, above):
     found = uniform.ground_state(uniform.heisenberg(1), bond, cell=1, tol=1e-9)
@@ -78,6 +80,7 @@ def test_the_haldane_gap(bond, above):
     assert triplet == pytest.approx([0.41047925] * 3, abs=above)  # S. R. White and I. Affleck 2008
 
 
+@pytest.mark.slow
 def test_terms_of_any_range_and_complex():
     """The effective Hamiltonian is Hermitian, and momenta reverse where the chain is reflected."""
     H = UniformOpSum().add_exponential(-0.8, 0.4, "Z", "Z").add(-3.0, "X", 0)
@@ -148,6 +151,7 @@ def test_bad_input():
 
 
 @pytest.mark.parametrize("make, cell, bond", [(lambda: uniform.heisenberg(1), 1, 12), (lambda: uniform.xxz(3.0), 2, 8)])
+@pytest.mark.sampled(1)
 def test_excitations_by_charge_are_those_of_all(make, cell, bond):
     """Of spins 1 the triplet at pi, a third each; of domain walls in pairs."""
     H = make()

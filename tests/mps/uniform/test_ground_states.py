@@ -25,7 +25,7 @@ def j1j2(j2):
 @pytest.mark.parametrize("g, bond, cell, exact, above", [
     (0.5, 8, 1, -1.0635444099733717, 1e-13), (1.5, 12, 1, -1.671926221536195, 1e-12), (1.0, 16, 2, -4 / np.pi, 2e-7),
 ])  # fmt: skip
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 def test_ising(g, bond, cell, exact, above):
     found = uniform.ground_state(ising(g), bond, cell)
     assert -1e-14 < found.energy - exact < above
@@ -37,6 +37,7 @@ def test_ising(g, bond, cell, exact, above):
         np.testing.assert_allclose(rows @ rows.conj().T, np.eye(len(rows)), atol=1e-14)
 
 
+@pytest.mark.slow
 def test_the_product_of_singlets():
     """C. K. Majumdar and D. K. Ghosh 1969; a cell of one site holds the sum of both products, and says so."""
     found = uniform.ground_state(j1j2(0.5), 4)
@@ -78,6 +79,7 @@ def test_free_fermions_with_a_phase():
     assert -1e-13 < found.energy - levels.mean() / 2 < 1e-10
 
 
+@pytest.mark.slow
 def test_couplings_that_decay():
     """Haldane and Shastry 1988: 1/r**2 between spins gives -pi**2 / 24; and an exponential against a long ring's."""
     shastry = UniformOpSum()
@@ -112,6 +114,7 @@ def test_energies_have_no_unit():
     assert small.converged
 
 
+@pytest.mark.slow
 def test_where_steps_go_round_gradients_go_on():
     """A cell of three sites, which holds no state of the period that the chain would have."""
     found = uniform.ground_state(j1j2(0.5), 4, cell=3, starts=1)

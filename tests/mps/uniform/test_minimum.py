@@ -72,7 +72,7 @@ def test_what_has_no_derivative_is_refused():
 
 
 @pytest.mark.parametrize("g", [0.0, 1e-3, 0.1, 0.3, 0.5, 0.8, 1.5, 2.0, 5.0, 20.0])
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 def test_bonds_that_have_no_weight_are_left_out(g):
     """By default, where a state needs fewer directions than its bonds have: value and slope."""
     loss = lambda g: uniform.ground_energy(uniform.ising(g))  # noqa: E731
@@ -108,6 +108,7 @@ def test_exact_ground_states_of_small_bonds(model, x, value, slope):
     assert found == (pytest.approx(value, abs=1e-9), pytest.approx(slope, abs=1e-6))
 
 
+@pytest.mark.slow
 def test_second_derivatives_where_bonds_were_cut():
     """Tails of small weights are cut without harm; where a state has none, new directions open, and are refused."""
     default = lambda g, j=1.0: uniform.ground_energy(uniform.ising(g, j))  # noqa: E731

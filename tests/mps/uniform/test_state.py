@@ -53,6 +53,7 @@ def test_energy_density_against_a_long_ring(cell, dtype):
 
 
 @pytest.mark.parametrize("cell", [1, 2])
+@pytest.mark.sampled(1)
 def test_gradients(cell):
     psi = UniformMPS.random(3, cell=cell, seed=2)
     qad.check_grads(lambda psi: uniform.energy_density(psi, ising(0.7)), (psi,), order=2)
