@@ -8,7 +8,7 @@ vertex cover).  A pair of E is applied after the products with the state, on ``T
 them, in ``M = sum_w W L``; so products are made only for E and F, ``(3 d + 2 d**2) bond**3`` for each of their
 members: 28 instead of 50 for a chain of spins 1/2 with neighbours coupled, whatever the couplings.
 
-`qad.mps.energy.sweep_table` writes both sweeps down; `qad.mps.energy.sweep_numpy` carries all channels at once.
+`qad.mps.energy.sweep_table` writes both sweeps down; `qad.mps.energy.sweep` carries all channels at once.
 """
 
 from __future__ import annotations

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import any_traced, defvjp, primitive
+from qad.extend import defvjp, primitive
 from qad.mps.chain.sandwich import operator_matrices, quotient
 from qad.mps.energy.hamiltonian import Hamiltonian
 from qad.mps.energy.node import curvature, real_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from qad.typing import Array, RealNumber
+    from qad.typing import RealNumber
 
-__all__ = ["energy_of_both", "is_frozen"]
+__all__ = ["energy_of_both"]
 
 
 @primitive
@@ -34,7 +34,7 @@ def energy_of_both(*tensors: np.ndarray, sites: int) -> float:
 def slopes_of_both(g: RealNumber, energy: float, *tensors: np.ndarray, sites: int) -> tuple[np.ndarray, ...]:
     """`g` times the derivative of the energy by every tensor of the chain, unconjugated."""
     psi, H = tensors[:sites], hamiltonian_of(tensors[sites:])
-    return real_of(H.slopes(g, energy, psi, H.swept(psi)[1]), psi)
+    return real_of(H.slopes(g, energy, H.swept(psi)[1]), psi)
 
 
 def _energy_vjp(needed, g, ans, *tensors, sites):
@@ -52,11 +52,6 @@ def _slopes_vjp(needed, cotangents, ans, g, energy, *tensors, sites):
 
 defvjp(energy_of_both, shared=_energy_vjp)
 defvjp(slopes_of_both, shared=_slopes_vjp)
-
-
-def is_frozen(psi: Iterable[Array]) -> bool:
-    """Whether `qad.freeze` records what happens to a state."""
-    return any_traced(*psi)
 
 
 def hamiltonian_of(tensors: Sequence[np.ndarray]) -> Hamiltonian:

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from qad.contract.costs import CALL, ELEMENT_ADDED, ENTRY, MULTIPLY_ADD
 from qad.contract.run.compiler import has_compiler
 from qad.core.errors import ArgumentError
 from qad.extend import like
 from qad.mps.chain.sandwich import check_quotient, operator_matrices, quotient
 from qad.mps.energy.channel_sweep import Sparse
-from qad.mps.energy.sweep_numpy import Dense, Steps
+from qad.mps.energy.sweep import Sweep
 from qad.mps.energy.sweep_table import Table
 
 if TYPE_CHECKING:
@@ -21,20 +20,44 @@ if TYPE_CHECKING:
     from qad.typing import Array, RealNumber, T
 
 HERMITIAN = 1e-6  # |H - H^dagger| / |H| in the Frobenius norm, up to which an operator counts as Hermitian
-INTERPRETED = 4 * CALL  # of a table's entries by NumPy, several of which stand for one call of `Steps`
 EXTREME = 200  # powers of 2 in the size of terms beyond which every site takes its share
+FEW = 1.5  # times the products of `Sweep`: up to that a `Table`, which is compiled, takes less time
 
 
 class Swept(NamedTuple):
     """What the sweep from the left leaves for the sweep from the right."""
 
-    route: Table | Steps
+    route: Table | Sweep
     environments: Any
     square: float
 
 
-class Hamiltonian:
-    """What `energy` remembers of an MPO.
+class Prepared:
+    """An operator prepared for states of one kind, whose numbers are arrays; what the node of the tape is told.
+
+    `on` says how a state of these numbers is swept, and of which tensors, `numbers_of` what the numbers of derivatives
+    by these are, and `quotient` is the energy in operations that the tape differentiates.
+    """
+
+    on: Callable[[Sequence[np.ndarray]], tuple[Table | Sweep, Sequence[Any]]]
+    numbers_of: Callable[[Sequence[Any]], list[np.ndarray]]
+    quotient: Callable[[Sequence[Array]], Array]
+
+    def swept(self, data: Sequence[np.ndarray], keep: bool = True) -> tuple[float, Swept]:
+        """The energy of a state of these numbers, and with `keep` what its derivative needs."""
+        route, tensors = self.on(data)
+        (square, value), environments = route.forward(tensors, keep)
+        check_quotient(value, square)
+        return value.real / square.real, Swept(route, environments, square.real)
+
+    def slopes(self, g: RealNumber, energy: float, kept: Swept) -> list[np.ndarray]:
+        """`g` times the derivative of the energy by all numbers, from what the sweep from the left left."""
+        seeds = np.array([-energy, 1.0], kept.route.dtype) * (2 * g / kept.square).astype(kept.square.dtype)
+        return self.numbers_of(kept.route.backward(kept.environments, seeds))
+
+
+class Hamiltonian(Prepared):
+    """What `energy` remembers of an MPO, for states of arrays.
 
     Parameters
     ----------
@@ -49,62 +72,37 @@ class Hamiltonian:
 
     def __init__(self, tensors: Sequence[np.ndarray]):
         check_hermitian(tensors)
-        # The sweep runs with ket and bra exchanged, so that it ends in the tape's unconjugated cotangents.
-        self.tensors: list[np.ndarray] = distinct_map(np.conj, with_norm(tensors))
+        self.tensors: list[np.ndarray] = with_norm(tensors)
         self.given: list[np.ndarray] = distinct_map(np.copy, tensors)  # whoever gave them may write into them
-        self.routes: dict[tuple[tuple[int, ...], np.dtype[Any]], Table | Steps] = {}
+        self.routes: dict[tuple[tuple[int, ...], np.dtype[Any]], Table | Sweep] = {}
 
-    def swept(self, tensors: Sequence[np.ndarray], keep: bool = True) -> tuple[float, Swept]:
-        """The energy of a chain of these tensors, and with `keep` what its derivative needs."""
-        bonds = (1, *(t.shape[2] for t in tensors))
-        route = self.route(bonds, np.result_type(*{t.dtype for t in tensors}))
-        (square, value), environments = route.forward(tensors, keep)
-        check_quotient(value, square)
-        return value.real / square.real, Swept(route, environments, square.real)
+    def on(self, data: Sequence[np.ndarray]) -> tuple[Table | Sweep, Sequence[np.ndarray]]:
+        """How a state of these tensors is swept, and these."""
+        route = self.route((1, *(t.shape[2] for t in data)), np.result_type(*{t.dtype for t in data}))
+        return route, data if type(route) is Table else [t.astype(route.dtype, copy=False) for t in data]
 
-    def slopes(self, g: RealNumber, energy: float, tensors: Sequence[np.ndarray], kept: Swept) -> list[np.ndarray]:
-        """`g` times the derivative of the energy by every tensor, from what the sweep from the left left."""
-        seeds = np.array([-energy, 1.0], kept.route.dtype) * (2 * g / kept.square).astype(kept.square.dtype)
-        return kept.route.backward(kept.environments, seeds)
+    def numbers_of(self, slopes: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Derivatives by arrays as they are."""
+        return list(slopes)
 
-    def quotient(self, tensors: Sequence[Array]) -> Array:
+    def quotient(self, data: Sequence[Array]) -> Array:
         """The energy in operations that the tape differentiates."""
-        return quotient(tensors, operator_matrices(self.given, np.result_type(*{t.dtype for t in tensors})))
+        return quotient(data, operator_matrices(self.given, np.result_type(*{t.dtype for t in data})))
 
-    def route(self, bonds: tuple[int, ...], dtype: np.dtype[Any]) -> Table | Steps:
-        """How a state of these bonds is swept: a `Table`, or `Steps` where they take less time."""
+    def route(self, bonds: tuple[int, ...], dtype: np.dtype[Any]) -> Table | Sweep:
+        """How a state of these bonds is swept: a `Table` where there is a compiler and few channels need products."""
         key = bonds, dtype
         if key not in self.routes:
             real = np.result_type(dtype, np.float32).type(0).real.dtype
             kinds = {dtype.kind, *(t.dtype.kind for t in self.tensors)}
             work = np.result_type(real, np.complex64) if "c" in kinds else real
-            dense, sparse = self.sites(work)
-            call = ENTRY if has_compiler() else INTERPRETED
-            is_sparse = nanoseconds(sparse, bonds, work, call) < nanoseconds(dense, bonds, work, CALL)
-            self.routes[key] = Table(sparse, bonds, work) if is_sparse else Steps(dense, work)
+            cast = distinct_map(lambda t: t.astype(work if t.dtype.kind == "c" else real), self.tensors)
+            # it runs with ket and bra exchanged, so that it ends in the tape's unconjugated cotangents
+            sparse = distinct_map(lambda t: Sparse(t.conj()), cast)
+            usual = sum(5 * max(step.left, step.right) * step.in_ for step in sparse)
+            few = sum(step.products for step in sparse) <= FEW * usual
+            self.routes[key] = Table(sparse, bonds, work) if has_compiler() and few else Sweep(cast, work)
         return self.routes[key]
-
-    def sites(self, dtype: np.dtype[Any]) -> tuple[list[Dense], list[Sparse]]:
-        """The two ways past every site, in the precision of `dtype`."""
-        real = dtype.type(0).real.dtype
-        cast = distinct_map(lambda t: t.astype(dtype if t.dtype.kind == "c" else real), self.tensors)
-        return distinct_map(Dense, cast), distinct_map(Sparse, cast)
-
-
-def nanoseconds(steps: Sequence[Dense | Sparse], bonds: tuple[int, ...], dtype: np.dtype[Any], call: float) -> float:
-    """A guess of the time that a route takes, to choose one."""
-    element = ELEMENT_ADDED * dtype.itemsize / 16
-    multiply = MULTIPLY_ADD * dtype.itemsize / (16 if dtype.kind == "c" else 32)
-    total = 0.0
-    for step, left, right in zip(steps, bonds[:-1], bonds[1:], strict=True):
-        cube, square = left * right * max(left, right), left * right
-        if type(step) is Dense:
-            width = max(step.left, step.right) * step.in_
-            total += 14 * call + 5 * width * cube * multiply + width * (2 + width / 2) * square * element
-        else:
-            blocks = sum(map(len, step.from_t)) + sum(map(len, step.from_u))
-            total += (14 + 3 * blocks) * call + step.products * cube * multiply + 3 * blocks * square * element
-    return total
 
 
 def distinct_map(function: Callable[[Any], T], items: Iterable[Any]) -> list[T]:

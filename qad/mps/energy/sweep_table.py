@@ -1,8 +1,8 @@
 """The sweeps of an energy with products for few channels, as one table (`qad.contract.run.entries`).
 
 Both sweeps past the sites that `qad.mps.energy.channel_sweep` plans are written once as products and sums on one block
-of memory.  At small bonds Python's calls take longer than the products that they ask for: a compiled loop carries the
-table out where there is one (the extra ``fast``), else NumPy does, entry by entry.  The block holds, one after another:
+of memory, which a compiled loop carries out (the extra ``fast``): at small bonds Python's calls take longer than the
+products that they ask for, and at large ones there are fewer products.  The block holds, one after another:
 the bras as they come, the kets, the derivatives, the coefficients of the operator, what the sweep from the right needs
 of the one from the left, and room for what a site needs.
 """
@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.contract.run.compiler import has_compiler, replay
+from qad.contract.run.compiler import replay
 from qad.contract.run.entries import Add, MatrixProduct, Rescale, entry
-from qad.mps.energy.sweep_entries import carried_out
-from qad.mps.energy.sweep_numpy import CHECK_EVERY, ROOM
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +22,8 @@ if TYPE_CHECKING:
     from qad.mps.energy.channel_sweep import Plan, Sparse
 
 __all__ = ["Table"]
+
+CHECK_EVERY, ROOM = 4, 60  # sites between two looks at the scale; powers of two that it may drift
 
 
 class Table:
@@ -145,7 +145,7 @@ class Table:
         return code.array()
 
     def forward(self, tensors: Sequence[np.ndarray], keep: bool) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
-        """As `qad.mps.energy.sweep_numpy.Steps.forward`."""
+        """As `qad.mps.energy.sweep.Sweep.forward`."""
         block = np.empty(self.top, self.dtype)
         bras = block[: self.length]
         np.concatenate(tensors, axis=None, out=bras)
@@ -157,7 +157,7 @@ class Table:
         return block[values : values + 2].copy(), (block, exponents)
 
     def backward(self, kept: tuple[np.ndarray, np.ndarray], seeds: np.ndarray) -> list[np.ndarray]:
-        """As `qad.mps.energy.sweep_numpy.Steps.backward`."""
+        """As `qad.mps.energy.sweep.Sweep.backward`."""
         block, lefts = kept
         start = self.rooms[len(self.sites) % 2]
         block[start : start + 2] = seeds
@@ -175,10 +175,7 @@ class Table:
         """Run a table; returns the powers of two that every site had taken out after it."""
         exponents = block[self.exponents : self.exponents + len(self.sites)]
         exponents[:] = 0
-        if has_compiler():
-            replay(code, block, block)
-        else:
-            carried_out(code.tolist(), block)
+        replay(code, block, block)
         return exponents.real.copy()
 
 

@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import Tensor, stack_of, unrecorded
+from qad.extend import stack_of, unrecorded
 from qad.linalg.support.derivative_order import orders
 from qad.mps.chain.checks import as_operator, check_kind, check_match, check_operator
 from qad.mps.chain.methods import offered
-from qad.mps.chain.sandwich import inner, operator_matrices, product, quotient, sandwich
+from qad.mps.chain.sandwich import inner, operator_matrices, product, sandwich
 from qad.mps.chain.scales import within_range
 from qad.mps.chain.state import MPS
-from qad.mps.energy.charged import energy as energy_of_conserving
-from qad.mps.energy.frozen import energy_of_both, is_frozen
-from qad.mps.energy.node import energy_of, has_own_node, is_plain, prepared
+from qad.mps.energy.energy import energy as energy_of_state
 from qad.mps.kernels.operators import sites_for
 from qad.mps.operators.mpo import MPO
 from qad.mps.operators.opsum import OpSum
@@ -232,19 +230,8 @@ def energy(psi: MPS, H: MPO | OpSum) -> Real:
     MPS(10 sites, open, bonds 1-2-4-8-8-8-8-8-4-2-1, complex128)
     """
     H = as_operator(H, psi)
-    check_kind(psi, MPS)
-    if psi.conserved is not None:
-        return energy_of_conserving(psi, H)
     check_operator(psi, H)
-    if not has_own_node(psi, H):
-        if is_plain(H):
-            prepared(H)
-        return quotient(psi.tensors, operator_matrices(H, psi.dtype))
-    if is_frozen(psi):
-        return energy_of_both(*psi.tensors, *H.tensors, sites=len(psi))
-    if any(type(t) is Tensor for t in psi):
-        return energy_of(*psi.tensors, H=prepared(H))
-    return prepared(H).swept(psi.tensors, keep=False)[0]
+    return energy_of_state(psi, H)
 
 
 def variance(psi: MPS, H: MPO | OpSum) -> Real:

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import qad
+from qad.contract.run.compiler import has_compiler
 from qad.core.errors import ArgumentError
-from qad.mps import MPS, OpSum, blbq, energy, heisenberg, ising, j1j2, long_range_ising
+from qad.mps import MPO, MPS, OpSum, blbq, energy, heisenberg, ising, j1j2, long_range_ising
 from qad.mps.chain.sandwich import operator_matrices, quotient
-from qad.mps.energy import hamiltonian, sweep_table
+from qad.mps.energy import hamiltonian
 from qad.mps.energy.channel_sweep import Sparse
-from qad.mps.energy.hamiltonian import Hamiltonian
-from qad.mps.energy.sweep_numpy import Steps
+from qad.mps.energy.sweep import Sweep
 from qad.mps.energy.sweep_table import Table
 from tests.cases import Case
 
@@ -27,7 +27,7 @@ OPERATORS = {
     "exponential": long_range_ising(6, 0.5, 1.0),
     "square": ising(6, 0.7) @ ising(6, 0.7),
 }
-KINDS = ["all channels", "table", "table by NumPy"]
+KINDS = ["all channels", "table"] if has_compiler() else ["all channels"]
 PSI = MPS.random(4, 2, seed=3)
 CASES = [
     Case(lambda *t: energy(MPS(t), heisenberg(4)), PSI.tensors, name="energy"),
@@ -42,16 +42,13 @@ def test_derivatives(case):
 
 def by_route(kind, H, psi):
     """The energy and its gradient by one kind of route."""
-    prepared = Hamiltonian(H.tensors)
-    work = prepared.route(psi.bonds, psi.dtype).dtype
-    dense, sparse = prepared.sites(work)
-    route = Steps(dense, work) if kind == "all channels" else Table(sparse, psi.bonds, work)
-    prepared.routes[psi.bonds, psi.dtype] = route
-    H.prepared = prepared
+    H = MPO(H.tensors)
     with pytest.MonkeyPatch.context() as patch:
-        if kind == "table by NumPy":
-            patch.setattr(sweep_table, "has_compiler", lambda: False)
-        return qad.value_and_grad(energy)(psi, H)
+        patch.setattr(hamiltonian, "has_compiler", lambda: kind == "table")
+        patch.setattr(hamiltonian, "FEW", np.inf)
+        found = qad.value_and_grad(energy)(psi, H)
+    assert isinstance(*H.prepared.routes.values(), Table if kind == "table" else Sweep)
+    return found
 
 
 @pytest.mark.parametrize("H", OPERATORS.values(), ids=OPERATORS)
@@ -144,7 +141,8 @@ def test_memory_of_the_gradient_is_linear():
     assert large < 11 * small
 
 
-def test_small_bonds_are_swept_by_a_table(monkeypatch):
+@pytest.mark.skipif(not has_compiler(), reason="needs the extra fast")
+def test_a_table_where_there_is_a_compiler(monkeypatch):
     psi, H = MPS.random(6, 4, seed=1), heisenberg(6)
     first = qad.grad(energy)(psi, H)
     assert isinstance(*H.prepared.routes.values(), Table)
@@ -154,12 +152,12 @@ def test_small_bonds_are_swept_by_a_table(monkeypatch):
     monkeypatch.setattr(hamiltonian, "has_compiler", lambda: False)
     H = heisenberg(6)
     qad.grad(energy)(psi, H)
-    assert isinstance(*H.prepared.routes.values(), Steps)
+    assert isinstance(*H.prepared.routes.values(), Sweep)
 
 
 def test_a_table_serves_many_gradients_of_one_evaluation():
     psi, H = MPS.random(6, 4, seed=1), heisenberg(6)
-    by_route("table", H, psi)
+    by_route(KINDS[-1], H, psi)
     _, pullback = qad.vjp(lambda psi: energy(psi, H), psi)
     once, twice = pullback(np.array(1.0))[0], pullback(np.array(2.0))[0]
     np.testing.assert_allclose(2 * once[3], twice[3], rtol=1e-14)

@@ -1,0 +1,119 @@
+"""The sweeps of an energy, for arrays and for symmetric tensors.
+
+The environments of the sweep from the left serve the sweep from the right, which closes the derivatives by all tensors.
+An environment has the legs (one layer, operator, other layer), the first of them alone as rows.  That layer is
+contracted first, then the site of the operator is applied, which is nearly empty, then the other layer; and now the
+other one is alone.  So the layers take turns from site to site, every product finds its operands as they lie, and of
+symmetric tensors nothing is moved.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from qad.symmetric.blocks.layout import layout
+from qad.symmetric.generic import join, laid_out, numbers, permuted, with_numbers
+from qad.symmetric.sparse import Entries, applied
+from qad.symmetric.tensor import SymTensor, bare
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.symmetric.legs import Leg
+
+IN, OUT = 3, 2  # axes of a site of the operator: where the ket joins it, and where the bra does
+
+
+class Site(NamedTuple):
+    """A site of both layers: the tensor that is contracted first, (a | s b), and the other, (a s | b), conjugates.
+
+    `axis` is where the first one joins the operator `w`, `half` what the sweep from the left has before the other one
+    is contracted, legs (a', s', v, b), and `size` what was divided out behind it.
+    """
+
+    first: Any
+    other: Any
+    w: Any
+    axis: int
+    half: Any
+    size: float
+
+
+class Sweep:
+    """Both sweeps past an operator.
+
+    Parameters
+    ----------
+    sites : list of Entries or of arrays (left, right, out, in)
+        Of an operator with a channel for the norm: the ends have one channel at the left and two at the right.
+    dtype : dtype
+        In which it is done.
+    """
+
+    def __init__(self, sites: Sequence[Any], dtype: np.dtype[Any]):
+        self.sites: Sequence[Any] = sites
+        self.dtype: np.dtype[Any] = dtype
+
+    def forward(self, tensors: Sequence[Any], keep: bool) -> tuple[np.ndarray, list[Site]]:
+        """Sweep from the left: the values in the last channels, but for a scale, and what `backward` needs."""
+        found: list[Site] = []
+        environment = environment_of(np.ones(1, self.dtype), beginning(tensors[0], self.sites[0]))
+        for number, (tensor, w) in enumerate(zip(tensors, self.sites, strict=True)):
+            first, other, axis = layers(tensor, number)
+            half = join(environment, first, ((0,), (0,)))  # v a' s b
+            half = past(w, half, ((0, 2), (0, axis)), (0, 3, 2, 1))  # a' s' v b
+            environment = join(other, half, ((0, 1), (0, 1)))  # b' v b
+            size = float(np.abs(numbers(environment)).max(initial=0.0)) or 1.0
+            environment = environment * (1 / size)
+            if keep:
+                found.append(Site(first, other, w, axis, half, size))
+        return numbers(environment), found
+
+    def backward(self, kept: list[Site], seeds: np.ndarray) -> list[Any]:
+        """The derivative of ``seeds . values`` by every tensor, unconjugated; by every second one of opposite legs."""
+        environment, slopes = environment_of(seeds, ending(kept[-1])), []
+        for site in reversed(kept):
+            first, other, w, axis, half, size = site
+            environment = environment * (1 / size)
+            slope = join(half, environment, ((2, 3), (1, 2)))  # a' s' b'
+            slopes.append(with_numbers(slope, numbers(slope).conj()) if axis == IN else slope)
+            if site is not kept[0]:
+                z = join(other, environment, ((2,), (0,)))  # a' s' v b
+                z = past(w, z, ((1, 2), (OUT + IN - axis, 1)), (3, 1, 2, 0))  # s b u a'
+                environment = join(first, z, ((1, 2), (0, 1)))  # a u a'
+        return slopes[::-1]
+
+
+def layers(tensor: Any, number: int) -> tuple[Any, Any, int]:
+    """The layer that is contracted first on a site, the other one, and where the first joins the operator."""
+    one, two = laid_out(tensor, 1), laid_out(tensor, 2)
+    return (one.conj(), two, OUT) if number % 2 else (one, two.conj(), IN)
+
+
+def past(w: Any, x: Any, axes: tuple[tuple[int, ...], tuple[int, ...]], order: tuple[int, ...]) -> Any:
+    """A tensor past a site of the operator, its legs in another order."""
+    return applied(w, x, axes, order, 2) if type(w) is Entries else permuted(join(x, w, axes), *order)
+
+
+def beginning(tensor: Any, w: Any) -> tuple[Leg, ...]:
+    """The legs of the environment of no sites; none of arrays."""
+    if type(tensor) is not SymTensor:
+        return ()
+    leg = tensor.legs[0]
+    return leg.conj(), w.layout.legs[0].conj(), leg
+
+
+def ending(last: Site) -> tuple[Leg, ...]:
+    """The legs of the environment beyond the last site; none of arrays."""
+    if type(last.half) is not SymTensor:
+        return ()
+    return last.other.legs[2].conj(), last.half.legs[2].conj(), last.half.legs[3].conj()
+
+
+def environment_of(values: np.ndarray, legs: tuple[Leg, ...]) -> Any:
+    """An environment beyond an end, of a value for each channel."""
+    if not legs:
+        return values.reshape(1, -1, 1)
+    return bare(layout(legs, 1, legs[0].symmetry.neutral, legs[0].symmetry), values)
