@@ -1,25 +1,26 @@
-"""Amplitudes of many configurations at once, their logarithms, and samples.
+"""Amplitudes of many configurations at once, of states of either kind.
 
-The amplitudes are one node of the tape, holomorphic in every tensor; `qad.mps.amplitudes.prefix_trees` shares the
+Those of arrays are one node of the tape, holomorphic in every tensor; `qad.mps.amplitudes.prefix_trees` shares the
 work among configurations.  Second derivatives come from the tape of the plain product of matrices, configuration by
 configuration.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import defvjp, is_foreign, jvp, primitive, stop_gradient, value_of, vjp
 from qad.mps.amplitudes.prefix_trees import Words
-from qad.mps.kernels.dense import past_right
+from qad.mps.amplitudes.sectors import scaled_amplitudes as of_sectors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qad.mps.amplitudes.prefix_trees import Kept
+    from qad.mps.charges.quantities import Quantities
     from qad.typing import Array, ArrayLike
 
 
@@ -77,11 +78,16 @@ defvjp(amplitudes_of, shared=_amplitudes_vjp)
 defvjp(slopes_of, shared=_slopes_vjp)
 
 
-def scaled_amplitudes(tensors: Sequence[Array], configurations: Array) -> tuple[Array, Array]:
+def scaled_amplitudes(
+    tensors: Sequence[Any], conserved: Quantities | None, configurations: ArrayLike
+) -> tuple[Array, Array]:
     """Amplitudes divided by ``exp(logs)``, and the constant logs."""
-    configurations = checked(configurations, [t.shape[1] for t in tensors])
+    phys = [t.shape[1] for t in tensors]
+    configurations = checked(configurations, phys)
+    if conserved is not None:
+        return of_sectors(tensors, conserved, configurations)
     bond, periodic = max(t.shape[0] for t in tensors), tensors[0].shape[0] > 1
-    values, logs = amplitudes_of(*tensors, words=Words(configurations, [t.shape[1] for t in tensors], bond, periodic))
+    values, logs = amplitudes_of(*tensors, words=Words(configurations, phys, bond, periodic))
     return values, stop_gradient(logs)
 
 
@@ -102,28 +108,3 @@ def checked(configurations: ArrayLike, phys: Sequence[int]) -> np.ndarray:
             f"configuration {row} has {array[row, site]} on site {site}, whose basis states are 0 to {phys[site] - 1}"
         )
     return array.astype(np.int64)
-
-
-def drawn(tensors: Sequence[np.ndarray], shots: int, rng: np.random.Generator) -> np.ndarray:
-    """Samples of an open chain's ``|psi|**2``, exactly and independently, site by site.
-
-    ``O(shots n phys bond**2)``.  A. J. Ferris and G. Vidal, Phys. Rev. B 85, 165146 (2012).
-    """
-    rights = [np.ones((1, 1))]
-    for tensor in reversed(tensors):
-        environment = past_right(rights[-1], tensor)
-        size = np.linalg.norm(environment)
-        if not 0 < size < np.inf:
-            raise ArgumentError("the state is zero or not finite: there is nothing to draw from")
-        rights.append(environment / size)
-    rows, out = np.ones((shots, 1)), np.empty((shots, len(tensors)), np.int64)
-    everyone = np.arange(shots)
-    for site, (tensor, right) in enumerate(zip(tensors, rights[-2::-1], strict=True)):
-        branches = (rows @ tensor.reshape(tensor.shape[0], -1)).reshape(shots, *tensor.shape[1:])
-        weights = ((branches @ right.T) * branches.conj()).sum(axis=2).real.clip(0)
-        ladder = weights.cumsum(axis=1)
-        chosen = (rng.random(shots)[:, None] * ladder[:, -1:] >= ladder).sum(axis=1).clip(max=tensor.shape[1] - 1)
-        out[:, site] = chosen
-        rows = branches[everyone, chosen]
-        rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-    return out

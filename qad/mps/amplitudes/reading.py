@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.mps.amplitudes.amplitudes import drawn, scaled_amplitudes
+from qad.mps.amplitudes.amplitudes import scaled_amplitudes
+from qad.mps.amplitudes.sampling import drawn
 from qad.mps.chain.chain import site_count
-from qad.mps.charges import amplitudes as charged_amplitudes
-from qad.mps.charges import sampling as charged_sampling
 from qad.symmetric.generic import plain
 
 if TYPE_CHECKING:
@@ -115,23 +114,13 @@ class Readings:
         array([[0, 1, 0],
                [0, 1, 0]])
         """
-        shots = site_count(shots, 1, "shots")
-        return self._drawn(shots, np.random.default_rng(seed))
+        shots, psi = site_count(shots, 1, "shots"), in_own_basis(self).opened()
+        return drawn([plain(t) for t in psi], psi.conserved, shots, np.random.default_rng(seed))
 
     def _scaled(self, configurations: ArrayLike) -> tuple[Array, Array]:
         """Amplitudes divided by ``exp(logs)``, and the constant logs."""
         psi = in_own_basis(self)
-        if psi.conserved is not None:
-            return charged_amplitudes.scaled_amplitudes(psi.tensors, psi.conserved, configurations)
-        return scaled_amplitudes(psi.tensors, configurations)
-
-    def _drawn(self, shots: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Samples."""
-        psi = in_own_basis(self).opened()
-        tensors = [plain(t) for t in psi]
-        if psi.conserved is not None:
-            return charged_sampling.drawn(tensors, psi.conserved, shots, rng)
-        return drawn(tensors, shots, rng)
+        return scaled_amplitudes(psi.tensors, psi.conserved, configurations)
 
 
 def in_own_basis(psi: Any) -> Any:

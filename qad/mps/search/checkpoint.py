@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from qad.mps.operators.mpo import MPO
-    from qad.mps.search.methods import Method
+    from qad.mps.search.method import Method
     from qad.typing import DTypeLike, FilePath
 
 FORMAT = "qad ground-state search 1"

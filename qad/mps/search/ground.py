@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.mps.operators.opsum import OpSum
-    from qad.mps.search.methods import Method
+    from qad.mps.search.method import Method
     from qad.mps.search.sweeps import Sweeps
     from qad.typing import DTypeLike, FilePath, Function, Progress, Seed
 
@@ -69,7 +69,7 @@ def ground_state(
         Hermitian.
     bond : int
         Bond dimension.
-    method : str or qad.mps.search.methods.Method
+    method : str or qad.mps.search.method.Method
         "auto" (default): "dmrg2", the quickest for nearly every chain; `GroundState.method` says so.
         "lbfgs": L-BFGS on all site tensors at once, in rounds of 20 iterations.
         "riemannian": L-BFGS on the manifold of isometric chains, in the environment's metric.

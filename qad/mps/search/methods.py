@@ -1,45 +1,17 @@
-"""The table of search methods, a record each; one of your own is a record too."""
+"""The table of search methods, a record each (`qad.mps.search.method`)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from qad.core.errors import ArgumentError
 from qad.mps.search.dmrg import one_site, two_sites
 from qad.mps.search.gradients import lbfgs, riemannian
 from qad.mps.search.imaginary import tdvp, tebd
+from qad.mps.search.method import Method
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from qad.mps.operators.mpo import MPO
-    from qad.mps.search.monitor import Watch
     from qad.mps.search.penalty import Excluded
-
-
-@dataclass(frozen=True)
-class Method:
-    """A way to search for a ground state.
-
-    Attributes
-    ----------
-    name : str
-    run : callable
-        ``run(H, watch, bond, tol, excluded)`` begins at ``watch.state``, tells ``watch.begin(energy)`` and every
-        ``watch.step(state, energy)``, and ends by ``watch.converge(why)``, where nothing is left to gain
-        (``watch.settled(tol)``), or by `qad.mps.search.monitor.Finished`.  Terms of `H` are of order 1.  It may begin
-        again where a probe has led.
-    grows : bool
-        Whether bonds grow up to `bond`; else those of the start are kept.
-    excludes : bool
-        Whether it stays away from excluded states, by ``excluded.cost(state)`` or as sweeps do.
-    """
-
-    name: str
-    run: Callable[[MPO, Watch, int, float, Excluded], None]
-    grows: bool = True
-    excludes: bool = True
 
 
 METHODS: dict[str, Method] = {

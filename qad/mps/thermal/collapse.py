@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qad.mps.amplitudes.sampling import drawn
 from qad.mps.chain.state import MPS
 from qad.mps.charges.make import bond_sectors, product_tensors
 from qad.mps.charges.quantities import conserved_by
-from qad.mps.charges.sampling import drawn
 from qad.mps.evolve.tebd import MOST_CUTOFF, Truncation, swept
 from qad.symmetric.generic import as_map, of_map
 

@@ -75,8 +75,8 @@ def test_effective_operators(name, size):
     rng = np.random.default_rng(0)
     for site in range(len(H) - size + 1):
         centre = tensors[site] if size == 1 else qad.symmetric.tensordot(*tensors[site : site + 2], 1)
-        apply = operator.around(site, size).effective(left, rights[site + size], centre)
-        x, y = (bare(apply.layout, rng.normal(size=apply.layout.size) + 0j) for _ in range(2))
+        apply, centre = operator.effective(site, size, left, rights[site + size], centre)
+        x, y = (bare(centre.layout, rng.normal(size=centre.layout.size) + 0j) for _ in range(2))
         found = np.vdot(x.data, apply(y.data))
         expected = by_environments(left, operator.sites[site : site + size], rights[site + size], x, y)
         np.testing.assert_allclose(found, expected, atol=1e-11)

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from qad.extend import like, stop_gradient
-from qad.mps.amplitudes.amplitudes import checked
+from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qad.mps.charges.quantities import Quantities
-    from qad.symmetric.tensor import SymTensor
-    from qad.typing import Array, ArrayLike
+    from qad.typing import Array
 
     Group: TypeAlias = tuple[
         np.ndarray, Array, Array
@@ -26,10 +25,10 @@ if TYPE_CHECKING:
 
 
 def scaled_amplitudes(
-    tensors: Sequence[SymTensor], conserved: Quantities, configurations: ArrayLike
+    tensors: Sequence[SymTensor], conserved: Quantities, configurations: np.ndarray
 ) -> tuple[Array, Array]:
     """Amplitudes divided by ``exp(logs)``, and the constant logs; zeros outside of the sector."""
-    words, back = np.unique(checked(configurations, [t.shape[1] for t in tensors]), axis=0, return_inverse=True)
+    words, back = np.unique(configurations, axis=0, return_inverse=True)
     fresh = np.argmax(np.diff(words, axis=0, prepend=-1) != 0, axis=1)  # where each word leaves the one before it
     neutral, unit = conserved.symmetry.shown(conserved.symmetry.neutral), like(tensors[0].data)
     dtype = np.result_type(*[t.dtype for t in tensors])
@@ -58,20 +57,25 @@ def continued(
     groups: dict[Any, Group], tensor: SymTensor, order: np.ndarray, parents: np.ndarray, letters: np.ndarray
 ) -> dict[Any, list[Group]]:
     """The beginnings that are longer by a site, by their charge; those that no block continues are left out."""
-    leg, blocks, found = tensor.legs[1], tensor.blocks(), {}
-    charges = np.repeat(np.arange(len(leg.dims)), leg.dims)
-    place = np.argsort(order)
-    for (before, own, after), block in blocks.items():
-        if before not in groups:
-            continue
-        members, rows, logs = groups[before]
-        number = list(leg.sectors).index(own)
-        for letter in np.flatnonzero(charges[place] == number):
+    matrices, found = matrices_of(tensor, order), {}
+    for charge, (members, rows, logs) in groups.items():
+        for letter, after, matrix in matrices.get(charge, ()):
             chosen = np.flatnonzero((letters == letter) & np.isin(parents, members))
             if len(chosen):
                 row = np.searchsorted(members, parents[chosen])
-                product = rows[row] @ block[:, place[letter] - leg.starts[number]]
-                found.setdefault(after, []).append((chosen, product, logs[row]))
+                found.setdefault(after, []).append((chosen, rows[row] @ matrix, logs[row]))
+    return found
+
+
+def matrices_of(tensor: Any, order: np.ndarray | None) -> dict[Any, list[tuple[int, Any, Array]]]:
+    """By the charge of the bond on the left: basis states that may follow, the charge on the right, and the matrix."""
+    if type(tensor) is not SymTensor:
+        return {(): [(state, (), tensor[:, state]) for state in range(tensor.shape[1])]}
+    found: dict[Any, list[tuple[int, Any, Array]]] = {}
+    starts = dict(zip(tensor.legs[1].sectors, tensor.legs[1].starts, strict=True))
+    for (before, own, after), block in tensor.blocks().items():
+        states = order[starts[own] : starts[own] + block.shape[1]].tolist()
+        found.setdefault(before, []).extend([(state, after, block[:, k]) for k, state in enumerate(states)])
     return found
 
 

@@ -1,7 +1,7 @@
-"""Samples of symmetric states, drawn sector by sector.
+"""Samples of states of either kind, site by site.
 
-As `qad.mps.amplitudes.amplitudes.drawn`: what was drawn so far has a charge, so that its row vector lies in one sector
-of the bond; all that have the same charge go through the blocks of a site together.
+What was drawn so far has a charge, so that its row vector lies in one sector of a bond; all that have the same charge
+go through the matrices of a site together.  Arrays know one charge, ``()``.
 """
 
 from __future__ import annotations
@@ -11,26 +11,32 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.symmetric.contraction import tensordot
+from qad.mps.amplitudes.sectors import matrices_of
+from qad.mps.chain.densities import passed_right
+from qad.symmetric.generic import join, norm
+from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qad.mps.charges.quantities import Quantities
-    from qad.symmetric.tensor import SymTensor
 
     Groups: TypeAlias = dict[Any, tuple[np.ndarray, np.ndarray]]  # by charge: which samples, and their rows
 
 
-def drawn(tensors: Sequence[SymTensor], conserved: Quantities, shots: int, rng: np.random.Generator) -> np.ndarray:
-    """Samples of ``|psi|**2``, an array (shots, sites) of basis states; those of the ordinary state for this `rng`."""
+def drawn(tensors: Sequence[Any], conserved: Quantities | None, shots: int, rng: np.random.Generator) -> np.ndarray:
+    """Samples of an open chain's ``|psi|**2``, exactly and independently: an array (shots, sites) of basis states.
+
+    ``O(shots n phys bond**2)``.  A. J. Ferris and G. Vidal, Phys. Rev. B 85, 165146 (2012).
+    """
     out = np.empty((shots, len(tensors)), np.int64)
-    neutral = conserved.symmetry.shown(conserved.symmetry.neutral)
+    neutral = () if conserved is None else conserved.symmetry.shown(conserved.symmetry.neutral)
     groups: Groups = {neutral: (np.arange(shots), np.ones((shots, 1)))}
     for site, (tensor, right) in enumerate(zip(tensors, environments(tensors), strict=True)):
         uniform, found = rng.random(shots), {}
+        matrices = matrices_of(tensor, None if conserved is None else conserved.orders[site])
         for charge, (samples, rows) in groups.items():
-            branches = branches_of(tensor, charge, rows, conserved.orders[site])
+            branches = {state: (after, rows @ matrix) for state, after, matrix in matrices[charge]}
             chosen = choice(branches, right, uniform[samples], tensor.shape[1])
             out[samples, site] = chosen
             for state, (after, branch) in branches.items():
@@ -41,31 +47,23 @@ def drawn(tensors: Sequence[SymTensor], conserved: Quantities, shots: int, rng: 
     return out
 
 
-def environments(tensors: Sequence[SymTensor]) -> list[dict[Any, np.ndarray] | None]:
+def environments(tensors: Sequence[Any]) -> list[dict[Any, np.ndarray] | None]:
     """For every site the matrices (bra, ket) of what stands right of it, by charge; None behind the last one."""
     environment, found = None, [None]
     for tensor in reversed(tensors):
-        half = tensor if environment is None else tensordot(tensor, environment, ([2], [1]))
-        environment = tensordot(tensor.conj(), half, ([1, 2], [1, 2]))
-        size = environment.norm()
+        if environment is None:
+            environment = join(tensor.conj(), tensor, ((1, 2), (1, 2)))
+        else:
+            environment = passed_right(environment, tensor, tensor)
+        size = norm(environment)
         if not 0 < size < np.inf:
             raise ArgumentError("the state is zero or not finite: there is nothing to draw from")
         environment = environment * (1 / size)
-        found.append({charge: block for (charge, _), block in environment.blocks().items()})
+        if type(environment) is SymTensor:
+            found.append({charge: block for (charge, _), block in environment.blocks().items()})
+        else:
+            found.append({(): environment})
     return found[-2::-1]
-
-
-def branches_of(
-    tensor: SymTensor, charge: Any, rows: np.ndarray, order: np.ndarray
-) -> dict[int, tuple[Any, np.ndarray]]:
-    """For every basis state that may follow on a site: the charge of the bond behind it, and the rows there."""
-    leg, found = tensor.legs[1], {}
-    starts = dict(zip(leg.sectors, leg.starts, strict=True))
-    for (before, own, after), block in tensor.blocks().items():
-        if before == charge:
-            for k in range(block.shape[1]):
-                found[int(order[starts[own] + k])] = after, rows @ block[:, k]
-    return found
 
 
 def choice(
