@@ -230,7 +230,9 @@ def energy(psi: MPS, H: MPO | OpSum) -> Real:
     MPS(10 sites, open, bonds 1-2-4-8-8-8-8-8-4-2-1, complex128)
     """
     H = as_operator(H, psi)
-    check_operator(psi, H)
+    check_kind(psi, MPS)
+    if psi.conserved is None:
+        check_operator(psi, H)
     return energy_of_state(psi, H)
 
 
