@@ -60,8 +60,7 @@ def exponential(
     error estimate; a step that the space cannot resolve is halved.  The `parts` that it takes are put down: of each the
     space, its share of the step, and the logarithm of what the norm had gained before it.
     """
-    done, gained = 0.0, 0.0
-    step = 1.0
+    done, gained, step = 0.0, 0.0, 1.0
     while done < 1.0:
         space = Krylov(start, most)
         while True:
