@@ -23,9 +23,8 @@ from qad.mps.kernels.cells import DenseCell
 from qad.mps.kernels.dense import past_left, past_right
 from qad.mps.operators.uniform_mpo import UniformMPO, size_of
 from qad.mps.uniform.canonical import DIFFERENT
-from qad.mps.uniform.krylov import solution
 from qad.mps.uniform.mixed import Mixed
-from qad.mps.uniform.schur import PRODUCTS
+from qad.mps.uniform.schur import solution
 from qad.mps.uniform.state import UniformMPS
 from qad.mps.uniform.transfer import largest_two, leading
 from qad.mps.uniform.vumps import Vumps
@@ -265,7 +264,7 @@ class Particle:
                 b = b - fixed * (other * b).sum()
             if np.linalg.norm(b) > PRECISION * self.scale * 1e-3:
                 tol = PRECISION * max(self.scale, 1.0)
-                x[:, places] = solution(apply, b.reshape(-1), np.zeros(b.size, b.dtype), tol, PRODUCTS).reshape(b.shape)
+                x[:, places] = solution(apply, b.reshape(-1), np.zeros(b.size, b.dtype), tol).reshape(b.shape)
         return x
 
 

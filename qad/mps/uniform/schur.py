@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.mps.uniform.krylov import solution
+from qad.linalg.krylov.gmres import corrected, correction
 from qad.mps.uniform.transfer import identity, transfer_of
 from qad.symmetric.generic import numbers, with_numbers
 from qad.symmetric.tensor import SymTensor
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-PRODUCTS = 3000  # of GMRES, at most
+    from qad.mps.kernels.dense_terms import Apply
+
+PRODUCTS, RESTART = 3000, 60  # of GMRES at most, and vectors that it keeps
 
 
 def environments_with(
@@ -107,7 +109,7 @@ class Side:
             return v - numbers(H.inner(self.passed(with_numbers(begun, v)), ahead))
 
         guess = source if start is None else H.inner(start, ahead)
-        return with_numbers(begun, solution(apply, numbers(source), numbers(guess), tol, PRODUCTS))
+        return with_numbers(begun, solution(apply, numbers(source), numbers(guess), tol))
 
     def alone(self, source: Any, density: Any, guess: Any, tol: float) -> Any:
         """The solution of ``x - T(x) + tr(x density) 1 = source``, whose overlap with the density is the energy."""
@@ -118,7 +120,19 @@ class Side:
             return v - through(v) + np.vdot(known, v) * one
 
         start = np.zeros_like(given) if guess is None else numbers(guess)
-        return with_numbers(source, solution(apply, given, start, tol, PRODUCTS))
+        return with_numbers(source, solution(apply, given, start, tol))
+
+
+def solution(apply: Apply, b: np.ndarray, start: np.ndarray, tol: float) -> np.ndarray:
+    """The solution of a linear equation by GMRES, to a residual of norm `tol` or what rounding allows.
+
+    Raises
+    ------
+    ConvergenceError
+        If it is not found within `PRODUCTS` products.
+    """
+    name, tol = "the environment of an infinite chain, one state and no sum", tol / max(np.linalg.norm(b), 1e-300)
+    return corrected(apply, b, start, tol, RESTART, PRODUCTS, name, correction, "restarted GMRES")[0]
 
 
 def same_legs(start: Any, begun: Any) -> bool:

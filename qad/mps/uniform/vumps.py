@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.mps.uniform.krylov import lowest_vector
+from qad.linalg.krylov.lanczos import lowest_vector
 from qad.mps.uniform.schur import environments_with
 
 if TYPE_CHECKING:
