@@ -1,11 +1,10 @@
-"""Lanczos' method for the effective problems of sweeps, one after another: lowest vectors, and exponentials."""
+"""Lanczos' method for the small effective problems of sweeps, one after another: lowest vectors, and exponentials."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy
 
 from qad.extend import like
 from qad.linalg.support.lengths import length
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     Apply: TypeAlias = Callable[[np.ndarray], np.ndarray]
-
-LOOK = 5  # products between two looks at the projected matrix, where a hundred products are taken
 
 
 def lowest(apply: Apply, start: np.ndarray, tol: float, most: int) -> tuple[float, np.ndarray, float]:
@@ -51,27 +48,6 @@ def lowest(apply: Apply, start: np.ndarray, tol: float, most: int) -> tuple[floa
         error = residual if len(values) == 1 else residual * min(1.0, residual / max(values[1] - values[0], residual))
         if space.full or error <= tol:
             return values[0], space.combine(vectors[:, 0]), 0.0 if space.complete else error
-
-
-def lowest_vector(apply: Apply, start: np.ndarray, tol: float, most: int) -> np.ndarray:
-    """A Ritz vector of least eigenvalue, of norm 1 and with a positive overlap with `start`.
-
-    It stops where the residual is below `tol`, or after `most` products.  Operators of critical infinite chains take a
-    hundred products where those of finite ones take five, so that the projected matrix is looked at now and then only.
-    """
-    space = Krylov(start, most)
-    while True:
-        for _ in range(LOOK):
-            space.extend(apply)
-            if space.full:
-                break
-        _, vectors = scipy.linalg.eigh_tridiagonal(
-            space.diagonal, space.beside[:-1], select="i", select_range=(0, 0), check_finite=False
-        )
-        weights = vectors[:, 0]
-        if space.full or space.next_norm * abs(weights[-1]) <= tol:
-            found = space.combine(weights if weights[0] > 0 else -weights)
-            return found / np.linalg.norm(found)
 
 
 def exponential(

@@ -13,8 +13,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy
 
-from qad.linalg.krylov.lanczos import lowest_vector
+from qad.linalg.krylov.lanczos import Krylov
 from qad.mps.uniform.schur import environments_with
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from qad.mps.uniform.mixed import Mixed
 
 MANY, FEW = 150, 3  # products of an effective operator in one step, at most: to its lowest vector, or on the way there
+LOOK = 5  # products between two looks at the projected matrix
 INNER = 0.1  # residuals of lowest vectors, beside the gradient
 LEAST = 1e-14  # of all residuals, beside the scale of the Hamiltonian
 SPAN = 5  # steps that are compared with as many before, to extrapolate a slow approach
@@ -130,3 +132,24 @@ class Vumps:
         self.trail, self.energies = [], []
         pieces = np.split(ratio / left * now, np.cumsum([x.size for x in after])[:-1])
         return [x + more for x, more in zip(after, pieces, strict=True)]
+
+
+def lowest_vector(apply: Apply, start: np.ndarray, tol: float, most: int) -> np.ndarray:
+    """A Ritz vector of least eigenvalue, of norm 1 and with a positive overlap with `start`.
+
+    It stops where the residual is below `tol`, or after `most` products.  Operators of critical infinite chains take a
+    hundred products where those of finite ones take five, so that the projected matrix is looked at now and then only.
+    """
+    space = Krylov(start, most)
+    while True:
+        for _ in range(LOOK):
+            space.extend(apply)
+            if space.full:
+                break
+        _, vectors = scipy.linalg.eigh_tridiagonal(
+            space.diagonal, space.beside[:-1], select="i", select_range=(0, 0), check_finite=False
+        )
+        weights = vectors[:, 0]
+        if space.full or space.next_norm * abs(weights[-1]) <= tol:
+            found = space.combine(weights if weights[0] > 0 else -weights)
+            return found / np.linalg.norm(found)
