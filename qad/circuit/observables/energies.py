@@ -51,7 +51,8 @@ def _vjp(needed, g, ans, theta, c, *, psi, program, strings, engine):
     parts = [] if of_value is None else [2 * of_value * ans[2].conj()]
     parts += [] if of_state is None else [of_state[0]]
     parts += [] if of_image is None else [apply(transposed(c, strings), of_image, strings=strings, engine=engine)]
-    return [pullback_angles(theta[None, None], psi, ans[1], sum(parts)[None], program=program, engine=engine)[0][0, 0]]
+    g = parts[0] if len(parts) == 1 else sum(parts)
+    return [pullback_angles(theta[None, None], psi, ans[1], g[None], program=program, engine=engine)[0][0, 0]]
 
 
 def _jvp(tangents, ans, theta, c, *, psi, program, strings, engine):

@@ -21,6 +21,8 @@ from qad.core.trees import flatten
 from qad.extend import Tensor, any_traced, defvjp, primitive
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from qad.circuit.gates.table import Gate
     from qad.circuit.program.circuit import Circuit
     from qad.typing import Array, Seed
@@ -64,22 +66,29 @@ def parameter_shift(circuit: Circuit, observable: PauliSum, shots: int | None = 
     theta = circuit.parameters
     if theta.ndim != 1:
         raise ArgumentError("the parameter-shift rule takes one set of parameters, not a batch")
-    slots = [slot for operation in circuit.operations for slot in operation.slots]
-    if len(set(slots)) < len(slots):
-        raise ArgumentError("the parameter-shift rule takes circuits whose parameters belong to one gate each")
     rng, observable = np.random.default_rng(seed), as_observable(observable)
-    inside = reached(circuit, observable)
 
     def value(slot, shift):
         shifted = circuit.with_parameters(theta + shift * (np.arange(theta.shape[0]) == slot))
         return shifted.expectation(observable) if shots is None else estimate(shifted, observable, shots, rng)
 
     out = [0.0] * theta.shape[0]
-    for index, operation in enumerate(circuit.operations):
-        for slot in operation.slots if index in inside else ():
-            for weight, shift in zip(*rule_of(operation.gate, bool(operation.controls)), strict=True):
-                out[slot] = out[slot] + weight * (value(slot, shift) - value(slot, -shift))
+    for slot, weight, shift in shifts_of(circuit, reached(circuit, observable)):
+        out[slot] = out[slot] + weight * (value(slot, shift) - value(slot, -shift))
     return np.stack(out) if out else np.zeros(0)
+
+
+def shifts_of(circuit: Circuit, gates: Collection[int] | None = None) -> list[tuple[int, float, float]]:
+    """Which parameter is shifted, the weight of the difference, and the shift; of the `gates` of these indices."""
+    slots = [slot for operation in circuit.operations for slot in operation.slots]
+    if len(set(slots)) < len(slots):
+        raise ArgumentError("the parameter-shift rule takes circuits whose parameters belong to one gate each")
+    return [
+        (slot, weight, shift)
+        for index, operation in enumerate(circuit.operations)
+        for slot in (operation.slots if gates is None or index in gates else ())
+        for weight, shift in zip(*rule_of(operation.gate, bool(operation.controls)), strict=True)
+    ]
 
 
 @lru_cache(maxsize=512)
@@ -181,20 +190,13 @@ def sampled_vjp(
     g: Array, ans: Array, theta: Array, *, circuit: Circuit, strings: tuple[str, ...], shots: int, seed: tuple[int, ...]
 ) -> Array:
     """The shift rule, in terms of `sampled` itself, so that it serves every order."""
-    slots = [slot for operation in circuit.operations for slot in operation.slots]
-    if len(set(slots)) < len(slots):
-        raise ArgumentError(
-            "derivatives of estimates from shots take circuits whose parameters belong to one gate each"
-        )
     out = [0.0 * theta[0]] * theta.shape[0]
     given = {"circuit": circuit, "strings": strings, "shots": shots}
-    for operation in circuit.operations:
-        for slot in operation.slots:
-            unit = 1.0 * (np.arange(theta.shape[0]) == slot)
-            for m, (weight, shift) in enumerate(zip(*rule_of(operation.gate, bool(operation.controls)), strict=True)):
-                above = sampled(theta + shift * unit, seed=(*seed, slot, 2 * m + 1), **given)
-                below = sampled(theta - shift * unit, seed=(*seed, slot, 2 * m + 2), **given)
-                out[slot] = out[slot] + weight * (g * (above - below)).sum()
+    for m, (slot, weight, shift) in enumerate(shifts_of(circuit)):
+        step = shift * (np.arange(theta.shape[0]) == slot)
+        above = sampled(theta + step, seed=(*seed, 2 * m + 1), **given)
+        below = sampled(theta - step, seed=(*seed, 2 * m + 2), **given)
+        out[slot] = out[slot] + weight * (g * (above - below)).sum()
     return np.stack(out)
 
 

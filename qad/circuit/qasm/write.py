@@ -15,7 +15,6 @@ from qad.extend import value_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import NoReturn
 
     from qad.circuit.program.builder import Builder
     from qad.circuit.program.ir import CircuitProgram, Instruction, Operation
@@ -104,7 +103,7 @@ def statements(values: OperationValues, index: int) -> list[str]:
     if not operation.gate.unitary:
         raise ArgumentError("OpenQASM has only unitary gates: c.operator(...) cannot be written")
     angles = values.angles(index)
-    if operation.gate.letters:
+    if operation.gate.letters and len(operation.controls) < 2:
         return pauli_statements(operation, -angles[0] if operation.adjoint else angles[0])
     known = named(operation, angles)
     if known is not None:
@@ -148,28 +147,14 @@ def named(operation: Operation, angles: list[float]) -> tuple[str, list[float]] 
 def pauli_statements(operation: Operation, angle: float) -> list[str]:
     """``exp(-i angle P / 2)`` as a ladder of CNOTs around one rotation."""
     sites = [(q, letter) for q, letter in zip(operation.qubits, operation.gate.letters, strict=True) if letter != "I"]
-    if not sites and operation.controls:
-        return (
-            [statement("p", [-angle / 2], operation.controls)] if len(operation.controls) == 1 else refused(operation)
-        )
     if not sites:
-        return []
+        return [statement("p", [-angle / 2], operation.controls)] if operation.controls else []
     before = [BASIS[letter][0].format(f"q[{q}]") for q, letter in sites if letter != "Z"]
     after = [BASIS[letter][1].format(f"q[{q}]") for q, letter in sites if letter != "Z"]
     qubits = [q for q, _ in sites]
     ladder = [statement("cx", [], pair) for pair in pairwise(qubits)]
-    if len(operation.controls) > 1:
-        refused(operation)
     middle = statement("crz" if operation.controls else "rz", [angle], (*operation.controls, qubits[-1]))
     return [*before, *ladder, middle, *reversed(ladder), *after]
-
-
-def refused(operation: Operation) -> NoReturn:
-    """Raise for a rotation with several controls."""
-    raise ArgumentError(
-        f"OpenQASM 2 has no gate for a Pauli rotation with {len(operation.controls)} controls: write it as gates of "
-        "its library first"
-    )
 
 
 def statement(name: str, angles: Sequence[float], qubits: Sequence[int]) -> str:

@@ -221,9 +221,9 @@ def test_noise():
     channels = [(depolarizing(0.2), [1]), (amplitude_damping(0.3), [0]), (flip(0.1, "Y"), [1])]
     c, u, v = NoisyCircuit(2).append(first), dense_matrix(first), dense_matrix(second)
     rho = np.outer(u[:, 0], u[:, 0].conj())
-    for kraus, (q,) in channels:
-        c.channel(kraus, q)
-        whole = [np.kron(k, np.eye(2)) if q == 0 else np.kron(np.eye(2), k) for k in kraus]
+    for noise, (q,) in channels:
+        c.channel(noise, q)
+        whole = [np.kron(k, np.eye(2)) if q == 0 else np.kron(np.eye(2), k) for k in noise.kraus]
         rho = sum(k @ rho @ k.conj().T for k in whole)
     c.append(second)
     rho = v @ rho @ v.conj().T

@@ -154,5 +154,5 @@ def energy_of(c: np.ndarray, psi: np.ndarray, strings: Strings) -> np.ndarray:
 def weights_of(c: np.ndarray, psi: np.ndarray, strings: Strings) -> np.ndarray:
     """The weights of strings in the order of their groups, in the precision of the state; real if all are."""
     _, order, _, _, phases = strings.tables
-    w = c[order] * phases if phases.dtype.kind == "f" and c.dtype.kind == "f" else (c[order] * phases).astype(complex)
-    return w.astype(psi.real.dtype if w.dtype.kind == "f" else psi.dtype)
+    w = c.take(order) * phases
+    return w.astype(REAL_OF[psi.dtype] if w.dtype.kind == "f" else psi.dtype, copy=False)

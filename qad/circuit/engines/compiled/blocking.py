@@ -33,6 +33,8 @@ class Schedule:
     Attributes
     ----------
     tables : Bundle of `qad.circuit.engines.compiled.tables.Tables`
+    rounds, chunks, bits, instructions, widest : int
+        How many rounds there are, chunks of a state, bits of a chunk, instructions, and rows of the largest matrix.
     constants : complex array
         Entries of constant gates; those of the program's real and complex vector follow them.
     diagonal, parity : int arrays
@@ -43,6 +45,11 @@ class Schedule:
     """
 
     tables: Bundle
+    rounds: int
+    chunks: int
+    bits: int
+    instructions: int
+    widest: int
     constants: np.ndarray
     diagonal: np.ndarray
     parity: np.ndarray
@@ -52,9 +59,10 @@ class Schedule:
 
 def schedule_of(program: CircuitProgram) -> Schedule:
     """The schedule of a program, made once."""
-    if "schedule" not in program.store:
-        program.store["schedule"] = Scheduler(program).schedule()
-    return program.store["schedule"]
+    found = program.store.get("schedule")
+    if found is None:
+        found = program.store["schedule"] = Scheduler(program).schedule()
+    return found
 
 
 class Scheduler:
@@ -93,6 +101,11 @@ class Scheduler:
             self.add_round(sorted(fill(local, self.n, bits)), chosen)
         return Schedule(
             Bundle(Tables(table(Round, self.rounds), *self.encoder.tables(), bits)),
+            len(self.rounds),
+            self.rounds[0].chunks,
+            bits,
+            len(self.encoder.code),
+            2 ** max((len(gate.targets) for gate in self.gates if gate.op.kind == "matrix"), default=0),
             np.concatenate(self.constants or [np.zeros(0)]).astype(complex),
             np.array(self.encoder.diagonal, np.int64),
             np.array(self.encoder.parity, np.int64),

@@ -94,8 +94,7 @@ def entries_of_angles(
     program: CircuitProgram, theta: np.ndarray, dtype: np.dtype[Any], inverse: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
     """Real and imaginary parts (B, E) of all entries, or of those of the inverse gates, from parameters (B, P)."""
-    gates = angle_tables(program)[inverse]
-    shape = len(theta), len(gates.fields.constants) + gates.fields.polynomials.shape[1]
-    vr, vi = np.empty(shape, REAL_OF[dtype]), np.empty(shape, REAL_OF[dtype])
-    kernels.rounds(dtype).fill(readable(theta), gates, vr, vi)
+    vr = np.empty((len(theta), schedule_of(program).order.size), REAL_OF[dtype])
+    vi = np.empty_like(vr)
+    kernels.rounds(dtype).fill(readable(theta), angle_tables(program)[inverse], vr, vi)
     return vr, vi
