@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import qad
-from qad.contract.run.tasks import at_once, in_order
+from qad.contract.run.tasks import in_order
 from qad.core.trees import flatten
 from tests.contract.run.jobs import JOBS
 
@@ -39,15 +39,6 @@ def test_values_and_gradients_are_the_same_to_the_last_bit(client, kind):
     value_there, gradients_there = value_and_gradients(client if kind == "client" else client.get_executor())
     assert value == value_there
     assert all(np.array_equal(*pair) for pair in zip(gradients, gradients_there, strict=True))
-
-
-def test_what_tasks_share_is_scattered_once(client, monkeypatch):
-    calls = []
-    scatter = Client.scatter
-    monkeypatch.setattr(Client, "scatter", lambda *args, **keywords: calls.append(1) or scatter(*args, **keywords))
-    value_and_gradients(client)
-    assert len(calls) == 1
-    assert at_once(client) == 2
 
 
 @pytest.mark.slow

@@ -67,8 +67,7 @@ def einsum(
     check : bool
         With `hermitian`: compare both halves of the gradient at these operands as well, at every call.
     executor : concurrent.futures.Executor, optional
-        Runs the slices, a few more at once than there are processors, each with the memory of one.  The result is the
-        same to the last bit as without it.
+        Its ``map`` runs the slices, each with the memory of one.  The result is the same to the last bit as without it.
 
     Returns
     -------

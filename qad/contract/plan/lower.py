@@ -9,7 +9,6 @@ made of views and one product, which is compiled once and printed by ``print(pla
 
 from __future__ import annotations
 
-from functools import lru_cache
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
     Three: TypeAlias = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]  # for both operands and the result
 
-__all__ = ["canonical", "lowered", "overhead"]
+__all__ = ["Problem", "canonical", "lowered"]
 
 
 def canonical(terms: Iterable[Iterable[Hashable]]) -> tuple[tuple[int, ...], ...]:
@@ -57,7 +56,7 @@ def lowered(labels: Three, shapes: Three, stacks: str | None = None) -> str:
     str
         An expression in ``a`` and ``b`` whose value has the axes of the result.
     """
-    problem = _Problem(labels, shapes, stacks)
+    problem = Problem(labels, shapes, stacks)
     if not problem.summed:
         return problem.multiply()
     if not problem.out:
@@ -65,18 +64,7 @@ def lowered(labels: Three, shapes: Three, stacks: str | None = None) -> str:
     return problem.matrix(*min(problem.choices(), key=lambda choice: problem.cost(*choice)))
 
 
-@lru_cache(maxsize=32768)
-def overhead(labels: Three, shapes: Three) -> float:
-    """Estimated nanoseconds of `lowered` beyond its multiply-adds, for comparing layouts."""
-    problem = _Problem(labels, shapes)
-    if not problem.summed:
-        return 0.0
-    if not problem.out:
-        return (problem.left != problem.right) * problem.copy_cost(problem.right, problem.left)
-    return min(problem.cost(*choice) for choice in problem.choices())
-
-
-class _Problem:
+class Problem:
     """One pair, its labels of size 1 taken out: they never move data."""
 
     def __init__(self, labels, shapes, stacks=None):

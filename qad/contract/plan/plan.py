@@ -15,7 +15,7 @@ from qad.contract.plan.figures import PlanFigures
 from qad.contract.plan.report import table
 from qad.contract.run.network import contracted
 from qad.contract.run.slices import sum_of_slices
-from qad.contract.run.tasks import require_executor
+from qad.contract.run.tasks import map_of
 from qad.core.errors import ShapeError
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ class Plan(PlanFigures):
     def execute(self, operands: list[Any], wanted: Any, executor: Executor | None = None) -> Any:
         """Contract all operands, a list that fits and is used up, where those numbered `wanted` are recorded."""
         if executor is not None:
-            require_executor(executor)
+            map_of(executor)
         if self.parts:
             return sum_of_slices(self, alike(operands), wanted, executor)
         return contracted(self, operands, wanted)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from qad.contract.notation.parse import label_sizes
 from qad.contract.order.order import find_order
 from qad.contract.order.tree import Tree
-from qad.contract.plan.axes import choose_layouts
 from qad.contract.plan.lower import canonical
 from qad.contract.plan.unary import single
 from qad.contract.run.pair import pair
@@ -39,7 +38,7 @@ def stages(
     sizes = label_sizes(expression, shapes)
     network = network_of(expression, shapes, sizes, variables)
     pairs = find_order(*network) if pairs is None else tuple(pairs)
-    terms = _layout(Tree(network, pairs), pairs)
+    terms = _layout(network, pairs)
     return pairs, tuple(terms), _preparations(expression, shapes, terms), _steps(pairs, terms, sizes)
 
 
@@ -60,14 +59,12 @@ def network_of(
     return terms, expression.output, sizes, tuple(number in variables for number in range(len(shapes)))
 
 
-def _layout(tree, pairs):
-    """The labels of all nodes, in their order: operands, intermediates, the result."""
-    terms, output, sizes, _ = tree.network
-    if not pairs:
-        return [output]
-    inner = [tree.legs[len(terms) + number] for number in range(len(pairs) - 1)]
-    depends = [tree.variables[node] > 0 for node in range(len(terms) + len(pairs))]
-    return choose_layouts(pairs, [*terms, *inner, output], len(terms), sizes, depends)
+def _layout(network, pairs):
+    """The labels of all nodes: results have those of the left operand first, as a product of matrices leaves them."""
+    tree, terms = Tree(network, pairs), list(network[0])
+    for node, (left, right) in enumerate(pairs[:-1], len(terms)):
+        terms.append(tuple(label for label in dict.fromkeys(terms[left] + terms[right]) if label in tree.legs[node]))
+    return [*terms, network[1]] if pairs else [network[1]]
 
 
 def _preparations(expression, shapes, terms):

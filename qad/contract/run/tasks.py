@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections import deque
-from contextlib import contextmanager
-from itertools import islice
+from functools import partial
 from typing import TYPE_CHECKING
 
 from qad.core.errors import ArgumentError
@@ -20,7 +17,7 @@ if TYPE_CHECKING:
 
     from qad.typing import T
 
-__all__ = ["for_each", "in_order", "require_executor"]
+__all__ = ["for_each", "in_order", "map_of"]
 
 PATIENCE = 1.0  # seconds after which a terminal shows how far it is
 
@@ -41,10 +38,10 @@ def for_each(
     points : iterable
         Parameters, bit strings, starts, seeds: what is sent with each task.
     shared : object, optional
-        What all tasks need, such as the tensors of a network: sent once to each worker of a Dask cluster, and with
-        every task elsewhere.
+        What all tasks need, such as the tensors of a network: sent with every task.
     executor : concurrent.futures.Executor or distributed.Client, optional
-        Threads, processes, ``mpi4py.futures``, Dask.  None computes here, one after the other.
+        Anything with their ``map``: threads, processes, ``mpi4py.futures``, Dask.  None computes here, one after the
+        other.
 
     Returns
     -------
@@ -55,12 +52,12 @@ def for_each(
     ArgumentError
         `shared` or a point holds recorded Tensors, or `function` returns one: no gradient flows through an executor.
     Exception
-        What `function` raised, with a note that says at which point; what waits is cancelled.
+        What `function` raised, with a note that says at which point.
 
     Notes
     -----
-    Twice as many tasks are under way as run at once.  A worker that dies is the executor's business: Dask replaces it,
-    a pool of processes raises.
+    The executor's ``map`` decides how many tasks are under way, and what becomes of those that wait where one fails.  A
+    worker that dies is its business too: Dask replaces it, a pool of processes raises.
 
     Examples
     --------
@@ -96,72 +93,37 @@ def in_order(
 ) -> Iterator[tuple[Any, Any]]:
     """Yield ``(item, function(shared, item))`` in the order of the items, whichever task is done first.
 
-    Twice as many tasks as run at once are under way, so that nobody waits for the next.  A task that fails raises its
-    own error, with a note that says which it was; those that wait are cancelled then.
+    A task that fails raises its own error, with a note that says which it was.
 
     Parameters
     ----------
-    executor : concurrent.futures.Executor, or a client of Dask, or None
+    executor : object with a ``map``, or a client of Dask, or None
         None computes here, one after the other.
     function : callable
         Of the shared object and an item.  For other processes: a function of a module.
     shared : object
-        Sent once to each worker of a Dask cluster, with every task elsewhere.
+        Sent with every task.
     items : iterable
     """
-    if executor is None:
-        yield from one_by_one(function, shared, items)
-        return
-    require_executor(executor)
-    if hasattr(executor, "scatter"):
-        shared = executor.scatter(shared, broadcast=True, hash=False)
-    items, waiting, most = enumerate(items), deque(), 2 * at_once(executor)
-    try:
-        while True:
-            for number, item in islice(items, most - len(waiting)):
-                waiting.append((number, item, executor.submit(function, shared, item)))
-            if not waiting:
-                return
-            number, item, future = waiting[0]
-            with noted(number, item):
-                result = future.result()
-            waiting.popleft()
-            yield item, result
-    finally:
-        for *_, future in waiting:
-            future.cancel()
-
-
-def one_by_one(function: Callable[[Any, Any], Any], shared: Any, items: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-    """`in_order` without an executor."""
+    items = list(items)
+    results = iter(map_of(executor)(partial(function, shared), items))
     for number, item in enumerate(items):
-        with noted(number, item):
-            result = function(shared, item)
+        try:
+            result = next(results)
+        except BaseException as error:
+            error.add_note(f"in task {number}: {item}")
+            raise
         yield item, result
 
 
-def require_executor(executor: Any) -> None:
-    """Raise unless it takes tasks."""
-    if not callable(getattr(executor, "submit", None)):
+def map_of(executor: Any) -> Callable[..., Iterable[Any]]:
+    """The ``map`` of an executor, Python's own for None."""
+    if hasattr(executor, "get_executor"):  # a client of Dask
+        executor = executor.get_executor()
+    found = map if executor is None else getattr(executor, "map", None)
+    if not callable(found):
         raise ArgumentError(
             f"executor={executor!r} takes no tasks: give a concurrent.futures.ThreadPoolExecutor(), a "
-            "ProcessPoolExecutor(), another one with their submit, or a distributed.Client()"
+            "ProcessPoolExecutor(), another one with their map, or a distributed.Client()"
         )
-
-
-def at_once(executor: Any) -> int:
-    """How many tasks an executor runs at once: a client of Dask, a pool of Python's, of MPI, or of a kind unknown."""
-    if hasattr(executor, "nthreads"):
-        return max(1, sum(executor.nthreads().values()))
-    workers = getattr(executor, "_max_workers", None) or getattr(executor, "num_workers", None)
-    return workers if isinstance(workers, int) and workers > 0 else os.cpu_count() or 1
-
-
-@contextmanager
-def noted(number: int, item: Any) -> Iterator[None]:
-    """Add to an error which task it was."""
-    try:
-        yield
-    except BaseException as error:
-        error.add_note(f"in task {number}: {item}")
-        raise
+    return found

@@ -155,7 +155,7 @@ class Disorderly(Executor):
     def submit(self, function, /, *args):
         future = Future()
         self.waiting.append(lambda: future.set_result(function(*args)))
-        asked, future.result = future.result, lambda: (self.finish(), asked())[1]
+        asked, future.result = future.result, lambda timeout=None: (self.finish(), asked())[1]
         return future
 
     def finish(self):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import qad
-from qad.contract.plan.lower import canonical, lowered, overhead
+from qad.contract.plan.lower import Problem, canonical, lowered
 from qad.contract.plan.unary import reduce, single, spread
 from qad.contract.run.pair import contract, pair
 from tests.cases import Case, normal
@@ -166,6 +166,7 @@ def test_copies_of_short_runs_cost_more():
 
     def cost(out):
         terms = canonical(("qvuw", "ouvx", out))
-        return overhead(terms, tuple(tuple(map(sizes.get, term)) for term in ("qvuw", "ouvx", out)))
+        problem = Problem(terms, tuple(tuple(map(sizes.get, term)) for term in ("qvuw", "ouvx", out)))
+        return min(problem.cost(*choice) for choice in problem.choices())
 
     assert cost("oqwx") < cost("qowx") < cost("qoxw")
