@@ -1,13 +1,14 @@
 """Charges of the channels of an operator, found by a walk over its non-zeros, and its symmetric site tensors.
 
 A block of a site tensor from channel u to channel v takes the charge of a basis state from ``q_in`` to ``q_out``; so
-channel v carries what u does and the difference more.  Outer bonds carry nothing.  The walk goes from both ends, for a
-channel that only one of them leads to takes no part in any term, and is left out.
+channel v carries what u does and the difference more.  Outer bonds carry nothing; where a cell repeats, neither do the
+first and the last channel of every bond.  The walk goes from both ends, for a channel that only one of them leads to
+takes no part in any term, and is left out.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -18,13 +19,15 @@ from qad.symmetric.create import from_dense
 from qad.symmetric.legs import Leg
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from qad.mps.charges.quantities import Charge, Quantities
     from qad.symmetric.tensor import SymTensor
     from qad.typing import Array
 
-    Step: TypeAlias = tuple[int, int, tuple[int, int], Charge]  # an entry: channels, (out, in), what it adds
+    Place: TypeAlias = tuple[int, int]  # a bond, left of the site of this number, and a channel of it
+    Step: TypeAlias = tuple[int, tuple[int, int], Charge]  # an entry: site, (out, in), what it adds
+    Ways: TypeAlias = dict[Place, list[tuple[Place, Step]]]
 
 
 class Channels:
@@ -44,13 +47,14 @@ class Channels:
 
     tensors: list[np.ndarray]
     charges: list[list[Charge]]
+    around: ClassVar[bool] = False  # whether the bond behind the last site is the first one again
 
     def __init__(self, tensors: Sequence[np.ndarray], conserved: Quantities):
         self.conserved: Quantities = conserved
         made: dict[int, np.ndarray] = {}  # sites that share a tensor go on doing so
         pairs = zip(map(np.asarray, tensors), conserved.states, strict=True)
         tensors = [made.setdefault(id(w), turned(w, states)) for w, states in pairs]
-        self.tensors, self.charges = walked(tensors, conserved)
+        self.tensors, self.charges = walked(tensors, conserved, self.around)
         self.orders: list[np.ndarray] = [sorting(charges) for charges in self.charges]
         self.legs: list[Leg] = [Leg(counted(charges), 1, conserved.symmetry) for charges in self.charges]
 
@@ -70,90 +74,91 @@ class Channels:
         return from_dense(w[np.ix_(left, right, phys, phys)], legs, tol=tol)
 
 
-def walked(tensors: list[np.ndarray], conserved: Quantities) -> tuple[list[np.ndarray], list[list[Charge]]]:
+class UniformChannels(Channels):
+    """The charges of the channels of every bond of a cell in triangular form, which repeats."""
+
+    around = True
+
+
+def walked(
+    tensors: list[np.ndarray], conserved: Quantities, around: bool
+) -> tuple[list[np.ndarray], list[list[Charge]]]:
     """The tensors without what leads nowhere, and the charge of each channel of each bond.
 
     Channels that only one end leads to, or none, take no part in any term.  Their charge is that which this end leads
     to: a coefficient that is zero now may be differentiated by.
     """
-    group, n = conserved.symmetry, len(tensors)
-    steps = [nonzeros(w, conserved, site) for site, w in enumerate(tensors)]
-    ahead: list[dict[int, Charge]] = [{0: group.neutral}, *({} for _ in range(n))]
-    came: list[dict[int, Step]] = [{} for _ in range(n + 1)]
-    goes: list[dict[int, Step]] = [{} for _ in range(n + 1)]
-    behind: list[dict[int, Charge]] = [*({} for _ in range(n)), {0: group.neutral}]
-    for site in range(n):
-        for step in steps[site]:
-            u, v, _, change = step
-            if u in ahead[site]:
-                ahead[site + 1].setdefault(v, group.plus(ahead[site][u], change))
-                came[site + 1].setdefault(v, step)
-    for site in reversed(range(n)):
-        for step in steps[site]:
-            u, v, _, change = step
-            if v in behind[site + 1]:
-                behind[site].setdefault(u, group.minus(behind[site + 1][v], change))
-                goes[site].setdefault(u, step)
-    live = [{k: charge for k, charge in a.items() if k in b} for a, b in zip(ahead, behind, strict=True)]
-    if live[n].get(0, group.neutral) != group.neutral:
-        refuse([path_to(came, n, 0)], conserved)
-    for site in range(n):
-        for step in steps[site]:
-            u, v, _, change = step
-            if u in live[site] and v in live[site + 1] and live[site + 1][v] != group.plus(live[site][u], change):
-                rest = path_from(goes, site + 1, v)  # of two terms that end alike one changes the charge
-                refuse([[*path_to(came, site, u), step, *rest], [*path_to(came, site + 1, v), *rest]], conserved)
-    sizes = [tensors[0].shape[0], *(w.shape[1] for w in tensors)]
-    known = [b | a for a, b in zip(ahead, behind, strict=True)]
-    charges = [[found.get(k, group.neutral) for k in range(size)] for found, size in zip(known, sizes, strict=True)]
-    return [only(w, *live[site : site + 2]) for site, w in enumerate(tensors)], charges
+    n, plus, minus = len(tensors), conserved.symmetry.plus, conserved.symmetry.minus
+    bonds = n if around else n + 1
+    ahead: Ways = {}
+    back: Ways = {}
+    for site, w in enumerate(tensors):
+        for step in nonzeros(w, conserved, site):
+            one, two = (site, step[0]), ((site + 1) % bonds, step[1])
+            ahead.setdefault(one, []).append((two, (site, *step[2:])))
+            back.setdefault(two, []).append((one, (site, *step[2:])))
+    sizes = [*(w.shape[0] for w in tensors), tensors[-1].shape[1]][:bonds]
+    first = [(bond, 0) for bond in range(n)] if around else [(0, 0)]
+    last = [(bond, size - 1) for bond, size in enumerate(sizes)] if around else [(n, 0)]
+    begun, came = reached(first, ahead, plus, conserved.symmetry.neutral)
+    ending, goes = reached(last, back, minus, conserved.symmetry.neutral)
+    for one, ways in ahead.items():
+        for two, step in ways:
+            if one in begun and two in ending and plus(begun[one], step[2]) != ending[two]:
+                refuse([*path(came, one)[::-1], step, *path(goes, two)], conserved, around)
+    known, live = {**ending, **begun}, begun.keys() & ending.keys()
+    charges = [[known.get((b, k), conserved.symmetry.neutral) for k in range(size)] for b, size in enumerate(sizes)]
+    alive = [[k for k in range(size) if (b, k) in live] for b, size in enumerate(sizes)]
+    pairs = [(alive[site], alive[(site + 1) % bonds]) for site in range(n)]
+    return [only(w, *pair) for w, pair in zip(tensors, pairs, strict=True)], [*charges, *charges[: n + 1 - bonds]]
 
 
-def only(w: np.ndarray, left: dict[int, Charge], right: dict[int, Charge]) -> np.ndarray:
+def reached(
+    start: list[Place], ways: Ways, add: Callable[[Charge, Charge], Charge], neutral: Charge
+) -> tuple[dict[Place, Charge], dict[Place, tuple[Place, Step]]]:
+    """All places that a walk comes to, and the charge of each when it is first met; from where that was, and how."""
+    found, came, waiting = dict.fromkeys(start, neutral), {}, [*start]
+    for place in waiting:  # which grows
+        for other, step in ways.get(place, ()):
+            if other not in found:
+                found[other], came[other] = add(found[place], step[2]), (place, step)
+                waiting.append(other)
+    return found, came
+
+
+def path(came: dict[Place, tuple[Place, Step]], place: Place) -> list[Step]:
+    """The entries on the way from a place back to the start of a walk."""
+    found = []
+    while place in came:
+        place, step = came[place]
+        found.append(step)
+    return found
+
+
+def only(w: np.ndarray, left: list[int], right: list[int]) -> np.ndarray:
     """A site tensor without the channels that lead nowhere; itself where there are none."""
     if len(left) == w.shape[0] and len(right) == w.shape[1]:
         return w
     dead = np.ones(w.shape[:2], bool)
-    dead[np.ix_(list(left), list(right))] = False
+    dead[np.ix_(left, right)] = False
     return np.where(dead[:, :, None, None], 0, w)
 
 
-def nonzeros(w: np.ndarray, conserved: Quantities, site: int) -> list[Step]:
+def nonzeros(w: np.ndarray, conserved: Quantities, site: int) -> list[tuple[int, int, tuple[int, int], Charge]]:
     """The entries of a site tensor that are not zero: both channels, (out, in), and the charge that they add."""
     charges, minus = conserved.charges[site], conserved.symmetry.minus
     places = np.transpose(np.nonzero(w)).tolist()
     return [(u, v, (out, in_), minus(charges[out], charges[in_])) for u, v, out, in_ in places]
 
 
-def path_to(came: list[dict[int, Step]], site: int, channel: int) -> list[Step]:
-    """Entries of the sites before this one that lead to a channel from the left end."""
-    path: list[Step] = []
-    while site:
-        path.append(came[site][channel])
-        site, channel = site - 1, path[-1][0]
-    return path[::-1]
-
-
-def path_from(goes: list[dict[int, Step]], site: int, channel: int) -> list[Step]:
-    """Entries of this site and those behind it that lead from a channel to the right end."""
-    path: list[Step] = []
-    while site < len(goes) - 1:
-        path.append(goes[site][channel])
-        site, channel = site + 1, path[-1][1]
-    return path
-
-
-def refuse(terms: list[list[Step]], conserved: Quantities) -> None:
-    """Raise: the operator changes the charge, by the first of some terms that does, each given by its entries."""
-    group, names = conserved.symmetry, ", ".join(map(repr, conserved.names))
-    for term in terms:
-        total = group.neutral
-        for *_, change in term:
-            total = group.plus(total, change)
-        if total != group.neutral:
-            moves = [f"{i} to {o} on site {site}" for site, (_, _, (o, i), _) in enumerate(term) if o != i]
-            raise ArgumentError(
-                f"the operator does not conserve {names}: the term that takes basis state {' and '.join(moves)} adds "
-                f"{group.shown(total)}; where terms conserve it only together, as Sx Sx + Sy Sy does, write "
-                "OpSum(...).mpo(conserve=...)"
-            )
+def refuse(term: list[Step], conserved: Quantities, around: bool) -> None:
+    """Raise: a term changes the charge, given by its entries."""
+    group, total = conserved.symmetry, conserved.symmetry.neutral
+    for _, _, change in term:
+        total = group.plus(total, change)
+    moves = [f"{i} to {o} on site {site}{' of the cell' * around}" for site, (o, i), _ in term if o != i]
+    raise ArgumentError(
+        f"the operator does not conserve {', '.join(map(repr, conserved.names))}: the term that takes basis state "
+        f"{' and '.join(moves)} adds {group.shown(total)}; where terms conserve it only together, as Sx Sx + Sy Sy "
+        f"does, write {'Uniform' * around}OpSum(...).mpo(conserve=...)"
+    )

@@ -90,7 +90,7 @@ defvjp(slopes_of, shared=_slopes_vjp)
 
 def prepared(H: MPO) -> bool | Hamiltonian:
     """What is remembered of a plain operator, of a periodic one that it is Hermitian; checked when it is first used."""
-    found = H.prepared
-    if found is None:
-        found = H.prepared = check_hermitian(H.tensors) or True if H.periodic else Hamiltonian(H.tensors)
-    return found
+    found = H.remembered
+    if Hamiltonian not in found:
+        found[Hamiltonian] = check_hermitian(H.tensors) or True if H.periodic else Hamiltonian(H.tensors)
+    return found[Hamiltonian]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.mps.charges.uniform_channels import UniformChannels
+from qad.mps.charges.channels import UniformChannels
 from qad.mps.kernels.charged import ChargedKernel
 from qad.mps.kernels.dense import DenseKernel
 from qad.symmetric.create import from_dense

@@ -39,7 +39,7 @@ def operator_for(psi: MPS, H: MPO) -> ChargedKernel:
     if H.periodic:
         raise ShapeError("the operator is a ring: symmetric states are open; write it by qad.mps.OpSum")
     key = psi.conserved
-    found = H.conserving
+    found = H.remembered
     if key not in found:
         check_kinds(psi, H)
         found[key] = ChargedKernel(list(H), key)

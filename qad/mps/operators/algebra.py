@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
+from math import prod
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -136,16 +137,16 @@ class Algebra:
 
     def _write(self, matrices: dict[int, Any], weight: Any) -> None:
         """Add a product of matrices on sites."""
-        string = []
-        for site in sorted(matrices):
-            number, scale = self.operators.number(matrices[site])
-            weight = weight * scale if scale != 1 else weight
-            if number < 0:
-                return
-            if number != self.identities[site]:
-                string.append((site, number))
-        key = tuple(string) or ((0, self.identities[0]),)
-        self.terms[key] = self.terms[key] + weight if key in self.terms else weight
+        string, scale = self._string(matrices)
+        if scale != 0:
+            key, weight = string or ((0, self.identities[0]),), scaled(weight, scale)
+            self.terms[key] = self.terms[key] + weight if key in self.terms else weight
+
+    def _string(self, matrices: dict[int, Any]) -> tuple[tuple[tuple[int, int], ...], complex]:
+        """A product of matrices on sites as pairs (site, number of an operator), and what multiplies it."""
+        numbers = {site: self.operators.number(matrices[site]) for site in sorted(matrices)}
+        string = [(site, number) for site, (number, _) in numbers.items() if number != self.identities[site]]
+        return tuple(string), prod(scale for _, scale in numbers.values())
 
 
 def finite_number(x: Number, what: str) -> Number:
@@ -154,3 +155,12 @@ def finite_number(x: Number, what: str) -> Number:
     if np.shape(x) != () or value.dtype.kind not in "fciu" or not np.isfinite(value).all():
         raise ArgumentError(f"{what} must be a finite number (real or complex), but got {x!r}")
     return x if type(x) is Tensor else value.item()
+
+
+def scaled(coefficient: Number, scale: complex) -> Number:
+    """The product of two scalars, real where its imaginary part is exactly zero."""
+    if type(coefficient) is Tensor:
+        scale = scale.real if isinstance(scale, complex) and scale.imag == 0 else scale
+        return coefficient if scale == 1 else coefficient * scale
+    product = coefficient * scale
+    return product.real if isinstance(product, complex) and product.imag == 0 else product

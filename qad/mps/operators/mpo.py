@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from qad.mps.chain.state import MOST_AMPLITUDES, MPS
 
 if TYPE_CHECKING:
     from qad.mps.operators.local import Site
-    from qad.typing import Array, ArrayLike, DTypeLike, Number, Real
+    from qad.typing import Array, ArrayLike, DTypeLike, Real
 
     C = TypeVar("C", bound=Chain)
     from collections.abc import Iterable, Sequence
@@ -33,17 +33,40 @@ class Memory:
 
     if TYPE_CHECKING:
         numbers: ClassVar[list[bytes] | None]
-        found: ClassVar[Any]
+        found: ClassVar[dict[Any, Any]]
 
-    def __init__(self, numbers: list[bytes] | None, found: Any):
+    def __init__(self, numbers: list[bytes] | None, found: dict[Any, Any]):
         object.__setattr__(self, "numbers", numbers)
         object.__setattr__(self, "found", found)
 
 
-NOTHING = Memory(None, None)
+NOTHING = Memory(None, {})
 
 
-class MPO(Chain):
+class OperatorChain(Chain):
+    """Site tensors of an operator, and what stands on its sites."""
+
+    __slots__ = ("_sites",)
+    LEGS: tuple[str, ...] = ("left", "right", "out", "in")
+    RIGHT: int = 1
+
+    @property
+    def sites(self) -> tuple[Site, ...] | None:
+        """What stands on every site, where the operator was made of a sum that says so; else None."""
+        return getattr(self, "_sites", None)
+
+    @sites.setter
+    def sites(self, sites: tuple[Site, ...] | None) -> None:
+        self._sites = sites
+
+    def _made_of(self, tensors: Iterable[Any]) -> Self:
+        """The operator of other tensors on the same sites, unchecked."""
+        made = super()._made_of(tensors)
+        made.sites = self.sites
+        return made
+
+
+class MPO(OperatorChain):
     """A matrix product operator ``<s'|H|s> = tr(W1[s1', s1] ... Wn[sn', sn])``.
 
     Parameters
@@ -65,36 +88,15 @@ class MPO(Chain):
     MPO(3 sites, open, bonds 1-1-1-1, float64)
     """
 
-    __slots__ = ("_prepared", "_sites", "_conserving")  # what is remembered of it, and the numbers that it had then
-    LEGS: tuple[str, ...] = ("left", "right", "out", "in")
-    RIGHT: int = 1
+    __slots__ = ("_memory",)
 
     @property
-    def prepared(self) -> Any:
-        """What `qad.mps.energy` remembers of this operator, or None, also where its tensors were written into since."""
-        memory = getattr(self, "_prepared", NOTHING)
-        return memory.found if memory.numbers is not None and memory.numbers == numbers_of(self.tensors) else None
-
-    @prepared.setter
-    def prepared(self, hamiltonian: Any) -> Any:
-        self._prepared = Memory(numbers_of(self.tensors), hamiltonian)
-
-    @property
-    def sites(self) -> tuple[Site, ...] | None:
-        """What stands on every site, where the operator was made of a sum that says so; else None."""
-        return getattr(self, "_sites", None)
-
-    @sites.setter
-    def sites(self, sites: tuple[Site, ...] | None) -> None:
-        self._sites = sites
-
-    @property
-    def conserving(self) -> dict[Any, Any]:
-        """What symmetric states remember of this operator as its tensors are now, by what they conserve."""
+    def remembered(self) -> dict[Any, Any]:
+        """What was found of this operator as its tensors are now: what energies need, and states that conserve."""
         now = numbers_of(self.tensors)
-        if now is None or getattr(self, "_conserving", NOTHING).numbers != now:
-            self._conserving = Memory(now, {})
-        return self._conserving.found
+        if now is None or getattr(self, "_memory", NOTHING).numbers != now:
+            self._memory = Memory(now, {})
+        return self._memory.found
 
     @classmethod
     def identity(cls, n: int, phys: int | Sequence[int] = 2, dtype: DTypeLike = float) -> MPO:
@@ -208,18 +210,7 @@ class MPO(Chain):
         ]
         smaller, error = truncated(rows, max_bond, cutoff)
         smaller = [t * float(d**0.5) for t, d in zip(smaller, dims, strict=True)]
-        return on_sites_of(self, MPO(unpaired(smaller, dims))), error
-
-    def __add__(self, other: MPO) -> MPO:
-        return on_sites_of(self, super().__add__(other))
-
-    def __sub__(self, other: MPO) -> MPO:
-        return on_sites_of(self, super().__sub__(other))
-
-    def __mul__(self, factor: Number) -> MPO:
-        return on_sites_of(self, super().__mul__(factor))
-
-    __rmul__ = __mul__
+        return self._made_of(unpaired(smaller, dims)), error
 
     def to_dense(self) -> Array:
         """The matrix of the operator, rows ``out`` and columns ``in`` with site 0 most significant.
@@ -249,8 +240,8 @@ class MPO(Chain):
             if upper.shape[3] != lower.shape[other.LEGS.index("out" if isinstance(other, MPO) else "physical")]:
                 raise ShapeError(f"site {site}: an operator of shape {upper.shape} cannot act on {lower.shape}")
         apply = stacked if isinstance(other, MPO) else applied
-        product = type(other)([apply(upper, lower) for upper, lower in zip(self, other, strict=True)])
-        return on_sites_of(self, product) if isinstance(product, MPO) else product
+        made = self._made_of if isinstance(other, MPO) else MPS
+        return made([apply(upper, lower) for upper, lower in zip(self, other, strict=True)])
 
     @property
     def mH(self) -> MPO:
@@ -263,7 +254,7 @@ class MPO(Chain):
         >>> np.allclose(H.mH.to_dense(), H.to_dense().conj().T)
         True
         """
-        return on_sites_of(self, MPO([tensor.conj().swapaxes(2, 3) for tensor in self]))
+        return self._made_of([tensor.conj().swapaxes(2, 3) for tensor in self])
 
     def dagger(self) -> MPO:
         """The adjoint operator, as `mH`.
@@ -278,16 +269,9 @@ class MPO(Chain):
         return self.mH
 
 
-def on_sites_of(one: MPO, other: Any) -> Any:
-    """An operator, on the same sites as another one."""
-    if isinstance(other, MPO):
-        other.sites = one.sites
-    return other
-
-
 def plain_of(H: MPO) -> MPO:
     """The operator of plain numbers behind one that is recorded; itself where it is none."""
-    return on_sites_of(H, MPO([value_of(w) for w in H])) if any(type(w) is Tensor for w in H) else H
+    return H._made_of([value_of(w) for w in H]) if any(type(w) is Tensor for w in H) else H
 
 
 def unpaired(tensors: Iterable[Array], dims: Sequence[int]) -> list[Array]:

@@ -10,7 +10,7 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor
 from qad.mps.chain.chain import site_count
 from qad.mps.charges.parts import of_definite_charge
-from qad.mps.operators.algebra import Algebra, finite_number
+from qad.mps.operators.algebra import Algebra, finite_number, scaled
 from qad.mps.operators.automaton import Family, build, site_tensor, weight_key
 from qad.mps.operators.local import site as site_of
 from qad.mps.operators.mpo import MPO
@@ -105,12 +105,9 @@ class OpSum(Algebra):
         4
         """
         coefficient = finite_number(coefficient, "the coefficient of a term")
-        string, scale = self.product(*factors)
-        if scale == 0 or (type(coefficient) is not Tensor and coefficient == 0):
-            return self
-        string = string or ((0, self.identities[0]),)
-        weight = scaled(coefficient, scale)
-        self.terms[string] = self.terms[string] + weight if string in self.terms else weight
+        matrices = self._matrices(factors)
+        if type(coefficient) is Tensor or coefficient != 0:
+            self._write(matrices, coefficient)
         return self
 
     def __iadd__(self, other: Self | tuple[Any, ...]) -> Self:
@@ -248,21 +245,17 @@ class OpSum(Algebra):
 
     def product(self, *factors: Any) -> tuple[tuple[tuple[int, int], ...], complex]:
         """A product of operators and sites in turn as pairs (site, number of an operator), and what multiplies it."""
+        return self._string(self._matrices(factors))
+
+    def _matrices(self, factors):
+        """A product of operators and sites in turn as one matrix for each site that it acts on."""
         matrices = {}
         for operator, site in self._factors(factors):
             matrix, fermionic = self._factor(operator, site)
-            if fermionic:
-                for before in range(site):
-                    parity = self._parity(before)
-                    matrices[before] = matrices[before] @ parity if before in matrices else parity
-            matrices[site] = matrices[site] @ matrix if site in matrices else matrix
-        string, scale = [], 1.0
-        for site in sorted(matrices):
-            number, factor = self.operators.number(matrices[site])
-            scale *= factor
-            if number != self.identities[site]:
-                string.append((site, number))
-        return tuple(string), scale
+            strung = [(before, self._parity(before)) for before in range(site)] if fermionic else []
+            for place, factor in (*strung, (site, matrix)):
+                matrices[place] = matrices[place] @ factor if place in matrices else factor
+        return matrices
 
 
 class Operators:
@@ -289,12 +282,3 @@ class Operators:
             self.numbers[key] = len(self.matrices)
             self.matrices.append(unit.real if not np.iscomplexobj(unit) or not unit.imag.any() else unit)
         return self.numbers[key], lead.item() if lead.imag else lead.real.item()
-
-
-def scaled(coefficient: Number, scale: complex) -> Number:
-    """The product of two scalars, real where its imaginary part is exactly zero."""
-    if type(coefficient) is Tensor:
-        scale = scale.real if isinstance(scale, complex) and scale.imag == 0 else scale
-        return coefficient if scale == 1 else coefficient * scale
-    product = coefficient * scale
-    return product.real if isinstance(product, complex) and product.imag == 0 else product

@@ -8,17 +8,16 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import like, value_of
-from qad.mps.chain.chain import Chain
+from qad.mps.operators.mpo import OperatorChain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import NoReturn
 
-    from qad.mps.operators.local import Site
     from qad.typing import ArrayLike
 
 
-class UniformMPO(Chain):
+class UniformMPO(OperatorChain):
     """A sum of local terms on an infinite chain, as the cell of an operator that repeats without end.
 
     Parameters
@@ -46,22 +45,11 @@ class UniformMPO(Chain):
     UniformMPO(1 sites, repeated, bonds 3-3, float64)
     """
 
-    __slots__ = ("_sites",)
-    LEGS: tuple[str, ...] = ("left", "right", "out", "in")
-    RIGHT: int = 1
+    __slots__ = ()
 
     def __init__(self, tensors: Iterable[ArrayLike]):
         super().__init__(tensors)
         check_triangular(self)
-
-    @property
-    def sites(self) -> tuple[Site, ...] | None:
-        """What stands on every site of the cell, where the operator was made of a sum that says so; else None."""
-        return getattr(self, "_sites", None)
-
-    @sites.setter
-    def sites(self, sites: tuple[Site, ...] | None) -> None:
-        self._sites = sites
 
     @property
     def phys(self) -> tuple[int, ...]:
@@ -89,31 +77,14 @@ class UniformMPO(Chain):
         repeated.sites = self.sites and self.sites * (cell // len(self))
         return repeated
 
-    def __add__(self, other: object) -> NoReturn:
-        no_sums()
+    def no_sums(self, *others: object) -> NoReturn:
+        """Refuse what would break the triangular form."""
+        raise ArgumentError("operators of infinite chains are added and multiplied as sums: UniformOpSum, then mpo()")
 
-    def __sub__(self, other: object) -> NoReturn:
-        no_sums()
-
-    def __mul__(self, factor: object) -> NoReturn:
-        no_sums()
-
-    def __rmul__(self, factor: object) -> NoReturn:
-        no_sums()
-
-    def __truediv__(self, divisor: object) -> NoReturn:
-        no_sums()
-
-    def __neg__(self) -> NoReturn:
-        no_sums()
+    __add__ = __sub__ = __mul__ = __rmul__ = __truediv__ = __neg__ = no_sums
 
     def __repr__(self) -> str:
         return super().__repr__().replace("periodic", "repeated").replace("open", "repeated")
-
-
-def no_sums() -> NoReturn:
-    """Refuse what would break the triangular form."""
-    raise ArgumentError("operators of infinite chains are added and multiplied as sums: UniformOpSum, then mpo()")
 
 
 def check_triangular(H: UniformMPO) -> None:

@@ -13,8 +13,8 @@ from qad.core.threads import blas_for
 from qad.extend import Tensor
 from qad.mps.chain.chain import site_count
 from qad.mps.chain.site_tensors import random_isometry
+from qad.mps.charges.channels import UniformChannels
 from qad.mps.charges.spelling import conserve_for
-from qad.mps.charges.uniform_channels import UniformChannels
 from qad.mps.evolve.tebd import LEAST_CUTOFF
 from qad.mps.operators.uniform_mpo import UniformMPO
 from qad.mps.operators.uniform_opsum import UniformOpSum

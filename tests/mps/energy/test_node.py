@@ -12,6 +12,7 @@ from qad.mps import MPO, MPS, OpSum, blbq, energy, heisenberg, ising, j1j2, long
 from qad.mps.chain.sandwich import operator_matrices, quotient
 from qad.mps.energy import hamiltonian
 from qad.mps.energy.channel_sweep import Sparse
+from qad.mps.energy.hamiltonian import Hamiltonian
 from qad.mps.energy.sweep import Sweep
 from qad.mps.energy.sweep_table import Table
 from tests.cases import Case
@@ -47,7 +48,7 @@ def by_route(kind, H, psi):
         patch.setattr(hamiltonian, "has_compiler", lambda: kind == "table")
         patch.setattr(hamiltonian, "FEW", np.inf)
         found = qad.value_and_grad(energy)(psi, H)
-    assert isinstance(*H.prepared.routes.values(), Table if kind == "table" else Sweep)
+    assert isinstance(*H.remembered[Hamiltonian].routes.values(), Table if kind == "table" else Sweep)
     return found
 
 
@@ -145,14 +146,14 @@ def test_memory_of_the_gradient_is_linear():
 def test_a_table_where_there_is_a_compiler(monkeypatch):
     psi, H = MPS.random(6, 4, seed=1), heisenberg(6)
     first = qad.grad(energy)(psi, H)
-    assert isinstance(*H.prepared.routes.values(), Table)
+    assert isinstance(*H.remembered[Hamiltonian].routes.values(), Table)
     for _ in range(3):
         for one, two in zip(qad.grad(energy)(psi, H), first, strict=True):
             np.testing.assert_array_equal(one, two)
     monkeypatch.setattr(hamiltonian, "has_compiler", lambda: False)
     H = heisenberg(6)
     qad.grad(energy)(psi, H)
-    assert isinstance(*H.prepared.routes.values(), Sweep)
+    assert isinstance(*H.remembered[Hamiltonian].routes.values(), Sweep)
 
 
 def test_a_table_serves_many_gradients_of_one_evaluation():
