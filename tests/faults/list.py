@@ -361,9 +361,9 @@ FAULTS = [
     ),
     Fault("mps/uniform/measures.py", "return total / cell", "return total", "mps/uniform/test_state.py"),
     Fault(
-        "mps/models/uniform.py",
-        '"Z", 1).add(-real_number(g, "g"), "X", 0)',
-        '"Z", 1).add(real_number(g, "g"), "X", 0)',
+        "mps/models/spins.py",
+        'total.add(-field, "X", i)',
+        'total.add(field, "X", i)',
         "physics/test_uniform_chains.py ising",
     ),
     Fault(

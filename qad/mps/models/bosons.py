@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qad.mps.models.couplings import couplings
-from qad.mps.models.spins import pairs, ring_or_chain
-from qad.mps.operators.opsum import OpSum
+from qad.mps.models.couplings import FiniteTerms
 
 if TYPE_CHECKING:
     from qad.mps.models.lattice import Lattice
@@ -48,12 +46,10 @@ def bose_hubbard(
     >>> round(found.energy, 6)
     -0.275839
     """
-    total = OpSum(ring_or_chain(n, periodic), f"boson-{most}")
-    bonds = pairs(n, periodic)
-    for (i, j), amplitude in zip(bonds, couplings(t, "t", len(bonds), "bonds"), strict=True):
+    total = FiniteTerms(n, periodic, f"boson-{most}")
+    for i, j, amplitude in total.on_bonds(t=t):
         total.add(-amplitude, "Bdag", i, "B", j).add(-amplitude, "Bdag", j, "B", i)
     count = total.sites[0].operators["N"]
-    given = [couplings(x, name, len(total.sites), "sites") for x, name in ((u, "u"), (mu, "mu"))]
-    for i, (repulsion, potential) in enumerate(zip(*given, strict=True)):
+    for i, repulsion, potential in total.on_sites(u=u, mu=mu):
         total.add(repulsion * 0.5, count @ count - count, i).add(-potential, "N", i)
     return total.mpo()

@@ -1,4 +1,4 @@
-"""Couplings of models: one number for all bonds or sites, or one for each, recorded or not."""
+"""What models are written on: a chain, a ring, a lattice or an infinite chain, and couplings of its bonds and sites."""
 
 from __future__ import annotations
 
@@ -8,8 +8,15 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, as_array, stack_of
+from qad.mps.chain.chain import site_count
+from qad.mps.models.lattice import Lattice
+from qad.mps.operators.opsum import OpSum
+from qad.mps.operators.uniform_opsum import UniformOpSum
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qad.mps.operators.local import Site
     from qad.typing import ArrayLike, RealNumber
 
 
@@ -30,3 +37,65 @@ def couplings(x: RealNumber | ArrayLike, name: str, count: int, of: str) -> list
     if np.shape(x) != (count,):
         raise ShapeError(f"{name} is one number, or one for each of the {count} {of}; it has shape {np.shape(x)}")
     return [real_number(x[i], f"{name}[{i}]") for i in range(count)]
+
+
+class Terms:
+    """The part of a sum that knows neighbours: a model is written once, for finite and for infinite chains.
+
+    Couplings are one real number for all bonds or sites, or one for each, recorded or not.
+    """
+
+    sites: tuple[Site, ...]
+    bonds: Callable[..., list[tuple[int, int]]]
+
+    @property
+    def count(self) -> int:
+        """How many sites have terms of their own."""
+        return len(self.sites)
+
+    def on_bonds(self, shell: int = 1, **given: RealNumber | ArrayLike) -> list[tuple[Any, ...]]:
+        """Both sites of each bond, and its couplings, given by their names."""
+        bonds = self.bonds(shell)
+        rows = [couplings(x, name, len(bonds), "bonds") for name, x in given.items()]
+        return [(*bond, *row) for bond, *row in zip(bonds, *rows, strict=True)]
+
+    def on_sites(self, **given: RealNumber | ArrayLike) -> list[tuple[Any, ...]]:
+        """Each site, and its couplings, given by their names."""
+        rows = [couplings(x, name, self.count, "sites") for name, x in given.items()]
+        return [*zip(range(self.count), *rows, strict=True)]
+
+
+class FiniteTerms(Terms, OpSum):
+    """A sum on a chain, a ring (which needs three sites) or a lattice."""
+
+    def __init__(self, n: int | Lattice, periodic: bool = False, kind: str | Site = "spin-1/2", least: int = 3):
+        if isinstance(n, Lattice) and periodic:
+            raise ArgumentError("a Lattice says by itself where it closes: leave out periodic")
+        self.lattice: Lattice | None = n if isinstance(n, Lattice) else None
+        self.periodic: bool = periodic
+        ring = "n of a ring" if least == 3 else "n of a ring with second neighbours"
+        size = len(n) if isinstance(n, Lattice) else site_count(n, least if periodic else 2, ring if periodic else "n")
+        super().__init__(size, kind)
+
+    def bonds(self, shell: int = 1) -> list[tuple[int, int]]:
+        """The pairs of neighbours, or of second ones, and so on."""
+        if self.lattice is not None:
+            return self.lattice.bonds() if shell == 1 else self.lattice.pairs(shell)
+        n = self.count
+        return [(i, (i + shell) % n) for i in range(n if self.periodic else n - shell)]
+
+
+class InfiniteTerms(Terms, UniformOpSum):
+    """A sum on an infinite chain of one kind of site."""
+
+    def __init__(self, kind: str | Site = "spin-1/2"):
+        super().__init__(1, kind)
+
+    def bonds(self, shell: int = 1) -> list[tuple[int, int]]:
+        """The pair of neighbours, or of second ones, and so on, that is repeated."""
+        return [(0, shell)]
+
+    @property
+    def count(self) -> int:
+        """How many sites have terms of their own."""
+        return self.cell

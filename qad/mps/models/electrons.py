@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qad.mps.models.couplings import couplings
-from qad.mps.models.spins import pairs, ring_or_chain, spin_product
-from qad.mps.operators.opsum import OpSum
+from qad.mps.models.couplings import FiniteTerms
+from qad.mps.models.spins import spin_product
 
 if TYPE_CHECKING:
     from qad.mps.models.lattice import Lattice
     from qad.mps.operators.mpo import MPO
+    from qad.mps.operators.opsum import OpSum
     from qad.typing import ArrayLike, Number, RealNumber
 
 
@@ -37,11 +37,10 @@ def hubbard(n: int | Lattice, t: RealNumber | ArrayLike, u: RealNumber | ArrayLi
     >>> bool(np.isclose(np.linalg.eigvalsh(H.to_dense()), 2 - 2 * np.sqrt(2)).any())  # two electrons, a singlet
     True
     """
-    total = OpSum(ring_or_chain(n, periodic), "electron")
-    bonds = pairs(n, periodic)
-    for (i, j), amplitude in zip(bonds, couplings(t, "t", len(bonds), "bonds"), strict=True):
+    total = FiniteTerms(n, periodic, "electron")
+    for i, j, amplitude in total.on_bonds(t=t):
         hopping(total, amplitude, i, j)
-    for i, repulsion in enumerate(couplings(u, "u", len(total.sites), "sites")):
+    for i, repulsion in total.on_sites(u=u):
         total.add(repulsion, "NupNdn", i)
     return total.mpo()
 
@@ -68,10 +67,8 @@ def tj(n: int | Lattice, t: RealNumber | ArrayLike, j: RealNumber | ArrayLike, p
     >>> float(np.linalg.eigvalsh(qad.mps.tj(2, 0.1, 1.0).to_dense())[0].round(12))  # a singlet
     -1.0
     """
-    total = OpSum(ring_or_chain(n, periodic), "t-J")
-    bonds = pairs(n, periodic)
-    given = [couplings(x, name, len(bonds), "bonds") for x, name in ((t, "t"), (j, "j"))]
-    for (one, two), amplitude, exchange in zip(bonds, *given, strict=True):
+    total = FiniteTerms(n, periodic, "t-J")
+    for one, two, amplitude, exchange in total.on_bonds(t=t, j=j):
         hopping(total, amplitude, one, two)
         spin_product(total, exchange, one, two)
         total.add(-0.25 * exchange, "N", one, "N", two)
@@ -109,13 +106,11 @@ def kitaev_chain(
     >>> levels[:3].round(10)  # n - 1 pairs of Majorana modes
     array([-3., -3., -1.])
     """
-    total = OpSum(ring_or_chain(n, periodic), "fermion")
-    bonds = pairs(n, periodic)
-    given = [couplings(x, name, len(bonds), "bonds") for x, name in ((t, "t"), (delta, "delta"))]
-    for (i, j), amplitude, pairing in zip(bonds, *given, strict=True):
+    total = FiniteTerms(n, periodic, "fermion")
+    for i, j, amplitude, pairing in total.on_bonds(t=t, delta=delta):
         total.add(-amplitude, "Cdag", i, "C", j).add(-amplitude, "Cdag", j, "C", i)
         total.add(pairing, "C", i, "C", j).add(pairing, "Cdag", j, "Cdag", i)
-    for i, potential in enumerate(couplings(mu, "mu", len(total.sites), "sites")):
+    for i, potential in total.on_sites(mu=mu):
         total.add(-potential, "N", i).add(0.5 * potential)
     return total.mpo()
 

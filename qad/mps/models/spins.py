@@ -6,23 +6,26 @@ operator stays open, its outer bonds 1, and its inner ones carry what is needed 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import stack_of
 from qad.mps.chain.chain import site_count
-from qad.mps.models.couplings import couplings, real_number
-from qad.mps.models.lattice import Lattice
+from qad.mps.models.couplings import FiniteTerms, real_number
 from qad.mps.operators.local import spin as spin_site
 from qad.mps.operators.opsum import OpSum
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from qad.mps.models.couplings import InfiniteTerms
+    from qad.mps.models.lattice import Lattice
     from qad.mps.operators.mpo import MPO
     from qad.typing import ArrayLike, Number, RealNumber
+
+    T = TypeVar("T", FiniteTerms, InfiniteTerms)
 
 
 def heisenberg(n: int | Lattice, periodic: bool = False, spin: float = 0.5) -> MPO:
@@ -49,10 +52,7 @@ def heisenberg(n: int | Lattice, periodic: bool = False, spin: float = 0.5) -> M
     >>> float(np.linalg.eigvalsh(H.to_dense())[0].round(12))
     -1.616025403784
     """
-    total = OpSum(ring_or_chain(n, periodic), spin_site(spin))
-    for i, j in pairs(n, periodic):
-        spin_product(total, 1.0, i, j)
-    return total.mpo()
+    return exchanging(FiniteTerms(n, periodic, spin_site(spin))).mpo()
 
 
 def xxz(n: int | Lattice, delta: RealNumber | ArrayLike, periodic: bool = False) -> MPO:
@@ -76,11 +76,7 @@ def xxz(n: int | Lattice, delta: RealNumber | ArrayLike, periodic: bool = False)
     >>> qad.mps.xxz(6, delta=0.5)
     MPO(6 sites, open, bonds 1-5-5-5-5-5-1, float64)
     """
-    total = OpSum(ring_or_chain(n, periodic))
-    bonds = pairs(n, periodic)
-    for (i, j), own in zip(bonds, couplings(delta, "delta", len(bonds), "bonds"), strict=True):
-        spin_product(total, 1.0, i, j, own)
-    return total.mpo()
+    return exchanging(FiniteTerms(n, periodic), delta).mpo()
 
 
 def ising(
@@ -108,13 +104,7 @@ def ising(
     >>> qad.mps.ising(6, g=1.0)
     MPO(6 sites, open, bonds 1-3-3-3-3-3-1, float64)
     """
-    total = OpSum(ring_or_chain(n, periodic))
-    bonds = pairs(n, periodic)
-    for (one, other), coupling in zip(bonds, couplings(j, "j", len(bonds), "bonds"), strict=True):
-        total.add(-coupling, "Z", one, "Z", other)
-    for i, field in enumerate(couplings(g, "g", len(total.sites), "sites")):
-        total.add(-field, "X", i)
-    return total.mpo()
+    return in_a_field(FiniteTerms(n, periodic), g, j).mpo()
 
 
 def long_range_ising(n: int, rate: RealNumber, g: RealNumber) -> MPO:
@@ -171,17 +161,7 @@ def j1j2(n: int | Lattice, j1: RealNumber | ArrayLike, j2: RealNumber | ArrayLik
     >>> qad.mps.j1j2(7, 1.0, 0.5).bond
     8
     """
-    if not isinstance(n, Lattice):
-        n = site_count(n, 5 if periodic else 2, "n of a ring with second neighbours" if periodic else "n")
-    total = OpSum(ring_or_chain(n, periodic))
-    for distance, name, given in ((1, "j1", j1), (2, "j2", j2)):
-        if isinstance(n, Lattice):
-            bonds = n.pairs(distance)
-        else:
-            bonds = [(i, (i + distance) % n) for i in range(n if periodic else n - distance)]
-        for (i, j), coupling in zip(bonds, couplings(given, name, len(bonds), "pairs"), strict=True):
-            spin_product(total, coupling, i, j)
-    return total.mpo()
+    return frustrated(FiniteTerms(n, periodic, least=5), j1, j2).mpo()
 
 
 def blbq(n: int | Lattice, theta: RealNumber, periodic: bool = False) -> MPO:
@@ -238,9 +218,9 @@ def aklt(n: int | Lattice, periodic: bool = False) -> MPO:
 
 def bilinear_biquadratic(n: int | Lattice, linear: Number, square: Number, periodic: bool) -> MPO:
     """``sum_i linear S . S' + square (S . S')**2`` of spins 1."""
-    total = OpSum(ring_or_chain(n, periodic), "spin-1")
+    total = FiniteTerms(n, periodic, "spin-1")
     up, z = (total.sites[0].operators[name] for name in ("Sp", "Sz"))
-    for i, j in pairs(n, periodic):
+    for i, j in total.bonds():
         spin_product(total, linear - square / 2, i, j)
         for q in quadrupoles(up, z):
             total.add(square / 2, q, i, q.T, j)
@@ -256,23 +236,30 @@ def quadrupoles(up: np.ndarray, z: np.ndarray) -> Iterator[np.ndarray]:
         yield q.T / np.sqrt(2)
 
 
+def exchanging(total: T, delta: RealNumber | ArrayLike = 1.0) -> T:
+    """``sum Sx Sx + Sy Sy + delta Sz Sz`` of all neighbours."""
+    for i, j, own in total.on_bonds(delta=delta):
+        spin_product(total, 1.0, i, j, own)
+    return total
+
+
+def in_a_field(total: T, g: RealNumber | ArrayLike, j: RealNumber | ArrayLike) -> T:
+    """``-j sum sz sz - g sum sx``, of Pauli matrices."""
+    for one, other, coupling in total.on_bonds(j=j):
+        total.add(-coupling, "Z", one, "Z", other)
+    for i, field in total.on_sites(g=g):
+        total.add(-field, "X", i)
+    return total
+
+
+def frustrated(total: T, j1: RealNumber | ArrayLike, j2: RealNumber | ArrayLike) -> T:
+    """``sum j1 S . S + j2 S . S``, of all neighbours and second neighbours."""
+    for i, j, coupling in (*total.on_bonds(1, j1=j1), *total.on_bonds(2, j2=j2)):
+        spin_product(total, coupling, i, j)
+    return total
+
+
 def spin_product(total: OpSum, coupling: Number, i: int, j: int, anisotropy: Number = 1.0) -> None:
     """Add ``coupling * (Sx Sx + Sy Sy + anisotropy Sz Sz)`` on two sites."""
     total.add(coupling * 0.5, "Sp", i, "Sm", j).add(coupling * 0.5, "Sm", i, "Sp", j)
     total.add(coupling * anisotropy, "Sz", i, "Sz", j)
-
-
-def ring_or_chain(n: Any, periodic: bool) -> int:
-    """The number of sites of a lattice, or `n` as an int; a ring needs three sites, a chain two."""
-    if isinstance(n, Lattice):
-        if periodic:
-            raise ArgumentError("a Lattice says by itself where it closes: leave out periodic")
-        return len(n)
-    return site_count(n, 3 if periodic else 2, "n of a ring" if periodic else "n")
-
-
-def pairs(n: int | Lattice, periodic: bool) -> list[tuple[int, int]]:
-    """The neighbours."""
-    if isinstance(n, Lattice):
-        return n.bonds()
-    return [(i, (i + 1) % n) for i in range(n if periodic else n - 1)]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qad.mps.models.couplings import real_number
-from qad.mps.models.spins import spin_product
+from qad.mps.models.couplings import InfiniteTerms
+from qad.mps.models.spins import exchanging, frustrated, in_a_field
 from qad.mps.operators.local import spin as spin_site
-from qad.mps.operators.uniform_opsum import UniformOpSum
 
 if TYPE_CHECKING:
     from qad.mps.operators.uniform_mpo import UniformMPO
@@ -33,9 +32,7 @@ def heisenberg(spin: float = 0.5) -> UniformMPO:
     >>> qad.mps.uniform.heisenberg()
     UniformMPO(1 sites, repeated, bonds 5-5, float64)
     """
-    total = UniformOpSum(1, spin_site(spin))
-    spin_product(total, 1.0, 0, 1)
-    return total.mpo()
+    return exchanging(InfiniteTerms(spin_site(spin))).mpo()
 
 
 def xxz(delta: RealNumber) -> UniformMPO:
@@ -56,9 +53,7 @@ def xxz(delta: RealNumber) -> UniformMPO:
     >>> qad.mps.uniform.xxz(0.5).bond
     5
     """
-    total = UniformOpSum()
-    spin_product(total, 1.0, 0, 1, real_number(delta, "delta"))
-    return total.mpo()
+    return exchanging(InfiniteTerms(), delta).mpo()
 
 
 def ising(g: RealNumber, j: RealNumber = 1.0) -> UniformMPO:
@@ -80,7 +75,7 @@ def ising(g: RealNumber, j: RealNumber = 1.0) -> UniformMPO:
     >>> round(found.energy, 9)  # exact: -1.671926221536195
     -1.671926222
     """
-    return UniformOpSum().add(-real_number(j, "j"), "Z", 0, "Z", 1).add(-real_number(g, "g"), "X", 0).mpo()
+    return in_a_field(InfiniteTerms(), g, j).mpo()
 
 
 def j1j2(j1: RealNumber, j2: RealNumber) -> UniformMPO:
@@ -103,7 +98,4 @@ def j1j2(j1: RealNumber, j2: RealNumber) -> UniformMPO:
     >>> round(found.energy, 9)
     -0.375
     """
-    total = UniformOpSum()
-    spin_product(total, real_number(j1, "j1"), 0, 1)
-    spin_product(total, real_number(j2, "j2"), 0, 2)
-    return total.mpo()
+    return frustrated(InfiniteTerms(), j1, j2).mpo()

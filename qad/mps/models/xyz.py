@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from qad.core.errors import ShapeError
-from qad.mps.models.couplings import couplings
-from qad.mps.models.spins import pairs, ring_or_chain
-from qad.mps.operators.opsum import OpSum
+from qad.mps.models.couplings import FiniteTerms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qad.mps.models.lattice import Lattice
     from qad.mps.operators.mpo import MPO
+    from qad.mps.operators.opsum import OpSum
     from qad.typing import ArrayLike, RealNumber
 
 
@@ -65,24 +64,21 @@ def xyz(
     >>> slope  # <Sz Sz> of every bond
     array([-0.25, -0.25, -0.25, -0.25, -0.25, -0.25, -0.25, -0.25, -0.25])
     """
-    total = OpSum(ring_or_chain(n, periodic))
-    bonds = pairs(n, periodic)
-    x, y, z = (couplings(j, name, len(bonds), "bonds") for j, name in ((jx, "jx"), (jy, "jy"), (jz, "jz")))
-    vectors = components(dm, "dm", len(bonds), "bonds")
-    for k, (i, j) in enumerate(bonds):
-        exchange(total, (i, j), x[k], y[k], z[k])
-        cross_product(total, (i, j), [component[k] for component in vectors])
-    for name, component in zip(("Sx", "Sy", "Sz"), components(field, "field", len(total.sites), "sites"), strict=True):
-        for i, strength in enumerate(component):
+    total = FiniteTerms(n, periodic)
+    for i, j, x, y, z, *vector in total.on_bonds(jx=jx, jy=jy, jz=jz, **components(dm, "dm")):
+        exchange(total, (i, j), x, y, z)
+        cross_product(total, (i, j), vector)
+    for i, *strengths in total.on_sites(**components(field, "field")):
+        for name, strength in zip(("Sx", "Sy", "Sz"), strengths, strict=True):
             total.add(-strength, name, i)
     return total.mpo()
 
 
-def components(vector: Any, name: str, count: int, of: str) -> list[list[Any]]:
-    """Three components, each of one number for all bonds or sites, or one for each."""
+def components(vector: Any, name: str) -> dict[str, Any]:
+    """Three components by their names, each of one number for all bonds or sites, or one for each."""
     if len(vector) != 3:
         raise ShapeError(f"{name} has three components, x, y and z, not {len(vector)}: each one number or an array")
-    return [couplings(part, f"{name}[{i}]", count, of) for i, part in enumerate(vector)]
+    return {f"{name}[{i}]": part for i, part in enumerate(vector)}
 
 
 def exchange(total: OpSum, bond: tuple[int, int], x: Any, y: Any, z: Any) -> None:
