@@ -31,6 +31,7 @@ def test_a_line_has_all_times(capsys):
     assert first_use.table({"trace": {"qad": line}}).splitlines()[2].startswith("| trace | qad ")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="needs jax")
 def test_jax_computes_the_same():
     lines = {library: first_use.measured("trace of 3 matrices", library) for library in ("qad", "jax")}

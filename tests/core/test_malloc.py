@@ -72,6 +72,7 @@ def test_config_switches_it_off_and_on():
     assert said(program) == ["True", "False", "True"]
 
 
+@pytest.mark.slow
 def test_nothing_large_is_allocated_by_the_import():
     """NumPy's arrays, and all else that Python allocates."""
     program = """

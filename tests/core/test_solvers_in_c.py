@@ -9,12 +9,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 FILE = Path(__file__).with_name("solvers_in_c.py")
 
 
 SCIPYS = "f(a) and f(b) must have different signs"
 
 
+@pytest.mark.slow
 def test_solvers_in_c():
     """Of three processes one at least sees our errors alone; the others may see SciPy's complaint, and nothing else."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(FILE)]

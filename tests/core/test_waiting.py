@@ -134,6 +134,7 @@ def plain(tmp_path_factory):
     return folder, lines_of(ALWAYS + PLAIN, folder)
 
 
+@pytest.mark.slow
 def test_a_first_contraction_is_told_and_no_second(plain):
     assert plain[1] == (["3.0"], ["qad: " + COMPILING])
     assert lines_of(ALWAYS + PLAIN, plain[0]) == (["3.0"], [])

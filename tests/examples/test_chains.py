@@ -22,6 +22,7 @@ def test_three_ways_down():
         assert curve[-1] == pytest.approx(curve.min(), rel=1e-14)
 
 
+@pytest.mark.slow
 def test_the_infinite_ising_chain():
     done = run("mps/02_dominant_eigenvector_ising.py")
     assert 0 < done.found.fun + 1.671926221536195 < 2e-5
@@ -37,6 +38,7 @@ def test_derivatives_of_a_complex_uniform_state():
     qad.check_grads(lambda a: done.energy(a, h), (state,), rtol=1e-7)
 
 
+@pytest.mark.slow
 def test_both_methods_find_the_same_state_of_many_sites():
     for number, exact in run("mps/03_heisenberg_hundred_sites.py").compared:
         assert exact == pytest.approx(run("mps/01_heisenberg_ground_state.py").exact_energy(16), abs=1e-11)
@@ -74,6 +76,7 @@ def test_the_infinite_heisenberg_chain_from_above():
     assert 0 < errors[1] < errors[0] < 2e-2
 
 
+@pytest.mark.slow
 def test_the_quench():
     done = run("mps/07_quench.py")
     np.testing.assert_allclose(done.curves["tebd4"], done.exact, atol=1e-5)

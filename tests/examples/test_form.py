@@ -47,6 +47,7 @@ def test_it_is_a_page_with_one_option(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.sampled(5)
 def test_the_short_form_comes_close_to_the_exact_number(name):
     done = run(name)
     number, exact = done.compared[-1]

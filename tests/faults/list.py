@@ -402,8 +402,8 @@ FAULTS = [
     ),
     Fault(
         "circuit/noise/channels.py",
-        "times(g, k * power(x, k=k - 1))",
-        "times(g, power(x, k=k - 1))",
+        "[0.0, 0.0, root, 0.0], [0.0, 0.0, 0.0, left]]",
+        "[0.0, 0.0, root, 0.0], [0.0, 0.0, 0.0, root]]",
         "circuit/noise/test_channels.py",
     ),
     Fault(

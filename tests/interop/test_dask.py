@@ -64,8 +64,8 @@ def test_a_failure_says_which_task(client):
     assert caught.value.__notes__ == ["in task 2: 2"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", JOBS)
-@pytest.mark.sampled(1)
 def test_many_points_are_the_same_to_the_last_bit(client, name):
     function, shared, points = JOBS[name]
     here, there = (qad.for_each(function, points, shared, executor=each) for each in (None, client))

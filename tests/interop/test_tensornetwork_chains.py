@@ -75,8 +75,8 @@ def test_energy_of_a_chain_and_its_gradient():
     qad.check_grads(energy, (np.array([1.0, 0.8, 0.3]), *CHAIN), order=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["run_one_site", "run_two_site"])
-@pytest.mark.sampled(1)
 def test_dmrg(method):
     options = {"num_sweeps": 2, "num_krylov_vecs": 4, **({"max_bond_dim": 3} if method == "run_two_site" else {})}
 

@@ -59,6 +59,7 @@ def baseline(files, tmp_path_factory):
     return passed(outcomes("numpy", tmp_path_factory.mktemp("numpy"), files))
 
 
+@pytest.mark.slow
 def test_passes_wherever_numpy_passes(baseline, files, tmp_path):
     assert len(baseline) > 150
     assert not failures(outcomes("qad", tmp_path, files), baseline)

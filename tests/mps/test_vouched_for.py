@@ -24,8 +24,13 @@ def spin_one(n):
 # -- convergence -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("H, bond", [(ising(10, 1.5), 1), (spin_one(30), 2)], ids=["Ising, bond 1", "spin 1, bond 2"])
-@pytest.mark.sampled(1)
+@pytest.mark.parametrize(
+    "H, bond",
+    [
+        pytest.param(ising(10, 1.5), 1, id="Ising, bond 1"),
+        pytest.param(spin_one(30), 2, id="spin 1, bond 2", marks=pytest.mark.slow),
+    ],
+)
 def test_two_site_sweeps_do_not_converge_on_a_loss(H, bond):
     """The energy of a pair before truncation is not that of a state of this bond."""
     seen = []
@@ -90,9 +95,9 @@ def bosons(n, hopping, mu, most=3):
     return H.mpo()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["dmrg", "dmrg2", "lbfgs", "riemannian"])
 @pytest.mark.parametrize("below, off", [(3, 1e-4), (4, -1e-4)])
-@pytest.mark.sampled(1)
 def test_levels_that_are_close(method, below, off):
     """Two numbers of bosons, 1e-4 apart: sweeps go slowly from one to the other, and gain little on the way."""
     dense = bosons(4, 0.1, 0.0).to_dense()

@@ -10,6 +10,7 @@ from qad.core.tape.node import ARGS, KWARGS, PRIMITIVE
 from tests.rules.test_registry import gathered, nodes_of
 
 
+@pytest.mark.slow
 def test_every_linear_function_of_one_array_that_moves_places_is_declared():
     missed, tried = set(), set()
     for case in gathered(("rules", "contract", "linalg")):

@@ -16,7 +16,7 @@ from tests.properties.roads import outcomes, unlike
 from tests.rules.test_registry import gathered
 
 ROOT = Path(qad.__file__).parents[1]
-EACH = 9  # of so many cases one is computed
+EACH = 20  # of so many cases one is computed
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # at kinks NumPy warns
 

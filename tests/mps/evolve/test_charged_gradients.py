@@ -30,7 +30,7 @@ def loss(x, time, psi, model, method="tebd", steps=2, **how):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.sampled(1)
-def test_against_differences_and_ordinary_states(kind, method, imaginary):
+def test_against_differences_and_states_without_charges(kind, method, imaginary):
     """By a coupling, the time and the state, which is not normalised."""
     model, n, how = KINDS[kind]
     psi = 1.5 * MPS.random(n, 6, seed=2, **how)
@@ -54,10 +54,10 @@ def test_sectors_that_open(method, bond):
     np.testing.assert_allclose(slopes, expected, rtol=0, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["tdvp", "tdvp2"])
 @pytest.mark.parametrize("x", [0.0, 0.4])
 @pytest.mark.parametrize("kind", ["dense", "Sz"])
-@pytest.mark.sampled(1)
 def test_terms_beyond_neighbours(kind, x, method):
     """Their coupling may be zero; bonds get room for what they lead to.
 

@@ -125,7 +125,7 @@ def test_the_gradient_is_the_projected_residual():
 @PERIODIC
 @DTYPE
 @pytest.mark.sampled(1)
-def test_derivatives(dtype, periodic):
+def test_derivatives_by_states(dtype, periodic):
     psi = MPS.random(5, 2, dtype=dtype, seed=3, periodic=periodic)
     phi = MPS.random(5, 3, dtype=dtype, seed=4, periodic=periodic)
     qad.check_grads(norm, (psi,))

@@ -41,10 +41,10 @@ def test_a_search_goes_on_where_it_stopped(tmp_path, method):
     assert "maxiter" in third.message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("conserve", [None, "Sz"])
 @pytest.mark.parametrize("steps", [2000, 2], ids=["finished", "interrupted"])
 @pytest.mark.parametrize("method", ["dmrg2", "dmrg", "lbfgs", "riemannian", "tdvp"])
-@pytest.mark.sampled(1)
 def test_a_larger_bond_goes_on_growing(tmp_path, method, steps, conserve):
     """A search that takes the end of the one of bond 2 for its own is wrong by more than 1e-3."""
     H, options = heisenberg(4), {"checkpoint": tmp_path / "search.npz", "conserve": conserve}

@@ -23,10 +23,10 @@ def hopping(kind="fermion", *names):
     return hop + hop.dagger()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta, bond, exact, above", [
     (1.0, 16, 0.25 - np.log(2), 5e-5), (0.0, 12, -1 / np.pi, 1.1e-4),
 ])  # fmt: skip
-@pytest.mark.sampled(1)
 def test_spin_chains(delta, bond, exact, above):
     """L. Hulthen 1938; free fermions.  The number that is returned is that of the state, which is right-canonical."""
     found = uniform.ground_state(uniform.xxz(delta), bond, conserve="Sz", starts=1)
@@ -105,6 +105,7 @@ def test_spins_one_have_cells_of_one_site_and_pairs_a_parity():
     assert "break the symmetry" in found.message
 
 
+@pytest.mark.slow
 def test_correlations_by_charge_and_entanglement():
     found = uniform.ground_state(uniform.xxz(2.0), 12, conserve="Sz", starts=1)
     state, plain = found.state, found.state.without_symmetry()

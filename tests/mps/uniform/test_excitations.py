@@ -150,8 +150,8 @@ def test_bad_input():
         uniform.excitations(H, state, 1j)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make, cell, bond", [(lambda: uniform.heisenberg(1), 1, 12), (lambda: uniform.xxz(3.0), 2, 8)])
-@pytest.mark.sampled(1)
 def test_excitations_by_charge_are_those_of_all(make, cell, bond):
     """Of spins 1 the triplet at pi, a third each; of domain walls in pairs."""
     H = make()

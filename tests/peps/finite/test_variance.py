@@ -30,7 +30,7 @@ def bonds(operator, rows, columns, ring=False):
 @pytest.mark.parametrize("dtype", [float, complex])
 @pytest.mark.parametrize("cylinder", [False, True])
 @pytest.mark.sampled(1)
-def test_it_is_that_of_all_amplitudes(dtype, cylinder):
+def test_the_variance_is_that_of_all_amplitudes(dtype, cylinder):
     """For terms that are not symmetric in their two sites, one of which is named before the upper one."""
     state = finite.FinitePEPS.random(2, 3, 2, seed=1, dtype=dtype, cylinder=cylinder)
     operator = np.kron(X, Z) + 0.3 * np.kron(Z, X) + 0.7 * np.kron(Z, Z)
