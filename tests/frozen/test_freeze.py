@@ -36,10 +36,11 @@ def agreeing(case, passes):
 
 
 @pytest.mark.parametrize("passes", [(), None], ids=["recorded", "improved"])
-@pytest.mark.parametrize("start", range(40))
+@pytest.mark.parametrize("start", range(80))
+@pytest.mark.filterwarnings("ignore:'where' used without")  # by NumPy's functions on plain arrays
 @pytest.mark.sampled(2)
 def test_every_primitive_frozen(start, passes):
-    cases = [c for c in gathered() if not str(c).startswith(LEFT_OUT)][start::40]
+    cases = [c for c in gathered() if not str(c).startswith(LEFT_OUT)][start::80]
     problems = {}
     for case in cases:
         problems |= agreeing(case, passes)
