@@ -39,7 +39,7 @@ def couplings(x: RealNumber | ArrayLike, name: str, count: int, of: str) -> list
     return [real_number(x[i], f"{name}[{i}]") for i in range(count)]
 
 
-class Terms:
+class ModelTerms:
     """The part of a sum that knows neighbours: a model is written once, for finite and for infinite chains.
 
     Couplings are one real number for all bonds or sites, or one for each, recorded or not.
@@ -65,7 +65,7 @@ class Terms:
         return [*zip(range(self.count), *rows, strict=True)]
 
 
-class FiniteTerms(Terms, OpSum):
+class FiniteTerms(ModelTerms, OpSum):
     """A sum on a chain, a ring (which needs three sites) or a lattice."""
 
     def __init__(self, n: int | Lattice, periodic: bool = False, kind: str | Site = "spin-1/2", least: int = 3):
@@ -85,7 +85,7 @@ class FiniteTerms(Terms, OpSum):
         return [(i, (i + shell) % n) for i in range(n if self.periodic else n - shell)]
 
 
-class InfiniteTerms(Terms, UniformOpSum):
+class InfiniteTerms(ModelTerms, UniformOpSum):
     """A sum on an infinite chain of one kind of site."""
 
     def __init__(self, kind: str | Site = "spin-1/2"):
