@@ -11,7 +11,6 @@ from qad import linalg
 from qad.contract import einsum, tensordot
 from qad.extend import Tensor, value_of
 from qad.interop.tensornetwork import factors, krylov
-from qad.interop.tensornetwork.lanczos import check, lanczos
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,10 +97,18 @@ class QadBackend(NumPyBackend):
         shape: tuple[int, ...] | None = None, dtype: DTypeLike | None = None, num_krylov_vecs: int = 20,
         numeig: int = 1, tol: float = 1e-8, delta: float = 1e-8, ndiag: int = 20, reorthogonalize: bool = False,
     ) -> tuple[Value, list[Value]]:  # fmt: skip
-        """Lowest eigenpairs of a Hermitian operator; see `qad.interop.tensornetwork.lanczos.lanczos`."""
-        check(num_krylov_vecs, numeig, reorthogonalize)
-        vector = krylov.start(self, initial_state, shape, dtype)
-        return lanczos(krylov.bind(A, args), vector, num_krylov_vecs, numeig, tol, delta, ndiag, reorthogonalize)
+        """Lowest eigenpairs of a Hermitian operator: the package's, or of a recorded one those of `qad.linalg`."""
+        vector, apply = krylov.start(self, initial_state, shape, dtype), krylov.bind(A, args)
+        limits = num_krylov_vecs, numeig, tol, delta, ndiag, reorthogonalize
+        if numeig == 1 and krylov.is_recorded(apply(vector)):
+            value, state = linalg.lowest_eig(apply, vector)
+            return np.stack([value.astype(state.dtype)]), [state]
+        vector = value_of(vector)
+        plain = krylov.bare(apply, vector.shape)
+        values, vectors = super().eigsh_lanczos(
+            lambda v: plain(v).reshape(v.shape), None, vector.copy(), None, None, *limits
+        )
+        return krylov.eigenpairs(apply, values, vectors)
 
     def eigs(
         self, A: Function, args: Sequence[Any] | None = None, initial_state: Value = None,
@@ -115,9 +122,7 @@ class QadBackend(NumPyBackend):
         values, vectors = super().eigs(
             plain, None, vector.ravel(), None, None, num_krylov_vecs, numeig, tol, which, maxiter
         )
-        pairs = [krylov.eigenpair(apply, values[n], vectors[n].reshape(vector.shape)) for n in range(len(vectors))]
-        values, vectors = zip(*pairs, strict=True)
-        return np.stack(values), list(vectors)
+        return krylov.eigenpairs(apply, values, [x.reshape(vector.shape) for x in vectors])
 
     def _gmres(
         self, A_mv: Function, b: Value, A_args: Sequence[Any], A_kwargs: dict[str, Any], x0: Value, tol: float,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from qad.typing import DTypeLike, Function, Value
 
-__all__ = ["bare", "bind", "eigenpair", "gmres", "start"]
+__all__ = ["bare", "bind", "eigenpairs", "gmres", "is_recorded", "start"]
 
 LIMITS: dict[str, Any] = {"tol": 1e-12, "restart": 60, "maxiter": 2000}  # of the linear solves in derivatives
 
@@ -48,6 +48,17 @@ def bare(apply: Function, shape: tuple[int, ...]) -> Function:
             return value_of(apply(flat.reshape(shape))).ravel()
 
     return on_plain
+
+
+def is_recorded(x: Value) -> bool:
+    """Whether `x` depends on what is differentiated."""
+    return type(x) is Tensor and x.requires_grad
+
+
+def eigenpairs(apply: Function, values: Value, vectors: Sequence[Value]) -> tuple[Value, list[Value]]:
+    """Each `eigenpair` of a linear operator."""
+    pairs = [eigenpair(apply, value, vector) for value, vector in zip(values, vectors, strict=False)]
+    return np.stack([value for value, _ in pairs]), [vector for _, vector in pairs]
 
 
 def eigenpair(apply: Function, value: complex, vector: Value) -> tuple[Value, Value]:
@@ -118,7 +129,7 @@ def gmres(
         0 for success.
     """
     residual = b - apply(x0.reshape(b.shape))
-    if type(residual) is Tensor and residual.requires_grad:
+    if is_recorded(residual):
         return linear_solve(apply, b, x0.reshape(b.shape), restart=max(restart, LIMITS["restart"]), name="gmres"), 0
     b, x0 = value_of(b), value_of(x0)
     operator = LinearOperator((b.size, b.size), matvec=bare(apply, b.shape), dtype=b.dtype)
