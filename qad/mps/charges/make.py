@@ -42,9 +42,9 @@ def product_tensors(states: Sequence[int], conserved: Quantities, dtype: DTypeLi
 
 
 def random_tensors(bond: int, conserved: Quantities, sector: object, dtype: DTypeLike, seed: Seed) -> list[SymTensor]:
-    """A random state of norm 1 of a total charge, its bonds as large as asked for, or as the charges allow."""
+    """A random state of norm 1 of a total charge, by default 0, its bonds as large as asked for or as charges allow."""
     bond, rng, group = site_count(bond, 1, "bond"), np.random.default_rng(seed), conserved.symmetry
-    dims = bond_sectors(conserved, conserved.sector(sector), bond)
+    dims = bond_sectors(conserved, group.neutral if sector is None else conserved.sector(sector), bond)
     legs = [Leg(sizes, 1, group) for sizes in dims]
     tensors, carried = [], None
     for site, phys in enumerate(conserved.legs):
@@ -93,8 +93,7 @@ def random_start(
     if periodic:
         raise ArgumentError("symmetric states are open chains: leave out periodic, or conserve")
     conserved = quantities(conserve, kinds(sites, dims))
-    total = conserved.symmetry.neutral if sector is None else conserved.sector(sector)
-    return random_tensors(bond, conserved, conserved.symmetry.shown(total), dtype, seed), conserved
+    return random_tensors(bond, conserved, sector, dtype, seed), conserved
 
 
 def product_start(

@@ -14,7 +14,7 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, stack_of
 from qad.mps.charges.axes import turned
-from qad.mps.charges.quantities import quantities
+from qad.mps.charges.quantities import changes, quantities
 
 if TYPE_CHECKING:
     from qad.mps.charges.quantities import Charge, Names, Quantities
@@ -44,12 +44,7 @@ class Parts:
         if (charges, number) not in self.known:
             states, found = self.conserved.states[site], {}
             matrix = turned(self.total.operators.matrices[number], states)
-            minus = self.conserved.symmetry.minus
-            change = np.empty(matrix.shape, object)
-            for out, in_ in np.ndindex(*matrix.shape):
-                change[out, in_] = minus(charges[out], charges[in_])
-            for charge in sorted(set(change.ravel())):
-                where = np.array([[c == charge for c in row] for row in change])
+            for charge, where in changes(charges, self.conserved.symmetry.minus).items():
                 if (matrix[where] != 0).any():
                     part = np.where(where, matrix, 0)
                     found[charge] = self.total.operators.number(turned(part, None if states is None else states.T))

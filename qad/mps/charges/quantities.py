@@ -129,6 +129,13 @@ def sorting(charges: Sequence[Charge]) -> np.ndarray:
     return np.argsort([place[charge] for charge in charges], kind="stable")
 
 
+def changes(charges: Sequence[Any], minus: Callable[[Any, Any], Any]) -> dict[Any, np.ndarray]:
+    """By the charge that they add, ascending: which entries (out, in) of an operator on these basis states do so."""
+    table = [[minus(out, in_) for in_ in charges] for out in charges]
+    found = sorted({change for row in table for change in row})
+    return {charge: np.array([[change == charge for change in row] for row in table]) for charge in found}
+
+
 def sites_of_dimension(dims: Sequence[int]) -> tuple[Site, ...]:
     """Spins of these dimensions: what stands on a chain where nobody says."""
     kinds = [f"spin-{d // 2}" if d % 2 else f"spin-{d - 1}/2" for d in dims]

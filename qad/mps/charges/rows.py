@@ -5,23 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.mps.chain.row import SiteRow
 from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-
-class SiteTensors(SiteRow):
-    """A row of site tensors of legs (left, phys, right)."""
-
-    tensors: tuple[SymTensor, ...]
-    RIGHT: int = 2
-
-    @property
-    def phys(self) -> tuple[int, ...]:
-        """Dimensions of the physical legs."""
-        return tuple(t.shape[1] for t in self.tensors)
+    from qad.mps.chain.row import SiteRow
 
 
 def total_of(tensors: Sequence[SymTensor] | SiteRow) -> tuple[int, ...]:

@@ -13,6 +13,7 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, stack_of, value_of
 from qad.mps.charges.axes import turned
+from qad.mps.charges.quantities import changes
 from qad.symmetric.create import from_dense
 from qad.symmetric.generic import join, numbers, permuted
 
@@ -30,11 +31,9 @@ def parts_of(matrix: Array, site: int, conserved: Quantities | None) -> dict[Cha
         return {(): matrix}
     group, leg, order = conserved.symmetry, conserved.legs[site], conserved.orders[site]
     charges = [conserved.charges[site][k] for k in order]
-    change = [[group.minus(out, in_) for in_ in charges] for out in charges]
     matrix, found = turned(matrix, conserved.states[site])[np.ix_(order, order)], {}
     plain = np.abs(stack_of(value_of(matrix)))
-    for charge in sorted({c for row in change for c in row}):
-        here = np.array([[c == charge for c in row] for row in change])
+    for charge, here in changes(charges, group.minus).items():
         if type(matrix) is Tensor or (plain * here).any():
             part = matrix * here.astype(matrix.real.dtype)
             found[charge] = from_dense(part, (leg, leg.conj()), charge=group.shown(charge), tol=0.0)

@@ -89,42 +89,36 @@ class ChargedCell(ChargedKernel):
 
     Attributes
     ----------
-    out, into : list of Entries
-        Of the first and the last channel left of the cell; they join a leg of an environment on the left, or are one.
-    between : list of Entries or None
-        For each bond what leaves out both, a map from the channels to those in between; None where there are none.
+    ends : dict of Entries
+        Of the first (0) and the last (-1) channel left of the cell: where True, they join a leg of an environment on
+        the left, else one of an environment on the right.
+    between : Entries or None
+        What leaves out both, a map from the channels to those in between; None where there are none.
     """
 
     def __init__(self, H: Sequence[np.ndarray], dtype: DTypeLike, conserved: Quantities):
         tensors = [w.astype(np.result_type(w.dtype, dtype)) for w in H]
         super().__init__(tensors, conserved, UniformChannels(tensors, conserved), ends_of(tensors))
         self.steps: int | None = steps_to_nothing(self.tensors)
-        bonds = range(len(self.tensors))
-        self.out: list[list[Entries]] = [[self.unit(bond, k, True) for k in (0, -1)] for bond in bonds]
-        self.into: list[list[Entries]] = [[self.unit(bond, k, False) for k in (0, -1)] for bond in bonds]
-        self.between: list[Entries | None] = [self.without_ends(bond) for bond in bonds]
+        leg, order = self.channels.legs[0], self.channels.orders[0]
+        units = {k: np.eye(len(order))[k][order] for k in (0, -1)}
+        sides = ((True, leg), (False, leg.conj()))
+        self.ends: dict[tuple[int, bool], Entries] = {
+            (k, ahead): Entries(from_dense(unit, (side,))) for k, unit in units.items() for ahead, side in sides
+        }
+        inner = np.diag(1 - units[0] - units[-1])
+        self.between: Entries | None = Entries(from_dense(inner, (leg, leg.conj()))) if inner.any() else None
 
-    def unit(self, bond: int, channel: int, out: bool) -> Entries:
-        """The unit vector of a channel."""
-        leg, order = self.channels.legs[bond], self.channels.orders[bond]
-        return Entries(from_dense(np.eye(len(order))[channel][order], (leg if out else leg.conj(),)))
-
-    def without_ends(self, bond: int) -> Entries | None:
-        """The map on channels that leaves out the first and the last one."""
-        leg, order = self.channels.legs[bond], self.channels.orders[bond]
-        inner = (order != 0) & (order != len(order) - 1)
-        return Entries(from_dense(np.diag(inner.astype(float)), (leg, leg.conj()))) if inner.any() else None
-
-    def taken(self, environment: SymTensor, channel: int, ahead: bool, bond: int = 0) -> SymTensor:
+    def taken(self, environment: SymTensor, channel: int, ahead: bool) -> SymTensor:
         """The first (0) or the last (1) channel of an environment, legs (bra, ket)."""
-        return applied((self.out if ahead else self.into)[bond][channel], environment, ((1,), (0,)), (0, 1), 1)
+        return applied(self.ends[-channel, ahead], environment, ((1,), (0,)), (0, 1), 1)
 
     def placed(self, matrix: SymTensor, channel: int, ahead: bool) -> SymTensor:
         """An environment of nothing but this matrix in the first (0) or the last (1) channel."""
-        return applied((self.into if ahead else self.out)[0][channel], matrix, ((), ()), (0, 2, 1), 1)
+        return applied(self.ends[-channel, not ahead], matrix, ((), ()), (0, 2, 1), 1)
 
-    def inner(self, environment: SymTensor, ahead: bool, bond: int = 0) -> SymTensor:
+    def inner(self, environment: SymTensor, ahead: bool) -> SymTensor:
         """An environment without its first and last channels."""
-        if self.between[bond] is None:
+        if self.between is None:
             return environment * 0.0
-        return applied(self.between[bond], environment, ((1,), (0 if ahead else 1,)), (0, 2, 1), 1)
+        return applied(self.between, environment, ((1,), (0 if ahead else 1,)), (0, 2, 1), 1)

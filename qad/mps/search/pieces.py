@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from qad.mps.charges.quantities import changes
 from qad.mps.operators.mpo import MPO
 from qad.rules.making.devices import to_device
 
@@ -69,11 +70,7 @@ def joining(moves: Sequence[dict[Any, np.ndarray]], opposite: Callable[[Any], An
 
 def moved_by(charges: Sequence[Any], minus: Callable[[Any, Any], Any]) -> dict[Any, np.ndarray]:
     """What adds each charge to a site of these basis states, all of them alike."""
-    found: dict[Any, np.ndarray] = {}
-    for out, in_ in np.ndindex(len(charges), len(charges)):
-        change = minus(charges[out], charges[in_])
-        found.setdefault(change, np.zeros((len(charges),) * 2))[out, in_] = 1 / len(charges)
-    return found
+    return {change: here / len(charges) for change, here in changes(charges, minus).items()}
 
 
 def way_out(

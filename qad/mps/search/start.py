@@ -49,7 +49,6 @@ def start_of_sector(H: MPO, bond: int, conserve: Names, sector: object, dtype: D
     conserved = conserved_by(H, conserve)
     if sector is None:
         check_no_vacuum(conserved)
-        sector = conserved.symmetry.shown(conserved.symmetry.neutral)
     return MPS(random_tensors(bond, conserved, sector, np.dtype(H.dtype if dtype is None else dtype), seed), conserved)
 
 
