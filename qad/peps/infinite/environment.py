@@ -152,7 +152,7 @@ def environment(
         groups = [tuple(map(plain, group)) for group in (start.corners, start.edges, start.frame)]
     if symmetric:
         layer = c4v.double_layer(symmetrised(state[0, 0], "c4v"))
-        before = groups and (c4v.Pair(groups[0][0], groups[1][0]), groups[2][0])
+        before = groups and (c4v.CornerEdge(groups[0][0], groups[1][0]), groups[2][0])
         pair, isometry, error, report = c4v.solved(layer, chi, before, method, tols, maxiter)
         return Environment((pair.corner,), (pair.edge,), (isometry,), cell, error, report)
     layers = [cells.double_layer(symmetrised(state[place], state.symmetry)) for place in cell.first]

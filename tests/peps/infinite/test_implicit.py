@@ -47,7 +47,7 @@ def is_solved_for_by_records():
 @pytest.mark.parametrize("cell, symmetry", [(["A"], "c4v"), (["AB"], None)])
 def test_what_is_not_at_rest_by_the_step_of_derivatives_is_refused(cell, symmetry, monkeypatch):
     state = peps.PEPS.random(2, cell, 0, symmetry=symmetry)
-    module = peps.infinite.c4v.implicit if symmetry else peps.infinite.cells.solve
-    monkeypatch.setattr(module.Linearized, "residual", lambda self: 1e-6)
+    step = peps.infinite.c4v.implicit.LinearizedMove if symmetry else peps.infinite.cells.solve.LinearizedStep
+    monkeypatch.setattr(step, "residual", lambda self: 1e-6)
     with pytest.raises(ConvergenceError, match="not at rest: by the step of derivatives it changes by 1.0e-06"):
         qad.grad(lambda state: peps.energy(state, peps.ising(1.0), 6))(state)
