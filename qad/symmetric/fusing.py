@@ -14,7 +14,7 @@ from qad.symmetric.blocks.layout import Layout, layout
 from qad.symmetric.blocks.moves import Move, move
 from qad.symmetric.legs import Leg
 from qad.symmetric.signs import dual_signs, reordered
-from qad.symmetric.tensor import SymTensor, as_symmetric, bare
+from qad.symmetric.tensor import SymTensor, as_symmetric, axes_of, bare
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,12 +64,9 @@ def fuse(a: SymTensor, axes: Sequence[int], flow: int | None = None) -> SymTenso
     np.float64(0.0)
     """
     as_symmetric(a, "fuse")
-    try:
-        chosen = [range(a.ndim)[axis] for axis in axes]
-    except (IndexError, TypeError):
-        chosen = []
-    if not chosen or len(set(chosen)) < len(chosen):
-        raise ArgumentError(f"fuse: axes={axes!r} must name legs of the {a.ndim}, each once")
+    chosen = axes_of(a, axes, "fuse")
+    if not chosen:
+        raise ArgumentError(f"fuse: axes={axes!r} must name axes of the {a.ndim}")
     if flow not in (None, 1, -1):
         raise ArgumentError(f"fuse: flow={flow!r} must be +1 or -1")
     others = [axis for axis in range(a.ndim) if axis not in chosen]
@@ -105,10 +102,7 @@ def unfuse(a: SymTensor, axis: int) -> SymTensor:
     True
     """
     as_symmetric(a, "unfuse")
-    try:
-        place = range(a.ndim)[axis]
-    except (IndexError, TypeError) as error:
-        raise ArgumentError(f"unfuse: there is no axis {axis!r} among {a.ndim} legs") from error
+    (place,) = axes_of(a, axis, "unfuse")
     parts = a.legs[place].parts
     if not parts:
         raise ArgumentError(f"unfuse: axis {axis}, {a.legs[place]!r}, was not fused: see qad.symmetric.fuse")

@@ -6,12 +6,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from qad.contract.notation.operands import as_operand
-from qad.core.errors import ArgumentError, ShapeError
+from qad.core.errors import ShapeError
 from qad.extend import like
 from qad.symmetric.blocks.gemms import Gemms, gemms
 from qad.symmetric.blocks.layout import Layout
 from qad.symmetric.blocks.moves import between, move
-from qad.symmetric.tensor import SymTensor, as_symmetric, bare, moved
+from qad.symmetric.tensor import SymTensor, as_symmetric, axes_of, bare, moved
 
 if TYPE_CHECKING:
     from qad.typing import ArrayLike, Axis
@@ -42,10 +42,7 @@ def scale(a: SymTensor, factors: ArrayLike, axis: int = -1) -> SymTensor:
     array([2., 3., 4.])
     """
     factors, a = as_operand(factors), as_symmetric(a, "scale")
-    try:
-        place = range(a.ndim)[axis]
-    except (IndexError, TypeError) as error:
-        raise ArgumentError(f"scale: there is no axis {axis!r} among {a.ndim} legs") from error
+    (place,) = axes_of(a, axis, "scale")
     if tuple(factors.shape) != (a.shape[place],):
         raise ShapeError(
             f"scale: axis {axis} takes {a.shape[place]} factors, not an array of shape {tuple(factors.shape)}"
@@ -89,14 +86,8 @@ def twist(a: SymTensor, axes: Axis) -> SymTensor:
     (np.float64(-1.0), np.float64(5.0))
     """
     a = as_symmetric(a, "twist")
-    try:
-        chosen = tuple([range(a.ndim)[axis] for axis in ([axes] if hasattr(axes, "__index__") else axes)])
-    except (IndexError, TypeError) as error:
-        raise ArgumentError(f"twist: axes={axes!r} must name axes of the {a.ndim}") from error
-    if len(set(chosen)) < len(chosen):
-        raise ArgumentError(f"twist: axes={axes!r} name an axis twice")
     whole = tuple(range(a.ndim))
-    signs = between(a.layout, a.layout, whole, whole, chosen)
+    signs = between(a.layout, a.layout, whole, whole, axes_of(a, axes, "twist"))
     return a if signs is None else bare(a.layout, move(a.data, table=signs))
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from qad.core.errors import ArgumentError, ShapeError
+from qad.core.errors import ShapeError
 from qad.symmetric.blocks.layout import Layout, layout, named
 from qad.symmetric.blocks.moves import Move, move
 from qad.symmetric.legs import Leg
-from qad.symmetric.tensor import SymTensor, as_symmetric, bare
+from qad.symmetric.tensor import SymTensor, as_symmetric, axes_of, bare
 
 if TYPE_CHECKING:
     from qad.typing import Axis
@@ -49,12 +49,7 @@ def direct_sum(a: SymTensor, b: SymTensor, axes: Axis) -> SymTensor:
     (Leg({0: 4, 1: 2, 2: 1}, flow=+1), np.float64(7.0))
     """
     a, b = as_symmetric(a, "direct_sum"), as_symmetric(b, "direct_sum")
-    try:
-        chosen = tuple(sorted(range(a.ndim)[axis] for axis in ([axes] if hasattr(axes, "__index__") else axes)))
-    except (IndexError, TypeError) as error:
-        raise ArgumentError(f"direct_sum: axes={axes!r} must name axes of the {a.ndim}") from error
-    if len(set(chosen)) < len(chosen):
-        raise ArgumentError(f"direct_sum: axes={axes!r} name an axis twice")
+    chosen = tuple(sorted(axes_of(a, axes, "direct_sum")))
     _require_alike(a, b, chosen)
     legs = tuple([_joined(x, y) if i in chosen else x for i, (x, y) in enumerate(zip(a.legs, b.legs, strict=True))])
     target = layout(legs, a.layout.split, a.layout.total, a.symmetry)

@@ -246,7 +246,7 @@ def test_legs_that_do_not_fit_are_shown():
         (lambda: trace(A, 0, 7), ArgumentError, "are no axes"),
         (lambda: trace(A, 1, 1), ArgumentError, "joined with itself"),
         (lambda: scale(A, np.ones(3)), ShapeError, "takes 5 factors"),
-        (lambda: scale(A, np.ones(5), 4), ArgumentError, "no axis 4"),
+        (lambda: scale(A, np.ones(5), 4), ArgumentError, "must name axes"),
         (lambda: np.cumsum(A), MissingRuleError, "np.cumsum does not take symmetric tensors"),
         (lambda: np.asarray(A), ArgumentError, "a symmetric tensor is no array"),
         (lambda: A * np.ones(5), TypeError, r"symmetric tensor \* ndarray is not defined: a factor is a number"),

@@ -59,12 +59,12 @@ def test_fused_legs_add_to_plain_ones():
 @pytest.mark.parametrize(
     "call, words",
     [
-        (lambda: fuse(A, (0, 0)), "each once"),
-        (lambda: fuse(A, (0, 3)), "must name legs"),
-        (lambda: fuse(A, ()), "must name legs"),
+        (lambda: fuse(A, (0, 0)), "name an axis twice"),
+        (lambda: fuse(A, (0, 3)), "must name axes"),
+        (lambda: fuse(A, ()), "must name axes"),
         (lambda: fuse(A, (0, 1), flow=2), r"must be \+1 or -1"),
         (lambda: unfuse(A, 0), "was not fused"),
-        (lambda: unfuse(A, 5), "no axis 5"),
+        (lambda: unfuse(A, 5), "must name axes"),
     ],
 )
 def test_refusals(call, words):

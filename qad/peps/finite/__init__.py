@@ -1,7 +1,5 @@
 """Finite lattices: energies, expectation values, norms and samples of projected entangled pair states."""
 
-from typing import Any
-
 from qad.peps.finite.energies import energy, expectation, local_expectations, norm2
 from qad.peps.finite.sampling import sample
 from qad.peps.finite.state import FinitePEPS
@@ -9,9 +7,3 @@ from qad.peps.finite.values import log_norm2
 from qad.peps.finite.variance import variance
 
 __all__ = ["FinitePEPS", "energy", "expectation", "local_expectations", "log_norm2", "norm2", "sample", "variance"]
-
-
-def __getattr__(name: str) -> Any:
-    if name == "PEPS":  # as states of finite lattices were called
-        return FinitePEPS
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
