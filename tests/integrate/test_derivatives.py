@@ -69,6 +69,7 @@ def test_the_jacobian_of_a_pendulum_at_rest():
     np.testing.assert_allclose(found, scipy.linalg.expm(END * np.array([[0, 1], [-1, 0]])), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_derivatives_at_zero_drive_in_all_modes():
     """The Hessian was 91 in place of 0.2; what is closed over is made anew at each time, `a * np.cos(5 * t)`."""
     assert np.isclose(qad.grad(driven)(0.0), moved(3.0), rtol=1e-6)
@@ -92,7 +93,7 @@ def test_a_second_derivative_of_which_the_first_knows_nothing():
         (lotka_volterra, [1.0, 1.0]), (lotka_volterra, [0.5, 2.0]), (stiffish, [0.0, 0.0]), (zero_crossing, [-0.5]),
     ],
 )  # fmt: skip
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 def test_the_error_of_a_derivative_follows_rtol(f, start):
     start = np.array(start)
     end = 0.5 if f is stiffish else 3.0
@@ -105,6 +106,7 @@ def test_the_error_of_a_derivative_follows_rtol(f, start):
         assert np.abs(found - exact).max() < 50 * rtol * np.abs(exact).max()
 
 
+@pytest.mark.slow
 def test_a_schroedinger_equation_from_an_eigenstate():
     """An eigenstate only turns its phase, slowly; its derivative by the coupling knows the other levels."""
     h, v = np.diag([0.0, 2.0, 12.0]).astype(complex), np.array([[0, 1, 1], [1, 0, 1], [1, 1, 0]], complex)
@@ -175,6 +177,7 @@ def test_a_pulse_that_ends_at_a_fixed_time():
     assert np.isclose(qad.grad(pulse)(0.5), np.exp(1.2345 - 3) - np.exp(-3), rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_batch_takes_the_same_steps():
     def decayed(y0):
         return solve_ivp(lambda t, y: y**2 - y, [0.0, 1.0], y0)[-1]
@@ -188,6 +191,7 @@ def test_a_batch_takes_the_same_steps():
 
 
 @pytest.mark.parametrize("rate, y0, end", [(9.26591358, 2.18e-7, 20.0), (9.0, 1.0, 20.0), (100.0, 1.0, 1.0)])
+@pytest.mark.sampled(1)
 def test_what_has_decayed_is_not_followed_in_small_steps(rate, y0, end):
     """The cotangent of a state long ago is nothing: relative to itself it would take 130 times the steps."""
     calls = [0]

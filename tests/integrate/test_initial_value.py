@@ -35,6 +35,7 @@ def test_the_exponential_of_a_matrix_forward_and_backward_in_time(times):
     np.testing.assert_allclose(found, exact, rtol=1e-6, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_gradients_of_the_first_and_second_order_by_all_that_it_depends_on():
     """A driven pendulum; differences see the choice of steps, too, which is below the tolerance of the solution."""
 

@@ -67,6 +67,7 @@ def shown(search, stream, monkeypatch, progress=True):
 
 
 @pytest.mark.parametrize("name", SEARCHES)
+@pytest.mark.sampled(4)
 def test_bars_show_value_gain_and_time_and_no_share(name, monkeypatch):
     label, search = SEARCHES[name]
     text = shown(search, Screen(), monkeypatch)
@@ -77,6 +78,7 @@ def test_bars_show_value_gain_and_time_and_no_share(name, monkeypatch):
 
 
 @pytest.mark.parametrize("name", SEARCHES)
+@pytest.mark.sampled(3)
 def test_pipes_and_files_get_nothing(name, monkeypatch):
     assert shown(SEARCHES[name][1], io.StringIO(), monkeypatch) == ""
 
@@ -96,6 +98,7 @@ def test_without_a_tolerance_the_share_is_known(method, monkeypatch):
 
 
 @pytest.mark.parametrize("name", SEARCHES)
+@pytest.mark.sampled(3)
 def test_a_bar_that_is_given_is_moved_and_stays_open(name, monkeypatch):
     stream = io.StringIO()
     with tqdm(total=1000, file=stream) as bar:

@@ -25,12 +25,17 @@ def orders(f, x):
     return found
 
 
+def besseli(v, z):
+    """I_v; of a negative integer order that of its modulus, for mpmath's series of the former does not converge."""
+    return mpmath.besseli(abs(v) if mpmath.isint(v) else v, z)
+
+
 BESSEL = {  # f_v' = (lower f_{v-1} + higher f_{v+1}) / 2
     "jv": (mpmath.besselj, 1, -1),
     "yv": (mpmath.bessely, 1, -1),
     "hankel1": (mpmath.hankel1, 1, -1),
     "hankel2": (mpmath.hankel2, 1, -1),
-    "iv": (mpmath.besseli, 1, 1),
+    "iv": (besseli, 1, 1),
     "kv": (mpmath.besselk, -1, -1),
 }
 

@@ -199,7 +199,7 @@ SUMS = {"logsumexp", "softmax", "log_softmax", "sinc"}  # in tests/special/test_
 
 
 @pytest.mark.parametrize("name", [name for name in TABLE if not TABLE[name].heavy])
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(5)
 def test_functions_of_one_number(name):
     TABLE[name].check()
 
@@ -211,6 +211,7 @@ def test_functions_of_one_number_densely(name):
 
 
 @pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.sampled(3)
 def test_functions_of_two_numbers(name):
     check_pairs(name, 3)
 
