@@ -36,7 +36,7 @@ def test_the_energy_of_a_state_of_single_precision():
     assert uniform.energy_density(small, H) == pytest.approx(uniform.energy_density(psi, H), abs=1e-6)
 
 
-@pytest.mark.parametrize("method", ["vumps", "riemannian", "itebd"])
+@pytest.mark.parametrize("method", ["vumps", "riemannian"])
 def test_a_real_start_for_a_complex_hamiltonian(method):
     """The search stayed among real states, and said that it had converged."""
     found = uniform.ground_state(TURNED, 2, start=UniformMPS.random(2, 2, 2, float), method=method)

@@ -41,7 +41,7 @@ SEARCHES = {
         f"uniform {method}": ("energy", lambda progress, method=method: qad.mps.uniform.ground_state(
             TERM.reshape(2, 2, 2, 2), 2, 2, method, maxiter=4, starts=2, progress=progress
         ))
-        for method in ("vumps", "riemannian", "itebd")
+        for method in ("vumps", "riemannian")
     },
 }  # fmt: skip
 

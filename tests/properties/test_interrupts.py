@@ -66,7 +66,6 @@ SEARCHES = {
     "symmetric chain": chain("dmrg2", conserve="Sz"),
     "infinite, vumps": infinite("vumps"),
     "infinite, riemannian": infinite("riemannian"),
-    "infinite, itebd": infinite("itebd"),
     "plane": plane,
     "minimize": minimum(qad.optimize.minimize, loss, START),
     "minimize_on": minimum(qad.optimize.minimize_on, qad.optimize.Sphere(), loss, UNIT),

@@ -12,7 +12,7 @@ from qad.mps.chain.densities import edges, passed_left, passed_right
 from qad.mps.kernels.dense import opened_left, past_left, past_right
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
     from qad.circuit.program.ir import Instruction
@@ -26,28 +26,25 @@ class Overlaps:
     time, so that a sweep over all gates of a layer takes one sweep over the chain.
     """
 
-    n: int
-    conserved: Quantities | None
-    kept: dict[str, tuple[list[Any], list[tuple[Any, Any]]]]
-    past: dict[str, Callable[[Any, Any, Any], Any]]
-
     def __init__(self, bra: Sequence[Any], conserved: Quantities | None):
-        self.n, self.conserved = len(bra), conserved
-        ways = (past_left, past_right) if conserved is None else (passed_left, passed_right)
-        self.past = dict(zip(("left", "right"), ways, strict=True))
-        self.kept = {side: ([end], []) for side, end in zip(("left", "right"), edges(bra), strict=True)}
+        self.conserved: Quantities | None = conserved
+        left, right = edges(bra)
+        self.kept: dict[str, tuple[list[Any], list[Any]]] = {"left": ([left], []), "right": ([right], [])}
+        self.ways: dict[str, Any] = {"left": passed_left, "right": passed_right}
+        if conserved is None:
+            self.ways = {"left": past_left, "right": past_right}
 
     def left(self, bra: Sequence[np.ndarray], ket: Sequence[np.ndarray], stop: int) -> np.ndarray:
         """The environment of all sites before `stop`."""
-        return self.reached("left", range(stop), bra, ket)
+        return self.past("left", range(stop), bra, ket)
 
     def right(self, bra: Sequence[np.ndarray], ket: Sequence[np.ndarray], start: int) -> np.ndarray:
         """The environment of all sites from `start` on."""
-        return self.reached("right", range(self.n - 1, start - 1, -1), bra, ket)
+        return self.past("right", range(len(bra) - 1, start - 1, -1), bra, ket)
 
-    def reached(self, side: str, sites: range, bra: Sequence[np.ndarray], ket: Sequence[np.ndarray]) -> np.ndarray:
+    def past(self, side: str, sites: range, bra: Sequence[np.ndarray], ket: Sequence[np.ndarray]) -> np.ndarray:
         """The environment after absorbing `sites`, as far as possible from memory."""
-        (environments, pairs), past = self.kept[side], self.past[side]
+        (environments, pairs), past = self.kept[side], self.ways[side]
         valid = 0
         for site, (a, b) in zip(sites, pairs, strict=False):
             if a is not bra[site] or b is not ket[site]:

@@ -35,7 +35,6 @@ from qad.mps.chain.site_tensors import applied
 from qad.mps.charges.make import product_tensors
 from qad.mps.charges.rows import total_of
 from qad.mps.evolve.tebd import Truncation
-from qad.mps.kernels.dense import past_left, past_right
 from qad.symmetric.tensor import bare
 
 if TYPE_CHECKING:
@@ -243,14 +242,10 @@ def slopes(
 
 def left_out(bra: Sequence[np.ndarray], ket: Sequence[np.ndarray]) -> list[np.ndarray]:
     """``<bra|ket>`` with each tensor of the ket left out."""
-    rights = [np.ones((1, 1))]
-    for site in reversed(range(1, len(ket))):
-        rights.append(past_right(rights[-1], ket[site], bra[site]))
-    left, found = np.ones((1, 1)), []
-    for a, b in zip(bra, ket, strict=True):
-        half = np.tensordot(left, a.conj(), (0, 0))  # ket, physical, bra'
-        found.append(half @ rights.pop())
-        left = past_left(left, b, a)
+    overlaps, found = Overlaps(bra, None), []
+    for site, tensor in enumerate(bra):
+        half = np.tensordot(overlaps.left(bra, ket, site), tensor.conj(), (0, 0))  # ket, physical, bra'
+        found.append(half @ overlaps.right(bra, ket, site + 1))
     return found
 
 

@@ -80,11 +80,6 @@ def energy_from(psi: UniformMPS, h: Array | UniformMPO, lefts: Sequence[Array], 
     """The energy density, given the environments of all sites."""
     if isinstance(h, UniformMPO):
         return energy_of_operator(psi, h, lefts[0], rights[-1])
-    return density_from(psi, h, lefts, rights)
-
-
-def density_from(psi: UniformMPS, h: Array, lefts: Sequence[Array], rights: Sequence[Array]) -> Array:
-    """The energy density, given the environments of all sites."""
     total, cell = 0.0, len(psi)
     for i in range(cell):
         j = (i + 1) % cell
@@ -232,11 +227,16 @@ def check_term(psi: UniformMPS, h: np.ndarray | UniformMPO) -> None:
     if isinstance(h, UniformMPO):
         check_fit(psi, h)
         return
-    d = psi[0].shape[1]
-    if h.shape != (d, d, d, d) or any(t.shape[1] != d for t in psi):
-        raise ShapeError(
-            f"a two-site term for physical dimension {d} has shape {(d,) * 4} (out, out, in, in), not {h.shape}"
-        )
+    check_neighbours(h)
+    if {*psi.phys} != {len(h)}:
+        raise ShapeError(f"a cell of sites {[*psi.phys]} does not fit a two-site term of shape {h.shape}")
+
+
+def check_neighbours(h: Array) -> None:
+    """Raise unless `h` is a Hermitian two-site term."""
+    d = len(h)
+    if h.shape != (d, d, d, d):
+        raise ShapeError(f"a two-site term has shape (d, d, d, d) (out, out, in, in), not {h.shape}")
     matrix = h.reshape(d * d, d * d)
     if not np.abs(matrix - matrix.conj().mT).max() <= 1e-10 * np.abs(matrix).max():
         raise ArgumentError("the two-site term is not Hermitian, or not finite, so that it has no energy")

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, ConvergenceError
-from qad.extend import any_traced, primitive, rule, value_and_grad, value_of
+from qad.extend import any_traced, value_and_grad, value_of
 from qad.linalg.implicit.fixed_point import fixed_point
+from qad.linalg.support.guarded import guarded
 from qad.mps.operators.uniform_mpo import UniformMPO, size_of
 from qad.mps.operators.uniform_opsum import UniformOpSum
 from qad.mps.uniform.canonical import uniform_schmidt_form
@@ -28,7 +29,7 @@ from qad.optimize.progress import bar_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any, NoReturn
+    from typing import Any
 
     from qad.typing import Array, Real
 
@@ -90,7 +91,7 @@ def ground_energy(h: UniformMPO | UniformOpSum, bond: int = 8, cell: int | None 
     state, exact = of_weight(ordinary(found.state), plain, bond)
     around = Neighbourhood(state)
     if exact:
-        return energy_of_exact(around, H)
+        return guarded(around.energy(around.nowhere(), H), check=refuse_second)
     x = fixed_point(
         lambda x: around.downhill(x, H), around.nowhere(), method="given", tol=STATIONARY, adjoint_tol=PRECISION,
         norm=lambda change, x: np.sqrt(sum(np.linalg.norm(y) ** 2 for y in change)) / (size_of(plain) or 1.0),
@@ -108,7 +109,8 @@ def of_weight(state: UniformMPS, H: UniformMPO, bond: int) -> tuple[UniformMPS, 
     psi = before.trimmed(LEAST_WEIGHT)
     if psi is before:
         return state, state.bond < bond and complete(before)
-    run = Run(H, len(state), bar_for(False, "energy"), STEPS, np.result_type(state.dtype, H.dtype, np.float64))
+    dtype = np.result_type(state.dtype, H.dtype, np.float64)
+    run = Run(H.repeated(len(state)), bar_for(False, "energy"), STEPS, dtype)
     last, converged, how = run.settled_from(psi, SHARE * STATIONARY)
     if not converged:
         raise ConvergenceError(f"the state of bonds {psi.dims}, all that have weight, was not found{how}")
@@ -121,37 +123,13 @@ def complete(psi: Mixed) -> bool:
     return min(s[-1] / s[0] for s in sizes) > EXACT
 
 
-def energy_of_exact(around: Neighbourhood, H: UniformMPO) -> Real:
-    """The energy of a state that needs fewer directions than it may have: others open with couplings, at second order.
-
-    So only first derivatives are those of this state.
-    """
-    tensors = UniformMPO([once(w) for w in H])
-    return once(around.energy(around.nowhere(), tensors))
-
-
-@primitive
-def once(x: Array) -> Array:
-    """`x`, with first derivatives alone."""
-    return x
-
-
-@primitive
-def refused(x: Array) -> Array:
-    """`x`, a derivative that has none itself."""
-    return x
-
-
-def refuse(*_: Any) -> NoReturn:
-    """Say why."""
-    raise ArgumentError(
-        "the ground state needs fewer directions than its bonds may have, and second derivatives open the others at a "
-        "branch point: take differences of first derivatives, or couplings a percent away"
-    )
-
-
-rule(once, lambda g, ans, x: refused(g), forward=lambda g, ans, x: refused(g))
-rule(refused, refuse, forward=refuse)
+def refuse_second(g: Array, order: int) -> None:
+    """Raise for derivatives of an exact state other than first ones: other directions open with couplings then."""
+    if order > 1:
+        raise ArgumentError(
+            "the ground state needs fewer directions than its bonds may have, and second derivatives open the others "
+            "at a branch point: take differences of first derivatives, or couplings a percent away"
+        )
 
 
 class Neighbourhood:

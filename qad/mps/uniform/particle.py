@@ -175,7 +175,7 @@ class Particle:
         cuts = np.cumsum([rows * columns for rows, columns in self.shapes])[:-1]
         parts = [piece.reshape(shape) for piece, shape in zip(np.split(x, cuts), self.shapes, strict=True)]
         changed = [self.tensor(n, part) for n, part in enumerate(parts)]
-        before, after = self.from_the_left(changed), self.from_the_right(changed)
+        before, after = self.with_changed(changed, True), self.with_changed(changed, False)
         out = []
         for n, (basis, part) in enumerate(zip(self.bases, parts, strict=True)):
             w, b = self.H.sites[n], changed[n]
@@ -185,38 +185,28 @@ class Particle:
             out.append(basis.conj().T @ here.reshape(len(basis), -1) - self.ground * part)
         return np.concatenate([part.reshape(-1) for part in out])
 
-    def from_the_left(self, changed: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """For every site, environments in which B stands anywhere on the left."""
+    def with_changed(self, changed: Sequence[np.ndarray], ahead: bool) -> list[np.ndarray]:
+        """For every site, environments in which B stands anywhere on its left (`ahead`), or on its right."""
+        past, beside = (past_left, self.lefts) if ahead else (past_right, self.rights)
+        kets, bras = self.beyond.rights, self.psi.lefts
+        if not ahead:
+            kets, bras = bras, kets
+        order = range(len(changed))[:: 1 if ahead else -1]
 
         def passed(x, sources=None):
             found = [x]
-            for n, w in enumerate(self.H.sites):
-                x = past_left(x, self.beyond.rights[n], self.psi.lefts[n], w)
-                x = x if sources is None else x + past_left(self.lefts[n], sources[n], self.psi.lefts[n], w)
-                found.append(x)
-            return found
-
-        nothing = self.nothing(self.lefts[0].shape[1])
-        c = self.fixed_point()
-        first = self.series(passed, nothing, passed(nothing, changed)[-1], np.conj(self.phase), c, c.conj(), -1)
-        return passed(first, changed)[:-1]
-
-    def from_the_right(self, changed: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """For every site, environments in which B stands anywhere on the right."""
-
-        def passed(x, sources=None):
-            found = [x]
-            for n in reversed(range(len(changed))):
+            for n in order:
                 w = self.H.sites[n]
-                x = past_right(x, self.psi.lefts[n], self.beyond.rights[n], w)
-                x = x if sources is None else x + past_right(self.rights[n], sources[n], self.beyond.rights[n], w)
+                x = past(x, kets[n], bras[n], w)
+                x = x if sources is None else x + past(beside[n], sources[n], bras[n], w)
                 found.append(x)
             return found
 
-        nothing = self.nothing(self.rights[-1].shape[1]).swapaxes(0, 2)
-        c = self.fixed_point().T
-        last = self.series(passed, nothing, passed(nothing, changed)[-1], self.phase, c, c.conj(), 0)
-        return passed(last, changed)[:-1][::-1]
+        nothing = self.nothing(beside[order[0]].shape[1])
+        nothing = nothing if ahead else nothing.swapaxes(0, 2)
+        c, phase = (self.fixed_point(), np.conj(self.phase)) if ahead else (self.fixed_point().T, self.phase)
+        first = self.series(passed, nothing, passed(nothing, changed)[-1], phase, c, -1 if ahead else 0)
+        return passed(first, changed)[:-1][:: 1 if ahead else -1]
 
     def nothing(self, channels: int) -> np.ndarray:
         """An environment of zeros, between a bra of the left state and a ket of the right one."""
@@ -233,7 +223,6 @@ class Particle:
         source: np.ndarray,
         phase: complex,
         fixed: np.ndarray,
-        other: np.ndarray,
         ended: int,
     ) -> np.ndarray:
         """``x = phase (source + T(x))``, channel by channel: nothing placed yet, terms begun, terms that have ended.
@@ -257,11 +246,11 @@ class Particle:
                 y[:, places] = v.reshape(b.shape)
                 moved = phase * passed(y)[-1][:, places]
                 if channel is not None:
-                    moved = moved - phase * fixed * (other * y[:, places]).sum()
+                    moved = moved - phase * fixed * np.vdot(fixed, y[:, places])
                 return v - moved.reshape(-1)
 
             if channel is not None:
-                b = b - fixed * (other * b).sum()
+                b = b - fixed * np.vdot(fixed, b)
             if np.linalg.norm(b) > PRECISION * self.scale * 1e-3:
                 tol = PRECISION * max(self.scale, 1.0)
                 x[:, places] = solution(apply, b.reshape(-1), np.zeros(b.size, b.dtype), tol).reshape(b.shape)

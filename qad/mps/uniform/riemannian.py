@@ -2,77 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.extend import value_of
 from qad.mps.chain.chain import bare
-from qad.mps.chain.site_tensors import random_gaussian
 from qad.mps.kernels.dense import past_left
 from qad.mps.search.isometric import IsometricChain, Point, complement
 from qad.mps.search.monitor import is_settled
 from qad.mps.uniform.canonical import schmidt_form
-from qad.mps.uniform.measures import energy_from
+from qad.mps.uniform.measures import energy_of_operator
 from qad.mps.uniform.result import UniformGroundState
 from qad.mps.uniform.state import UniformMPS
 from qad.mps.uniform.transfer import isometric_environments
 from qad.optimize import minimize_on
-from qad.optimize.result import BY_USER
 
 if TYPE_CHECKING:
     from qad.mps.operators.uniform_mpo import UniformMPO
     from qad.typing import Progress
 
 WINDOW = 10  # iterations over which the gain is judged
-NOISE = 1e-2
 
 
-def grown(
-    h: np.ndarray | UniformMPO,
-    start: UniformMPS,
-    bond: int,
-    rng: np.random.Generator,
-    progress: Progress,
-    tol: float,
-    maxiter: int,
-) -> UniformGroundState:
-    """The ground state of a bond dimension, coarsely, by those of smaller ones: a random one may be a sum of states."""
-    history = []
-    for size in growing(bond):
-        if size >= start.bonds[0]:
-            found = riemannian(h, enlarged(start, size, rng), progress, tol, maxiter)
-            history.extend(found.history)
-            start = found.state
-            if found.message == BY_USER:
-                break
-    return replace(found, history=np.array(history))
-
-
-def growing(bond: int) -> list[int]:
-    """Bond dimensions on the way."""
-    sizes = [bond]
-    while sizes[-1] > 1:
-        sizes.append((sizes[-1] + 1) // 2)
-    return sizes[::-1]
-
-
-def enlarged(state: UniformMPS, bond: int, rng: np.random.Generator) -> UniformMPS:
-    """`state` with larger bonds, filled with a little noise."""
-    if bond <= state.bonds[0]:
-        return state
-    tensors = []
-    for tensor in state:
-        larger = random_gaussian(rng, bond, tensor.shape[1], bond, tensor.dtype) * tensor.dtype.type(NOISE)
-        larger[: tensor.shape[0], :, : tensor.shape[2]] += tensor
-        tensors.append(larger)
-    return UniformMPS(tensors)
-
-
-def riemannian(
-    h: np.ndarray | UniformMPO, start: UniformMPS, progress: Progress, tol: float, maxiter: int
-) -> UniformGroundState:
+def riemannian(H: UniformMPO, start: UniformMPS, progress: Progress, tol: float, maxiter: int) -> UniformGroundState:
     """Minimise over cells of isometries, in double precision: the metric of states in single is not positive."""
     start = UniformMPS([t.astype(np.result_type(t.dtype, np.float64), copy=False) for t in start])
     manifold = IsometricCell(start)
@@ -81,7 +34,7 @@ def riemannian(
     def loss(psi):
         lefts, rights = isometric_environments(psi, manifold.left)
         manifold.left = value_of(lefts[0])
-        return energy_from(psi, h, lefts, rights)
+        return energy_of_operator(psi, H, lefts[0], rights[-1])
 
     def step(psi, value):
         history.append(value)

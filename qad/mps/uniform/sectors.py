@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ArgumentError, ShapeError
+from qad.core.errors import ArgumentError
 from qad.mps.charges.make import product_tensors
 from qad.mps.charges.uniform_cell import cell_quantities, counted_from_mean, random_word
 from qad.mps.charges.uniform_domains import domains
-from qad.mps.operators.uniform_mpo import UniformMPO, check_hermitian
+from qad.mps.operators.uniform_mpo import UniformMPO
 from qad.mps.operators.uniform_opsum import UniformOpSum
 from qad.mps.uniform.growth import at_random
 from qad.mps.uniform.mixed import NOTHING, Mixed
@@ -41,6 +41,8 @@ class SectorRun(Run):
 
     Attributes
     ----------
+    conserved, total
+        The quantities, and the charge of a cell.
     domains : tuple (float, str)
         The least energy per site of domains of other charges but the same mean, and their words.
     """
@@ -48,9 +50,30 @@ class SectorRun(Run):
     def __init__(
         self, H: UniformMPO, conserved: Quantities, total: Charge, bar: Progress, maxiter: int, dtype: np.dtype
     ):
-        cell = len(conserved.charges)
-        super().__init__(H, cell, bar, maxiter, dtype, counted_from_mean(conserved, total))
-        self.domains: tuple[float, str] = domains(H.repeated(cell), conserved, total)
+        super().__init__(H, bar, maxiter, dtype, counted_from_mean(conserved, total))
+        self.conserved, self.total = conserved, total
+        self.domains: tuple[float, str] = domains(H, conserved, total)
+
+    def ended(self, *given: Any) -> UniformGroundState:
+        """What was found, but never as converged where domains of other charges, side by side, are lower."""
+        found, (energy, words) = super().ended(*given), self.domains
+        if not self.is_above_domains(found.energy) or found.message == BY_USER:
+            return found
+        message = (
+            f"not converged: domains of {words}, of the same mean charge, have {energy:.9g} per site, which is lower; "
+            "a repeating state of a few bonds cannot hold them: give the sector= of one of them, or leave out conserve="
+        )
+        return replace(found, converged=False, message=message)
+
+    def at_random(self, bond: int, starts: int, rng: np.random.Generator) -> list[Mixed]:
+        """Random states of small bonds, around random products of basis states."""
+        products = []
+        for _ in range(starts):
+            word = random_word(self.conserved, self.total, rng)
+            tensors = product_tensors(word, counted_from_mean(self.conserved, self.total), self.dtype)
+            rows = [[t.resplit(n) for t in tensors] for n in (2, 1)]
+            products.append(Mixed(*rows, [identity(t, 2) for t in tensors], self.conserved))
+        return [at_random(psi, min(bond, FIRST), rng) for psi in products]
 
     def widest(self, psi: Mixed, bond: int, room: int | None = None) -> Mixed:
         """From a state with small bonds one with the largest, whose sectors are those that it keeps of larger ones.
@@ -90,7 +113,7 @@ class SectorRun(Run):
         """Whether domains of other charges, side by side, are lower."""
         return energy > self.domains[0] + SURE * self.scale
 
-    def otherwise(self, search: Vumps, psi: Mixed, tol: float) -> Settled:
+    def otherwise(self, psi: Mixed, tol: float) -> Settled:
         """The state of the least gradient that there was: nothing else is known to lead on.
 
         Where charges part, that of the lowest energy: the gradient is small where the mean of the domains is.
@@ -109,33 +132,10 @@ class SectorRun(Run):
             message = "; the state is a sum of several ones that break the symmetry"
         return rights[1] / len(psi), UniformMPS([t.astype(dtype) for t in state], psi.conserved), message
 
-    def one_phase(self, found: UniformGroundState) -> UniformGroundState:
-        """What was found, but never as converged where domains of other charges, side by side, are lower."""
-        energy, words = self.domains
-        if not self.is_above_domains(found.energy) or found.message == BY_USER:
-            return found
-        message = (
-            f"not converged: domains of {words}, of the same mean charge, have {energy:.9g} per site, which is lower; "
-            "a repeating state of a few bonds cannot hold them: give the sector= of one of them, or leave out conserve="
-        )
-        return replace(found, converged=False, message=message)
-
 
 def rooms(bond: int) -> list[int]:
     """How many directions beside a bond compete for it."""
     return sorted({-(-bond // 4), max(-(-bond // 4), min(bond, ROOM))}, reverse=True)
-
-
-def random_starts(
-    conserved: Quantities, total: Charge, bond: int, starts: int, rng: np.random.Generator, dtype: np.dtype
-) -> list[Mixed]:
-    """Random states of small bonds, around random products of basis states."""
-    counted, products = counted_from_mean(conserved, total), []
-    for _ in range(starts):
-        tensors = product_tensors(random_word(conserved, total, rng), counted, dtype)
-        bonds = [identity(t, 2) for t in tensors]
-        products.append(Mixed([t.resplit(2) for t in tensors], [t.resplit(1) for t in tensors], bonds, conserved))
-    return [at_random(psi, min(bond, FIRST), rng) for psi in products]
 
 
 def hamiltonian(h: Any, conserve: Names | None, start: UniformMPS | None, method: str) -> UniformMPO:
@@ -148,16 +148,13 @@ def hamiltonian(h: Any, conserve: Names | None, start: UniformMPS | None, method
         raise ArgumentError(
             "a search that conserves charges takes a UniformOpSum or a UniformMPO: write the terms as one"
         )
-    check_hermitian(h)
     return h
 
 
-def known(
-    H: UniformMPO, cell: int, conserve: Names | None, sector: object, start: UniformMPS | None
-) -> tuple[Quantities, Charge]:
+def known(H: UniformMPO, conserve: Names | None, sector: object, start: UniformMPS | None) -> tuple[Quantities, Charge]:
     """What is conserved, and the charge of a cell, as the caller or the start says."""
     if start is None:
-        conserved = cell_quantities(H, conserve, cell)
+        conserved = cell_quantities(H, conserve, len(H))
         return conserved, conserved.symmetry.neutral if sector is None else conserved.sector(sector)
     if getattr(start, "conserved", None) is None:
         raise ArgumentError(
@@ -168,6 +165,4 @@ def known(
         raise ArgumentError(f"conserve={conserve!r}, but the start conserves {start.conserved.names}: say the same")
     if sector is not None and start.conserved.sector(sector) != start.total:
         raise ArgumentError(f"sector={sector!r}, but a cell of the start has {start.sector}: leave one out")
-    if start.phys != H.phys * (cell // len(H)):
-        raise ShapeError(f"a cell of sites {[*start.phys]} does not fit an operator of sites {[*H.phys]}")
     return start.conserved, start.total

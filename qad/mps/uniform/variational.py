@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ConvergenceError
+from qad.mps.chain.site_tensors import random_isometry
 from qad.mps.kernels.cells import cell_of
-from qad.mps.operators.uniform_mpo import UniformMPO, of_neighbours, size_of
+from qad.mps.operators.uniform_mpo import size_of
 from qad.mps.search.monitor import is_settled
 from qad.mps.uniform.growth import expanded, gaussian
-from qad.mps.uniform.measures import energy_density, energy_from
+from qad.mps.uniform.measures import energy_density, energy_of_operator
 from qad.mps.uniform.mixed import Mixed
 from qad.mps.uniform.result import UniformGroundState
 from qad.mps.uniform.riemannian import riemannian
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.mps.charges.quantities import Quantities
+    from qad.mps.operators.uniform_mpo import UniformMPO
     from qad.typing import Progress
 
 FIRST, JUDGED = 4, 8  # bonds of random states, and of the states among which the lowest is chosen
@@ -38,21 +40,6 @@ NOISE = 1e-2  # of the last stage, at the beginning
 DEAD = 1e-7  # Schmidt coefficients beside the largest: rounding, and correlations along them are none of the state
 SEVERAL = "; the state is a sum of several ones, of which a larger cell may hold one"
 OTHER = 1e-3  # how far the overlap per site of different states is from 1, at least
-
-
-def variational(
-    run: Run, starts: Sequence[Mixed], bond: int, tol: float, rng: np.random.Generator, dtype: np.dtype
-) -> UniformGroundState:
-    """The ground state from the best of several starts; after Ctrl-C the lowest state that there was."""
-    try:
-        last, converged, message = run.searched(starts, bond, tol, rng)
-    except KeyboardInterrupt:
-        if run.lowest is None:
-            raise
-        energy, state, _ = run.finished(run.lowest, dtype)
-        return UniformGroundState(state, energy, np.array([*run.history, energy]), False, BY_USER)
-    energy, state, several = run.finished(last.psi, dtype)
-    return UniformGroundState(state, energy, np.array([*run.history, energy]), converged, message + several, last.slope)
 
 
 class Run:
@@ -68,7 +55,7 @@ class Run:
         The least gradient of the present stage, and the state that has it.
     """
 
-    h: np.ndarray | UniformMPO
+    h: UniformMPO
     H: Any
     scale: float
     bar: Progress
@@ -77,16 +64,42 @@ class Run:
     lowest: Mixed | None
     least: float  # its energy
     calmest: tuple[float, Mixed]
+    descends: bool  # whether gradients take over from coarse steps
+    dtype: np.dtype[Any]  # of the numbers of the search
     parted: bool  # whether no repeating state of a few bonds is as low as others that do not repeat
 
     def __init__(
-        self, h: np.ndarray | UniformMPO, cell: int, bar: Progress, maxiter: int, dtype: np.dtype,
-        counted: Quantities | None = None,
+        self, H: UniformMPO, bar: Progress, maxiter: int, dtype: np.dtype, counted: Quantities | None = None,
+        descends: bool = False,
     ):  # fmt: skip
-        H = (h if isinstance(h, UniformMPO) else of_neighbours(h)).repeated(cell)
-        self.h, self.bar, self.maxiter = h, bar, maxiter
+        self.h, self.bar, self.maxiter, self.dtype, self.descends = H, bar, maxiter, dtype, descends
         self.H, self.scale = cell_of(list(H), dtype, counted), size_of(H) or 1.0
         self.history, self.lowest, self.least, self.parted = [], None, np.inf, False
+
+    def ended(
+        self, start: UniformMPS | None, bond: int, starts: int, tol: float, rng: np.random.Generator, dtype: np.dtype
+    ) -> UniformGroundState:
+        """The ground state from a start, or the best of several; after Ctrl-C the lowest state that there was."""
+        try:
+            if start is None:
+                begin = self.at_random(bond, starts, rng)
+            else:
+                begin = [Mixed.of(UniformMPS([t.astype(self.dtype) for t in start], start.conserved))]
+            last, converged, message = self.searched(begin, bond, tol, rng)
+        except KeyboardInterrupt:
+            if self.lowest is None:
+                raise
+            energy, state, _ = self.finished(self.lowest, dtype)
+            return UniformGroundState(state, energy, np.array([*self.history, energy]), False, BY_USER)
+        energy, state, several = self.finished(last.psi, dtype)
+        history = np.array([*self.history, energy])
+        return UniformGroundState(state, energy, history, converged, message + several, last.slope)
+
+    def at_random(self, bond: int, starts: int, rng: np.random.Generator) -> list[Mixed]:
+        """Random states of small bonds."""
+        size = min(bond, FIRST)
+        cells = [[random_isometry(rng, size, d, size, self.dtype) for d in self.h.phys] for _ in range(starts)]
+        return [Mixed.of(UniformMPS(tensors)) for tensors in cells]
 
     def finished(self, psi: Mixed, dtype: np.dtype) -> tuple[float, UniformMPS, str]:
         """The energy and the state that a search ended with, and a warning where that is a sum of several ones."""
@@ -94,8 +107,8 @@ class Run:
         second, first = largest_two(state.tensors)
         if second <= SINGLE * first:
             return float(energy_density(state, self.h)), state, ""
-        energy = float(energy_from(state, self.h, *isometric_environments(state)))
-        return energy, state, SEVERAL
+        lefts, rights = isometric_environments(state)
+        return float(energy_of_operator(state, self.h, lefts[0], rights[-1])), state, SEVERAL
 
     def searched(
         self, starts: Sequence[Mixed], bond: int, tol: float, rng: np.random.Generator
@@ -129,10 +142,6 @@ class Run:
         size = np.sqrt(psi.bond) if psi.conserved is None else 1.0  # of a centre as large as an isometry
         return psi.nearest_to([x + NOISE * size * gaussian(rng, x) for x in psi.vectors()])
 
-    def overlap(self, one: Mixed, two: Mixed) -> float:
-        """The magnitude of the overlap of two states, per cell."""
-        return largest_two(one.rights, two.rights)[1]
-
     def grown(self, psi: Mixed, bond: int) -> Vumps:
         """The search at a bond dimension, coarsely, by way of smaller ones."""
         search = self.settled_from(psi, COARSE)[0]
@@ -153,13 +162,13 @@ class Run:
         few products, and then gradients.
         """
         self.calmest = np.inf, psi
-        for most in (MANY, FEW):
+        for most in () if self.descends and gain is not None else (MANY, FEW):
             search = Vumps(self.H, psi, self.scale, most)
             if self.until(search, gradient, gain):
                 return search, True, ""
             if self.parted:
                 break
-        return self.otherwise(search, psi, GAIN if gain is None else gain)
+        return self.otherwise(psi, GAIN if gain is None else gain)
 
     def until(self, search: Vumps, gradient: float, gain: float | None = None) -> bool:
         """Steps until the gradient is small, and so are all gains to come; whether that was reached.
@@ -196,21 +205,22 @@ class Run:
         """Whether states of other charges, side by side, are lower; without charges they are states of this search."""
         return False
 
-    def otherwise(self, search: Vumps, psi: Mixed, tol: float) -> tuple[Vumps, bool, str]:
+    def otherwise(self, psi: Mixed, tol: float) -> tuple[Vumps, bool, str]:
         """From `psi` on by the Riemannian optimiser, which only ever lowers the energy; as `settled_from`."""
         found = riemannian(self.h, psi.state(), self.bar, tol, self.maxiter)
         self.history.extend(found.history)
         if found.message == BY_USER:
             self.lowest = Mixed.of(found.state)
             raise KeyboardInterrupt
-        search.psi, search.lefts, search.rights = Mixed.of(found.state), None, None
+        search = Vumps(self.H, Mixed.of(found.state), self.scale)
         try:
             search.look()
             search.look()  # to residuals that suit this gradient
         except ConvergenceError:
             search.slope = np.inf
         reached = found.converged and search.slope <= np.sqrt(tol) * self.scale
-        return search, reached, " by gradients, for steps to the lowest centres went round in circles"
+        why = "" if self.descends else ", for steps to the lowest centres went round in circles"
+        return search, reached, f" by gradients{why}"
 
     def settled(self, energies: list[float], gain: float) -> bool:
         """Whether the last steps leave less than this to gain, beside the size of the terms."""
@@ -222,5 +232,5 @@ class Run:
     def others(self, best: Vumps, found: Sequence[Vumps]) -> str:
         """What is said of starts that led to other states of the same energy."""
         near = [x for x in found if x is not best and x.energy - best.energy < COARSE**2 * self.scale]
-        other = sum(self.overlap(best.psi, x.psi) < (1 - OTHER) ** len(self.H) for x in near)
+        other = sum(largest_two(best.psi.rights, x.psi.rights)[1] < (1 - OTHER) ** len(self.H) for x in near)
         return f"; {other} of {len(found)} starts led to other states of nearly this energy" if other else ""

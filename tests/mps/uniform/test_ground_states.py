@@ -130,8 +130,6 @@ def test_broken_symmetry_is_said_and_starts_are_grown():
     assert not uniform.ground_state(ising(1.0), 8, cell=1, maxiter=3, starts=1).converged
     with pytest.raises(ArgumentError, match="give a multiple"):
         uniform.ground_state(spins(UniformOpSum(2), 1.0, 0, 1), cell=3)
-    with pytest.raises(ArgumentError, match="itebd takes"):
-        uniform.ground_state(ising(0.5), method="itebd")
     up = UniformMPS([np.array([1.0, 0.0]).reshape(1, 2, 1)])
     assert uniform.ground_state(UniformOpSum().add(-1.0, "Z", 0), 3, start=up).energy == pytest.approx(-1.0, abs=1e-14)
 
