@@ -123,11 +123,12 @@ class Draws:
         uniforms: np.ndarray,
         engine: ModuleType,
     ):
-        names, known = [(u.tobytes(), u.shape) for u in kraus], {}
-        for name, u in zip(names, kraus, strict=True):
-            if name not in known:
-                known[name] = Kraus(u)
-        self.plan, self.vectors, self.kraus, self.engine = plan, vectors, [known[name] for name in names], engine
+        names, known = {id(u): (u.tobytes(), u.shape) for u in {id(u): u for u in kraus}.values()}, {}
+        for u in kraus:
+            if names[id(u)] not in known:
+                known[names[id(u)]] = Kraus(u)
+        self.plan, self.vectors, self.engine = plan, vectors, engine
+        self.kraus = [known[names[id(u)]] for u in kraus]
         self.stretches = stretches_of(plan, tuple(one.kind for one in self.kraus))
         self.uniforms, self.choices = uniforms, np.full(uniforms.shape, -1)
 

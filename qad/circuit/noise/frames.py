@@ -144,11 +144,12 @@ class Stretch(NamedTuple):
         count, gates = len(choices), {}
         reals, complexes = self.program.sizes
         out = {"real": np.zeros((count, reals)), "complex": np.zeros((count, complexes), complex)}
-        waiting = PauliFrames(self.program.n, count)
+        waiting, some = PauliFrames(self.program.n, count), choices.any(0)  # most sites have no error in any trajectory
         for name, op, start, site in self.moves:
             here = slice(start, start + op.count)
             if name == "string":
-                waiting.times(op.targets, kraus[site].letters[choices[:, site]])
+                if some[site] or not kraus[site].idle:
+                    waiting.times(op.targets, kraus[site].letters[choices[:, site]])
             elif name == "pass":
                 waiting.go_past(op)
             elif name == "settle":
@@ -166,8 +167,10 @@ class Stretch(NamedTuple):
         for (source, kind, qubits), found in gates.items():
             moved, signs = conjugations(kind, qubits)
             of, met, starts = (np.array(part) for part in zip(*found, strict=True))
-            each, columns = np.arange(len(of)), starts[:, None] + np.arange(moved.shape[1])
-            out[source][:, columns] = (of[:, moved] * signs)[each, met.T]
+            columns = starts[:, None] + np.arange(moved.shape[1])
+            out[source][:, columns] = of
+            gate, group = np.nonzero(met)  # where a string is met
+            out[source][group[:, None], columns[gate]] = (of[:, moved] * signs)[gate, met[gate, group]]
         return out["real"][None], out["complex"][None]
 
 

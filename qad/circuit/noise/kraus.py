@@ -28,6 +28,8 @@ class Kraus:
         Of the matrices; of the unitary ones, if they are multiples of those.
     letters : array of uint8 (K, k) or None
         Of Pauli strings, see `qad.circuit.noise.frames.PauliFrames`.
+    idle : bool
+        Whether the first of the matrices is the string of no letters.
     chances : array (K,)
         The probabilities where they depend on no state.
     squares, diagonal : arrays (K, d * d), (K, d)
@@ -37,6 +39,7 @@ class Kraus:
     kind: str
     entries: np.ndarray
     letters: np.ndarray | None
+    idle: bool
     chances: np.ndarray
     squares: np.ndarray
     diagonal: np.ndarray | None
@@ -50,6 +53,7 @@ class Kraus:
         scaled = unitaries(kraus)
         self.entries = (kraus if scaled is None else scaled).reshape(len(kraus), -1)
         self.letters = None if scaled is None else letters_of(scaled)
+        self.idle = self.letters is not None and not self.letters[0].any()
         self.kind = "state" if scaled is None else "unitary" if self.letters is None else "string"
 
     def weights(self, psi: np.ndarray, qubits: tuple[int, ...], n: int) -> np.ndarray:
