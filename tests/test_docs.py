@@ -22,11 +22,13 @@ def source(name):
 MODULES = sorted(m.name for m in pkgutil.walk_packages(qad.__path__, "qad."))
 EXAMPLES = [name for name in MODULES if ">>> " in source(name)]
 PAGES = sorted([*ROOT.glob("docs/*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
-SLOW = {  # pages and modules whose examples take more than a second, run at night
+SLOW = {  # pages and modules whose examples take about a second or more, run at night
     "classical.md", "ground_states.md", "implicit.md", "peps.md", "peps_finite.md", "pictures.md", "symmetric.md",
-    "which_search.md", "qad.circuit.engines.warming", "qad.interop.torch", "qad.mps.thermal.samples",
-    "qad.mps.uniform.excitations", "qad.mps.uniform.minimum", "qad.mps.uniform.state", "qad.peps.classical.models",
-    "qad.peps.search.cluster_update",
+    "which_search.md", "qad.circuit.engines.warming", "qad.interop.jax.wrapped", "qad.interop.torch",
+    "qad.mps.charges.quantities", "qad.mps.measure.correlators", "qad.mps.models.bosons", "qad.mps.models.uniform",
+    "qad.mps.thermal.samples", "qad.mps.thermal.state", "qad.mps.uniform.excitations", "qad.mps.uniform.minimum",
+    "qad.mps.uniform.state", "qad.peps.classical.models", "qad.peps.search.cluster_update",
+    "qad.peps.search.simple_update",
 }  # fmt: skip
 pytestmark = pytest.mark.usefixtures("registries_as_before")
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS

@@ -156,6 +156,7 @@ FIRST_TOUCHED = {  # each loads what the others of its process do not
 
 
 @pytest.mark.parametrize("name", FIRST_TOUCHED)
+@pytest.mark.sampled(1)
 def test_what_is_first_touched_in_a_frozen_function(name):
     """Loading is no part of what the function computes."""
     programs = [FROZEN.format(body, point) for body, point in FIRST_TOUCHED[name]]

@@ -56,6 +56,7 @@ def test_the_short_form_comes_close_to_the_exact_number(name):
     assert len(done.png) > 5000
 
 
+@pytest.mark.slow
 def test_a_user_runs_it(tmp_path):
     script = tmp_path / "example.py"
     script.write_text((EXAMPLES / "mps/01_heisenberg_ground_state.py").read_text("utf-8"), "utf-8")

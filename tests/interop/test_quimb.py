@@ -82,8 +82,8 @@ def test_boundary_contraction_of_peps():
     qad.check_grads(norm, (arrays,), order=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["contract_boundary", "contract_ctmrg", "contract_hotrg"])
-@pytest.mark.sampled(1)
 def test_approximate_contractions_of_a_lattice(method):
     """Exact with bond 4; with bond 2 the number is quimb's own, and its derivative that of the cuts that were made."""
     lattice = qtn.TN2D_rand(4, 4, 2, seed=3)

@@ -103,6 +103,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.sampled(75)
 def test_derivatives(case):
     qad.check_grads(case.f, case.point, rtol=1e-6)
 

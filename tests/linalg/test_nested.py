@@ -31,6 +31,7 @@ def test_self_consistent_field():
     qad.check_grads(mean_field, (H, np.array(0.4)), rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_linear_equations_in_a_fixed_point():
     def solution(a):
         return qad.fixed_point(lambda x: linear_solve(lambda y: a @ y, V0 - x), np.zeros(5, complex), tol=1e-14)

@@ -70,6 +70,7 @@ def refused(program, message, monkeypatch, capsys):
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "many registers of one")) for name in HOSTILE]
 )
+@pytest.mark.sampled(6)
 def test_hostile_programs_are_refused_in_a_line(name, monkeypatch, capsys):
     refused(*HOSTILE[name], monkeypatch, capsys)
 

@@ -43,9 +43,9 @@ def test_against_differences_and_states_without_charges(kind, method, imaginary)
     np.testing.assert_allclose(slopes, expected, rtol=0, atol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bond", [5, 64])
 @pytest.mark.parametrize("method", ["tebd", "tebd4", "tdvp2"])
-@pytest.mark.sampled(1)
 def test_sectors_that_open(method, bond):
     """From a product state on, cut and uncut."""
     neel, of = MPS.product([0, 1] * 4, conserve="Sz"), {"model": lambda x: qad.mps.xxz(8, x), "method": method}

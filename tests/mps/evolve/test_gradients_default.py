@@ -137,11 +137,11 @@ def test_the_gradient_of_a_quench_of_forty_spins():
     assert qad.grad(f)(1.0) == pytest.approx(difference(f, 1.0), abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", WITH)
 @pytest.mark.parametrize(
     "model, start", [("long-range", "up"), ("long-range", "tilted"), ("xxz", "up"), ("ladder", "up")]
 )
-@pytest.mark.sampled(1)
 def test_none_is_refused_from_product_states(model, start, by):
     """Also where the state stays what it is, and bonds have nothing in directions that a change fills."""
     check(model, start, 6, by, dense=True)
@@ -241,6 +241,7 @@ def test_a_coupling_that_breaks_a_symmetry_of_a_long_chain():
     assert qad.grad(together)(0.0, 14) == pytest.approx(difference(lambda d: together(d, 14), 0.0), abs=2e-6)
 
 
+@pytest.mark.slow
 def test_fidelity_and_entropy_after_terms_beyond_neighbours():
     other, start = MPS.random(6, 4, seed=1), STARTS["neel"](6)
 
@@ -252,8 +253,8 @@ def test_fidelity_and_entropy_after_terms_beyond_neighbours():
     assert qad.grad(lambda p: measures(p, cutoff=1e-18))(0.8) == pytest.approx(exact, abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
-@pytest.mark.sampled(1)
 def test_random_programs(seed):
     model, start, n, by, imaginary, how = drawn(seed, 8)
     check(model, start, n, by, imaginary, how)

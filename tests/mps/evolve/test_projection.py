@@ -176,6 +176,7 @@ def test_what_is_missed_is_what_the_projector_leaves():
     assert reach.missed(wide) < 1e-12
 
 
+@pytest.mark.slow
 def test_room_has_derivatives():
     """A recorded evolution takes the same directions; derivatives agree with differences."""
 

@@ -21,6 +21,7 @@ def test_from_dense_and_identity():
     qad.check_grads(lambda m: MPO.from_dense(m).to_dense(), (RNG.normal(size=(8, 8)),), order=1)
 
 
+@pytest.mark.slow
 def test_truncations_say_their_error():
     H = qad.mps.j1j2(6, 1.0, 0.4)
     square, error = (H @ H).truncate()

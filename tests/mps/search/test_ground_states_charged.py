@@ -20,8 +20,8 @@ def exact(H, conserve, sector):
     return np.linalg.eigvalsh(H.to_dense()[np.ix_(kept, kept)])[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sector, energy", [(0, -4.6558329915), (2, -4.3807916101)])
-@pytest.mark.sampled(1)
 def test_reference_energies(sector, energy):
     """J1-J2 of 12 spins, exact."""
     H = qad.mps.j1j2(12, 1.0, 0.3)

@@ -92,9 +92,9 @@ def test_single_sites_choose_the_sectors_of_truncated_bonds():
         assert found.energy < pairs.energy + 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["dmrg2", "dmrg", "lbfgs", "riemannian"])
 @pytest.mark.parametrize("name", ["ring", "t-J"])
-@pytest.mark.sampled(1)
 def test_excited_states(name, method):
     spectrum, below = exact(name), []
     for k in range(3 if method == "dmrg2" else 2):

@@ -58,6 +58,7 @@ def test_gapped_chains_are_those_without_charges(make):
     assert charged.state.dtype == plain.state.dtype
 
 
+@pytest.mark.slow
 def test_a_product_of_singlets_and_terms_that_conserve_together():
     """C. K. Majumdar and D. K. Ghosh 1969, written in Sx, Sy and Sz: their parts are put together, across cells too."""
     total = UniformOpSum(2)
@@ -157,6 +158,7 @@ def test_starts_grow_and_derivatives_pass():
     assert max(float(g.norm()) for g in gradient) < 1e-6  # a minimum
 
 
+@pytest.mark.slow
 def test_files_hold_states(tmp_path):
     state = uniform.ground_state(hopping(), 4, 2, conserve=("N", "parity"), sector=(1, 1), starts=1).state
     state.save(tmp_path / "state.npz")
@@ -170,6 +172,7 @@ def test_files_hold_states(tmp_path):
         UniformMPS.load(tmp_path / "finite.npz")
 
 
+@pytest.mark.slow
 def test_bad_input():
     H = uniform.heisenberg()
     for arguments, match in [
@@ -240,8 +243,8 @@ def test_sectors_are_looked_for_until_none_is_lower():
         assert found[0].energy == pytest.approx(found[-1].energy, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order, imaginary", [(2, False), (4, True)])
-@pytest.mark.sampled(1)
 def test_evolutions_are_those_without_charges(order, imaginary):
     """A quench of the coupling; sectors of the bonds are found on the way."""
     state = uniform.ground_state(uniform.xxz(3.0), 6, conserve="Sz", starts=1).state

@@ -54,6 +54,7 @@ def test_the_product_of_singlets():
         uniform.local_expectations(both.state, np.diag([1.0, -1.0]))
 
 
+@pytest.mark.slow
 def test_three_sites_and_a_staggered_cell():
     cluster = uniform.ground_state(UniformOpSum().add(-1.0, "Z", 0, "X", 1, "Z", 2), 4, cell=1)
     assert cluster.energy == pytest.approx(-1.0, abs=1e-12)

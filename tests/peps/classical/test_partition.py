@@ -222,6 +222,7 @@ def test_a_sum_of_phases_that_rotations_exchange_is_refused():
         qad.grad(lambda c: partition_function(classical.six_vertex(c=c), **how))(3.0)
 
 
+@pytest.mark.slow
 def test_two_chis_show_how_wrong_the_first_is():
     """Ice is critical: the difference of two chis is the error of the first one within a factor of 3."""
     values = [partition_function(classical.six_vertex(), chi) for chi in (8, 16)]
