@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from qad.contract.order.anneal import STEPS, anneal
 from qad.contract.order.optimal import LIMIT, optimal_order
-from qad.contract.order.tree import Tree, improve
+from qad.contract.order.tree import Tree
 from qad.core.waiting import waiting
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def searched(network: Network, over: Callable[[], bool]) -> Iterator[Tree]:
             found.append(anneal(start, sweeps, STARTS * number + place, over))
             if over():
                 break
-        yield improve(min(found, key=Tree.cost), over)
+        yield min(found, key=Tree.cost)
 
 
 def _greedy(inputs, output, sizes):
