@@ -28,6 +28,9 @@ class DenseTerms:
         What is applied channel by channel.
     """
 
+    left: Live | None
+    right: Live | None
+
     def __init__(self, row: CentreTerms):
         self.left, self.right = (live(terms) for terms in row.sides)
         inner = row.inner

@@ -124,6 +124,14 @@ class CentreTerms:
         Of sites.
     """
 
+    one: np.ndarray
+    two: np.ndarray
+    before: np.ndarray
+    left_half: np.ndarray
+    right_half: np.ndarray
+    after: np.ndarray
+    size: int
+
     def __init__(
         self, one: np.ndarray, two: np.ndarray, before: np.ndarray, left_half: np.ndarray, right_half: np.ndarray,
         after: np.ndarray, size: int,

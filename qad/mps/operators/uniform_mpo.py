@@ -77,14 +77,22 @@ class UniformMPO(OperatorChain):
         repeated.sites = self.sites and self.sites * (cell // len(self))
         return repeated
 
-    def no_sums(self, *others: object) -> NoReturn:
-        """Refuse what would break the triangular form."""
-        raise ArgumentError("operators of infinite chains are added and multiplied as sums: UniformOpSum, then mpo()")
+    def __add__(self, other: object) -> NoReturn:
+        no_sums()
 
-    __add__ = __sub__ = __mul__ = __rmul__ = __truediv__ = __neg__ = no_sums
+    def __mul__(self, factor: object) -> NoReturn:
+        no_sums()
+
+    def __rmul__(self, factor: object) -> NoReturn:
+        no_sums()
 
     def __repr__(self) -> str:
         return super().__repr__().replace("periodic", "repeated").replace("open", "repeated")
+
+
+def no_sums() -> NoReturn:
+    """Refuse what would break the triangular form."""
+    raise ArgumentError("operators of infinite chains are added and multiplied as sums: UniformOpSum, then mpo()")
 
 
 def check_triangular(H: UniformMPO) -> None:

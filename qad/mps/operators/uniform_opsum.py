@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from qad.mps.operators.local import Site
     from qad.typing import ArrayLike, Number
 
-BEGUN, ENDED = "nothing yet", "a whole term"  # the states of the automaton between which terms are written
+BEGUN, ENDED, FAMILY = "nothing yet", "a whole term", "a family"  # states of the automaton; the last are numbered
 
 
 class UniformOpSum(OpSum):
@@ -197,21 +197,19 @@ class UniformOpSum(OpSum):
             (automaton(terms, self.cell, self.identities, placed) for placed in (True, False)),
             key=lambda machine: sum(map(len, machine[1])),
         )
-        families, matrices = self.families, self.operators.matrices
-        last = [len(names) + len(families) + 1 for names in states]
-        tensors = []
-        for site in range(self.cell):
-            left, right = (len(states[b % self.cell]) for b in (site, site + 1))
-            numbers = [
-                {BEGUN: 0, ENDED: last[b % self.cell], **{name: k + 1 for k, name in enumerate(states[b % self.cell])}}
-                for b in (site, site + 1)
-            ]
-            entries = [Entry(numbers[0][a], numbers[1][b], o, w) for (a, b, o), w in blocks[site].items()]
-            ended = last[(site + 1) % self.cell]
-            for k, family in enumerate(families):
-                entries += family.blocks(site, left + k + 1, right + k + 1, ended, first=False, last=False)
-            entries += [Entry(0, 0, self.identities[site]), Entry(last[site], ended, self.identities[site])]
-            shape = (last[site] + 1, ended + 1, *(self.sites[site].phys,) * 2)
+        for site, here in enumerate(blocks):
+            here[BEGUN, BEGUN, self.identities[site]] = here[ENDED, ENDED, self.identities[site]] = 1.0
+            for k, family in enumerate(self.families):
+                own = FAMILY, k
+                here[BEGUN, own, family.left[site]] = family.weight
+                here[own, ENDED, family.right[site]] = here[own, own, family.between[site]] = family.rate
+        families = [(FAMILY, k) for k in range(len(self.families))]
+        numbers = [{name: k for k, name in enumerate([BEGUN, *names, *families, ENDED])} for names in states]
+        matrices, tensors = self.operators.matrices, []
+        for site, here in enumerate(blocks):
+            left, right = numbers[site], numbers[(site + 1) % self.cell]
+            entries = [Entry(left[a], right[b], o, w) for (a, b, o), w in here.items()]
+            shape = (len(left), len(right), *(self.sites[site].phys,) * 2)
             used = any(matrices[e.operator].imag.any() for e in entries)
             tensors.append(site_tensor(shape, entries, matrices, complex if used else float))
         operator = UniformMPO(tensors)

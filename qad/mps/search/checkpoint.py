@@ -59,6 +59,7 @@ class Checkpoint:
         Of the excluded states.
     """
 
+    method: Method
     bond: int
     dtype: np.dtype[Any] | None
 
