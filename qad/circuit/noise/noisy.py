@@ -111,10 +111,8 @@ class NoisyCircuit(NoisySteps):
         array([[0.5, 0. ],
                [0. , 0.5]])
         """
-        from qad.circuit.gates.checks import check_program
         from qad.circuit.qasm.parse import parse
 
-        check_program(program)
         return parse(program, cls)
 
     # -- as a density matrix ---------------------------------------------------------------------

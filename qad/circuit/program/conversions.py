@@ -223,8 +223,6 @@ class Views:
         array([[0., 0.],
                [0., 1.]])
         """
-        from qad.circuit.gates.checks import check_program
         from qad.circuit.qasm.parse import parse
 
-        check_program(program)
         return parse(program, cls)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
+from qad.circuit.gates.checks import check_program
 from qad.circuit.qasm.gate_statements import DECLARATIONS, NOISY, STATEMENTS, GateStatements
 from qad.core.errors import ArgumentError
 
@@ -72,14 +73,12 @@ class Parser(GateStatements):
         self.reader.expect(";")
 
     def read_qreg(self, token: Token) -> None:
-        """``qreg name[size];``"""
-        self.declare(self.reader.expect_kind("word", "the name of a register"), self.bracketed(), "qubits")
+        """``qreg name[size];`` or ``creg name[size];``"""
+        name, size = self.reader.expect_kind("word", "the name of a register"), self.bracketed()
+        self.declare(name, size, "qubits" if token.text == "qreg" else "bits")
         self.reader.expect(";")
 
-    def read_creg(self, token: Token) -> None:
-        """``creg name[size];``"""
-        self.declare(self.reader.expect_kind("word", "the name of a register"), self.bracketed(), "bits")
-        self.reader.expect(";")
+    read_creg = read_qreg
 
     def read_qubit(self, token: Token) -> None:
         """``qubit[size] name;``"""
@@ -198,6 +197,7 @@ class Parser(GateStatements):
 
 def parse(program: str, circuit_type: type[Builder]) -> Builder:
     """The circuit of a program; see `Circuit.from_qasm`."""
+    check_program(program)
     parser = Parser(program, circuit_type.noisy)
     try:
         parser.program()
