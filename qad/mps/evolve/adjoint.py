@@ -11,25 +11,28 @@ its tensors then follows by the overlaps of the two: with O of what stands right
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.core.trees import flatten, unflatten
 from qad.extend import Tensor, any_traced, defvjp, primitive, value_of, vjp
+from qad.extend.recording import directions
 from qad.mps.chain.densities import edges, passed_right
 from qad.mps.chain.gauge import check_gauge, largest
-from qad.mps.evolve.cut import FIRST, size_of
+from qad.mps.evolve.cut import FIRST, RecordedTruncation, size_of
+from qad.mps.evolve.tdvp import TIGHTEST
 from qad.mps.evolve.tebd import Truncation
 from qad.symmetric.blocks.layout import layout
-from qad.symmetric.generic import aligned_numbers, as_map, charges_of, join, norm, numbers, with_numbers
+from qad.symmetric.generic import aligned_numbers, as_map, charges_of, join, laid_out, norm, numbers, with_numbers
 from qad.symmetric.legs import Leg
 from qad.symmetric.tensor import SymTensor, bare
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any, TypeAlias
 
     from qad.mps.evolve.recorded import GateSteps, TdvpSteps
@@ -48,120 +51,105 @@ REDONE = (
     "equal but for rounding: give another cutoff or bond"
 )
 SAME = 1e-10  # difference of the entries of two bases that are one but for rounding
+UNCUT = 1e-11  # weight that a state may lose on its way for the derivative of the exponential to be that of the value
 AGAIN = 1e-8  # by which norm and overlap of a state may differ that is found again
 MEMORY = 2**29  # bytes that stored states may take before some of them are made again
 
 
+class Done(Protocol):
+    """An evolution that was made, and its derivative.
+
+    Attributes
+    ----------
+    final : list of arrays or SymTensors
+        The state, its centre at site 0.
+    gained, lost, missed : float
+        The logarithm of what the norm gained; what was cut off, and what the variational principle did not see.
+    """
+
+    final: list[Any]
+    gained: float
+    lost: float
+    missed: float
+
+    def slopes(self, slopes: list[Any], by_norm: Array) -> tuple[list[Any], list[Any]]:
+        """Gradients by what steps are made of and by the first state.
+
+        They follow from those by the tensors of the final state and by the logarithm of its norm.
+        """
+
+
 @dataclass(frozen=True)
 class EvolutionMethod:
-    """How a chain evolves.
+    """How a chain evolves, and how that is differentiated.
 
     Attributes
     ----------
     kind : GateSteps or TdvpSteps
         All steps, or rounds of them.
     bond, cutoff
-        As of `Truncation`.
-    steered : bool
-        What a step is made of is differentiated, not only the state.
+        As of `qad.mps.evolve.tebd.Truncation`.
+    finer : float
+        The cutoff of steps that are made again.
     reach
-        As of `Truncation`.
+        As of `qad.mps.evolve.cut.RecordedTruncation`.
     room : callable
         Makes what widens bonds for terms beyond neighbours (`qad.mps.evolve.room`), or None.
+    steered, started : bool
+        What is differentiated: what steps are made of; the state at the start.
+    adjoint : callable, optional
+        What makes the evolution and has its derivative by an adjoint state (`qad.mps.evolve.dual`,
+        `qad.mps.evolve.response`), where nothing to speak of is cut off.  Else steps are made again.
     """
 
     kind: GateSteps | TdvpSteps
     bond: int
     cutoff: float
-    steered: bool
+    finer: float
     reach: float
-    room: Callable[[], Room | None]
+    room: Callable[..., Room | None]
+    steered: bool
+    started: bool
+    adjoint: Callable[..., Done] | None
 
-    @property
-    def steps(self) -> int:
-        """How many there are."""
-        return len(self.kind)
+    def run(self, made: Sequence[Any], start: Sequence[Any]) -> Done:
+        """All steps."""
+        done = None if self.adjoint is None else self.adjoint(self, made, start)
+        return Reverse(self, made, start) if done is None or done.lost > UNCUT else done
 
-    def run(self, made: Sequence[Any], start: State, keep: int) -> tuple[float, float, float, Course]:
-        """The logarithm of what the norm gained, what was cut off and missed, and the course.
-
-        States are stored before every `keep`-th step.
-        """
-        state, truncation, room = start, Truncation(self.bond, self.cutoff), self.room()
-        stored: dict[int, State] = {}
-        widened: set[int] = set()
-        gained = 0.0
-        for k in range(self.steps):
-            if k % keep == 0:
-                stored[k] = tuple(state)
-            wider = room and room.before(state)
-            if wider is not None:
-                widened.add(k)
-                state = wider
-            state, more = self.step(made, state, k, truncation)
-            gained += float(more)
-        missed = 0.0 if room is None else room.total(state)
-        return gained, float(truncation.discarded), missed, Course(stored, room, widened, tuple(state))
-
-    def misses(self, made: Sequence[Any], start: Sequence[Any], steps: int) -> bool:
-        """Whether bonds lack directions that a change may fill in these steps: derivatives would be refused."""
-        room = self.room()
+    def misses(self, made: Sequence[Any], start: Sequence[Any]) -> bool:
+        """Whether bonds lack directions that a change may fill in the first step: derivatives would be refused."""
         try:
-            for k in range(steps):
-                start = (room and room.before(start)) or start
-                start, _ = self.step(made, start, k)
+            self.step(made, start, 0)
         except ArgumentError:
             return True
         return False
 
-    def spacing(self, start: State) -> int:
-        """At which distance states are stored."""
-        largest = sum(t.dtype.itemsize * t.shape[1] for t in start) * self.bond**2
-        return max(1, -(-self.steps * largest // MEMORY))
-
-    def step(
-        self, made: Sequence[Any], tensors: Sequence[Any], k: int, truncation: Truncation | None = None
-    ) -> tuple[list[Any], Array]:
+    def step(self, made: Sequence[Any], tensors: Sequence[Any], k: int) -> tuple[list[Any], Array]:
         """One step, plain or recorded: the tensors, and the logarithm of what the norm gained."""
-        truncation = truncation or Truncation(self.bond, self.cutoff, self.reach, checked=True)
-        out = self.kind.recorded(made, tensors, truncation, k)
+        out = self.kind.recorded(made, tensors, RecordedTruncation(self.bond, self.finer, self.reach), k)
         size = size_of(numbers(out[0]))
         out[0] = with_numbers(out[0], numbers(out[0]) / size)
         return out, np.log(size)
 
 
-@dataclass(frozen=True)
-class Course:
-    """What the reverse sweep has to know of an evolution.
-
-    Attributes
-    ----------
-    stored : dict
-        States by the step before which they were.
-    room : Room or None
-        What widened bonds.
-    widened : set
-        The steps before which it did.
-    final : tuple
-        The tensors after all steps.
-    """
-
-    stored: dict[int, State]
-    room: Room | None
-    widened: set[int]
-    final: State
-
-
 @primitive(keeps=True)
-def evolved(*arrays: np.ndarray, plan: EvolutionMethod, where: Any) -> tuple[tuple[np.ndarray, ...], Course]:
+def evolved(*arrays: np.ndarray, plan: Any, where: Any) -> tuple[tuple[np.ndarray, ...], Done]:
     """The numbers of all tensors after all steps, the logarithm of what the norm gained, what was cut off and missed.
 
     `where` tells of which tensors the arrays are: those that steps are made of, and those of the chain, its centre at
     site 0.  Of the final ones their bonds tell, which come last.
     """
-    made, start = unflatten(where, arrays)
-    *found, course = plan.run(made, start, plan.spacing(start))
-    return (*flatten(course.final)[0], *map(np.asarray, found), *bonds_of(course.final)), course
+    done = done_by(plan, where, arrays)
+    found = map(np.asarray, (done.gained, done.lost, done.missed))
+    return (*flatten(done.final)[0], *found, *bonds_of(done.final)), done
+
+
+def done_by(plan: Any, where: Any, arrays: Sequence[np.ndarray]) -> Done:
+    """The evolution of what these arrays are the numbers of."""
+    done = plan.run(*unflatten(where, arrays))
+    done.final = [laid_out(t, 2) for t in done.final]
+    return done
 
 
 def bonds_of(tensors: Sequence[Any]) -> list[np.ndarray]:
@@ -188,60 +176,74 @@ def _evolved_vjp(needed, g, ans, *arrays, plan, where, kept=None):
         raise ArgumentError(FIRST)
     if any_traced(*arrays, *(c for c in g if c is not None)):
         raise ArgumentError(FROZEN)
-    made, start = unflatten(where, arrays)
     if kept is None:
-        kept = plan.run(made, start, plan.spacing(start))[-1]
-    n, final = len(start), kept.final
+        kept = done_by(plan, where, arrays)
+    n = len(kept.final)
     *slopes, by_norm = [np.zeros_like(a) if c is None else c.conj() for c, a in zip(g[: n + 1], ans, strict=False)]
-    slopes = [with_numbers(t, slope) for t, slope in zip(final, slopes, strict=True)]
-    check_bonds(final, slopes)
-    found = flatten(AdjointSweep(plan, made, kept).sweep(final, slopes, by_norm))[0]
+    slopes = [with_numbers(t, slope) for t, slope in zip(kept.final, slopes, strict=True)]
+    check_bonds(kept.final, slopes)
+    found = flatten(kept.slopes(slopes, by_norm))[0]
     return tuple(found[i].conj() for i in needed)
 
 
 defvjp(evolved, shared=_evolved_vjp)
 
 
-class AdjointSweep:
-    """The reverse sweep of one evolution, and the states that it needs."""
+class Reverse:
+    """An evolution, of which every step is made again for the derivative; and the states that this needs."""
 
-    def __init__(self, plan: EvolutionMethod, made: State, course: Course):
+    def __init__(self, plan: EvolutionMethod, made: Sequence[Any], start: Sequence[Any]):
         self.plan: EvolutionMethod = plan
-        self.made: State = made
-        self.course: Course = course
-        self.again: dict[int, State] = {}
+        self.made: Sequence[Any] = made
+        self.room: Room | None = plan.room()
+        self.widened: set[int] = set()  # the steps before which bonds got room
+        self.stored: dict[int, State] = {}
+        run = plan.kind.run(made, start, Truncation(plan.bond, plan.finer), self.room, TIGHTEST)
+        self.gained: float = 0.0
+        keep = spacing(start, plan.bond, len(plan.kind))
+        for k in range(len(plan.kind)):
+            if k % keep == 0:
+                self.stored[k] = tuple(run.tensors)
+            self.gained += run.step(k)
+            if run.widened:
+                self.widened.add(k)
+        self.final: list[Any] = list(run.tensors)
+        self.lost: float = float(run.truncation.discarded)
+        self.missed: float = run.missed
 
-    def sweep(self, after: State, slopes: list[Any], by_norm: np.ndarray) -> tuple[list[Any], list[Any]]:
+    def slopes(self, slopes: list[Any], by_norm: Array) -> tuple[list[Any], list[Any]]:
         """Gradients by what a step is made of and by the initial state, from those by the final one and the norm."""
-        total = [0 * x for x in self.made]
-        for k in reversed(range(self.plan.steps)):
-            before = self.before(k)
-            if self.plan.steered:
-                (out, _), pull = vjp(lambda made, state, k=k: self.step(made, state, k), self.made, before)
-                by_made, slopes = pull((in_basis_of(out, after, slopes), by_norm))
-                total = [a + b for a, b in zip(total, by_made, strict=True)]
-            else:
-                (out, _), pull = vjp(lambda state, k=k: self.step(self.made, state, k), before)
-                (slopes,) = pull((in_basis_of(out, after, slopes), by_norm))
+        total, after, steered = [0 * x for x in self.made], self.final, self.plan.steered
+        for k, before in backwards(self.stored, len(self.plan.kind), lambda x, k: self.step(self.made, x, k)[0]):
+            made = self.made if steered else ()
+            (out, _), pull = vjp(lambda made, state, k=k: self.step(made or self.made, state, k), made, before)
+            by_made, slopes = pull((in_basis_of(out, after, slopes), by_norm))
+            total = [a + b for a, b in zip(total, by_made, strict=True)] if steered else total
             after = before
         return total, list(slopes)
 
     def step(self, made: Sequence[Any], state: Sequence[Any], k: int) -> tuple[list[Any], Array]:
         """A step once more, plain or recorded; before it bonds get the room that they got."""
-        if k in self.course.widened:
-            state = self.course.room.widened(made[1:], state)
+        if k in self.widened:
+            state = self.room.wider(made[1:], state)
         return self.plan.step(made, state, k)
 
-    def before(self, k: int) -> State:
-        """The state before step k."""
-        stored = self.course.stored
-        if k not in stored and k not in self.again:
-            known = max(j for j in stored if j < k)
-            state, self.again = stored[known], {}
-            for j in range(known, k + 1):
-                self.again[j] = state
-                state = tuple(self.step(self.made, state, j)[0])
-        return stored[k] if k in stored else self.again[k]
+
+def spacing(start: Sequence[Any], bond: int, steps: int) -> int:
+    """At which distance states are stored."""
+    largest = sum(t.dtype.itemsize * t.shape[1] for t in start) * bond**2
+    return max(1, -(-steps * largest // MEMORY))
+
+
+def backwards(
+    stored: dict[int, State], steps: int, step: Callable[[State, int], Sequence[Any]]
+) -> Iterator[tuple[int, State]]:
+    """From the last to the first every step, and the state before it; one that is not stored is made again."""
+    for begin, end in reversed(list(pairwise([*sorted(stored), steps]))):
+        states = [stored[begin]]
+        for k in range(begin, end - 1):
+            states.append(tuple(step(states[-1], k)))
+        yield from zip(reversed(range(begin, end)), reversed(states), strict=True)
 
 
 def in_basis_of(out: Sequence[Any], after: Sequence[Any], slopes: list[Any]) -> list[Any]:
@@ -286,12 +288,15 @@ def check_bonds(tensors: Sequence[Any], slopes: Sequence[Any]) -> None:
             check_gauge(q, by_q, by_columns[k], columns[k], floor)
 
 
-def evolution_of(
-    made: Sequence[Any], tensors: Sequence[Any], plan: EvolutionMethod
-) -> tuple[list[Any], Array, float, float]:
-    """The tensors after all steps, the logarithm of what the norm gained, and what was cut off and missed."""
+def evolution_of(made: Sequence[Any], tensors: Sequence[Any], plan: Any) -> tuple[list[Any], Array, float, float]:
+    """The tensors after all steps, the logarithm of what the norm gained, and what was cut off and missed.
+
+    In forward mode steps are made again: it takes a rule that is linear in its cotangents, as a chain that is
+    compressed is not.
+    """
     arrays, where = flatten((list(made), list(tensors)))
+    if any("forward" in directions(x) for x in arrays):
+        plan = replace(plan, adjoint=None)
     found, n = evolved(*arrays, plan=plan, where=where), len(tensors)
     gained, lost, missed = found[n : n + 3]
-    state = of_bonds(tensors, found[:n], found[n + 3 :])
-    return state, gained, float(value_of(lost)), float(value_of(missed))
+    return of_bonds(tensors, found[:n], found[n + 3 :]), gained, float(value_of(lost)), float(value_of(missed))

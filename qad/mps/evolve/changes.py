@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ArgumentError
 from qad.linalg.support import tolerances
 from qad.mps.chain.canonical import move_right
 from qad.mps.chain.chain import added
-from qad.mps.evolve.cut import check_reach
+from qad.mps.evolve.cut import amplitude_beyond
 from qad.mps.evolve.enrich import MORE, Reach, sizes
 from qad.mps.evolve.tebd import Truncation, shortened
 from qad.symmetric.blocks.layout import layout
@@ -54,8 +53,8 @@ FINEST = 1e-14  # weight of a direction, relative to all that changes, that coun
 FAINT = 1e-8  # Schmidt values of the final state, relative to the largest, by which nothing is divided
 
 
-def refusal(tensors: Sequence[Any], truncation: Truncation) -> ArgumentError | None:
-    """An error where a change of two neighbours leaves the bonds of a state, whose centre is at site 0."""
+def lacks_room(tensors: Sequence[Any], most: int, reach: float) -> bool:
+    """Whether a change of two neighbours leaves the bonds of a state, whose centre is at site 0."""
     centre = tensors[0]
     for there in tensors[1:]:
         bond, pair = qr(centre)[1], join(centre, there)
@@ -68,13 +67,10 @@ def refusal(tensors: Sequence[Any], truncation: Truncation) -> ArgumentError | N
         charges = charges_of(sectors)
         ranks = [np.count_nonzero(values.get(q, np.zeros(0)) > least) for q in charges]
         rows = [known.get(q, m[:0]) for q, m in zip(charges, both, strict=True)]
-        try:
-            if sum(ranks) < truncation.bond:
-                check_reach(pair, ranks, truncation, rows)
-        except ArgumentError as error:
-            return error
+        if sum(ranks) < most and amplitude_beyond(pair, ranks, rows) > reach:
+            return True
         centre = join(bond, there)
-    return None
+    return False
 
 
 def nonzero_above(values: Sequence[np.ndarray]) -> float:
@@ -84,26 +80,26 @@ def nonzero_above(values: Sequence[np.ndarray]) -> float:
 
 
 def filled(
-    tensors: list[Any], changed: Callable[[Label], list[Any]], truncation: Truncation
+    tensors: list[Any], changed: Callable[[Label], list[Any]], bond: int, reach: float
 ) -> tuple[list[Any], float]:
     """The same state with room for changes, up to twice `bond`; and what a change of norm 1 lacks then.
 
     A function gives what many changes on the way make of the state, with a label at the left end.
     """
-    if truncation.reach >= 1 or refusal(tensors, truncation) is None:
+    if reach >= 1 or not lacks_room(tensors, bond, reach):
         return tensors, 0.0
     lacked = 0.0
-    reach, limits = Reach(list(map(identity_on, tensors))), [2 * truncation.bond] * len(tensors)
+    beyond, limits = Reach(list(map(identity_on, tensors))), [2 * bond] * len(tensors)
     for seed in range(SAMPLES // LABELS):
-        labels, first, *others = changed(Label(2 * truncation.bond, np.random.default_rng(seed)))
+        labels, first, *others = changed(Label(2 * bond, np.random.default_rng(seed)))
         (mixtures,), (where, (matrix,)) = as_map(labels, 2)[1], as_map(first, 1)
         for mixture in mixtures[:, None]:
             change, before = [laid_out(bond_and_columns(where, [mixture @ matrix]), 2), *others], sizes(tensors)
-            size, leaving = norm(change[0]), reach.leaving(tensors, 1, change)
-            lacked = reach.extended(tensors, change, leaving, [0] * len(tensors), 0.0)[2] / size
-            if lacked <= truncation.reach:
+            size, leaving = norm(change[0]), beyond.leaving(tensors, 1, change)
+            lacked = beyond.extended(tensors, change, leaving, [0] * len(tensors), 0.0)[2] / size
+            if lacked <= reach:
                 return tensors, lacked
-            tensors = reach.extended(tensors, change, leaving, limits, FINEST * size**2)[0]
+            tensors = beyond.extended(tensors, change, leaving, limits, FINEST * size**2)[0]
             if sizes(tensors) == before:
                 return tensors, lacked
     return tensors, lacked

@@ -25,7 +25,7 @@ from qad.linalg.support import tolerances
 from qad.linalg.truncation.rule import nonzero, restored
 from qad.mps.chain.canonical import swept_left, swept_right
 from qad.mps.evolve.leading import leading, leading_first, loose, worthwhile
-from qad.mps.evolve.tebd import MOST_CUTOFF
+from qad.mps.evolve.tebd import MOST_CUTOFF, Truncation
 from qad.symmetric.generic import as_map, bond_and_columns, dense, halves_of, join, laid_out, norm, plain, rows_and_bond
 from qad.symmetric.tensor import SymTensor
 
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, TypeAlias
 
-    from qad.mps.evolve.tebd import Truncation
     from qad.typing import Array
 
     Triple: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -44,6 +43,12 @@ CLEAR = 1e-4  # least diagonal entry of a triangle, relative to its largest, tha
 FIRST = (
     "the derivative of an evolution through cuts is of first order: differentiate it once, or take 'tebd' or 'tebd4' "
     "without a cutoff, with a bond that holds every state (64 for 12 spins), where derivatives are of any order"
+)
+NO_WEIGHT = (
+    "a bond has directions that carry no weight, but that a change of the Hamiltonian, the time or the state may fill "
+    "(to {:.2g} of the norm): the derivative would miss them. Take it where they are filled (at another time, with "
+    "couplings that are not zero), tilt the state a little, give a smaller cutoff, or, if nothing that you "
+    "differentiate by makes that change (it breaks a symmetry, say), evolve(..., reach=1.0)"
 )
 
 
@@ -166,53 +171,66 @@ def faint(s: np.ndarray) -> float:
 defvjp(orthonormal, shared=_orthonormal_vjp)
 
 
-def split(pair: Any, truncation: Truncation, to_right: bool, before: Any = None) -> tuple[Any, Any]:
-    """`Truncation.split` in operations that the tape differentiates."""
-    where, matrices = as_map(pair, 2)
-    across, halves = matrices if to_right else [matrix.mT for matrix in matrices], None
-    if before is not None and type(before) is not SymTensor:
-        known = before.reshape(before.shape[0], -1) if to_right else before.reshape(-1, before.shape[2]).mT
-        halves = by_guess(across[0], known, truncation)
-    halves = by_values(pair, across, truncation) if halves is None else [halves]
-    left, right = halves_of(where, halves if to_right else [(c.mT, q.mT) for q, c in halves])
-    return left, laid_out(right, 2)
+class RecordedTruncation(Truncation):
+    """Cuts in operations that the tape differentiates.
 
+    Parameters
+    ----------
+    bond, cutoff
+        As of `Truncation`.
+    reach : float
+        Amplitude, relative to the norm, that a local change may put into directions without weight before a derivative
+        that would miss them is refused.
+    """
 
-def by_guess(matrix: Array, known: Array, truncation: Truncation) -> tuple[Array, Array] | None:
-    """The halves of a matrix, by rows that held it before; None where that is not good."""
-    if not worthwhile(matrix, known, truncation.bond):
-        return None
-    q, c = guessed(matrix, known)
-    if loose(value_of(matrix), value_of(c)):
-        q, c = guessed(matrix, orthonormal(c.mT)[0].mT)
-    if not truncation.accepts(*map(value_of, (matrix, q, c))):
-        return None
-    return q, c * (size_of(matrix) / size_of(c))
+    reach: float
+
+    def __init__(self, bond: int, cutoff: float, reach: float):
+        super().__init__(bond, cutoff)
+        self.reach = reach
+
+    def split(self, pair: Any, to_right: bool, before: Any = None, rows: int = 2) -> tuple[Any, Any]:
+        where, matrices = as_map(pair, rows)
+        across, halves = matrices if to_right else [matrix.mT for matrix in matrices], None
+        if before is not None and type(before) is not SymTensor:
+            known = before.reshape(before.shape[0], -1) if to_right else before.reshape(-1, before.shape[2]).mT
+            halves = self.by_guess(across[0], known)
+        halves = self.by_values(pair, across) if halves is None else [halves]
+        left, right = halves_of(where, halves if to_right else [(c.mT, q.mT) for q, c in halves])
+        return left, laid_out(right, 2)
+
+    def by_guess(self, matrix: Array, known: Array) -> tuple[Array, Array] | None:
+        """The halves of a matrix, by rows that held it before; None where that is not good."""
+        if not worthwhile(matrix, known, self.bond):
+            return None
+        q, c = guessed(matrix, known)
+        if loose(value_of(matrix), value_of(c)):
+            q, c = guessed(matrix, orthonormal(c.mT)[0].mT)
+        if not self.accepts(*map(value_of, (matrix, q, c))):
+            return None
+        return q, c * (size_of(matrix) / size_of(c))
+
+    def by_values(self, pair: Any, matrices: Sequence[Array]) -> list[tuple[Array, Array]]:
+        """The halves of the matrices of a pair by their singular values."""
+        found = cut(*matrices, ranks_of=self.ranks)
+        ranks = [q.shape[1] for q in found[::2]]
+        if sum(ranks) < self.bond and (size := amplitude_beyond(plain(pair), ranks)) > self.reach:
+            raise ArgumentError(NO_WEIGHT.format(size))
+        return list(zip(found[::2], found[1::2], strict=True))
+
+    def move(self, tensors: list[Any], site: int, to_right: bool) -> None:
+        here, there = tensors[site : site + 2]
+        if to_right:
+            tensors[site], rest = orthonormal_rows(here)
+            tensors[site + 1] = laid_out(join(rest, there), 2)
+        else:
+            rest, tensors[site + 1] = orthonormal_columns(there)
+            tensors[site] = join(here, rest)
 
 
 def size_of(x: Array) -> Array:
     """The norm of an array, by the same operations whether it is recorded or not."""
     return np.sqrt(np.sum(x.real**2) + np.sum(x.imag**2))
-
-
-def by_values(pair: Any, matrices: Sequence[Array], truncation: Truncation) -> list[tuple[Array, Array]]:
-    """The halves of the matrices of a pair by their singular values."""
-    found = cut(*matrices, ranks_of=truncation.ranks)
-    ranks = [q.shape[1] for q in found[::2]]
-    if truncation.checked and sum(ranks) < truncation.bond:
-        check_reach(plain(pair), ranks, truncation)
-    return list(zip(found[::2], found[1::2], strict=True))
-
-
-def move(tensors: list[Any], site: int, to_right: bool) -> None:
-    """`Truncation.move` in operations that the tape differentiates."""
-    here, there = tensors[site : site + 2]
-    if to_right:
-        tensors[site], rest = orthonormal_rows(here)
-        tensors[site + 1] = laid_out(join(rest, there), 2)
-    else:
-        rest, tensors[site + 1] = orthonormal_columns(there)
-        tensors[site] = join(here, rest)
 
 
 def orthonormal_rows(tensor: Any) -> tuple[Any, Any]:
@@ -228,12 +246,12 @@ def orthonormal_columns(tensor: Any) -> tuple[Any, Any]:
     return rest, laid_out(isometry, 2)
 
 
-def check_reach(pair: Any, ranks: Sequence[int], truncation: Truncation, known: Sequence[np.ndarray] = ()) -> None:
-    """Raise where a small change of the pair by an operator on both sites would need directions that are discarded.
+def amplitude_beyond(pair: Any, ranks: Sequence[int], known: Sequence[np.ndarray] = ()) -> float:
+    """What a change of the pair by an operator on both sites may put into directions that are discarded, at most.
 
-    They have no weight, so that their cotangent is unknown.  Directions whose weight is merely small are reached by as
-    little: they continue a spectrum that decays.  Of directions on the right those are
-    at hand that are `known` rows of a bond, by default those with weight.
+    It is relative to the norm, of an operator of norm 1.  They have no weight, so that their cotangent is unknown.
+    Directions whose weight is merely small are reached by as little: they continue a spectrum that decays.  Of
+    directions on the right those are at hand that are `known` rows of a bond, by default those with weight.
     """
     where, matrices = as_map(pair, 2)
     sizes = [0.0]
@@ -244,16 +262,9 @@ def check_reach(pair: Any, ranks: Sequence[int], truncation: Truncation, known: 
             lost = rows_and_bond(where, [u[:, rank:] if k == place else m[:, :0] for k, m in enumerate(matrices)])
             beyond = bond_and_columns(where, [outside if k == place else m[:0] for k, m in enumerate(matrices)])
             half = join(lost.conj(), pair, ((0,), (0,)))  # s' j s t b
-            reach = dense(join(half, beyond.conj(), ((4,), (2,)))).transpose(0, 2, 5, 3, 1, 4)  # s' s t' t j k
-            sizes.append(np.linalg.norm(reach.reshape(int(np.prod(reach.shape[:4])), -1), axis=1).max())
-    size = max(sizes) / norm(pair)
-    if size > truncation.reach * (1 + ROUNDED * np.finfo(pair.dtype).eps):
-        raise ArgumentError(
-            "a bond has directions that carry no weight, but that a change of the Hamiltonian, the time or the state "
-            f"may fill (to {size:.2g} of the norm): the derivative would miss them. Take it where they are filled (at "
-            "another time, with couplings that are not zero), tilt the state a little, give a smaller cutoff, or, if "
-            "nothing that you differentiate by makes that change (it breaks a symmetry, say), evolve(..., reach=1.0)"
-        )
+            found = dense(join(half, beyond.conj(), ((4,), (2,)))).transpose(0, 2, 5, 3, 1, 4)  # s' s t' t j k
+            sizes.append(np.linalg.norm(found.reshape(int(np.prod(found.shape[:4])), -1), axis=1).max())
+    return max(sizes) / (norm(pair) * (1 + ROUNDED * np.finfo(pair.dtype).eps))
 
 
 def centred_by_cuts(tensors: Sequence[Any]) -> list[Any]:

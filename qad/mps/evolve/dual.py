@@ -16,42 +16,36 @@ section 2.7.
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.core.trees import flatten, unflatten
-from qad.extend import Tensor, any_traced, defvjp, primitive, value_of, vjp
-from qad.extend.recording import directions
+from qad.extend import vjp
 from qad.mps.chain.densities import edges, passed_left
 from qad.mps.energy.hamiltonian import touching
-from qad.mps.evolve.adjoint import FROZEN, MEMORY, bonds_of, check_bonds, evolution_of, of_bonds
+from qad.mps.evolve.adjoint import MEMORY, UNCUT
 from qad.mps.evolve.changes import FINEST, LABELS, Label, adjoint_of, filled, of_neighbours, of_operator, portion
-from qad.mps.evolve.cut import FIRST
 from qad.mps.evolve.enrich import Reach
 from qad.mps.evolve.quadrature import lobatto, points_for
 from qad.mps.evolve.room import Sweep
 from qad.mps.evolve.tebd import Truncation
 from qad.mps.kernels.dense import past_left
-from qad.symmetric.generic import aligned_numbers, dense, laid_out, norm, numbers, with_numbers
+from qad.symmetric.generic import aligned_numbers, dense, norm, numbers, with_numbers
 from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
     from qad.mps.evolve.adjoint import EvolutionMethod
-    from qad.mps.evolve.recorded import TdvpSteps
     from qad.mps.evolve.room import Room
     from qad.typing import Array
 
     Chain = list[Any]  # arrays or SymTensors
 
 LOOSE = 1e-12  # weight that a cut of the adjoint state discards
-UNCUT = 1e-11  # weight that a state may lose on its way for the derivative of the exponential to be that of the value
 FAST = 4.0  # highest frequency of a local change, over the size of the terms that touch a site
 NO_ROOM = (
     "a change of the Hamiltonian, the time or the state may lead to directions for which the bonds of the final state "
@@ -60,158 +54,81 @@ NO_ROOM = (
 )
 
 
-class Course(Protocol):
-    """How a chain evolves, forth and back: by pairs of sites (`PairCourse`), or gates (`qad.mps.evolve.response`).
+class Paired:
+    """An evolution by pairs of sites, whose derivative has an adjoint state.
 
-    Attributes
-    ----------
-    reach : float
-        As of `qad.mps.evolve.tebd.Truncation`.
+    The operator may be recorded, and the time; `plan` is a `qad.mps.evolve.adjoint.EvolutionMethod`.
     """
 
-    reach: float
+    def __init__(self, plan: EvolutionMethod, made: Sequence[Any], start: Sequence[Any]):
+        self.plan: EvolutionMethod = plan
+        self.factor: complex = made[0][()]
+        self.made: Sequence[Any] = made
+        self.start: Sequence[Any] = start
+        sweep = self.forth()
+        self.gained: float = sum(sweep.step() for _ in range(len(plan.kind)))
+        self.lost: float = sweep.truncation.discarded
+        self.missed: float = sweep.missed
+        self.final, self.lacked = sweep.tensors, 0.0
+        if self.lost <= UNCUT:
+            self.final, self.lacked = filled(sweep.tensors, self.changed, plan.bond, plan.reach)
 
-    def run(self, made: Sequence[Any], start: Sequence[Any]) -> tuple[Chain, float, float, float, float]:
-        """The final state, the logarithm of what its norm gained, what was cut off and missed, and what it lacks.
+    def forth(self) -> Sweep:
+        """What takes the first state through all steps."""
+        return self.sweep(self.plan.kind.kernel, self.start, self.plan.bond, self.plan.cutoff, self.plan.room())
 
-        Where changes would leave its bonds, the state has room for them, as far as it goes.
-        """
+    def sweep(self, kernel: Any, start: Sequence[Any], bond: int, cutoff: float, room: Room | None) -> Sweep:
+        """What takes a chain through steps."""
+        return Sweep(kernel, start, self.factor, Truncation(bond, cutoff), room)
 
-    def slopes(
-        self, made: Sequence[Any], start: Sequence[Any], final: Sequence[Any], slopes: Chain, by_norm: float
-    ) -> tuple[Chain, Chain]:
-        """Gradients by all of these, from those by the tensors of the final state and the logarithm of its norm."""
-
-
-@dataclass(frozen=True)
-class PairCourse:
-    """How a chain evolves by pairs of sites.
-
-    Attributes
-    ----------
-    kind : TdvpSteps
-        All steps; it has the operator as sweeps take it.
-    bond, cutoff
-        As of `qad.mps.evolve.evolve`.
-    reach
-        As of `qad.mps.evolve.tebd.Truncation`.
-    room : callable
-        Makes what widens bonds for terms beyond neighbours (`qad.mps.evolve.room`), or None.
-    steered, started : bool
-        What is differentiated: the operator or the time; the state at the start.
-    """
-
-    kind: TdvpSteps
-    bond: int
-    cutoff: float
-    reach: float
-    room: Callable[..., Room | None]
-    steered: bool
-    started: bool
-
-    @property
-    def steps(self) -> int:
-        """How many there are."""
-        return len(self.kind)
-
-    def truncation(self) -> Truncation:
-        """Of the state."""
-        return Truncation(self.bond, self.cutoff, self.reach)
-
-    def sweep(self, start: Sequence[Any], factor: complex, truncation: Truncation, room: Room | None) -> Sweep:
-        """Of a chain, by the operator."""
-        return Sweep(self.kind.kernel, start, factor, truncation, room)
-
-    def run(self, made: Sequence[Any], start: Sequence[Any]) -> tuple[Chain, float, float, float, float]:
-        """Of a factor and an operator, and a chain."""
-        sweep = self.sweep(start, made[0][()], self.truncation(), self.room())
-        gained = sum(sweep.advance() for _ in range(self.steps))
-        tensors, lost, lacked = sweep.tensors, sweep.truncation.discarded, 0.0
-        if lost <= UNCUT:
-            tensors, lacked = filled(tensors, lambda label: self.changed(made, start, label), self.truncation())
-        return tensors, gained, lost, sweep.missed(), lacked
-
-    def changed(self, made: Sequence[Any], start: Sequence[Any], label: Label) -> Chain:
+    def changed(self, label: Label) -> Chain:
         """What changes at every step make of the state at the end."""
-        factor, truncation = made[0][()], Truncation(label.bond, FINEST)
-        state, labelled = self.sweep(start, factor, self.truncation(), self.room()), self.kind.kernel.with_label(LABELS)
-        room, other = self.room(bond=label.bond, cutoff=FINEST), None
+        state, labelled, other = self.forth(), self.plan.kind.kernel.with_label(LABELS), None
+        room = self.plan.room(bond=label.bond, cutoff=FINEST)
         if room:
             room.reach = Reach(labelled.sites)
-        for k in range(self.steps):
-            some = (x for _ in portion(k, self.steps) for x in self.changes(made[1:], start, label.rng, k))
+        for k in range(len(self.plan.kind)):
+            some = (x for _ in portion(k, len(self.plan.kind)) for x in self.changes(label.rng, k))
             label.add(state.tensors, some)
-            other = other or Sweep(labelled, label.tensors, factor, truncation, room)
+            other = other or self.sweep(labelled, label.tensors, label.bond, FINEST, room)
             other.set_tensors(label.tensors)
             size = norm(label.tensors[0])
-            gained = other.advance() - state.advance()
+            gained = other.step() - state.step()
             label.tensors = [other.tensors[0] * (size * np.exp(gained)), *other.tensors[1:]]
         return label.tensors
 
-    def changes(self, H: Sequence[Any], start: Sequence[Any], rng: np.random.Generator, step: int) -> list[list[Any]]:
+    def changes(self, rng: np.random.Generator, step: int) -> list[list[Any]]:
         """Random changes before a step, as operators: of the operator; at the start of what is differentiated."""
-        found = [of_operator(H, rng)] if self.steered or not step else []
-        return [*found, of_neighbours(start, rng)] if self.started and not step else found
+        found = [of_operator(self.made[1:], rng)] if self.plan.steered or not step else []
+        return [*found, of_neighbours(self.start, rng)] if self.plan.started and not step else found
 
-    def slopes(
-        self, made: Sequence[Any], start: Sequence[Any], final: Sequence[Any], slopes: Chain, by_norm: float
-    ) -> tuple[Chain, Chain]:
-        """Gradients by the factor, the operator and the first state."""
-        return slopes_of(self, made, start, final, slopes, by_norm)
-
-
-@primitive(keeps=True)
-def coursed(*arrays: np.ndarray, course: Course, where: Any) -> tuple[tuple[np.ndarray, ...], Chain]:
-    """The numbers of all tensors after all steps, the logarithm of what the norm gained, what was cut off, missed, and
-    is lacking; and the bonds, as of `qad.mps.evolve.adjoint.evolved`.
-    """
-    state, *found = course.run(*unflatten(where, arrays))
-    state = [laid_out(t, 2) for t in state]
-    return (*flatten(state)[0], *map(np.asarray, found), *bonds_of(state)), state
-
-
-def _coursed_vjp(needed, g, ans, *arrays, course, where, kept=None):
-    if any(type(x) is Tensor for x in arrays):
-        raise ArgumentError(FIRST)
-    if any_traced(*arrays, *(c for c in g if c is not None)):
-        raise ArgumentError(FROZEN)
-    made, start = unflatten(where, arrays)
-    final = [laid_out(t, 2) for t in course.run(made, start)[0]] if kept is None else kept
-    n = len(final)
-    *slopes, by_norm = [np.zeros_like(a) if c is None else c.conj() for c, a in zip(g[: n + 1], ans, strict=False)]
-    slopes = [with_numbers(t, slope) for t, slope in zip(final, slopes, strict=True)]
-    check_bonds(final, slopes)
-    if ans[n + 3] > course.reach:
-        raise ArgumentError(NO_ROOM.format(float(ans[n + 3])))
-    found = flatten(course.slopes(made, start, final, slopes, float(by_norm.real)))[0]
-    return tuple(found[i].conj() for i in needed)
+    def slopes(self, slopes: Chain, by_norm: np.ndarray) -> tuple[Chain, Chain]:
+        """Gradients by the factor, the operator and the first state, from those by the tensors of the final one."""
+        check_room(self.lacked, self.plan.reach)
+        total = [0 * x.astype(np.result_type(x.dtype, 1j)) for x in self.made]
+        adjoint, size = adjoint_of(self.final, slopes, float(by_norm.real), LOOSE)
+        if not size > 0:
+            return [0 * x for x in self.made], [0 * x for x in self.start]
+        forth = Forth(self)
+        nodes, weights = lobatto(forth.points)
+        wide = {"bond": 2 * self.plan.bond, "cutoff": LOOSE}
+        back, gained = self.sweep(self.plan.kind.kernel, adjoint, **wide, room=self.plan.room(**wide)), 0.0
+        back.factor = np.conj(self.factor)
+        for j, (state, before) in forth.backwards():
+            if j < len(nodes) - 1:
+                gained += back.step(share=nodes[j + 1] - nodes[j])
+            weight = weights[j] * size * np.exp(gained + before - forth.gained)
+            value, pull = vjp(partial(between, back.tensors, state), *self.made[1:])
+            by_made = np.conj(weight * value), *pull(np.conj(weight * self.factor))
+            total = [sum_ + slope for sum_, slope in zip(total, by_made, strict=True)]
+        found = [real_as(t, x) for t, x in zip(total, self.made, strict=True)]
+        return found, by_start(back.tensors, self.start, size * np.exp(gained - forth.gained))
 
 
-defvjp(coursed, shared=_coursed_vjp)
-
-
-def slopes_of(
-    course: PairCourse, made: Sequence[Any], start: Sequence[Any], final: Sequence[Any], slopes: Chain, by_norm: float
-) -> tuple[Chain, Chain]:
-    """Gradients by the factor, the operator and the first state, from those by the tensors of the final one."""
-    (factor, *H), total = made, [0 * x.astype(np.result_type(x.dtype, 1j)) for x in made]
-    factor = factor[()]
-    forth = Forth(course, H, factor, start)
-    adjoint, size = adjoint_of(final, slopes, by_norm, LOOSE)
-    if not size > 0:
-        return [0 * x for x in made], [0 * x for x in start]
-    nodes, weights = lobatto(forth.points)
-    wide = {"bond": 2 * course.bond, "cutoff": LOOSE}
-    sweep, gained = course.sweep(adjoint, np.conj(factor), Truncation(**wide), course.room(**wide)), 0.0
-    for j, (state, before) in forth.backwards():
-        if j < len(nodes) - 1:
-            gained += sweep.advance(nodes[j + 1] - nodes[j])
-        weight = weights[j] * size * np.exp(gained + before - forth.gained)
-        value, pull = vjp(partial(between, sweep.tensors, state), *H)
-        by_made = np.conj(weight * value), *pull(np.conj(weight * factor))
-        total = [sum_ + slope for sum_, slope in zip(total, by_made, strict=True)]
-    found = [real_as(t, x) for t, x in zip(total, made, strict=True)]
-    return found, by_start(sweep.tensors, start, size * np.exp(gained - forth.gained))
+def check_room(lacked: float, reach: float) -> None:
+    """Raise where the bonds of the final state have no room for what a change does."""
+    if lacked > reach:
+        raise ArgumentError(NO_ROOM.format(lacked))
 
 
 def real_as(slope: Any, x: Any) -> Any:
@@ -247,16 +164,16 @@ def between(bra: Sequence[Any], ket: Sequence[Any], *H: Any) -> Array:
 class Forth:
     """The state at all points of all steps, found once more; where they are too many, in pieces."""
 
-    def __init__(self, course: PairCourse, H: Sequence[Any], factor: complex, start: Sequence[Any]):
-        self.course: PairCourse = course
-        self.factor: complex = factor
-        self.points: int = points_for(abs(factor) * FAST * touching([dense(w) for w in H]))
-        largest = sum(t.dtype.itemsize * t.shape[1] for t in start) * course.bond**2 * (self.points - 1)
+    def __init__(self, run: Paired):
+        self.run: Paired = run
+        self.steps: int = len(run.plan.kind)
+        self.points: int = points_for(abs(run.factor) * FAST * touching([dense(w) for w in run.made[1:]]))
+        largest = sum(t.dtype.itemsize * t.shape[1] for t in run.start) * run.plan.bond**2 * (self.points - 1)
         self.spacing: int = max(1, MEMORY // largest)
-        self.room: Room | None = course.room()
-        self.begins: list[tuple[Chain, float, Room | None]] = [(list(start), 0.0, copy(self.room))]
+        self.room: Room | None = run.plan.room()
+        self.begins: list[tuple[Chain, float, Room | None]] = [(list(run.start), 0.0, copy(self.room))]
         self.last: list[tuple[Chain, float]] = []
-        for first in range(0, course.steps, self.spacing):
+        for first in range(0, self.steps, self.spacing):
             self.last = self.piece(first)
             self.begins.append((*self.last[-1], self.room))
         self.gained: float = self.last[-1][1]
@@ -264,10 +181,11 @@ class Forth:
     def piece(self, first: int) -> list[tuple[Chain, float]]:
         """The states of some steps, and the logarithms of their norms."""
         tensors, gained, room = self.begins[first // self.spacing]
-        sweep = self.course.sweep(tensors, self.factor, self.course.truncation(), copy(room))
-        found, steps = [(list(tensors), gained)], min(self.spacing, self.course.steps - first)
-        for part in np.tile(np.diff(lobatto(self.points)[0]), steps):
-            gained += sweep.advance(part)
+        plan = self.run.plan
+        sweep = self.run.sweep(plan.kind.kernel, tensors, plan.bond, plan.cutoff, copy(room))
+        found, steps = [(list(tensors), gained)], min(self.spacing, self.steps - first)
+        for share in np.tile(np.diff(lobatto(self.points)[0]), steps):
+            gained += sweep.step(share=share)
             found.append((list(sweep.tensors), gained))
         self.room = sweep.room
         return found
@@ -277,25 +195,7 @@ class Forth:
 
         Where two steps meet there are two points.
         """
-        for first in reversed(range(0, self.course.steps, self.spacing)):
-            found = self.last if first + self.spacing >= self.course.steps else self.piece(first)
+        for first in reversed(range(0, self.steps, self.spacing)):
+            found = self.last if first + self.spacing >= self.steps else self.piece(first)
             for k in reversed(range(0, len(found) - 1, self.points - 1)):
                 yield from ((j, found[k + j]) for j in reversed(range(self.points)))
-
-
-def coursed_of(
-    made: Sequence[Array], tensors: Sequence[Array], course: Course, plan: EvolutionMethod
-) -> tuple[list[Array], Array, float, float]:
-    """The tensors after all steps, the logarithm of what the norm gained, and what was cut off and missed.
-
-    Where so much is cut off that the derivative of the exponential is another, by the reverse sweep of `plan`; so
-    also in forward mode, which takes a rule that is linear in its cotangents, as a chain that is compressed is not.
-    """
-    if any("forward" in directions(x) for x in (*made, *tensors)):
-        return evolution_of(made, tensors, plan)
-    arrays, where = flatten((list(made), list(tensors)))
-    found, n = coursed(*arrays, course=course, where=where), len(tensors)
-    gained, lost, missed, _ = found[n : n + 4]
-    if float(value_of(lost)) > UNCUT:
-        return evolution_of(made, tensors, plan)
-    return of_bonds(tensors, found[:n], found[n + 4 :]), gained, float(value_of(lost)), float(value_of(missed))

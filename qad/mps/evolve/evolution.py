@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -19,15 +19,14 @@ from qad.mps.chain.state import MPS
 from qad.mps.energy.hamiltonian import check_hermitian, strength
 from qad.mps.energy.node import prepared
 from qad.mps.evolve.adjoint import EvolutionMethod, evolution_of
-from qad.mps.evolve.driven import driven
-from qad.mps.evolve.dual import PairCourse, coursed_of
+from qad.mps.evolve.dual import Paired
 from qad.mps.evolve.recorded import GateSteps, TdvpSteps
-from qad.mps.evolve.response import GateCourse
+from qad.mps.evolve.response import Gated
 from qad.mps.evolve.room import BUDGET, room_for
 from qad.mps.evolve.start import centred, recorded_centre
-from qad.mps.evolve.tdvp import MOST_PRODUCTS, OneSiteTdvp, TwoSiteTdvp
-from qad.mps.evolve.tebd import ORDERS, REACH, GateRounds, Truncation, cutoff_for
-from qad.mps.evolve.whole import advanced, amplitudes_of, chain_of, exponentiated, fits
+from qad.mps.evolve.suzuki import ORDERS
+from qad.mps.evolve.tebd import Truncation, cutoff_for
+from qad.mps.evolve.whole import advanced, amplitudes_of, chain_of, fits
 from qad.mps.kernels.operators import kernel_for
 from qad.mps.operators.mpo import plain_of
 from qad.symmetric.generic import plain
@@ -36,12 +35,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
+    from qad.mps.evolve.recorded import GateRun
+    from qad.mps.evolve.room import Room, Sweep
     from qad.mps.operators.mpo import MPO
     from qad.mps.operators.opsum import OpSum
     from qad.typing import Real, Scalar
 
 GATES = {"tebd": 2, "tebd4": 4}  # and the order of the product formula
 METHODS = (*GATES, "tdvp", "tdvp2")
+REACH = 1e-5  # of `evolve`
 RECORDED_CUTOFF = 1e-24  # the least weight that is cut by default where it counts how weights grow
 
 
@@ -151,111 +153,149 @@ def evolve(
     >>> bool(abs(np.vdot(exact, final.to_dense())) > 1 - 1e-6)
     True
     """
-    if callable(H):
-        options = {"method": method, "bond": bond, "cutoff": cutoff, "imaginary": imaginary, "reach": reach}
-        return driven(evolve, psi, H, time, steps, callback, **options)
+    steps, bond = site_count(steps, 1, "steps"), site_count(bond, 1, "bond")
     if method not in METHODS:
         raise ArgumentError(f"unknown method {method!r}: choose one of {', '.join(map(repr, METHODS))}")
-    H = as_operator(H, psi)
-    steps, bond = site_count(steps, 1, "steps"), site_count(bond, 1, "bond")
-    if any(type(x) is Tensor for x in (*flatten(psi)[0], *H, time)):
-        return recorded(psi, H, time, steps, method, bond, cutoff, imaginary, callback, reach)
-    return stepped(psi, H, time, steps, method, bond, cutoff, imaginary, callback)
-
-
-def stepped(
-    psi: MPS, H: MPO, time: float, steps: int, method: str, bond: int, cutoff: float | None,
-    imaginary: bool, callback: Callable[[MPS, float], object] | None,
-) -> Evolution:  # fmt: skip
-    """`evolve` of plain operands."""
-    check_operator(psi, H)
-    prepared(H)
-    dt = real_time(time) / steps
-    cutoff = cutoff_of(method, H, dt) if cutoff is None else cutoff
-    tensors = centred(psi, H, imaginary)
-    factor = -dt if imaginary else -1j * dt
-    advance, truncation, sweep = stepper(method, H, psi, tensors, factor, bond, cutoff)
-    room = room_for(method, H, psi, bond, cutoff, dt)
-    now, gained, several = 0.0, 0.0, steps if callback is None and room is None else 1
+    several, dt = steps if callback is None and not callable(H) else 1, real_time(value_of(time)) / steps
+    way = {"method": method, "bond": bond, "cutoff": cutoff, "imaginary": imaginary, "reach": reach}
+    course = course_of(psi, H, time / steps, several, steps, **way)
+    gained, now = 0.0, 0.0
     with blas_for(max(bond, psi.bond)):
         for k in range(0, steps, several):
-            if room and (wider := room.before(tensors, several)):
-                tensors[:] = wider
-                sweep.surround(tensors)
-            gained += advance(several)
-            now = (k + several) * dt
+            gained, now = gained + course.advance(), (k + several) * dt
             if callback is not None:
                 try:
-                    callback(psi._made_of(tensors), now)
+                    callback(course.state, now)
                 except StopIteration:
                     break
-        missed = room.total(tensors) if room else 0.0
-    return Evolution(psi._made_of(tensors), now, float(truncation.discarded), gained, missed)
+    return Evolution(course.state, now, float(course.lost), gained, course.missed)
 
 
-def recorded(
-    psi: Any, H: MPO, time: Scalar, steps: int, method: str, bond: int, cutoff: float | None, imaginary: bool,
-    callback: Callable[[MPS, float], object] | None, reach: float,
-) -> Evolution:  # fmt: skip
-    """`evolve` of recorded operands, as one node of the tape; with a callback as one for each step."""
-    check_unstacked((*flatten(psi)[0], *H, time))
-    check_operator(psi, plain_of(H))
-    check_hermitian([value_of(w) for w in H])
-    dt, several = real_time(value_of(time)) / steps, steps if callback is None else 1
-    factor = time / steps * (-1.0 if imaginary else -1j)
-    state, forth, chain = recorded_course(psi, H, factor, several, steps, method, bond, cutoff, reach)
-    now, discarded, missed, gained = 0.0, 0.0, 0.0, 0.0
-    for k in range(0, steps, several):
-        state, more, *losses = forth(state)
-        gained, now = gained + more, (k + several) * dt
-        discarded, missed = discarded + losses[0], missed + losses[1]
-        if callback is not None:
-            try:
-                callback(chain(state), now)
-            except StopIteration:
-                break
-    return Evolution(chain(state), now, discarded, gained, missed)
+def course_of(psi: Any, H: Any, dt: Scalar, several: int, steps: int, **way: Any) -> Steps | Recorded | Driven:
+    """What takes a state several steps further at a time, of so many in all."""
+    if callable(H):
+        return Driven(psi, H, dt, way)
+    H = as_operator(H, psi)
+    if any(type(x) is Tensor for x in (*flatten(psi)[0], *H, dt)):
+        return Recorded(psi, H, dt, several, steps, **way)
+    del way["reach"]
+    return Steps(psi, H, dt, several, **way)
 
 
-def recorded_course(
-    psi: Any, H: MPO, factor: Scalar, several: int, steps: int, method: str, bond: int, cutoff: float | None,
-    reach: float,
-) -> tuple[Any, Callable[[Any], tuple[Any, Any, float, float]], Callable[[Any], Any]]:  # fmt: skip
-    """The state to begin with, what takes it several steps further, and what makes a chain of it.
+class Steps:
+    """The evolution of plain operands."""
 
-    Of four ways the first that can: all amplitudes with gates; all amplitudes where bonds lack what a change fills,
-    both of plain states; an adjoint chain for gates, for terms beyond neighbours and for such bonds, of a state that is
-    not cut; and a reverse sweep.
+    def __init__(
+        self, psi: MPS, H: MPO, dt: float, several: int, method: str, bond: int, cutoff: float | None, imaginary: bool
+    ):
+        check_operator(psi, H)
+        prepared(H)
+        cutoff = cutoff_of(method, H, dt) if cutoff is None else cutoff
+        factor = -dt if imaginary else -1j * dt
+        room = room_for(method, H, psi, bond, cutoff, dt)
+        self.made_of: Callable[[Sequence[Any]], MPS] = psi._made_of
+        self.run, self.scale = run_of(method, H, psi, centred(psi, H, imaginary), factor, several, bond, cutoff, room)
+
+    def advance(self) -> float:
+        """Several steps; the logarithm of what the norm gained."""
+        return self.run.advance() + self.scale
+
+    @property
+    def state(self) -> MPS:
+        """That it has become."""
+        return self.made_of(self.run.tensors)
+
+    @property
+    def lost(self) -> float:
+        """The weight that was cut off."""
+        return self.run.truncation.discarded
+
+    @property
+    def missed(self) -> float:
+        """What the variational principle did not see."""
+        return self.run.missed
+
+
+class Recorded:
+    """The evolution of recorded operands, as one node of the tape; with a callback as one for each step.
+
+    Of four ways the first that can: all amplitudes with gates, of plain states; an adjoint chain for gates, for terms
+    beyond neighbours and for bonds that lack what a change fills, of a state that is not cut; and a reverse sweep.
     """
-    two_sites, gates = method == "tdvp2" and len(psi) > 1, method in GATES
-    known, conserved = plain_of(H), psi.conserved
-    if gates:
-        kind = GateSteps(GATES[method], several, len(psi) - 1, conserved)
-    else:
-        dtype = np.result_type(psi.dtype, H.dtype, value_of(factor))
-        kind = TdvpSteps(two_sites, several, kernel_for(psi, known, dtype))
-    made = kind._made_of(H, factor)
-    advance, vectors = (advanced, len(psi)) if gates else (exponentiated, MOST_PRODUCTS)
-    whole = method != "tdvp" and cutoff is None and conserved is None
-    whole = whole and fits([t.shape[1] for t in psi], bond, len(kind) * steps // several * vectors)
-    if not (whole and gates):
-        dt = abs(value_of(factor))
-        usual = cutoff_of(method, H, dt) if cutoff is None else cutoff
-        cutoff = min(usual, RECORDED_CUTOFF) if cutoff is None else cutoff
-        steered = any(type(x) is Tensor for x in flatten(made)[0])
-        room = partial(room_for, method, known, psi, bond=bond, cutoff=usual, dt=dt)
-        plan = EvolutionMethod(kind, bond, cutoff, steered, reach, room)
-        state = recorded_centre(psi, H, not np.iscomplexobj(value_of(factor)))
-        known = list(map(plain, made)), list(map(plain, state))
-        if not whole and (gates or (two_sites and (room() is not None or plan.misses(*known, 1)))):
-            started = any(type(x) is Tensor for x in flatten(state)[0])
-            pairs = PairCourse(kind, bond, usual, reach, room, steered, started)
-            course = GateCourse(kind, bond, usual, reach) if gates else pairs
-            return state, lambda state: coursed_of(made, state, course, plan), psi._made_of
-        if not (whole and plan.misses(*known, len(kind))):
-            return state, lambda state: evolution_of(made, state, plan), psi._made_of
-    unit = np.zeros((), np.result_type(psi.dtype, H.dtype, value_of(factor)))
-    return amplitudes_of(psi) + unit, lambda state: (*advance(made, state, kind), 0.0, 0.0), chain_of
+
+    lost: float = 0.0
+    missed: float = 0.0
+
+    def __init__(
+        self, psi: Any, H: MPO, dt: Scalar, several: int, steps: int, method: str, bond: int, cutoff: float | None,
+        imaginary: bool, reach: float,
+    ):  # fmt: skip
+        check_unstacked((*flatten(psi)[0], *H, dt))
+        known, factor = plain_of(H), dt * (-1.0 if imaginary else -1j)
+        check_operator(psi, known)
+        check_hermitian(known.tensors)
+        unit = np.zeros((), np.result_type(psi.dtype, H.dtype, value_of(factor)))
+        self.kind: GateSteps | TdvpSteps = kind_of(method, psi, known, unit.dtype, several)
+        self.made: list[Any] = self.kind.made_of(H, factor)[0]
+        self.plan: EvolutionMethod | None = None
+        if method in GATES and cutoff is None and psi.conserved is None and fits(psi.phys, bond, len(psi) * steps):
+            self.tensors, self.made_of = amplitudes_of(psi) + unit, chain_of
+            return
+        self.tensors, self.made_of = recorded_centre(psi, H, imaginary), psi._made_of
+        usual = cutoff_of(method, known, value_of(dt)) if cutoff is None else cutoff
+        room = partial(room_for, method, known, psi, bond=bond, cutoff=usual, dt=abs(value_of(dt)))
+        recorded = [any(type(x) is Tensor for x in flatten(part)[0]) for part in (self.made, self.tensors)]
+        finer = min(usual, RECORDED_CUTOFF) if cutoff is None else cutoff
+        plan = EvolutionMethod(self.kind, bond, usual, finer, reach, room, *recorded, adjoint=None)
+        values = list(map(plain, self.made)), list(map(plain, self.tensors))
+        paired = method == "tdvp2" and len(psi) > 1 and (room() is not None or plan.misses(*values))
+        self.plan = replace(plan, adjoint=Gated if method in GATES else Paired if paired else None)
+
+    def advance(self) -> Real:
+        """Several steps; the logarithm of what the norm gained."""
+        if self.plan is None:
+            self.tensors, gained = advanced(self.made, self.tensors, self.kind)
+            return gained
+        self.tensors, gained, lost, missed = evolution_of(self.made, self.tensors, self.plan)
+        self.lost, self.missed = self.lost + lost, self.missed + missed
+        return gained
+
+    @property
+    def state(self) -> MPS:
+        """That it has become."""
+        return self.made_of(self.tensors)
+
+
+class Driven:
+    """The evolution by an operator that changes in time: every step has that at its middle (the midpoint rule).
+
+    It is of second order in the step: W. Magnus, Commun. Pure Appl. Math. 7, 649 (1954), cut after the first term.
+    """
+
+    lost: float = 0.0
+    missed: float = 0.0
+
+    def __init__(self, psi: Any, H: Callable[[Scalar], Any], dt: Scalar, way: dict[str, Any]):
+        self.state: Any = psi
+        self.H: Callable[[Scalar], Any] = H
+        self.dt: Scalar = dt
+        self.way: dict[str, Any] = way
+        self.done: int = 0
+
+    def advance(self) -> Real:
+        """One step; the logarithm of what the norm gained."""
+        middle = (self.done + 0.5) * self.dt
+        try:
+            operator = as_operator(self.H(middle), self.state)
+        except ArgumentError as error:
+            raise ArgumentError(
+                f"H(t) returns the operator at time t, an MPO or an OpSum; at {middle}: {error}"
+            ) from None
+        step = course_of(self.state, operator, self.dt, 1, 1, **self.way)
+        gained = step.advance()
+        self.state, self.done = step.state, self.done + 1
+        self.lost, self.missed = self.lost + step.lost, self.missed + step.missed
+        return gained
 
 
 def check_unstacked(operands: Sequence[Any]) -> None:
@@ -283,17 +323,21 @@ def cutoff_of(method: str, H: MPO, dt: float) -> float:
     return cutoff_for(step ** (order + 1), cuts * len(ORDERS[order]))
 
 
-def stepper(
-    method: str, H: MPO, psi: Any, tensors: list[Any], factor: complex, bond: int | None, cutoff: float
-) -> tuple[Callable[[int], float], Any, Any]:
-    """A function that evolves `tensors`, of the kind of `psi`, in place by steps; what it cuts off; and its sweep.
-
-    The function gives the logarithm of what the norm gained.
-    """
-    truncation = Truncation(bond, cutoff)
+def kind_of(method: str, psi: Any, H: MPO, dtype: Any, steps: int) -> GateSteps | TdvpSteps:
+    """So many steps of a method, of a state like `psi` of this dtype."""
     if method in GATES:
-        gates = GateRounds(H, factor, GATES[method], psi.conserved)
-        return lambda steps: gates.advance(tensors, truncation, steps), truncation, gates
-    kind = OneSiteTdvp if method == "tdvp" or len(tensors) == 1 else TwoSiteTdvp
-    sweep = kind(kernel_for(psi, H, np.result_type(*[t.dtype for t in tensors])), tensors, factor, np.sqrt(cutoff))
-    return lambda steps: sweep.advance(truncation, steps), truncation, sweep
+        return GateSteps(GATES[method], steps, len(psi) - 1, psi.conserved)
+    return TdvpSteps(1 if method == "tdvp" else 2, steps, kernel_for(psi, H, dtype))
+
+
+def run_of(
+    method: str, H: MPO, psi: Any, tensors: Sequence[Any], factor: complex, steps: int, bond: int, cutoff: float,
+    room: Room | None,
+) -> tuple[GateRun | Sweep, float]:  # fmt: skip
+    """What evolves tensors of the kind of `psi` by so many steps; and the logarithm of what their norm has lost then.
+
+    Gates have that divided out.
+    """
+    kind = kind_of(method, psi, H, np.result_type(*[t.dtype for t in tensors]), steps)
+    made, scale = kind.made_of(H, factor)
+    return kind.run(made, tensors, Truncation(bond, cutoff), room), scale

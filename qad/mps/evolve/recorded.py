@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import like
-from qad.linalg import expm
+from qad.extend import like, value_of
 from qad.linalg.truncation.rule import nonzero
 from qad.mps.chain.densities import edges, passed_left, passed_right
 from qad.mps.evolve.centre import exponential
-from qad.mps.evolve.cut import move, orthonormal_columns, orthonormal_rows, split
+from qad.mps.evolve.cut import orthonormal_columns, orthonormal_rows
+from qad.mps.evolve.room import Sweep
 from qad.mps.evolve.suzuki import rounds
-from qad.mps.evolve.tebd import applied, terms_for
+from qad.mps.evolve.tdvp import TIGHTEST, Tdvp
+from qad.mps.evolve.tebd import gate, swept, terms_for
 from qad.mps.kernels.dense import past_left, past_right
-from qad.symmetric.generic import as_map, join, of_map, plain
+from qad.symmetric.generic import as_map, norm, plain
 from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
@@ -24,16 +25,17 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.mps.charges.quantities import Quantities
+    from qad.mps.evolve.room import Room
     from qad.mps.evolve.tebd import Truncation
     from qad.mps.operators.mpo import MPO
-    from qad.typing import Array, Scalar
+    from qad.typing import Scalar
 
 
 class GateSteps:
     """Rounds of gates, on even bonds from left to right and on odd ones on the way back.
 
-    What they are made of, `made`, is a flat list of arrays that may be recorded: here the gates of every other bond,
-    for each distinct share of a step.
+    What they are made of is a flat list of tensors that may be recorded: here the gates of every other bond, for each
+    distinct share of a step.
 
     Parameters
     ----------
@@ -55,14 +57,28 @@ class GateSteps:
     def __len__(self) -> int:
         return len(self.rounds)
 
-    def _made_of(self, H: MPO, factor: Scalar) -> list[Any]:
-        """The gates of a step ``exp(factor * H)``."""
-        terms = terms_for(H, self.conserved)
-        return [
-            exponential_of(terms[site], factor * share)
-            for first, share in self.distinct
-            for site in range(first, self.bonds, 2)
-        ]
+    def made_of(self, H: MPO, factor: Scalar) -> tuple[list[Any], float]:
+        """The gates of a step ``exp(factor * H)``, and the logarithm of what was divided out of those of all rounds."""
+        terms, dtype = terms_for(H, self.conserved), np.result_type(H.dtype, value_of(factor))
+        found, scale = [], 0.0
+        for first, share in self.distinct:
+            times = sum(both[first] == share for both in self.rounds)
+            for site in range(first, self.bonds, 2):
+                made, more = gate(terms[site], factor * share)
+                found.append(made.astype(dtype))
+                scale += times * more
+        return found, scale
+
+    def run(
+        self,
+        made: Sequence[Any],
+        start: Sequence[Any],
+        truncation: Truncation,
+        room: Room | None,
+        tol: float | None = None,
+    ) -> GateRun:
+        """What takes a chain through all rounds."""
+        return GateRun(self, made, start, truncation)
 
     def layers(self, made: Sequence[Any], k: int) -> list[list[Any]]:
         """The gates of the two sweeps of a round, one or None for every bond."""
@@ -80,19 +96,32 @@ class GateSteps:
         """The tensors after a round, plain or recorded."""
         out = list(tensors)
         for gates, to_right in zip(self.layers(made, k), (True, False), strict=True):
-            for site in range(self.bonds) if to_right else reversed(range(self.bonds)):
-                if gates[site] is None:
-                    move(out, site, to_right)
-                else:
-                    pair, before = applied(gates[site], out, site), out[site + to_right]
-                    out[site : site + 2] = split(pair, truncation, to_right, before)
+            swept(gates, out, truncation, to_right)
         return out
 
 
-def exponential_of(h: Any, factor: Scalar) -> Any:
-    """``exp(factor h)`` of a two-site term, recorded if either is."""
-    where, matrices = as_map(h, 2)
-    return of_map(where, [expm(factor * matrix) for matrix in matrices])
+class GateRun:
+    """A chain that gates change, round by round; its norm is divided out."""
+
+    def __init__(self, kind: GateSteps, made: Sequence[Any], start: Sequence[Any], truncation: Truncation):
+        self.kind: GateSteps = kind
+        self.made: Sequence[Any] = made
+        self.tensors: list[Any] = list(start)
+        self.truncation: Truncation = truncation
+        self.missed: float = 0.0
+        self.widened: bool = False
+
+    def step(self, k: int) -> float:
+        """One round; the logarithm of what the norm gained."""
+        for gates, to_right in zip(self.kind.layers(self.made, k), (True, False), strict=True):
+            swept(gates, self.tensors, self.truncation, to_right)
+        size = norm(self.tensors[0])
+        self.tensors[0] = self.tensors[0] * (1 / size)
+        return float(np.log(size))
+
+    def advance(self) -> float:
+        """All rounds."""
+        return sum(self.step(k) for k in range(len(self.kind)))
 
 
 class TdvpSteps:
@@ -101,100 +130,72 @@ class TdvpSteps:
     The `kernel` is that of the plain operator (`qad.mps.kernels.operators.kernel_for`).
     """
 
-    def __init__(self, two_sites: bool, steps: int, kernel: Any):
-        self.two_sites: bool = two_sites
+    def __init__(self, size: int, steps: int, kernel: Any):
+        self.size: int = size
         self.steps: int = steps
         self.kernel: Any = kernel
 
     def __len__(self) -> int:
         return self.steps
 
-    def _made_of(self, H: MPO, factor: Scalar) -> list[Any]:
-        """The factor, and the operator."""
-        sites = self.kernel.sites_of(H)
-        return [like(*H).asarray(factor) if not hasattr(factor, "dtype") else factor, *sites]
+    def made_of(self, H: MPO, factor: Scalar) -> tuple[list[Any], float]:
+        """The factor, and the operator; nothing is divided out."""
+        factor = factor if hasattr(factor, "dtype") else like(*H).asarray(factor)
+        return [factor, *self.kernel.sites_of(H)], 0.0
+
+    def run(
+        self,
+        made: Sequence[Any],
+        start: Sequence[Any],
+        truncation: Truncation,
+        room: Room | None,
+        tol: float | None = None,
+    ) -> Sweep:
+        """What takes a chain through all steps."""
+        return Sweep(self.kernel, start, made[0][()], truncation, room, self.size, tol, self.steps)
 
     def recorded(self, made: Sequence[Any], tensors: Sequence[Any], truncation: Truncation, k: int) -> list[Any]:
         """The tensors after a step, plain or recorded."""
-        sweep = RecordedSweep(made, tensors, self.kernel)
-        if self.two_sites:
-            sweep.two_sites(truncation)
-        else:
-            sweep.one_site()
+        sweep = RecordedTdvp(made, tensors, self.kernel, self.size)
+        sweep.step(truncation)
         return sweep.tensors
 
 
-class RecordedSweep:
-    """One step of the variational principle, as in `qad.mps.evolve.tdvp`, in recorded operations."""
+class RecordedTdvp(Tdvp):
+    """A step in operations that the tape differentiates, also by the factor and the tensors of the operator."""
 
-    def __init__(self, made: Sequence[Any], tensors: Sequence[Any], kernel: Any):
-        self.half: Array = made[0] / 2
-        self.kernel: Any = kernel
-        self.H: Sequence[Any] = made[1:]
-        self.tensors: list[Any] = list(tensors)
-        n, dtype = len(tensors), np.result_type(*{t.dtype for t in tensors}, made[0].dtype)
-        begin, end = [env.astype(dtype) for env in edges(tensors, self.H)]
-        self.left: list[Any] = [begin] * n
-        self.right: list[Any] = [end] * n
-        for site in reversed(range(1, n)):
-            self.passed(site, False)
+    H: Sequence[Any]
 
-    def one_site(self) -> None:
-        """Every site to the right and back; bonds stay as they are."""
-        last = len(self.tensors) - 1
-        for site in range(last):
-            self.evolve(site, 1)
-            self.pass_right(site)
-        self.evolve(last, 1)
-        self.evolve(last, 1)
-        for site in reversed(range(last)):
-            self.pass_left(site + 1)
-            self.evolve(site, 1)
+    def __init__(self, made: Sequence[Any], tensors: Sequence[Any], kernel: Any, size: int):
+        self.H = made[1:]
+        super().__init__(kernel, list(tensors), made[0], TIGHTEST, size)
 
-    def two_sites(self, truncation: Truncation) -> None:
-        """Every pair to the right and back."""
-        last = len(self.tensors) - 2
-        there = [(site, True) for site in range(last + 1)]
-        for site, to_right in there + [(site, False) for site, _ in reversed(there)]:
-            pair, before = join(self.tensors[site], self.tensors[site + 1]), self.tensors[site + to_right]
-            pair = self.after(pair, site, site + 1, 1)
-            self.tensors[site : site + 2] = split(pair, truncation, to_right, before)
-            self.passed(site if to_right else site + 1, to_right)
-            if site != (last if to_right else 0):
-                self.evolve(site + 1 if to_right else site, -1)
+    def edges(self) -> tuple[Any, Any]:
+        dtype = np.result_type(*{t.dtype for t in self.tensors}, self.factor.dtype)
+        begin, end = edges(self.tensors, self.H)
+        return begin.astype(dtype), end.astype(dtype)
 
-    def after(self, x: Any, first: int, last: int, sign: int) -> Any:
-        """A centre of sites `first` to `last` after half a step; none for a bond."""
+    def evolved(self, x: Any, first: int, size: int, sign: int = 1) -> Any:
+        last = first + size - 1
         parts = self.left[first], self.H[first : last + 1], self.right[last]
-        return exponential(x, sign * self.half, *parts, kernel=self.kernel, first=first)
-
-    def evolve(self, site: int, sign: int) -> None:
-        """Only the centre."""
-        self.tensors[site] = self.after(self.tensors[site], site, site, sign)
+        return exponential(x, sign * self.factor, *parts, kernel=self.kernel, first=first)
 
     def passed(self, site: int, to_right: bool) -> None:
-        """The environment past a site that has become an isometry."""
         tensor, w = self.tensors[site], self.H[site]
         if to_right:
             self.left[site + 1] = past(self.left[site], tensor, w, to_right)
         else:
             self.right[site - 1] = past(self.right[site], tensor, w, to_right)
 
-    def pass_right(self, site: int) -> None:
-        """Leave an isometry behind; the bond matrix goes back in time before it joins the next site."""
-        self.tensors[site], bond = orthonormal_rows(self.tensors[site])
+    def rows(self, tensor: Any) -> tuple[Any, Any]:
+        isometry, bond = orthonormal_rows(tensor)
         check_full(bond)
-        self.passed(site, True)
-        bond = self.after(bond, site + 1, site, -1)
-        self.tensors[site + 1] = join(bond, self.tensors[site + 1])
+        return isometry, bond
 
-    def pass_left(self, site: int) -> None:
-        """The mirror image."""
-        bond, self.tensors[site] = orthonormal_columns(self.tensors[site])
+    def columns(self, tensor: Any) -> tuple[Any, Any]:
+        bond, isometry = orthonormal_columns(tensor)
         check_full(bond)
-        self.passed(site, False)
-        bond = self.after(bond, site, site - 1, -1)
-        self.tensors[site - 1] = join(self.tensors[site - 1], bond)
+        return bond, isometry
 
 
 def past(environment: Any, tensor: Any, w: Any, to_right: bool) -> Any:

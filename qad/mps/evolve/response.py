@@ -13,16 +13,15 @@ derivative is, as that of the loss, of the order of the root of the weights that
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.mps.chain.densities import edges, passed_left, passed_right
-from qad.mps.evolve.adjoint import MEMORY
+from qad.mps.evolve.adjoint import UNCUT, backwards, spacing
 from qad.mps.evolve.changes import FINEST, Label, adjoint_of, filled, of_neighbours, portion
-from qad.mps.evolve.dual import UNCUT, by_start, real_as
+from qad.mps.evolve.dual import by_start, check_room, real_as
 from qad.mps.evolve.tebd import Truncation, swept
 from qad.symmetric.generic import as_map, join, norm, of_map
 
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
+    from qad.mps.evolve.adjoint import EvolutionMethod, State
     from qad.mps.evolve.recorded import GateSteps
 
     Layer = tuple[list[Any], bool, int]
@@ -38,108 +38,69 @@ SMALLEST = 1e-14  # weight that a cut of the adjoint state discards; its bonds m
 CONDITION = 1e8  # of a gate, above which its inverse loses too many digits
 
 
-@dataclass(frozen=True)
-class GateCourse:
-    """How gates evolve a chain.
+class Gated:
+    """An evolution by gates, whose derivative has an adjoint state; and the states before its layers.
 
-    Attributes
-    ----------
-    kind : GateSteps
-        All rounds of them.
-    bond, cutoff, reach
-        As of `Truncation`.
+    A layer is a sweep of gates; `plan` is a `qad.mps.evolve.adjoint.EvolutionMethod`.
     """
 
-    kind: GateSteps
-    bond: int
-    cutoff: float
-    reach: float
+    missed: float = 0.0
 
-    def truncation(self) -> Truncation:
-        """Of the state."""
-        return Truncation(self.bond, self.cutoff, self.reach)
+    def __init__(self, plan: EvolutionMethod, gates: Sequence[Any], start: Sequence[Any]):
+        self.plan: EvolutionMethod = plan
+        self.gates: Sequence[Any] = gates
+        self.start: Sequence[Any] = start
+        self.layers: list[Layer] = layers_of(plan.kind, gates)
+        self.sizes: list[float] = []
+        self.stored: dict[int, State] = {}
+        truncation, keep = Truncation(plan.bond, plan.cutoff), spacing(start, plan.bond, len(self.layers))
+        self.final, self.lacked = list(start), 0.0
+        for k, layer in enumerate(self.layers):
+            if truncation.discarded > UNCUT:
+                break
+            if k % keep == 0:
+                self.stored[k] = tuple(self.final)
+            self.sizes.append(passed(layer, self.final, truncation))
+        self.lost: float = truncation.discarded
+        self.gained: float = float(np.log(self.sizes).sum())
+        if self.lost <= UNCUT:
+            self.after: State = tuple(self.final)
+            self.final, self.lacked = filled(self.final, self.changed, plan.bond, plan.reach)
 
-    def run(self, gates: Sequence[Any], start: Sequence[Any]) -> tuple[list[Any], float, float, float, float]:
-        """Of gates and a chain."""
-        done = Gated(self, gates, start)
-        tensors, lost, lacked = done.state, done.truncation.discarded, 0.0
-        if lost <= UNCUT:
-            tensors, lacked = filled(tensors, lambda label: self.changed(gates, start, label), self.truncation())
-        return tensors, done.gained, lost, 0.0, lacked
-
-    def changed(self, gates: Sequence[Any], start: Sequence[Any], label: Label) -> list[Any]:
+    def changed(self, label: Label) -> list[Any]:
         """What changes before the rounds make of the state at the end."""
-        state, truncation, wide = list(start), self.truncation(), Truncation(label.bond, FINEST)
-        for k, layer in enumerate(self.layers(gates)):
-            if layer[1]:
-                some = portion(k // 2, len(self.kind))
-                label.add(state, (of_neighbours(start, label.rng) for _ in some))
-            row, *others = layer
-            passed(([None, *row], *others), label.tensors, wide, passed(layer, state, truncation))
+        state, wide = list(self.start), Truncation(label.bond, FINEST)
+        truncation = Truncation(self.plan.bond, self.plan.cutoff)
+        for k, layer in enumerate(self.layers):
+            row, to_right, begin = layer
+            if to_right:
+                some = portion(k // 2, len(self.plan.kind))
+                label.add(state, (of_neighbours(self.start, label.rng) for _ in some))
+            passed(([None, *row], to_right, begin), label.tensors, wide, passed(layer, state, truncation))
         return label.tensors
 
-    def slopes(
-        self, gates: Sequence[Any], start: Sequence[Any], final: Sequence[Any], slopes: Sequence[Any], by_norm: float
-    ) -> tuple[list[Any], list[Any]]:
+    def again(self, state: State, k: int) -> list[Any]:
+        """The state after layer k, made once more."""
+        tensors = list(state)
+        passed(self.layers[k], tensors, Truncation(self.plan.bond, self.plan.cutoff))
+        return tensors
+
+    def slopes(self, slopes: Sequence[Any], by_norm: np.ndarray) -> tuple[list[Any], list[Any]]:
         """Gradients by the gates and the first state, from those by the tensors of the final one."""
-        adjoint, size = adjoint_of(final, slopes, by_norm, SMALLEST)
+        check_room(self.lacked, self.plan.reach)
+        adjoint, size = adjoint_of(self.final, slopes, float(by_norm.real), SMALLEST)
         if not size > 0:
-            return [0 * x for x in gates], [0 * x for x in start]
+            return [0 * x for x in self.gates], [0 * x for x in self.start]
         adjoint[0] = adjoint[0] * size
-        by_gates = Gated(self, gates, start).slopes(adjoint)
-        return by_gates, by_start(adjoint, start, 1.0)
+        return self.by_gates(adjoint), by_start(adjoint, self.start, 1.0)
 
-    def layers(self, gates: Sequence[Any]) -> list[Layer]:
-        """Of every sweep the gates by bond, None for the rest; whether it goes right; and where its gates begin."""
-        found, begins, start = [], {}, 0
-        for first, share in self.kind.distinct:
-            begins[first, share], start = start, start + len(range(first, self.kind.bonds, 2))
-        for k, shares in enumerate(self.kind.rounds):
-            for first, row in enumerate(self.kind.layers(gates, k)):
-                found.append((row, first == 0, begins.get((first, shares[first]), 0)))
-        return found
-
-
-class Gated:
-    """A chain that gates have changed, and its states on the way."""
-
-    def __init__(self, plan: GateCourse, gates: Sequence[Any], start: Sequence[Any]):
-        self.plan: GateCourse = plan
-        self.gates: Sequence[Any] = gates
-        self.gained: float = 0.0
-        self.layers: list[Layer] = plan.layers(gates)
-        self.truncation: Truncation = plan.truncation()
-        state = list(start)
-        largest = sum(t.dtype.itemsize * t.shape[1] for t in state) * plan.bond**2
-        self.spacing: int = max(1, -(-len(self.layers) * largest // MEMORY))
-        self.sizes: list[float] = []
-        self.before: dict[int, list[Any]] = {}  # by layer
-        for k, layer in enumerate(self.layers):
-            if k % self.spacing == 0:
-                self.before[k] = list(state)
-            self.sizes.append(passed(layer, state, self.truncation))
-            self.gained += float(np.log(self.sizes[k]))
-        self.state: list[Any] = state
-        self.before[len(self.layers)] = list(state)
-
-    def backwards(self) -> Iterable[tuple[int, list[Any]]]:
-        """Every layer from the last to the first, and the state after it."""
-        for first in reversed(range(0, len(self.layers), self.spacing)):
-            last = min(first + self.spacing, len(self.layers))
-            states, truncation = [self.before[first]], self.plan.truncation()
-            for k in range(first, last - 1):
-                states.append(list(states[-1]))
-                passed(self.layers[k], states[-1], truncation)
-            states.append(self.before[last])
-            yield from zip(reversed(range(first, last)), reversed(states), strict=False)
-
-    def slopes(self, adjoint: list[Any]) -> list[Any]:
-        """Gradients ``Re <x_k| dG_k G_k^-1 |p_k>`` by every gate, of the adjoint state with its centre at site 0."""
+    def by_gates(self, adjoint: list[Any]) -> list[Any]:
+        """Gradients ``Re <x_k| dG_k G_k^-1 |p_k>`` by every gate; the adjoint state, centre at site 0, goes back."""
         dtype = np.result_type(*{t.dtype for t in (*self.gates, *adjoint)})
         total = [gate.astype(dtype) * 0 for gate in self.gates]
-        truncation = Truncation(2 * self.plan.bond, SMALLEST)
+        truncation, state = Truncation(2 * self.plan.bond, SMALLEST), self.after
         check_invertible(self.gates)
-        for k, state in self.backwards():
+        for k, before in backwards(self.stored, len(self.layers), self.again):
             row, to_right, begin = self.layers[k]
             sites = [site for site, gate in enumerate(row) if gate is not None]
             for j, (site, moved) in enumerate(between(adjoint, state, sites), begin):
@@ -148,7 +109,19 @@ class Gated:
                 total[j] = total[j] + of_map(where, [np.linalg.solve(m, part).conj().T for m, part in halves])
             back = [None if gate is None else gate.conj().transpose(2, 3, 0, 1) for gate in row]
             passed((back, not to_right, begin), adjoint, truncation, self.sizes[k])
+            state = before
         return [real_as(t, gate) for t, gate in zip(total, self.gates, strict=True)]
+
+
+def layers_of(kind: GateSteps, gates: Sequence[Any]) -> list[Layer]:
+    """Of every sweep the gates by bond, None for the rest; whether it goes right; and where its gates begin."""
+    found, begins, start = [], {}, 0
+    for first, share in kind.distinct:
+        begins[first, share], start = start, start + len(range(first, kind.bonds, 2))
+    for k, shares in enumerate(kind.rounds):
+        for first, row in enumerate(kind.layers(gates, k)):
+            found.append((row, first == 0, begins.get((first, shares[first]), 0)))
+    return found
 
 
 def passed(layer: Layer, tensors: list[Any], truncation: Truncation, size: float | None = None) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from qad.mps.energy.hamiltonian import strength
 from qad.mps.evolve.enrich import Reach, sizes
 from qad.mps.evolve.neighbours import of_neighbours
-from qad.mps.evolve.tdvp import TwoSiteTdvp
+from qad.mps.evolve.tdvp import Tdvp
 from qad.mps.kernels.operators import operator_for
 from qad.mps.operators.mpo import plain_of
 
@@ -61,9 +61,9 @@ class Room:
         self.dt, self.least, self.error = dt, least, 0.0
         self.step, self.looked, self.wait, self.rate, self.made = 0, 0, 1, 0.0, False
 
-    def before(self, tensors: Sequence[Any], steps: int = 1) -> list[Any] | None:
-        """To be called before every step, or some; the chain with more room, None where it stays as it is."""
-        done, self.step = self.step, self.step + steps
+    def before(self, tensors: Sequence[Any]) -> list[Any] | None:
+        """To be called before every step; the chain with more room, None where it stays as it is."""
+        done, self.step = self.step, self.step + 1
         if done and done - self.looked < self.wait:
             return None
         self.look(tensors, done)
@@ -79,7 +79,7 @@ class Room:
             self.wait = min(4 * self.wait, LONGEST)
         return out if self.made else None
 
-    def widened(self, H: Sequence[Array], tensors: Sequence[Array]) -> list[Array]:
+    def wider(self, H: Sequence[Array], tensors: Sequence[Array]) -> list[Array]:
         """The chain with the room that H gives it, plain or recorded."""
         return Reach(H).enriched(tensors, self.bond, self.dt, self.cutoff)
 
@@ -117,42 +117,54 @@ def room_for(method: str, H: MPO, psi: Any, bond: int, cutoff: float, dt: float)
 
 
 class Sweep:
-    """A chain that evolves by pairs of sites; before a step its bonds get room.
+    """A chain that evolves by the variational principle; before a step its bonds get room.
 
     Parameters
     ----------
-    kernel, tensors, factor
-        As of `TwoSiteTdvp`; the tensors are left as they are.
+    kernel, factor, size
+        As of `Tdvp`.
+    start : sequence of arrays or SymTensors
+        With the centre at site 0; left as they are.
     truncation : Truncation
     room : Room or None
+    tol : float, optional
+        Error that an exponential may have; by default the root of what a cut may discard.
+    steps : int
+        How many there are in all.
     """
 
     def __init__(
-        self,
-        kernel: Any,
-        tensors: Sequence[Any],
-        factor: complex,
-        truncation: Truncation,
-        room: Room | None,
-    ):
+        self, kernel: Any, start: Sequence[Any], factor: complex, truncation: Truncation, room: Room | None,
+        size: int = 2, tol: float | None = None, steps: int = 1,
+    ):  # fmt: skip
         self.factor: complex = factor
         self.truncation: Truncation = truncation
         self.room: Room | None = room
-        self.tensors: list[Any] = list(tensors)
-        self.tdvp: TwoSiteTdvp = TwoSiteTdvp(kernel, self.tensors, factor, np.sqrt(truncation.cutoff))
+        self.widened: bool = False  # whether bonds got room before the last step
+        self.tensors: list[Any] = list(start)
+        self.tol: float = np.sqrt(truncation.cutoff) if tol is None else tol
+        self.steps: int = steps
+        self.tdvp: Tdvp = Tdvp(kernel, self.tensors, factor, self.tol, size)
+
+    def advance(self) -> float:
+        """All steps."""
+        return sum(self.step() for _ in range(self.steps))
 
     def set_tensors(self, tensors: Sequence[Any]) -> None:
         """Go on with another chain."""
         self.tensors[:] = tensors
         self.tdvp.surround(self.tensors)
 
-    def advance(self, share: float = 1.0) -> float:
+    def step(self, k: int = 0, share: float = 1.0) -> float:
         """A share of a step, after which the norm is 1; the logarithm of what it would have gained."""
-        if self.room and (wider := self.room.before(self.tensors)):
+        wider = self.room and self.room.before(self.tensors)
+        self.widened = wider is not None
+        if wider is not None:
             self.set_tensors(wider)
-        self.tdvp.set_step(self.factor * share, np.sqrt(self.truncation.cutoff))
-        return self.tdvp.advance(self.truncation, 1)
+        self.tdvp.set_step(self.factor * share, self.tol)
+        return self.tdvp.advance(self.truncation)
 
+    @property
     def missed(self) -> float:
-        """What the variational principle could not see."""
+        """What the variational principle could not see, up to now."""
         return self.room.total(self.tensors) if self.room else 0.0

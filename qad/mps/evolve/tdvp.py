@@ -25,6 +25,9 @@ TIGHTEST, LOOSEST = 1e-14, 1e-10  # errors of an exponential
 class Tdvp:
     """A chain, its environments, and steps ``exp(factor * H)`` of it.
 
+    With one site at a time bonds and their sectors stay as they are, norm and energy are conserved.  With two bonds
+    grow as far as the truncation lets them, and in real time sectors open by themselves.
+
     Parameters
     ----------
     kernel
@@ -35,28 +38,35 @@ class Tdvp:
         ``-1j * dt``, or ``-dt`` in imaginary time.
     tol : float
         Error that an exponential may have.
+    size : int
+        Of a centre that evolves: 1 or 2 sites.
     """
 
     kernel: Any
     tensors: list[Any]
     factor: complex
     tol: float
+    size: int
     left: list[Any]  # environments of the sites before each one
     right: list[Any]  # and of those behind it
     gained: float  # logarithm of what the norm would have gained so far, were it not kept as it is
 
-    def __init__(self, kernel: Any, tensors: list[Any], factor: complex, tol: float):
-        self.kernel, self.gained = kernel, 0.0
+    def __init__(self, kernel: Any, tensors: list[Any], factor: complex, tol: float, size: int = 2):
+        self.kernel, self.gained, self.size = kernel, 0.0, min(size, len(tensors))
         self.set_step(factor, tol)
         self.surround(tensors)
 
     def surround(self, tensors: list[Any]) -> None:
         """Go on with another chain, whose centre is at site 0."""
         self.tensors, n = tensors, len(tensors)
-        begin, end = self.kernel.edges(tensors)
+        begin, end = self.edges()
         self.left, self.right = [begin] * n, [end] * n
         for site in reversed(range(1, n)):
             self.passed(site, False)
+
+    def edges(self) -> tuple[Any, Any]:
+        """The environments beyond both ends."""
+        return self.kernel.edges(self.tensors)
 
     def set_step(self, factor: complex, tol: float) -> None:
         """Every exponential goes half a step."""
@@ -76,70 +86,56 @@ class Tdvp:
         self.gained += gained
         return with_numbers(x, y.astype(x.dtype, copy=False))
 
+    def advance(self, truncation: Truncation) -> float:
+        """A step, after which the norm is 1; the logarithm of what it would have gained."""
+        before = self.gained
+        self.step(truncation)
+        size = norm(self.tensors[0])
+        self.tensors[0] = self.tensors[0] * (1 / size)
+        self.gained += float(np.log(size))
+        return self.gained - before
+
+    def step(self, truncation: Truncation) -> None:
+        """One step, to the right and back; of single sites nothing is truncated."""
+        last = len(self.tensors) - self.size
+        way = [(site, True) for site in range(last + 1)]
+        for site, to_right in way + [(site, False) for site, _ in reversed(way)]:
+            at_end = site == (last if to_right else 0)
+            if self.size == 2:
+                self.evolve_pair(site, truncation, to_right)
+                if not at_end:
+                    self.evolve_site(site + to_right, -1)
+            else:
+                self.evolve_site(site)
+                if not at_end:
+                    self.pass_bond(site, to_right)
+
     def evolve_site(self, site: int, sign: int = 1) -> None:
         """Only the centre."""
         self.tensors[site] = laid_out(self.evolved(self.tensors[site], site, 1, sign), 2)
-
-    def step(self, truncation: Truncation) -> None:
-        """One step."""
-        raise NotImplementedError
-
-    def advance(self, truncation: Truncation, steps: int) -> float:
-        """Steps, after each of which the norm is 1; the logarithm of what it would have gained by them."""
-        before = self.gained
-        for _ in range(steps):
-            self.step(truncation)
-            size = norm(self.tensors[0])
-            self.tensors[0] = self.tensors[0] * (1 / size)
-            self.gained += float(np.log(size))
-        return self.gained - before
-
-
-class OneSiteTdvp(Tdvp):
-    """Bonds and their sectors stay as they are; norm and energy are conserved."""
-
-    def step(self, truncation: Truncation) -> None:
-        """One step; nothing is truncated."""
-        last = len(self.tensors) - 1
-        for site in range(last):
-            self.evolve_site(site)
-            self.pass_right(site)
-        self.evolve_site(last)
-        self.evolve_site(last)
-        for site in reversed(range(last)):
-            self.pass_left(site + 1)
-            self.evolve_site(site)
-
-    def pass_right(self, site: int) -> None:
-        """Leave an isometry behind; the bond matrix goes back in time before it joins the next site."""
-        self.tensors[site], bond = qr(self.tensors[site])
-        self.passed(site, True)
-        self.tensors[site + 1] = laid_out(join(self.evolved(bond, site + 1, 0, -1), self.tensors[site + 1]), 2)
-
-    def pass_left(self, site: int) -> None:
-        """The mirror image."""
-        bond, self.tensors[site] = lq(self.tensors[site])
-        self.passed(site, False)
-        self.tensors[site - 1] = join(self.tensors[site - 1], self.evolved(bond, site, 0, -1))
-
-
-class TwoSiteTdvp(Tdvp):
-    """Bonds grow as far as the truncation lets them, and in real time sectors open by themselves."""
-
-    def step(self, truncation: Truncation) -> None:
-        """One step."""
-        last = len(self.tensors) - 2
-        for site in range(last + 1):
-            self.evolve_pair(site, truncation, to_right=True)
-            if site < last:
-                self.evolve_site(site + 1, -1)
-        for site in reversed(range(last + 1)):
-            self.evolve_pair(site, truncation, to_right=False)
-            if site > 0:
-                self.evolve_site(site, -1)
 
     def evolve_pair(self, site: int, truncation: Truncation, to_right: bool) -> None:
         """A pair forward in time; the centre moves on."""
         pair, before = join(self.tensors[site], self.tensors[site + 1]), self.tensors[site + to_right]
         self.tensors[site : site + 2] = truncation.split(self.evolved(pair, site, 2), to_right, before)
         self.passed(site if to_right else site + 1, to_right)
+
+    def pass_bond(self, site: int, to_right: bool) -> None:
+        """Leave an isometry behind; the bond matrix goes back in time before it joins the next site."""
+        if to_right:
+            self.tensors[site], bond = self.rows(self.tensors[site])
+            self.passed(site, True)
+            bond = self.evolved(bond, site + 1, 0, -1)
+            self.tensors[site + 1] = laid_out(join(bond, self.tensors[site + 1]), 2)
+        else:
+            bond, self.tensors[site] = self.columns(self.tensors[site])
+            self.passed(site, False)
+            self.tensors[site - 1] = join(self.tensors[site - 1], self.evolved(bond, site, 0, -1))
+
+    def rows(self, tensor: Any) -> tuple[Any, Any]:
+        """An isometry from the right bond, and the rest on it."""
+        return qr(tensor)
+
+    def columns(self, tensor: Any) -> tuple[Any, Any]:
+        """The rest on the left bond, and an isometry from there."""
+        return lq(tensor)

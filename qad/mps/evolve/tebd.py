@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.extend import Tensor
+from qad.linalg import expm
 from qad.linalg.truncation import rule
 from qad.mps.chain.canonical import move_left, move_right
 from qad.mps.evolve.leading import leading, loose, lost, worthwhile
 from qad.mps.evolve.neighbours import neighbour_terms
-from qad.mps.evolve.suzuki import ORDERS, rounds
-from qad.symmetric.generic import as_map, halves_of, join, laid_out, norm, of_map, permuted
+from qad.symmetric.generic import as_map, halves_of, join, laid_out, of_map, permuted
 from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
@@ -26,62 +27,9 @@ if TYPE_CHECKING:
 
     from qad.mps.charges.quantities import Quantities
     from qad.mps.operators.mpo import MPO
+    from qad.typing import Scalar
 
 LEAST_CUTOFF, MOST_CUTOFF = 1e-30, 1e-14
-REACH = 1e-5  # see `Truncation`
-
-__all__ = ["LEAST_CUTOFF", "MOST_CUTOFF", "ORDERS", "GateRounds", "Truncation", "cutoff_for"]
-
-
-class GateRounds:
-    """Time steps as rounds of gates.
-
-    Parameters
-    ----------
-    H : MPO
-        Of neighbours.
-    factor : number
-        A step is ``exp(factor * H)``: ``-1j * dt``, or ``-dt`` in imaginary time.
-    order : int
-        2 or 4.
-    conserved : Quantities, optional
-        What the chain conserves.
-    """
-
-    terms: list[Any]
-    factor: complex
-    order: int
-    dtype: np.dtype
-    made: dict[tuple[int, float], tuple[list[Any], float]]  # by the first bond and the share of a step
-
-    def __init__(self, H: MPO, factor: complex, order: int = 2, conserved: Quantities | None = None):
-        self.terms, self.factor, self.order, self.made = terms_for(H, conserved), factor, order, {}
-        self.dtype = np.result_type(H.dtype, factor)
-
-    def layer(self, first: int, share: float) -> tuple[list[Any], float]:
-        """The gates of every other bond, None for the rest; and the logarithms of their norms."""
-        if (first, share) not in self.made:
-            gates, scale = [None] * len(self.terms), 0.0
-            for site in range(first, len(self.terms), 2) if share else ():
-                found, more = gate(self.terms[site], share * self.factor)
-                gates[site], scale = found.astype(self.dtype), scale + more
-            self.made[first, share] = gates, scale
-        return self.made[first, share]
-
-    def advance(self, tensors: list[Any], truncation: Truncation, steps: int) -> float:
-        """Evolve a chain with its centre at site 0 in place by steps; the logarithm of what the norm gained.
-
-        The centre comes back to site 0, of norm 1.
-        """
-        gained = 0.0
-        for shares in rounds(self.order, steps):
-            for first, share in enumerate(shares):
-                gates, scale = self.layer(first, share)
-                swept(gates, tensors, truncation, to_right=first == 0)
-                gained += scale
-            size = norm(tensors[0])
-            tensors[0], gained = tensors[0] * (1 / size), gained + float(np.log(size))
-        return gained
 
 
 def swept(gates: Sequence[Any], tensors: list[Any], truncation: Truncation, to_right: bool) -> None:
@@ -107,9 +55,14 @@ def terms_for(H: MPO, conserved: Quantities | None) -> list[Any]:
     return terms if conserved is None else [conserved.term(h, site) for site, h in enumerate(terms)]
 
 
-def gate(h: Any, factor: complex) -> tuple[Any, float]:
-    """``exp(factor h)`` of a Hermitian two-site term, scaled to the norm 1, for it might overflow; and log its norm."""
+def gate(h: Any, factor: Scalar) -> tuple[Any, float]:
+    """``exp(factor h)`` of a Hermitian two-site term; and the logarithm of its norm, which is divided out.
+
+    If it did not, it might overflow.  Where something is recorded, the norm stays.
+    """
     where, matrices = as_map(h, 2)
+    if any(type(x) is Tensor for x in (factor, *matrices)):
+        return of_map(where, [expm(factor * matrix) for matrix in matrices]), 0.0
     pairs = [np.linalg.eigh(matrix) for matrix in matrices]
     scale = max((factor * values).real.max() for values, _ in pairs)
     return of_map(where, [(v * np.exp(factor * w - scale)) @ v.conj().T for w, v in pairs]), float(scale)
@@ -142,24 +95,16 @@ class Truncation:
         Largest bond dimension.
     cutoff : float
         Largest weight (sum of squared Schmidt coefficients, relative) that a cut may discard below `bond`.
-    reach : float
-        Amplitude, relative to the norm, that a local change may put into directions without weight before a derivative
-        that would miss them is refused.
-    checked : bool
-        Look for such directions.
     """
 
     bond: int
     cutoff: float
-    reach: float
-    checked: bool
     discarded: float
 
-    def __init__(self, bond: int, cutoff: float, reach: float = REACH, checked: bool = False):
+    def __init__(self, bond: int, cutoff: float):
         if not 0 <= cutoff < 1:
             raise ArgumentError(f"a cut may discard a weight from 0 to below 1, not cutoff={cutoff!r}")
-        self.bond, self.cutoff, self.reach, self.checked = bond, cutoff, reach, checked
-        self.discarded = 0.0
+        self.bond, self.cutoff, self.discarded = bond, cutoff, 0.0
 
     def split(self, pair: Any, to_right: bool, before: Any = None, rows: int = 2) -> tuple[Any, Any]:
         """Two tensors, the left one of so many legs; the centre goes to the right one, or to the left.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qad.mps.evolve.evolution import cutoff_of, stepper
+from qad.mps.evolve.evolution import cutoff_of, run_of
 from qad.mps.evolve.room import room_for
 from qad.mps.evolve.start import centred
 from qad.mps.measure.observables import energy
@@ -50,17 +50,13 @@ def judge(watch: Watch, tol: float, what: str) -> None:
 
 def evolve_until(H: MPO, watch: Watch, method: str, dt: float, bond: int, tol: float) -> None:
     """Steps of one length until one loses, or leaves less than `tol` to gain, relative, at most that per unit time."""
-    tensors = centred(watch.state, H, imaginary=True)
-    cutoff = cutoff_of(method, H, dt)
-    advance, _, sweep = stepper(method, H, watch.state, tensors, -dt, bond, cutoff)
+    tensors, cutoff = centred(watch.state, H, imaginary=True), cutoff_of(method, H, dt)
     room = room_for(method, H, watch.state, bond, cutoff, dt) if method == "tdvp2" else None
+    run = run_of(method, H, watch.state, tensors, -dt, 1, bond, cutoff, room)[0]
     while True:
-        if room and (wider := room.before(tensors)):
-            tensors[:] = wider
-            sweep.surround(tensors)
-        advance(1)
+        run.advance()
         watch.nfev += 1
-        state = watch.state._made_of(tensors)
+        state = watch.state._made_of(run.tensors)
         watch.step(state, energy(state, H))
         if watch.gained() < 0 or (watch.gained() <= tol * min(dt, 1.0) and watch.settled(tol)):
             return

@@ -22,10 +22,10 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, any_traced, defvjp, primitive, vjp
 from qad.mps.energy.hamiltonian import HERMITIAN, strength
-from qad.mps.evolve.adjoint import FROZEN
+from qad.mps.evolve.adjoint import FROZEN, UNCUT
 from qad.mps.evolve.changes import CHANGES, FINEST, Label, adjoint_of, filled, of_operator
-from qad.mps.evolve.dual import UNCUT
-from qad.mps.evolve.tebd import LEAST_CUTOFF, Truncation
+from qad.mps.evolve.dual import check_room
+from qad.mps.evolve.tebd import LEAST_CUTOFF
 from qad.mps.operators.mpo import MPO
 from qad.mps.thermal.chains import chain_of, daggered, element_of, joined, purification, split, times, wide
 from qad.mps.thermal.products import summed
@@ -50,7 +50,7 @@ FIRST_OF_MEANS = (
 
 @dataclass(frozen=True)
 class Cooling:
-    """How a thermal state is made, and its tensors differentiated (as a `qad.mps.evolve.dual.Course`).
+    """How a thermal state is made, and its tensors differentiated (see `Cooled`).
 
     Attributes
     ----------
@@ -69,24 +69,30 @@ class Cooling:
     conserved: Quantities | None = None
     reach: float = REACH
 
-    def run(
-        self, A: Sequence[np.ndarray], start: Sequence[Any] = ()
-    ) -> tuple[list[np.ndarray], float, float, float, float]:
-        """The purification, the logarithm of the norm of X, what was cut off, nothing, and what its bonds lack."""
-        done = Squares(self, A)
-        tensors, lacked = joined(done.roots[-1]), 0.0
-        if done.discarded <= UNCUT:
-            tensors, lacked = filled(tensors, done.changed, Truncation(self.bond, self.cutoff, self.reach))
-        return tensors, done.log_norm, done.discarded, 0.0, lacked
+    def run(self, A: Sequence[np.ndarray], start: Sequence[Any] = ()) -> Cooled:
+        """The purification."""
+        return Cooled(self, A)
 
-    def slopes(
-        self, A: Sequence[np.ndarray], start: Sequence[Any], final: Sequence[np.ndarray], slopes: Sequence[np.ndarray],
-        by_norm: float,
-    ) -> tuple[list[np.ndarray], list[Any]]:  # fmt: skip
+
+class Cooled:
+    """A purification and its derivative (as a `qad.mps.evolve.adjoint.Done`)."""
+
+    missed: float = 0.0
+
+    def __init__(self, cooling: Cooling, A: Sequence[np.ndarray]):
+        self.squares: Squares = Squares(cooling, A)
+        self.final, self.lacked = joined(self.squares.roots[-1]), 0.0
+        self.reach: float = cooling.reach
+        self.gained: float = self.squares.log_norm
+        self.lost: float = self.squares.discarded
+        if self.lost <= UNCUT:
+            self.final, self.lacked = filled(self.final, self.squares.changed, cooling.bond, cooling.reach)
+
+    def slopes(self, slopes: list[Any], by_norm: np.ndarray) -> tuple[list[Any], list[Any]]:
         """Gradients by the tensors of A, from those by the tensors of the purification."""
-        done = Squares(self, A)
-        adjoint, size = adjoint_of(final, slopes, by_norm, FINE)
-        return done.slopes(split(adjoint, done.legs), size), []
+        check_room(self.lacked, self.reach)
+        adjoint, size = adjoint_of(self.final, slopes, float(by_norm.real), FINE)
+        return self.squares.slopes(split(adjoint, self.squares.legs), size), []
 
 
 class Squares:

@@ -21,7 +21,7 @@ from qad.mps.chain.state import MPS
 from qad.mps.charges.quantities import conserved_by
 from qad.mps.charges.spelling import conserve_for
 from qad.mps.energy.hamiltonian import check_hermitian
-from qad.mps.evolve.dual import coursed
+from qad.mps.evolve.adjoint import evolved
 from qad.mps.evolve.evolution import check_unstacked, real_time
 from qad.mps.evolve.tebd import cutoff_for
 from qad.mps.operators.mpo import MPO
@@ -87,7 +87,7 @@ class ThermalState:
                 "or log_partition, or leave out conserve"
             )
         arrays, where = flatten((list(self.exponent), []))
-        *tensors, _, lost, _, _ = coursed(*arrays, course=self.cooling, where=where)
+        *tensors, _, lost, _ = evolved(*arrays, plan=self.cooling, where=where)
         return MPS(tensors), float(value_of(lost))
 
     @property

@@ -113,14 +113,13 @@ def test_second_derivatives_where_bonds_hold_every_state(imaginary):
 def test_states_are_stored_at_distances_that_fit_into_memory(monkeypatch):
     """None is found by a step back, which would divide by what a step forward has just made; some are made again."""
     kept = []
-    run = adjoint.EvolutionMethod.run
+    run = adjoint.Reverse.__init__
 
-    def noted(self, *args, **how):
-        found = run(self, *args, **how)
-        kept.append(len(found[-1].stored))
-        return found
+    def noted(self, *args):
+        run(self, *args)
+        kept.append(len(self.stored))
 
-    monkeypatch.setattr(adjoint.EvolutionMethod, "run", noted)
+    monkeypatch.setattr(adjoint.Reverse, "__init__", noted)
     for method, rounds in (("tebd", 5), ("tdvp", 4), ("tdvp2", 4)):
         with monkeypatch.context() as patch:
             whole = qad.grad(loss)(P, 0.6, FULL, method, 4, bond=3, reach=1.0)
@@ -135,13 +134,11 @@ def test_states_are_stored_at_distances_that_fit_into_memory(monkeypatch):
 
 def test_a_state_that_is_found_again_is_the_state_that_was(monkeypatch):
     """A step that ends elsewhere the second time is an error, not a derivative."""
-    step, seen = adjoint.EvolutionMethod.step, []
+    step = adjoint.EvolutionMethod.step
 
-    def wrong(self, made, tensors, k, truncation=None):
-        seen.append(k)
-        out, more = step(self, made, tensors, k, truncation)
-        if seen.count(k) > 1:
-            out[0] = out[0][:, ::-1]
+    def wrong(self, made, tensors, k):
+        out, more = step(self, made, tensors, k)
+        out[0] = out[0][:, ::-1]
         return out, more
 
     monkeypatch.setattr(adjoint.EvolutionMethod, "step", wrong)
@@ -166,7 +163,7 @@ def test_kept_schmidt_values_may_coincide_and_others_not():
         final = qad.linalg.expm(-0.3j * field(p).to_dense()) @ pairs.to_dense().reshape(-1)
         return qad.abs2(FULL.to_dense().reshape(-1).conj() @ final)
 
-    with pytest.raises(ArgumentError, match="several equal Schmidt values"):
+    with pytest.raises(ArgumentError, match="Schmidt values that are equal|several equal Schmidt values"):
         qad.grad(spin)(0.7)
     np.testing.assert_allclose(qad.grad(fidelity)(0.7), qad.grad(dense)(0.7), atol=1e-10)
 
