@@ -126,7 +126,10 @@ LOSSES = {  # name of the primitive: a function of two numbers, and the same by 
         lambda t: np.sum(circuit(t).mps().expectation(["ZZI", "XYZ", "IXX"]) ** 2),
         lambda t: np.sum(circuit(t).expectation(["ZZI", "XYZ", "IXX"]) ** 2),
     ),
-    "evolved": (spins, phases),
+    "evolved": (
+        lambda t: spins(t) + np.sum(thermal(t).state.to_dense() ** 4),
+        lambda t: phases(t) + np.sum(weights(t)[0] ** 2) / np.sum(weights(t)[0]) ** 2,
+    ),
     "cut": (
         lambda t: qad.abs2(qad.mps.overlap(OTHER, MPS(centred_by_cuts(scaled(t).tensors)))),
         lambda t: qad.abs2(np.vdot(OTHER.to_dense(), scaled(t).to_dense())),
@@ -134,10 +137,6 @@ LOSSES = {  # name of the primitive: a function of two numbers, and the same by 
     "measured_in": (
         lambda t: thermal(t).log_partition + 2 * thermal(t).expectation(FIRST_PAIR),
         lambda t: np.log(np.sum(weights(t)[0])) + 2 * mean_of_weights(t),
-    ),
-    "coursed": (
-        lambda t: np.sum(thermal(t).state.to_dense() ** 4),
-        lambda t: np.sum(weights(t)[0] ** 2) / np.sum(weights(t)[0]) ** 2,
     ),
     "exponentiated": (exponential_of_a_pair, exponential_of_its_matrix),
     "guessed": (by_known_rows, lambda t: np.sum(qad.abs2(of_rank_two(t) @ np.arange(4.0)))),
@@ -149,12 +148,10 @@ FIRST_ONLY = {
     "cut",
     "guessed",
     "measured_in",
-    "coursed",
 }  # which refuse higher derivatives
 NOT_FROZEN = {
     "evolved",
     "measured_in",
-    "coursed",
 }  # where it cuts is decided by numbers, so that every other number is recorded anew
 ROWS = np.array([[0.6, 0.8j, 0.0, 0.0], [0.0, 0.0, -0.8, 0.6]])
 T, V = np.array([0.7, 0.4]), np.array([0.3, -1.1])

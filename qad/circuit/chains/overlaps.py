@@ -8,7 +8,8 @@ import numpy as np
 
 from qad.circuit.chains.charges import density_of, slopes_of
 from qad.circuit.gates.table import pauli_matrix
-from qad.mps.chain.densities import edges, passed_left, passed_right
+from qad.mps.chain.densities import passed_left, passed_right
+from qad.mps.chain.edges import edges
 from qad.mps.kernels.dense import opened_left, past_left, past_right
 
 if TYPE_CHECKING:

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import like, stack_of
+from qad.extend import stack_of
+from qad.mps.chain.edges import edges
 from qad.mps.charges.axes import in_basis
-from qad.symmetric.blocks.layout import layout
+from qad.mps.kernels.dense import past_left, past_right
 from qad.symmetric.generic import join, numbers, permuted
-from qad.symmetric.tensor import SymTensor, bare
+from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.symmetric.legs import Leg
     from qad.typing import Array
 
     Sides = tuple[list[Any], list[Any], list[Any]]
@@ -28,24 +28,10 @@ if TYPE_CHECKING:
 __all__ = ["environments", "passed_left", "passed_right", "reduced", "site_density"]
 
 
-def edges(tensors: Sequence[Any], operator: Sequence[Any] = ()) -> tuple[Any, Any]:
-    """The environments beyond both ends of an open chain, legs (bra, ket), or (bra, operator, ket)."""
-    first, last = tensors[0], tensors[-1]
-    if type(first) is not SymTensor:
-        one = like(*tensors).ones((1, 1, 1) if operator else (1, 1))
-        return one, one
-    channels = [operator[0].legs[0], operator[-1].legs[1]] if operator else []
-    return edge(first, first.legs[0], channels[:1]), edge(last, last.legs[2], channels[1:])
-
-
-def edge(tensor: SymTensor, leg: Leg, channel: Sequence[Leg]) -> SymTensor:
-    """The environment beyond the outer leg of a site tensor, and that of an operator."""
-    where = layout((leg, *[x.conj() for x in channel], leg.conj()), 1, leg.symmetry.neutral, leg.symmetry)
-    return bare(where, like(tensor.data).ones(1, tensor.data.real.dtype))
-
-
 def passed_left(environment: Any, ket: Any, bra: Any, w: Any = None) -> Any:
     """A left environment past one more site, and past that of an operator."""
+    if type(ket) is not SymTensor:
+        return past_left(environment, ket, bra, w)
     if w is None:
         return join(bra.conj(), join(environment, ket), ((0, 1), (0, 1)))
     half = join(join(environment, ket), w, ((1, 2), (0, 3)))  # bra b v s'
@@ -54,6 +40,8 @@ def passed_left(environment: Any, ket: Any, bra: Any, w: Any = None) -> Any:
 
 def passed_right(environment: Any, ket: Any, bra: Any, w: Any = None) -> Any:
     """A right environment past one more site, and past that of an operator."""
+    if type(ket) is not SymTensor:
+        return past_right(environment, ket, bra, w)
     if w is None:
         return join(bra.conj(), join(ket, environment, ((2,), (1,))), ((1, 2), (1, 2)))
     half = join(join(ket, environment, ((2,), (2,))), w, ((1, 3), (3, 1)))  # a bra u s'

@@ -21,7 +21,8 @@ from qad.core.errors import ArgumentError
 from qad.core.trees import flatten, unflatten
 from qad.extend import Tensor, any_traced, defvjp, primitive, value_of, vjp
 from qad.extend.recording import directions
-from qad.mps.chain.densities import edges, passed_right
+from qad.mps.chain.densities import passed_right
+from qad.mps.chain.edges import edges
 from qad.mps.chain.gauge import check_gauge, largest
 from qad.mps.evolve.cut import FIRST, RecordedTruncation, size_of
 from qad.mps.evolve.tdvp import TIGHTEST
@@ -115,7 +116,7 @@ class EvolutionMethod:
     def run(self, made: Sequence[Any], start: Sequence[Any]) -> Done:
         """All steps."""
         done = None if self.adjoint is None else self.adjoint(self, made, start)
-        return Reverse(self, made, start) if done is None or done.lost > UNCUT else done
+        return AdjointSweep(self, made, start) if done is None or done.lost > UNCUT else done
 
     def misses(self, made: Sequence[Any], start: Sequence[Any]) -> bool:
         """Whether bonds lack directions that a change may fill in the first step: derivatives would be refused."""
@@ -189,7 +190,7 @@ def _evolved_vjp(needed, g, ans, *arrays, plan, where, kept=None):
 defvjp(evolved, shared=_evolved_vjp)
 
 
-class Reverse:
+class AdjointSweep:
     """An evolution, of which every step is made again for the derivative; and the states that this needs."""
 
     def __init__(self, plan: EvolutionMethod, made: Sequence[Any], start: Sequence[Any]):

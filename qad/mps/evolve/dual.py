@@ -23,7 +23,8 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import vjp
-from qad.mps.chain.densities import edges, passed_left
+from qad.mps.chain.densities import passed_left
+from qad.mps.chain.edges import edges
 from qad.mps.energy.hamiltonian import touching
 from qad.mps.evolve.adjoint import MEMORY, UNCUT
 from qad.mps.evolve.changes import FINEST, LABELS, Label, adjoint_of, filled, of_neighbours, of_operator, portion
@@ -31,9 +32,7 @@ from qad.mps.evolve.enrich import Reach
 from qad.mps.evolve.quadrature import lobatto, points_for
 from qad.mps.evolve.room import Sweep
 from qad.mps.evolve.tebd import Truncation
-from qad.mps.kernels.dense import past_left
 from qad.symmetric.generic import aligned_numbers, dense, norm, numbers, with_numbers
-from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -147,13 +146,8 @@ def element(bra: Sequence[Any], H: Sequence[Any] | None, ket: Sequence[Any]) -> 
     """``<bra|H|ket>``, or the overlap."""
     env = edges(ket, H or ())[0]
     for site, tensor in enumerate(ket):
-        env = past(env, tensor, bra[site], None if H is None else H[site])
+        env = passed_left(env, tensor, bra[site], None if H is None else H[site])
     return numbers(env).sum() + 0j
-
-
-def past(env: Any, ket: Any, bra: Any, w: Any) -> Any:
-    """A left environment past one more site."""
-    return passed_left(env, ket, bra, w) if type(ket) is SymTensor else past_left(env, ket, bra, w)
 
 
 def between(bra: Sequence[Any], ket: Sequence[Any], *H: Any) -> Array:

@@ -9,16 +9,15 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import like, value_of
 from qad.linalg.truncation.rule import nonzero
-from qad.mps.chain.densities import edges, passed_left, passed_right
+from qad.mps.chain.densities import passed_left, passed_right
+from qad.mps.chain.edges import edges
 from qad.mps.evolve.centre import exponential
 from qad.mps.evolve.cut import orthonormal_columns, orthonormal_rows
 from qad.mps.evolve.room import Sweep
 from qad.mps.evolve.suzuki import rounds
 from qad.mps.evolve.tdvp import TIGHTEST, Tdvp
 from qad.mps.evolve.tebd import gate, swept, terms_for
-from qad.mps.kernels.dense import past_left, past_right
 from qad.symmetric.generic import as_map, norm, plain
-from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -183,9 +182,9 @@ class RecordedTdvp(Tdvp):
     def passed(self, site: int, to_right: bool) -> None:
         tensor, w = self.tensors[site], self.H[site]
         if to_right:
-            self.left[site + 1] = past(self.left[site], tensor, w, to_right)
+            self.left[site + 1] = passed_left(self.left[site], tensor, tensor, w)
         else:
-            self.right[site - 1] = past(self.right[site], tensor, w, to_right)
+            self.right[site - 1] = passed_right(self.right[site], tensor, tensor, w)
 
     def rows(self, tensor: Any) -> tuple[Any, Any]:
         isometry, bond = orthonormal_rows(tensor)
@@ -196,13 +195,6 @@ class RecordedTdvp(Tdvp):
         bond, isometry = orthonormal_columns(tensor)
         check_full(bond)
         return bond, isometry
-
-
-def past(environment: Any, tensor: Any, w: Any, to_right: bool) -> Any:
-    """An environment past a site, plain or recorded."""
-    if type(tensor) is SymTensor:
-        return (passed_left if to_right else passed_right)(environment, tensor, tensor, w)
-    return (past_left if to_right else past_right)(environment, tensor, operator=w)
 
 
 def check_full(bond: Any) -> None:

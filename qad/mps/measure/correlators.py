@@ -15,9 +15,11 @@ from qad.extend import like
 from qad.mps.chain.densities import passed_left, passed_right, site_density
 from qad.mps.charges.quantities import standing
 from qad.mps.charges.site_parts import applied, parts_of, strung
+from qad.mps.kernels.dense import past_left
 from qad.mps.measure.measures import check_state, local_expectations, orders_of, per_site, sides_of
 from qad.mps.measure.multipoint import multipoint
 from qad.symmetric.generic import dense, direct_sum, join, numbers, permuted, stacked
+from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
     from qad.mps.chain.state import MPS
@@ -169,7 +171,8 @@ def structure_factor(
 
 def pair_of(psi: Any, one: Any, other: Any, string: Any, sites: Kinds) -> OperatorPair:
     """The matrices of a correlation, with the strings that fermions or the caller ask for."""
-    ones, others = per_site(psi, one, sites), per_site(psi, other, sites)
+    ones = per_site(psi, one, sites)
+    others = ones if other is one else per_site(psi, other, sites)
     found = [isinstance(x, str) and all(x in kind.fermionic for kind in standing(psi, sites)) for x in (one, other)]
     if string is not None:
         return OperatorPair(ones, others, (ones, others), per_site(psi, string, sites))
@@ -187,23 +190,24 @@ def pair_of(psi: Any, one: Any, other: Any, string: Any, sites: Kinds) -> Operat
 
 
 def swept(psi: MPS, pair: OperatorPair) -> Array:
-    """The table of a correlation, in one sweep."""
-    (lefts, tensors, rights), frames, upper, lower = sides_of(psi), orders_of(psi), [], []
-    fronts: tuple[Front, Front] = {}, {}  # of both operators, where they have begun
+    """The table of a correlation, in one sweep; that of an operator with itself is symmetric."""
+    (lefts, tensors, rights), frames, rows = sides_of(psi), orders_of(psi), ([], [])
+    alike = pair.openings[0] is pair.openings[1]
+    ways = [({}, pair.openings[0], pair.others), ({}, pair.openings[1], pair.ones)][: 1 if alike else 2]
     for j, tensor in enumerate(tensors):
         density = site_density(lefts[j], tensor, rights[j + 1], None if frames is None else frames[j])
         norm2, none = density.trace(), like(density).zeros
         here = (density * (pair.ones[j] @ pair.others[j]).T).sum() / norm2
         ket = tensor if pair.between is None else strung(pair.between[j], j, tensor, psi.conserved)
-        ahead = []
-        for front, opening, closing in zip(fronts, pair.openings, (pair.others, pair.ones), strict=True):
+        for row, (front, opening, closing) in zip(rows, ways, strict=False):
             ends = parts_of(closing[j], j, psi.conserved) if front else {}
-            ahead.append(met(front, ends, tensor, rights[j + 1], none(j, density.dtype)) / norm2)
+            ahead = met(front, ends, tensor, rights[j + 1], none(j, density.dtype)) / norm2
             go_on(front, ket, tensor)
             begin(front, parts_of(opening[j], j, psi.conserved), lefts[j], tensor, j)
-        upper.append(np.concatenate([ahead[0], here[None], none(len(psi) - j - 1, density.dtype)]))
-        lower.append(np.concatenate([ahead[1], none(len(psi) - j, density.dtype)]))
-    return np.stack(upper, axis=1) + np.stack(lower, axis=0)
+            own = here if row is rows[0] else 0.0 * here
+            row.append(np.concatenate([ahead, own[None], none(len(psi) - j - 1, density.dtype)]))
+    upper = np.stack(rows[0], axis=1)
+    return upper + (np.triu(upper, 1).T if alike else np.stack(rows[1]))
 
 
 def begin(front: Front, parts: dict[Charge, Any], left: Any, tensor: Any, site: int) -> None:
@@ -218,6 +222,9 @@ def begin(front: Front, parts: dict[Charge, Any], left: Any, tensor: Any, site: 
 def go_on(front: Front, ket: Any, bra: Any) -> None:
     """Carry all environments past a site."""
     for charge, (sites, stack) in front.items():
+        if type(ket) is not SymTensor:
+            front[charge] = sites, past_left(stack, ket, bra)
+            continue
         passed = join(bra.conj(), join(stack, ket), ((0, 1), (1, 2)))  # bra, number, ket
         front[charge] = sites, permuted(passed, 1, 0, 2)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qad.mps.evolve.evolution import cutoff_of, run_of
+from qad.mps.evolve.courses import cutoff_of, run_of
 from qad.mps.evolve.room import room_for
 from qad.mps.evolve.start import centred
 from qad.mps.measure.observables import energy

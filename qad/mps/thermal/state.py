@@ -22,7 +22,8 @@ from qad.mps.charges.quantities import conserved_by
 from qad.mps.charges.spelling import conserve_for
 from qad.mps.energy.hamiltonian import check_hermitian
 from qad.mps.evolve.adjoint import evolved
-from qad.mps.evolve.evolution import check_unstacked, real_time
+from qad.mps.evolve.courses import check_unstacked
+from qad.mps.evolve.evolution import real_time
 from qad.mps.evolve.tebd import cutoff_for
 from qad.mps.operators.mpo import MPO
 from qad.mps.thermal.cooling import Cooling, Squares, measured_in

@@ -113,13 +113,13 @@ def test_second_derivatives_where_bonds_hold_every_state(imaginary):
 def test_states_are_stored_at_distances_that_fit_into_memory(monkeypatch):
     """None is found by a step back, which would divide by what a step forward has just made; some are made again."""
     kept = []
-    run = adjoint.Reverse.__init__
+    run = adjoint.AdjointSweep.__init__
 
     def noted(self, *args):
         run(self, *args)
         kept.append(len(self.stored))
 
-    monkeypatch.setattr(adjoint.Reverse, "__init__", noted)
+    monkeypatch.setattr(adjoint.AdjointSweep, "__init__", noted)
     for method, rounds in (("tebd", 5), ("tdvp", 4), ("tdvp2", 4)):
         with monkeypatch.context() as patch:
             whole = qad.grad(loss)(P, 0.6, FULL, method, 4, bond=3, reach=1.0)

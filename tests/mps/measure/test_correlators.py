@@ -78,8 +78,9 @@ def passed(monkeypatch):
     return counts
 
 
+@pytest.mark.parametrize("one, operators", [("Sz", 1), ("Z", 2)])
 @pytest.mark.parametrize("conserve", [None, "Sz"])
-def test_pairs_go_in_one_sweep(monkeypatch, conserve):
+def test_pairs_go_in_one_sweep(monkeypatch, conserve, one, operators):
     """Every environment passes the sites behind it once, all of one operator in one call."""
     n, counts, go_on = 9, [], correlators.go_on
 
@@ -88,9 +89,9 @@ def test_pairs_go_in_one_sweep(monkeypatch, conserve):
         go_on(front, *args)
 
     monkeypatch.setattr(correlators, "go_on", counting)
-    correlations(MPS.random(n, 3, conserve=conserve, sector=conserve and 1), "Sz", "Sz")
-    assert sum(counts) == n * (n - 1)
-    assert len(counts) == 2 * n
+    correlations(MPS.random(n, 3, conserve=conserve, sector=conserve and 1), one, "Sz")
+    assert sum(counts) == operators * n * (n - 1) // 2
+    assert len(counts) == operators * n
 
 
 def test_products_share_their_beginnings(passed):
