@@ -52,7 +52,7 @@ ROOMS = (  # of core, each of which imports only those before it
     "foreign",
     "buffers",
     "fast",
-    "looking",
+    "debug",
     "transforms",
 )
 PATCHES = {  # the files that change what another one has made, and what it is

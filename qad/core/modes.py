@@ -1,4 +1,4 @@
-"""What may stand above levels: `no_grad`, and observers (`qad.core.looking`)."""
+"""What may stand above levels: `no_grad`, and observers (`qad.core.debug`)."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import qad
-from qad.core.looking.observer import plain_roads
+from qad.core.debug.observer import plain_roads
 
 UP, ZERO = np.array(1j), np.array(0j)
 X, V = np.zeros(2), np.array([1.0, -2.0])

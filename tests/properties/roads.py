@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 
 import qad
-from qad.core.looking.observer import plain_roads
+from qad.core.debug.observer import plain_roads
 from qad.core.tape.node import LEAF, PICK, given
 from qad.core.tape.tensor import Tensor, value_of
 from qad.core.trees import flatten, tree_map

@@ -18,8 +18,8 @@ import numpy as np
 import pytest
 
 import qad
+from qad.core.debug.observer import plain_roads
 from qad.core.fast import recorders, sweep
-from qad.core.looking.observer import plain_roads
 from qad.core.tape.levels import mode
 from qad.core.trees import tree_map
 from qad.core.vmap import rules as batching

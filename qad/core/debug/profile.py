@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Self
 
-from qad.core.looking.observer import Observer, wrap_rules
+from qad.core.debug.observer import Observer, wrap_rules
 from qad.core.tape.tensor import Tensor, value_of
 
 if TYPE_CHECKING:

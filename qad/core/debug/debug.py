@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from qad.core.debug.observer import Observer, users_line, wrap_rules
 from qad.core.errors import NotFiniteError
-from qad.core.looking.observer import Observer, users_line, wrap_rules
 from qad.core.tape.cotangents import Lazy
 from qad.core.tape.tensor import Tensor
 from qad.core.vmap.batched import stack_of

@@ -1,0 +1,1 @@
+"""Observers of recorded operations: `qad.debug` and `qad.profile`."""

@@ -1,1 +1,0 @@
-"""Looking on while operations are recorded: `qad.debug` and `qad.profile`."""
