@@ -116,7 +116,6 @@ def test_solved_models(tensor, exact, chi, error):
     assert partition_function(tensor, chi) == pytest.approx(exact, abs=error)
 
 
-@pytest.mark.slow
 def test_dimers_of_two_weights():
     """Half of all dimers lie flat where weights are equal, and ln Z rises by their share."""
     slope = qad.grad(lambda x: partition_function(classical.dimers(x, 1.0), chi=12, tol=1e-9))(1.0)
