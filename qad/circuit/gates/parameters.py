@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.circuit.gates.entries import together
+from qad.circuit.gates.angles_by_index import together
 from qad.core.errors import ShapeError
 from qad.extend import like
 

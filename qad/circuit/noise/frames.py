@@ -102,7 +102,7 @@ class FrameStep(NamedTuple):
     """A step on the way of the strings, and the first of the entries that it makes.
 
     `name` is "gate" for a gate's entries, "jump" for what was taken at the site before, "pass" where strings go past a
-    gate, "settle" where they are applied to a qubit, and "string" or "unitary" for what is taken at a site.
+    gate, "apply" where they are applied to a qubit, and "string" or "unitary" for what is taken at a site.
     """
 
     name: str
@@ -152,25 +152,25 @@ class Stretch(NamedTuple):
                     waiting.times(op.targets, kraus[site].letters[choices[:, site]])
             elif name == "pass":
                 waiting.go_past(op)
-            elif name == "settle":
+            elif name == "apply":
                 out["real"][:, here] = waiting.taken(op.targets[0])
             elif name == "jump":
                 out["complex"][:, here] = jumps
             elif name == "unitary":
-                moved, signs = (table[waiting.met(op)] for table in conjugations("matrix", len(op.targets)))
-                out["complex"][:, here] = np.take_along_axis(kraus[site].entries[choices[:, site]], moved, 1) * signs
+                places, signs = (table[waiting.met(op)] for table in conjugations("matrix", len(op.targets)))
+                out["complex"][:, here] = np.take_along_axis(kraus[site].entries[choices[:, site]], places, 1) * signs
             else:
                 of = vectors[op.source][op.start :][: op.count] if op.constant is None else op.constant
                 met = np.zeros(count, np.intp) if op.controls else waiting.met(op)
                 key = "complex" if np.iscomplexobj(of) else "real", op.kind, len(op.targets)
                 gates.setdefault(key, []).append((of, met, start))
         for (source, kind, qubits), found in gates.items():
-            moved, signs = conjugations(kind, qubits)
+            places, signs = conjugations(kind, qubits)
             of, met, starts = (np.array(part) for part in zip(*found, strict=True))
-            columns = starts[:, None] + np.arange(moved.shape[1])
+            columns = starts[:, None] + np.arange(places.shape[1])
             out[source][:, columns] = of
             gate, group = np.nonzero(met)  # where a string is met
-            out[source][group[:, None], columns[gate]] = (of[:, moved] * signs)[gate, met[gate, group]]
+            out[source][group[:, None], columns[gate]] = (of[:, places] * signs)[gate, met[gate, group]]
         return out["real"][None], out["complex"][None]
 
 
@@ -202,10 +202,10 @@ class StretchBuilder:
         self.filled[op.source] += op.count
         self.moves.append(FrameStep(name, op if of is None else of, start, site))
 
-    def settle(self, qubits: Iterable[int]) -> None:
+    def apply_waiting(self, qubits: Iterable[int]) -> None:
         """Apply the strings that wait on some qubits."""
         for q in sorted(self.waiting.intersection(qubits)):
-            self.put("settle", matrix_on((q,), "real"))
+            self.put("apply", matrix_on((q,), "real"))
             self.waiting.discard(q)
 
     def gate(self, op: Instruction) -> None:
@@ -219,7 +219,7 @@ class StretchBuilder:
             self.instructions.append(op)
             return
         if op.controls or op.kind == "swap":
-            self.settle(qubits)
+            self.apply_waiting(qubits)
         if op.source != "constant":
             self.put("gate", op)
         elif op.count and self.waiting.intersection(qubits):
@@ -242,6 +242,6 @@ class StretchBuilder:
 
     def stretch(self, site: int = -1) -> Stretch:
         """What was added, with the site at its end."""
-        self.settle(range(self.n))
+        self.apply_waiting(range(self.n))
         program = CircuitProgram(self.n, 1, tuple(self.instructions), None, None, (), (), True)
         return Stretch(*self.condition, program, tuple(self.moves), tuple(self.errors), site)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from qad.circuit.program.circuit import Circuit
     from qad.typing import Array, ArrayLike, Function
 
-HELD = 2**22  # amplitudes of derivatives in memory at once, or one derivative
+AT_ONCE = 2**22  # amplitudes of derivatives in memory at once, or one derivative
 
 
 def geometric_tensor(
@@ -71,7 +71,7 @@ def geometric_tensor(
 
 def gram(state: Function, theta: np.ndarray, pullback: Function, block: np.ndarray, size: int) -> np.ndarray:
     """The products ``<d_i psi|d_j psi>`` for the parameters of a block, of states of this size."""
-    step = max(1, HELD // size)
+    step = max(1, AT_ONCE // size)
     if len(block) <= step:
         rows = derivatives(state, theta, block).reshape(len(block), -1)
         return rows.conj() @ rows.T

@@ -93,9 +93,9 @@ def turn(circuit: Builder, angle: float) -> None:
 
 def modified(call: Call, size: int, defined: Mapping[str, Definition]) -> Builder:
     """The circuit, on `size` qubits of its own, of a gate with its modifiers."""
-    modifiers, held = list(reversed(call.modifiers)), call.controls
-    part = empty(max(1, size - held))
-    if call.token.text == "gphase" and held:  # a phase where the first control is met
+    modifiers, controls = list(reversed(call.modifiers)), call.controls
+    part = empty(max(1, size - controls))
+    if call.token.text == "gphase" and controls:  # a phase where the first control is met
         first = next(i for i, (kind, _) in enumerate(modifiers) if "ctrl" in kind)
         kind, number = modifiers[first]
         modifiers[first] = kind, number - 1

@@ -86,7 +86,7 @@ def test_what_stops_a_string(last, through):
     c.gate(last, *[0.4] * gate.params, *range(gate.qubits)).channel(flip(0.5), 2)
     (stretch,) = stretches_of(plan_of(3, c._size, tuple(c.operations)), ("string", "string"))
     moves = [move.name for move in stretch.moves]
-    assert moves.index("string") < (moves.index("pass") if through else moves.index("settle"))
+    assert moves.index("string") < (moves.index("pass") if through else moves.index("apply"))
     assert ("pass" in moves) == through
 
 

@@ -31,7 +31,7 @@ def test_the_metric_in_shared_parameters():
 def test_the_metric_by_sweeps_where_derivatives_are_large(monkeypatch):
     theta = normal(9)
     kept = qad.circuit.geometric_tensor(ansatz)(theta)
-    monkeypatch.setattr(geometry, "HELD", 2 * 8)  # two derivatives at once
+    monkeypatch.setattr(geometry, "AT_ONCE", 2 * 8)  # two derivatives at once
     np.testing.assert_allclose(qad.circuit.geometric_tensor(ansatz)(theta), kept, atol=1e-13)
     blocks = [[0, 3, 4], [5]]
     found = qad.circuit.geometric_tensor(ansatz, blocks)(theta)

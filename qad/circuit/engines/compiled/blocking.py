@@ -149,29 +149,29 @@ def choose(gates: list[Gate], n: int, bits: int, run: int) -> tuple[Collection[i
     if bits == n:
         return list(range(n)), gates, []
     local, chosen, waiting = set(range(run)), [], []
-    held, fixed = set(), set()  # bits that waiting gates change, and those that they read
+    changed, read = set(), set()  # bits that waiting gates change, and those that they read
     for i, gate in enumerate(gates):
-        if len(held) == n:
+        if len(changed) == n:
             waiting += gates[i:]
             break
-        free = not (gate.moves & held or gate.keeps & held or gate.moves & fixed)
+        free = not (gate.moves & changed or gate.keeps & changed or gate.moves & read)
         if free and len(local | gate.moves) <= bits:
             local |= gate.moves
             chosen.append(gate)
         else:
-            held |= gate.moves
-            fixed |= gate.keeps
+            changed |= gate.moves
+            read |= gate.keeps
             waiting.append(gate)
     return local, chosen, waiting
 
 
 def grouped(gates: list[Gate]) -> list[list[Gate]]:
     """Lists of gates, each for one instruction: a single gate, diagonal ones, or affine ones; equivalent in order."""
-    groups, moved = [], {}  # moved: the group that last changed a bit
+    groups, changed_by = [], {}  # changed_by: the group that last changed a bit
     last = -1  # the last group of diagonal gates
     for gate in gates:
         if gate.diagonal:
-            if last > max((moved.get(b, -1) for b in gate.keeps), default=-1):
+            if last > max((changed_by.get(b, -1) for b in gate.keeps), default=-1):
                 groups[last].append(gate)
                 continue
             last = len(groups)
@@ -180,5 +180,5 @@ def grouped(gates: list[Gate]) -> list[list[Gate]]:
         else:
             groups.append([gate])
         for b in gate.moves:
-            moved[b] = len(groups) - 1
+            changed_by[b] = len(groups) - 1
     return groups

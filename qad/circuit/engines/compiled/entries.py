@@ -34,8 +34,7 @@ def entries_of(
     constant, r, c = len(constants), real.shape[2], complex_.shape[2]
     vr = np.empty((batch, constant + r + c), REAL_OF[dtype])
     vi = np.zeros_like(vr)
-    held = 0.0 if component else constants
-    vr[:, :constant], vi[:, :constant] = np.real(held), np.imag(held)
+    vr[:, :constant], vi[:, :constant] = (0.0, 0.0) if component else (constants.real, constants.imag)
     real, complex_ = real[component], complex_[component]
     vr[:, constant : constant + r] = real
     vr[:, constant + r :], vi[:, constant + r :] = complex_.real, complex_.imag
@@ -79,10 +78,10 @@ def angle_tables(program: CircuitProgram) -> list[Bundle]:
             np.concatenate([[0], np.cumsum(counts)]),
         )
         schedule = schedule_of(program)
-        held, rest = schedule.constants, np.concatenate(coefficients or [np.zeros((3, 0), complex)], 1)
-        every = np.concatenate([np.broadcast_to(held, (3, len(held))), rest], 1)
+        fixed, rest = schedule.constants, np.concatenate(coefficients or [np.zeros((3, 0), complex)], 1)
+        every = np.concatenate([np.broadcast_to(fixed, (3, len(fixed))), rest], 1)
         re, im = every.real[:, schedule.order] * schedule.signs[0], every.imag[:, schedule.order] * schedule.signs[1]
-        count = len(held)
+        count = len(fixed)
         program.store["angles"] = [
             Bundle(AngleGates(*gates, x[0, :count].copy(), x[:, count:].copy(), schedule.diagonal, schedule.parity))
             for x in (every, re + 1j * im)

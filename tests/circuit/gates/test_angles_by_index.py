@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import qad
-from qad.circuit.gates import entries, parameters
+from qad.circuit.gates import angles_by_index, parameters
 from qad.circuit.gates.table import BUILT_IN
 from qad.circuit.program import builder
 from qad.circuit.program.sequence import Sequence
@@ -95,14 +95,19 @@ def steps(monkeypatch):
     found = []
 
     def noted(pieces):
-        found.append(entries.together(pieces))
+        found.append(angles_by_index.together(pieces))
         return found[-1]
 
     monkeypatch.setattr(parameters, "together", noted)
     return found
 
 
-CASES = [Case(lambda x: entries.taken(x, places=entries.places_of(x.shape, (((0, 1),), ((1, 0),)))), normal(2, 3))]
+CASES = [
+    Case(
+        lambda x: angles_by_index.taken(x, places=angles_by_index.places_of(x.shape, (((0, 1),), ((1, 0),)))),
+        normal(2, 3),
+    )
+]
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -199,7 +204,7 @@ def test_one_step_of_the_tape():
 
     found = []
     qad.grad(f)(X)
-    assert found[0].node[1] is entries.TAKEN
+    assert found[0].node[1] is angles_by_index.TAKEN
 
 
 def test_nothing_is_recorded_where_nothing_shall_be(steps):
@@ -212,7 +217,7 @@ def test_nothing_is_recorded_where_nothing_shall_be(steps):
 
 
 def test_large_arrays_are_left_alone(steps):
-    x = np.zeros(entries.LARGEST + 1)
+    x = np.zeros(angles_by_index.LARGEST + 1)
     qad.grad(lambda x: qad.Circuit(1).ry(x[3], 0).ry(x[5], 0).expectation("Z"))(x)
     assert steps == [None]
 
