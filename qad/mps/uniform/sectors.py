@@ -51,7 +51,8 @@ class SectorRun(Run):
         self, H: UniformMPO, conserved: Quantities, total: Charge, bar: Progress, maxiter: int, dtype: np.dtype
     ):
         super().__init__(H, bar, maxiter, dtype, counted_from_mean(conserved, total))
-        self.conserved, self.total = conserved, total
+        self.conserved: Quantities = conserved
+        self.total: Charge = total
         self.domains: tuple[float, str] = domains(H, conserved, total)
 
     def ended(self, *given: Any) -> UniformGroundState:

@@ -103,12 +103,13 @@ class Run:
 
     def finished(self, psi: Mixed, dtype: np.dtype) -> tuple[float, UniformMPS, str]:
         """The energy and the state that a search ended with, and a warning where that is a sum of several ones."""
-        state = UniformMPS([t.astype(dtype, copy=False) for t in psi.state()])
+        state = psi.state()
+        kept = UniformMPS([t.astype(dtype, copy=False) for t in state])
         second, first = largest_two(state.tensors)
         if second <= SINGLE * first:
-            return float(energy_density(state, self.h)), state, ""
+            return float(energy_density(state, self.h)), kept, ""
         lefts, rights = isometric_environments(state)
-        return float(energy_of_operator(state, self.h, lefts[0], rights[-1])), state, SEVERAL
+        return float(energy_of_operator(state, self.h, lefts[0], rights[-1])), kept, SEVERAL
 
     def searched(
         self, starts: Sequence[Mixed], bond: int, tol: float, rng: np.random.Generator
