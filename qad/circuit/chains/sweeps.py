@@ -34,7 +34,7 @@ from qad.mps.chain.scales import factor
 from qad.mps.chain.site_tensors import applied
 from qad.mps.charges.make import product_tensors
 from qad.mps.charges.rows import total_of
-from qad.mps.evolve.tebd import Truncation
+from qad.mps.evolve.truncation import Truncation
 from qad.symmetric.tensor import bare
 
 if TYPE_CHECKING:

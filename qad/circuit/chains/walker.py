@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from qad.circuit.program.ir import Instruction
     from qad.mps.charges.quantities import Quantities
-    from qad.mps.evolve.tebd import Truncation
+    from qad.mps.evolve.truncation import Truncation
 
 
 class Walker:

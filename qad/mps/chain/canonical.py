@@ -14,8 +14,8 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, like, stack_of, unrecorded, value_of
 from qad.linalg import norm
+from qad.mps.chain.dropped import check_dropped, dropped_weightless, orders_of
 from qad.mps.chain.gauge import check_open, isometric, zero_weight
-from qad.mps.chain.reached import check_reached, dropped_weightless, orders_of
 from qad.mps.chain.weak_directions import divides_by_little, refuse_weak, too_weak, whole
 from qad.symmetric import generic
 from qad.symmetric.generic import as_map, charges_of, halves_of, join, laid_out, leg_sizes, numbers, scaled
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import TypeAlias
 
-    from qad.mps.chain.reached import Dropped
+    from qad.mps.chain.dropped import Dropped
     from qad.symmetric.groups import Charge
     from qad.typing import Array, Real
 
@@ -35,7 +35,7 @@ ISOMETRIC = 100.0  # times rounding: how far an isometry may be from one
 
 __all__ = [
     "canonical", "isometric_columns", "isometric_rows", "lost_of", "move_left", "move_right", "right_canonical",
-    "schmidt_form", "swept_left", "swept_right", "truncated",
+    "schmidt_form", "swept", "truncated",
 ]  # fmt: skip
 
 
@@ -99,43 +99,30 @@ def move_left(tensors: list[Any], site: int) -> None:
 # -- canonical forms ---------------------------------------------------------------------------------------------------
 
 
-def swept_right(
-    tensors: Sequence[Any], center: int, pair: Callable[[Array], Pair] | None = None, *, checked: bool = True,
-    exact: bool = False,
+def swept(
+    tensors: Sequence[Any], center: int, to_right: bool, pair: Callable[[Array], Pair] | None = None, *,
+    checked: bool = True, exact: bool = False,
 ) -> list[Any]:  # fmt: skip
-    """The tensors with those before `center` made isometries from their right bond, by `pair` or by `directions`.
+    """The tensors with those before `center` made isometries from their right bond, or those behind from their left.
 
-    Where it is `checked`, a derivative is refused that needs what was dropped; where it is to be `exact`, such a bond
-    is not made smaller.
+    That is done by `pair` or by `directions`.  Where it is `checked`, a derivative is refused that needs what was
+    dropped; where it is to be `exact`, such a bond is not made smaller.
     """
     dropped: Dropped = []
     out, exact = list(tensors), exact and is_recorded(tensors)
-    for bond in range(1, center + 1):
-        before = out[bond - 1]
-        how = pair or partial(directions, bond=bond, exact=exact)
-        out[bond - 1], carried = isometric_rows(before, how, exact)
-        dropped += [(bond, *lost) for lost in lost_of(before, 2, leg_sizes(carried, 0)).items()]
-        out[bond] = join(carried, out[bond])
+    side = "" if to_right else " from the right"
+    for bond in range(1, center + 1) if to_right else reversed(range(center + 1, len(out))):
+        here, there = (bond - 1, bond) if to_right else (bond, bond - 1)
+        before, how = out[here], pair or partial(directions, bond=bond, exact=exact, side=side)
+        if to_right:
+            out[here], carried = isometric_rows(before, how, exact)
+            out[there], lost = join(carried, out[there]), lost_of(before, 2, leg_sizes(carried, 0))
+        else:
+            carried, out[here] = isometric_columns(before, how, exact)
+            out[there], lost = join(out[there], carried), lost_of(before, 1, leg_sizes(out[here], 0))
+        dropped += [(bond, *row) for row in lost.items()]
     if checked:
-        check_reached(tensors, dropped)
-    return out
-
-
-def swept_left(
-    tensors: Sequence[Any], center: int, pair: Callable[[Array], Pair] | None = None, *, checked: bool = True,
-    exact: bool = False,
-) -> list[Any]:  # fmt: skip
-    """The tensors with those behind `center` made isometries from their left bond; see `swept_right`."""
-    dropped: Dropped = []
-    out, exact = list(tensors), exact and is_recorded(tensors)
-    for bond in reversed(range(center + 1, len(out))):
-        before = out[bond]
-        how = pair or partial(directions, bond=bond, exact=exact, side=" from the right")
-        carried, out[bond] = isometric_columns(before, how, exact)
-        dropped += [(bond, *lost) for lost in lost_of(before, 1, leg_sizes(out[bond], 0)).items()]
-        out[bond - 1] = join(out[bond - 1], carried)
-    if checked:
-        check_reached(tensors, dropped)
+        check_dropped(tensors, dropped)
     return out
 
 
@@ -161,7 +148,7 @@ def is_recorded(tensors: Sequence[Any]) -> bool:
 def canonical(tensors: Sequence[Any], center: int) -> list[Any]:
     """The tensors in mixed canonical form around `center`; the state and its norm are unchanged."""
     check_open(tensors)
-    return [laid_out(tensor, 2) for tensor in swept_left(swept_right(tensors, center), center)]
+    return [laid_out(tensor, 2) for tensor in swept(swept(tensors, center, True), center, False)]
 
 
 # -- smaller bonds -----------------------------------------------------------------------------------------------------
@@ -176,7 +163,7 @@ def truncated(
     is to be `exact`, only what the last sweep drops of both sides takes no part.
     """
     check_open(tensors)
-    out = swept_left(tensors, 0, checked=checked, exact=exact)
+    out = swept(tensors, 0, False, checked=checked, exact=exact)
     before, errors, weightless, recorded = out[:], [], [], checked and is_recorded(tensors)
     for bond in range(1, len(out)):
         centre = out[bond - 1]
@@ -212,7 +199,7 @@ def check_weightless(before: list[Any], weightless: list[tuple[int, int, int]]) 
     """
     if not weightless:
         return
-    uncut = swept_right([generic.with_numbers(t, value_of(numbers(t))) for t in before], len(before) - 1)
+    uncut = swept([generic.with_numbers(t, value_of(numbers(t))) for t in before], len(before) - 1, True)
     for bond, kept, most in weightless:
         if uncut[bond].shape[0] < most:
             dropped_weightless(bond, kept, most)

@@ -13,9 +13,9 @@ from qad.extend import Tensor, like, stack_of, value_of
 from qad.mps.chain.canonical import truncated
 from qad.mps.chain.chain import as_array
 from qad.mps.chain.checks import check_kind
+from qad.mps.chain.dropped import grams, orders_of, span_ranks
 from qad.mps.chain.gauge import mirrored
 from qad.mps.chain.methods import offered
-from qad.mps.chain.reached import orders_of, side_ranks, span_ranks
 from qad.mps.chain.site_tensors import applied
 from qad.mps.chain.state import MPS
 from qad.mps.charges.quantities import named
@@ -124,7 +124,7 @@ def check_room(psi: State, operator: Array, sites: Sequence[int], after: State, 
     terms = MPO(gate_tensors(value_of(operator), sites, psi.phys)).truncate()[0]
     plain = [value_of(t) for t in psi]
     grown = [*plain[:first], *map(applied, terms, plain[first : last + 1]), *plain[last + 1 :]]
-    sides = side_ranks(grown)[:-1], side_ranks(mirrored(grown))[-2::-1]
+    sides = [[np.linalg.matrix_rank(g[()], hermitian=True) for g in grams(grown, way)] for way in (True, False)]
     second = moving and orders_of((operator, *psi)) > 1  # then all of a bond counts
     fills = [0] * (last - first)  # what a change of the operator may fill of the bonds between its sites
     if type(operator) is Tensor:

@@ -8,7 +8,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import any_traced, stack_of, value_of
-from qad.symmetric.tensor import SymTensor
+from qad.symmetric.generic import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,20 +42,15 @@ def factor(value: Array, log_scale: Any) -> Any:
     return np.exp(log_scale).astype(real) if any_traced(log_scale) else real.type(np.exp(log_scale))
 
 
-def entries_of(tensor: Any) -> Array:
-    """The numbers of a tensor, symmetric or not."""
-    return tensor.data if isinstance(tensor, SymTensor) else tensor
-
-
 def evened(tensors: Sequence[Any]) -> tuple[list[Any], int]:
     """The tensors with entries of about 1, and how many powers of two were taken from all of them together."""
-    exponents = [int(np.frexp(np.abs(stack_of(entries_of(t))).max(initial=0.0))[1]) for t in tensors]
+    exponents = [int(np.frexp(np.abs(stack_of(numbers(t))).max(initial=0.0))[1]) for t in tensors]
     return [ldexp(tensor, -exponent) for tensor, exponent in zip(tensors, exponents, strict=True)], sum(exponents)
 
 
 def ldexp(tensor: Any, exponent: int) -> Any:
     """``tensor * 2**exponent``, in two steps, for the power by itself may leave the range of floating point."""
-    real, half = np.finfo(entries_of(tensor).dtype).dtype.type, exponent // 2
+    real, half = np.finfo(numbers(tensor).dtype).dtype.type, exponent // 2
     return tensor * real(2.0**half) * real(2.0 ** (exponent - half))
 
 
@@ -66,7 +61,7 @@ def cut_in_range(
     try:
         with np.errstate(over="ignore", invalid="ignore"):
             found, error = cut(tensors, max_bond, cutoff)
-            size = np.linalg.norm(stack_of(entries_of(found[-1])).ravel())
+            size = np.linalg.norm(stack_of(numbers(found[-1])).ravel())
         if any_traced(size) or 1 / (largest := np.finfo(size.dtype).max ** 0.25) < size < largest:
             return found, error
     except (np.linalg.LinAlgError, ArgumentError):  # matrices that are not finite, or vanish: or another, again below

@@ -13,8 +13,8 @@ from qad.core.errors import ArgumentError
 from qad.extend import stack_of, unrecorded, value_of
 from qad.linalg import norm as frobenius
 from qad.mps.chain.canonical import isometric_columns, isometric_rows
+from qad.mps.chain.dropped import orders_of
 from qad.mps.chain.gauge import check_open, isometric
-from qad.mps.chain.reached import orders_of
 from qad.mps.chain.weak_directions import whole
 from qad.symmetric.generic import as_map, charges_of, join, leg_sizes, numbers
 
@@ -39,7 +39,7 @@ class SchmidtSector(NamedTuple):
 def sectors_of(psi: MPS) -> list[list[SchmidtSector]]:
     """For every inner bond its sectors, whose singular values are the Schmidt values of the normalised state."""
     found = []
-    for left, right in zip(factors_from_left(psi.tensors), factors_from_right(psi.tensors), strict=True):
+    for left, right in zip(factors_of(psi.tensors, True), factors_of(psi.tensors, False), strict=True):
         where, matrices = as_map(unit(join(left.factor, right.factor)), 1)
         charges = charges_of(where)
         ranks = [min(left.ranks[q], right.ranks[q]) for q in charges]
@@ -62,31 +62,26 @@ class Carried(NamedTuple):
     ranks: dict[Charge, int]
 
 
-def factors_from_left(tensors: Sequence[Any]) -> list[Carried]:
-    """What is carried across every inner bond from the left.
+def factors_of(tensors: Sequence[Any], to_right: bool) -> list[Carried]:
+    """What is carried across every inner bond from the left, or from the right.
 
     In second derivatives what a dead direction of a bond may be filled with counts: there a matrix stays as it is.
     """
     check_open(tensors)
     found, exact = [], orders_of([numbers(t) for t in tensors]) > 1
-    for tensor in tensors[:-1]:
-        centre = join(found[-1].factor, tensor) if found else tensor
+    for tensor in tensors[:-1] if to_right else tensors[:0:-1]:
+        before = found[-1].factor if found else None
         ranks = Ranks(exact)
-        factor = isometric_rows(checked(centre), ranks.pair, exact)[1]
-        found.append(Carried(of_size_one(factor), ranks.of(centre, 2, leg_sizes(factor, 0))))
-    return found
-
-
-def factors_from_right(tensors: Sequence[Any]) -> list[Carried]:
-    """What is carried across every inner bond from the right; see `factors_from_left`."""
-    check_open(tensors)
-    found, exact = [], orders_of([numbers(t) for t in tensors]) > 1
-    for tensor in tensors[:0:-1]:
-        centre = join(tensor, found[-1].factor) if found else tensor
-        ranks = Ranks(exact)
-        factor, isometry = isometric_columns(checked(centre), ranks.pair, exact)
-        found.append(Carried(of_size_one(factor), ranks.of(centre, 1, leg_sizes(isometry, 0))))
-    return found[::-1]
+        if to_right:
+            centre = checked(join(before, tensor) if found else tensor)
+            factor = isometric_rows(centre, ranks.pair, exact)[1]
+            rank = ranks.of(centre, 2, leg_sizes(factor, 0))
+        else:
+            centre = checked(join(tensor, before) if found else tensor)
+            factor, isometry = isometric_columns(centre, ranks.pair, exact)
+            rank = ranks.of(centre, 1, leg_sizes(isometry, 0))
+        found.append(Carried(of_size_one(factor), rank))
+    return found if to_right else found[::-1]
 
 
 class Ranks:

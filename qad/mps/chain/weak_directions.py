@@ -14,7 +14,7 @@ from qad.core.errors import ArgumentError
 from qad.extend import Tensor, like, stack_of, value_of
 from qad.linalg.support import tolerances
 from qad.linalg.truncation.truncation_rank import lost_in_split
-from qad.mps.chain.reached import orders_of
+from qad.mps.chain.dropped import orders_of
 
 if TYPE_CHECKING:
     from qad.typing import Array

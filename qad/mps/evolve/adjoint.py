@@ -24,9 +24,9 @@ from qad.extend.recording import directions
 from qad.mps.chain.densities import passed_right
 from qad.mps.chain.edges import edges
 from qad.mps.chain.gauge import check_gauge, largest
-from qad.mps.evolve.cut import FIRST, RecordedTruncation, size_of
+from qad.mps.evolve.cut import FIRST, size_of
 from qad.mps.evolve.tdvp import TIGHTEST
-from qad.mps.evolve.tebd import Truncation
+from qad.mps.evolve.truncation import Truncation
 from qad.symmetric.blocks.layout import layout
 from qad.symmetric.generic import aligned_numbers, as_map, charges_of, join, laid_out, norm, numbers, with_numbers
 from qad.symmetric.legs import Leg
@@ -89,11 +89,11 @@ class EvolutionMethod:
     kind : GateSteps or TdvpSteps
         All steps, or rounds of them.
     bond, cutoff
-        As of `qad.mps.evolve.tebd.Truncation`.
+        As of `qad.mps.evolve.truncation.Truncation`.
     finer : float
         The cutoff of steps that are made again.
     reach
-        As of `qad.mps.evolve.cut.RecordedTruncation`.
+        As of `qad.mps.evolve.truncation.Truncation`.
     room : callable
         Makes what widens bonds for terms beyond neighbours (`qad.mps.evolve.room`), or None.
     steered, started : bool
@@ -128,7 +128,7 @@ class EvolutionMethod:
 
     def step(self, made: Sequence[Any], tensors: Sequence[Any], k: int) -> tuple[list[Any], Array]:
         """One step, plain or recorded: the tensors, and the logarithm of what the norm gained."""
-        out = self.kind.recorded(made, tensors, RecordedTruncation(self.bond, self.finer, self.reach), k)
+        out = self.kind.recorded(made, tensors, Truncation(self.bond, self.finer, self.reach), k)
         size = size_of(numbers(out[0]))
         out[0] = with_numbers(out[0], numbers(out[0]) / size)
         return out, np.log(size)

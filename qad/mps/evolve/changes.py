@@ -20,9 +20,9 @@ import numpy as np
 from qad.linalg.support import tolerances
 from qad.mps.chain.canonical import move_right
 from qad.mps.chain.chain import added
-from qad.mps.evolve.cut import amplitude_beyond
 from qad.mps.evolve.enrich import MORE, Reach, sizes
-from qad.mps.evolve.tebd import Truncation, shortened
+from qad.mps.evolve.tebd import shortened
+from qad.mps.evolve.truncation import Truncation, amplitude_beyond
 from qad.symmetric.blocks.layout import layout
 from qad.symmetric.create import from_dense
 from qad.symmetric.generic import (

@@ -21,7 +21,8 @@ from qad.mps.evolve.response import Gated
 from qad.mps.evolve.room import BUDGET, room_for
 from qad.mps.evolve.start import centred, recorded_centre
 from qad.mps.evolve.suzuki import ORDERS
-from qad.mps.evolve.tebd import Truncation, cutoff_for
+from qad.mps.evolve.tebd import cutoff_for
+from qad.mps.evolve.truncation import Truncation
 from qad.mps.evolve.whole import advanced, amplitudes_of, chain_of, fits
 from qad.mps.kernels.operators import kernel_for
 from qad.mps.operators.mpo import plain_of

@@ -19,15 +19,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import Tensor, defvjp, primitive, value_of
+from qad.extend import Tensor, defvjp, primitive
 from qad.linalg.equations.triangular import solve_upper
 from qad.linalg.support import tolerances
 from qad.linalg.truncation.rule import nonzero, restored
-from qad.mps.chain.canonical import swept_left, swept_right
-from qad.mps.evolve.leading import leading, leading_first, loose, worthwhile
-from qad.mps.evolve.tebd import MOST_CUTOFF, Truncation
-from qad.symmetric.generic import as_map, bond_and_columns, dense, halves_of, join, laid_out, norm, plain, rows_and_bond
-from qad.symmetric.tensor import SymTensor
+from qad.mps.chain.canonical import swept
+from qad.mps.evolve.leading import leading, leading_first
+from qad.symmetric.generic import as_map, halves_of, laid_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -37,18 +35,13 @@ if TYPE_CHECKING:
 
     Triple: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
 
+LEAST_CUTOFF, MOST_CUTOFF = 1e-30, 1e-14  # weights that a cut may discard by default
 FAINT = 1e-7  # Schmidt values, relative to the largest, by which nothing is divided: see `faint`
 ROUNDED = 5e3  # times rounding: the same where that is more
 CLEAR = 1e-4  # least diagonal entry of a triangle, relative to its largest, that surely has no faint values
 FIRST = (
     "the derivative of an evolution through cuts is of first order: differentiate it once, or take 'tebd' or 'tebd4' "
     "without a cutoff, with a bond that holds every state (64 for 12 spins), where derivatives are of any order"
-)
-NO_WEIGHT = (
-    "a bond has directions that carry no weight, but that a change of the Hamiltonian, the time or the state may fill "
-    "(to {:.2g} of the norm): the derivative would miss them. Take it where they are filled (at another time, with "
-    "couplings that are not zero), tilt the state a little, give a smaller cutoff, or, if nothing that you "
-    "differentiate by makes that change (it breaks a symmetry, say), evolve(..., reach=1.0)"
 )
 
 
@@ -171,63 +164,6 @@ def faint(s: np.ndarray) -> float:
 defvjp(orthonormal, shared=_orthonormal_vjp)
 
 
-class RecordedTruncation(Truncation):
-    """Cuts in operations that the tape differentiates.
-
-    Parameters
-    ----------
-    bond, cutoff
-        As of `Truncation`.
-    reach : float
-        Amplitude, relative to the norm, that a local change may put into directions without weight before a derivative
-        that would miss them is refused.
-    """
-
-    reach: float
-
-    def __init__(self, bond: int, cutoff: float, reach: float):
-        super().__init__(bond, cutoff)
-        self.reach = reach
-
-    def split(self, pair: Any, to_right: bool, before: Any = None, rows: int = 2) -> tuple[Any, Any]:
-        where, matrices = as_map(pair, rows)
-        across, halves = matrices if to_right else [matrix.mT for matrix in matrices], None
-        if before is not None and type(before) is not SymTensor:
-            known = before.reshape(before.shape[0], -1) if to_right else before.reshape(-1, before.shape[2]).mT
-            halves = self.by_guess(across[0], known)
-        halves = self.by_values(pair, across) if halves is None else [halves]
-        left, right = halves_of(where, halves if to_right else [(c.mT, q.mT) for q, c in halves])
-        return left, laid_out(right, 2)
-
-    def by_guess(self, matrix: Array, known: Array) -> tuple[Array, Array] | None:
-        """The halves of a matrix, by rows that held it before; None where that is not good."""
-        if not worthwhile(matrix, known, self.bond):
-            return None
-        q, c = guessed(matrix, known)
-        if loose(value_of(matrix), value_of(c)):
-            q, c = guessed(matrix, orthonormal(c.mT)[0].mT)
-        if not self.accepts(*map(value_of, (matrix, q, c))):
-            return None
-        return q, c * (size_of(matrix) / size_of(c))
-
-    def by_values(self, pair: Any, matrices: Sequence[Array]) -> list[tuple[Array, Array]]:
-        """The halves of the matrices of a pair by their singular values."""
-        found = cut(*matrices, ranks_of=self.ranks)
-        ranks = [q.shape[1] for q in found[::2]]
-        if sum(ranks) < self.bond and (size := amplitude_beyond(plain(pair), ranks)) > self.reach:
-            raise ArgumentError(NO_WEIGHT.format(size))
-        return list(zip(found[::2], found[1::2], strict=True))
-
-    def move(self, tensors: list[Any], site: int, to_right: bool) -> None:
-        here, there = tensors[site : site + 2]
-        if to_right:
-            tensors[site], rest = orthonormal_rows(here)
-            tensors[site + 1] = laid_out(join(rest, there), 2)
-        else:
-            rest, tensors[site + 1] = orthonormal_columns(there)
-            tensors[site] = join(here, rest)
-
-
 def size_of(x: Array) -> Array:
     """The norm of an array, by the same operations whether it is recorded or not."""
     return np.sqrt(np.sum(x.real**2) + np.sum(x.imag**2))
@@ -246,33 +182,12 @@ def orthonormal_columns(tensor: Any) -> tuple[Any, Any]:
     return rest, laid_out(isometry, 2)
 
 
-def amplitude_beyond(pair: Any, ranks: Sequence[int], known: Sequence[np.ndarray] = ()) -> float:
-    """What a change of the pair by an operator on both sites may put into directions that are discarded, at most.
-
-    It is relative to the norm, of an operator of norm 1.  They have no weight, so that their cotangent is unknown.
-    Directions whose weight is merely small are reached by as little: they continue a spectrum that decays.  Of
-    directions on the right those are at hand that are `known` rows of a bond, by default those with weight.
-    """
-    where, matrices = as_map(pair, 2)
-    sizes = [0.0]
-    for place, (matrix, rank) in enumerate(zip(matrices, ranks, strict=True)):
-        if rank < min(matrix.shape):
-            u, _, vh = np.linalg.svd(matrix)
-            outside = np.linalg.svd(known[place])[2][len(known[place]) :] if known else vh[rank:]
-            lost = rows_and_bond(where, [u[:, rank:] if k == place else m[:, :0] for k, m in enumerate(matrices)])
-            beyond = bond_and_columns(where, [outside if k == place else m[:0] for k, m in enumerate(matrices)])
-            half = join(lost.conj(), pair, ((0,), (0,)))  # s' j s t b
-            found = dense(join(half, beyond.conj(), ((4,), (2,)))).transpose(0, 2, 5, 3, 1, 4)  # s' s t' t j k
-            sizes.append(np.linalg.norm(found.reshape(int(np.prod(found.shape[:4])), -1), axis=1).max())
-    return max(sizes) / (norm(pair) * (1 + ROUNDED * np.finfo(pair.dtype).eps))
-
-
 def centred_by_cuts(tensors: Sequence[Any]) -> list[Any]:
     """The tensors of a recorded open chain in canonical form, its centre at site 0.
 
     `qad.mps.chain.canonical.canonical` divides by faint Schmidt values; here their rounding is held down.
     """
-    return [laid_out(tensor, 2) for tensor in swept_left(swept_right(tensors, len(tensors) - 1, whole), 0, whole)]
+    return [laid_out(tensor, 2) for tensor in swept(swept(tensors, len(tensors) - 1, True, whole), 0, False, whole)]
 
 
 def whole(a: Array) -> tuple[Array, Array]:

@@ -17,9 +17,11 @@ from __future__ import annotations
 
 from copy import copy
 from functools import partial
+from math import factorial
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.polynomial import legendre
 
 from qad.core.errors import ArgumentError
 from qad.extend import vjp
@@ -29,9 +31,8 @@ from qad.mps.energy.hamiltonian import touching
 from qad.mps.evolve.adjoint import MEMORY, UNCUT
 from qad.mps.evolve.changes import FINEST, LABELS, Label, adjoint_of, filled, of_neighbours, of_operator, portion
 from qad.mps.evolve.enrich import Reach
-from qad.mps.evolve.quadrature import lobatto, points_for
 from qad.mps.evolve.room import Sweep
-from qad.mps.evolve.tebd import Truncation
+from qad.mps.evolve.truncation import Truncation
 from qad.symmetric.generic import aligned_numbers, dense, norm, numbers, with_numbers
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
 
 LOOSE = 1e-12  # weight that a cut of the adjoint state discards
 FAST = 4.0  # highest frequency of a local change, over the size of the terms that touch a site
+QUADRATURE = 1e-7  # error of an integral over unit time, of unit vectors
+POINTS = 12  # at most, of a step
 NO_ROOM = (
     "a change of the Hamiltonian, the time or the state may lead to directions for which the bonds of the final state "
     "have no room (to {:.2g} of the change): the derivative would miss them. Give a larger bond, or, if nothing that "
@@ -193,3 +196,20 @@ class Forth:
             found = self.last if first + self.spacing >= self.steps else self.piece(first)
             for k in reversed(range(0, len(found) - 1, self.points - 1)):
                 yield from ((j, found[k + j]) for j in reversed(range(self.points)))
+
+
+def lobatto(points: int) -> tuple[np.ndarray, np.ndarray]:
+    """Points from 0 to 1, these among them, and weights that integrate polynomials of degree ``2 points - 3``."""
+    last = np.append(np.zeros(points - 1), 1.0)
+    inner = np.sort(legendre.legroots(legendre.legder(last)).real)
+    x = np.concatenate([[-1.0], inner, [1.0]])
+    return (1 + x) / 2, 1 / (points * (points - 1) * legendre.legval(x, last) ** 2)
+
+
+def points_for(angle: float) -> int:
+    """How many points resolve the phase that the fastest change turns by in a step."""
+    for m in range(3, POINTS):
+        constant = m * (m - 1) ** 3 * factorial(m - 2) ** 4 / ((2 * m - 1) * factorial(2 * m - 2) ** 3)
+        if constant * angle ** (2 * m - 2) < QUADRATURE:
+            return m
+    return POINTS

@@ -76,13 +76,12 @@ class Reach:
             found.append(0 if basis.shape[0] >= most else bond)
         return found
 
-    def missed(self, tensors: Sequence[Any], gap: int = 2, ket: Sequence[Any] | None = None) -> float:
+    def missed(self, tensors: Sequence[Any], gap: int = 2) -> float:
         """The norm of what the tangent space of pairs misses of ``H psi``, or that of single sites for a `gap` of 1.
 
-        Directions of no weight left of a bond count as none.  H acts on `ket`, by default on the chain itself.
+        Directions of no weight left of a bond count as none.
         """
-        ket = tensors if ket is None else ket
-        return self.extended(tensors, ket, self.leaving(tensors, gap, ket), [0] * len(tensors), 0.0)[2]
+        return self.extended(tensors, tensors, self.leaving(tensors, gap, tensors), [0] * len(tensors), 0.0)[2]
 
     def left_parts(self, ket: Sequence[Any], rows: int) -> list[Any]:
         """For every bond the left part of ``H ket``, legs (row, operator, ket), None where it is zero."""

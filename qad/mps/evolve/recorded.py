@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from qad.mps.charges.quantities import Quantities
     from qad.mps.evolve.room import Room
-    from qad.mps.evolve.tebd import Truncation
+    from qad.mps.evolve.truncation import Truncation
     from qad.mps.operators.mpo import MPO
     from qad.typing import Scalar
 

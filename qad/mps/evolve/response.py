@@ -23,7 +23,8 @@ from qad.mps.chain.edges import edges
 from qad.mps.evolve.adjoint import UNCUT, backwards, spacing
 from qad.mps.evolve.changes import FINEST, Label, adjoint_of, filled, of_neighbours, portion
 from qad.mps.evolve.dual import by_start, check_room, real_as
-from qad.mps.evolve.tebd import Truncation, swept
+from qad.mps.evolve.tebd import swept
+from qad.mps.evolve.truncation import Truncation
 from qad.symmetric.generic import as_map, join, norm, of_map
 
 if TYPE_CHECKING:

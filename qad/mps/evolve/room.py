@@ -16,7 +16,7 @@ from qad.mps.operators.mpo import plain_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.mps.evolve.tebd import Truncation
+    from qad.mps.evolve.truncation import Truncation
     from qad.mps.operators.mpo import MPO
     from qad.typing import Array
 
@@ -36,7 +36,7 @@ class Room:
     gap : int
         2 for the variational principle of pairs; 1 for that of single sites, which adds nothing.
     bond, cutoff
-        As of `qad.mps.evolve.tebd.Truncation`.
+        As of `qad.mps.evolve.truncation.Truncation`.
     dt : float
         Length of a step.
     least : float

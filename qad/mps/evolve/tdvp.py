@@ -16,7 +16,7 @@ from qad.symmetric.generic import join, laid_out, lq, norm, numbers, qr, with_nu
 if TYPE_CHECKING:
     from typing import Any
 
-    from qad.mps.evolve.tebd import Truncation
+    from qad.mps.evolve.truncation import Truncation
 
 MOST_PRODUCTS = 24
 TIGHTEST, LOOSEST = 1e-14, 1e-10  # errors of an exponential

@@ -11,14 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ArgumentError
 from qad.extend import Tensor
 from qad.linalg import expm
-from qad.linalg.truncation import rule
-from qad.mps.chain.canonical import move_left, move_right
-from qad.mps.evolve.leading import leading, loose, lost, worthwhile
+from qad.mps.evolve.cut import LEAST_CUTOFF, MOST_CUTOFF
 from qad.mps.evolve.neighbours import neighbour_terms
-from qad.symmetric.generic import as_map, halves_of, join, laid_out, of_map, permuted
+from qad.symmetric.generic import as_map, join, of_map, permuted
 from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
@@ -26,10 +23,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.mps.charges.quantities import Quantities
+    from qad.mps.evolve.truncation import Truncation
     from qad.mps.operators.mpo import MPO
     from qad.typing import Scalar
-
-LEAST_CUTOFF, MOST_CUTOFF = 1e-30, 1e-14
 
 
 def swept(gates: Sequence[Any], tensors: list[Any], truncation: Truncation, to_right: bool) -> None:
@@ -84,81 +80,3 @@ def cutoff_for(error: float, cuts: int) -> float:
     step, so that a weight which does not follow the step would cut off what each has just created.
     """
     return float(np.clip((error / cuts) ** 2, LEAST_CUTOFF, MOST_CUTOFF))
-
-
-class Truncation:
-    """Splits pairs of sites, and keeps account of what it cuts off.
-
-    Parameters
-    ----------
-    bond : int
-        Largest bond dimension.
-    cutoff : float
-        Largest weight (sum of squared Schmidt coefficients, relative) that a cut may discard below `bond`.
-    """
-
-    bond: int
-    cutoff: float
-    discarded: float
-
-    def __init__(self, bond: int, cutoff: float):
-        if not 0 <= cutoff < 1:
-            raise ArgumentError(f"a cut may discard a weight from 0 to below 1, not cutoff={cutoff!r}")
-        self.bond, self.cutoff, self.discarded = bond, cutoff, 0.0
-
-    def split(self, pair: Any, to_right: bool, before: Any = None, rows: int = 2) -> tuple[Any, Any]:
-        """Two tensors, the left one of so many legs; the centre goes to the right one, or to the left.
-
-        The norm is kept.
-
-        `before` is the one that was an isometry before the pair changed: its bond is a first guess (`leading`), where
-        there is one sector.
-        """
-        where, matrices = as_map(pair, rows)
-        if type(before) is np.ndarray and (halves := self.guessed(matrices[0], to_right, before)):
-            return halves_of(where, [halves])
-        triples = [np.linalg.svd(matrix, full_matrices=False) for matrix in matrices]
-        values = [s for _, s, _ in triples]
-        ranks = self.ranks(values)
-        factor = rule.restored(values, ranks)
-        pairs = []
-        for (u, s, vh), k in zip(triples, ranks, strict=True):
-            u, s, vh = u[:, :k], factor * s[:k], vh[:k]
-            pairs.append((u, s[:, None] * vh) if to_right else (u * s, vh))
-        left, right = halves_of(where, pairs, "evolve")
-        return left, laid_out(right, 2)
-
-    def guessed(self, matrix: np.ndarray, to_right: bool, before: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-        """`split` of a matrix by the bond that was there before; None where it takes a singular value decomposition."""
-        if not to_right:
-            halves = self.guessed(matrix.T, True, before.transpose(2, 0, 1))
-            return halves and (halves[1].T, halves[0].T)
-        known = before.reshape(len(before), -1)
-        if not worthwhile(matrix, known, self.bond):
-            return None
-        q, c, _ = leading(matrix, known)
-        if loose(matrix, c):
-            q, c, _ = leading(matrix, np.linalg.qr(c.T)[0].T)
-        if not self.accepts(matrix, q, c):
-            return None
-        return q, c * (np.linalg.norm(matrix) / np.linalg.norm(c))
-
-    def accepts(self, matrix: np.ndarray, q: np.ndarray, c: np.ndarray) -> bool:
-        """Whether ``q c`` is a good approximation of the matrix; if so, what it loses is put down."""
-        if (share := lost(matrix, q, c, self.cutoff)) is None:
-            return False
-        self.discarded += share
-        return True
-
-    def move(self, tensors: list[Any], site: int, to_right: bool) -> None:
-        """Move the centre across the bond right of a site, either way."""
-        if to_right:
-            move_right(tensors, site)
-        else:
-            move_left(tensors, site + 1)
-
-    def ranks(self, values: list[np.ndarray]) -> list[int]:
-        """How many of the singular values of each sector are kept; the weight of the others is put down."""
-        ranks = rule.kept(values, self.bond, self.cutoff)
-        self.discarded += rule.lost(values, ranks)
-        return ranks

@@ -9,9 +9,9 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.linalg import norm as matrix_norm
+from qad.mps.chain.dropped import check_filled, orders_of, rank
 from qad.mps.chain.gates import check_sites
 from qad.mps.chain.gauge import carry, factor_of
-from qad.mps.chain.reached import check_filled, orders_of, rank
 from qad.mps.chain.state import MPS
 from qad.mps.measure.measures import reduced_density
 from qad.mps.measure.spectral_sums import check_order, entropy_of

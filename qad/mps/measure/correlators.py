@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     Front: TypeAlias = dict[Charge, tuple[list[int], Any]]  # by charge: where operators began, and environments
 
 
+SMALL = 16  # bond up to which one product of a transposed stack is quicker than a product for each environment
+
+
 class OperatorPair(NamedTuple):
     """Two operators of a correlation, a matrix for each site.
 
@@ -222,7 +225,7 @@ def begin(front: Front, parts: dict[Charge, Any], left: Any, tensor: Any, site: 
 def go_on(front: Front, ket: Any, bra: Any) -> None:
     """Carry all environments past a site."""
     for charge, (sites, stack) in front.items():
-        if type(ket) is not SymTensor:
+        if type(ket) is not SymTensor and bra.shape[0] > SMALL:
             front[charge] = sites, past_left(stack, ket, bra)
             continue
         passed = join(bra.conj(), join(stack, ket), ((0, 1), (1, 2)))  # bra, number, ket

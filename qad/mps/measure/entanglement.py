@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import defvjp, primitive, stack_of, value_of
-from qad.linalg import funm_svd
+from qad.extend import stack_of, value_of
 from qad.linalg import norm as frobenius
+from qad.mps.chain.dropped import check_filled, rank
 from qad.mps.chain.gauge import leading_values
 from qad.mps.chain.methods import offered
-from qad.mps.chain.reached import check_filled, rank
 from qad.mps.chain.schmidt import sectors_of
 from qad.mps.chain.state import MPS
 from qad.mps.measure.measures import check_state
@@ -92,8 +90,7 @@ def entanglement_entropy(
     bonds = bonds_of(check_state(psi), bond)
     check_smooth(psi, bonds, order)
     sectors = centers(psi)
-    whole = matrix_entropies if order == 1 else partial(entropy_of, order=order, power=2)
-    values = [whole(sectors[i - 1]) for i in bonds]
+    values = [entropy_of(sectors[i - 1], order, power=2) for i in bonds]
     return stacked(values, psi) if bond is None else values[0]
 
 
@@ -209,7 +206,7 @@ def entropies_by_sector(psi: Any, bond: int | None, order: float) -> Any:
     for i in bonds:
         parts = [(x.charge, x.matrix, frobenius(x.matrix)) for x in sectors[i - 1]]
         found.append({
-            shown(charge): SectorEntropy(size**2, matrix_entropy(matrix * (1 / size)))
+            shown(charge): SectorEntropy(size**2, entropy_of([matrix * (1 / size)], order, power=2))
             for charge, matrix, size in parts if stack_of(value_of(size)) > 0
         })  # fmt: skip
     return found if bond is None else found[0]
@@ -262,24 +259,3 @@ def stacked(values: list[Real], psi: Any) -> Array:
 def real_dtype(psi: Any) -> np.dtype[Any]:
     """The dtype of real numbers of a state."""
     return np.zeros(0, psi.dtype).real.dtype
-
-
-def matrix_entropies(matrices: Sequence[Array]) -> Real:
-    """The entropy of all singular values of some matrices, whose squares add up to 1."""
-    return sum(matrix_entropy(matrix) for matrix in matrices)
-
-
-@primitive
-def matrix_entropy(matrix: Array) -> Real:
-    """``-sum s**2 log s**2`` over singular values s."""
-    p = np.linalg.svd(matrix, compute_uv=False) ** 2
-    p = p[p > 0]
-    return -(p * np.log(p)).sum()
-
-
-def entropy_slope(s: Array) -> Array:
-    """The derivative of ``-s**2 log s**2``."""
-    return np.where(s == 0, 0.0, -2 * s * (np.log(np.where(s == 0, 1.0, s) ** 2) + 1))
-
-
-defvjp(matrix_entropy, lambda g, ans, matrix: g * funm_svd(entropy_slope, matrix).conj())

@@ -13,7 +13,9 @@ from qad.mps.amplitudes.sampling import drawn
 from qad.mps.chain.state import MPS
 from qad.mps.charges.make import bond_sectors, product_tensors
 from qad.mps.charges.quantities import conserved_by
-from qad.mps.evolve.tebd import MOST_CUTOFF, Truncation, swept
+from qad.mps.evolve.cut import MOST_CUTOFF
+from qad.mps.evolve.tebd import swept
+from qad.mps.evolve.truncation import Truncation
 from qad.symmetric.generic import as_map, of_map
 
 if TYPE_CHECKING:

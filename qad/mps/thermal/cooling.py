@@ -24,8 +24,8 @@ from qad.extend import Tensor, any_traced, defvjp, primitive, vjp
 from qad.mps.energy.hamiltonian import HERMITIAN, strength
 from qad.mps.evolve.adjoint import FROZEN, UNCUT
 from qad.mps.evolve.changes import CHANGES, FINEST, Label, adjoint_of, filled, of_operator
+from qad.mps.evolve.cut import LEAST_CUTOFF
 from qad.mps.evolve.dual import check_room
-from qad.mps.evolve.tebd import LEAST_CUTOFF
 from qad.mps.operators.mpo import MPO
 from qad.mps.thermal.chains import chain_of, daggered, element_of, joined, purification, split, times, wide
 from qad.mps.thermal.products import summed

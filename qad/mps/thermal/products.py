@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.mps.evolve.tebd import Truncation, shortened
+from qad.mps.evolve.tebd import shortened
+from qad.mps.evolve.truncation import Truncation
 from qad.symmetric.blocks.layout import layout
 from qad.symmetric.generic import join, leg_sizes, norm, permuted, qr
 from qad.symmetric.legs import Leg
@@ -47,7 +48,7 @@ def summed(pairs: Pairs, bond: int, cutoff: float) -> tuple[list[Any], float, fl
     pairs : sequence of pairs of chains
         Open operators, their sites arrays or SymTensors of legs (left, out, in, right).
     bond, cutoff
-        As of `qad.mps.evolve.tebd.Truncation`.
+        As of `qad.mps.evolve.truncation.Truncation`.
 
     Returns
     -------

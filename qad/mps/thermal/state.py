@@ -153,7 +153,8 @@ def thermal_state(
     conserve : str or sequence of str, optional
         What `H` conserves: "Sz", "N", ("N", "Sz"), "parity".  The result is the same sum over all sectors (grand
         canonical), of block-sparse tensors: five times as quick at bonds of 150, no quicker below 50.  The ancilla of a
-        site carries the opposite charge, so that the purification has charge zero in all.
+        site carries the opposite charge, so that the purification has charge zero in all.  One sector alone is for
+        `metts(..., sector=)`: a projector onto it would multiply the bonds by the number of charges.
 
     Returns
     -------

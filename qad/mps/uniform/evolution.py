@@ -19,7 +19,8 @@ from qad.mps.charges.quantities import Quantities
 from qad.mps.charges.uniform_cell import counted_from_mean
 from qad.mps.evolve.evolution import real_time
 from qad.mps.evolve.suzuki import ORDERS
-from qad.mps.evolve.tebd import Truncation, applied, cutoff_for, gate
+from qad.mps.evolve.tebd import applied, cutoff_for, gate
+from qad.mps.evolve.truncation import Truncation
 from qad.mps.operators.uniform_mpo import UniformMPO
 from qad.mps.uniform.canonical import schmidt_form
 from qad.mps.uniform.measures import check_term, known

@@ -6,7 +6,7 @@ import pytest
 import qad
 from qad.core.errors import ArgumentError, ShapeError
 from qad.mps import MPS, evolve
-from qad.mps.evolve.tebd import Truncation
+from qad.mps.evolve.truncation import Truncation
 from tests.mps.charges.chains import CHAINS, random
 
 TIME, STEPS = 0.3, 4

@@ -6,7 +6,7 @@ import pytest
 import qad
 from qad.core.errors import ArgumentError, ShapeError
 from qad.mps import MPO, MPS, energy, evolve, heisenberg, ising, norm
-from qad.mps.evolve import tebd
+from qad.mps.evolve import truncation
 from qad.mps.evolve.neighbours import neighbour_terms
 
 NEEL = MPS.product([0, 1] * 3)
@@ -105,14 +105,14 @@ def test_the_precision_is_that_of_the_state_and_the_operator(method):
 
 def test_half_steps_that_meet_are_one_unless_a_callback_looks_between_them():
     """To rounding the state is the same; the gates are fewer."""
-    seen, split = [], tebd.Truncation.split
+    seen, split = [], truncation.Truncation.split
 
     def counted(self, *args):
         seen.append(0)
         return split(self, *args)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tebd.Truncation, "split", counted)
+        patch.setattr(truncation.Truncation, "split", counted)
         states = [
             evolve(NEEL, heisenberg(6), 0.4, 4, "tebd", cutoff=1e-26, callback=c).state for c in (None, print_nothing)
         ]

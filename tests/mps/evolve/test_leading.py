@@ -5,7 +5,7 @@ import pytest
 
 import qad
 from qad.mps import MPS, OpSum, evolve, heisenberg, ising
-from qad.mps.evolve import leading, tebd
+from qad.mps.evolve import leading, truncation
 
 BOND, Z = 16, np.diag([1.0, -1.0])
 NEEL, UP = MPS.product([0, 1] * 6), MPS.product([0] * 12)
@@ -14,13 +14,13 @@ NEEL, UP = MPS.product([0, 1] * 6), MPS.product([0] * 12)
 @pytest.fixture
 def decided(monkeypatch):
     """Whether the guess of every cut was taken."""
-    seen, lost = [], tebd.lost
+    seen, lost = [], truncation.lost
 
     def noted(*args):
         seen.append((share := lost(*args)) is not None)
         return share
 
-    monkeypatch.setattr(tebd, "lost", noted)
+    monkeypatch.setattr(truncation, "lost", noted)
     return seen
 
 

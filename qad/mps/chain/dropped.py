@@ -15,9 +15,11 @@ from qad.core.errors import ArgumentError
 from qad.core.trees import flatten, unflatten
 from qad.extend import Tensor, like, stack_of, value_of
 from qad.extend.recording import levels_of
+from qad.mps.chain.densities import passed_left, passed_right
+from qad.mps.chain.edges import edges
 from qad.mps.kernels.dense import past_left
 from qad.mps.measure.spectral_sums import UNRESOLVED
-from qad.symmetric.generic import as_map, charges_of, join, leg_sizes, numbers, opposite_charges, with_numbers
+from qad.symmetric.generic import as_map, charges_of, leg_sizes, numbers, opposite_charges, with_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,7 +36,7 @@ def orders_of(arrays: Sequence[Array]) -> int:
     return len({id(level) for x in arrays for level in levels_of(x)})
 
 
-def check_reached(before: Sequence[Any], dropped: Dropped, turned: bool = False) -> None:
+def check_dropped(before: Sequence[Any], dropped: Dropped) -> None:
     """Raise where a derivative of a chain is asked for that needs what a sweep has `dropped`.
 
     They are bonds, charges and the ranks that are left; the first order needs those that both sides together have.
@@ -43,13 +45,13 @@ def check_reached(before: Sequence[Any], dropped: Dropped, turned: bool = False)
     if not dropped or not any(type(x) is Tensor for x in values):
         return
     plain, second = [with_numbers(t, value_of(x)) for t, x in zip(before, values, strict=True)], orders_of(values) > 1
-    lefts, rights = grams_from_left(plain), grams_from_right(plain)
+    lefts, rights = grams(plain, True), grams(plain, False)
     for bond, charge, kept in dropped:
         joint = joint_rank(lefts[bond - 1].get(charge), rights[bond - 1].get(charge))
         if kept < joint or second:
-            place, most = len(plain) - bond if turned else bond, leg_sizes(plain[bond], 0).get(charge, 0)
+            most = leg_sizes(plain[bond], 0).get(charge, 0)
             kind = f" of charge {before[0].symmetry.shown(charge)}" if charge else ""
-            dropped_weightless(place, kept, most if second else joint, second=second, kind=kind)
+            dropped_weightless(bond, kept, most if second else joint, second=second, kind=kind)
 
 
 def joint_rank(left: np.ndarray | None, right: np.ndarray | None) -> int:
@@ -64,26 +66,21 @@ def joint_rank(left: np.ndarray | None, right: np.ndarray | None) -> int:
     return int(np.count_nonzero(sizes > len(total) * np.finfo(total.dtype).eps * max(1.0, sizes[-1])))
 
 
-def grams_from_left(tensors: Sequence[Any]) -> list[dict[Charge, np.ndarray]]:
-    """For every inner bond ``L^H L`` of the states of the sites left of it, by charge; the largest entry is 1."""
-    environment, found = None, []
-    for tensor in tensors[:-1]:
-        half = tensor if environment is None else join(environment, tensor)
-        environment = of_size_one(join(tensor.conj(), half, ((0, 1), (0, 1))))
-        where, matrices = as_map(environment, 1)
-        found.append(dict(zip(charges_of(where), matrices, strict=True)))
-    return found
+def grams(tensors: Sequence[Any], to_right: bool) -> list[dict[Charge, np.ndarray]]:
+    """For every inner bond ``L^H L`` of the states of the sites left of it, by charge; the largest entry is 1.
 
-
-def grams_from_right(tensors: Sequence[Any]) -> list[dict[Charge, np.ndarray]]:
-    """For every inner bond the same of the states of the sites right of it, by charge."""
-    environment, found = None, []
-    for tensor in tensors[:0:-1]:
-        half = tensor if environment is None else join(tensor, environment, ((2,), (1,)))
-        environment = of_size_one(join(tensor.conj(), half, ((1, 2), (1, 2))))
+    Where it does not go `to_right`, the same of those right of it.
+    """
+    begin, end = edges(tensors)
+    environment, passed, charges = (
+        (begin, passed_left, charges_of) if to_right else (end, passed_right, opposite_charges)
+    )
+    found = []
+    for tensor in tensors[:-1] if to_right else tensors[:0:-1]:
+        environment = of_size_one(passed(environment, tensor, tensor))
         where, matrices = as_map(environment, 1)
-        found.append(dict(zip(opposite_charges(where), matrices, strict=True)))
-    return found[::-1]
+        found.append(dict(zip(charges(where), matrices, strict=True)))
+    return found if to_right else found[::-1]
 
 
 def of_size_one(environment: Any) -> Any:
@@ -161,18 +158,3 @@ def span_ranks(tensors: Sequence[np.ndarray], sites: Sequence[int]) -> list[int]
         if site >= min(sites):
             ranks.append(legs * np.linalg.matrix_rank(environment, hermitian=True))
     return ranks
-
-
-def side_environments(tensors: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """``L^H L`` of the states of the sites before every bond, L their matrix; the largest entry of each is 1."""
-    environment, found = like(*tensors).ones((1, 1)), []
-    for tensor in tensors:
-        environment = past_left(environment, tensor)
-        environment = environment / (np.abs(environment).max() or 1.0)
-        found.append(environment)
-    return found
-
-
-def side_ranks(tensors: Sequence[np.ndarray]) -> list[int]:
-    """How many independent states of the sites before it every bond distinguishes; the last number is 1."""
-    return [np.linalg.matrix_rank(environment, hermitian=True) for environment in side_environments(tensors)]
