@@ -13,8 +13,9 @@ from qad.symmetric.blocks.combinations import fusion
 from qad.symmetric.blocks.layout import Layout, layout
 from qad.symmetric.blocks.moves import Move, move
 from qad.symmetric.legs import Leg
+from qad.symmetric.maps import axes_of
 from qad.symmetric.signs import dual_signs, reordered
-from qad.symmetric.tensor import SymTensor, as_symmetric, axes_of, bare
+from qad.symmetric.tensor import SymTensor, as_symmetric, bare
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,9 +16,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-    from qad.typing import Array
+    from qad.typing import Array, Axis
 
-__all__ = ["as_map", "as_square", "bond_leg", "columns_of", "in_order_of", "joined", "of_square", "rows_of"]
+__all__ = ["as_map", "as_square", "axes_of", "bond_leg", "columns_of", "in_order_of", "joined", "of_square", "rows_of"]
+
+
+def axes_of(a: SymTensor, axes: Axis, owner: str) -> tuple[int, ...]:
+    """The axes that a caller names by one number or by several, counted from the front, each once."""
+    try:
+        found = tuple([range(a.ndim)[axis] for axis in ([axes] if hasattr(axes, "__index__") else axes)])
+    except (IndexError, TypeError) as error:
+        raise ArgumentError(f"{owner}: axes={axes!r} must name axes of the {a.ndim}") from error
+    if len(set(found)) < len(found):
+        raise ArgumentError(f"{owner}: axes={axes!r} name an axis twice")
+    return found
 
 
 def as_map(a: SymTensor, split: int | None, owner: str) -> SymTensor:

@@ -11,7 +11,8 @@ from qad.extend import like
 from qad.symmetric.blocks.gemms import Gemms, gemms
 from qad.symmetric.blocks.layout import Layout
 from qad.symmetric.blocks.moves import between, move
-from qad.symmetric.tensor import SymTensor, as_symmetric, axes_of, bare, moved
+from qad.symmetric.maps import axes_of
+from qad.symmetric.tensor import SymTensor, as_symmetric, bare, moved
 
 if TYPE_CHECKING:
     from qad.typing import ArrayLike, Axis

@@ -9,7 +9,8 @@ from qad.core.errors import ShapeError
 from qad.symmetric.blocks.layout import Layout, layout, named
 from qad.symmetric.blocks.moves import Move, move
 from qad.symmetric.legs import Leg
-from qad.symmetric.tensor import SymTensor, as_symmetric, axes_of, bare
+from qad.symmetric.maps import axes_of
+from qad.symmetric.tensor import SymTensor, as_symmetric, bare
 
 if TYPE_CHECKING:
     from qad.typing import Axis

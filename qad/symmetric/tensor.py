@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from qad.symmetric.groups import Charge, Symmetry
     from qad.symmetric.legs import Leg
-    from qad.typing import Array, ArrayLike, Axis, DTypeLike, Number, Real
+    from qad.typing import Array, ArrayLike, DTypeLike, Number, Real
 
-__all__ = ["SymTensor", "aligned", "as_symmetric", "axes_of", "bare", "moved"]
+__all__ = ["SymTensor", "aligned", "as_symmetric", "bare", "moved"]
 
 
 class SymTensor(Refusals):
@@ -269,17 +269,6 @@ def as_symmetric(a: Any, owner: str) -> SymTensor:
             "write qad.vmap over them, or SymTensor(a.layout, a.data[i])"
         )
     return a
-
-
-def axes_of(a: SymTensor, axes: Axis, owner: str) -> tuple[int, ...]:
-    """The axes that a caller names by one number or by several, counted from the front, each once."""
-    try:
-        found = tuple([range(a.ndim)[axis] for axis in ([axes] if hasattr(axes, "__index__") else axes)])
-    except (IndexError, TypeError) as error:
-        raise ArgumentError(f"{owner}: axes={axes!r} must name axes of the {a.ndim}") from error
-    if len(set(found)) < len(found):
-        raise ArgumentError(f"{owner}: axes={axes!r} name an axis twice")
-    return found
 
 
 def moved(tensor: SymTensor, axes: tuple[int, ...], split: int) -> SymTensor:
