@@ -44,11 +44,11 @@ from qad.contract.plan.plan import Plan
 from qad.contract.plan.planner import plan
 from qad.contract.run.tasks import for_each
 from qad.core import errors
-from qad.core.config import config
 from qad.core.debug.debug import debug
 from qad.core.debug.profile import profile
 from qad.core.errors import QadError
 from qad.core.modes import no_grad
+from qad.core.process.config import config
 from qad.core.tape.tensor import Tensor
 from qad.core.transforms.checkpoint import checkpoint
 from qad.core.transforms.grad import grad, value_and_grad, vjp

@@ -33,8 +33,8 @@ def pytest_collection_modifyitems(items):
 def registries_as_before():
     """The rules and gates that a test, or an example, defines are gone after it."""
     from qad.circuit.gates.table import GATES  # after the number of threads has been set
-    from qad.core.define import PRIMITIVES
-    from qad.core.families import BATCHING
+    from qad.core.registry.define import PRIMITIVES
+    from qad.core.registry.families import BATCHING
     from qad.core.tape.dispatch import FUNCTIONS, UFUNCS
     from qad.core.tape.node import Primitive
 

@@ -10,13 +10,13 @@ functions), `recording` (which transform differentiates an operand, what was rec
 decompositions); the other packages of qad use them.
 """
 
-from qad.core.attach import attach, attach_operator, quick, quick_product, quick_with_metadata
-from qad.core.define import defjvp, defvjp, primitive, rule, unbroadcast
-from qad.core.families import AXIS, ENTRIES, SHAPE, core, defbatch, shifted, spread_out
 from qad.core.foreign import as_array, is_foreign, like
 from qad.core.freeze_hook import any_traced, opaque
-from qad.core.handlers import implements, passes_through, rules_of
 from qad.core.modes import no_grad
+from qad.core.registry.attach import attach, attach_operator, quick, quick_product, quick_with_metadata
+from qad.core.registry.define import defjvp, defvjp, primitive, rule, unbroadcast
+from qad.core.registry.families import AXIS, ENTRIES, SHAPE, core, defbatch, shifted, spread_out
+from qad.core.registry.handlers import implements, passes_through, rules_of
 from qad.core.tape.cotangents import Lazy, One
 from qad.core.tape.dispatch import refuse_out
 from qad.core.tape.levels import unrecorded

@@ -3,7 +3,7 @@
 `qad.extend.defbatch` says what a batching rule is.
 """
 
-from qad.core.families import aligned, of_outlines
+from qad.core.registry.families import aligned, of_outlines
 from qad.core.vmap.batched import enclosed, examples, is_batched, outline
 from qad.core.vmap.rules import under_vmap
 

@@ -7,7 +7,7 @@ function whose result shows the memory of its operand says so where its rule sta
 
 from qad.core.buffers.opening import in_c_order, is_number, is_parameter, step, write
 from qad.core.buffers.stored import buffer, is_buffer
-from qad.core.malloc import ready
+from qad.core.process.malloc import ready
 from qad.core.tape.entries import ArrayForm, accumulate, moved
 from qad.core.tape.tensor import held, settled
 from qad.core.tape.views import mark, shows

@@ -4,13 +4,13 @@ For functions that choose a way by who differentiates them (a formula that serve
 program as one operation.
 """
 
-from qad.core.define import PRIMITIVES
-from qad.core.handlers import has_no_derivative, takes_tensors, values_in
+from qad.core.registry.define import PRIMITIVES
+from qad.core.registry.handlers import has_no_derivative, takes_tensors, values_in
 from qad.core.tape.levels import records
 from qad.core.tape.node import ANSWER, ARGS, PARENTS, PRIMITIVE
 from qad.core.tape.operands import highest, split
 from qad.core.tape.reverse import Reverse, note
-from qad.core.transforms.recorded import RecordedCall, directions, levels_of, operations, recording_level
+from qad.core.transforms.trace import RecordedCall, directions, levels_of, operations, recording_level
 
 __all__ = [
     "ANSWER", "ARGS", "PARENTS", "PRIMITIVE", "PRIMITIVES", "RecordedCall", "Reverse", "directions",

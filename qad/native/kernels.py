@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.waiting import COMPILING, NOT_KEPT, tell_once, waiting
+from qad.core.process.waiting import COMPILING, NOT_KEPT, tell_once, waiting
 from qad.native.kept import keep, kept
 from qad.native.values import FLOAT, HEAD, INT, INT32, Block, kernel_type, kind_in
 

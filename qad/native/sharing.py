@@ -3,7 +3,7 @@
 from threading import Barrier, BrokenBarrierError, Thread
 from typing import TYPE_CHECKING
 
-from qad.core.threads import kernels
+from qad.core.process.threads import kernels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -8,7 +8,7 @@ import pytest
 
 import qad
 import qad.circuit.chains.sweeps  # which is loaded when it is first used
-from qad.core.define import PRIMITIVES
+from qad.core.registry.define import PRIMITIVES
 from qad.mps import MPS, heisenberg, ising
 from qad.mps.chain.sandwich import operator_matrices, quotient, sandwich
 from qad.mps.evolve.centre import exponential

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import qad
-from qad.core.define import PRIMITIVES
+from qad.core.registry.define import PRIMITIVES
 from qad.linalg.decompositions.cholesky import lower
 from qad.linalg.decompositions.eigh import _eigh
 from qad.linalg.decompositions.qr import reduced

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import qad
-from qad.core.define import PRIMITIVES
+from qad.core.registry.define import PRIMITIVES
 from qad.core.trees import flatten
 from tests.rules.test_batches import LOOPING, batch, looped
 from tests.rules.test_registry import stale

@@ -14,7 +14,7 @@ import pytest
 
 import qad
 from qad.core.debug.observer import Observer
-from qad.core.define import PRIMITIVES
+from qad.core.registry.define import PRIMITIVES
 from qad.core.tape.cotangents import Lazy
 from qad.core.tape.dispatch import FUNCTIONS
 from qad.rules.making.devices import moved

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import qad
-from qad.core.define import PRIMITIVES
+from qad.core.registry.define import PRIMITIVES
 from qad.rules.making import casts
 from qad.rules.protocol import structured_cotangents as lazy
 from tests.sweeps import Swept, real_valued, reference, sweep

@@ -27,7 +27,7 @@ from qad.circuit.chains.overlaps import Overlaps
 from qad.circuit.chains.walker import Walker
 from qad.circuit.engines.reference import entries_of
 from qad.core.errors import ArgumentError
-from qad.core.threads import blas_for
+from qad.core.process.threads import blas_for
 from qad.extend import Tensor, defvjp, opaque, primitive, vjp
 from qad.mps.chain.sandwich import operator_matrices, sandwich
 from qad.mps.chain.scales import factor

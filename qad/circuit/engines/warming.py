@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qad.contract.run.compiler import has_compiler
-from qad.core.waiting import tell
+from qad.core.process.waiting import tell
 
 __all__ = ["warm_up"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from qad.contract.order.anneal import STEPS, anneal
 from qad.contract.order.optimal import LIMIT, optimal_order
 from qad.contract.order.tree import Tree
-from qad.core.waiting import waiting
+from qad.core.process.waiting import waiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -20,7 +20,7 @@ from qad.contract.plan.plan import Plan
 from qad.contract.plan.stages import network_of
 from qad.contract.run.compiler import has_compiler
 from qad.core.errors import ArgumentError
-from qad.core.waiting import waiting
+from qad.core.process.waiting import waiting
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence

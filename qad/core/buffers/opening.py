@@ -14,7 +14,7 @@ from qad.core.buffers import checks
 from qad.core.buffers.indices import flat
 from qad.core.buffers.store import Store
 from qad.core.buffers.stored import Stored
-from qad.core.define import PRIMITIVES
+from qad.core.registry.define import PRIMITIVES
 from qad.core.tape import entries
 from qad.core.tape.levels import MODE, stopped
 from qad.core.tape.node import ANSWER, LEAF, PRIMITIVE

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.core.define import primitive, rule, unbroadcast
-from qad.core.families import ENTRIES
 from qad.core.foreign import like
+from qad.core.registry.define import primitive, rule, unbroadcast
+from qad.core.registry.families import ENTRIES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

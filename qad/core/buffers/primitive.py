@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.buffers.stored import buffer, is_buffer
-from qad.core.define import primitive, rule, unbroadcast
 from qad.core.foreign import is_foreign, like
+from qad.core.registry.define import primitive, rule, unbroadcast
 from qad.core.tape import entries
 from qad.core.tape.node import WRITE
 from qad.core.tape.tensor import Tensor, settled

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
 
-from qad.core.families import BATCHING
+from qad.core.registry.families import BATCHING
 from qad.core.tape.forward import summed, transpose
 from qad.core.tape.operands import NUMBERS
 from qad.core.tape.tensor import Tensor

@@ -17,7 +17,7 @@ from qad.core.tape.record import record
 from qad.core.tape.tensor import CONSTANT, Tensor, value_of
 from qad.core.transforms.leaves import number, own, zeros_of
 from qad.core.transforms.linearized import Linearized
-from qad.core.transforms.recorded import nodes_below
+from qad.core.transforms.trace import nodes_below
 from qad.core.transforms.transformed import transformed
 from qad.core.transforms.vmap import vmap
 from qad.core.trees import flatten, unflatten

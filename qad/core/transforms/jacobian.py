@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.core import malloc as memory
 from qad.core.errors import BatchError
 from qad.core.foreign import like
+from qad.core.process import malloc as memory
 from qad.core.tape import backward
 from qad.core.tape.backward import arrived
 from qad.core.tape.forward import Forward

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy import array, conjugate, ndarray
 
-from qad.core import malloc as memory
 from qad.core.errors import ShapeError
 from qad.core.foreign import is_foreign
+from qad.core.process import malloc as memory
 from qad.core.tape.backward import arrived
 from qad.core.tape.node import ANSWER, ID, LEAF, next_id
 from qad.core.tape.operands import brought

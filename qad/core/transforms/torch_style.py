@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.core.attach import attach
 from qad.core.buffers.stored import is_buffer
 from qad.core.counterparts import not_copied
 from qad.core.errors import ArgumentError, GradientTypeError
 from qad.core.foreign import like
+from qad.core.registry.attach import attach
 from qad.core.tape import backward as sweeping
 from qad.core.tape.levels import unrecorded
 from qad.core.tape.node import GRAD, leaf

@@ -1,4 +1,4 @@
-"""Rules of `qad.vmap`: a function on stacks of examples, and the ways to apply one (`qad.core.families` defines them).
+"""Rules of `qad.vmap`: a function on stacks of examples, and the ways to apply one (of `qad.core.registry.families`).
 
 A rule computes what the function gives for every example, in NumPy's functions on the values of the level below; so
 these functions are recorded there, and derivatives of a batch need no rules of their own.  Elementwise functions have a
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.core.errors import BatchError
-from qad.core.families import ASKING, BATCHING, pointwise
 from qad.core.freeze_hook import flat
+from qad.core.registry.families import ASKING, BATCHING, pointwise
 from qad.core.tape.levels import Level, unrecorded
 from qad.core.tape.operands import HANDLES, PLAIN
 from qad.core.tape.roots import remembered

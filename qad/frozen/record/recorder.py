@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from qad.core.define import PRIMITIVES
 from qad.core.errors import ArgumentError, LeakedTensorError
+from qad.core.registry.define import PRIMITIVES
 from qad.core.tape.tensor import rebuild
 from qad.frozen.program.functions import (
     ANSWERED,

@@ -9,7 +9,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.core.keywords import keywords_told
-from qad.core.threads import blas_for
+from qad.core.process.threads import blas_for
 from qad.extend import value_of
 from qad.mps.chain.chain import site_count
 from qad.mps.chain.state import MPS

@@ -12,7 +12,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.core.keywords import keywords_told
-from qad.core.threads import blas_for
+from qad.core.process.threads import blas_for
 from qad.linalg.truncation import rule
 from qad.mps.chain.chain import site_count
 from qad.mps.charges.quantities import Quantities

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from qad.core.errors import ArgumentError
 from qad.core.keywords import keywords_told
-from qad.core.threads import blas_for
+from qad.core.process.threads import blas_for
 from qad.mps.chain.chain import site_count
 from qad.mps.models.couplings import real_number
 from qad.mps.operators.uniform_mpo import UniformMPO, of_neighbours

@@ -8,7 +8,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, GradientTypeError
 from qad.core.keywords import keywords_told
-from qad.core.threads import blas_for
+from qad.core.process.threads import blas_for
 from qad.extend import Tensor
 from qad.mps.chain.chain import site_count
 from qad.mps.charges.channels import UniformChannels

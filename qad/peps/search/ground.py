@@ -9,7 +9,7 @@ import numpy as np
 
 from qad.core.errors import ConvergenceError
 from qad.core.keywords import keywords_told
-from qad.core.threads import blas_for
+from qad.core.process.threads import blas_for
 from qad.core.trees import tree_map
 from qad.extend import value_of
 from qad.optimize import Product, Sphere, minimize_on

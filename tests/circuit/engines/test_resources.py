@@ -28,7 +28,7 @@ def test_a_gradient_takes_three_states(depth):
     The rest is what one chunk takes on each thread, whatever the size of the state, and numbers: 100 bytes a gate.
     """
     from qad.circuit.engines.compiled.blocking import LOCAL
-    from qad.core.threads import kernels
+    from qad.core.process.threads import kernels
 
     n = 17
     c, energy = layers(n, depth)

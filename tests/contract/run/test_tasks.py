@@ -8,8 +8,8 @@ import pytest
 
 import qad
 from qad.contract.run.tasks import in_order
-from qad.core import malloc
 from qad.core.errors import ArgumentError
+from qad.core.process import malloc
 from qad.core.trees import flatten
 from tests.contract.run.jobs import JOBS, broken
 

@@ -5,7 +5,7 @@ import pytest
 
 import qad
 from qad.core.buffers.stored import is_buffer
-from qad.core.define import PRIMITIVES
+from qad.core.registry.define import PRIMITIVES
 from qad.core.tape.node import ARGS, KWARGS, PRIMITIVE
 from tests.rules.test_registry import gathered, nodes_of
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import qad
-from qad.core.define import PRIMITIVES
+from qad.core.registry.define import PRIMITIVES
 
 
 def slope(f, z):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING
 
-from qad.core.define import PRIMITIVES
+from qad.core.registry.define import PRIMITIVES
 from qad.core.tape import recorders
 from qad.core.tape.tensor import Tensor
 

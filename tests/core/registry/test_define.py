@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import huber
 
 import qad
-from qad.core.define import PRIMITIVES
+from qad.core.registry.define import PRIMITIVES
 from qad.core.tape.dispatch import UFUNCS
 from qad.extend import defvjp, rule
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import qad
-from qad.core.families import BATCHING
+from qad.core.registry.families import BATCHING
 from qad.extend import AXIS, ENTRIES, SHAPE, core, defbatch, primitive, rule
 from tests.cases import normal
 
@@ -80,6 +80,6 @@ def test_a_rule_of_its_own_stands_in_the_place_of_a_kind():
 
 def test_every_floor_has_kinds():
     """Most rules are of a kind: what is written for one function is the smaller part."""
-    kinds = [fn for fn, made in BATCHING.items() if made.__module__ == "qad.core.families"]
+    kinds = [fn for fn, made in BATCHING.items() if made.__module__ == "qad.core.registry.families"]
     assert len(kinds) > 80
     assert len(BATCHING) - len(kinds) < 60

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import qad
-from qad.core import malloc as memory
 from qad.core.errors import ArgumentError
+from qad.core.process import malloc as memory
 
 ROOT = Path(__file__).parents[2]
 GLIBC = "CS_GNU_LIBC_VERSION" in getattr(os, "confstr_names", ()) and bool(os.confstr("CS_GNU_LIBC_VERSION"))

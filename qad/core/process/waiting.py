@@ -9,7 +9,7 @@ from functools import cache
 from threading import Timer
 from time import monotonic
 
-from qad.core.config import config
+from qad.core.process.config import config
 
 __all__ = ["COMPILING", "NOT_KEPT", "tell", "tell_once", "waiting"]
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.families import defbatch
 from qad.core.freeze_hook import RECORDINGS, as_step
-from qad.core.handlers import install
+from qad.core.registry.families import defbatch
+from qad.core.registry.handlers import install
 from qad.core.tape.dispatch import load_rules_of
 from qad.core.tape.node import GETITEM, Primitive
 from qad.core.tape.operands import PLAIN, highest, refuse_devices
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, overload
 
-    from qad.core.families import RuleFamily
+    from qad.core.registry.families import RuleFamily
     from qad.typing import Function, P, R
     from qad.typing.words import Rule
 

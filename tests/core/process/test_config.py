@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import qad
-from qad.core import threads
-from qad.core.threads import blas_for, kernels, numbers
+from qad.core.process import threads
+from qad.core.process.threads import blas_for, kernels, numbers
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +57,7 @@ def test_threads_are_those_of_kernels_and_of_blas():
 @pytest.mark.slow
 @pytest.mark.parametrize("variable", ["OMP_NUM_THREADS", "QAD_NUM_THREADS"])
 def test_kernels_have_what_the_environment_says(variable):
-    code = "from qad.core.threads import kernels; print(kernels())"
+    code = "from qad.core.process.threads import kernels; print(kernels())"
     plain = {name: word for name, word in os.environ.items() if not name.endswith("_NUM_THREADS")}
     for word, count in [("5", 5), ("", len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None)]:
         run = subprocess.run([sys.executable, "-c", code], env=plain | {variable: word}, capture_output=True, text=True)

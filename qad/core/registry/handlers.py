@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.families import defbatch
+from qad.core.registry.families import defbatch
 from qad.core.tape import recorders
 from qad.core.tape.dispatch import FUNCTIONS, LATE, UFUNCS, refuse_out
 from qad.core.tape.operands import brought, operand
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from qad.core.families import RuleFamily
+    from qad.core.registry.families import RuleFamily
     from qad.core.tape.node import Primitive
     from qad.typing import F, Function
     from qad.typing.words import Keywords, Rule, Value

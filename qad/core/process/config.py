@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from qad.core import malloc as memory
 from qad.core.errors import ArgumentError
-from qad.core.threads import set_threads
+from qad.core.process import malloc as memory
+from qad.core.process.threads import set_threads
 
 
 @dataclass(frozen=True)

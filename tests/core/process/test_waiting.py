@@ -14,8 +14,8 @@ import pytest
 import qad
 from qad.contract.order import order
 from qad.contract.plan import planner
-from qad.core import waiting
-from qad.core.waiting import COMPILING, NOT_KEPT, tell, tell_once
+from qad.core.process import waiting
+from qad.core.process.waiting import COMPILING, NOT_KEPT, tell, tell_once
 
 ROOT = Path(__file__).parents[2]
 
