@@ -14,7 +14,15 @@ FUNCTIONS: dict[str, Callable[[float], float]] = {
     "sin": math.sin, "cos": math.cos, "tan": math.tan, "exp": math.exp, "ln": math.log, "log": math.log,
     "sqrt": math.sqrt, "arcsin": math.asin, "arccos": math.acos, "arctan": math.atan,
 }  # fmt: skip
-CONSTANTS = {"pi": math.pi, "π": math.pi, "tau": math.tau, "τ": math.tau, "euler": math.e, "true": 1, "false": 0}
+CONSTANTS: dict[str, float] = {
+    "pi": math.pi,
+    "π": math.pi,
+    "tau": math.tau,
+    "τ": math.tau,
+    "euler": math.e,
+    "true": 1,
+    "false": 0,
+}
 DIGITS = 18  # of whole numbers; longer ones are taken for real
 
 Values: TypeAlias = Mapping[str | int, Any]  # of names, and of classical bits by their numbers

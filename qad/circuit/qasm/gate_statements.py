@@ -43,13 +43,13 @@ class GateStatements(Operands):
 
     noisy: bool
     included: bool
-    measured: set[int]
-    actions: list[Callable[[Any], Any]]
     steps: int
 
     def __init__(self, program: str, noisy: bool = False):
         super().__init__(program)
-        self.included, self.measured, self.actions, self.steps, self.noisy = False, set(), [], 0, noisy
+        self.measured: set[int] = set()
+        self.actions: list[Callable[[Any], Any]] = []
+        self.included, self.steps, self.noisy = False, 0, noisy
 
     def count_steps(self, token: Token, steps: int) -> None:
         """Raise where a program unfolds to too much."""

@@ -29,8 +29,6 @@ class Operands:
         Constants, and variables of loops.
     """
 
-    reader: Reader
-    version: int
     registers: dict[str, range]
     bits: dict[str, range]
     numbers: dict[str, Any]
@@ -40,7 +38,8 @@ class Operands:
     count: int
 
     def __init__(self, program: str):
-        self.reader, self.version = Reader(program), 2
+        self.reader: Reader = Reader(program)
+        self.version: int = 2
         self.registers, self.bits, self.numbers, self.opaque = {}, {}, {}, set()
         self.defined = {"u0": Definition(("cycles",), ("a",), (), 0)}  # it waits
         self.size = self.count = 0

@@ -14,7 +14,8 @@ from qad.circuit.qasm.gate_statements import DECLARATIONS, NOISY, STATEMENTS, Ga
 from qad.core.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from typing import Any
 
     from qad.circuit.program.builder import Builder
     from qad.circuit.qasm.tokens import Token
@@ -30,6 +31,10 @@ class Parser(GateStatements):
 
     Measurements within the program, resets and conditions are refused unless it is `noisy`.
     """
+
+    version: int
+    measured: set[int]
+    actions: list[Callable[[Any], Any]]
 
     def program(self) -> None:
         """Read all statements."""

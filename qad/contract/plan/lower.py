@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     Three: TypeAlias = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]  # for both operands and the result
 
-__all__ = ["Problem", "canonical", "lowered"]
+__all__ = ["_Problem", "canonical", "lowered"]
 
 
 def canonical(terms: Iterable[Iterable[Hashable]]) -> tuple[tuple[int, ...], ...]:
@@ -56,7 +56,7 @@ def lowered(labels: Three, shapes: Three, stacks: str | None = None) -> str:
     str
         An expression in ``a`` and ``b`` whose value has the axes of the result.
     """
-    problem = Problem(labels, shapes, stacks)
+    problem = _Problem(labels, shapes, stacks)
     if not problem.summed:
         return problem.multiply()
     if not problem.out:
@@ -64,7 +64,7 @@ def lowered(labels: Three, shapes: Three, stacks: str | None = None) -> str:
     return problem.matrix(*min(problem.choices(), key=lambda choice: problem.cost(*choice)))
 
 
-class Problem:
+class _Problem:
     """One pair, its labels of size 1 taken out: they never move data."""
 
     def __init__(self, labels, shapes, stacks=None):

@@ -56,6 +56,9 @@ def course_of(psi: Any, H: Any, dt: Scalar, several: int, steps: int, **way: Any
 class Steps:
     """The evolution of plain operands."""
 
+    run: Any
+    scale: float
+
     def __init__(
         self, psi: MPS, H: MPO, dt: float, several: int, method: str, bond: int, cutoff: float | None, imaginary: bool
     ):
@@ -94,6 +97,8 @@ class Recorded:
     beyond neighbours and for bonds that lack what a change fills, of a state that is not cut; and a reverse sweep.
     """
 
+    tensors: Sequence[Any]
+    made_of: Callable[[Sequence[Any]], MPS]
     lost: float = 0.0
     missed: float = 0.0
 

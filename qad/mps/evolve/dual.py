@@ -62,6 +62,9 @@ class Paired:
     The operator may be recorded, and the time; `plan` is a `qad.mps.evolve.adjoint.EvolutionMethod`.
     """
 
+    final: Sequence[Any]
+    lacked: float
+
     def __init__(self, plan: EvolutionMethod, made: Sequence[Any], start: Sequence[Any]):
         self.plan: EvolutionMethod = plan
         self.factor: complex = made[0][()]

@@ -46,6 +46,8 @@ class Gated:
     A layer is a sweep of gates; `plan` is a `qad.mps.evolve.adjoint.EvolutionMethod`.
     """
 
+    final: list[Any]
+    lacked: float
     missed: float = 0.0
 
     def __init__(self, plan: EvolutionMethod, gates: Sequence[Any], start: Sequence[Any]):

@@ -77,6 +77,8 @@ class Cooling:
 class Cooled:
     """A purification and its derivative (as a `qad.mps.evolve.adjoint.Done`)."""
 
+    final: list[Any]
+    lacked: float
     missed: float = 0.0
 
     def __init__(self, cooling: Cooling, A: Sequence[np.ndarray]):

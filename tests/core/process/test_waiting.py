@@ -105,7 +105,7 @@ def test_some_lines_are_told_once(capsys):
 # -- processes with kernels to compile
 
 
-ALWAYS = "from qad.core import waiting\nwaiting.PATIENCE = 1e-6\n"
+ALWAYS = "from qad.core.process import waiting\nwaiting.PATIENCE = 1e-6\n"
 PLAIN = """
 import numpy as np, qad
 print(qad.plan("ij,jk,ki->", (3, 3), (3, 3), (3, 3), dtype=float, compiled=True).execute([np.eye(3)] * 3, ()))
