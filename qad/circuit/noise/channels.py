@@ -15,9 +15,11 @@ from qad.circuit.gates import table as gates
 from qad.circuit.gates.checks import check_count, check_matrix, check_stack
 from qad.core.errors import ArgumentError, GradientTypeError
 from qad.extend import Tensor, any_traced, stack_of, value_of
+from qad.linalg.support.derivative_order import orders
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any, NoReturn
 
     from qad.typing import Array, ArrayLike, RealNumber
 
@@ -70,6 +72,18 @@ class Channel:
         """Whether a derivative by its weights may be asked for."""
         return type(self.weights) is Tensor
 
+    def settled(self) -> Channel:
+        """The same channel in plain numbers."""
+        return Channel(value_of(self.weights), value_of(self.matrices))
+
+    def tilted(self, least: float) -> Channel:
+        """A channel in plain numbers, of the same branches, none of which has a rate below this."""
+        rates = value_of(self.weights)
+        if self.superoperator is not None:  # a decay, whose second weight is its rate
+            return amplitude_damping(float(np.clip(rates[1], least, 1 - least)))
+        rates = np.maximum(rates, least)
+        return Channel(rates / rates.sum(), value_of(self.matrices))
+
     def both(self) -> Array:
         """The matrix of the channel on rows and columns; it is linear in the weights."""
         if self.superoperator is not None:
@@ -79,6 +93,9 @@ class Channel:
 
     def __len__(self) -> int:
         return len(self.matrices)
+
+    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise ArgumentError("a channel is no array: its Kraus matrices are channel.kraus")
 
     def __repr__(self) -> str:
         return f"Channel({len(self)} Kraus matrices of shape {self.matrices.shape[1:]})"
@@ -162,7 +179,7 @@ def amplitude_damping(gamma: RealNumber) -> Channel:
     array([0.25, 0.75])
     """
     probability(gamma, "amplitude_damping")
-    if type(gamma) is Tensor and np.any(stack_of(gamma) == 1):
+    if orders(gamma) and np.any(stack_of(gamma) == 1):
         raise GradientTypeError(
             "amplitude_damping(1.0) has infinite derivatives of coherences: differentiate at a rate of 1 - 1e-9"
         )

@@ -10,7 +10,7 @@ from qad.circuit.gates.table import given
 from qad.circuit.noise.kraus import unitaries
 from qad.circuit.program.circuit import Circuit
 from qad.circuit.program.ir import Operation
-from qad.extend import Tensor, stop_gradient
+from qad.extend import Tensor, stack_of, stop_gradient
 
 if TYPE_CHECKING:
     from qad.circuit.noise.channels import Channel
@@ -21,8 +21,13 @@ if TYPE_CHECKING:
 STORED = 2**28  # bytes of states that a reverse sweep may store at once
 
 
-def replayed_mean(noisy: NoisySteps, channels: list[Channel], choices: np.ndarray, observable: Observable) -> Array:
-    """The mean over trajectories of these choices (T, S), with the derivatives of `Trajectories.expectation`."""
+def replayed_mean(
+    noisy: NoisySteps, channels: list[Channel], choices: np.ndarray, observable: Observable, drawn: list[Channel] | None
+) -> Array:
+    """The mean over trajectories of these choices (T, S), with the derivatives of `Trajectories.expectation`.
+
+    They were drawn with the channels `drawn`, None for those of the circuit.
+    """
     records, counts = np.unique(choices, axis=0, return_counts=True)
     pathwise = all(unitaries(channel.matrices) is not None for channel in channels)
     values, norms = sandwiches(noisy, channels, records, observable, pathwise)
@@ -32,19 +37,23 @@ def replayed_mean(noisy: NoisySteps, channels: list[Channel], choices: np.ndarra
         return (weights * values).sum()
     own = stop_gradient(values / norms)
     total, norm2 = values * chances, norms * chances
-    drawn = stop_gradient(norm2)  # the probabilities by which the records were drawn
+    odds = stop_gradient(norm2)  # the probabilities by which the records were drawn
+    if drawn is not None:
+        odds = chances_of(drawn, records)
+        odds = stop_gradient(odds if pathwise else odds * sandwiches(noisy, drawn, records, None, False)[1])
     others = ((shots * weights * own).sum() - own) / max(shots - 1, 1)
-    return (weights * (total - others * (norm2 - drawn)) / drawn).sum()
+    return (weights * (total - others * (norm2 - stop_gradient(norm2))) / odds).sum()
 
 
 def sandwiches(
-    noisy: NoisySteps, channels: list[Channel], records: np.ndarray, observable: Observable, pathwise: bool
+    noisy: NoisySteps, channels: list[Channel], records: np.ndarray, observable: Observable | None, pathwise: bool
 ) -> tuple[Array, Array]:
     """``<psi|H|psi>`` and ``<psi|psi>`` (B,) of the states of records, without the weights of channels."""
     kraus = [unitaries(c.matrices) if pathwise else c.matrices for c in channels]
     each = noisy.dtype.itemsize * 2**noisy.n * (4 if pathwise else 4 + len(kraus))
     size, found = max(1, STORED // each), []
-    asked = [observable] if pathwise else [observable, "I" * noisy.n]
+    one = "I" * noisy.n
+    asked = [observable] if pathwise else [one if observable is None else observable, one]
     for first in range(0, len(records), size):
         block = records[first : first + size]
         pair = replayed(noisy, block, kraus, pathwise).expectation(asked)
@@ -60,6 +69,18 @@ def chances_of(channels: list[Channel], records: np.ndarray) -> Array:
         if type(channel.weights) is Tensor or (channel.weights != 1).any():
             found = found * np.where(taken >= 0, channel.weights[np.maximum(taken, 0)], 1.0)
     return found
+
+
+def tilted(channels: list[Channel]) -> list[Channel] | None:
+    """Channels whose rates are no less than one in as many as are differentiated, None if these are such.
+
+    What is hardly ever drawn has a derivative of its probability: from such channels its branches are drawn about once
+    in each trajectory, and weighted by the ratio of probabilities.
+    """
+    count = sum(channel.recorded for channel in channels)
+    found = [c.tilted(1 / (len(c) * (count + 1))) if c.recorded else c.settled() for c in channels]
+    pairs = [(c.weights, new.weights) for c, new in zip(channels, found, strict=True) if c.recorded]
+    return found if any((stack_of(weights) != new).any() for weights, new in pairs) else None
 
 
 def replayed(noisy: NoisySteps, records: np.ndarray, kraus: list[Array], unitary: bool) -> Circuit:

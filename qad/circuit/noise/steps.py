@@ -53,7 +53,8 @@ class NoisySteps(Builder):
         """
         qubits = check_qubits(qubits, self.n, "channel")
         given_by = kraus if type(kraus) is Channel else None
-        channel = given_by or Channel(np.ones(len(kraus)), check_stack(kraus, "channel"))
+        matrices = check_stack(kraus, "channel") if given_by is None else kraus.matrices
+        channel = given_by or Channel(np.ones(matrices.shape[:1]), matrices)
         d, shape = 2 ** len(qubits), channel.matrices.shape
         if len(shape) != 3 or shape[1:] != (d, d):
             raise ShapeError(f"Kraus matrices on {len(qubits)} qubits have shape (k, {d}, {d}), not {shape}")

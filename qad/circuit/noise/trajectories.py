@@ -11,10 +11,10 @@ from qad.circuit.gates.checks import check_memory
 from qad.circuit.noise.batches import draw, measured
 from qad.circuit.noise.channels import Channel
 from qad.circuit.noise.jumps import plan_of
-from qad.circuit.noise.replay import replayed_mean
+from qad.circuit.noise.replay import replayed_mean, tilted
 from qad.circuit.observables.operators import as_observable, expectation
 from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
-from qad.extend import Tensor, stack_of, value_of
+from qad.extend import Tensor, stop_gradient, value_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,13 +41,14 @@ class Trajectories:
         Which Kraus matrix was taken at each channel, measurement and reset; -1 where its condition did not hold.
     """
 
-    __slots__ = ("circuit", "bits", "choices", "_states", "_which", "_plan")
+    __slots__ = ("circuit", "bits", "choices", "_states", "_which", "_plan", "_tilted")
     circuit: NoisySteps
     bits: NDArray[np.int64]
     choices: NDArray[np.int64]
     _states: np.ndarray  # (G, 2**n), each once
     _which: NDArray[np.int64]  # which of them each trajectory ends in
     _plan: NoisyProgram
+    _tilted: tuple[list[Channel], NDArray[np.int64]] | None
 
     def __init__(self, circuit: NoisySteps, shots: int, seed: Seed = 0):
         if isinstance(shots, bool) or not isinstance(shots, (int, np.integer)) or shots < 1:
@@ -68,6 +69,11 @@ class Trajectories:
         rng = np.random.default_rng(seed)
         self._states, self._which, self.choices = self._draw(entries, kraus, rng, shots)
         self.bits = self._plan.bits(self.choices, circuit.bits)
+        self._tilted = None
+        recorded = any(type(u) is Channel and u.recorded for u in circuit.matrices)
+        others = tilted(self._plan.channels(circuit.matrices)) if recorded else None
+        if others is not None:  # derivatives by rates take branches that are hardly ever drawn, or never
+            self._tilted = others, self._draw(entries, [c.plain + 0j for c in others], rng.spawn(1)[0], shots)[2]
 
     def _draw(self, entries, kraus, rng, shots):
         """Final states (G, 2**n), which of them each trajectory ends in, and its choices (T, S)."""
@@ -142,11 +148,6 @@ class Trajectories:
         the circuit and the observable were made of.
         Second ones miss outcomes whose probability is zero at the point, such as that of 1 after ``ry(0.0)``.
 
-        Raises
-        ------
-        ArgumentError
-            Under a derivative by the rate of a channel that is zero.
-
         Notes
         -----
         ``tr(rho H) = sum_k <psi_k|H|psi_k>`` over all records k, with states ``psi_k`` that are not normalised and
@@ -168,10 +169,10 @@ class Trajectories:
         """
         if not self._recorded(observable):
             return self.values(observable).mean()
-        channels = self._plan.channels(self.circuit.matrices)
-        if any(channel.recorded and not np.all(stack_of(channel.weights)) for channel in channels):
-            raise ArgumentError(
-                "derivatives by a rate of zero are not estimated from trajectories, which never take that branch: "
-                "c.expectation(H) of the density matrix has them"
-            )
-        return replayed_mean(self.circuit, channels, self.choices, as_observable(observable))
+        observable, channels = as_observable(observable), self._plan.channels(self.circuit.matrices)
+        if self._tilted is None:
+            return replayed_mean(self.circuit, channels, self.choices, observable, None)
+        drawn, choices = self._tilted
+        found = replayed_mean(self.circuit, channels, choices, observable, drawn)
+        value = expectation(self._states, stop_gradient(observable), self.circuit.n, engine_of(self.circuit.engine))
+        return value_of(value)[self._which].mean() + (found - stop_gradient(found))

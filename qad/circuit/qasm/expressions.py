@@ -113,7 +113,7 @@ class Arithmetic:
             value = self.unary()
             return lambda values: operation(value(values))
         base = self.atom()
-        if self.reader.accept("**") or self.reader.accept("^"):
+        if self.reader.accept("**") or (not self.whole and self.reader.accept("^")):  # which is XOR in version 3
             return combined(power, base, self.unary())
         return base
 

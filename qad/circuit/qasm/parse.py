@@ -40,9 +40,9 @@ class Parser(GateStatements):
         """Read all statements."""
         self.reader.expect("OPENQASM")
         version = self.reader.next
-        if version.kind not in ("real", "int") or int(float(version.text)) not in (2, 3):
+        if version.text.partition(".")[0] not in ("2", "3"):
             raise version.error(f"this reads OpenQASM 2.0 and 3, not {version}")
-        self.version = int(float(self.reader.take().text))
+        self.version = int(self.reader.take().text[0])
         self.reader.expect(";")
         while self.reader.next.kind != "end":
             self.statement()
@@ -150,11 +150,23 @@ class Parser(GateStatements):
         self.reader.expect("[")
         values = self.whole_numbers()
         self.reader.expect("]")
-        start = self.reader.at
+        start, outer = self.reader.at, self.numbers
+        if not values:
+            self.pass_over(token)
         for value in values:
             self.count_steps(token, 1)
-            self.reader.at, self.numbers[name] = start, value
+            self.reader.at, self.numbers = start, {**outer, name: value}
             self.block()
+        self.numbers = outer
+
+    def pass_over(self, token: Token) -> None:
+        """Leave a block unread."""
+        depth = 0
+        while (found := self.reader.take()).kind != "end":
+            depth += (found.text == "{") - (found.text == "}")
+            if not depth and found.text in (";", "}"):
+                return
+        raise token.error("a block without an end")
 
     def block(self) -> None:
         """Statements in braces, or one without them."""
@@ -167,19 +179,30 @@ class Parser(GateStatements):
     def read_if(self, token: Token) -> None:
         """``if (c == 3) block else block``; each for all values of the bits of the condition for which it is taken."""
         self.reader.expect("(")
-        parser = self.arithmetic(conditional=True)
+        parser, start = self.arithmetic(conditional=True), self.reader.at
         condition = parser.expression()
         self.reader.expect(")")
         bits, cases = sorted(parser.bits), {True: [], False: []}
         if len(bits) > MOST_BITS:
-            raise token.error(f"a condition on {len(bits)} bits; at most {MOST_BITS} are tried")
-        for values in product((0, 1), repeat=len(bits)):
-            cases[bool(condition({**self.numbers, **dict(zip(bits, values, strict=True))}))].append(values)
+            cases[True] = self.equal(token, self.reader.tokens[start : start + 4], len(bits))
+        else:
+            for values in product((0, 1), repeat=len(bits)):
+                cases[bool(condition({**self.numbers, **dict(zip(bits, values, strict=True))}))].append(values)
         if bits and not cases[True]:
             raise token.error("this condition never holds")
         self.branch(token, bits, cases[True])
         if self.reader.accept("else"):
+            if len(bits) > MOST_BITS:
+                raise token.error(f"there are too many cases in which {len(bits)} bits are no number")
             self.branch(token, bits, cases[False])
+
+    def equal(self, token: Token, condition: Sequence[Token], count: int) -> list[tuple[int, ...]]:
+        """The one case, or none, in which so many bits are a number: too many to be tried, all of one register."""
+        register, sign, number, end = condition
+        if register.text not in self.bits or (sign.text, number.kind, end.text) != ("==", "int", ")"):
+            raise token.error(f"a condition on {count} bits; on more than {MOST_BITS} it is `register == number`")
+        value = int(number.text)
+        return [tuple([value >> k & 1 for k in range(count)])] if value < 2**count else []
 
     def branch(self, token: Token, bits: Sequence[int], cases: Sequence[Sequence[int]]) -> None:
         """One branch, where bits have one of some values."""

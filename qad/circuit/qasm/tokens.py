@@ -8,7 +8,7 @@ from typing import NamedTuple
 from qad.core.errors import QasmError
 
 PATTERN = re.compile(
-    r"(?P<space>\s+|//[^\n]*|/\*[\s\S]*?\*/|#?pragma\b[^\n]*)"
+    r"(?P<space>\s+|//[^\n]*|/\*[\s\S]*?\*/|#?pragma\s+braket\s+result\b[^\n]*)"
     r"|(?P<real>(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)"
     r"|(?P<int>\d+)"
     r"|(?P<word>[^\W\d]\w*)"

@@ -35,6 +35,7 @@ COARSE = 1e-3  # gradient, beside the size of the terms, at which a smaller bond
 SHARE = 5e-3  # of the root of the tolerance of energies, below which the gradient is to be in the end
 PATIENCE = 100  # steps without a new least gradient
 GAIN = 1e-6  # of energies, at which a smaller bond is good enough
+FINER = 1e-3  # of a gain at which gradients go on where these are not small yet
 WINDOW = 4  # steps over which the gain is judged
 NOISE = 1e-2  # of the last stage, at the beginning
 DEAD = 1e-7  # Schmidt coefficients beside the largest: rounding, and correlations along them are none of the state
@@ -208,18 +209,23 @@ class Run:
 
     def otherwise(self, psi: Mixed, tol: float) -> tuple[Vumps, bool, str]:
         """From `psi` on by the Riemannian optimiser, which only ever lowers the energy; as `settled_from`."""
-        found = riemannian(self.h, psi.state(), self.bar, tol, self.maxiter)
-        self.history.extend(found.history)
-        if found.message == BY_USER:
-            self.lowest = Mixed.of(found.state)
-            raise KeyboardInterrupt
-        search = Vumps(self.H, Mixed.of(found.state), self.scale)
-        try:
-            search.look()
-            search.look()  # to residuals that suit this gradient
-        except ConvergenceError:
-            search.slope = np.inf
-        reached = found.converged and search.slope <= np.sqrt(tol) * self.scale
+        state, most = psi.state(), np.sqrt(tol) * self.scale
+        for finer in (tol, FINER * tol):  # gains may be small before the gradient is
+            found = riemannian(self.h, state, self.bar, finer, self.maxiter)
+            state = found.state
+            self.history.extend(found.history)
+            if found.message == BY_USER:
+                self.lowest = Mixed.of(state)
+                raise KeyboardInterrupt
+            search = Vumps(self.H, Mixed.of(state), self.scale)
+            try:
+                search.look()
+                search.look()  # to residuals that suit this gradient
+            except ConvergenceError:
+                search.slope = np.inf
+            if search.slope <= most:
+                break
+        reached = bool(found.converged and search.slope <= most)
         why = "" if self.descends else ", for steps to the lowest centres went round in circles"
         return search, reached, f" by gradients{why}"
 

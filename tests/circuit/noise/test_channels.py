@@ -132,38 +132,53 @@ def test_derivatives_at_the_end_of_a_decay_are_refused():
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("p", RATES)
 @pytest.mark.parametrize("channel", [depolarizing, flip, amplitude_damping])
-def test_trajectories_have_derivatives_by_rates(channel, engine):
+@pytest.mark.sampled(8)
+def test_trajectories_have_derivatives_by_rates_that_are_zero_or_one(channel, p, engine):
+    """Branches without probability have a derivative of it: they are drawn for the sake of it."""
+
     def f(p, seed):
         return ours(p, channel, engine=engine).trajectories(400, seed).expectation("IZ")
 
-    found = np.array([[*qad.value_and_grad(f)(0.3, s), qad.grad(qad.grad(f))(0.3, s)] for s in range(8)])
-    np.testing.assert_allclose(found[0, 0], f(0.3, 0), rtol=1e-14)
-    np.testing.assert_allclose(qad.jvp(lambda p: f(p, 0), (0.3,), (1.0,))[1], found[0, 1], rtol=1e-10, atol=1e-12)
+    if channel is amplitude_damping and p == 1:
+        with pytest.raises(qad.errors.GradientTypeError, match="infinite derivatives of coherences"):
+            qad.grad(f)(p, 0)
+        return
+    found = np.array([[*qad.value_and_grad(f)(p, s), qad.grad(qad.grad(f))(p, s)] for s in range(8)])
+    np.testing.assert_allclose(found[0, 0], f(p, 0), rtol=1e-14)
+    np.testing.assert_allclose(qad.jvp(lambda p: f(p, 0), (p,), (1.0,))[1], found[0, 1], rtol=1e-10, atol=1e-12)
 
     def exact(p):
         return ours(p, channel).expectation("IZ")
 
     mean, error = found[:, 1:].mean(0), found[:, 1:].std(0, ddof=1) / np.sqrt(8)
-    assert np.all(np.abs(mean - [qad.grad(exact)(0.3), qad.grad(qad.grad(exact))(0.3)]) < 5.5 * error + 1e-9)
+    assert np.all(np.abs(mean - [qad.grad(exact)(p), qad.grad(qad.grad(exact))(p)]) < 5.5 * error + 1e-9)
     assert error[0] < 0.3
 
 
-def test_derivatives_of_trajectories_by_a_rate_of_zero_are_refused():
-    """Their branches are never drawn; where the rate is no variable, derivatives by angles are those of the others."""
+def test_gradients_of_trajectories_by_angles_beside_rates_of_zero():
+    """A rate of zero under the gradient changes how records are drawn, also where measurements depend on angles."""
 
-    def f(p, angle):
-        c = NoisyCircuit(1).ry(angle, 0).channel(depolarizing(p), 0)
-        return c.trajectories(10).expectation("Z")
+    def c(x):
+        noisy = (
+            NoisyCircuit(2, bits=1).ry(x[0], 0).channel(depolarizing(x[1]), 0).measure(0, into=0).if_(0, "ry", x[0], 1)
+        )
+        return noisy.channel(amplitude_damping(x[1]), 1)  # fmt: skip
 
-    for p in (0.0, 1.0):
-        with pytest.raises(qad.errors.ArgumentError, match=r"expectation\(H\) of the density matrix"):
-            qad.grad(f)(p, 0.4)
-    assert qad.grad(f, argnums=1)(0.0, 0.4) == pytest.approx(-np.sin(0.4))
+    x = np.array([1.2, 0.0])
+    slopes = np.array([qad.grad(lambda x, s=s: c(x).trajectories(500, s).expectation("ZX"))(x) for s in range(10)])
+    exact = qad.grad(lambda x: c(x).expectation("ZX"))(x)
+    assert np.all(np.abs(slopes.mean(0) - exact) < 5 * slopes.std(0, ddof=1) / np.sqrt(10))
+    H = qad.PauliSum({"ZX": 1.0})
+    both = qad.grad(lambda p, a: c(np.stack([1.2, p])).trajectories(500).expectation(H * a), argnums=(0, 1))(0.0, 1.0)
+    np.testing.assert_allclose(both[0], slopes[0][1], atol=1e-12)
 
 
 def test_the_kraus_matrices_of_a_channel():
     found = amplitude_damping(0.36)
+    with pytest.raises(qad.errors.ArgumentError, match="channel.kraus"):
+        np.asarray(found)
     np.testing.assert_allclose(found.kraus, np.array([[[1, 0], [0, 0.8]], [[0, 0.6], [0, 0]]]))
     assert len(found) == 2
     np.testing.assert_allclose(

@@ -117,3 +117,39 @@ def test_errors_point_at_their_place(program, line, column, message):
 def test_what_cannot_be_written(circuit, message):
     with pytest.raises(ArgumentError, match=message):
         circuit().to_qasm()
+
+
+VERSION_3 = 'OPENQASM 3.0; include "stdgates.inc"; qubit[4] q; '
+
+
+@pytest.mark.parametrize("text, flipped", [
+    ("for int i in [1:0] x q[0];", ""), ("for int i in [1:0] { x q[0]; if (true) { x q[1]; } } x q[2];", "2"),
+    ("const int i = 0; for int i in [1:2] { x q[i]; } x q[i];", "012"),
+    ("\n#pragma braket result state_vector\nx q[3];", "3"),
+])  # fmt: skip
+def test_loops_and_pragmas(text, flipped):
+    """Empty loops ran once, variables of loops outlived them."""
+    (found,) = np.flatnonzero(qad.Circuit.from_qasm(VERSION_3 + text).probabilities().ravel() > 0.5)
+    assert found == sum(1 << 3 - int(q) for q in flipped)
+
+
+@pytest.mark.parametrize("text, message", [
+    ("x q[3^1];", "expected"), ("\n#pragma braket noise bit_flip(0.3) q[0]\n", "no meaning"),
+    ("for int i in [1:0] { x q[0];", "without an end"),
+])  # fmt: skip
+def test_what_would_mean_something_else_is_refused(text, message):
+    with pytest.raises(qad.errors.QasmError, match=message):
+        qad.Circuit.from_qasm(VERSION_3 + text)
+
+
+def test_versions_that_are_no_numbers_of_ours():
+    with pytest.raises(qad.errors.QasmError, match="2.0 and 3"):
+        qad.Circuit.from_qasm("OPENQASM 1e400; qubit q;")
+
+
+@pytest.mark.parametrize("number, flipped", [(1, True), (2, False)])
+def test_conditions_on_long_registers(number, flipped):
+    """Twenty bits are a number in one case only; trying all values of them would take a million."""
+    text = 'OPENQASM 2.0; include "qelib1.inc"; qreg q[2]; creg c[20]; x q[0]; measure q[0] -> c[0]; '
+    circuit = qad.circuit.NoisyCircuit.from_qasm(text + f"if (c == {number}) x q[1];")
+    np.testing.assert_allclose(circuit.probabilities()[1], [0, 1] if flipped else [1, 0])

@@ -142,3 +142,11 @@ def test_directions_without_weight_carry_no_correlations(g, length):
     state = uniform.ground_state(H).state
     assert uniform.correlation_length(state) == pytest.approx(length, abs=0.02)
     assert uniform.excitations(H, state, 0.0)[0] == pytest.approx(38.0 if g else 4.0, abs=1e-6)
+
+
+def test_gradients_end_where_vumps_does_by_default():
+    """They stopped where gains were small and the gradient was not, and said that they had not converged."""
+    model = uniform.ising(1.5)
+    found = uniform.ground_state(model, 8, method="riemannian")
+    assert found.converged is True
+    assert found.energy == pytest.approx(uniform.ground_state(model, 8).energy, abs=1e-10)
