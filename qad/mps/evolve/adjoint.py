@@ -118,17 +118,20 @@ class EvolutionMethod:
         done = None if self.adjoint is None else self.adjoint(self, made, start)
         return AdjointSweep(self, made, start) if done is None or done.lost > UNCUT else done
 
-    def misses(self, made: Sequence[Any], start: Sequence[Any]) -> bool:
-        """Whether bonds lack directions that a change may fill in the first step: derivatives would be refused."""
+    def misses(self, made: Sequence[Any], start: Sequence[Any], steps: int) -> bool:
+        """Whether bonds lack directions that a change may fill in these steps: derivatives would be refused."""
         try:
-            self.step(made, start, 0)
+            for k in range(steps):
+                start, _ = self.step(made, start, k)
         except ArgumentError:
             return True
         return False
 
-    def step(self, made: Sequence[Any], tensors: Sequence[Any], k: int) -> tuple[list[Any], Array]:
+    def step(
+        self, made: Sequence[Any], tensors: Sequence[Any], k: int, truncation: Truncation | None = None
+    ) -> tuple[list[Any], Array]:
         """One step, plain or recorded: the tensors, and the logarithm of what the norm gained."""
-        out = self.kind.recorded(made, tensors, Truncation(self.bond, self.finer, self.reach), k)
+        out = self.kind.recorded(made, tensors, truncation or Truncation(self.bond, self.finer, self.reach), k)
         size = size_of(numbers(out[0]))
         out[0] = with_numbers(out[0], numbers(out[0]) / size)
         return out, np.log(size)
@@ -199,18 +202,22 @@ class AdjointSweep:
         self.room: Room | None = plan.room()
         self.widened: set[int] = set()  # the steps before which bonds got room
         self.stored: dict[int, State] = {}
-        run = plan.kind.run(made, start, Truncation(plan.bond, plan.finer), self.room, TIGHTEST)
-        self.gained: float = 0.0
+        truncation, self.gained, state = Truncation(plan.bond, plan.finer), 0.0, list(start)
+        run = None if self.room is None else plan.kind.run(made, start, truncation, self.room, TIGHTEST)
         keep = spacing(start, plan.bond, len(plan.kind))
         for k in range(len(plan.kind)):
             if k % keep == 0:
-                self.stored[k] = tuple(run.tensors)
-            self.gained += run.step(k)
-            if run.widened:
-                self.widened.add(k)
-        self.final: list[Any] = list(run.tensors)
-        self.lost: float = float(run.truncation.discarded)
-        self.missed: float = run.missed
+                self.stored[k] = tuple(state)
+            if run is None:  # by the very steps that are made again: other bases of bonds lack faint directions
+                state, gained = plan.step(made, state, k, truncation)
+            else:
+                gained, state = run.step(k), run.tensors
+                if run.widened:
+                    self.widened.add(k)
+            self.gained += float(gained)
+        self.final: list[Any] = list(state)
+        self.lost: float = float(truncation.discarded)
+        self.missed: float = 0.0 if run is None else run.missed
 
     def slopes(self, slopes: list[Any], by_norm: Array) -> tuple[list[Any], list[Any]]:
         """Gradients by what a step is made of and by the initial state, from those by the final one and the norm."""

@@ -21,9 +21,10 @@ from qad.mps.evolve.response import Gated
 from qad.mps.evolve.room import BUDGET, room_for
 from qad.mps.evolve.start import centred, recorded_centre
 from qad.mps.evolve.suzuki import ORDERS
+from qad.mps.evolve.tdvp import MOST_PRODUCTS
 from qad.mps.evolve.tebd import cutoff_for
 from qad.mps.evolve.truncation import Truncation
-from qad.mps.evolve.whole import advanced, amplitudes_of, chain_of, fits
+from qad.mps.evolve.whole import advanced, amplitudes_of, chain_of, exponentiated, fits
 from qad.mps.kernels.operators import kernel_for
 from qad.mps.operators.mpo import plain_of
 from qad.symmetric.generic import plain
@@ -93,8 +94,9 @@ class Steps:
 class Recorded:
     """The evolution of recorded operands, as one node of the tape; with a callback as one for each step.
 
-    Of four ways the first that can: all amplitudes with gates, of plain states; an adjoint chain for gates, for terms
-    beyond neighbours and for bonds that lack what a change fills, of a state that is not cut; and a reverse sweep.
+    Of four ways the first that can: all amplitudes with gates; all amplitudes where bonds lack what a change fills,
+    both of short plain chains; an adjoint chain for gates, for terms beyond neighbours and for such bonds, of a state
+    that is not cut; and a reverse sweep.
     """
 
     tensors: Sequence[Any]
@@ -114,7 +116,10 @@ class Recorded:
         self.kind: GateSteps | TdvpSteps = kind_of(method, psi, known, unit.dtype, several)
         self.made: list[Any] = self.kind.made_of(H, factor)[0]
         self.plan: EvolutionMethod | None = None
-        if method in GATES and cutoff is None and psi.conserved is None and fits(psi.phys, bond, len(psi) * steps):
+        self.amplitudes: Any = None if method == "tdvp" else advanced if method in GATES else exponentiated
+        vectors = steps * (len(psi) if method in GATES else MOST_PRODUCTS)
+        whole = self.amplitudes and cutoff is None and psi.conserved is None and fits(psi.phys, bond, vectors)
+        if whole and method in GATES:
             self.tensors, self.made_of = amplitudes_of(psi) + unit, chain_of
             return
         self.tensors, self.made_of = recorded_centre(psi, H, imaginary), psi._made_of
@@ -124,13 +129,20 @@ class Recorded:
         finer = min(usual, RECORDED_CUTOFF) if cutoff is None else cutoff
         plan = EvolutionMethod(self.kind, bond, usual, finer, reach, room, *recorded, adjoint=None)
         values = list(map(plain, self.made)), list(map(plain, self.tensors))
-        paired = method == "tdvp2" and len(psi) > 1 and (room() is not None or plan.misses(*values))
+        paired = (
+            method == "tdvp2"
+            and len(psi) > 1
+            and (room() is not None or plan.misses(*values, len(self.kind) if whole else 1))
+        )
+        if whole and paired:
+            self.tensors, self.made_of = amplitudes_of(psi) + unit, chain_of
+            return
         self.plan = replace(plan, adjoint=Gated if method in GATES else Paired if paired else None)
 
     def advance(self) -> Real:
         """Several steps; the logarithm of what the norm gained."""
         if self.plan is None:
-            self.tensors, gained = advanced(self.made, self.tensors, self.kind)
+            self.tensors, gained = self.amplitudes(self.made, self.tensors, self.kind)
             return gained
         self.tensors, gained, lost, missed = evolution_of(self.made, self.tensors, self.plan)
         self.lost, self.missed = self.lost + lost, self.missed + missed

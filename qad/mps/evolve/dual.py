@@ -25,6 +25,7 @@ from numpy.polynomial import legendre
 
 from qad.core.errors import ArgumentError
 from qad.extend import vjp
+from qad.linalg.krylov.lanczos import on_host
 from qad.mps.chain.densities import passed_left
 from qad.mps.chain.edges import edges
 from qad.mps.energy.hamiltonian import touching
@@ -67,7 +68,7 @@ class Paired:
 
     def __init__(self, plan: EvolutionMethod, made: Sequence[Any], start: Sequence[Any]):
         self.plan: EvolutionMethod = plan
-        self.factor: complex = made[0][()]
+        self.factor: complex = on_host(made[0][()])
         self.made: Sequence[Any] = made
         self.start: Sequence[Any] = start
         sweep = self.forth()

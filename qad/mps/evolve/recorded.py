@@ -8,6 +8,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import like, value_of
+from qad.linalg.krylov.lanczos import on_host
 from qad.linalg.truncation.rule import nonzero
 from qad.mps.chain.densities import passed_left, passed_right
 from qad.mps.chain.edges import edges
@@ -151,7 +152,7 @@ class TdvpSteps:
         tol: float | None = None,
     ) -> Sweep:
         """What takes a chain through all steps."""
-        return Sweep(self.kernel, start, made[0][()], truncation, room, self.size, tol, self.steps)
+        return Sweep(self.kernel, start, on_host(made[0][()]), truncation, room, self.size, tol, self.steps)
 
     def recorded(self, made: Sequence[Any], tensors: Sequence[Any], truncation: Truncation, k: int) -> list[Any]:
         """The tensors after a step, plain or recorded."""

@@ -1,7 +1,8 @@
 """Evolution of all amplitudes of a short chain, in operations that the tape differentiates.
 
 Where the bonds of a chain have room for every state, its evolution cuts nothing off; the amplitudes are then evolved by
-the same gates.  No direction of a bond is missing from a derivative.
+the same gates, or by the exponential of the whole operator, to which the variational principle of pairs comes down.
+No direction of a bond is missing from a derivative.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ from qad.core.errors import ArgumentError
 from qad.extend import like, value_of
 from qad.mps.chain.state import MPS
 from qad.mps.evolve.adjoint import MEMORY
+from qad.mps.evolve.centre import exponential
 from qad.mps.evolve.cut import size_of
+from qad.mps.kernels.dense import edge, past_left, past_right
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.mps.evolve.recorded import GateSteps
+    from qad.mps.evolve.recorded import GateSteps, TdvpSteps
     from qad.typing import Array
 
 MOST = 2**12  # amplitudes
@@ -53,6 +56,23 @@ def advanced(made: Sequence[Array], amplitudes: Array, kind: GateSteps) -> tuple
         size = size_of(amplitudes)
         amplitudes, gained = amplitudes / size, gained + np.log(size)
     return amplitudes.reshape(legs), gained
+
+
+def exponentiated(made: Sequence[Array], amplitudes: Array, kind: TdvpSteps) -> tuple[Array, Array]:
+    """The amplitudes after all steps of the whole operator, of norm 1, and the logarithm of what the norm gained."""
+    (factor, *H), legs, gained = made, amplitudes.shape, 0.0
+    middle, bases = around_middle(amplitudes)
+    left = right = edge(amplitudes.dtype, like(amplitudes))
+    for site in range(middle):
+        left = past_left(left, bases[site], operator=H[site])
+    for site in reversed(range(middle + 1, len(legs))):
+        right = past_right(right, bases[site], operator=H[site])
+    x = amplitudes.reshape(left.shape[2], legs[middle], right.shape[2])
+    for _ in range(len(kind)):
+        x = exponential(x, factor, left, [H[middle]], right, kernel=kind.kernel, first=middle)
+        size = size_of(x)
+        x, gained = x / size, gained + np.log(size)
+    return x.reshape(legs), gained
 
 
 def chain_of(amplitudes: Array) -> MPS:

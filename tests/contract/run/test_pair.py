@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import qad
-from qad.contract.plan.lower import Problem, canonical, lowered
+from qad.contract.plan.lower import _Problem as Problem
+from qad.contract.plan.lower import canonical, lowered
 from qad.contract.plan.unary import reduce, single, spread
 from qad.contract.run.pair import contract, pair
 from tests.cases import Case, normal
