@@ -35,6 +35,7 @@ class Parser(GateStatements):
     version: int
     measured: set[int]
     actions: list[Callable[[Any], Any]]
+    numbers: dict[str, Any]
 
     def program(self) -> None:
         """Read all statements."""

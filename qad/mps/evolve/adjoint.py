@@ -202,7 +202,8 @@ class AdjointSweep:
         self.room: Room | None = plan.room()
         self.widened: set[int] = set()  # the steps before which bonds got room
         self.stored: dict[int, State] = {}
-        truncation, self.gained, state = Truncation(plan.bond, plan.finer), 0.0, list(start)
+        self.gained: float = 0.0
+        truncation, state = Truncation(plan.bond, plan.finer), list(start)
         run = None if self.room is None else plan.kind.run(made, start, truncation, self.room, TIGHTEST)
         keep = spacing(start, plan.bond, len(plan.kind))
         for k in range(len(plan.kind)):
