@@ -162,7 +162,7 @@ class Stored(Level):
         places = self.places.T if order == "F" else self.places
         if not self.store.ordered and places.size > 1:
             return self.unsure_view(places.reshape(-1))
-        return y if places.flags.c_contiguous and not self.part else held(y)
+        return y if places.flags.c_contiguous and (not self.part or places.size < 2) else held(y)  # one is in a row
 
     def view(self, places: Any, part: str | None = None) -> Tensor:
         """A view of this one, with these of its places."""

@@ -12,7 +12,9 @@ VIEWS = {
     "new axis": lambda b: b[None],
     "real": lambda b: b.real.reshape(1)[:],
     "imag": lambda b: b.imag.reshape(1),
+    "ravel of imag": lambda b: b.reshape(1).imag.ravel(),
 }
+COMPLEX = VIEWS["real"], VIEWS["imag"], VIEWS["ravel of imag"]
 INDICES = {
     "no slice": slice(0, 0),
     "no mask": np.array([False]),
@@ -47,7 +49,7 @@ WRITES = {"assign": _assign, "add": _add, "add.at": np.add.at, "part": _take_par
 @pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
 def test_writes_through_a_view_of_an_array_without_axes(view, index, write):
     def f(x):
-        b = (x * np.array([2.0 + 1.0j if view in (VIEWS["real"], VIEWS["imag"]) else 2.0])).reshape(()).copy()
+        b = (x * np.array([2.0 + 1.0j if view in COMPLEX else 2.0])).reshape(()).copy()
         w = view(b)
         named = np.shape(np.zeros(1)[index])
         if named == () and write is _take_part:
