@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from qad.circuit.program.builder import Builder
-from qad.circuit.qasm.library import ALIASES
+from qad.circuit.qasm.other_gates import ALIASES
 from qad.circuit.qasm.tokens import MOST_STEPS, Token
 from qad.core.errors import QasmError
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from qad.circuit.gates.table import GATES
 from qad.circuit.qasm.calls import Call, Definition, apply
-from qad.circuit.qasm.library import ALIASES, WITHOUT_INCLUDE
 from qad.circuit.qasm.operands import Operands
+from qad.circuit.qasm.other_gates import ALIASES, WITHOUT_INCLUDE
 from qad.circuit.qasm.tokens import MOST_STEPS
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 
 from qad.circuit.gates.table import GATES
 from qad.circuit.program.analysis import program_of
-from qad.circuit.qasm.library import DEFINITIONS, QELIB
+from qad.circuit.qasm.other_gates import DEFINITIONS, QELIB
 from qad.core.errors import ArgumentError
 from qad.extend import value_of
 

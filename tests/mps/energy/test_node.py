@@ -142,11 +142,10 @@ def test_memory_of_the_gradient_is_linear():
     assert large < 11 * small
 
 
-@pytest.mark.skipif(not has_compiler(), reason="needs the extra fast")
 def test_a_table_where_there_is_a_compiler(monkeypatch):
     psi, H = MPS.random(6, 4, seed=1), heisenberg(6)
     first = qad.grad(energy)(psi, H)
-    assert isinstance(*H.remembered[Hamiltonian].routes.values(), Table)
+    assert isinstance(*H.remembered[Hamiltonian].routes.values(), Table if has_compiler() else Sweep)
     for _ in range(3):
         for one, two in zip(qad.grad(energy)(psi, H), first, strict=True):
             np.testing.assert_array_equal(one, two)
