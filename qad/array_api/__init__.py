@@ -8,57 +8,30 @@ Its ``special`` is `qad.special`, where SciPy looks for it (``SCIPY_ARRAY_API=1`
 
 from importlib import import_module
 from types import ModuleType
+from typing import TYPE_CHECKING
 
-from numpy import (
-    bool,
-    complex64,
-    complex128,
-    float32,
-    float64,
-    int8,
-    int16,
-    int32,
-    int64,
-    isdtype,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-)  # fmt: skip
+import numpy as np
+from numpy import e, inf, isdtype, nan, newaxis, pi
 
-from qad.array_api import fft, functions, linalg
-from qad.array_api.creation import (
-    arange,
-    asarray,
-    empty,
-    empty_like,
-    eye,
-    from_dlpack,
-    full,
-    full_like,
-    linspace,
-    meshgrid,
-    ones,
-    ones_like,
-    tril,
-    triu,
-    zeros,
-    zeros_like,
-)  # fmt: skip
+if TYPE_CHECKING:
+    from numpy import *  # of which the standard has these dtypes
+
+from qad.array_api import creation, fft, functions, linalg
+from qad.array_api.creation import *
 from qad.array_api.dtypes import astype, can_cast, finfo, iinfo, result_type
 from qad.array_api.functions import *
-from qad.array_api.info import __array_namespace_info__
+from qad.array_api.info import KINDS, __array_namespace_info__
 from qad.array_api.sorting import argsort, sort
 from qad.rules.protocol.array_protocol import VERSIONS
+
+globals().update({name: getattr(np, name) for name in KINDS["bool"] + KINDS["numeric"]})
 
 __array_api_version__ = VERSIONS[-1]
 
 __all__ = [
-    "arange", "argsort", "asarray", "astype", "bool", "can_cast", "complex128", "complex64", "empty",
-    "empty_like", "eye", "fft", "finfo", "float32", "float64", "from_dlpack", "full", "full_like", "iinfo",
-    "int16", "int32", "int64", "int8", "isdtype", "linalg", "linspace", "meshgrid", "ones", "ones_like",
-    "result_type", "sort", "tril", "triu", "uint16", "uint32", "uint64", "uint8", "zeros", "zeros_like",
-    *functions.__all__,
+    "argsort", "astype", "bool", "can_cast", "complex128", "complex64", "e", "fft", "finfo", "float32", "float64",
+    "iinfo", "inf", "int16", "int32", "int64", "int8", "isdtype", "linalg", "nan", "newaxis", "pi", "result_type",
+    "sort", "uint16", "uint32", "uint64", "uint8", *creation.__all__, *functions.__all__,
 ]  # fmt: skip
 
 

@@ -34,16 +34,6 @@ class FloatInfo:
     dtype: np.dtype
 
 
-@dataclass(frozen=True)
-class IntegerInfo:
-    """What `iinfo` says."""
-
-    bits: int
-    max: int
-    min: int
-    dtype: np.dtype
-
-
 def _dtype_of(x: Any) -> np.dtype[Any]:
     return x.dtype if hasattr(x, "shape") and not isinstance(x, (type, np.dtype)) else np.dtype(x)
 
@@ -55,10 +45,9 @@ def finfo(type: DTypeLike | Array, /) -> FloatInfo:
     return FloatInfo(int(info.bits), *limits, info.dtype)
 
 
-def iinfo(type: DTypeLike | Array, /) -> IntegerInfo:
+def iinfo(type: DTypeLike | Array, /) -> np.iinfo[Any]:
     """The limits of an integer dtype, or of an array's."""
-    info = np.iinfo(_dtype_of(type))
-    return IntegerInfo(int(info.bits), int(info.max), int(info.min), info.dtype)
+    return np.iinfo(_dtype_of(type))
 
 
 def can_cast(from_: DTypeLike | Array, to: DTypeLike, /) -> bool:

@@ -1,11 +1,10 @@
-"""The standard's functions that NumPy has under the same name and signature, and the constants."""
+"""The standard's functions that NumPy has under the same name and signature."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy import e, inf, nan, newaxis, pi
 
 from qad.array_api.creation import asarray
 from qad.array_api.wrap import giving_tensors, names_of
@@ -55,4 +54,4 @@ def reshape(x: ArrayLike, /, shape: tuple[int, ...], *, copy: bool | None = None
 
 OWN = "clip cumulative_prod cumulative_sum reshape unstack vecdot"
 
-__all__ = [*NAMES.split(), *OWN.split(), "e", "inf", "nan", "newaxis", "pi"]
+__all__ = [*NAMES.split(), *OWN.split()]

@@ -16,83 +16,17 @@ Polynomials          eval_legendre eval_chebyt eval_chebyu eval_hermite eval_her
 ===================  ==========================================================================================
 """
 
+from typing import TYPE_CHECKING
+
 from numpy import sinc
-from scipy.special import (
-    airy,
-    beta,
-    betainc,
-    betaln,
-    cbrt,
-    cosm1,
-    dawsn,
-    digamma,
-    entr,
-    erf,
-    erfc,
-    erfcinv,
-    erfcx,
-    erfi,
-    erfinv,
-    eval_chebyt,
-    eval_chebyu,
-    eval_gegenbauer,
-    eval_genlaguerre,
-    eval_hermite,
-    eval_hermitenorm,
-    eval_jacobi,
-    eval_laguerre,
-    eval_legendre,
-    exp1,
-    exp2,
-    exp10,
-    expi,
-    expit,
-    expm1,
-    expn,
-    gamma,
-    gammainc,
-    gammaincc,
-    gammaln,
-    hankel1,
-    hankel2,
-    hyp0f1,
-    hyp1f1,
-    hyp2f1,
-    i0,
-    i1,
-    iv,
-    j0,
-    j1,
-    jn,
-    jv,
-    k0,
-    k1,
-    kl_div,
-    kv,
-    log1p,
-    log_expit,
-    log_ndtr,
-    loggamma,
-    logit,
-    ndtr,
-    ndtri,
-    psi,
-    rel_entr,
-    rgamma,
-    wofz,
-    xlog1py,
-    xlogy,
-    y0,
-    y1,
-    yv,
-)  # fmt: skip
+
+if TYPE_CHECKING:
+    from scipy.special import *  # of which these have derivatives
 
 from qad.special import bessel, errors, gammas, hypergeometric, polynomials, scipys  # their rules
 from qad.special.exponentials import exprel, lambertw, log_softmax, logsumexp, softmax
 from qad.special.gammas import polygamma
 
-globals().update({name: scipys.bare(globals()[name]) for name in globals().keys() & vars(scipys.special).keys()})
-_MODULES = {"bessel", "errors", "exponentials", "faddeeva", "gammas", "hypergeometric", "polynomials", "scipys"}
 __all__ = [
     "airy", "beta", "betainc", "betaln", "cbrt", "cosm1", "dawsn", "digamma", "entr", "erf", "erfc", "erfcinv",
     "erfcx", "erfi", "erfinv", "eval_chebyt", "eval_chebyu", "eval_gegenbauer", "eval_genlaguerre",
@@ -103,3 +37,5 @@ __all__ = [
     "ndtri", "polygamma", "psi", "rel_entr", "rgamma", "sinc", "softmax", "wofz", "xlog1py", "xlogy", "y0",
     "y1", "yv",
 ]  # fmt: skip
+
+globals().update({name: getattr(scipys, name) for name in __all__ if name not in globals()})

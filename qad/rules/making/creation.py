@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["empty", "empty_like", "full", "full_like", "ones", "ones_like", "zeros", "zeros_like"]
 
 
-def zeros(shape: Shape, dtype: DTypeLike = float) -> Tensor:
+def zeros(shape: Shape, dtype: DTypeLike | None = float, *, device: str | None = None) -> Tensor:
     """Zeros, in a Tensor that may be written into: ``x[index] = y`` and ``x += y`` are recorded.
 
     Parameters
@@ -28,6 +28,8 @@ def zeros(shape: Shape, dtype: DTypeLike = float) -> Tensor:
     shape : int or tuple of int
     dtype : dtype
         Complex where complex values will be written.
+    device : str, optional
+        As the array-API standard has it, for which there is one: the memory of the processor.
 
     Examples
     --------
@@ -43,7 +45,7 @@ def zeros(shape: Shape, dtype: DTypeLike = float) -> Tensor:
     return buffer(np.zeros(shape, dtype))
 
 
-def ones(shape: Shape, dtype: DTypeLike = float) -> Tensor:
+def ones(shape: Shape, dtype: DTypeLike | None = float, *, device: str | None = None) -> Tensor:
     """Ones, in a Tensor that may be written into; see `zeros`.
 
     Examples
@@ -57,7 +59,7 @@ def ones(shape: Shape, dtype: DTypeLike = float) -> Tensor:
     return buffer(np.ones(shape, dtype))
 
 
-def empty(shape: Shape, dtype: DTypeLike = float) -> Tensor:
+def empty(shape: Shape, dtype: DTypeLike | None = float, *, device: str | None = None) -> Tensor:
     """A Tensor of arbitrary content that is to be written into; see `zeros`.
 
     Examples
@@ -69,7 +71,7 @@ def empty(shape: Shape, dtype: DTypeLike = float) -> Tensor:
     return buffer(np.empty(shape, dtype))
 
 
-def full(shape: Shape, fill_value: Number, dtype: DTypeLike | None = None) -> Tensor:
+def full(shape: Shape, fill_value: Number, dtype: DTypeLike | None = None, *, device: str | None = None) -> Tensor:
     """A Tensor full of `fill_value`, a number or a Tensor, that may be written into; see `zeros`.
 
     Examples
