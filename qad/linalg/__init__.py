@@ -1,6 +1,7 @@
 """Linear algebra: NumPy's functions, decompositions, functions of matrices, and operators, all with derivatives."""
 
-from numpy.linalg import diagonal, matmul, matrix_transpose, outer, tensordot, trace, vecdot
+from numpy import kron
+from numpy.linalg import cross, diagonal, matmul, matrix_rank, matrix_transpose, outer, tensordot, trace, vecdot
 
 from qad.linalg.decompositions.cholesky import cholesky
 from qad.linalg.decompositions.eig import eig, eigvals
@@ -18,7 +19,7 @@ from qad.linalg.equations.solve import solve
 from qad.linalg.equations.tensorsolve import tensorinv, tensorsolve
 from qad.linalg.equations.triangular import solve_triangular
 from qad.linalg.factored import algebra
-from qad.linalg.functions.cond import cond, matrix_rank
+from qad.linalg.functions.cond import cond
 from qad.linalg.functions.det import det
 from qad.linalg.functions.expm import expm
 from qad.linalg.functions.expm_multiply import expm_multiply
@@ -27,7 +28,7 @@ from qad.linalg.functions.funm_herm import funm_herm
 from qad.linalg.functions.funm_svd import funm_svd
 from qad.linalg.functions.logm import logm
 from qad.linalg.functions.norm import matrix_norm, norm, vector_norm
-from qad.linalg.functions.products import cross, kron, matrix_power, multi_dot
+from qad.linalg.functions.products import matrix_power, multi_dot
 from qad.linalg.functions.slogdet import slogdet
 from qad.linalg.functions.sqrtm import sqrtm
 from qad.linalg.implicit.root import linear_solve

@@ -1,4 +1,4 @@
-"""Condition number and rank."""
+"""Condition number."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from qad.linalg.support.check import batch_entry, matrices
 from qad.linalg.support.guarded import guarded
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from qad.typing import Array, ArrayLike
 
 
@@ -80,36 +78,3 @@ def _quotient(x, y):
 
 
 passes_through(np.linalg.matrix_rank)
-
-
-def matrix_rank(
-    A: ArrayLike, tol: ArrayLike | None = None, hermitian: bool = False, *, rtol: ArrayLike | None = None
-) -> Any:
-    """Number of singular values above a tolerance, exactly `numpy.linalg.matrix_rank`; it has no derivative.
-
-    Parameters
-    ----------
-    A : array (..., m, n)
-    tol : float or array (...), optional
-        Absolute tolerance.
-    hermitian : bool
-        NumPy's shortcut for Hermitian matrices.
-    rtol : float or array (...), optional
-        Tolerance relative to the largest singular value; by default ``max(m, n) * eps``.
-
-    Returns
-    -------
-    integer array (...)
-
-    Raises
-    ------
-    LinAlgError
-        If the iteration does not converge.
-
-    Examples
-    --------
-    >>> import numpy as np, qad
-    >>> int(qad.linalg.matrix_rank(np.ones((2, 2))))
-    1
-    """
-    return np.linalg.matrix_rank(A, tol, hermitian, **({} if rtol is None else {"rtol": rtol}))

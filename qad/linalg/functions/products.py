@@ -102,55 +102,6 @@ def multi_dot(arrays: Sequence[ArrayLike], *, out: NDArray[Any] | None = None) -
     return np.einsum(*(part for pair in zip(arrays, axes, strict=True) for part in pair), ends, optimize=True)
 
 
-def kron(a: ArrayLike, b: ArrayLike) -> Array:
-    """Kronecker product of arrays of any dimension, exactly `numpy.kron`.
-
-    Parameters
-    ----------
-    a, b : arrays
-
-    Returns
-    -------
-    array
-        Each axis is as long as the product of those of `a` and `b`.
-
-    Examples
-    --------
-    >>> import numpy as np, qad
-    >>> qad.grad(lambda a: qad.linalg.kron(a, np.ones((2, 3))).sum())(np.eye(2))
-    array([[6., 6.],
-           [6., 6.]])
-    """
-    return np.kron(a, b)
-
-
-def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Array:
-    """Cross product of vectors of three components along `axis`, exactly `numpy.linalg.cross`.
-
-    Parameters
-    ----------
-    x1, x2 : arrays
-        Of three components along `axis`; the other axes broadcast.
-    axis : int
-
-    Returns
-    -------
-    array
-
-    Raises
-    ------
-    ValueError
-        If there are not three components.
-
-    Examples
-    --------
-    >>> import numpy as np, qad
-    >>> qad.grad(lambda x: qad.linalg.cross(x, np.array([0.0, 0.0, 1.0]))[0])(np.ones(3)) + 0.0
-    array([0., 1., 0.])
-    """
-    return np.linalg.cross(x1, x2, axis=axis)
-
-
 implements(np.linalg.matrix_power)(matrix_power)
 implements(np.linalg.multi_dot)(multi_dot)
 implements(np.linalg.tensordot)(lambda x1, x2, /, *, axes=2: np.tensordot(x1, x2, axes))

@@ -13,7 +13,6 @@ from qad.core.trees import flatten, unflatten
 from qad.extend import like
 from qad.linalg.implicit.packing import Packing
 from qad.linalg.support import tolerances
-from qad.linalg.support.lengths import length, unit_of
 
 if TYPE_CHECKING:
     from qad.typing import Tree
@@ -39,7 +38,6 @@ class Mixing:
     changes: np.ndarray
     steps: np.ndarray
     products: np.ndarray  # of differences of changes
-    unit: float  # of changes, so that their squares neither overflow nor vanish
     last: tuple[np.ndarray, np.ndarray]
 
     def __init__(self, memory: int = 5, worse: float = 3.0):
@@ -59,9 +57,6 @@ class Mixing:
             self.forget()
         self.least = min(self.least, size)
         if not self.count:
-            self.unit = unit_of(length(change), change.dtype)
-        change = change / self.unit
-        if not self.count:
             self.changes = like(change).zeros((self.memory, change.size), change.dtype)
             self.steps = like(after).zeros((self.memory, after.size), after.dtype)
             self.products = np.zeros((self.memory,) * 2, change.dtype)
@@ -79,13 +74,12 @@ class Mixing:
         column = np.array((self.changes @ change.conj()).tolist())
         self.products[slot], self.products[:, slot] = column, column.conj()
 
-    def of_trees(self, before: Tree, after: Tree, size: float | None = None) -> Tree:
-        """The next tree of arrays; by default changes count by their norms."""
+    def of_trees(self, before: Tree, after: Tree, size: float) -> Tree:
+        """The next tree of arrays."""
         leaves, spec = flatten(after)
         packing = Packing(leaves)
         y = packing.pack(leaves)
         change = y - packing.pack(flatten(before)[0])
-        size = length(change) if size is None else size
         return unflatten(spec, packing.unpack(self.propose(y, change, size)))
 
 
@@ -96,10 +90,8 @@ def weights(rows: np.ndarray, products: np.ndarray, target: np.ndarray) -> np.nd
     """
     sizes = np.sqrt(products.diagonal().real)
     sizes = np.where(sizes == 0, 1, sizes)
-    values, vectors = np.linalg.eigh(products / (sizes[:, None] * sizes))
-    some = values > tolerances.zero(values.dtype, values.size) * values[-1]  # none, where nothing changed any more
-    inverse = (vectors[:, some] / values[some]) @ vectors[:, some].conj().T / (sizes[:, None] * sizes)
-    inverse = like(rows).asarray(inverse)
+    scales, cut = sizes[:, None] * sizes, tolerances.zero(sizes.dtype, sizes.size)
+    inverse = like(rows).asarray(np.linalg.pinv(products / scales, cut, hermitian=True) / scales)
     found = inverse @ (rows.conj() @ target)
     for _ in range(REFINEMENTS):
         found = found + inverse @ (rows.conj() @ (target - found @ rows))

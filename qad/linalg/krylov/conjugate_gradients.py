@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.linalg.support.lengths import length, unit_of
+from qad.linalg.support.lengths import length
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,25 +31,17 @@ def descent(matvec: Product, r: np.ndarray, target: float, m: int, precondition:
     ArgumentError
         Where the operator or its preconditioner turns out not to be positive.
     """
-    product, unit = _in_units(matvec, r)
-    precondition = (lambda v: v) if precondition is None else _in_units(precondition, r)[0]
     x, direction, before = np.zeros_like(r), np.zeros_like(r), 1.0
-    for k in range(m - 1):  # one product has told the unit
-        z = precondition(r)
+    for k in range(m):
+        z = r if precondition is None else precondition(r)
         now = _positive(r, z, "the preconditioner")
         direction = z + (now / before if k else 0.0) * direction
-        moved = product(direction)
+        moved = matvec(direction)
         step = now / _positive(direction, moved, "the operator")
         x, r, before = x + step * direction, r - step * moved, now
         if length(r) <= target:
             break
-    return x / unit
-
-
-def _in_units(function, v):
-    """A linear function over a power of two, that of what it makes of `v`, if its square is out of reach."""
-    unit = unit_of(length(function(v)) / length(v), v.dtype)
-    return (lambda x: function(x) / unit), unit
+    return x
 
 
 def _positive(v, image, what):

@@ -15,7 +15,7 @@ from qad.core.errors import ArgumentError, ConvergenceError
 from qad.core.keywords import keywords_told
 from qad.core.trees import tree_map
 from qad.extend import value_of, vjp
-from qad.linalg.krylov.eigenpair import FlatOperator, in_reach, inner, normalised, operator_of, pair
+from qad.linalg.krylov.eigenpair import FlatOperator, inner, normalised, operator_of, pair
 from qad.linalg.krylov.eigensearch import dominant
 from qad.linalg.krylov.gmres import Report, plain_leaves
 from qad.linalg.support import tolerances
@@ -23,24 +23,16 @@ from qad.linalg.support import tolerances
 SIDES = ("right", "left", "both")
 
 if TYPE_CHECKING:
-    from typing import Any, Literal, TypedDict, Unpack, overload
+    from typing import Any, Literal, overload
 
     from qad.typing import LinearMap, Scalar, Tree
 
-    class Limits(TypedDict, total=False):
-        tol: float
-        restart: int
-        maxiter: int
-        report: Report | None
-
     @overload
     def dominant_eig(
-        a: LinearMap, v0: Tree, side: Literal["right", "left"] = "right", **how: Unpack[Limits]
+        a: LinearMap, v0: Tree, side: Literal["right", "left"] = "right", **how: Any
     ) -> tuple[Scalar, Tree]: ...
     @overload
-    def dominant_eig(
-        a: LinearMap, v0: Tree, side: Literal["both"], **how: Unpack[Limits]
-    ) -> tuple[Scalar, Tree, Tree]: ...
+    def dominant_eig(a: LinearMap, v0: Tree, side: Literal["both"], **how: Any) -> tuple[Scalar, Tree, Tree]: ...
 
 
 @keywords_told
@@ -114,7 +106,6 @@ def dominant_eig(
         raise ArgumentError(f"side is {side!r}: choose one of {', '.join(SIDES)}")
     limits = {"tol": tol, "restart": restart, "maxiter": maxiter}
     report = Report() if report is None else report
-    v0 = in_reach(v0)
     operator = FlatOperator(operator_of(a), v0, "dominant_eig")
     if side == "right":
         value, right = pair(operator, False, limits, report, dominant)

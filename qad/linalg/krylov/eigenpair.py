@@ -27,8 +27,7 @@ from qad.linalg.krylov.rival_levels import unrefuted
 from qad.linalg.support import tolerances
 from qad.linalg.support.check import finite
 from qad.linalg.support.guarded import guarded
-from qad.linalg.support.lengths import REACH, length, unit_of
-from qad.linalg.support.random import normal
+from qad.linalg.support.lengths import in_reach, length
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -61,16 +60,14 @@ def operator_of(a: LinearMap) -> Callable[[Tree], Tree]:
 class FlatOperator:
     """A function of pytrees on plain vectors; counts its calls.
 
-    What it returns is divided by `unit`, a power of two that is 1 unless squares would overflow or vanish.
+    Its start, and what it makes of that, have squares that neither overflow nor vanish.
     """
 
     apply: Callable[[Tree], Tree]
     name: str
     spec: Any
     calls: int
-    unit: float
     start: list[np.ndarray]
-    image: list[np.ndarray]
     packing: Packing
     on_leaves: Callable[[list[np.ndarray]], list[np.ndarray]]
 
@@ -85,22 +82,18 @@ class FlatOperator:
         start = self.packing.pack(self.start)
         if not length(start) > 0:
             raise ArgumentError(f"{name}: v0 is zero or not finite")
-        size = length(self.packing.pack(self.image)) / length(start)
-        if not size > float(np.finfo(start.dtype).max) ** -REACH:  # it may annihilate v0 alone
-            generic = like(start).asarray(normal(np.random.default_rng(0), start.size, start.dtype))
-            size = max(size, length(self.packing.pack(self.on_leaves(self.packing.unpack(generic)))) / length(generic))
-        self.unit = unit_of(size, start.dtype)
+        in_reach(length(start), start.dtype, f"{name}: v0")
+        in_reach(length(self(start)), start.dtype, f"{name}: the operator on v0")
 
     def _promoted(self, leaves):
         """`leaves` in the dtype that the operator returns."""
         wide = [x.astype(np.result_type(x, np.complex64)) for x in leaves]
-        self.image = out = bare(self.apply, self.spec, wide, self.name)(leaves)
+        out = bare(self.apply, self.spec, wide, self.name)(leaves)
         return [x.astype(np.result_type(x, y), copy=False) for x, y in zip(leaves, out, strict=True)]
 
     def __call__(self, v: np.ndarray) -> np.ndarray:
         self.calls += 1
-        image = self.packing.pack(self.on_leaves(self.packing.unpack(v)))
-        return image if self.unit == 1 else image / self.unit
+        return self.packing.pack(self.on_leaves(self.packing.unpack(v)))
 
     def linear_operator(self) -> Any:
         """For SciPy."""
@@ -140,12 +133,12 @@ def pair(
         scale = max(scale, length(operator(start)) / length(start))
     report.iterations, report.residual = operator.calls, length(image - value * x) / scale
     _check_pair(operator, value, report, scale)
-    w, whole = operator.tree(x), scale * operator.unit
+    w = operator.tree(x)
 
     def equation(unknown):
         v, nu = unknown
         y = operator.apply(v)
-        return tree_map(lambda y, v: y * (1 / whole) - nu * v, y, v), inner(w, v) - 1
+        return tree_map(lambda y, v: y * (1 / scale) - nu * v, y, v), inner(w, v) - 1
 
     def guess(seeds, solution):
         """The adjoint solution for a cotangent of the value only: the left eigenvector."""
@@ -160,13 +153,13 @@ def pair(
     known = guess if hermitian or partner is not None else None
     v, nu = attach(equation, (w, nu), again, guess=known, options=limits, report=report)
     if value_of(nu) is nu:
-        return nu * whole, v
+        return nu * scale, v
     quarter = tolerances.quarter(x.dtype)
     by_product = max(tolerances.lost(x.dtype), report.residual / quarter)
     by_solve = max(by_product, limits["tol"] / quarter)
     by_product = by_product if known else by_solve
     first, later = (_isolated(distance / scale, least, by_solve, operator.name) for least in (by_product, by_solve))
-    return guarded(nu, check=first) * whole, tree_map(lambda x: guarded(x, check=later), v)
+    return guarded(nu, check=first) * scale, tree_map(lambda x: guarded(x, check=later), v)
 
 
 def _isolated(distance, first, later, name):
@@ -214,19 +207,11 @@ def _again(f, solution, find, limits, old, hermitian):
     """The eigenpair of the same equation with other operands."""
     operator = copy(old)
     zero = np.zeros_like(solution[-1])
-    operator.unit = 1.0
     operator.on_leaves = lambda leaves: f([*leaves, zero])[:-1]
     value, x, _ = unrefuted(operator, operator.packing.pack(solution[:-1]), find, limits["maxiter"], hermitian)
     value, x = _real_if_real(operator, value, x)
     x = x / np.vdot(operator.packing.pack(solution[:-1]), x)
     return [*operator.packing.unpack(x), like(x).asarray(value, x.dtype)]
-
-
-def in_reach(v0: Tree) -> Tree:
-    """The start `v0`, divided by a power of two where its square would overflow or vanish."""
-    leaves = plain_leaves(v0)[0]
-    unit = max((unit_of(length(x), x.dtype) for x in leaves if x.any()), default=1.0)
-    return v0 if unit == 1 else tree_map(lambda x: x / unit, v0)
 
 
 def inner(a: Tree, b: Tree) -> Number:

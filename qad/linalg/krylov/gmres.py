@@ -18,7 +18,7 @@ from qad.linalg.implicit.packing import Packing
 from qad.linalg.krylov.conjugate_gradients import descent
 from qad.linalg.support import tolerances
 from qad.linalg.support.check import finite
-from qad.linalg.support.lengths import length, unit_of
+from qad.linalg.support.lengths import length
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -112,9 +112,6 @@ def solve(
     -------
     solution, iterations, relative residual
     """
-    unit = max((unit_of(length(x), x.dtype) for x in b if x.any()), default=1.0)
-    if unit != 1:
-        b, start = [x / unit for x in b], start and [x / unit for x in start]
     packing = Packing(b, real=not _is_complex_linear(operator, b))
 
     def on_vectors(function):
@@ -131,9 +128,7 @@ def solve(
         correct, method, restart = partial(descent, precondition=precondition), "the search", maxiter
     limits = tol, restart, maxiter, name, correct, method
     x, iterations, residual = corrected(on_vectors(operator), packing.pack(b), x0, *limits)
-    if unit < 1 and x.any() and length(x) * unit < tolerances.tiny(x.dtype):
-        raise ConvergenceError(f"{name}: the solution underflows: multiply the right-hand side, or divide the operator")
-    return packing.unpack(x if unit == 1 else x * unit), iterations, residual
+    return packing.unpack(x), iterations, residual
 
 
 def _is_complex_linear(operator, b):
@@ -169,13 +164,14 @@ def corrected(
         calls += 1
         return matvec(v)
 
-    x = np.zeros_like(b) if x0 is None else x0
+    b = b / size
+    x = np.zeros_like(b) if x0 is None else x0 / size
     r = b if x0 is None else b - product(x)
-    error, previous = length(r) / size, np.inf
+    error, previous = length(r), np.inf
     while error > tol and calls < maxiter and error <= 0.99 * previous:
-        step = correct(product, r, tol * size, min(restart, maxiter - calls, most))
+        step = correct(product, r, tol, min(restart, maxiter - calls, most))
         moved = b - product(x + step)
-        previous, error = error, length(moved) / size
+        previous, error = error, length(moved)
         if error < previous:
             x, r = x + step, moved
     error = min(error, previous)
@@ -186,7 +182,7 @@ def corrected(
             + "; if it is Hermitian and positive, as a Laplacian, write positive=True"
             * (method == "GMRES")
         )
-    return x, calls, float(error)
+    return x * size, calls, float(error)
 
 
 def correction(matvec: Product, r: np.ndarray, target: float, m: int) -> np.ndarray:
@@ -199,11 +195,9 @@ def correction(matvec: Product, r: np.ndarray, target: float, m: int) -> np.ndar
     size = length(r)
     basis, small = like(r).zeros((m + 1, r.size), r.dtype), np.zeros((m + 1, m), r.dtype)
     row = np.ones(m + 1, r.dtype)
-    basis[0], unit = r / size, 1.0
+    basis[0] = r / size
     for k in range(m):
         w, known = matvec(basis[k]), basis[: k + 1]
-        unit = unit_of(length(w), r.dtype) if k == 0 else unit
-        w = w / unit
         least = tolerances.unit(r.dtype) * length(w)
         for _ in range(2):  # once more, against rounding
             overlaps = (known @ w.conj()).conj()
@@ -219,4 +213,4 @@ def correction(matvec: Product, r: np.ndarray, target: float, m: int) -> np.ndar
     start = np.zeros(k + 2, r.dtype)
     start[0] = size
     weights = np.linalg.lstsq(small[: k + 2, : k + 1], start, rcond=None)[0]
-    return like(r).asarray(weights) @ known / unit
+    return like(r).asarray(weights) @ known

@@ -15,7 +15,7 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.core.keywords import keywords_told
 from qad.extend import like
-from qad.linalg.krylov.eigenpair import FlatOperator, in_reach, normalised, operator_of, pair
+from qad.linalg.krylov.eigenpair import FlatOperator, normalised, operator_of, pair
 from qad.linalg.krylov.eigensearch import lowest, preconditioned
 from qad.linalg.krylov.gmres import Report
 from qad.linalg.support import tolerances
@@ -89,7 +89,6 @@ def lowest_eig(
     >>> print(round(float(energy(0.75)), 12), round(float(qad.grad(energy)(0.75)), 12))
     -1.25 -0.6
     """
-    v0 = in_reach(v0)
     find = _search(method, preconditioner, v0)
     report = Report() if report is None else report
     limits = {"tol": tol, "restart": restart, "maxiter": maxiter}

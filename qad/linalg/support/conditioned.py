@@ -10,11 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy  # loads scipy.linalg when it is first used
 
 from qad.core.errors import ArgumentError
+from qad.extend import like
+from qad.linalg.equations.triangular import solve_upper
 from qad.linalg.support import tolerances
-from qad.linalg.support.check import batch_entry
+from qad.linalg.support.check import batch_entry, largest_entry
 
 if TYPE_CHECKING:
     from qad.typing import DTypeLike
@@ -46,26 +47,13 @@ def check_triangle(r: np.ndarray, part: int, order: int, owner: str) -> None:
     """
     if part <= 0 or not r.size:
         return
-    block, largest, least = r[..., :part, :part], np.abs(r).max(axis=(-2, -1)), tolerances.lost(r.dtype)
-    if least * _estimated(block, largest) ** order <= 1.0 or (np.diagonal(block, axis1=-2, axis2=-1) == 0).any():
+    block = r[..., :part, :part]
+    if (np.diagonal(block, axis1=-2, axis2=-1) == 0).any():
         return
-    condition = np.maximum(np.abs(np.linalg.inv(block)).max(axis=(-2, -1)) * largest, 1.0)
+    inverse = solve_upper(block, like(r).eye(part, dtype=r.dtype))
+    condition = np.maximum(largest_entry(inverse) * largest_entry(r), 1.0)
     advice = (
         f"Scale the first {part} columns, if their sizes differ, or write the loss without the factors, by the matrix "
         "itself or qad.linalg.svd"
     )
     check_condition(condition, r.dtype, owner, advice, order)
-
-
-def _estimated(block, largest):
-    """Ten times LAPACK's estimate of the condition of a plain matrix, which takes no inverse; infinity without one.
-
-    Old SciPy (1.14) does not have it.
-    """
-    name = {"f": "strcon", "d": "dtrcon", "F": "ctrcon", "D": "ztrcon"}.get(block.dtype.char, "")
-    estimate = getattr(scipy.linalg.lapack, name, None)
-    if estimate is None or type(block) is not np.ndarray or block.ndim > 2:
-        return np.inf
-    share = max(largest / max(np.abs(block).max(), tolerances.tiny(block.dtype)), 1.0)
-    reciprocal = estimate(np.ascontiguousarray(block).T, uplo="L")[0]  # the transpose needs no other copy
-    return 10 * share / reciprocal if reciprocal > 0.0 else np.inf

@@ -92,8 +92,4 @@ def discarded(rest: Array, s: np.ndarray, k: int) -> Array:
 
 def orthonormal(b: Array) -> Array:
     """``b (b^H b)^-1/2``, a basis that is smooth in `b` (..., n, k)."""
-    return b @ funm_herm(inverse_root, hermitian(adjoint(b) @ b))
-
-
-def inverse_root(w: np.ndarray) -> np.ndarray:
-    return 1 / np.sqrt(w)
+    return b @ funm_herm(lambda w: 1 / np.sqrt(w), hermitian(adjoint(b) @ b))

