@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from qad.installed import require
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
     from qad.showing.drawing import Drawing
@@ -43,52 +42,31 @@ def paint(drawing: Drawing, ax: Any) -> None:
     ax.axis("off")
     place, (width, height) = ax.get_position(), ax.figure.get_size_inches() * 72
     scale = min(place.width * width / drawing.width, place.height * height / drawing.height)
-    for order, (kind, shape) in enumerate(drawing.shapes):
-        if kind == "text":
-            _text(ax, order, drawing.font.split(",")[0], scale, **shape)
+    for order, (tag, shape, content) in enumerate(drawing.shapes):
+        if tag == "text":
+            ax.text(
+                shape["x"], shape["y"], content.replace("$", r"\$"), fontsize=shape["font-size"] * scale,
+                color=shape["fill"], ha=ALIGN[shape["text-anchor"]], zorder=order,
+                fontweight=shape.get("font-weight", "normal"), family=drawing.font.split(",")[0],
+            )  # fmt: skip
         else:
-            ax.add_patch(PATCHES[kind](scale, **shape)).set_zorder(order)
+            style = (0, (3, 3)) if "stroke-dasharray" in shape else "-"
+            ax.add_patch(_patch(tag, shape, content)).set(
+                facecolor=shape["fill"], edgecolor=shape["stroke"], linewidth=shape["stroke-width"] * scale,
+                linestyle=style, zorder=order,
+            )  # fmt: skip
 
 
-def _path(scale: float, codes: str, points: list, colour: str, width: float, dashed: bool) -> Any:
-    from matplotlib.patches import PathPatch
+def _patch(tag: str, shape: dict[str, Any], content: Any) -> Any:
+    """The outline of a shape."""
+    from matplotlib.patches import Circle, FancyBboxPatch, PathPatch
     from matplotlib.path import Path
 
-    kinds = {"M": [Path.MOVETO], "L": [Path.LINETO], "C": [Path.CURVE4] * 3}
-    path = Path(points, [kind for code in codes for kind in kinds[code]])
-    style = (0, (3, 3)) if dashed else "-"
-    return PathPatch(path, fill=False, edgecolor=colour, linewidth=width * scale, linestyle=style)
-
-
-def _polygon(scale: float, points: list, fill: str) -> Any:
-    from matplotlib.patches import Polygon
-
-    return Polygon(points, closed=True, facecolor=fill, edgecolor="none")
-
-
-def _box(
-    scale: float, x: float, y: float, width: float, height: float, fill: str, edge: str, radius: float, weight: float
-) -> Any:  # fmt: skip
-    from matplotlib.patches import FancyBboxPatch
-
-    style = f"round,pad=0,rounding_size={min(radius, width / 2, height / 2)}"
-    return FancyBboxPatch((x, y), width, height, style, facecolor=fill, edgecolor=edge, linewidth=weight * scale)
-
-
-def _disc(scale: float, x: float, y: float, radius: float, fill: str, edge: str) -> Any:
-    from matplotlib.patches import Circle
-
-    return Circle((x, y), radius, facecolor=fill, edgecolor=edge, linewidth=1.3 * scale)
-
-
-def _text(
-    ax: Any, order: int, family: str, scale: float, x: float, y: float, words: str, size: float, colour: str,
-    bold: bool, align: str,
-) -> None:  # fmt: skip
-    ax.text(
-        x, y, words.replace("$", r"\$"), fontsize=size * scale, color=colour, ha=ALIGN[align], va="center",
-        zorder=order, fontweight="bold" if bold else "normal", family=family,
-    )  # fmt: skip
-
-
-PATCHES: dict[str, Callable[..., Any]] = {"path": _path, "polygon": _polygon, "box": _box, "disc": _disc}
+    if tag == "path":
+        kinds = {"M": [Path.MOVETO], "L": [Path.LINETO], "C": [Path.CURVE4] * 3}
+        codes, points = content
+        return PathPatch(Path(points, [kind for code in codes for kind in kinds[code]]))
+    if tag == "circle":
+        return Circle((shape["cx"], shape["cy"]), shape["r"])
+    x, y, width, height, radius = (shape[name] for name in ("x", "y", "width", "height", "rx"))
+    return FancyBboxPatch((x, y), width, height, f"round,pad=0,rounding_size={min(radius, width / 2, height / 2)}")

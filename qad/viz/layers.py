@@ -90,15 +90,19 @@ def _edge(start: BoxPlace, end: BoxPlace, layers: list[list[BoxPlace]]) -> list[
 
 def _order(layers: list[list[BoxPlace]]) -> None:
     """Sort each layer by the mean place of its neighbours, forth and back."""
+    for layer in layers:
+        _number(layer)
     for turn in range(ROUNDS):
         forth = turn % 2 == 0
         for layer in layers if forth else reversed(layers):
-            for k, place in enumerate(layer):
-                place.y = float(k)
-        for layer in layers if forth else reversed(layers):
             layer.sort(key=lambda place: _middle(place, place.left if forth else place.right))
-            for k, place in enumerate(layer):
-                place.y = float(k)
+            _number(layer)
+
+
+def _number(layer: list[BoxPlace]) -> None:
+    """Let the place in the order be the place."""
+    for k, place in enumerate(layer):
+        place.y = float(k)
 
 
 def _middle(place: BoxPlace, neighbours: Sequence[BoxPlace]) -> float:

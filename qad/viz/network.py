@@ -46,9 +46,7 @@ def network(state: Any) -> Picture:
     """
     if not is_network(state):
         raise ArgumentError(f"no network can be drawn of {type(state).__name__}: give an MPS, an MPO or a PEPS")
-    if hasattr(state, "bonds"):
-        return _chain(state)
-    return _cell(state) if hasattr(state, "cell") else _plane(state)
+    return _chain(state) if hasattr(state, "bonds") else _plane(state)
 
 
 def is_network(x: object) -> bool:
@@ -98,9 +96,7 @@ def _site(drawing: Drawing, x: float, y: float, fill: str, legs: tuple[int, ...]
         drawing.disc(x, y, RADIUS, fill)
 
 
-def _bond(
-    drawing: Drawing, x: float, y: float, u: float, v: float, size: int, dashed: bool = False
-) -> None:  # fmt: skip
+def _bond(drawing: Drawing, x: float, y: float, u: float, v: float, size: int, dashed: bool = False) -> None:
     """A line whose width tells the dimension, which stands beside its middle."""
     drawing.line([(x, y), (u, v)], INK, 1.0 + 0.6 * log2(max(size, 1)), dashed)
     beside = (0, -11) if y == v else (11, 0)
@@ -123,56 +119,38 @@ def _closing(drawing: Drawing, first: float, last: float, y: float, size: int, i
 
 
 def _plane(state: Any) -> Picture:
-    """A piece of the square lattice."""
-    rows, columns = (shown(n, 9) for n in state.shape)
-    drawing = Drawing(STEP * len(columns) + 40, STEP * len(rows) + 30)
+    """A piece of the square lattice, or the cell of an infinite one; the bonds that lead out of it are dashed."""
+    letters = getattr(state, "cell", None)
+    infinite = letters is not None
+    around = infinite or state.cylinder
+    rows, columns = (shown(n, 9) for n in ((len(letters), len(letters[0])) if infinite else state.shape))
+    margin, top = 20 + STEP * (1 if around else 0.5), 15 + STEP * (1 if infinite else 0.5)
+    drawing = Drawing(STEP * (len(columns) - 1) + 2 * margin, STEP * (len(rows) - 1) + 2 * top)
     at = {
-        (row, column): (20 + STEP * (k + 0.5), 14 + STEP * (i + 0.5))
+        (row, column): (margin + STEP * k, top + STEP * i)
         for i, row in enumerate(rows) for k, column in enumerate(columns)
     }  # fmt: skip
-    for (row, column), (x, y) in at.items():
-        if row is None or column is None:
-            continue
-        _, _, left, down, right = state[row, column].shape
-        if column != columns[-1]:
-            _bond(drawing, x, y, x + STEP, y, right)
-        elif state.cylinder:
-            _bond(drawing, x, y, x + 0.6 * STEP, y, right, dashed=True)
-        if row != rows[-1]:
-            _bond(drawing, x, y, x, y + STEP, down)
-        if column == 0 and state.cylinder:
-            _bond(drawing, x, y, x - 0.6 * STEP, y, left, dashed=True)
-    for (row, column), (x, y) in at.items():
-        if row is None or column is None:
-            drawing.text(x, y, "·", 20, GREY)
-        else:
-            _tensor(drawing, x, y)
-    return Picture(drawing, repr(state))
-
-
-def _cell(state: Any) -> Picture:
-    """The cell of an infinite PEPS, with the bonds that lead out of it."""
-    rows, columns = len(state.cell), len(state.cell[0])
-    drawing = Drawing(STEP * (columns + 1) + 30, STEP * (rows + 1) + 20)
-    at = {
-        (row, column): (15 + STEP * (column + 1), 10 + STEP * (row + 1))
-        for row in range(rows) for column in range(columns)
-    }  # fmt: skip
-    for (row, column), (x, y) in at.items():
+    sites = {site: place for site, place in at.items() if None not in site}
+    for (row, column), (x, y) in sites.items():
         _, up, left, down, right = state[row, column].shape
-        last = column == columns - 1, row == rows - 1
-        _bond(drawing, x, y, x + STEP * (0.6 if last[0] else 1), y, right, dashed=last[0])
-        _bond(drawing, x, y, x, y + STEP * (0.6 if last[1] else 1), down, dashed=last[1])
-        if column == 0:
+        last = column == columns[-1], row == rows[-1]
+        if around or not last[0]:
+            _bond(drawing, x, y, x + STEP * (0.6 if last[0] else 1), y, right, dashed=last[0])
+        if infinite or not last[1]:
+            _bond(drawing, x, y, x, y + STEP * (0.6 if last[1] else 1), down, dashed=last[1])
+        if around and column == 0:
             _bond(drawing, x, y, x - 0.6 * STEP, y, left, dashed=True)
-        if row == 0:
+        if infinite and row == 0:
             _bond(drawing, x, y, x, y - 0.6 * STEP, up, dashed=True)
-    for (row, column), (x, y) in at.items():
-        _tensor(drawing, x, y, state.cell[row][column])
+    for site, (x, y) in at.items():
+        if site in sites:
+            _tensor(drawing, x, y, letters[site[0]][site[1]] if infinite else "")
+        else:
+            drawing.text(x, y, "·", 20, GREY)
     return Picture(drawing, repr(state))
 
 
-def _tensor(drawing: Drawing, x: float, y: float, letter: str = "") -> None:
+def _tensor(drawing: Drawing, x: float, y: float, letter: str) -> None:
     """A tensor of a PEPS, its physical leg towards the reader."""
     drawing.line([(x, y), (x - 19, y + 19)], width=1.3)
     drawing.disc(x, y, 11, PLANE)

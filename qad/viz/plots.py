@@ -15,7 +15,7 @@ from qad.showing.painting import new_figure
 from qad.showing.picture import Picture
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from qad.typing import Seed
@@ -57,7 +57,7 @@ def history(found: Any, exact: float | None = None) -> Picture:
     if exact is not None and not (isinstance(exact, Real) and np.isfinite(exact)):
         raise ArgumentError(f"exact is a finite number, not {exact!r}")
     figure, ax = _axes("a plot of a search")
-    for (name, values), colour, mark in _styled(_named(found)):
+    for (name, values), colour, mark in _styled(found):
         values = np.asarray(getattr(values, "history", values))
         if values.ndim != 1 or not values.size or values.dtype.kind not in "fiu":
             raise ArgumentError("there is no history here: give what a search returned, or a list of its energies")
@@ -101,7 +101,7 @@ def entanglement(psi: Any) -> Picture:
 
     figure, ax = _axes("a plot of entropies")
     count, limits = 0, set()
-    for (name, chain), colour, mark in _styled(_named(psi)):
+    for (name, chain), colour, mark in _styled(psi):
         entropies = np.asarray(entanglement_entropy(chain))
         count = max(count, len(entropies))
         bonds = np.arange(1, len(entropies) + 1)
@@ -172,12 +172,9 @@ def gradient_check(f: Callable[..., Any], args: Sequence[Any], seed: Seed = 0) -
     return _finished(figure, ax, f"gradient against differences: {errors.min():.1e} apart at best")
 
 
-def _named(x: Any) -> Mapping[Any, Any]:
-    return x if isinstance(x, dict) else {None: x}
-
-
-def _styled(named: Mapping[str, Any]) -> Any:
-    return zip(named.items(), cycle(CYCLE), cycle(MARKS), strict=False)
+def _styled(x: Any) -> Any:
+    """Each of what is given, with its name, a colour and a mark."""
+    return zip(x.items() if isinstance(x, dict) else [(None, x)], cycle(CYCLE), cycle(MARKS), strict=False)
 
 
 def _axes(for_what: str) -> tuple[Any, Any]:

@@ -80,7 +80,7 @@ def _wire(drawing: Drawing, path: Sequence[BoxPlace], spans: dict[int, tuple[flo
         points += [(start, y), (middle, y), (middle, z), (end, z)]
     x, y = points[-1]
     drawing.path(codes, points, PALE)
-    drawing.polygon([(x, y), (x - 7, y - 3.5), (x - 7, y + 3.5)], PALE)
+    drawing.path("MLL", [(x, y), (x - 7, y - 3.5), (x - 7, y + 3.5)], "none", fill=PALE)
 
 
 def _card(drawing: Drawing, box: Card, span: tuple[float, float], y: float, height: float) -> None:

@@ -18,7 +18,7 @@ def drawn():
     drawing = Drawing(120, 80)
     drawing.line([(10, 10), (60, 10)], dashed=True)
     drawing.path("MLC", [(5, 5), (6, 6), (7, 7), (8, 8), (9, 9)])
-    drawing.polygon([(0, 0), (5, 0), (0, 5)], "#000000")
+    drawing.path("MLL", [(0, 0), (5, 0), (0, 5)], "none", fill="#000000")
     drawing.box(20, 20, 30, 20)
     drawing.disc(90, 40, 10)
     drawing.text(60, 60, "a < b & $c$")
@@ -28,7 +28,7 @@ def drawn():
 def test_svg_is_xml_with_a_title_and_its_words():
     root = ElementTree.fromstring(drawn().svg)
     tags = [element.tag.rpartition("}")[2] for element in root]
-    assert tags == ["title", "rect", "path", "path", "polygon", "rect", "circle", "text"]
+    assert tags == ["title", "rect", "path", "path", "path", "rect", "circle", "text"]
     assert (root[0].text, root[-1].text) == ("a < b", "a < b & $c$")
     assert root[3].get("d") == "M5.0,5.0 L6.0,6.0 C7.0,7.0 8.0,8.0 9.0,9.0"
 
