@@ -159,7 +159,7 @@ class Energy(Target):
 
     def value(self, psi: Sequence[Any], *operator: Array) -> Array:
         operators = self.operator or operator_matrices(operator, psi[0].dtype)
-        (value,), scale = sandwich(psi, operators, psi)
+        value, scale = sandwich(psi, operators, psi)
         return value.real * factor(value.real, scale)
 
     def bra(self, run: ChainRun, ket: Walker, *operator: np.ndarray) -> tuple[float, Walker | None]:
@@ -182,7 +182,7 @@ class Overlap(Target):
         bra = self.tensors(phi)
         if self.where and total_of(bra) != total_of(psi):
             return 0 * phi[0].sum()
-        (value,), scale = sandwich(bra, None, psi)
+        value, scale = sandwich(bra, None, psi)
         return value * factor(value, scale)
 
     def bra(self, run: ChainRun, ket: Walker, *phi: np.ndarray) -> tuple[float, Walker | None]:

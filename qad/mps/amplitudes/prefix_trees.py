@@ -10,7 +10,6 @@ pass one more sums what all its prefixes contribute.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import log
 from typing import TypeAlias
 
@@ -19,36 +18,35 @@ import numpy as np
 from qad.extend import like
 
 SAFE = 2.0**100  # products whose size leaves this range are scaled
-# Products inside of segments, tables of prefixes, and the factors by which these were scaled.
-Kept: TypeAlias = tuple[list[list[np.ndarray]], list[np.ndarray], list[np.ndarray | None]]
+Steps: TypeAlias = tuple[list[np.ndarray], list[np.ndarray | None]]  # products, and the factors that scaled them
+Kept: TypeAlias = tuple[list[Steps], Steps]  # of each segment, and of the segments
 
 
-@dataclass
 class Merge:
-    """Products ``left[of_left[u]] @ right[of_right[u]]``, sorted by ``of_right``.
+    """Products ``left[of_left[u]] @ right[of_right[u]]`` of the distinct pairs of indices, sorted by ``of_right``.
+
+    Parameters
+    ----------
+    left, right : int arrays (configurations,)
+        Which matrices of two tables belong to each configuration.
+    count_left : int
+        Of the matrices in the left table.
 
     Attributes
     ----------
-    of_left, of_right : int arrays (u,)
+    of_left : int array (u,)
     index : int array (configurations,)
         The product that belongs to each configuration.
     slices : list of (number in the right table, slice of products)
     """
 
-    of_left: np.ndarray
-    of_right: np.ndarray
-    index: np.ndarray
-    slices: list[tuple[int, slice]]
-
-    @classmethod
-    def of(cls, left: np.ndarray, right: np.ndarray, count_left: int) -> Merge:
-        """The distinct pairs of indices into two tables."""
+    def __init__(self, left: np.ndarray, right: np.ndarray, count_left: int):
         codes, index = np.unique(right * count_left + left, return_inverse=True)
-        of_right, of_left = np.divmod(codes, count_left)
+        of_right, self.of_left = np.divmod(codes, count_left)
         words, starts = np.unique(of_right, return_index=True)
         ends = [*starts[1:], len(codes)]
-        slices = [(int(w), slice(int(a), int(b))) for w, a, b in zip(words, starts, ends, strict=True)]
-        return cls(of_left, of_right, index.reshape(-1), slices)
+        self.slices = [(int(w), slice(int(a), int(b))) for w, a, b in zip(words, starts, ends, strict=True)]
+        self.index: np.ndarray = index.reshape(-1)
 
     def forward(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """The products, (u, rows, columns)."""
@@ -85,8 +83,46 @@ def added_up(parts: np.ndarray, places: np.ndarray, count: int) -> np.ndarray:
     return out
 
 
+class Row:
+    """The merges that make products of matrices from left to right, each matrix from a table of its own.
+
+    Parameters
+    ----------
+    columns : list of (int array (configurations,), int)
+        For each table which of its matrices every configuration has, and how many there are.
+    """
+
+    def __init__(self, columns: Sequence[tuple[np.ndarray, int]]):
+        (self.index, self.size), self.merges = columns[0], []
+        for column, _ in columns[1:]:
+            self.merges.append(Merge(self.index, column, self.size))
+            self.index, self.size = self.merges[-1].index, len(self.merges[-1].of_left)
+
+    def forward(self, tables: Sequence[np.ndarray], scaled: bool) -> tuple[np.ndarray, Steps]:
+        """The logarithms of what was taken out of the products where they are `scaled`, and all products on the way."""
+        steps, factors, logs = [tables[0]], [None], like(tables[0]).zeros(len(tables[0]))
+        for merge, table in zip(self.merges, tables[1:], strict=True):
+            product = merge.forward(steps[-1], table)
+            product, factor = within_range(product) if scaled else (product, None)
+            logs = logs[merge.of_left] - (0.0 if factor is None else np.log(factor))
+            steps.append(product)
+            factors.append(factor)
+        return logs, (steps, factors)
+
+    def backward(self, slope: np.ndarray, tables: Sequence[np.ndarray], kept: Steps) -> list[np.ndarray]:
+        """Cotangents of the tables, given that of the last products."""
+        steps, factors = kept
+        found = []
+        for i in reversed(range(len(self.merges))):
+            if factors[i + 1] is not None:
+                slope = slope * factors[i + 1][:, None, None].astype(slope.real.dtype)
+            slope, table = self.merges[i].backward(slope, steps[i], tables[i + 1])
+            found.append(table)
+        return [slope, *reversed(found)]
+
+
 class Words:
-    """The merges that make the amplitudes of a set of configurations.
+    """The amplitudes of a set of configurations: a row of words for each segment, and one of the segments.
 
     Parameters
     ----------
@@ -96,77 +132,35 @@ class Words:
     periodic : bool
     """
 
-    segments: list[list[Merge]]
-    first: np.ndarray
-
     def __init__(self, configurations: np.ndarray, phys: Sequence[int], bond: int, periodic: bool):
         self.configurations: np.ndarray = configurations
         count, n = configurations.shape
         room = max(count / (16 if periodic else 4 * bond), 1)
         length = max(1, int(log(room) / log(max(2, *phys)) + 1e-9)) if room > 1 else 1
-        self.bounds: list[tuple[int, int]] = [(a, min(a + length, n)) for a in range(0, n, length)]
-        self.segments, tables = [], []
-        for start, stop in self.bounds:
-            index, merges = letters(configurations[:, start]), []
-            for site in range(start + 1, stop):
-                merges.append(Merge.of(index[0], configurations[:, site], index[1]))
-                index = merges[-1].index, len(merges[-1].of_left)
-            self.segments.append(merges)
-            tables.append(index if merges else (configurations[:, start], phys[start]))
-        (index, size), self.first = tables[0], tables[0][0]
-        self.merges: list[Merge] = []
-        for words, _ in tables[1:]:
-            self.merges.append(Merge.of(index, words, size))
-            index, size = self.merges[-1].index, len(self.merges[-1].of_left)
-        self.last: np.ndarray = index
+        letters = list(zip(configurations.T, phys, strict=True))
+        self.parts: list[slice] = [slice(start, start + length) for start in range(0, n, length)]
+        self.segments: list[Row] = [Row(letters[part]) for part in self.parts]
+        self.whole: Row = Row([(row.index, row.size) for row in self.segments])
 
     def forward(self, tensors: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, Kept]:
         """The amplitudes divided by ``exp(log_scale)``, the logarithms, and what `backward` needs."""
-        tables, insides = [], []
-        for (start, stop), merges in zip(self.bounds, self.segments, strict=True):
-            steps = [tensors[start].transpose(1, 0, 2)]
-            for site, merge in zip(range(start + 1, stop), merges, strict=True):
-                steps.append(merge.forward(steps[-1], tensors[site].transpose(1, 0, 2)))
-            insides.append(steps)
-            tables.append(steps[-1])
-        prefixes, factors, logs = [tables[0]], [], like(tables[0]).zeros(len(tables[0]))
-        for merge, table in zip(self.merges, tables[1:], strict=True):
-            product = merge.forward(prefixes[-1], table)
-            product, factor = within_range(product)
-            logs = logs[merge.of_left] - (0.0 if factor is None else np.log(factor))
-            prefixes.append(product)
-            factors.append(factor)
-        values = np.trace(prefixes[-1], axis1=1, axis2=2)
-        return values[self.last], logs[self.last], (insides, prefixes, factors)
+        letters = [tensor.transpose(1, 0, 2) for tensor in tensors]
+        pairs = zip(self.segments, self.parts, strict=True)
+        inside = [row.forward(letters[part], scaled=False)[1] for row, part in pairs]
+        logs, kept = self.whole.forward([steps[-1] for steps, _ in inside], scaled=True)
+        values = np.trace(kept[0][-1], axis1=1, axis2=2)
+        return values[self.whole.index], logs[self.whole.index], (inside, kept)
 
     def backward(self, g: np.ndarray, tensors: Sequence[np.ndarray], kept: Kept) -> list[np.ndarray]:
         """Cotangents of the site tensors, given those of the values."""
-        insides, prefixes, factors = kept
-        sums = added_up(g, self.last, len(prefixes[-1]))
-        outer = like(sums).eye(prefixes[-1].shape[1], dtype=sums.dtype)
-        slope, out = sums[:, None, None] * outer, [None] * len(tensors)
-        for i in reversed(range(len(self.merges))):
-            if factors[i] is not None:
-                slope = slope * factors[i][:, None, None].astype(slope.real.dtype)
-            slope, table = self.merges[i].backward(slope, prefixes[i], insides[i + 1][-1])
-            self._inside(i + 1, table, tensors, insides[i + 1], out)
-        self._inside(0, slope, tensors, insides[0], out)
-        return out
-
-    def _inside(self, segment, slope, tensors, steps, out):
-        """The backward pass of the table of one segment."""
-        start, stop = self.bounds[segment]
-        merges = self.segments[segment]
-        for site in range(stop - 1, start, -1):
-            letters = tensors[site].transpose(1, 0, 2)
-            slope, letter = merges[site - start - 1].backward(slope, steps[site - start - 1], letters)
-            out[site] = letter.transpose(1, 0, 2)
-        out[start] = slope.transpose(1, 0, 2)
-
-
-def letters(column: np.ndarray) -> tuple[np.ndarray, int]:
-    """The index of every letter, and how many entries its table has."""
-    return column, int(column.max(initial=0)) + 1
+        letters, (inside, whole) = [tensor.transpose(1, 0, 2) for tensor in tensors], kept
+        last = whole[0][-1]
+        sums = added_up(g, self.whole.index, len(last))
+        outer = sums[:, None, None] * like(sums).eye(last.shape[1], dtype=sums.dtype)
+        slopes = self.whole.backward(outer, [steps[-1] for steps, _ in inside], whole)
+        rows = zip(self.segments, self.parts, slopes, inside, strict=True)
+        found = [row.backward(slope, letters[part], steps) for row, part, slope, steps in rows]
+        return [x.transpose(1, 0, 2) for row in found for x in row]
 
 
 def within_range(products: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:

@@ -9,12 +9,18 @@ import numpy as np
 from qad.core.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Self
 
-    from qad.typing import Number
+    from qad.typing import Number, T
 
-__all__ = ["Linear", "SiteRow"]
+__all__ = ["Linear", "SiteRow", "distinct_map"]
+
+
+def distinct_map(function: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
+    """``[function(x) for x in items]``, once for each distinct item: chains repeat their tensors."""
+    made = {}
+    return [made[id(x)] if id(x) in made else made.setdefault(id(x), function(x)) for x in items]
 
 
 class SiteRow:

@@ -7,6 +7,7 @@ tensors it is one, too (`qad.mps.kernels.charged`).
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,12 +15,13 @@ import numpy as np
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import any_traced, like, stack_of, value_of
 from qad.mps.chain.densities import passed_left
+from qad.mps.chain.edges import edges
+from qad.mps.chain.row import distinct_map
 from qad.mps.chain.scales import evened, factor, within_range
 from qad.mps.charges.rows import require_alike, total_of
 from qad.mps.kernels.dense import acted, adjoint, operator_matrix
-from qad.symmetric.blocks.layout import layout
 from qad.symmetric.generic import numbers
-from qad.symmetric.tensor import SymTensor, bare
+from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,9 +32,7 @@ if TYPE_CHECKING:
 SITES_PER_SCALING = 4
 
 
-def sandwich(
-    bra: SiteTensors, operators: Sequence[Any] | None, ket: SiteTensors, channels: int = 1
-) -> tuple[list[Array], Any]:
+def sandwich(bra: SiteTensors, operators: Sequence[Any] | None, ket: SiteTensors) -> tuple[Array, Any]:
     """Contract ``<bra| H |ket>``.
 
     Parameters
@@ -41,14 +41,11 @@ def sandwich(
         `bra` is conjugated here.
     operators : list of (matrix, left, right), or of SymTensors, or None for ``<bra|ket>``
         Matrices as `operator_matrix` makes them, with the dimensions of their bonds.
-    channels : int
-        Dimension of the operator's last bond, if it is to be read out channel by channel instead of being closed;
-        of arrays.
 
     Returns
     -------
-    values : list of scalars
-        One per channel, to be multiplied by ``exp(log_scale)``.
+    value : scalar
+        To be multiplied by ``exp(log_scale)``.
     log_scale : float
         Taken out on the way, lest long chains overflow; a constant for derivatives.
     """
@@ -59,7 +56,10 @@ def sandwich(
         operators, three = evened_operators(operators)
         environment, log_scale, _ = swept(start, bra, operators, ket)
         log_scale = log_scale + (one + two + three) * np.log(2.0)
-    return closed(environment, bra, operators, ket, channels), log_scale
+    if type(environment) is SymTensor:
+        return environment.data.sum(), log_scale
+    size = prod(outer_legs(bra, operators, ket))
+    return np.trace(environment.reshape(size, size)), log_scale  # of the legs where it was opened
 
 
 def evened_operators(operators: Sequence[Any] | None) -> tuple[list[Any] | None, int]:
@@ -75,10 +75,14 @@ def swept(
 ) -> tuple[Any, Any, bool]:
     """The environment of all sites, the logarithm that was taken out, and whether nothing left the range of floats."""
     log_scale, in_range = 0.0, True
-    past = past_sectors if type(environment) is SymTensor else past_matrix
+    symmetric = type(environment) is SymTensor
     with np.errstate(over="ignore", invalid="ignore"):
         for site, tensor in enumerate(ket):
-            environment = past(environment, bra[site], None if operators is None else operators[site], tensor)
+            w = None if operators is None else operators[site]
+            if symmetric:
+                environment = passed_left(environment, tensor, bra[site], w)
+            else:
+                environment = adjoint(bra[site]) @ acted(environment, tensor, w)
             if site % SITES_PER_SCALING == SITES_PER_SCALING - 1:
                 before = environment
                 environment, log_scale = scaled(environment, log_scale)
@@ -87,20 +91,9 @@ def swept(
     return environment, log_scale, in_range and (any_traced(size) or 0 < size < np.inf)
 
 
-def past_matrix(environment: Array, bra: Array, operator: tuple[Array, int, int] | None, ket: Array) -> Array:
-    """The environment past one more site."""
-    return adjoint(bra) @ acted(environment, ket, operator)
-
-
-def past_sectors(environment: SymTensor, bra: SymTensor, operator: SymTensor | None, ket: SymTensor) -> SymTensor:
-    """The environment past one more site, sector by sector."""
-    return passed_left(environment, ket, bra, operator)
-
-
 def product(bra: SiteTensors, ket: SiteTensors) -> tuple[Array, Any]:
     """``<bra|ket>`` as a number and the logarithm of a factor."""
-    (value,), log_scale = sandwich(bra, None, ket)
-    return value, log_scale
+    return sandwich(bra, None, ket)
 
 
 def overlap(bra: Any, ket: Any) -> tuple[Array, Any]:
@@ -122,7 +115,7 @@ def inner(bra: Any, ket: Any) -> Array:
 def quotient(tensors: Sequence[Any], operators: Sequence[Any]) -> Array:
     """The energy by the ordinary sweep, which the tape differentiates to any order and by the operator too."""
     square, square_scale = product(tensors, tensors)
-    (value,), value_scale = sandwich(tensors, operators, tensors)
+    value, value_scale = sandwich(tensors, operators, tensors)
     value = value * factor(value, value_scale - square_scale)
     check_quotient(stack_of(value), stack_of(square))
     return value.real / square.real
@@ -150,42 +143,15 @@ def outer_legs(bra: SiteTensors, operators: Sequence[Any] | None, ket: SiteTenso
 
 
 def beginning(bra: SiteTensors, operators: Sequence[Any] | None, ket: SiteTensors) -> Any:
-    """The environment of no sites."""
-    first, dtype = ket[0], np.result_type(bra[0].dtype, ket[0].dtype, np.float32)
-    if type(first) is not SymTensor:
-        return opened(outer_legs(bra, operators, ket), dtype, like(bra[0], first))
-    begin, group = first.legs[0], first.symmetry
-    channel = [] if operators is None else [operators[0].legs[0].conj()]
-    where = layout((begin, *channel, begin.conj()), 1, group.neutral, group)
-    return bare(where, like(bra[0].data, first.data).ones(1, dtype))
+    """The environment of no sites, of arrays ``(bra, operator ket)``.
 
-
-def opened(outer: tuple[int, int, int], dtype: DTypeLike, create: Any) -> np.ndarray:
-    """The environment of no sites, ``(bra, operator ket)``.
-
-    `create` makes arrays like the tensors.  For a periodic chain it is an identity with the three opened legs, as one,
-    in front.
+    For a periodic chain it is an identity with the three opened legs, as one, in front.
     """
-    size = outer[0] * outer[1] * outer[2]
-    if size == 1:
-        return create.ones((1, 1), dtype)
-    return create.eye(size, dtype=dtype).reshape(size, outer[0], -1)
-
-
-def closed(
-    environment: Any, bra: SiteTensors, operators: Sequence[Any] | None, ket: SiteTensors, channels: int
-) -> list[Array]:
-    """The value in every channel of the finished environment; the opened legs are traced."""
-    if type(environment) is SymTensor:
-        return [environment.data.sum()]
-    outer = outer_legs(bra, operators, ket)
-    size = outer[0] * outer[1] * outer[2]
-    if size == 1:
-        return [environment[0, channel] for channel in range(channels)]
-    if channels == 1:
-        return [np.trace(environment.reshape(size, size))]
-    split = environment.reshape(size, outer[0], channels, outer[2])
-    return [np.trace(split[:, :, channel].reshape(size, size)) for channel in range(channels)]
+    if type(ket[0]) is SymTensor:
+        return edges(ket, operators or ())[0]
+    outer, dtype = outer_legs(bra, operators, ket), np.result_type(bra[0].dtype, ket[0].dtype, np.float32)
+    create, size = like(bra[0], ket[0]), prod(outer)
+    return create.ones((1, 1), dtype) if size == 1 else create.eye(size, dtype=dtype).reshape(size, outer[0], -1)
 
 
 def scaled(environment: Any, log_scale: Any) -> tuple[Any, Any]:
@@ -203,14 +169,8 @@ def scaled(environment: Any, log_scale: Any) -> tuple[Any, Any]:
 def operator_matrices(H: Iterable[Array], dtype: DTypeLike) -> list[tuple[Array, int, int]]:
     """Every site of `H` as `sandwich` wants it, in the precision of `dtype`."""
     dtype = np.result_type(dtype, np.float32)  # amplitudes may be integers
-    memory = {}  # chains repeat their tensors
-    rows = []
-    for tensor in H:
-        if id(tensor) not in memory:
-            fitting = np.result_type(dtype, 1j) if tensor.dtype.kind == "c" else dtype
-            memory[id(tensor)] = operator_matrix(tensor).astype(fitting), *tensor.shape[:2]
-        rows.append(memory[id(tensor)])
-    return rows
+    kinds = {"c": np.result_type(dtype, 1j)}
+    return distinct_map(lambda w: (operator_matrix(w).astype(kinds.get(w.dtype.kind, dtype)), *w.shape[:2]), H)
 
 
 def normalised(psi: Any) -> Any:

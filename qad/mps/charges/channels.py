@@ -36,7 +36,7 @@ class Channels:
     Parameters
     ----------
     tensors : sequence of arrays (left, right, out, in)
-        Of an open chain.
+        Of an open chain; what its last channels stand for are operators of their own.
     conserved : Quantities
 
     Raises
@@ -57,6 +57,16 @@ class Channels:
         self.tensors, self.charges = walked(tensors, conserved, self.around)
         self.orders: list[np.ndarray] = [sorting(charges) for charges in self.charges]
         self.legs: list[Leg] = [Leg(counted(charges), 1, conserved.symmetry) for charges in self.charges]
+
+    def sites(self) -> list[SymTensor]:
+        """The symmetric site tensors, made once where sites are alike."""
+        made, found = {}, []
+        for site, w in enumerate(self.tensors):
+            key = id(w), *map(tuple, self.charges[site : site + 2]), self.conserved.charges[site]
+            if key not in made:
+                made[key] = self.tensor(site, w)
+            found.append(made[key])
+        return found
 
     def recorded(self, operator: Sequence[Array]) -> list[SymTensor]:
         """The symmetric tensors of an operator like this one; what would break the symmetry is left out."""
@@ -99,7 +109,7 @@ def walked(
             back.setdefault(two, []).append((one, (site, *step[2:])))
     sizes = [*(w.shape[0] for w in tensors), tensors[-1].shape[1]][:bonds]
     first = [(bond, 0) for bond in range(n)] if around else [(0, 0)]
-    last = [(bond, size - 1) for bond, size in enumerate(sizes)] if around else [(n, 0)]
+    last = [(bond, size - 1) for bond, size in enumerate(sizes)] if around else [(n, k) for k in range(sizes[-1])]
     begun, came = reached(first, ahead, plus, conserved.symmetry.neutral)
     ending, goes = reached(last, back, minus, conserved.symmetry.neutral)
     for one, ways in ahead.items():

@@ -9,15 +9,16 @@ import numpy as np
 from qad.contract.run.compiler import has_compiler
 from qad.core.errors import ArgumentError
 from qad.extend import like
+from qad.mps.chain.row import distinct_map
 from qad.mps.chain.sandwich import check_quotient, operator_matrices, quotient
 from qad.mps.energy.channel_sweep import Sparse
 from qad.mps.energy.sweep import Sweep
 from qad.mps.energy.sweep_table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
-    from qad.typing import Array, RealNumber, T
+    from qad.typing import Array, RealNumber
 
 HERMITIAN = 1e-6  # |H - H^dagger| / |H| in the Frobenius norm, up to which an operator counts as Hermitian
 EXTREME = 200  # powers of 2 in the size of terms beyond which every site takes its share
@@ -103,12 +104,6 @@ class Hamiltonian(Prepared):
             few = sum(step.products for step in sparse) <= FEW * usual
             self.routes[key] = Table(sparse, bonds, work) if has_compiler() and few else Sweep(cast, work)
         return self.routes[key]
-
-
-def distinct_map(function: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
-    """``[function(x) for x in items]``, once for each distinct item."""
-    made = {}
-    return [made[id(x)] if id(x) in made else made.setdefault(id(x), function(x)) for x in items]
 
 
 def with_norm(tensors: Sequence[np.ndarray]) -> list[np.ndarray]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.extend import Tensor
+from qad.mps.chain.row import distinct_map
 from qad.mps.charges.channels import Channels
 from qad.mps.kernels.charged_terms import ChargedTerms
 from qad.mps.kernels.terms import CentreKernel
@@ -46,22 +47,9 @@ class ChargedKernel(CentreKernel):
     ):  # fmt: skip
         self.channels: Channels = channels or Channels(tensors, conserved)
         super().__init__(self.channels.tensors, identities)
-        made: dict[Any, tuple[SymTensor, Entries]] = {}
-        self.sites = [self.site_tensor(site, made) for site in range(len(self.tensors))]
-        self.entries: list[Entries] = [made[self.key(site)][1] for site in range(len(self.tensors))]
+        self.sites = self.channels.sites()
+        self.entries: list[Entries] = distinct_map(Entries, self.sites)
         self.swept: dict[np.dtype, list[Entries]] = {}  # of `qad.mps.energy.charged`
-
-    def key(self, site: int) -> Any:
-        """Sites of equal keys are alike."""
-        return id(self.tensors[site]), tuple(self.channels.charges[site]), tuple(self.channels.charges[site + 1])
-
-    def site_tensor(self, site: int, made: dict[Any, tuple[SymTensor, Entries]]) -> SymTensor:
-        """The symmetric tensor of a site, made once where sites are alike."""
-        key = self.key(site)
-        if key not in made:
-            tensor = self.channels.tensor(site, self.tensors[site])
-            made[key] = tensor, Entries(tensor)
-        return made[key][0]
 
     def with_label(self, size: int) -> ChargedKernel:
         """The operator on a chain with one more site in front, of no charge, which it leaves as it is."""

@@ -14,7 +14,7 @@ from qad.mps.chain.methods import offered
 from qad.mps.chain.sandwich import inner, operator_matrices, product, sandwich
 from qad.mps.chain.scales import within_range
 from qad.mps.chain.state import MPS
-from qad.mps.energy.energy import energy as energy_of_state
+from qad.mps.energy.node import energy as energy_of_state
 from qad.mps.kernels.operators import sites_for
 from qad.mps.operators.mpo import MPO
 from qad.mps.operators.opsum import OpSum
@@ -180,7 +180,7 @@ def expectation(psi: MPS, H: MPO | OpSum) -> Scalar:
     >>> complex(qad.mps.expectation(neel, qad.mps.heisenberg(4)))
     (-0.75+0j)
     """
-    (value,), log_scale = sandwich(psi, sites_of(as_operator(H, psi), psi), psi)
+    value, log_scale = sandwich(psi, sites_of(as_operator(H, psi), psi), psi)
     return within_range(value, log_scale, "the expectation value")
 
 

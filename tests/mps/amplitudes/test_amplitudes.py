@@ -67,9 +67,9 @@ def test_second_derivatives(periodic):
 
 def test_segments_of_several_sites_are_shared():
     words = Words(some(4096, 16), [2] * 16, 8, periodic=True)
-    assert words.bounds[0] == (0, 8)
-    assert len(words.merges) == 1
-    assert Words(some(4096, 16), [2] * 16, 32, periodic=False).bounds[0] == (0, 5)
+    assert words.parts[0] == slice(0, 8)
+    assert len(words.whole.merges) == 1
+    assert Words(some(4096, 16), [2] * 16, 32, periodic=False).parts[0] == slice(0, 5)
 
 
 @PERIODIC

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import qad
-from qad.mps.energy import frozen as steps
+from qad.mps.energy.node import energy_of
 from qad.mps.energy.hamiltonian import Hamiltonian
 from tests.cases import Case
 
@@ -14,7 +14,7 @@ VALUE_AND_SLOPES = qad.value_and_grad(qad.mps.energy)
 
 
 FEW, OPERATOR = qad.mps.MPS.random(n=3, bond=2, seed=3), qad.mps.ising(3, 0.4)
-CASES = [Case(lambda *t: steps.energy_of_both(*t, *OPERATOR, sites=3), FEW.tensors, name="frozen energy")]
+CASES = [Case(lambda *t: energy_of(*t, *OPERATOR, H=3), FEW.tensors, name="frozen energy")]
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
