@@ -39,7 +39,6 @@ class PlanData:
     terms: tuple[tuple[int, ...], ...]
     prepare: tuple[Any, ...]
     steps: tuple[Any, ...]
-    compiled: str = ""
     again: tuple[int, ...] = ()
     parts: tuple[tuple[int, int], ...] = ()
     constants: tuple[NDArray[Any], ...] = ()
@@ -52,11 +51,10 @@ class PlanData:
         variables: tuple[int, ...],
         dtype: DTypeLike,
         pairs: Pairs | None = None,
-        compiled: str = "",
     ) -> Self:
         """A plan; in the given order, or in the best one."""
         pairs, terms, prepare, steps = stages(expression, shapes, variables, pairs)
-        return cls(expression, shapes, variables, np.dtype(dtype), pairs, terms, prepare, steps, compiled)
+        return cls(expression, shapes, variables, np.dtype(dtype), pairs, terms, prepare, steps)
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
@@ -95,7 +93,7 @@ class PlanData:
             tuple(1 if size == 1 else sizes[label] for label, size in zip(term, shape, strict=True))
             for term, shape in zip(self.expression.inputs, self.shapes, strict=True)
         )
-        return self.of(self.expression, shapes, self.variables, self.dtype, self.pairs, self.compiled)
+        return self.of(self.expression, shapes, self.variables, self.dtype, self.pairs)
 
     @cached_property
     def cut_sizes(self) -> list[int]:
@@ -128,7 +126,7 @@ class PlanData:
     def _key(self):
         constants = tuple(map(id, self.constants))
         structure = self.expression, self.shapes, self.variables, self.dtype, self.pairs
-        return *structure, self.compiled, self.again, self.parts, constants
+        return *structure, self.again, self.parts, constants
 
     @cached_property
     def _hash(self):

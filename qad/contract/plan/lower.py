@@ -13,18 +13,6 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING
 
-from qad.contract.costs import (
-    COPY_CALL,
-    COPY_ELEMENT,
-    COPY_RUN,
-    LARGER_OPERAND,
-    MATMUL_CALL,
-    MISPLACED,
-    PRODUCT_CALL,
-    RESULT,
-    SMALLER_OPERAND,
-)
-
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
     from typing import TypeAlias
@@ -33,6 +21,12 @@ if TYPE_CHECKING:
 
 __all__ = ["_Problem", "canonical", "lowered"]
 
+# nanoseconds of one core, for complex128, beyond multiply-adds; only ratios matter (``python -m benchmarks.costs``)
+PRODUCT_CALL, MATMUL_CALL = 150.0, 1000.0  # one product of a stack; the stack
+SMALLER_OPERAND, LARGER_OPERAND, RESULT = 2.0, 0.6, 0.75  # per element
+COPY_CALL, COPY_ELEMENT, COPY_RUN = 500.0, 2.0, 6.0  # a run: elements whose distance stays the same on both sides
+MISPLACED = 0.75  # of a copy: the reader of a result in the wrong order may have to copy it
+
 
 def canonical(terms: Iterable[Iterable[Hashable]]) -> tuple[tuple[int, ...], ...]:
     """The same terms with labels numbered in order of first appearance, so that equal structures share a cache."""
@@ -40,7 +34,7 @@ def canonical(terms: Iterable[Iterable[Hashable]]) -> tuple[tuple[int, ...], ...
     return tuple(tuple(numbers.setdefault(label, len(numbers)) for label in term) for term in terms)
 
 
-def lowered(labels: Three, shapes: Three, stacks: str | None = None) -> str:
+def lowered(labels: Three, shapes: Three) -> str:
     """The cheapest way to contract two operands that lie C-contiguous in memory.
 
     Parameters
@@ -48,15 +42,13 @@ def lowered(labels: Three, shapes: Three, stacks: str | None = None) -> str:
     labels : three tuples of int
         Of the operands and the result; no label twice in one, each in at least two of the three.
     shapes : three tuples of int
-    stacks : str, optional
-        The name of the function that multiplies stacks of matrices, instead of ``@``.
 
     Returns
     -------
     str
         An expression in ``a`` and ``b`` whose value has the axes of the result.
     """
-    problem = _Problem(labels, shapes, stacks)
+    problem = _Problem(labels, shapes)
     if not problem.summed:
         return problem.multiply()
     if not problem.out:
@@ -67,13 +59,13 @@ def lowered(labels: Three, shapes: Three, stacks: str | None = None) -> str:
 class _Problem:
     """One pair, its labels of size 1 taken out: they never move data."""
 
-    def __init__(self, labels, shapes, stacks=None):
+    def __init__(self, labels, shapes):
         self.sizes = sizes = {
             label: size
             for term, shape in zip(labels, shapes, strict=True)
             for label, size in zip(term, shape, strict=True)
         }
-        self.shapes, self.stacks = shapes, stacks
+        self.shapes = shapes
         self.left, self.right, self.out = (tuple([label for label in term if sizes[label] != 1]) for term in labels)
         both = set(self.left).intersection(self.right)
         self.batch = both.intersection(self.out)
@@ -180,8 +172,7 @@ class _Problem:
         axes = [[label] for label in loops]
         one = self.view(*first[:3], [*_only(axes, first[1]), one_free, summed])
         two = self.view(*second[:3], [*_only(axes, second[1]), summed, two_free])
-        text = f"{self.stacks}({one}, {two})" if self.stacks else f"({one} @ {two})"
-        return text, tuple(self.size(group) for group in (*axes, one_free, two_free))
+        return f"({one} @ {two})", tuple(self.size(group) for group in (*axes, one_free, two_free))
 
     def placed(self, source, shape, order):
         """The product's axes split into labels and put where the result wants them."""

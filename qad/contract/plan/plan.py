@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from qad.contract.costs import loop_pays
 from qad.contract.notation.operands import alike, as_operand, recorded
 from qad.contract.plan.constants import smaller
 from qad.contract.plan.figures import PlanFigures
@@ -53,8 +52,6 @@ class Plan(PlanFigures):
         Per node, operands and results: its labels in the order of its axes.
     prepare, steps : tuple
         What is executed: (operand, `Single`) for steps on single operands, (left, right, `Pair`) for pairs.
-    compiled : "loop", "products" or ""
-        What runs as compiled machine code: the whole network, stacks of small matrices, or nothing.
     again : tuple of int
         Nodes below which values are computed again in the backward pass instead of being kept, to keep to a limit.
     parts : tuple of pairs of int
@@ -128,9 +125,7 @@ class Plan(PlanFigures):
         ('kl,ik->il', 36, array([3., 3., 3., 3.]))
         """
         expression, shapes, variables, pairs, arrays = smaller(self, constants)
-        found = Plan.of(expression, shapes, variables, self.dtype, pairs)
-        way = "products" if self.compiled and not loop_pays(len(pairs), found.flops) else self.compiled
-        return replace(found, compiled=way, constants=arrays)
+        return replace(Plan.of(expression, shapes, variables, self.dtype, pairs), constants=arrays)
 
     def __call__(self, *operands: ArrayLike, executor: Executor | None = None) -> Array:
         """Contract operands of the planned shapes, slices (if there are any) on an executor."""

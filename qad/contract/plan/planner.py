@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 from numbers import Real
 from operator import index
 from typing import TYPE_CHECKING
 
-from qad.contract.costs import loop_pays
 from qad.contract.notation.operands import as_operand, recorded
 from qad.contract.notation.parse import label_sizes, parse, parse_lists
 from qad.contract.order.given import prescribed, searched
@@ -18,7 +16,6 @@ from qad.contract.order.timed import timed_order
 from qad.contract.plan.memory import in_bytes
 from qad.contract.plan.plan import Plan
 from qad.contract.plan.stages import network_of
-from qad.contract.run.compiler import has_compiler
 from qad.core.errors import ArgumentError
 from qad.core.process.waiting import waiting
 
@@ -38,7 +35,6 @@ def plan(
     variables: Sequence[int] | None = None,
     dtype: DTypeLike = complex,
     memory_limit: int | str | None = None,
-    compiled: bool | None = None,
     optimize: Any = "auto",
     planning_seconds: float | None = None,
 ) -> Plan:
@@ -59,10 +55,6 @@ def plan(
         needs more, subtrees are contracted once more in the backward pass instead of being kept, or indices are cut and
         the network is contracted slice by slice, its gradient too, whichever takes fewer multiply-adds.  Thousands of
         slices come with a warning that says what limit would take fewer.
-    compiled : bool, optional
-        Whether the network runs as one compiled loop, which LLVM makes (the extra ``fast``); with False nothing that
-        is compiled runs.  By default costs decide: small networks run as loops and stacks of small matrices are
-        multiplied by them, if llvmlite is installed.  Compiling takes about a second, once on a machine for each dtype.
     optimize : "auto", bool, path, Plan, tree or optimiser
         An order from elsewhere, as in `qad.einsum`.
     planning_seconds : float, optional
@@ -80,8 +72,7 @@ def plan(
     ------
     ArgumentError, ShapeError
         The expression and the operands do not fit; the message quotes the expression and points at the operand.  The
-        limit cannot be kept; the message names the smallest that can.  What shall be compiled has a limit, or there is
-        no llvmlite.
+        limit cannot be kept; the message names the smallest that can.
 
     Notes
     -----
@@ -106,14 +97,10 @@ def plan(
         shapes = tuple(tuple(operand.shape) for operand in operands)
         variables = recorded(operands) if variables is None else variables
     variables, limit = _checked(variables, len(shapes)), in_bytes(memory_limit)
-    if compiled and limit is not None:
-        raise ArgumentError("plan: a compiled loop keeps everything at once: leave out memory_limit or compiled=True")
-    if compiled and not has_compiler():
-        raise ArgumentError("plan: compiled=True needs llvmlite: pip install 'qad[fast]'")
     path = prescribed(optimize)
     if planning_seconds is not None:
         path = _timed_path(subscripts, shapes, variables, planning_seconds, path)
-    return find_plan(subscripts, None, shapes, variables, dtype, path, limit, compiled)
+    return find_plan(subscripts, None, shapes, variables, dtype, path, limit)
 
 
 def _timed_path(subscripts, shapes, variables, seconds, path):
@@ -145,18 +132,16 @@ def find_plan(
     dtype: DTypeLike = complex,
     path: Any = None,
     limit: int | None = None,
-    compiled: bool | None = None,
 ) -> Plan:
     """The plan from the cache, made where it is missing.
 
     `subscripts` is text (`output` None), or a tuple of tuples in the interleaved form; `path` is an order prescribed in
-    opt_einsum's linear format, a search of another library, or None; `limit` is in bytes, or None; `compiled` is as in
-    `plan`.
+    opt_einsum's linear format, a search of another library, or None; `limit` is in bytes, or None.
     """
     if limit is not None:
-        whole = find_plan(subscripts, output, shapes, variables, dtype, path, None, compiled)
+        whole = find_plan(subscripts, output, shapes, variables, dtype, path)
         with waiting("planning a contraction within its memory limit, once for networks of this structure"):
-            return sliced(replace(whole, compiled="products" if whole.compiled else ""), limit)
+            return sliced(whole, limit)
     ndims = tuple(map(len, shapes))
     if isinstance(subscripts, tuple):
         expression = parse_lists(subscripts, output, ndims)
@@ -165,10 +150,7 @@ def find_plan(
     if callable(path):
         path = searched(path, expression, label_sizes(expression, shapes))
     pairs = None if path is None else _given_order(path, len(shapes), expression.text)
-    found = Plan.of(expression, shapes, variables, dtype, pairs)
-    if compiled is None and has_compiler():
-        return replace(found, compiled="loop" if loop_pays(len(found.pairs), found.flops) else "products")
-    return replace(found, compiled="loop" if compiled else "")
+    return Plan.of(expression, shapes, variables, dtype, pairs)
 
 
 def _given_order(path, count, text):

@@ -1,1 +1,1 @@
-"""Plans carried out: pair by pair, as one compiled loop, or slice by slice on an executor."""
+"""Plans carried out: pair by pair, or slice by slice on an executor."""

@@ -8,14 +8,12 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     import numpy as np
 
     from qad.contract.order.exchange import Exchanger
     from qad.contract.run.compiled.exchange import CompiledExchanger
 
-__all__ = ["exchanger", "has_compiler", "replay", "stack_product"]
+__all__ = ["exchanger", "has_compiler", "replay"]
 
 
 @cache
@@ -24,22 +22,11 @@ def has_compiler() -> bool:
     return find_spec("llvmlite") is not None and sys.implementation.name == "cpython"
 
 
-@cache
-def compiled() -> ModuleType:
-    """What is compiled, imported at first use."""
-    from qad.contract.run import compiled
-
-    return compiled
-
-
-def replay(code: np.ndarray, kept: np.ndarray, work: np.ndarray) -> None:
+def replay(code: np.ndarray, work: np.ndarray) -> None:
     """`qad.contract.run.compiled.replay`."""
-    compiled().replay(code, kept, work)
+    from qad.contract.run.compiled import replay
 
-
-def stack_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """`qad.contract.run.compiled.stack_product`."""
-    return compiled().stack_product(a, b)
+    replay(code, work)
 
 
 def exchanger(plain: Exchanger) -> CompiledExchanger:

@@ -1,35 +1,19 @@
-"""What a plan does for some variable operands: which values are kept for the backward pass, and its products.
-
-Pairs are carried out one by one, or, where their arrays are small, all of them as one compiled loop
-(`qad.contract.run.bytecode`).  The plan decides between the two, so that every call of a plan runs the same way.
-"""
+"""What a plan does for some variable operands: which values are kept for the backward pass, and its products."""
 
 from __future__ import annotations
 
-from functools import cached_property, lru_cache
-from operator import attrgetter
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from numpy import empty, ndarray, result_type
-
-from qad.contract.run.bytecode import Bytecode
-from qad.contract.run.compiler import replay
-from qad.contract.run.gather import gather
-from qad.contract.run.small_matmul import DTYPES
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from typing import Any, TypeAlias
-
-    from numpy import dtype
 
     from qad.contract.plan.data import PlanData
     from qad.contract.run.pair import Pair
 
     Step: TypeAlias = tuple[int, int, int, Pair]
-    State: TypeAlias = tuple[
-        Bytecode | None, Any
-    ]  # what the backward pass needs: the block of a loop, or values by node
+    State: TypeAlias = dict[int, Any]  # what the backward pass needs: values by node
 
 __all__ = ["Execution", "execution"]
 
@@ -49,6 +33,8 @@ class Execution:
         None where one is not needed.
     whole : tuple
         The forward pass: node, operands' nodes, recipe.
+    read : tuple of int
+        The numbers of the constant operands that the backward pass reads.
     """
 
     plan: PlanData
@@ -59,7 +45,7 @@ class Execution:
     passing: set[int]
     kept: tuple[int, ...]
     steps: tuple[tuple[int, int, int, Pair | None, Pair | None], ...]
-    way: Callable[[Pair], Callable[..., Any]]
+    read: tuple[int, ...]
 
     def __init__(self, plan: PlanData, wanted: tuple[int, ...]):
         self.plan, self.wanted, count = plan, wanted, len(plan.shapes)
@@ -89,8 +75,7 @@ class Execution:
             if to is not None
         }
         constants = set(range(count)).difference(wanted)
-        self._read = tuple(sorted(constants if self.again else constants & sides))
-        self.way = attrgetter("quick" if plan.compiled else "run")  # of the recipes
+        self.read = tuple(sorted(constants if self.again else constants & sides))
 
     def _below(self, top, count):
         """The steps below a node that is the top of a subtree to be computed again, down to the next such nodes."""
@@ -112,70 +97,37 @@ class Execution:
                     del found[child]
         values.update((node, found[node]) for node, *_ in part if node in self.renewed)
 
-    @cached_property
-    def bytecode(self) -> Bytecode:
-        """Both passes as tables for a compiled loop."""
-        return Bytecode(self.plan, self.whole, self.kept, self.steps)
-
-    def loop_dtype(self, values: Sequence[Any]) -> dtype[Any] | None:
-        """The dtype in which a compiled loop is run on arrays like `values`; None where the pairs run one by one."""
-        if self.plan.compiled != "loop" or {type(values[node]) for node in self.bytecode.leaves} != {ndarray}:
-            return None
-        kinds = {values[node].dtype for node in self.bytecode.leaves}
-        kind = kinds.pop() if len(kinds) == 1 else result_type(*kinds)
-        return kind if kind in DTYPES else None
-
     def forward(self, operands: Sequence[Any]) -> tuple[Any, State]:
         """The value of the network for plain operands, and what `backward` needs besides."""
-        values = [*operands, *[None] * len(self.plan.steps)]
+        values, kept = [*operands, *[None] * len(self.plan.steps)], self.kept
         for number, recipe in self.plan.prepare:
             values[number] = recipe.run(values[number])
-        kind = self.loop_dtype(values)
-        if kind is not None:
-            bytecode, root = self.bytecode, len(values) - 1
-            block = empty(bytecode.size, kind)
-            gather([values[node] for node in bytecode.leaves], block[: bytecode.inputs])
-            replay(bytecode.forward, block, block)
-            return bytecode.values(block, (root,))[root].copy()[()], (bytecode, block)
-        kept, way = self.kept, self.way
         for node, left, right, recipe in self.whole:
-            values[node] = way(recipe)(values[left], values[right])
+            values[node] = recipe.run(values[left], values[right])
             for child in (left, right):
                 if child not in kept:
                     values[child] = None
-        return values[-1], (None, {node: values[node] for node in kept})
-
-    def read(self, state: State) -> tuple[int, ...]:
-        """The numbers of the constant operands that the backward pass reads: in a compiled loop it has copies."""
-        return self._read if state[0] is None else ()
+        return values[-1], {node: values[node] for node in kept}
 
     def intermediates(self, operands: Sequence[Any], state: State) -> dict[int, Any]:
         """The values of all nodes that the backward pass needs, operands included; `state` is what `forward` left."""
-        bytecode, found = state
-        kept = found if bytecode is None else bytecode.values(found, (*bytecode.leaves, *self.kept))
-        values = dict(enumerate(operands)) | kept
+        values = dict(enumerate(operands)) | state
         for part in self.again.values():
             self.renew(part, values)
         return values
 
     def backward(self, g: Any, operands: Sequence[Any], state: State) -> dict[int, Any]:
         """The cotangents of the operands `wanted` (after the steps on single operands), for plain arrays."""
-        bytecode, block = state
-        if bytecode is not None:
-            work = empty(bytecode.back_size, block.dtype)
-            bytecode.seed(work)[...] = g
-            replay(bytecode.backward, block, work)
-            return bytecode.cotangents(work)
-        values, way = dict(enumerate(operands)) | block, self.way
+        values = dict(enumerate(operands)) | state
         found = {len(self.plan.terms) - 1: g}
         for node, left, right, to_left, to_right in self.steps:
             if node in self.again:
                 self.renew(self.again[node], values)
             c = found.pop(node)
             if to_left is not None:
-                found[left] = way(to_left)(c, values[right])
+                found[left] = to_left.run(c, values[right])
             if to_right is not None:
-                found[right] = way(to_right)(values[left], c)
+                found[right] = to_right.run(values[left], c)
             for child in self.renewed.intersection((left, right)):
                 del values[child]
         return found

@@ -64,7 +64,7 @@ def record(plan: PlanData, operands: Sequence[Array], wanted: tuple[int, ...]) -
         p = PRIMITIVES[network]  # what `network` itself would look for is known here
         ans, kept = p.raw(*values, **options)
         own, options = execution(plan, wanted), {**options, "kept": kept}
-        return note(p, values, options, ans, nodes, level, own.read(kept))
+        return note(p, values, options, ans, nodes, level, own.read)
     return _pairs(plan, [x.value if type(x) is Tensor and not x.requires_grad else x for x in operands])[-1]
 
 

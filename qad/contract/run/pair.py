@@ -12,12 +12,11 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from qad.contract.plan.lower import canonical, lowered
-from qad.contract.run.small_matmul import multiply
 from qad.extend import primitive, rule
 from qad.extend.structure import CONTRACTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
     from typing import Any
 
     from qad.contract.plan.lower import Three
@@ -41,7 +40,7 @@ class Pair:
         ``run(a, b)`` executes it.
     """
 
-    __slots__ = ("labels", "shapes", "flops", "source", "run", "_left", "_right", "_quick")
+    __slots__ = ("labels", "shapes", "flops", "source", "run", "_left", "_right")
     labels: Three
     shapes: Three
     flops: int
@@ -58,7 +57,7 @@ class Pair:
         self.flops = prod(sizes.values())
         self.source = lowered(labels, shapes)
         self.run = eval(f"lambda a, b: {self.source}", {"__builtins__": {}})  # views and one product, nothing else
-        self._left = self._right = self._quick = None
+        self._left = self._right = None
 
     @property
     def left(self) -> Pair:
@@ -75,14 +74,6 @@ class Pair:
             (left, right, out), shapes = self.labels, self.shapes
             self._right = pair((left, out, right), (shapes[0], shapes[2], shapes[1]))
         return self._right
-
-    @property
-    def quick(self) -> Callable[[Any, Any], Any]:
-        """`run`, with compiled loops for stacks of small matrices; see `qad.contract.run.small_matmul`."""
-        if self._quick is None:
-            source = lowered(self.labels, self.shapes, "multiply")
-            self._quick = self.run if source == self.source else eval(f"lambda a, b: {source}", {"multiply": multiply})
-        return self._quick
 
     def __repr__(self) -> str:
         return f"Pair({self.source})"
@@ -112,12 +103,6 @@ _pair = lru_cache(maxsize=8192)(Pair)
 def contract(a: Array, b: Array, *, recipe: Pair) -> Array:
     """Contract two arrays as a `Pair` says; its two derivatives are contractions again."""
     return recipe.run(a, b)
-
-
-def outcome(left: Iterable[int], right: Iterable[int], out: Iterable[int]) -> tuple[set[int], set[int]]:
-    """The labels that two operands share: those of the result, which are a batch, and those that are summed."""
-    both = set(left).intersection(right)
-    return both.intersection(out), both.difference(out)
 
 
 def _batch(batched, a, b, *, recipe):

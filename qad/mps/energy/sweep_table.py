@@ -175,7 +175,7 @@ class Table:
         """Run a table; returns the powers of two that every site had taken out after it."""
         exponents = block[self.exponents : self.exponents + len(self.sites)]
         exponents[:] = 0
-        replay(code, block, block)
+        replay(code, block)
         return exponents.real.copy()
 
 
@@ -198,7 +198,7 @@ class Code:
         self, one: int, two: int, out: int, m: int, k: int, n: int, first: bool = False, second: bool = False
     ) -> None:
         """A product of matrices (m, k) and (k, n), either of which may lie transposed."""
-        self.numbers += entry(MatrixProduct(False, one, False, two, out, m, k, n, form=first + 2 * second, count=1))
+        self.numbers += entry(MatrixProduct(one, two, out, m, k, n, form=first + 2 * second))
 
     def into(
         self, out: int, fresh: bool, room: int, product: tuple[int, int, int, int, int], second: bool = False

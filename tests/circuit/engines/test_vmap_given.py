@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import qad
-from qad.contract.run.small_matmul import multiply
 
 H = qad.PauliSum({"XY": 1.0, "ZI": 0.3})
 M = np.random.default_rng(0).normal(size=(3, 4, 4)) + 1j * np.random.default_rng(1).normal(size=(3, 4, 4))
@@ -24,9 +23,3 @@ def plus():
 ])  # fmt: skip
 def test_gradients_of_examples_are_those_one_by_one(f, x):
     np.testing.assert_allclose(qad.vmap(qad.grad(f))(x), np.stack([qad.grad(f)(one) for one in x]), atol=1e-13)
-
-
-def test_empty_stack_times_one_matrix_is_empty():
-    pytest.importorskip("llvmlite")
-    assert multiply(np.ones((1, 2, 3)), np.ones((0, 3, 4))).shape == (0, 2, 4)
-    assert multiply(np.ones((2, 3)), np.ones((0, 3, 4))).shape == (0, 2, 4)

@@ -37,8 +37,9 @@ def multiplied(
     code: KernelFunction, first: Array, one: Scalar, second: Array, two: Scalar, work: Array, out: Scalar, m: Scalar,
     k: Scalar, n: Scalar, form: Scalar,
 ) -> None:  # fmt: skip
-    """``C = A B`` for pieces of blocks, as `qad.contract.run.compiled.kernel.multiply` has it.
+    """``C = A B`` for matrices (m, k) and (k, n) that are pieces of blocks of one dtype, and begin at these places.
 
+    `form` is 1 where A lies transposed in memory, 2 where B does, 3 where both do, 0 otherwise; C overlaps neither.
     BLAS goes along columns, and so sees transposes: it is asked for ``C^T = B^T A^T``.
     """
     kind = work.kind

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.contract.costs import LONGEST, WIDTH
 from qad.contract.run.compiled import FILES
 from qad.contract.run.compiled.blas import symbols
 from qad.native import COMPLEX, INT, REAL, Block, Kernels
@@ -35,10 +34,8 @@ def kernels(kind: Kind) -> Kernels:
     def add_blocks(table: Block(INT), factors: Block(kind), x: Block(kind), out: Block(kind)):
         loops.add_blocks(table, factors, x, out)
 
-    def multiply_sectors(
-        table: Block(INT), form: INT, x: Block(kind), y: Block(kind), out: Block(kind), room: Block(kind)
-    ):
-        loops.multiply_sectors(table, form, x, y, out, room)
+    def multiply_sectors(table: Block(INT), form: INT, x: Block(kind), y: Block(kind), out: Block(kind)):
+        loops.multiply_sectors(table, form, x, y, out)
 
     files = [*FILES, *HERE.glob("*.py")]
     return Kernels(copy_blocks, add_blocks, multiply_sectors, files=files, fast=False, symbols=symbols)
@@ -59,8 +56,7 @@ def added(x: np.ndarray, out: np.ndarray, table: np.ndarray, factors: np.ndarray
 
 def multiplied(x: np.ndarray, y: np.ndarray, out: np.ndarray, table: np.ndarray, form: int) -> None:
     """Write the product of each sector of `x` and `y` into `out`; all are flat arrays of one dtype."""
-    room = np.empty(LONGEST * WIDTH // x.itemsize, x.dtype)
-    OF[x.dtype.kind](x.dtype).multiply_sectors(table, form, x, y, out, room)
+    OF[x.dtype.kind](x.dtype).multiply_sectors(table, form, x, y, out)
 
 
 def warm_up(dtypes: "Iterable[DTypeLike]") -> None:

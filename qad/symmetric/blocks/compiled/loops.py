@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from qad.contract.run.compiled.kernel import multiply
+from qad.contract.run.compiled.blas import multiplied
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,10 +67,8 @@ def copy_line(x: np.ndarray, one: int, read: int, out: np.ndarray, two: int, wri
             out[two + i * write] = x[one + i * read]
 
 
-def multiply_sectors(
-    table: np.ndarray, form: int, x: np.ndarray, y: np.ndarray, out: np.ndarray, room: np.ndarray
-) -> None:
-    """``C = A B`` for rows of where A, B and C begin, and of m, k, n; `form` is that of `multiply`."""
+def multiply_sectors(table: np.ndarray, form: int, x: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
+    """``C = A B`` for rows of where A, B and C begin, and of m, k, n; `form` is that of `multiplied`."""
     for row in range(len(table) // 6):
         i = 6 * row
-        multiply(x, table[i], y, table[i + 1], out, table[i + 2], table[i + 3], table[i + 4], table[i + 5], form, room)
+        multiplied(x, table[i], y, table[i + 1], out, table[i + 2], table[i + 3], table[i + 4], table[i + 5], form)
