@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ArgumentError
+from qad.core.errors import ArgumentError, ConvergenceError, RejectedPoint
 from qad.core.keywords import keywords_told
-from qad.optimize.minimization import Minimisation
+from qad.optimize.packing import Parameters
 from qad.optimize.progress import bar_for
+from qad.optimize.search import Minimisation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
     from qad.optimize.result import OptimizeResult
     from qad.typing import Progress, Tree, Vector
+
+FATAL = RejectedPoint, ConvergenceError  # there is no smaller step to turn back to
 
 
 @keywords_told
@@ -89,17 +92,19 @@ def adam(
     for name, value, most in (("decay", beta, 1), ("decay", gamma, 1), ("gtol", gtol, np.inf), ("rate", rate, np.inf)):
         if not callable(value) and not 0 <= value < most:
             raise ArgumentError(f"adam: {name} lies between 0 and {most}, but got {value!r}")
-    search = Minimisation(fun, params, callback, jac=jac)
-    mean, square = np.zeros_like(search.start), np.zeros_like(search.start)
+    packing = Parameters(params)
+    start = packing.pack(params)
+    mean, square = np.zeros_like(start), np.zeros_like(start)
 
-    def direction(step, gradient):
+    def direction(step, vector, gradient):
         nonlocal mean, square
         mean = beta * mean + (1 - beta) * gradient
-        square = gamma * square + (1 - gamma) * search.packing.squares(gradient)
+        square = gamma * square + (1 - gamma) * packing.squares(gradient)
         size = np.sqrt(square / (1 - gamma ** (step + 1)))
         return mean / (1 - beta ** (step + 1)) / (size + epsilon)
 
-    return descend(search, lambda step, vector, gradient: direction(step, gradient), rate, maxiter, gtol, progress)
+    search = Minimisation(packing, start, fun, callback, jac=jac, fatal=FATAL)
+    return descend(search, direction, rate, maxiter, gtol, progress)
 
 
 def descend(
@@ -112,16 +117,14 @@ def descend(
     sizes = rate if callable(rate) else lambda step: rate
 
     def steps():
-        vector = search.start
-        _, gradient = search.evaluate(vector)
+        place = search.evaluate(search.start)
         for step in range(maxiter):
-            if np.linalg.norm(gradient) < gtol:
+            if place.norm < gtol:
                 return True, "the gradient is smaller than gtol"
-            vector = vector - sizes(step) * direction(step, vector, gradient)
-            _, gradient = search.evaluate(vector)
-            search.step(vector)
-        return bool(np.linalg.norm(gradient) < gtol), f"all {maxiter} steps were taken"
+            move = direction(step, place.point, place.gradient)
+            place = search.evaluate(place.point - sizes(step) * move)
+            search.step(place)
+        return place.norm < gtol, f"all {maxiter} steps were taken"
 
     with bar_for(progress, total=None if gtol else maxiter) as search.bar:
-        success, message = search.guarded(steps)
-    return search.result(success, message)
+        return search.guarded(steps)

@@ -6,26 +6,25 @@ Euclidean inner product is the manifold's, so that two-loop recursions stay plai
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ArgumentError, ConvergenceError, RejectedPoint
+from qad.core.errors import ArgumentError
 from qad.core.keywords import keywords_told
-from qad.core.transforms.grad import value_and_grad
 from qad.optimize.directions import DIRECTIONS
-from qad.optimize.minimization import Stop
-from qad.optimize.points import EvaluatedPoint
-from qad.optimize.progress import bar_for, note
-from qad.optimize.result import BY_USER, OptimizeResult
+from qad.optimize.progress import bar_for
+from qad.optimize.search import Minimisation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
     from qad.optimize.directions import Direction
-    from qad.optimize.points import Manifold, Metric
-    from qad.typing import Function, Progress, Tree, Vector
+    from qad.optimize.points import EvaluatedPoint, Manifold, Metric
+    from qad.optimize.result import OptimizeResult
+    from qad.typing import Progress, Tree, Vector
 
 ARMIJO, WOLFE = 1e-4, 0.9
 MOST_TRIALS = 20
@@ -121,108 +120,57 @@ def minimize_on(
     if not longest > 0:
         raise ArgumentError(f"longest is the positive norm of a step, not {longest!r}")
     direction = DIRECTIONS[method](memory) if isinstance(method, str) else method
-    descent = Descent(manifold, fun, params, direction, metric, callback, accepted, longest, evaluated, jac)
+    descent = Descent(
+        manifold, manifold.point(params), fun, callback, accepted, jac, direction=direction, longest=longest,
+        evaluated=evaluated, metric=metric or (lambda point, vector, norm: vector),
+    )  # fmt: skip
     with bar_for(progress) as descent.bar:
-        message, success = descent.run(gtol, ftol, maxiter)
-    return descent.result(message, success)
+        return descent.guarded(lambda: descent.run(gtol, ftol, maxiter))
 
 
-class Descent:
-    """One minimisation."""
+@dataclass(eq=False)
+class Descent(Minimisation):
+    """A search along the directions of `direction`, over the points of a manifold."""
 
-    manifold: Manifold
-    direction: Direction
-    callback: Callable[[Any, Any], object] | None
-    accepted: Callable[[Any, float], object] | None
-    evaluated: Callable[[float, float], object] | None
-    metric: Metric
-    value_and_grad: Function
-    evaluations: int
-    rejections: int
-    lowest: EvaluatedPoint | None
-    here: EvaluatedPoint
-    history: list[float]
-    longest: float
-    bar: Any
-
-    def __init__(
-        self, manifold: Manifold, fun: Callable[[Any], Any], params: Tree, direction: Direction, metric: Metric | None,
-        callback: Callable[[Any, Any], object] | None, accepted: Callable[[Any, float], object] | None = None,
-        longest: float = np.inf, evaluated: Callable[[float, float], object] | None = None, jac: bool = False,
-    ):  # fmt: skip
-        self.manifold, self.direction, self.callback, self.accepted = manifold, direction, callback, accepted
-        self.longest, self.evaluated, self.metric = longest, evaluated, metric or (lambda point, vector, norm: vector)
-        self.value_and_grad = fun if jac else value_and_grad(fun)
-        self.evaluations, self.rejections, self.lowest = 0, 0, None
-        self.here = self.evaluate(manifold.point(params))
-        if not np.isfinite([self.here.value, self.here.norm]).all():
-            raise ArgumentError(
-                f"the loss is {self.here.value}, or its gradient not finite, at the starting parameters"
-            )
-        self.history = [self.here.value]
+    direction: Direction | Any = None
+    longest: float = np.inf
+    evaluated: Callable[[float, float], object] | None = None
+    metric: Metric | None = None
 
     def evaluate(self, point: Any) -> EvaluatedPoint:
-        """Loss and gradient at a point."""
-        params = self.manifold.params(point)
-        place = self.place_of(point, params)
-        self.rejections += place.gradient is None
-        if place.gradient is not None and (self.lowest is None or place.value < self.lowest.value):
-            self.lowest = place
-            if self.accepted is not None:
-                self.accepted(params, place.value)
+        place = super().evaluate(point)
         if self.evaluated is not None:
             self.evaluated(place.value, place.norm)
         return place
 
-    def place_of(self, point: Any, params: Any) -> EvaluatedPoint:
-        """A point with loss and gradient, or where it is rejected without."""
-        self.evaluations += 1
-        try:
-            value, gradient = self.value_and_grad(params)
-        except (RejectedPoint, ConvergenceError) as rejection:
-            if self.evaluations == 1 and isinstance(rejection, ConvergenceError):
-                raise
-            value = np.inf
-        if float(value) == np.inf:
-            return EvaluatedPoint(point, np.inf, None)
-        return EvaluatedPoint(point, float(value), self.manifold.gradient(point, gradient))
-
-    def run(self, gtol: float, ftol: float, maxiter: int) -> tuple[str, bool]:
-        """Descend; returns why it ended, and whether a tolerance was reached."""
-        try:
-            for _ in range(maxiter):
-                if self.here.norm <= gtol:
-                    return f"the norm of the gradient is {self.here.norm:.1e}", True
-                before = self.here.value
-                if not self.advance():
-                    return "no step lowers the loss any further", True
-                self.report()
-                if before - self.here.value <= ftol * max(abs(before), 1.0):
-                    return f"the last iteration gained {before - self.here.value:.1e}", True
-            return "stopped at maxiter iterations", False
-        except Stop as stop:
-            return str(stop), False
-        except KeyboardInterrupt:
-            return BY_USER, False
+    def run(self, gtol: float, ftol: float, maxiter: int) -> tuple[bool, str]:
+        """Descend; returns whether a tolerance was reached, and why it ended."""
+        self.evaluate(self.start)
+        for _ in range(maxiter):
+            if self.here.norm <= gtol:
+                return True, f"the norm of the gradient is {self.here.norm:.1e}"
+            before = self.here.value
+            if not self.advance():
+                return True, "no step lowers the loss any further"
+            if before - self.here.value <= ftol * max(abs(before), 1.0):
+                return True, f"the last iteration gained {before - self.here.value:.1e}"
+        return False, "stopped at maxiter iterations"
 
     def advance(self) -> bool:
         """One iteration; returns whether it found a lower loss."""
         here = self.here
         scaled = self.metric(here.point, here.gradient, here.norm)
         for vector in self.direction.candidates(here, scaled, lambda v: self.metric(here.point, v, here.norm)):
-            found = self.search(here, vector)
-            if found[0] is not None:
-                there, step, velocity = found
-                self.direction.moved(self.manifold, here, there, step, velocity)
-                self.here = there
+            there, step, velocity = self.search(here, vector)
+            if there is not None:
+                self.direction.moved(self.space, here, there, step, velocity)
+                self.step(there)
                 return True
             self.direction.forget()
         return False
 
-    def search(
-        self, here: EvaluatedPoint, vector: Vector
-    ) -> tuple[EvaluatedPoint, Vector, Vector] | tuple[None, None, None]:
-        """A step along `vector` that satisfies Wolfe's conditions (or Hager and Zhang's, near rounding).
+    def search(self, here: EvaluatedPoint, vector: Vector) -> tuple[Any, Any, Any]:
+        """Where a step along `vector` satisfies Wolfe's conditions (near rounding Hager and Zhang's); step, velocity.
 
         Bisection between a step that is too short and one that is too long, doubled while none is too long;
         A. S. Lewis and M. L. Overton, Math. Program. 141, 135 (2013).
@@ -231,7 +179,7 @@ class Descent:
         short, long, t = 0.0, np.inf, min(1.0, self.longest / np.linalg.norm(vector))
         best = None, None, None
         for _ in range(MOST_TRIALS):
-            point, velocity = self.manifold.retract(here.point, t * vector)
+            point, velocity = self.space.retract(here.point, t * vector)
             there = self.evaluate(point)
             end = there.gradient @ velocity / t if np.isfinite(there.value) else np.inf
             enough = there.value <= here.value + ARMIJO * t * slope
@@ -246,26 +194,6 @@ class Descent:
                 short = t
             t = secant(short, long, t, slope, end) if long < np.inf else 2 * t
         return best
-
-    def report(self) -> None:
-        """Tell bar, history and callback of an iteration."""
-        self.history.append(self.here.value)
-        note(self.bar, self.history, self.here.norm)
-        if self.callback is not None:
-            try:
-                self.callback(self.manifold.params(self.here.point), self.here.value)
-            except StopIteration:
-                raise Stop("stopped by the callback") from None
-
-    def result(self, message: str, success: bool) -> OptimizeResult:
-        """All that was found."""
-        best, history = self.lowest or self.here, np.array(self.history)
-        params, interrupted = self.manifold.params(best.point), message.startswith("stopped by")
-        rejected = f" ({self.rejections} points were rejected)" if self.rejections else ""
-        return OptimizeResult(
-            params, best.value, history, best.norm, success, interrupted, message + rejected, len(history) - 1,
-            self.evaluations,
-        )  # fmt: skip
 
 
 def secant(short: float, long: float, t: float, slope: float, end: float) -> float:

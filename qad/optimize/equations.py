@@ -10,6 +10,7 @@ import scipy.optimize
 from qad.core.errors import ConvergenceError, GradientTypeError, ShapeError
 from qad.core.trees import flatten, unflatten
 from qad.extend import Tensor, jvp, value_of
+from qad.linalg.implicit.packing import as_reals
 from qad.linalg.implicit.root import attach, in_batches
 from qad.linalg.krylov.gmres import plain_leaves
 from qad.optimize.packing import Parameters
@@ -99,9 +100,7 @@ def _solved(residual, start, method, tol, options):
         return start
     given = method in ("hybr", "lm")
     with_slopes = _with_jacobian(residual, vectors)
-    function = with_slopes if given else lambda v: with_slopes(v, False)
-    jac = True if given else None
-    found = scipy.optimize.root(function, first, jac=jac, method=method, tol=tol, options=options)
+    found = scipy.optimize.root(with_slopes, first, (given,), method, given or None, tol, options=options)
     if not found.success and not _is_root(with_slopes, found.x, XTOL if tol is None else tol):
         residual = np.abs(found.fun).max()
         raise ConvergenceError(f"root: {' '.join(found.message.split())} (method {method!r}, residual {residual:.3g})")
@@ -125,19 +124,16 @@ def _with_jacobian(residual, vectors):
         x = vectors.unpack(vector)
         if not slopes:
             return _packed(residual(x))
-        columns = []
-        for direction in np.eye(len(vector)):
-            value, column = jvp(lambda x: list(residual(x)), (x,), (vectors.unpack(direction),))
-            columns.append(_packed(column))
-        return _packed(value), np.array(columns).T
+        directions = [vectors.unpack(direction) for direction in np.eye(len(vector))]
+        pairs = [jvp(lambda x: list(residual(x)), (x,), (direction,)) for direction in directions]
+        return _packed(pairs[0][0]), np.array([_packed(column) for _, column in pairs]).T
 
     return evaluated
 
 
 def _packed(leaves):
     """Bare leaves as a real vector: a complex entry is two."""
-    parts = [np.ravel(np.asarray(value_of(leaf))) for leaf in leaves]
-    return np.concatenate([p.view(p.real.dtype) if p.dtype.kind == "c" else p for p in parts]).astype(float)
+    return np.concatenate([as_reals(np.asarray(value_of(leaf))) for leaf in leaves])
 
 
 def least_squares(f: Callable[[Tree], Tree], x0: Tree, **options: Any) -> OptimizeResult:
@@ -193,13 +189,11 @@ def least_squares(f: Callable[[Tree], Tree], x0: Tree, **options: Any) -> Optimi
     try:
         found = scipy.optimize.least_squares(residual, vectors.pack(x0), jac=lambda v: evaluated(v)[1], **options)
     except KeyboardInterrupt:
-        return OptimizeResult(
-            params=vectors.unpack(point), fun=float(best), history=np.array([start @ start / 2, best]),
-            gradient_norm=np.nan, success=False, interrupted=True, message=BY_USER, nit=0,
-            nfev=calls,
-        )  # fmt: skip
+        found = scipy.optimize.OptimizeResult(
+            x=point, cost=best, grad=np.nan, success=False, message=BY_USER, njev=0, nfev=calls
+        )
     return OptimizeResult(
         params=vectors.unpack(found.x), fun=float(found.cost), history=np.array([start @ start / 2, found.cost]),
-        gradient_norm=float(np.linalg.norm(found.grad)), success=bool(found.success), interrupted=False,
-        message=found.message, nit=int(found.njev or 0), nfev=int(found.nfev),
+        gradient_norm=float(np.linalg.norm(found.grad)), success=bool(found.success),
+        interrupted=found.message == BY_USER, message=found.message, nit=int(found.njev or 0), nfev=int(found.nfev),
     )  # fmt: skip

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from qad.typing import Tree
+    from qad.typing import Tree, Vector
 
 TOLERANCE = 1e-6  # how far from the manifold a starting point may lie; it is moved onto it
 
@@ -70,19 +70,17 @@ class Embedded:
         """The tangent part of an array."""
         return array
 
-    def gradient(self, point: NDArray[Any], gradient: Tree) -> NDArray[np.float64]:
+    def gradient(self, point: NDArray[Any], gradient: Tree) -> Vector:
         """The Riemannian gradient, flat."""
         return as_reals(self.project(point, gradient))
 
-    def retract(self, point: NDArray[Any], vector: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    def retract(self, point: NDArray[Any], vector: Vector) -> tuple[NDArray[Any], Vector]:
         """``nearest(point + vector)``, and the velocity projected there."""
         step = as_leaf(vector, point)
         new = self.nearest(point + step)
         return new, as_reals(self.project(new, step))
 
-    def transport(
-        self, point: NDArray[Any], vector: NDArray[np.float64], new: NDArray[Any], vectors: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def transport(self, point: NDArray[Any], vector: Vector, new: NDArray[Any], vectors: Vector) -> Vector:
         """Tangent vectors projected at the new point."""
         return np.stack([as_reals(self.project(new, as_leaf(v, new))) for v in vectors])
 
@@ -222,24 +220,22 @@ class Product:
         """The tree of all points."""
         return unflatten(self.spec, [manifold.params(p) for manifold, p in zip(self.factors, point, strict=True)])
 
-    def gradient(self, point: list[Any], gradient: Tree) -> NDArray[np.float64]:
+    def gradient(self, point: list[Any], gradient: Tree) -> Vector:
         """The gradients of all factors, one after the other."""
         rows = zip(self.factors, point, flatten(gradient)[0], strict=True)
         return np.concatenate([manifold.gradient(p, g) for manifold, p, g in rows])
 
-    def retract(self, point: list[Any], vector: NDArray[np.float64]) -> tuple[list[Any], NDArray[np.float64]]:
+    def retract(self, point: list[Any], vector: Vector) -> tuple[list[Any], Vector]:
         """Every factor for itself."""
         moved = [m.retract(p, v) for m, p, v in zip(self.factors, point, self.split(point, vector), strict=True)]
         return [new for new, _ in moved], np.concatenate([velocity for _, velocity in moved])
 
-    def transport(
-        self, point: list[Any], vector: NDArray[np.float64], new: list[Any], vectors: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def transport(self, point: list[Any], vector: Vector, new: list[Any], vectors: Vector) -> Vector:
         """Every factor for itself."""
         columns = zip(self.factors, point, self.split(point, vector), new, self.split(point, vectors), strict=True)
         return np.concatenate([m.transport(p, v, q, rows) for m, p, v, q, rows in columns], axis=-1)
 
-    def split(self, point: list[Any], vectors: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    def split(self, point: list[Any], vectors: Vector) -> list[Vector]:
         """The parts of flat vectors that belong to each factor."""
         sizes = [
             manifold.gradient(p, np.zeros_like(manifold.params(p))).size

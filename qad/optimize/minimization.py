@@ -7,21 +7,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy  # loads scipy.optimize when it is first used, which takes longer than the rest of qad
 
-from qad.core.errors import ArgumentError, ConvergenceError, RejectedPoint
+from qad.core.errors import ArgumentError
 from qad.core.keywords import keywords_told
-from qad.core.transforms.grad import value_and_grad
 from qad.core.transforms.jvp import hvp
 from qad.optimize.packing import Parameters
-from qad.optimize.progress import bar_for, note
-from qad.optimize.result import BY_USER, OptimizeResult
+from qad.optimize.progress import bar_for
+from qad.optimize.search import Minimisation, NotFinite
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, NoReturn, TypeAlias
+    from typing import Any
 
-    from qad.typing import Function, Progress, Tree, Vector
-
-    Seen: TypeAlias = tuple[float, float, Vector]  # a loss, the norm of its gradient, and where
+    from qad.optimize.result import OptimizeResult
+    from qad.typing import Progress, Tree, Vector
 
 # method -> SciPy's names of our options; what a method does not know is not in its row
 METHODS = {
@@ -111,10 +109,10 @@ def minimize(
     options = scipy_options(method, gtol=gtol, ftol=ftol, maxiter=maxiter, memory=memory)
     if jac and method in NEWTON:
         raise ArgumentError(f"{method} takes products with the Hessian: give the loss itself, without jac=True")
-    search = Minimisation(fun, params, callback, accepted, jac)
+    packing = Parameters(params)
+    search = ByScipy(packing, packing.pack(params), fun, callback, accepted, jac, fatal=(NotFinite,))
     with bar_for(progress) as search.bar:
-        success, message = search.run(method, options)
-    return search.result(success, message)
+        return search.guarded(lambda: search.run(method, options))
 
 
 def scipy_options(method: str, **given: float | None) -> dict[str, Any]:
@@ -133,136 +131,38 @@ def scipy_options(method: str, **given: float | None) -> dict[str, Any]:
     return options | ({"maxfun": UNLIMITED} if method == "L-BFGS-B" else {})
 
 
-class Stop(Exception):
-    """Ends the search from within an evaluation."""
+class ByScipy(Minimisation):
+    """A search in which SciPy takes the steps, over packed parameters."""
 
-
-class Minimisation:
-    """One minimisation: evaluates, remembers the best, reports."""
-
-    fun: Callable[[Any], Any]
-    callback: Callable[[Any, Any], object] | None
-    accepted: Callable[[Any, float], object] | None
-    value_and_grad: Function
-    packing: Parameters
-    start: Vector
-    best: Seen | None
-    latest: Seen | None
-    here: Seen | None
-    history: list[float]
-    evaluations: int
-    rejections: int
-    interrupted: bool
-    bar: Any
-
-    def __init__(
-        self, fun: Callable[[Any], Any], params: Tree, callback: Callable[[Any, Any], object] | None,
-        accepted: Callable[[Any, float], object] | None = None, jac: bool = False,
-    ):  # fmt: skip
-        self.fun, self.callback, self.accepted = fun, callback, accepted
-        self.value_and_grad = fun if jac else value_and_grad(fun)
-        self.packing = Parameters(params)
-        self.start = self.packing.pack(params)
-        self.best = self.latest = self.here = None  # (value, norm of the gradient, vector); here: of the iteration
-        self.history, self.evaluations, self.rejections, self.interrupted = [], 0, 0, False
+    space: Parameters
+    latest: Any  # the last EvaluatedPoint that has a loss
 
     def run(self, method: str, options: dict[str, Any]) -> tuple[bool, str]:
-        """Search by SciPy; returns success and message."""
+        """Success and message of SciPy's search."""
         hessp = self.curvature if method in NEWTON else None
+        found = scipy.optimize.minimize(
+            self.loss, self.start, jac=True, hessp=hessp, method=method, callback=self.iterated, options=options
+        )
+        return bool(found.success), str(found.message)
 
-        def search():
-            found = scipy.optimize.minimize(
-                self.trial, self.start, jac=True, hessp=hessp, method=method, callback=self.step, options=options
-            )
-            rejected = f" ({self.rejections} points were rejected)" if self.rejections else ""
-            return bool(found.success), f"{found.message}{rejected}"
-
-        return self.guarded(search)
-
-    def guarded(self, search: Callable[[], tuple[bool, str]]) -> tuple[bool, str]:
-        """Success and message of ``search()``, which the user or a value that is not finite may end too."""
-        try:
-            return search()
-        except Stop as stop:
-            message = str(stop)
-        except KeyboardInterrupt:
-            if self.best is None:
-                raise
-            message = BY_USER
-        self.interrupted = True
-        return False, message
-
-    def evaluate(self, vector: Vector) -> tuple[float, Vector]:
-        """Loss and packed gradient."""
-        try:
-            return self.known(vector)
-        except RejectedPoint as rejection:
-            self.refuse(str(rejection) or "the loss is rejected")
-
-    def trial(self, vector: Vector) -> tuple[float | np.floating[Any], Vector]:
-        """As `evaluate` for a line search, which is turned back from points without a value.
+    def loss(self, vector: Vector) -> tuple[float | np.floating[Any], Vector]:
+        """Loss and gradient for a line search, which is turned back from points without a loss.
 
         There it meets a bowl around the last iteration's point, above that point's value and with the right slope: no
         line search accepts it, and each takes a smaller step.
         """
-        try:
-            return self.known(vector)
-        except (RejectedPoint, ConvergenceError) as rejection:
-            if self.best is None and isinstance(rejection, ConvergenceError):
-                raise
-            if self.best is None:
-                self.refuse(str(rejection) or "the loss is rejected")
-        self.rejections += 1
-        value, slope, start = self.here
-        away = vector - start
-        return value + slope * np.linalg.norm(away), 2 * slope / np.linalg.norm(away) * away
-
-    def known(self, vector: Vector) -> tuple[float, Vector]:
-        """Loss and packed gradient; raises RejectedPoint where there is none."""
-        self.evaluations += 1
-        value, gradient = self.value_and_grad(self.packing.unpack(vector))
-        value, gradient = float(value), self.packing.pack(gradient)
-        if value == np.inf:
-            raise RejectedPoint("the loss is inf")
-        self.latest = value, float(np.linalg.norm(gradient)), vector.copy()
-        if not np.isfinite(self.latest[:2]).all():
-            self.refuse(f"the loss is {value}" if not np.isfinite(value) else "the gradient is not finite")
-        if self.best is None:
-            self.history.append(value)
-            self.here = self.latest
-        if self.best is None or value < self.best[0]:
-            self.best = self.latest
-            if self.accepted is not None:
-                self.accepted(self.packing.unpack(vector), value)
-        return value, gradient
-
-    def refuse(self, what: str) -> NoReturn:
-        """End the search at a loss or gradient that is not finite, or where there is none."""
-        if self.best is None:
-            raise ArgumentError(f"{what} at the starting parameters: start where it is finite")
-        raise Stop(f"{what} in evaluation {self.evaluations}; the best parameters before it are returned")
+        place = self.evaluate(vector.copy())
+        if place.gradient is not None:
+            self.latest = place
+            return place.value, place.gradient
+        away = vector - self.here.point
+        distance = np.linalg.norm(away)
+        return self.here.value + self.here.norm * distance, 2 * self.here.norm / distance * away
 
     def curvature(self, vector: Vector, direction: Vector) -> Vector:
         """Hessian at `vector` times `direction`, all packed."""
-        return self.packing.pack(hvp(self.fun, (self.packing.unpack(vector),), (self.packing.unpack(direction),))[0])
+        return self.space.pack(hvp(self.fun, (self.space.unpack(vector),), (self.space.unpack(direction),))[0])
 
-    def step(self, vector: Vector) -> None:
+    def iterated(self, vector: Vector) -> None:
         """Note that an iteration ended at `vector`."""
-        self.here = self.latest if np.array_equal(vector, self.latest[2]) else self.best
-        value, norm, _ = self.here
-        self.history.append(value)
-        note(self.bar, self.history, norm)
-        if self.callback is not None:
-            try:
-                self.callback(self.packing.unpack(vector), value)
-            except StopIteration:
-                raise Stop("stopped by the callback") from None
-
-    def result(self, success: bool, message: str) -> OptimizeResult:
-        """All that was found."""
-        value, norm, vector = self.best
-        params = self.packing.unpack(vector)
-        history = np.array(self.history)
-        return OptimizeResult(
-            params, value, history, norm, success, self.interrupted, message, len(history) - 1, self.evaluations
-        )
+        self.step(self.latest if np.array_equal(vector, self.latest.point) else self.best)

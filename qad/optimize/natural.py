@@ -9,8 +9,9 @@ import numpy as np
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.keywords import keywords_told
 from qad.extend import as_array, like
-from qad.optimize.adam import descend
-from qad.optimize.minimization import Minimisation
+from qad.optimize.adam import FATAL, descend
+from qad.optimize.packing import Parameters
+from qad.optimize.search import Minimisation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,10 +90,10 @@ def natural_descent(
     """
     if not damping >= 0:
         raise ArgumentError(f"natural_descent: damping must not be negative, but got {damping!r}")
-    search = Minimisation(fun, params, callback, jac=jac)
+    packing = Parameters(params)
 
     def direction(step, vector, gradient):
-        matrix = as_array(metric(search.packing.unpack(vector)))
+        matrix = as_array(metric(packing.unpack(vector)))
         if matrix.shape != (vector.size,) * 2:
             raise ShapeError(f"a metric of shape {matrix.shape} does not fit {vector.size} real parameters")
         try:
@@ -100,4 +101,5 @@ def natural_descent(
         except np.linalg.LinAlgError:
             raise ArgumentError("the metric is singular: give natural_descent a damping above 0") from None
 
+    search = Minimisation(packing, packing.pack(params), fun, callback, jac=jac, fatal=FATAL)
     return descend(search, direction, rate, maxiter, gtol, progress)

@@ -61,6 +61,12 @@ class Parameters:
         """The tree of the entries in `vector`, in memory of its own."""
         return unflatten(self.spec, self.leaves.unpack(vector))
 
+    params = unpack  # as manifolds have it
+
+    def gradient(self, vector: Vector, gradient: Tree) -> Vector:
+        """A gradient by the parameters as one by the vector."""
+        return self.pack(gradient)
+
     def squares(self, vector: Vector) -> Vector:
         """Squared moduli of the entries in `vector`, one for the real and the imaginary part of a complex one."""
         squares = vector**2

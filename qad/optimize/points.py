@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, TypeAlias
 
-    from numpy.typing import NDArray
-
     from qad.typing import Tree, Vector
 
     Metric: TypeAlias = Callable[[Any, Vector, float], Vector]  # at a point, of a vector; with the gradient's norm
@@ -29,15 +27,13 @@ class Manifold(Protocol):
     def params(self, point: Any) -> Tree:
         """The parameters at a point, as the loss takes them."""
 
-    def gradient(self, point: Any, gradient: Tree) -> NDArray[np.float64]:
+    def gradient(self, point: Any, gradient: Tree) -> Vector:
         """The tangent vector of a gradient by the parameters."""
 
-    def retract(self, point: Any, vector: NDArray[np.float64]) -> tuple[Any, NDArray[np.float64]]:
+    def retract(self, point: Any, vector: Vector) -> tuple[Any, Vector]:
         """The point that is reached along a tangent vector, and the velocity with which it is reached."""
 
-    def transport(
-        self, point: Any, vector: NDArray[np.float64], new: Any, vectors: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def transport(self, point: Any, vector: Vector, new: Any, vectors: Vector) -> Vector:
         """Tangent vectors (rows of an array) at `point` as such at ``new = retract(point, vector)``."""
 
 
