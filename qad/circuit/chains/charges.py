@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.circuit.chains.operators import RANK_TOLERANCE, site_operators
-from qad.circuit.gates.table import pauli_matrix
 from qad.core.errors import ArgumentError
-from qad.mps.chain.densities import opened
 from qad.mps.chain.site_tensors import applied as site_applied
+from qad.mps.charges.site_parts import applied as on_site
 from qad.mps.evolve.tebd import applied
 from qad.mps.operators.local import Site, spin
 from qad.symmetric.create import eye, from_blocks, from_dense
-from qad.symmetric.generic import dense, join, laid_out, norm, permuted, qr, split
+from qad.symmetric.generic import join, laid_out, norm, permuted, qr, split
 from qad.symmetric.legs import Leg
 
 if TYPE_CHECKING:
@@ -104,7 +103,12 @@ def surviving(
     """
     sites, matrix = sites_of(op), matrix_of(op, numbers).astype(tensors[0].dtype)
     parts = parts_of(matrix.conj().T if back else matrix, sites, conserved)
-    found = {q: acted(part, q, tensors, sites, conserved) for q, part in parts.items()}
+    if sites[-1] - sites[0] < 2:
+        operators = {q: symmetric(part, q, sites, conserved) for q, part in parts.items()}
+    else:
+        span = range(sites[0], sites[-1] + 1)
+        operators = {q: row_of(part, q, sites, span, conserved) for q, part in parts.items()}
+    found = {q: acted(operator, tensors, sites[0]) for q, operator in operators.items()}
     left = list(found)
     if len(found) > 1:
         norms = {q: weight(changed) for q, changed in found.items()}
@@ -122,17 +126,13 @@ def surviving(
     return charge, changed
 
 
-def acted(
-    part: np.ndarray, charge: Charge, tensors: Sequence[SymTensor], sites: Sequence[int], conserved: Quantities
-) -> list[SymTensor]:
-    """The tensors of a span of sites after a part of a gate, neighbours as a pair; the last one carries its charge."""
-    if sites[-1] - sites[0] < 2:
-        gate = symmetric(part, charge, sites, conserved)
-        if len(sites) == 2:
-            return [laid_out(applied(gate, tensors, sites[0]), 2)]
-        return [laid_out(permuted(join(gate, tensors[sites[0]], ((1,), (1,))), 1, 0, 2), 2)]
-    operators = row_of(part, charge, sites, range(sites[0], sites[-1] + 1), conserved)
-    return [site_applied(w, tensors[site]) for site, w in enumerate(operators, sites[0])]
+def acted(operator: Any, tensors: Sequence[Any], first: int) -> list[Any]:
+    """The tensors from the site `first` on after an operator on it or on a pair, or after a list of site operators."""
+    if isinstance(operator, list):
+        return [site_applied(w, tensors[site]) for site, w in enumerate(operator, first)]
+    if operator.ndim == 4:
+        return [laid_out(applied(operator, tensors, first), 2)]
+    return [laid_out(on_site(operator, tensors[first]), 2)]
 
 
 def weight(tensors: Sequence[SymTensor]) -> float:
@@ -157,6 +157,11 @@ def symmetric(
     both = (*ends[:1], *legs, *[leg.conj() for leg in legs], *ends[1:])
     array = array.reshape([leg.dim for leg in both])
     return from_dense(array, both, charge=conserved.symmetry.shown(charge), tol=0.0)
+
+
+def neutral(matrix: np.ndarray, sites: Sequence[int], conserved: Quantities) -> SymTensor:
+    """The tensor of a matrix that conserves."""
+    return symmetric(matrix, conserved.symmetry.neutral, sites, conserved)
 
 
 def row_of(
@@ -194,30 +199,3 @@ def shifted(tensor: SymTensor, axes: tuple[int, ...], charge: Charge) -> SymTens
         for key, block in tensor.blocks().items()
     }
     return from_blocks(blocks, legs, split=2)
-
-
-# -- what gates are paired with ----------------------------------------------------------------------------------------
-
-
-def density_of(
-    op: Instruction, left: SymTensor, bra: Sequence[Any], ket: Sequence[Any], right: SymTensor, conserved: Quantities
-) -> np.ndarray:
-    """The matrix (out, in) of the targets of an instruction between environments, with its controls at 1."""
-    sites = sites_of(op)
-    for site in range(sites[0], sites[-1] + 1):
-        left = opened(left, ket[site], site in sites, bra[site])
-    density = dense(join(left, right, ((0, left.ndim - 1), (0, 1))))  # (out, in) of every site
-    density = density[np.ix_(*[np.argsort(conserved.orders[site]) for site in sites for _ in range(2)])]
-    places, many, k = [sites.index(site) for site in (*op.controls, *op.targets)], len(op.controls), len(op.targets)
-    density = density.transpose([2 * p for p in places] + [2 * p + 1 for p in places])
-    return density[(1,) * many + (slice(None),) * k + (1,) * many].reshape(2**k, 2**k)
-
-
-def slopes_of(op: Instruction, density: np.ndarray) -> np.ndarray:
-    """What an instruction's numbers multiply, from the density of its targets."""
-    if op.kind != "pauli":
-        return density.diagonal() if op.kind == "diagonal" else density.ravel()
-    matrix = np.ones((1, 1))
-    for letter in op.letters:
-        matrix = np.kron(matrix, pauli_matrix(letter))
-    return np.array([np.trace(density), -1j * (density * matrix).sum()])

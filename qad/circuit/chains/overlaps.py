@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.circuit.chains.charges import density_of, slopes_of
+from qad.circuit.chains.charges import neutral
+from qad.circuit.chains.operators import ONE
 from qad.circuit.gates.table import pauli_matrix
-from qad.mps.chain.densities import passed_left, passed_right
+from qad.mps.chain.densities import opened, passed_left, passed_right
 from qad.mps.chain.edges import edges
-from qad.mps.kernels.dense import opened_left, past_left, past_right
+from qad.mps.charges.site_parts import applied
+from qad.symmetric.generic import dense, join
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,9 +33,6 @@ class Overlaps:
         self.conserved: Quantities | None = conserved
         left, right = edges(bra)
         self.kept: dict[str, tuple[list[Any], list[Any]]] = {"left": ([left], []), "right": ([right], [])}
-        self.ways: dict[str, Any] = {"left": passed_left, "right": passed_right}
-        if conserved is None:
-            self.ways = {"left": past_left, "right": past_right}
 
     def left(self, bra: Sequence[np.ndarray], ket: Sequence[np.ndarray], stop: int) -> np.ndarray:
         """The environment of all sites before `stop`."""
@@ -45,7 +44,7 @@ class Overlaps:
 
     def past(self, side: str, sites: range, bra: Sequence[np.ndarray], ket: Sequence[np.ndarray]) -> np.ndarray:
         """The environment after absorbing `sites`, as far as possible from memory."""
-        (environments, pairs), past = self.kept[side], self.ways[side]
+        (environments, pairs), past = self.kept[side], passed_left if side == "left" else passed_right
         valid = 0
         for site, (a, b) in zip(sites, pairs, strict=False):
             if a is not bra[site] or b is not ket[site]:
@@ -59,45 +58,38 @@ class Overlaps:
         return environments[len(sites)]
 
     def paired(self, op: Instruction, bra: Sequence[Any], ket: Sequence[Any]) -> np.ndarray:
-        """``<bra| d op / d v |ket>`` for every number v of an instruction, an array (E,)."""
-        sites = sorted((*op.controls, *op.targets))
+        """``<bra| d op / d v |ket>`` for every number v of an instruction, an array (E,); its controls are at 1."""
+        sites, conserved = sorted((*op.controls, *op.targets)), self.conserved
         left, right = self.left(bra, ket, sites[0]), self.right(bra, ket, sites[-1] + 1)
-        if self.conserved is not None:
-            return slopes_of(op, density_of(op, left, bra, ket, right, self.conserved))
-        span = range(sites[0], sites[-1] + 1)
-        if op.kind == "pauli":
-            letters = {q: pauli_matrix(letter) for q, letter in zip(op.targets, op.letters, strict=True)}
-            return np.array([
-                swept(left, span, bra, ket, op.controls, {}).ravel() @ right.ravel(),
-                -1j * (swept(left, span, bra, ket, op.controls, letters).ravel() @ right.ravel()),
-            ])  # fmt: skip
-        environment = swept(left, span, bra, ket, op.controls, {}, op.targets)
-        density = np.tensordot(environment, right, 2)  # (out, in) of every target, in the order of sites
-        k = len(op.targets)
-        order = np.argsort(np.argsort(op.targets))
+        row = {site: ket[site] for site in range(sites[0], sites[-1] + 1)}
+        for site in op.controls:
+            row[site] = applied(ONE if conserved is None else neutral(ONE, [site], conserved), row[site])
+        if op.kind == "pauli" and conserved is None:
+            letters = zip(op.targets, op.letters, strict=True)
+            turned = row | {q: applied(pauli_matrix(letter), row[q]) for q, letter in letters}
+            return np.array([1, -1j]) * [closed(left, bra, each, right) for each in (row, turned)]
+        for site, tensor in row.items():
+            left = opened(left, tensor, site in op.targets, bra[site])
+        density = dense(join(left, right, ((0, left.ndim - 1), (0, 1))))  # (out, in) of every target
+        if conserved is not None:
+            density = density[np.ix_(*[np.argsort(conserved.orders[t]) for t in sorted(op.targets) for _ in range(2)])]
+        k, order = len(op.targets), np.argsort(np.argsort(op.targets))
         density = density.transpose([2 * t for t in order] + [2 * t + 1 for t in order]).reshape(2**k, 2**k)
         return slopes_of(op, density)
 
 
-def swept(
-    environment: np.ndarray,
-    span: range,
-    bra: Sequence[np.ndarray],
-    ket: Sequence[np.ndarray],
-    controls: Sequence[int],
-    matrices: dict[int, np.ndarray],
-    opened: Sequence[int] = (),
-) -> np.ndarray:
-    """The environment after the sites of `span`, with controls at 1, matrices on sites, and the legs of some left open.
+def closed(left: np.ndarray, bra: Sequence[np.ndarray], row: dict[int, np.ndarray], right: np.ndarray) -> complex:
+    """The overlap between environments of the bra and a row of tensors of the ket."""
+    for site, tensor in row.items():
+        left = passed_left(left, tensor, bra[site])
+    return left.ravel() @ right.ravel()
 
-    An open site adds two axes (bra, ket) before the last two.
-    """
-    for site in span:
-        a, b = bra[site], ket[site]
-        if site in controls:
-            environment = past_left(environment, b[:, 1:], a[:, 1:])
-        elif site in opened:
-            environment = opened_left(environment, b, a)
-        else:
-            environment = past_left(environment, matrices[site] @ b if site in matrices else b, a)
-    return environment
+
+def slopes_of(op: Instruction, density: np.ndarray) -> np.ndarray:
+    """What an instruction's numbers multiply, from the density of its targets."""
+    if op.kind != "pauli":
+        return density.diagonal() if op.kind == "diagonal" else density.ravel()
+    matrix = np.ones((1, 1))
+    for letter in op.letters:
+        matrix = np.kron(matrix, pauli_matrix(letter))
+    return np.array([np.trace(density), -1j * (density * matrix).sum()])

@@ -190,9 +190,7 @@ class ChainSimulation:
         np.complex128(0.707107+0j)
         """
         bits = check_bits(bits, self.n, f"an amplitude of {self.n} qubits is named")
-        if self.conserved is None:
-            return self.overlap(MPS.product(bits, dtype=self.run.dtype))
-        return self.overlap(MPS(product_tensors(bits, self.conserved, self.run.dtype), self.conserved))
+        return self.overlap(self.run.basis(bits))
 
     def sample(self, shots: int, seed: Seed = 0) -> NDArray[np.int64]:
         """Outcomes (shots, n) of measuring all qubits, drawn from ``|psi|**2``."""
@@ -233,14 +231,12 @@ def conserving_operator(observable: Any, n: int, conserved: Quantities) -> tuple
     observable = observable if isinstance(observable, MPO) else as_observable(observable)
     if isinstance(observable, PauliSum):
         observable = sum_of(observable, n).mpo(conserve=conserved.names)
+    elif isinstance(observable, Projector):
+        observable = MPO(operator_of(observable, n))
     if isinstance(observable, MPO):
         return operator_for(MPS(product_tensors([0] * n, conserved, float), conserved), observable).sites, ""
     qubits = check_qubits(observable.qubits, n, "an observable")
-    if isinstance(observable, Projector):
-        matrix = np.zeros((2,) * (2 * len(qubits)))
-        matrix[tuple(map(int, observable.bits)) * 2] = 1.0
-    else:
-        matrix = plain_matrix(observable).reshape((2,) * (2 * len(qubits)))
+    matrix = plain_matrix(observable).reshape((2,) * (2 * len(qubits)))
     order, sites, size = np.argsort(qubits), sorted(qubits), 2 ** len(qubits)
     matrix = matrix.transpose([*order, *(order + len(qubits))]).reshape(size, size)
     neutral = conserved.symmetry.neutral

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
-from qad.circuit.chains.charges import require_conserving, weight
+from qad.circuit.chains.charges import QUBIT, require_conserving, weight
 from qad.circuit.chains.overlaps import Overlaps
 from qad.circuit.chains.walker import Walker
 from qad.circuit.engines.reference import entries_of
@@ -32,7 +32,7 @@ from qad.extend import Tensor, defvjp, opaque, primitive, vjp
 from qad.mps.chain.sandwich import operator_matrices, sandwich
 from qad.mps.chain.scales import factor
 from qad.mps.chain.site_tensors import applied
-from qad.mps.charges.make import product_tensors
+from qad.mps.chain.state import MPS
 from qad.mps.charges.rows import total_of
 from qad.mps.evolve.truncation import Truncation
 from qad.symmetric.tensor import bare
@@ -75,15 +75,16 @@ class ChainRun:
 
     def begin(self, start: Sequence[np.ndarray]) -> Walker:
         """The initial state."""
-        tensors: Sequence[Any] = [t.astype(self.dtype) for t in start]
-        if not start and self.conserved is None:
-            tensors = [np.array([1.0, 0.0], self.dtype)[None, :, None]] * self.program.n
-        elif not start:
-            tensors = product_tensors([0] * self.program.n, self.conserved, self.dtype)
-        walker = self.walker(tensors, self.bond)
-        if start:
-            walker.press(0, len(start) - 1)
+        if not start:
+            return self.walker(self.basis([0] * self.program.n).tensors, self.bond)
+        walker = self.walker(start, self.bond)
+        walker.press(0, len(start) - 1)
         return walker
+
+    def basis(self, bits: Sequence[int]) -> MPS:
+        """A basis state."""
+        conserve = None if self.conserved is None else self.conserved.names
+        return MPS.product(bits, dtype=self.dtype, conserve=conserve, sites=QUBIT)
 
     def walker(self, tensors: Sequence[Any], bond: int) -> Walker:
         """A chain with its centre at the first site, whose bonds are to be no larger than that."""

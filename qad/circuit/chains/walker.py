@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.circuit.chains.charges import shifted, surviving
+from qad.circuit.chains.charges import acted, shifted, surviving
 from qad.circuit.chains.operators import adjoint, site_operators
 from qad.mps.chain.canonical import move_left, move_right
-from qad.mps.chain.site_tensors import applied as site_applied
-from qad.mps.evolve.tebd import applied
 from qad.symmetric.generic import join, laid_out
 
 if TYPE_CHECKING:
@@ -61,7 +59,10 @@ class Walker:
         last = first + len(operators) - 1
         if first < last or not op.unitary:
             self.reach(first, last)
-        self.put(first, changed(operators, self.tensors, first), to_right=not back)
+        operator: Any = operators if len(operators) > 2 else operators[0][0, 0]
+        if len(operators) == 2:
+            operator = np.tensordot(operators[0][0], operators[1][:, 0], (0, 0)).transpose(0, 2, 1, 3)
+        self.put(first, acted(operator, self.tensors, first), to_right=not back)
 
     def put(self, first: int, found: Sequence[Any], to_right: bool = True) -> None:
         """Put tensors of sites in the place of those from the site `first` on, a pair of legs (a, s, t, b) as it is."""
@@ -94,13 +95,3 @@ class Walker:
         while self.centre > site:
             move_left(self.tensors, self.centre)
             self.centre -= 1
-
-
-def changed(operators: Sequence[np.ndarray], tensors: Sequence[np.ndarray], first: int) -> list[np.ndarray]:
-    """The tensors from the site `first` on after operators on them, as `Walker.put` takes them."""
-    if len(operators) == 1:
-        return [operators[0][0, 0] @ tensors[first]]
-    if len(operators) == 2:
-        gate = np.tensordot(operators[0][0], operators[1][:, 0], (0, 0)).transpose(0, 2, 1, 3)
-        return [applied(gate, tensors, first)]
-    return [site_applied(w, tensors[site]) for site, w in enumerate(operators, first)]

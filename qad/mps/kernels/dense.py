@@ -67,13 +67,6 @@ def through_right(environment: Array, kets: Sequence[Array], bras: Sequence[Arra
     return environment
 
 
-def opened_left(environment: Array, ket: Array, bra: Array | None = None) -> Array:
-    """`past_left` with the site's own legs left open: two axes (bra, ket) before the last two."""
-    bra = ket if bra is None else bra
-    half = environment[..., None, :, :] @ ket.transpose(1, 0, 2)  # (..., s, a, b')
-    return bra.transpose(1, 2, 0).conj()[:, None] @ half[..., None, :, :, :]  # (..., t, s, a', b')
-
-
 def acted(environment: Array, ket: Array, operator: tuple[Array, int, int] | None = None) -> Array:
     """A left environment, its legs (operator, ket) as one, past the ket and the operator of a site: ``(a t, w' b')``.
 

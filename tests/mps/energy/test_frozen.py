@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import qad
-from qad.mps.energy.node import energy_of
 from qad.mps.energy.hamiltonian import Hamiltonian
+from qad.mps.energy.node import energy_of
 from tests.cases import Case
 
 PSI, H = qad.mps.MPS.random(n=6, bond=4, dtype=complex, seed=1), qad.mps.heisenberg(6)

@@ -5,7 +5,7 @@ import pytest
 
 import qad
 from qad.mps.chain.canonical import canonical, move_left, move_right
-from qad.mps.kernels.dense import opened_left, past_left, past_right
+from qad.mps.kernels.dense import past_left, past_right
 from tests.cases import normal
 from tests.mps.surroundings import Environments
 
@@ -30,7 +30,6 @@ def test_legs(dtype, lead):
         (past_right, (draw[1], ket, bra), "...dc,bsc,asd->...ab", (draw[1], ket, bra.conj())),
         (past_left, (draw[2], ket, bra, w), "...awb,bsc,wvts,atd->...dvc", (draw[2], ket, w, bra.conj())),
         (past_right, (draw[3], ket, bra, w), "...dvc,bsc,wvts,atd->...awb", (draw[3], ket, w, bra.conj())),
-        (opened_left, (draw[0], ket, bra), "...ab,bsc,atd->...tsdc", (draw[0], ket, bra.conj())),
     ]
     for function, args, text, operands in cases:
         found = function(*args)
@@ -54,7 +53,6 @@ def test_the_bra_is_the_ket_where_it_is_not_given():
     left, right = normal(4, 4, complex), normal(5, 5, complex)
     np.testing.assert_array_equal(past_left(left, ket), past_left(left, ket, ket))
     np.testing.assert_array_equal(past_right(right, ket), past_right(right, ket, ket))
-    np.testing.assert_array_equal(opened_left(left, ket), opened_left(left, ket, ket))
     np.testing.assert_array_equal(past_left(left[:, None], ket, None, w[:1]), past_left(left[:, None], ket, ket, w[:1]))
 
 
