@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Bundle", "Kernels", "readable", "row_dtype"]
 
 LOCK = RLock()  # one thread compiles at a time
+IN_ORDER = 0x101  # bits of the flags of an array that a kernel may read: in C order, and aligned
 SOURCES = sorted(Path(__file__).parent.glob("*.py"))
 PRECISIONS: dict[str, tuple[np.dtype[Any], np.dtype[Any]]] = {
     "double": (np.dtype("f8"), np.dtype("c16")),
@@ -145,7 +146,7 @@ class Bundle:
         self.fields, numbers = fields, []
         for block, x in zip(fields.blocks, fields, strict=True):
             if isinstance(block, Block):
-                check(x, dtype_of(block.kind, "double"), block.ndim, flags_of(block), type(fields).__name__)
+                check(x, dtype_of(block.kind, "double"), block.ndim, type(fields).__name__)
             numbers.append(id(x) if isinstance(block, Block) else x)
         self.numbers = np.array(numbers, np.int64)
 
@@ -158,16 +159,14 @@ class Kernel:
 
     name: str
     address: int
-    arrays: list[tuple[int, np.dtype[Any], int, int]]
+    arrays: list[tuple[int, np.dtype[Any], int]]
     bundles: list[tuple[int, Parameter]]
     native: Callable[..., None]
     engine: Engine
 
     def __init__(self, function: Callable[..., None], precision: str, engine: Engine):
         self.name, self.engine, blocks = function.__name__, engine, list(enumerate(blocks_of(function)))
-        self.arrays = [
-            (i, dtype_of(of.kind, precision), of.ndim, flags_of(of)) for i, of in blocks if isinstance(of, Block)
-        ]
+        self.arrays = [(i, dtype_of(of.kind, precision), of.ndim) for i, of in blocks if isinstance(of, Block)]
         self.bundles = [(i, of) for i, of in blocks if hasattr(of, "blocks")]
         kinds = [{INT: c_int64, FLOAT: c_double}.get(of, py_object) for _, of in blocks]
         self.address = engine.get_function_address(self.name)
@@ -175,10 +174,10 @@ class Kernel:
 
     def __call__(self, *args: Any) -> None:
         given = list(args)
-        for i, dtype, ndim, flags in self.arrays:
+        for i, dtype, ndim in self.arrays:
             x = args[i]
-            if x.dtype is not dtype or x.ndim != ndim or x.flags.num & flags != flags:
-                check(x, dtype, ndim, flags, f"argument {i} of {self.name}")
+            if x.dtype is not dtype or x.ndim != ndim or x.flags.num & IN_ORDER != IN_ORDER:
+                check(x, dtype, ndim, f"argument {i} of {self.name}")
         for i, kind in self.bundles:
             if type(args[i].fields) is not kind:
                 raise TypeError(f"{self.name}: argument {i} must be a bundle of {kind.__name__}")
@@ -186,22 +185,18 @@ class Kernel:
         self.native(*given)
 
 
-def check(x: np.ndarray, dtype: np.dtype[Any], ndim: int, flags: int, where: str) -> None:
+def check(x: np.ndarray, dtype: np.dtype[Any], ndim: int, where: str) -> None:
     """Refuse an array that a kernel may not read."""
-    if x.dtype != dtype or x.ndim != ndim or x.flags.num & flags != flags:
-        order = " in C order" if flags & 1 else ""
-        raise TypeError(f"{where}: an aligned array of {dtype} and {ndim} axes{order}, not one of {x.dtype}, {x.shape}")
+    if x.dtype != dtype or x.ndim != ndim or x.flags.num & IN_ORDER != IN_ORDER:
+        raise TypeError(
+            f"{where}: an aligned array of {dtype} and {ndim} axes in C order, not one of {x.dtype}, {x.shape}"
+        )
 
 
 def readable(x: np.ndarray) -> np.ndarray:
     """`x` as kernels read it, in C order and aligned: what comes from another process need not be either."""
     x = np.ascontiguousarray(x)
     return x if x.flags.aligned else x.copy()
-
-
-def flags_of(block: Block) -> int:
-    """Bits of the flags of an array that a kernel may read: it is aligned, and in C order if that is needed."""
-    return 0x100 if block.strided else 0x101
 
 
 def held_by(function: Callable[..., Any]) -> list[Any]:

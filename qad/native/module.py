@@ -10,17 +10,14 @@ from qad.native.values import (
     INT,
     TAGS,
     Array,
-    Bits,
     Block,
     Kind,
     Number,
     Record,
-    Strided,
     join,
     kind_in,
     registers,
     split,
-    width,
 )  # fmt: skip
 
 if TYPE_CHECKING:
@@ -97,7 +94,7 @@ class Module:
             values.append(self.given(lines, f"{name}.f{i}", part))
         return block(*values)
 
-    def opened(self, lines: list[str], name: str, block: Block) -> Array | Strided:
+    def opened(self, lines: list[str], name: str, block: Block) -> Array:
         """The array that an array object holds."""
         lines += [
             f"  {name}.p = getelementptr i8, ptr {name}, i64 {HEAD}",
@@ -106,13 +103,7 @@ class Module:
             f"  {name}.s = load ptr, ptr {name}.q",
         ]
         kind, at = kind_in(block.kind, self.precision), Number("ptr", f"{name}.at")
-        shape = loaded(lines, f"{name}.s", block.ndim)
-        if not block.strided:
-            return Array(kind, at, shape)
-        lines += [f"  {name}.r = getelementptr i8, ptr {name}, i64 {HEAD + 24}", f"  {name}.t = load ptr, ptr {name}.r"]
-        steps = loaded(lines, f"{name}.t", block.ndim)
-        lines += [f"  {step.name}.e = sdiv exact i64 {step.name}, {width(kind)}" for step in steps]
-        return Strided(Array(kind, at, (0,)), shape, tuple([Number("i64", f"{step.name}.e") for step in steps]))
+        return Array(kind, at, loaded(lines, f"{name}.s", block.ndim))
 
     def text(self) -> str:
         """All in LLVM's language."""
@@ -139,7 +130,7 @@ def renamed(part: Value, name: str) -> Value:
 
 def kinds_of(value: Value) -> Any:
     """What is known of a value before it runs: hashable."""
-    if isinstance(value, (Number, Bits)):
+    if isinstance(value, Number):
         return value.type
     if isinstance(value, Array):
         return Array, value.kind, kinds_of(value.shape)

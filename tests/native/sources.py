@@ -112,13 +112,3 @@ def records(table: Block(Row), small: Block(INT32), out: Block(INT)):
     out[0] = total
     small[1] = small[0] - 7
     out[1] = small[1] + small.size
-
-
-def steps(x: Block(REAL, 2, strided=True), out: Block(REAL)):
-    """The sum of an array whose elements lie anywhere."""
-    (rows, columns), (down, right) = x.shape, x.steps
-    total = 0.0
-    for i in range(rows):
-        for j in range(columns):
-            total += (1 + i + 10 * j) * x.flat[i * down + j * right]
-    out[0] = total

@@ -11,9 +11,7 @@ from qad.native import INT, Block, Kernels, row_dtype
 from tests.native import sources
 
 FILE = Path(sources.__file__)
-STRICT = Kernels(
-    sources.integers, sources.reals, sources.complexes, sources.records, sources.steps, files=[FILE], fast=False
-)
+STRICT = Kernels(sources.integers, sources.reals, sources.complexes, sources.records, files=[FILE], fast=False)
 FAST = Kernels(sources.reals, sources.complexes, files=[FILE], fast=True)
 
 
@@ -54,19 +52,6 @@ def test_records_and_small_integers():
     np.testing.assert_array_equal(small, [40, 33])
     sources.records(rows, np.array([40, 0]), expected)
     np.testing.assert_array_equal(found, expected)
-
-
-@pytest.mark.parametrize("dtype", [np.dtype("f8"), np.dtype("f4")], ids=str)
-def test_arrays_of_any_order(dtype):
-    x, weights, out = (
-        np.arange(24.0).astype(dtype).reshape(4, 6),
-        np.add.outer(1 + np.arange(4), 10 * np.arange(6)),
-        np.zeros(1, dtype),
-    )
-    for rows, columns in ((slice(None), slice(None)), (slice(None, None, 2), slice(1, 5, 3)), (slice(0), slice(1))):
-        for view in (x[rows, columns], np.asfortranarray(x)[rows, columns], x[::-1, ::-1][rows, columns]):
-            STRICT(dtype).steps(view, out)
-            assert out == (weights[: len(view), : view.shape[1]] * view).sum()
 
 
 @pytest.mark.parametrize(
