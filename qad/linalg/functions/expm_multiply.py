@@ -132,7 +132,7 @@ def _norm(apply, v, rounds=8):
         x = operator.packing.pack(plain_leaves(back)[0])
         if not length(x) > 0:
             break
-    return size
+    return size * operator.unit
 
 
 def _positive(x):

@@ -27,7 +27,7 @@ from qad.linalg.krylov.rival_levels import unrefuted
 from qad.linalg.support import tolerances
 from qad.linalg.support.check import finite
 from qad.linalg.support.guarded import guarded
-from qad.linalg.support.lengths import in_reach, length
+from qad.linalg.support.lengths import length, unit_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -60,13 +60,14 @@ def operator_of(a: LinearMap) -> Callable[[Tree], Tree]:
 class FlatOperator:
     """A function of pytrees on plain vectors; counts its calls.
 
-    Its start, and what it makes of that, have squares that neither overflow nor vanish.
+    What it returns is divided by `unit`, a power of two that is 1 unless squares would overflow or vanish.
     """
 
     apply: Callable[[Tree], Tree]
     name: str
     spec: Any
     calls: int
+    unit: float
     start: list[np.ndarray]
     packing: Packing
     on_leaves: Callable[[list[np.ndarray]], list[np.ndarray]]
@@ -82,8 +83,8 @@ class FlatOperator:
         start = self.packing.pack(self.start)
         if not length(start) > 0:
             raise ArgumentError(f"{name}: v0 is zero or not finite")
-        in_reach(length(start), start.dtype, f"{name}: v0")
-        in_reach(length(self(start)), start.dtype, f"{name}: the operator on v0")
+        self.unit = 1.0
+        self.unit = unit_of(length(self(start)) / length(start), start.dtype)
 
     def _promoted(self, leaves):
         """`leaves` in the dtype that the operator returns."""
@@ -93,7 +94,8 @@ class FlatOperator:
 
     def __call__(self, v: np.ndarray) -> np.ndarray:
         self.calls += 1
-        return self.packing.pack(self.on_leaves(self.packing.unpack(v)))
+        image = self.packing.pack(self.on_leaves(self.packing.unpack(v)))
+        return image if self.unit == 1 else image / self.unit
 
     def linear_operator(self) -> Any:
         """For SciPy."""
@@ -133,12 +135,12 @@ def pair(
         scale = max(scale, length(operator(start)) / length(start))
     report.iterations, report.residual = operator.calls, length(image - value * x) / scale
     _check_pair(operator, value, report, scale)
-    w = operator.tree(x)
+    w, whole = operator.tree(x), scale * operator.unit
 
     def equation(unknown):
         v, nu = unknown
         y = operator.apply(v)
-        return tree_map(lambda y, v: y * (1 / scale) - nu * v, y, v), inner(w, v) - 1
+        return tree_map(lambda y, v: y * (1 / whole) - nu * v, y, v), inner(w, v) - 1
 
     def guess(seeds, solution):
         """The adjoint solution for a cotangent of the value only: the left eigenvector."""
@@ -153,13 +155,13 @@ def pair(
     known = guess if hermitian or partner is not None else None
     v, nu = attach(equation, (w, nu), again, guess=known, options=limits, report=report)
     if value_of(nu) is nu:
-        return nu * scale, v
+        return nu * whole, v
     quarter = tolerances.quarter(x.dtype)
     by_product = max(tolerances.lost(x.dtype), report.residual / quarter)
     by_solve = max(by_product, limits["tol"] / quarter)
     by_product = by_product if known else by_solve
     first, later = (_isolated(distance / scale, least, by_solve, operator.name) for least in (by_product, by_solve))
-    return guarded(nu, check=first) * scale, tree_map(lambda x: guarded(x, check=later), v)
+    return guarded(nu, check=first) * whole, tree_map(lambda x: guarded(x, check=later), v)
 
 
 def _isolated(distance, first, later, name):
@@ -206,6 +208,7 @@ def _check_pair(operator, value, report, scale):
 def _again(f, solution, find, limits, old, hermitian):
     """The eigenpair of the same equation with other operands."""
     operator = copy(old)
+    operator.unit = 1.0
     zero = np.zeros_like(solution[-1])
     operator.on_leaves = lambda leaves: f([*leaves, zero])[:-1]
     value, x, _ = unrefuted(operator, operator.packing.pack(solution[:-1]), find, limits["maxiter"], hermitian)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from math import sqrt
+from math import frexp, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ArgumentError
 from qad.rules.reductions.scales import least_root, length_along
 
 if TYPE_CHECKING:
@@ -25,8 +24,7 @@ def length(x: Array) -> float:
     return length_along(x, tuple(range(x.ndim))).reshape(()).tolist()
 
 
-def in_reach(size: float, dtype: np.dtype, what: str) -> None:
-    """Refuse vectors of a length whose square, or the inverse of it, no number of this precision holds."""
+def unit_of(size: float, dtype: np.dtype) -> float:
+    """A power of two near to `size`, to divide by where its square is out of reach; else 1."""
     largest = float(np.finfo(dtype).max) ** REACH
-    if size and not 1 / largest < size < largest:
-        raise ArgumentError(f"{what} has length {size:.3g}, whose square is out of reach: choose another unit")
+    return 1.0 if not 0 < size < np.inf or 1 / largest < size < largest else 2.0 ** (frexp(size)[1] - 1)

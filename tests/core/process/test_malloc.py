@@ -12,7 +12,7 @@ import qad
 from qad.core.errors import ArgumentError
 from qad.core.process import malloc as memory
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 GLIBC = "CS_GNU_LIBC_VERSION" in getattr(os, "confstr_names", ()) and bool(os.confstr("CS_GNU_LIBC_VERSION"))
 
 # `mapped(n)`: whether a block of n MB comes from the system and goes back there, as the C library counts such blocks
