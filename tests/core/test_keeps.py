@@ -272,4 +272,4 @@ def test_operators_measured_in_a_plain_circuit():
     np.testing.assert_allclose(qad.grad(value)(T), parts, atol=1e-14)
     np.testing.assert_allclose(qad.hessian(lambda c: value(c) ** 2)(T), 2 * np.outer(parts, parts), atol=1e-13)
     np.testing.assert_allclose(qad.vmap(value)(np.stack([T, V])), [value(T), value(V)], atol=1e-14)
-    assert sandwich(run.final.tensors, None, run.final.tensors)[0] == pytest.approx(1.0)
+    assert sandwich(run.final.tensors, run.final.tensors)[0] == pytest.approx(1.0)

@@ -3,8 +3,7 @@
 import numpy as np
 
 from qad.extend import like
-from qad.mps.kernels.dense import DenseKernel, edge, past_left, past_right
-from qad.mps.kernels.dense_terms import left_block, right_block
+from qad.mps.kernels.dense import DenseKernel, edge, left_block, past_left, past_right, right_block
 
 
 class Environments(DenseKernel):

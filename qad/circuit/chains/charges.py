@@ -13,9 +13,11 @@ import numpy as np
 from qad.circuit.chains.operators import RANK_TOLERANCE, site_operators
 from qad.core.errors import ArgumentError
 from qad.mps.chain.site_tensors import applied as site_applied
-from qad.mps.charges.site_parts import applied as on_site
+from qad.mps.charges.parts import applied as on_site
+from qad.mps.charges.quantities import changes
 from qad.mps.evolve.tebd import applied
 from qad.mps.operators.local import Site, spin
+from qad.mps.operators.mpo import MPO
 from qad.symmetric.create import eye, from_blocks, from_dense
 from qad.symmetric.generic import join, laid_out, norm, permuted, qr, split
 from qad.symmetric.legs import Leg
@@ -55,11 +57,7 @@ def called(op: Instruction) -> str:
 def matrix_of(op: Instruction, numbers: np.ndarray | None) -> np.ndarray:
     """The matrix of an instruction of these numbers on the sites on which it does something."""
     sites, (first, operators) = sites_of(op), site_operators(op, numbers)
-    whole = operators[0]
-    for m, site in enumerate(sites[1:], 1):
-        whole = np.tensordot(whole, operators[site - first], (1, 0))  # u outs ins v out in
-        whole = whole.transpose(0, 2 * m + 1, *range(1, m + 1), 2 * m + 2, *range(m + 1, 2 * m + 1), 2 * m + 3)
-    return whole.reshape(2 ** len(sites), -1)
+    return MPO([operators[site - first] for site in sites]).to_dense()
 
 
 def parts_of(matrix: np.ndarray, sites: Sequence[int], conserved: Quantities) -> dict[Charge, np.ndarray]:
@@ -67,13 +65,8 @@ def parts_of(matrix: np.ndarray, sites: Sequence[int], conserved: Quantities) ->
     group, charges = conserved.symmetry, [conserved.symmetry.neutral]
     for site in sites:
         charges = [group.plus(before, own) for before in charges for own in conserved.charges[site]]
-    numbers = {charge: i for i, charge in enumerate(dict.fromkeys(charges))}
-    places = np.array([numbers[charge] for charge in charges])
-    changes = np.array([[group.minus(out, in_) for in_ in numbers] for out in numbers])[places[:, None], places]
-    found = {}
-    for charge in sorted(set(map(tuple, changes[matrix != 0].tolist())), key=lambda q: (any(q), q)):
-        found[charge] = np.where((changes == charge).all(axis=2), matrix, 0)
-    return found
+    found = {q: np.where(here, matrix, 0) for q, here in changes(charges, group.minus).items()}
+    return {q: found[q] for q in sorted(found, key=lambda q: (any(q), q)) if found[q].any()}
 
 
 def breaking(matrix: np.ndarray, sites: Sequence[int], conserved: Quantities) -> str:

@@ -10,8 +10,8 @@ from qad.circuit.chains.charges import neutral
 from qad.circuit.chains.operators import ONE
 from qad.circuit.gates.table import pauli_matrix
 from qad.mps.chain.densities import opened, passed_left, passed_right
-from qad.mps.chain.edges import edges
-from qad.mps.charges.site_parts import applied
+from qad.mps.chain.row import edges
+from qad.mps.charges.parts import applied
 from qad.symmetric.generic import dense, join
 
 if TYPE_CHECKING:

@@ -29,11 +29,11 @@ from qad.circuit.engines.reference import entries_of
 from qad.core.errors import ArgumentError
 from qad.core.process.threads import blas_for
 from qad.extend import Tensor, defvjp, opaque, primitive, vjp
+from qad.mps.chain.row import total_of
 from qad.mps.chain.sandwich import operator_matrices, sandwich
 from qad.mps.chain.scales import factor
 from qad.mps.chain.site_tensors import applied
 from qad.mps.chain.state import MPS
-from qad.mps.charges.rows import total_of
 from qad.mps.evolve.truncation import Truncation
 from qad.symmetric.tensor import bare
 
@@ -160,7 +160,7 @@ class Energy(Target):
 
     def value(self, psi: Sequence[Any], *operator: Array) -> Array:
         operators = self.operator or operator_matrices(operator, psi[0].dtype)
-        value, scale = sandwich(psi, operators, psi)
+        value, scale = sandwich(psi, psi, operators)
         return value.real * factor(value.real, scale)
 
     def bra(self, run: ChainRun, ket: Walker, *operator: np.ndarray) -> tuple[float, Walker | None]:
@@ -183,7 +183,7 @@ class Overlap(Target):
         bra = self.tensors(phi)
         if self.where and total_of(bra) != total_of(psi):
             return 0 * phi[0].sum()
-        value, scale = sandwich(bra, None, psi)
+        value, scale = sandwich(bra, psi)
         return value * factor(value, scale)
 
     def bra(self, run: ChainRun, ket: Walker, *phi: np.ndarray) -> tuple[float, Walker | None]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.mps.amplitudes.amplitudes import scaled_amplitudes
-from qad.mps.amplitudes.sampling import drawn
+from qad.mps.amplitudes.sectors import drawn
 from qad.mps.chain.chain import site_count
 from qad.symmetric.generic import plain
 

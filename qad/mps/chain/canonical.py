@@ -14,9 +14,16 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, like, stack_of, unrecorded, value_of
 from qad.linalg import norm
-from qad.mps.chain.dropped import check_dropped, dropped_weightless, orders_of
+from qad.mps.chain.dropped import (
+    check_dropped,
+    divides_by_little,
+    dropped_weightless,
+    orders_of,
+    refuse_weak,
+    too_weak,
+    whole,
+)
 from qad.mps.chain.gauge import check_open, isometric, zero_weight
-from qad.mps.chain.weak_directions import divides_by_little, refuse_weak, too_weak, whole
 from qad.symmetric import generic
 from qad.symmetric.generic import as_map, charges_of, halves_of, join, laid_out, leg_sizes, numbers, scaled
 from qad.symmetric.tensor import SymTensor

@@ -11,9 +11,8 @@ from qad.archive import understood
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import register
 from qad.extend import Tensor
-from qad.mps.chain.row import Linear, SiteRow
+from qad.mps.chain.row import Linear, SiteRow, require_alike, require_same_sector
 from qad.mps.chain.storage import load, save
-from qad.mps.charges.rows import require_alike, require_same_sector
 from qad.showing import card
 from qad.symmetric.generic import direct_sum
 from qad.symmetric.tensor import SymTensor

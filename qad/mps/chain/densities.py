@@ -12,7 +12,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import stack_of
-from qad.mps.chain.edges import edges
+from qad.mps.chain.row import edges
 from qad.mps.charges.axes import in_basis
 from qad.mps.kernels.dense import past_left, past_right
 from qad.symmetric.generic import join, numbers, permuted

@@ -8,7 +8,7 @@ from qad.core.errors import ArgumentError
 from qad.core.keywords import keywords_told
 from qad.mps.chain.canonical import canonical, truncated
 from qad.mps.chain.chain import site_count
-from qad.mps.chain.sandwich import inner, normalised, product
+from qad.mps.chain.sandwich import inner, normalised, sandwich
 from qad.mps.chain.scales import cut_in_range
 
 if TYPE_CHECKING:
@@ -118,5 +118,5 @@ class Forms:
         (8, True)
         """
         max_bond = None if max_bond is None else site_count(max_bond, 1, "max_bond")
-        tensors, error = cut_in_range(truncated, product, self.tensors, max_bond, cutoff)
+        tensors, error = cut_in_range(truncated, sandwich, self.tensors, max_bond, cutoff)
         return self._made_of(tensors), error

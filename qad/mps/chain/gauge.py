@@ -22,8 +22,7 @@ from qad.linalg import split
 from qad.linalg.support import tolerances
 from qad.linalg.support.degeneracy import rounding
 from qad.linalg.truncation.rule import nonzero
-from qad.mps.chain.dropped import rank
-from qad.mps.chain.weak_directions import check_small
+from qad.mps.chain.dropped import check_small, rank
 from qad.symmetric.generic import numbers
 
 if TYPE_CHECKING:

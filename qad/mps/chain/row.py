@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.core.errors import ArgumentError
+from qad.core.errors import ArgumentError, ShapeError
+from qad.extend import like
+from qad.symmetric.blocks.layout import layout
+from qad.symmetric.tensor import SymTensor, bare
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Self
 
+    from qad.symmetric.legs import Leg
     from qad.typing import Number, T
-
-__all__ = ["Linear", "SiteRow", "distinct_map"]
 
 
 def distinct_map(function: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
@@ -85,3 +87,66 @@ class Linear:
 
     def __truediv__(self, divisor: Number) -> Self:
         return self * (1 / divisor) if np.ndim(divisor) == 0 else NotImplemented
+
+
+# -- ends of open chains -----------------------------------------------------------------------------------------------
+
+
+def edges(tensors: Sequence[Any], operator: Sequence[Any] = ()) -> tuple[Any, Any]:
+    """The environments beyond both ends of an open chain, legs (bra, ket), or (bra, operator, ket)."""
+    first, last = tensors[0], tensors[-1]
+    if type(first) is not SymTensor:
+        one = like(*tensors).ones((1, 1, 1) if operator else (1, 1))
+        return one, one
+    channels = [operator[0].legs[0], operator[-1].legs[1]] if operator else []
+    return edge(first, first.legs[0], channels[:1]), edge(last, last.legs[2], channels[1:])
+
+
+def edge(tensor: SymTensor, leg: Leg, channel: Sequence[Leg]) -> SymTensor:
+    """The environment beyond the outer leg of a site tensor, and that of an operator."""
+    where = layout((leg, *[x.conj() for x in channel], leg.conj()), 1, leg.symmetry.neutral, leg.symmetry)
+    return bare(where, like(tensor.data).ones(1, tensor.data.real.dtype))
+
+
+# -- rows of symmetric tensors -----------------------------------------------------------------------------------------
+
+
+def total_of(tensors: Sequence[SymTensor] | SiteRow) -> tuple[int, ...]:
+    """The total charge of a chain."""
+    return tensors[-1].legs[2].charges[0]
+
+
+def require_alike(one: Any, two: Any, what: str) -> None:
+    """Raise unless both conserve the same on the same sites, or both nothing."""
+    if one.conserved != two.conserved:
+        raise ArgumentError(
+            f"{what} takes two states that conserve the same on the same sites: give .without_symmetry() of both"
+        )
+
+
+def require_same_sector(one: Any, two: Any) -> None:
+    """Raise where two states that conserve the same have different charges."""
+    if one.conserved is not None and total_of(one) != total_of(two):
+        raise ArgumentError(
+            f"the sum of states of {', '.join(one.conserved.names)} = {one.sector} and {two.sector} is in no sector: "
+            "give .without_symmetry() of both"
+        )
+
+
+def check_row(psi: Any) -> None:
+    """Raise unless neighbours fit, and physical legs are those of their sites."""
+    legs = psi.conserved.legs
+    if len(psi) != len(legs) or not len(psi):
+        raise ShapeError(f"{len(psi)} site tensors were given for {len(legs)} sites")
+    for site, (tensor, leg) in enumerate(zip(psi, legs, strict=True)):
+        if not isinstance(tensor, SymTensor) or tensor.ndim != 3 or not tensor.legs[1].alike(leg):
+            raise ShapeError(f"site {site} needs a SymTensor of legs (left, {leg!r}, right), not {tensor!r}")
+        if site and not psi[site - 1].legs[2].joins(tensor.legs[0]):
+            raise ShapeError(
+                f"the bond between sites {site - 1} and {site} does not fit: {psi[site - 1].legs[2]!r} and "
+                f"{tensor.legs[0]!r}"
+            )
+    if psi.bonds[0] != 1 or psi.bonds[-1] != 1:
+        raise ShapeError(
+            f"the outer bonds have dimensions {psi.bonds[0]} and {psi.bonds[-1]}: only open chains conserve"
+        )

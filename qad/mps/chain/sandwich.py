@@ -15,10 +15,8 @@ import numpy as np
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import any_traced, like, stack_of, value_of
 from qad.mps.chain.densities import passed_left
-from qad.mps.chain.edges import edges
-from qad.mps.chain.row import distinct_map
+from qad.mps.chain.row import distinct_map, edges, require_alike, total_of
 from qad.mps.chain.scales import evened, factor, within_range
-from qad.mps.charges.rows import require_alike, total_of
 from qad.mps.kernels.dense import acted, adjoint, operator_matrix
 from qad.symmetric.generic import numbers
 from qad.symmetric.tensor import SymTensor
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
 SITES_PER_SCALING = 4
 
 
-def sandwich(bra: SiteTensors, operators: Sequence[Any] | None, ket: SiteTensors) -> tuple[Array, Any]:
+def sandwich(bra: SiteTensors, ket: SiteTensors, operators: Sequence[Any] | None = None) -> tuple[Array, Any]:
     """Contract ``<bra| H |ket>``.
 
     Parameters
@@ -91,20 +89,15 @@ def swept(
     return environment, log_scale, in_range and (any_traced(size) or 0 < size < np.inf)
 
 
-def product(bra: SiteTensors, ket: SiteTensors) -> tuple[Array, Any]:
-    """``<bra|ket>`` as a number and the logarithm of a factor."""
-    return sandwich(bra, None, ket)
-
-
 def overlap(bra: Any, ket: Any) -> tuple[Array, Any]:
-    """`product` of two states of the same sites; those of different charges are orthogonal."""
+    """`sandwich` of two states of the same sites; those of different charges are orthogonal."""
     require_alike(bra, ket, "an overlap")
     if bra.conserved is not None:
         if total_of(bra) != total_of(ket):
             return np.result_type(bra.dtype, ket.dtype).type(0), 0.0
     elif len(bra) != len(ket) or any(a.shape[1] != b.shape[1] for a, b in zip(bra, ket, strict=True)):
         raise ShapeError("states of different sites have no overlap: lengths and physical dimensions must agree")
-    return product(bra, ket)
+    return sandwich(bra, ket)
 
 
 def inner(bra: Any, ket: Any) -> Array:
@@ -114,8 +107,8 @@ def inner(bra: Any, ket: Any) -> Array:
 
 def quotient(tensors: Sequence[Any], operators: Sequence[Any]) -> Array:
     """The energy by the ordinary sweep, which the tape differentiates to any order and by the operator too."""
-    square, square_scale = product(tensors, tensors)
-    value, value_scale = sandwich(tensors, operators, tensors)
+    square, square_scale = sandwich(tensors, tensors)
+    value, value_scale = sandwich(tensors, tensors, operators)
     value = value * factor(value, value_scale - square_scale)
     check_quotient(stack_of(value), stack_of(square))
     return value.real / square.real
@@ -181,7 +174,7 @@ def normalised(psi: Any) -> Any:
     if 0.0 in sizes or not np.isfinite(sizes).all():
         raise ArgumentError("the state has norm zero, or none that is finite: it cannot be normalised")
     tensors = [tensor * (1 / size) for tensor, size in zip(psi, sizes, strict=True)]
-    square, log_scale = product(tensors, tensors)
+    square, log_scale = sandwich(tensors, tensors)
     if not (stack_of(square).real > 0).all():
         raise ArgumentError("the state has norm zero, or none that is finite: it cannot be normalised")
     share = np.exp(-(np.log(square.real) + log_scale) / (2 * len(psi)))

@@ -13,9 +13,8 @@ from qad.core.errors import ArgumentError
 from qad.extend import stack_of, unrecorded, value_of
 from qad.linalg import norm as frobenius
 from qad.mps.chain.canonical import isometric_columns, isometric_rows
-from qad.mps.chain.dropped import orders_of
+from qad.mps.chain.dropped import orders_of, whole
 from qad.mps.chain.gauge import check_open, isometric
-from qad.mps.chain.weak_directions import whole
 from qad.symmetric.generic import as_map, charges_of, join, leg_sizes, numbers
 
 if TYPE_CHECKING:

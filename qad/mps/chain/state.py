@@ -14,12 +14,12 @@ from qad.mps.chain import gauge
 from qad.mps.chain.chain import Chain, site_count
 from qad.mps.chain.forms import Forms
 from qad.mps.chain.methods import Methods
+from qad.mps.chain.row import check_row, total_of
 from qad.mps.chain.sandwich import normalised
 from qad.mps.chain.site_tensors import basis_or_vector, join, numbered, random_gaussian, random_isometry
-from qad.mps.charges import make as charged
 from qad.mps.charges.axes import in_basis
-from qad.mps.charges.quantities import Quantities
-from qad.mps.charges.rows import check_row, total_of
+from qad.mps.charges.make import product_tensors, random_tensors
+from qad.mps.charges.quantities import Quantities, kinds, quantities
 from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
@@ -148,7 +148,10 @@ class MPS(Forms, Methods, Readings, Chain):
         if (dtype := np.dtype(dtype)).kind not in "fc":
             raise ArgumentError(f"a random MPS needs a float or complex dtype, not {dtype}: write dtype=complex")
         if conserve is not None:
-            return cls(*charged.random_start([phys] * n, bond, conserve, sector, sites, dtype, seed, periodic))
+            if periodic:
+                raise ArgumentError("symmetric states are open chains: leave out periodic, or conserve")
+            conserved = quantities(conserve, kinds(sites, [phys] * n))
+            return cls(random_tensors(bond, conserved, sector, dtype, seed), conserved)
         if sites is not None or sector is not None:
             raise ArgumentError("sites= and sector= are of what is conserved: give conserve=, or phys= and neither")
         rng = np.random.default_rng(seed)
@@ -185,7 +188,8 @@ class MPS(Forms, Methods, Readings, Chain):
         """
         states, dims = numbered(states, phys, sites)
         if conserve is not None:
-            return cls(*charged.product_start(states, phys, conserve, sites, dtype))
+            conserved = quantities(conserve, kinds(sites, [phys] * len(states)))
+            return cls(product_tensors(states, conserved, dtype), conserved)
         rows = [basis_or_vector(state, i, dims[i], dtype) for i, state in enumerate(states)]
         return cls([row[None, :, None] for row in rows])
 

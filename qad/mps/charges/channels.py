@@ -8,20 +8,21 @@ takes no part in any term, and is left out.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.mps.charges.axes import turned
-from qad.mps.charges.quantities import counted, sorting
+from qad.extend import value_of
+from qad.mps.charges.axes import ALONG_X, turned
+from qad.mps.charges.quantities import conserved_by, counted, sorting
 from qad.symmetric.create import from_dense
 from qad.symmetric.legs import Leg
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from qad.mps.charges.quantities import Charge, Quantities
+    from qad.mps.charges.quantities import Charge, Names, Quantities
     from qad.symmetric.tensor import SymTensor
     from qad.typing import Array
 
@@ -172,3 +173,24 @@ def refuse(term: list[Step], conserved: Quantities, around: bool) -> None:
         f"{' and '.join(moves)} adds {group.shown(total)}; where terms conserve it only together, as Sx Sx + Sy Sy "
         f"does, write {'Uniform' * around}OpSum(...).mpo(conserve=...)"
     )
+
+
+def conserve_for(H: Any, conserve: Names | None, channels: type[Channels] = Channels) -> Names | None:
+    """The names themselves; for the "parity" of spins that along x, where `H` conserves that one alone.
+
+    Parameters
+    ----------
+    H : MPO or OpSum
+        Of a finite chain, or an infinite one, whose `channels` are found otherwise.
+    conserve : str, sequence of str or None
+    """
+    if conserve != "parity" and conserve != ("parity",):
+        return conserve
+    operator = H.mpo() if hasattr(H, "terms") else H
+    for names in (conserve, ALONG_X):
+        try:
+            channels([value_of(w) for w in operator], conserved_by(operator, names))
+            return names
+        except ArgumentError:
+            continue
+    return conserve

@@ -9,7 +9,7 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import is_foreign
 from qad.mps.chain.chain import site_count
-from qad.mps.charges.quantities import filled, kinds, quantities
+from qad.mps.charges.quantities import filled
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.create import from_dense, random
 from qad.symmetric.decompositions import qr
@@ -18,7 +18,7 @@ from qad.symmetric.legs import Leg
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.mps.charges.quantities import Charge, Kinds, Names, Quantities
+    from qad.mps.charges.quantities import Charge, Quantities
     from qad.symmetric.tensor import SymTensor
     from qad.typing import DTypeLike, Seed
 
@@ -83,22 +83,3 @@ def shared_out(sizes: dict[Charge, int], most: int) -> dict[Charge, int]:
     for charge in rest[: most - sum(found.values())]:
         found[charge] += 1
     return {charge: size for charge, size in sorted(found.items()) if size}
-
-
-def random_start(
-    dims: Sequence[int], bond: int, conserve: Names, sector: object, sites: Kinds, dtype: DTypeLike, seed: Seed,
-    periodic: bool,
-) -> tuple[list[SymTensor], Quantities]:  # fmt: skip
-    """The site tensors of `MPS.random` with charges, and what is conserved."""
-    if periodic:
-        raise ArgumentError("symmetric states are open chains: leave out periodic, or conserve")
-    conserved = quantities(conserve, kinds(sites, dims))
-    return random_tensors(bond, conserved, sector, dtype, seed), conserved
-
-
-def product_start(
-    states: Sequence[int], phys: int, conserve: Names, sites: Kinds, dtype: DTypeLike
-) -> tuple[list[SymTensor], Quantities]:
-    """The site tensors of `MPS.product` with charges, and what is conserved."""
-    conserved = quantities(conserve, kinds(sites, [phys] * len(states)))
-    return product_tensors(states, conserved, dtype), conserved

@@ -131,9 +131,11 @@ def sorting(charges: Sequence[Charge]) -> np.ndarray:
 
 def changes(charges: Sequence[Any], minus: Callable[[Any, Any], Any]) -> dict[Any, np.ndarray]:
     """By the charge that they add, ascending: which entries (out, in) of an operator on these basis states do so."""
-    table = [[minus(out, in_) for in_ in charges] for out in charges]
-    found = sorted({change for row in table for change in row})
-    return {charge: np.array([[change == charge for change in row] for row in table]) for charge in found}
+    numbers = {charge: i for i, charge in enumerate(dict.fromkeys(charges))}
+    table = [[minus(out, in_) for in_ in numbers] for out in numbers]
+    found, places = sorted({change for row in table for change in row}), [numbers[charge] for charge in charges]
+    whole = np.array([[found.index(change) for change in row] for row in table])[np.ix_(places, places)]
+    return {change: whole == i for i, change in enumerate(found)}
 
 
 def sites_of_dimension(dims: Sequence[int]) -> tuple[Site, ...]:

@@ -23,8 +23,7 @@ import numpy as np
 
 from qad.extend import Tensor, any_traced, defvjp, is_foreign, jvp, primitive, stack_of, value_of, vjp
 from qad.mps.chain.sandwich import operator_matrices, quotient
-from qad.mps.energy.charged import ChargedHamiltonian
-from qad.mps.energy.hamiltonian import Hamiltonian, Prepared, check_hermitian
+from qad.mps.energy.hamiltonian import ChargedHamiltonian, Hamiltonian, Prepared, check_hermitian
 from qad.mps.kernels.operators import sites_for
 
 if TYPE_CHECKING:

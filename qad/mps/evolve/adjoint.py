@@ -22,8 +22,8 @@ from qad.core.trees import flatten, unflatten
 from qad.extend import Tensor, any_traced, defvjp, primitive, value_of, vjp
 from qad.extend.recording import directions
 from qad.mps.chain.densities import passed_right
-from qad.mps.chain.edges import edges
 from qad.mps.chain.gauge import check_gauge, largest
+from qad.mps.chain.row import edges
 from qad.mps.evolve.cut import FIRST, size_of
 from qad.mps.evolve.tdvp import TIGHTEST
 from qad.mps.evolve.truncation import Truncation

@@ -27,7 +27,7 @@ from qad.core.errors import ArgumentError
 from qad.extend import vjp
 from qad.linalg.krylov.lanczos import on_host
 from qad.mps.chain.densities import passed_left
-from qad.mps.chain.edges import edges
+from qad.mps.chain.row import edges
 from qad.mps.energy.hamiltonian import touching
 from qad.mps.evolve.adjoint import MEMORY, UNCUT
 from qad.mps.evolve.changes import FINEST, LABELS, Label, adjoint_of, filled, of_neighbours, of_operator, portion

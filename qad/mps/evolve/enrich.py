@@ -23,7 +23,7 @@ import numpy as np
 
 from qad.extend import Tensor, value_of
 from qad.mps.chain.canonical import isometric_rows
-from qad.mps.chain.edges import edges
+from qad.mps.chain.row import edges
 from qad.mps.evolve.cut import cut, orthonormal
 from qad.symmetric.generic import as_map, bond_and_columns, charges_of, direct_sum, join, padded, permuted, plain
 

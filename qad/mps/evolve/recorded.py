@@ -11,7 +11,7 @@ from qad.extend import like, value_of
 from qad.linalg.krylov.lanczos import on_host
 from qad.linalg.truncation.rule import nonzero
 from qad.mps.chain.densities import passed_left, passed_right
-from qad.mps.chain.edges import edges
+from qad.mps.chain.row import edges
 from qad.mps.evolve.centre import exponential
 from qad.mps.evolve.cut import orthonormal_columns, orthonormal_rows
 from qad.mps.evolve.room import Sweep

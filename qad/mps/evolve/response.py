@@ -19,7 +19,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.mps.chain.densities import passed_left, passed_right
-from qad.mps.chain.edges import edges
+from qad.mps.chain.row import edges
 from qad.mps.evolve.adjoint import UNCUT, backwards, spacing
 from qad.mps.evolve.changes import FINEST, Label, adjoint_of, filled, of_neighbours, portion
 from qad.mps.evolve.dual import by_start, check_room, real_as

@@ -1,4 +1,4 @@
-"""Environments of symmetric states.
+"""Environments of symmetric states, and effective operators between them.
 
 Legs and flows: site tensors (left, physical, right) ``(+, +, -)``, operators (left, right, out, in) ``(+, -, +, -)``,
 environments (bra, operator, ket), on the left ``(+, -, -)``, on the right ``(-, +, +)``.
@@ -6,24 +6,30 @@ environments (bra, operator, ket), on the left ``(+, -, -)``, on the right ``(-,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from qad.extend import Tensor
 from qad.mps.chain.row import distinct_map
 from qad.mps.charges.channels import Channels
-from qad.mps.kernels.charged_terms import ChargedTerms
 from qad.mps.kernels.terms import CentreKernel
-from qad.symmetric.contraction import tensordot
+from qad.symmetric.blocks.moves import between, move
+from qad.symmetric.contraction import contraction, tensordot
+from qad.symmetric.create import from_dense
 from qad.symmetric.sparse import Entries, applied
-from qad.symmetric.tensor import SymTensor
+from qad.symmetric.tensor import SymTensor, bare
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from qad.mps.charges.quantities import Quantities
-    from qad.mps.kernels.terms import CentreTerms, Identities
+    from qad.mps.kernels.terms import Apply, CentreTerms, Identities
+    from qad.symmetric.blocks.layout import Layout
+    from qad.symmetric.contraction import Contraction
+    from qad.symmetric.legs import Leg
+
+    Part: TypeAlias = Callable[[np.ndarray], np.ndarray]
 
 
 class ChargedKernel(CentreKernel):
@@ -49,7 +55,7 @@ class ChargedKernel(CentreKernel):
         super().__init__(self.channels.tensors, identities)
         self.sites = self.channels.sites()
         self.entries: list[Entries] = distinct_map(Entries, self.sites)
-        self.swept: dict[np.dtype, list[Entries]] = {}  # of `qad.mps.energy.charged`
+        self.swept: dict[np.dtype, list[Entries]] = {}  # of `qad.mps.energy.hamiltonian`
 
     def with_label(self, size: int) -> ChargedKernel:
         """The operator on a chain with one more site in front, of no charge, which it leaves as it is."""
@@ -91,3 +97,134 @@ class ChargedKernel(CentreKernel):
         found = tensordot(centre, half, ([-2, -1], [0, 1]))  # ... v s' b'
         others = tuple(range(found.ndim - 2))
         return tensordot(found.conj(), found, (others, others))
+
+
+# -- effective operators -----------------------------------------------------------------------------------------------
+
+
+class ChargedTerms:
+    """What the terms of an operator do on a centre of at most two neighbours, as symmetric tensors.
+
+    Attributes
+    ----------
+    left : Entries or None
+        With each channel u of the bond on the left, (u, s', s) where terms are apart, else (u, s', t', s, t).
+    right : Entries or None
+        With each channel w of the bond on the right, (t', t, w), else (s', t', s, t, w).
+    inner : Entries or None
+        What couples both sites where terms are apart, (s', t', s, t).
+    crossing : list of Entries
+        Site tensors of what is applied channel by channel; of no site the channels alone, (v, v).
+    """
+
+    def __init__(self, row: CentreTerms, channels: Channels, site: int):
+        size, conserved = row.size, channels.conserved
+        self.size: int = size
+        self.sites: list[tuple[Leg, np.ndarray]] = [
+            (conserved.legs[k], conserved.orders[k]) for k in range(site, site + size)
+        ]
+        self.own: int = 1 if row.apart else size  # how many sites the terms on either side have
+        left, right = row.sides
+        before, after = channels.legs[site], channels.legs[site + size].conj()
+        self.left: Entries | None = self.symmetric(left[channels.orders[site]], self.sites[: self.own], (before,), ())
+        last = self.sites[size - self.own :]
+        self.right: Entries | None = self.symmetric(right[channels.orders[site + size]], last, (), (after,))
+        self.inner: Entries | None = None if row.inner is None else self.symmetric(row.inner[None], self.sites, (), ())
+        self.crossing: list[Entries] = []
+        if row.crossing is not None and size:
+            self.crossing = [Entries(channels.tensor(site + i, w)) for i, w in enumerate(row.crossing[:size])]
+        elif row.crossing is not None:
+            order = channels.orders[site]
+            through = row.crossing[0][np.ix_(order, order)][:, :, 0, 0]
+            self.crossing = [Entries(from_dense(through, (before, before.conj())))]
+
+    @staticmethod
+    def symmetric(
+        terms: np.ndarray, sites: list[tuple[Leg, np.ndarray]], ahead: tuple[Leg, ...], behind: tuple[Leg, ...]
+    ) -> Entries | None:
+        """The entries of terms (channel, out, in) on some sites, the leg of the channel ahead, behind, or nowhere.
+
+        None where all of them are zero.
+        """
+        if not terms.any():
+            return None
+        legs, orders = [leg for leg, _ in sites], [order for _, order in sites]
+        shape = [len(order) for order in orders]
+        sorted_terms = terms.reshape(len(terms), *shape, *shape)[(slice(None), *np.ix_(*orders, *orders))]
+        shaped = sorted_terms if ahead else np.moveaxis(sorted_terms, 0, -1) if behind else sorted_terms[0]
+        return Entries(from_dense(shaped, (*ahead, *legs, *[leg.conj() for leg in legs], *behind), tol=0.0))
+
+    def effective(self, left: SymTensor, right: SymTensor, centre: SymTensor) -> tuple[Apply, SymTensor]:
+        """The effective operator between two environments, and the centre as it takes its numbers."""
+        m, size, on_left, on_right = self.own, self.size, None, None
+        if self.left is not None:  # a' a s' t' s t, as a matrix of a' s' t' and a s t
+            order = (0, *range(2, 2 + m), 1, *range(2 + m, 2 + 2 * m))
+            on_left = applied(self.left, left, ((1,), (0,)), order, 1 + m)
+        if self.right is not None:  # b' b s' t' s t, as a matrix of s t b and s' t' b'
+            order = (*range(2 + m, 2 + 2 * m), 1, *range(2, 2 + m), 0)
+            on_right = applied(self.right, right, ((1,), (2 * m,)), order, 1 + m)
+        split = 1 + m if on_left is not None else size + 1 - m if on_right is not None else 1
+        centre = centre.resplit(split)
+        parts = Parts(centre.layout)
+        if on_left is not None:
+            how = contraction(on_left.layout, centre.layout, tuple(range(1 + m, 2 + 2 * m)), tuple(range(1 + m)))
+            parts.product(how, on_left.data, True)
+        if on_right is not None:
+            last = tuple(range(size + 1 - m, size + 2))
+            parts.product(contraction(centre.layout, on_right.layout, last, tuple(range(1 + m))), on_right.data, False)
+        if self.crossing:
+            parts.chain(*self.channel_by_channel(left, right))
+        if self.inner is not None:
+            parts.inner(self.inner)
+        return parts, centre
+
+    def channel_by_channel(self, left: SymTensor, right: SymTensor) -> tuple[SymTensor, SymTensor]:
+        """What crosses the centre: (a', v, s', a, s) and (v, t, b, t', b'), without the legs of sites that are none."""
+        if not self.size:
+            return applied(self.crossing[0], left, ((1,), (0,)), (0, 2, 1), 1), right.transpose(1, 2, 0)
+        first = applied(self.crossing[0], left, ((1,), (0,)), (0, 2, 3, 1, 4), 3)
+        if self.size == 1:
+            return first, right.transpose(1, 2, 0)
+        return first, applied(self.crossing[1], right, ((1,), (1,)), (2, 4, 1, 3, 0), 3)
+
+
+class Parts:
+    """The sum of the parts of an effective operator, as a function of the flat arrays of a centre.
+
+    Attributes
+    ----------
+    layout : Layout
+        Of those arrays, legs (a, b), (a, s, b) or (a, s, t, b).
+    """
+
+    def __init__(self, layout: Layout):
+        self.layout: Layout = layout
+        self.parts: list[Part] = []
+
+    def product(self, how: Contraction, operator: np.ndarray, ahead: bool) -> None:
+        """Add one matrix, in front of the vector or behind it."""
+        self.add((lambda x: how.run(operator, x)) if ahead else (lambda x: how.run(x, operator)), how.out)
+
+    def chain(self, left: SymTensor, right: SymTensor) -> None:
+        """Add the terms that cross the centre, all channels at once."""
+        own = (left.ndim - 1) // 2  # legs of the centre that the left has: a, or a and s
+        first = contraction(left.layout, self.layout, tuple(range(1 + own, 1 + 2 * own)), tuple(range(own)))
+        inner = tuple(range(1 + own, len(first.out.legs)))  # a' v s' (t) b
+        second = contraction(first.out, right.layout, (1, *inner), tuple(range(1 + len(inner))))
+        self.add(lambda x: second.run(first.run(left.data, x), right.data), second.out)
+
+    def inner(self, entries: Entries) -> None:
+        """Add what couples both sites."""
+        order, where = (0, 2, 3, 1), self.layout
+        self.parts.append(lambda x: applied(entries, bare(where, x), ((1, 2), (2, 3)), order, where.split).data)
+
+    def add(self, part: Part, where: Layout) -> None:
+        """Add a function whose results have another layout."""
+        back = between(where, self.layout, tuple(range(len(where.legs))))
+        self.parts.append(part if back is None else lambda x: move(part(x), table=back))
+
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        out = None
+        for part in self.parts:
+            out = part(x) if out is None else out + part(x)
+        return 0 * x if out is None else out

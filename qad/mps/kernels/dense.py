@@ -11,26 +11,28 @@ which nothing is transposed (a, a' bonds of the bra, b, b' of the ket, w, w' of 
 
 From the right the same is done to the mirrored tensors.  All this is plain NumPy, differentiable to any order.
 
-What acts on a centre between two environments is made in `qad.mps.kernels.dense_terms`, of `qad.mps.kernels.terms`.
+What acts on a centre between two environments is made of `qad.mps.kernels.terms`.
 
 U. Schollwöck, Ann. Phys. 326, 96 (2011), section 6.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from qad.extend import is_foreign
-from qad.mps.kernels.dense_terms import DenseTerms, left_block, right_block
+from qad.extend import is_foreign, like
 from qad.mps.kernels.terms import CentreKernel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from qad.mps.kernels.terms import CentreTerms, Identities
+    from qad.mps.kernels.terms import Apply, CentreTerms, Identities
     from qad.typing import Array, DTypeLike
+
+    Live: TypeAlias = tuple[np.ndarray, np.ndarray]  # channels, and what goes with each of them
+    Block: TypeAlias = np.ndarray | None
 
 
 def past_left(environment: Array, ket: Array, bra: Array | None = None, operator: Array | None = None) -> Array:
@@ -170,3 +172,118 @@ def on_host(tensor: np.ndarray) -> np.ndarray:
         return np.asarray(tensor)
     flat = tensor.reshape(-1)
     return np.array([flat[i].item() for i in range(flat.size)], tensor.dtype).reshape(tensor.shape)
+
+
+# -- effective operators -----------------------------------------------------------------------------------------------
+
+
+class DenseTerms:
+    """What the terms of an operator do on a centre of at most two neighbours, as arrays.
+
+    Attributes
+    ----------
+    left, right : pair of arrays (channels,) and (channels, out, in), or None
+        What goes with some channels on the left, and on the right, on the sites that are theirs.
+    inner : array (s' t', s t) or None
+        What couples both sites where these stand apart.
+    crossing : two pairs of channels of an environment and a site tensor of them, or None
+        What is applied channel by channel.
+    """
+
+    left: Live | None
+    right: Live | None
+
+    def __init__(self, row: CentreTerms):
+        self.left, self.right = (live(terms) for terms in row.sides)
+        inner = row.inner
+        self.inner: Block = None if inner is None else inner.reshape(inner.shape[0] * inner.shape[1], -1)
+        self.crossing: tuple[Live, Live] | None = None
+        if row.crossing is not None:
+            one, two = row.crossing
+            through = one.any(axis=(0, 2, 3)) & two.any(axis=(1, 2, 3))
+            rows, columns = one.any(axis=(1, 2, 3)), two.any(axis=(0, 2, 3))
+            before, after = np.flatnonzero(rows), np.flatnonzero(columns)
+            self.crossing = (before, one[rows][:, through]), (after, two[through][:, columns])
+
+    def effective(self, left: np.ndarray, right: np.ndarray, centre: np.ndarray) -> tuple[Apply, np.ndarray]:
+        """The effective operator between two environments, and the centre, whose numbers it takes."""
+        on_left = on_right = chain = None
+        if self.left is not None:
+            on_left = grown_left(left[:, self.left[0]], self.left[1])
+        if self.right is not None:
+            on_right = grown_right(right[:, self.right[0]], self.right[1])
+        if self.crossing is not None:
+            (before, one), (after, two) = self.crossing
+            chain = left_block(left[:, before], one), right_block(two, right[:, after])
+        a, *legs, b = centre.shape
+        return summed(on_left, on_right, self.inner, chain, (a, *legs, *[1] * (2 - len(legs)), b)), centre
+
+
+def live(terms: np.ndarray) -> Live | None:
+    """The channels with which anything goes, and that; None where nothing does."""
+    channels = np.flatnonzero(terms.any(axis=(1, 2)))
+    return (channels, terms[channels]) if len(channels) else None
+
+
+def grown_left(environment: np.ndarray, operators: np.ndarray) -> np.ndarray:
+    """``sum_u L[u] x O[u]`` as a matrix, rows (a', s') and columns (a, s); the operators are (u, s', s)."""
+    operators = like(environment).asarray(operators.astype(environment.dtype, copy=False))
+    grown = environment.transpose(0, 2, 1)[:, None] @ operators.transpose(1, 0, 2)  # a' s' (a s)
+    return grown.reshape(grown.shape[0] * grown.shape[1], -1)
+
+
+def grown_right(environment: np.ndarray, operators: np.ndarray) -> np.ndarray:
+    """``sum_w O[w] x R[w]`` as a matrix that acts from the right, rows (t, b) and columns (t', b')."""
+    operators = like(environment).asarray(operators.astype(environment.dtype, copy=False))
+    grown = operators.transpose(1, 2, 0)[:, None] @ environment  # t' b' (t b)
+    return grown.reshape(grown.shape[0] * grown.shape[1], -1).T
+
+
+def left_block(environment: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """A left environment (a', u, a) and the site operator `w` right of it, as ``(a' s' v, a s)``."""
+    return grown_left(environment, w.transpose(0, 2, 1, 3).reshape(len(w), -1, w.shape[3]))
+
+
+def right_block(w: np.ndarray, environment: np.ndarray) -> np.ndarray:
+    """The site operator `w` and the right environment (b', w, b) right of it, as ``(v s b, s' b')``."""
+    return grown_right(environment, w.transpose(1, 2, 0, 3).reshape(w.shape[1], w.shape[2], -1))
+
+
+def summed(
+    on_left: Block, on_right: Block, inner: Block, chain: tuple[np.ndarray, np.ndarray] | None, shape: tuple[int, ...]
+) -> Apply:
+    """The sum of the parts of an effective operator as a function of vectors.
+
+    Parameters
+    ----------
+    on_left, on_right : arrays (rows, rows) and (columns, columns), or None
+        Of the legs (a, s) or (a, s, t), and (t, b) or (s, t, b).
+    inner : array (s' t', s t) or None
+    chain : pair of arrays, or None
+        Blocks (a' s' v, a s) and (v t b, t' b').
+    shape : tuple (a, s, t, b)
+    """
+    a, s, t, b = shape
+
+    def apply(x):
+        out = None
+        if on_left is not None:
+            out = (on_left @ x.reshape(len(on_left), -1)).reshape(-1)
+        if on_right is not None:
+            out = added(out, (x.reshape(-1, len(on_right)) @ on_right).reshape(-1))
+        if chain is not None:
+            half = (chain[0] @ x.reshape(a * s, t * b)).reshape(a * s, -1)
+            out = added(out, (half @ chain[1]).reshape(-1))
+        if inner is not None:
+            out = added(out, (like(x).asarray(inner) @ x.reshape(a, s * t, b)).reshape(-1))
+        return 0 * x if out is None else out
+
+    return apply
+
+
+def added(total: np.ndarray | None, more: np.ndarray) -> np.ndarray:
+    """A sum, in the place of the first if there is one."""
+    if total is None:
+        return more
+    total += more
+    return total

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from qad.mps.chain.edges import edges
+from qad.mps.chain.row import edges
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -13,8 +13,8 @@ import numpy as np
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import like
 from qad.mps.chain.densities import passed_left, passed_right, site_density
+from qad.mps.charges.parts import applied, parts_of, strung
 from qad.mps.charges.quantities import standing
-from qad.mps.charges.site_parts import applied, parts_of, strung
 from qad.mps.kernels.dense import past_left
 from qad.mps.measure.measures import check_state, local_expectations, orders_of, per_site, sides_of
 from qad.mps.measure.multipoint import multipoint

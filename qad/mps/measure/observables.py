@@ -11,7 +11,7 @@ from qad.extend import stack_of, unrecorded
 from qad.linalg.support.derivative_order import orders
 from qad.mps.chain.checks import as_operator, check_kind, check_match, check_operator
 from qad.mps.chain.methods import offered
-from qad.mps.chain.sandwich import inner, operator_matrices, product, sandwich
+from qad.mps.chain.sandwich import inner, operator_matrices, sandwich
 from qad.mps.chain.scales import within_range
 from qad.mps.chain.state import MPS
 from qad.mps.energy.node import energy as energy_of_state
@@ -117,7 +117,7 @@ def log_norm2(psi: MPS) -> Real:
 def squared_norm(psi: MPS) -> tuple[Real, Any]:
     """``<psi|psi>`` times a power of two, and minus the logarithm of that power."""
     check_kind(psi, MPS)
-    square, log_scale = product(psi, psi)
+    square, log_scale = sandwich(psi, psi)
     return square.real, log_scale
 
 
@@ -180,7 +180,7 @@ def expectation(psi: MPS, H: MPO | OpSum) -> Scalar:
     >>> complex(qad.mps.expectation(neel, qad.mps.heisenberg(4)))
     (-0.75+0j)
     """
-    value, log_scale = sandwich(psi, sites_of(as_operator(H, psi), psi), psi)
+    value, log_scale = sandwich(psi, psi, sites_of(as_operator(H, psi), psi))
     return within_range(value, log_scale, "the expectation value")
 
 

@@ -14,11 +14,11 @@ from qad.archive import of_another, read_marked, understood, write_arrays
 from qad.core.errors import ArgumentError
 from qad.linalg.support.random import normal
 from qad.mps.chain.checks import check_kind, check_operator
+from qad.mps.chain.row import total_of
 from qad.mps.chain.site_tensors import random_gaussian
 from qad.mps.chain.state import MPS
 from qad.mps.chain.storage import arrays_of, parts_of
 from qad.mps.charges.make import random_tensors
-from qad.mps.charges.rows import total_of
 from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:

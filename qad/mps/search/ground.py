@@ -15,8 +15,8 @@ from qad.mps.chain.canonical import is_recorded, schmidt_form
 from qad.mps.chain.chain import site_count
 from qad.mps.chain.checks import as_operator, operator_of
 from qad.mps.chain.state import MPS
+from qad.mps.charges.channels import conserve_for
 from qad.mps.charges.exchange import Exchanging
-from qad.mps.charges.spelling import conserve_for
 from qad.mps.energy.hamiltonian import of_order_one
 from qad.mps.energy.node import prepared
 from qad.mps.measure.observables import energy, variance

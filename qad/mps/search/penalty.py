@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.mps.charges.rows import total_of
+from qad.mps.chain.row import total_of
 from qad.mps.measure.observables import energy, overlap
 from qad.symmetric.generic import aligned_numbers, join
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.mps.amplitudes.sampling import drawn
+from qad.mps.amplitudes.sectors import drawn
 from qad.mps.chain.state import MPS
 from qad.mps.charges.make import bond_sectors, product_tensors
 from qad.mps.charges.quantities import conserved_by

@@ -17,7 +17,7 @@ from qad.extend import Tensor
 from qad.mps.chain.chain import site_count
 from qad.mps.chain.checks import as_operator
 from qad.mps.chain.state import MPS
-from qad.mps.charges.spelling import conserve_for
+from qad.mps.charges.channels import conserve_for
 from qad.mps.energy.hamiltonian import strength
 from qad.mps.evolve.evolution import evolve
 from qad.mps.evolve.neighbours import of_neighbours

@@ -18,8 +18,8 @@ from qad.extend import Tensor, value_of
 from qad.mps.chain.chain import site_count
 from qad.mps.chain.checks import operator_of
 from qad.mps.chain.state import MPS
+from qad.mps.charges.channels import conserve_for
 from qad.mps.charges.quantities import conserved_by
-from qad.mps.charges.spelling import conserve_for
 from qad.mps.energy.hamiltonian import check_hermitian
 from qad.mps.evolve.adjoint import evolved
 from qad.mps.evolve.courses import check_unstacked

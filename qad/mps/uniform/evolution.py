@@ -16,7 +16,7 @@ from qad.core.process.threads import blas_for
 from qad.linalg.truncation import rule
 from qad.mps.chain.chain import site_count
 from qad.mps.charges.quantities import Quantities
-from qad.mps.charges.uniform_cell import counted_from_mean
+from qad.mps.charges.uniform import counted_from_mean
 from qad.mps.evolve.evolution import real_time
 from qad.mps.evolve.suzuki import ORDERS
 from qad.mps.evolve.tebd import applied, cutoff_for, gate

@@ -18,7 +18,7 @@ import scipy
 
 from qad.core.errors import ArgumentError, ConvergenceError
 from qad.mps.charges.axes import in_basis
-from qad.mps.charges.uniform_particles import beside_by_charge, carrying
+from qad.mps.charges.uniform import beside_by_charge, carrying
 from qad.mps.kernels.cells import DenseCell
 from qad.mps.kernels.dense import past_left, past_right
 from qad.mps.operators.uniform_mpo import UniformMPO, size_of

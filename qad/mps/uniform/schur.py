@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from qad.mps.kernels.dense_terms import Apply
+    from qad.mps.kernels.dense import Apply
 
 PRODUCTS, RESTART = 3000, 60  # of GMRES at most, and vectors that it keeps
 INNER = 0.1  # of a tolerance: near sums of several states larger residuals lead searches astray

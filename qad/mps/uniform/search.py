@@ -11,8 +11,7 @@ from qad.core.keywords import keywords_told
 from qad.core.process.threads import blas_for
 from qad.extend import Tensor
 from qad.mps.chain.chain import site_count
-from qad.mps.charges.channels import UniformChannels
-from qad.mps.charges.spelling import conserve_for
+from qad.mps.charges.channels import UniformChannels, conserve_for
 from qad.mps.operators.uniform_mpo import UniformMPO, check_hermitian, of_neighbours
 from qad.mps.operators.uniform_opsum import UniformOpSum
 from qad.mps.uniform import sectors

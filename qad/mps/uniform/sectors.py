@@ -9,8 +9,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.mps.charges.make import product_tensors
-from qad.mps.charges.uniform_cell import cell_quantities, counted_from_mean, random_word
-from qad.mps.charges.uniform_domains import domains
+from qad.mps.charges.uniform import cell_quantities, counted_from_mean, domains, random_word
 from qad.mps.operators.uniform_mpo import UniformMPO
 from qad.mps.operators.uniform_opsum import UniformOpSum
 from qad.mps.uniform.growth import at_random

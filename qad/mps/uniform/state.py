@@ -10,7 +10,7 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.mps.chain.chain import Chain, site_count
 from qad.mps.chain.site_tensors import random_isometry
 from qad.mps.charges.axes import in_basis
-from qad.mps.charges.uniform_cell import counted_from_mean
+from qad.mps.charges.uniform import counted_from_mean
 from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import qad
 from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
 from qad.mps import uniform
 from qad.mps.charges.quantities import quantities
-from qad.mps.charges.uniform_domains import domains
+from qad.mps.charges.uniform import domains
 from qad.mps.uniform import UniformMPS, UniformOpSum, uniform_schmidt_form
 
 
