@@ -138,7 +138,8 @@ def identity(leg: Leg, split: int) -> np.ndarray:
     """The flat array of ``eye(leg)`` with `split` legs as rows; not to be written into."""
     where = layout((leg, leg.conj()), split, leg.symmetry.neutral, leg.symmetry)
     whole = np.concatenate([np.eye(dim).ravel() for dim in leg.dims])
-    found = move(whole, table=gathering(where, tuple((i, i) for i in range(len(leg.dims)))))
+    diagonal = where.pairing.find(np.repeat(np.arange(len(leg.dims)), 2).reshape(-1, 2))
+    found = move(whole, table=gathering(where, tuple(diagonal.tolist())))
     found.flags.writeable = False
     return found
 
@@ -247,7 +248,7 @@ def from_blocks(
            [ 0. , -0.5]])
     """
     where, arrays, given = layout_for(legs, charge, split, symmetry, "from_blocks"), [], []
-    allowed = {where.charges(block): block for block in where.blocks.values()}
+    allowed, shapes = {key: number for number, key in enumerate(where.charges)}, where.arrays.shapes.tolist()
     for key, array in blocks.items():
         key = tuple(
             [where.symmetry.shown(where.symmetry.charge(q)) for q in (key if isinstance(key, tuple) else (key,))]
@@ -256,15 +257,15 @@ def from_blocks(
             raise ArgumentError(
                 f"from_blocks: no block of charges {key} is allowed with legs {where.legs} and charge {where.charge}"
             )
-        array, block = as_operand(array), allowed[key]
-        if block.numbers in given:
+        array, number = as_operand(array), allowed[key]
+        if number in given:
             raise ArgumentError(f"from_blocks: the block of charges {key} is given twice")
-        if tuple(array.shape) != block.shape:
+        if list(array.shape) != shapes[number]:
             raise ShapeError(
-                f"from_blocks: the block of charges {key} has shape {block.shape}, not {tuple(array.shape)}"
+                f"from_blocks: the block of charges {key} has shape {tuple(shapes[number])}, not {tuple(array.shape)}"
             )
         arrays.append(array.reshape(-1))
-        given.append(block.numbers)
+        given.append(number)
     if not arrays:
         raise ArgumentError("from_blocks: no block is given: write qad.symmetric.zeros for a tensor of zeros")
     return bare(where, move(np.concatenate(arrays), table=gathering(where, tuple(given))))

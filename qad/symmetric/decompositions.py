@@ -13,7 +13,7 @@ import numpy as np
 from qad import linalg
 from qad.extend import stack_of, unrecorded
 from qad.linalg.support.check import require_hermitian
-from qad.symmetric.maps import as_map, as_square, bond_leg, columns_of, in_order_of, joined, of_square, rows_of
+from qad.symmetric.maps import as_map, as_square, bond_leg, halves, in_order_of, joined, of_square, rows_of
 from qad.symmetric.tensor import SymTensor, bare
 
 if TYPE_CHECKING:
@@ -63,12 +63,9 @@ def svd(a: SymTensor, split: int | None = None) -> tuple[SymTensor, Array, SymTe
 
 
 def factored(where: Layout, triples: Sequence[Any], owner: str) -> tuple[SymTensor, Array, SymTensor]:
-    """The tensors of the factors (U, s, Vh) of each sector; None where nothing of it is kept."""
-    bond = bond_leg(where, [0 if x is None else x[1].shape[-1] for x in triples], owner)
-    left = rows_of(where, bond, [x[0] for x in triples if x is not None])
-    by_bond = in_order_of(bond, where, triples)
-    values = np.concatenate([x[1] for x in by_bond])
-    return left, values, columns_of(where, bond, [x[2] for x in by_bond])
+    """The tensors of the factors (U, s, Vh) of each sector."""
+    left, right = halves(where, [(u, vh) for u, _, vh in triples], owner)
+    return left, np.concatenate(in_order_of(right.legs[0], where, [s for _, s, _ in triples])), right
 
 
 def qr(a: SymTensor, split: int | None = None) -> tuple[SymTensor, SymTensor]:
@@ -102,10 +99,7 @@ def qr(a: SymTensor, split: int | None = None) -> tuple[SymTensor, SymTensor]:
     True
     """
     a = as_map(a, split, "qr")
-    pairs = [linalg.qr(matrix) for matrix in a.sectors()]
-    bond = bond_leg(a.layout, [q.shape[-1] for q, _ in pairs], "qr")
-    right = [r for _, r in in_order_of(bond, a.layout, pairs)]
-    return rows_of(a.layout, bond, [q for q, _ in pairs]), columns_of(a.layout, bond, right)
+    return halves(a.layout, [linalg.qr(matrix) for matrix in a.sectors()], "qr")
 
 
 def eigh(a: SymTensor) -> tuple[Array, SymTensor]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -116,11 +115,18 @@ def unfuse(a: SymTensor, axis: int) -> SymTensor:
 @lru_cache(maxsize=1024)
 def fusing(source: Layout, target: Layout, order: tuple[int, ...], place: int) -> Move:
     """The move to a layout whose leg `place` is fused; `order` are the axes of the source with those side by side."""
-    rows, signs = list(_rows(source, target, order, place)), None
-    if source.symmetry.fermionic:
-        signs = _signs(source, target, order, place)[source.pairing.find(np.array([numbers for numbers, _ in rows]))]
-    made = (fusing, (source, target, order, place))
-    return Move(source.size, target.size, [row for _, row in rows], made, signs)
+    parts, here, there = fusion(target.legs[place].parts, source.symmetry), source.arrays, target.arrays
+    numbers, end, axes = source.pairing.numbers[:, list(order)], place + parts.shapes.shape[1], list(order)
+    which = parts.combinations.find(numbers[:, place:end])
+    whole = np.column_stack([numbers[:, :place], parts.combinations.groups[which], numbers[:, end:]])
+    block = target.pairing.find(whole)
+    steps = there.strides[block]
+    along = steps[:, place : place + 1]
+    starts = there.starts[block] + along[:, 0] * parts.starts[which]
+    writes = steps[:, :place], along * parts.strides[which], steps[:, place + 1 :]
+    table = np.column_stack([here.starts, starts, here.shapes[:, axes], here.strides[:, axes], *writes])
+    signs = _signs(source, target, order, place) if source.symmetry.fermionic else None
+    return Move(source.size, target.size, table, (fusing, (source, target, order, place)), signs)
 
 
 def _signs(source, target, order, place):
@@ -130,22 +136,3 @@ def _signs(source, target, order, place):
     exchanged, inner = reordered(source, order), dual_signs(moved, parts) if target.legs[place].flow < 0 else None
     found = np.zeros(len(source.pairing.numbers), bool) if exchanged is None else exchanged
     return found if inner is None else found ^ inner[moved.pairing.find(source.pairing.numbers[:, list(order)])]
-
-
-def _rows(source, target, order, place):
-    """For every block that is copied its sectors in the source, and where it is read and written."""
-    leg = target.legs[place]
-    parts, count = fusion(leg.parts, leg.symmetry), len(leg.parts)
-    back = sorted(range(len(order)), key=order.__getitem__)
-    for block in target.blocks.values():
-        strides, charge = target.strides(block), leg.charges[block.numbers[place]]
-        step = strides[place]
-        for numbers, start in parts.groups[charge if leg.flow > 0 else leg.symmetry.opposite(charge)]:
-            whole = (*block.numbers[:place], *numbers, *block.numbers[place + 1 :])
-            origin = source.blocks[tuple([whole[i] for i in back])]
-            reads, shape = source.strides(origin), [origin.shape[axis] for axis in order]
-            inner = [step * prod(shape[i + 1 : place + count]) for i in range(place, place + count)]
-            yield origin.numbers, [
-                origin.start, block.start + start * step, *shape,
-                *[reads[axis] for axis in order], *strides[:place], *inner, *strides[place + 1 :],
-            ]  # fmt: skip

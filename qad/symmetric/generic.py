@@ -17,7 +17,7 @@ import numpy as np
 from qad import linalg
 from qad.extend import like, stack_of, value_of
 from qad.linalg.support.lengths import length
-from qad.symmetric import decompositions, summing, truncation
+from qad.symmetric import decompositions, maps, summing, truncation
 from qad.symmetric.blocks.layout import Layout, layout
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.legs import Leg
@@ -189,7 +189,7 @@ def rows_and_bond(where: Layout | MatrixShape, halves: Sequence[Array], owner: s
     """The tensor of the rows of a map and a new bond, from a matrix for each sector, some of which have no columns."""
     if type(where) is Layout:
         bond = bond_leg(where, [half.shape[1] for half in halves], owner)
-        return rows_of(where, bond, [half for half in halves if half.shape[1]])
+        return rows_of(where, bond, halves)
     return halves[0].reshape(*where.rows, -1)
 
 
@@ -205,8 +205,10 @@ def halves_of(
     where: Layout | MatrixShape, pairs: Sequence[tuple[Array, Array]], owner: str = "a chain"
 ) -> tuple[Any, Any]:
     """Both factors of a map, joined by a new bond, from a pair of matrices for each sector."""
-    left = rows_and_bond(where, [one for one, _ in pairs], owner)
-    return left, bond_and_columns(where, [two for _, two in pairs], owner)
+    if type(where) is Layout:
+        return maps.halves(where, pairs, owner)
+    ((left, right),) = pairs
+    return left.reshape(*where.rows, -1), right.reshape(-1, *where.columns)
 
 
 # -- decompositions ----------------------------------------------------------------------------------------------------

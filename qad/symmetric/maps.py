@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
     from qad.typing import Array, Axis
 
-__all__ = ["as_map", "as_square", "axes_of", "bond_leg", "columns_of", "in_order_of", "joined", "of_square", "rows_of"]
+__all__ = [
+    "as_map", "as_square", "axes_of", "bond_leg", "columns_of", "halves", "in_order_of", "joined", "of_square",
+    "rows_of",
+]  # fmt: skip
 
 
 def axes_of(a: SymTensor, axes: Axis, owner: str) -> tuple[int, ...]:
@@ -79,7 +82,7 @@ def bond_leg(where: Layout, ranks: Sequence[int], owner: str) -> Leg:
 
 
 def rows_of(where: Layout, bond: Leg, matrices: Iterable[Array]) -> SymTensor:
-    """The left factor: rows of a layout and the bond, from the matrices of the sectors that are left."""
+    """The left factor: rows of a layout and the bond, from the matrices of all sectors, some of them empty."""
     target = layout((*where.legs[: where.split], bond.conj()), where.split, where.symmetry.neutral, where.symmetry)
     return bare(target, joined(matrices))
 
@@ -87,6 +90,13 @@ def rows_of(where: Layout, bond: Leg, matrices: Iterable[Array]) -> SymTensor:
 def columns_of(where: Layout, bond: Leg, matrices: Iterable[Array]) -> SymTensor:
     """The right factor: the bond and the columns of a layout, from matrices in the order of the bond."""
     return bare(layout((bond, *where.legs[where.split :]), 1, where.total, where.symmetry), joined(matrices))
+
+
+def halves(where: Layout, pairs: Sequence[tuple[Array, Array]], owner: str) -> tuple[SymTensor, SymTensor]:
+    """Both factors of a map, joined by a new bond, from a pair of matrices for each sector, some of them empty."""
+    bond = bond_leg(where, [one.shape[-1] for one, _ in pairs], owner)
+    right = in_order_of(bond, where, [two for _, two in pairs])
+    return rows_of(where, bond, [one for one, _ in pairs]), columns_of(where, bond, right)
 
 
 def in_order_of(bond: Leg, where: Layout, of_sectors: Sequence[Any]) -> list[Any]:

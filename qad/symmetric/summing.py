@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from qad.core.errors import ShapeError
 from qad.symmetric.blocks.layout import Layout, layout, named
 from qad.symmetric.blocks.moves import Move, move
@@ -77,17 +79,12 @@ def _joined(one, two):
 @lru_cache(maxsize=1024)
 def embedding(source: Layout, target: Layout, axes: tuple[int, ...], last: bool) -> Move:
     """The move of blocks into larger ones of the same charges: to their beginnings along `axes`, or to their ends."""
-    return Move(source.size, target.size, _rows(source, target, axes, last), (embedding, (source, target, axes, last)))
-
-
-def _rows(source, target, axes, last):
-    places = [
-        [there.charges.index(charge) for charge in here.charges]
-        for here, there in zip(source.legs, target.legs, strict=True)
-    ]
-    for block in source.blocks.values():
-        larger = target.blocks[tuple([place[i] for place, i in zip(places, block.numbers, strict=True)])]
-        steps, start = target.strides(larger), larger.start
-        if last:
-            start += sum(steps[axis] * (larger.shape[axis] - block.shape[axis]) for axis in axes)
-        yield [block.start, start, *block.shape, *source.strides(block), *steps]
+    here, there, numbers = source.arrays, target.arrays, source.pairing.numbers.copy()
+    for axis, (small, large) in enumerate(zip(source.legs, target.legs, strict=True)):
+        numbers[:, axis] = np.array([large.charges.index(charge) for charge in small.charges])[numbers[:, axis]]
+    block = target.pairing.find(numbers)
+    starts, steps = there.starts[block], there.strides[block]
+    if last:
+        starts = starts + (steps * (there.shapes[block] - here.shapes))[:, list(axes)].sum(axis=1)
+    table = np.column_stack([here.starts, starts, here.shapes, here.strides, steps])
+    return Move(source.size, target.size, table, (embedding, (source, target, axes, last)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from operator import index
 from types import NoneType
 from typing import TYPE_CHECKING
@@ -120,10 +121,13 @@ class SymTensor(Refusals):
 
     def blocks(self) -> dict[tuple[Charge, ...], Array]:
         """Each block, shape (dimension of its sector on each leg), by the charges of its legs; views where possible."""
-        found, matrices = {}, self.sectors()
-        for block in self.layout.blocks.values():
-            rows, columns, number = self.layout.place(block)
-            found[self.layout.charges(block)] = matrices[number][rows, columns].reshape(block.shape)
+        where, matrices, found = self.layout, self.sectors(), {}
+        places = where.pairing.sectors.tolist(), where.arrays.starts.tolist(), where.arrays.shapes.tolist()
+        for charges, number, start, shape in zip(where.charges, *places, strict=True):
+            sector, rows = where.sectors[number], prod(shape[: where.split])
+            row, column = divmod(start - sector.start, sector.columns)
+            own = matrices[number][row : row + rows, column : column + prod(shape[where.split :])]
+            found[charges] = own.reshape(shape)
         return found
 
     def sectors(self) -> list[Array]:

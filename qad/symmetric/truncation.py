@@ -13,7 +13,7 @@ from qad.core.errors import ArgumentError, BatchError
 from qad.extend import stack_of, unrecorded
 from qad.linalg.truncation.rule import kept, tied
 from qad.symmetric.decompositions import factored
-from qad.symmetric.maps import as_map, bond_leg, columns_of, in_order_of, rows_of
+from qad.symmetric.maps import as_map, halves
 
 if TYPE_CHECKING:
     from qad.symmetric.blocks.layout import Layout
@@ -79,17 +79,17 @@ def truncated_svd(
     ranks = kept_ranks(a.layout, values, max_rank, cutoff, relative, multiplets, "truncated_svd")
     if whole is None:
         pairs = zip(matrices, ranks, strict=True)
-        found = [linalg.truncated_svd(m, max_rank=rank, multiplets="cut") if rank else None for m, rank in pairs]
+        found = [linalg.truncated_svd(m, max_rank=rank, multiplets="cut") if rank else _nothing(m) for m, rank in pairs]
     else:
-        found = [_leading(*x, rank) if rank else None for x, rank in zip(whole, ranks, strict=True)]
-    left, values, right = factored(a.layout, found, "truncated_svd")
-    errors = [linalg.norm(m) if x is None else x[3] for m, x in zip(matrices, found, strict=True)]
-    return left, values, right, linalg.norm(np.stack(errors))
+        pairs = zip(whole, ranks, strict=True)
+        found = [(u[:, :rank], s[:rank], vh[:rank], np.linalg.norm(s[rank:])) for (u, s, vh), rank in pairs]
+    left, values, right = factored(a.layout, [x[:3] for x in found], "truncated_svd")
+    return left, values, right, linalg.norm(np.stack([x[3] for x in found]))
 
 
-def _leading(u, s, vh, rank):
-    """The leading triples, and the norm of the others."""
-    return u[:, :rank], s[:rank], vh[:rank], np.linalg.norm(s[rank:])
+def _nothing(matrix):
+    """No triples, and the norm of all of them."""
+    return matrix[:, :0], matrix[0, :0].real, matrix[:0], linalg.norm(matrix)
 
 
 def split(
@@ -134,12 +134,10 @@ def split(
     matrices = a.sectors()
     ranks = kept_ranks(a.layout, spectra(matrices), max_rank, cutoff, relative, multiplets, "split", zeros=False)
     pairs = [
-        linalg.split(matrix, max_rank=rank, multiplets="cut") if rank else None
+        linalg.split(matrix, max_rank=rank, multiplets="cut") if rank else (matrix[:, :0], matrix[:0])
         for matrix, rank in zip(matrices, ranks, strict=True)
     ]
-    bond = bond_leg(a.layout, [0 if pair is None else pair[0].shape[-1] for pair in pairs], "split")
-    left = rows_of(a.layout, bond, [pair[0] for pair in pairs if pair is not None])
-    return left, columns_of(a.layout, bond, [pair[1] for pair in in_order_of(bond, a.layout, pairs)])
+    return halves(a.layout, pairs, "split")
 
 
 def spectra(matrices: list[Array]) -> list[np.ndarray]:

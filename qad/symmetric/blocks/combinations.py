@@ -58,6 +58,12 @@ class Combinations:
         self.numbers = np.stack(np.unravel_index(order, sizes), axis=1) if sizes else np.zeros((1, 0), np.int64)
         self.bounds = np.searchsorted(self.groups, np.arange(len(seen) + 1))
 
+    def find(self, numbers: np.ndarray) -> np.ndarray:
+        """The places of the combinations of these sectors, one row each."""
+        sizes = tuple(self.numbers.max(axis=0) + 1)
+        place = np.argsort(np.ravel_multi_index(tuple(self.numbers.T), sizes))
+        return place[np.ravel_multi_index(tuple(numbers.T), sizes)]
+
 
 def _are_large(charges: tuple[tuple[Charges, ...], ...]) -> bool:
     """Whether sums of charges may leave the range of 64 bits."""
@@ -109,13 +115,6 @@ class Fusion:
     def dims(self) -> dict[Charges, int]:
         """The dimension of each charge."""
         return dict(zip(self.combinations.charges, self.sizes.tolist(), strict=True))
-
-    @property
-    def groups(self) -> dict[Charges, list[tuple[tuple[int, ...], int]]]:
-        """For each charge its combinations: the numbers of the sectors, and where they begin."""
-        every = list(zip(map(tuple, self.combinations.numbers.tolist()), self.starts.tolist(), strict=True))
-        bounds = self.combinations.bounds.tolist()
-        return {q: every[bounds[i] : bounds[i + 1]] for i, q in enumerate(self.combinations.charges)}
 
 
 @lru_cache(maxsize=4096)

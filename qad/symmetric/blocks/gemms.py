@@ -91,17 +91,8 @@ class Gemms:
                 self._right = Gemms(self.table[:, [0, 2, 1, 4, 3, 5]], (one, three, two), (not a, False))
         return self._right
 
-    def stored(self) -> tuple[Any, ...]:
-        """Plain numbers, of which `restored` makes the same products."""
-        return self.table, self.sizes, self.turned
-
-    @classmethod
-    def restored(cls, *plain: Any) -> Gemms:
-        """The products of a file."""
-        return cls(*plain)
-
     def __reduce__(self) -> tuple[Any, ...]:
-        return Gemms, self.stored()
+        return Gemms, (self.table, self.sizes, self.turned)
 
 
 @primitive

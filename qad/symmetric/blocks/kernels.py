@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.contract.run.compiler import has_compiler
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from types import ModuleType
 
-__all__ = ["added", "compiled_rows", "copied", "copied_plainly", "multiplied", "multiplied_plainly"]
+    from qad.symmetric.blocks.gemms import Gemms
+    from qad.symmetric.blocks.moves import Move
+
+__all__ = ["added", "copied", "copied_plainly", "multiplied", "multiplied_plainly", "parted"]
 
 KINDS = frozenset(map(np.dtype, ("f4", "f8", "c8", "c16")))
 AXES = 4  # of a block in the compiled loop
@@ -21,26 +23,7 @@ LONG = 8  # elements behind one another that are worth to be copied as one line
 View = tuple[int, int, tuple[int, ...], tuple[int, ...], tuple[int, ...]]  # both starts, the shape, both strides
 
 
-class Copies(Protocol):
-    """What is known of a move: the blocks as Python reads them, and as the compiled loop does."""
-
-    @property
-    def views(self) -> Iterable[View]: ...
-    @property
-    def rows(self) -> np.ndarray: ...
-
-
-class Products(Protocol):
-    """What is known of a product sector by sector; see `qad.symmetric.blocks.gemms.Gemms`."""
-
-    table: np.ndarray
-    turned: tuple[bool, bool]
-
-    @property
-    def rows(self) -> list[list[int]]: ...
-
-
-def copied(x: np.ndarray, out: np.ndarray, table: Copies) -> None:
+def copied(x: np.ndarray, out: np.ndarray, table: Move) -> None:
     """Write the blocks of `x` (..., size) into `out` (..., size), which is in C order."""
     if x.dtype in KINDS and x.ndim == 1 and _in_order(x) and has_compiler():
         compiled().copied(x, out, table.rows)
@@ -61,7 +44,7 @@ def added(x: np.ndarray, out: np.ndarray, rows: np.ndarray, factors: np.ndarray)
         there += factor * here
 
 
-def multiplied(x: np.ndarray, y: np.ndarray, out: np.ndarray, plan: Products) -> None:
+def multiplied(x: np.ndarray, y: np.ndarray, out: np.ndarray, plan: Gemms) -> None:
     """Write the product of each sector of `x` (..., size) and `y` (..., size) into `out` (..., size)."""
     alike = x.dtype == y.dtype and x.dtype in KINDS and x.ndim == y.ndim == 1
     if alike and _in_order(x) and _in_order(y) and has_compiler():
@@ -83,7 +66,7 @@ def compiled() -> ModuleType:
     return compiled
 
 
-def copied_plainly(x: np.ndarray, out: np.ndarray, table: Copies) -> None:
+def copied_plainly(x: np.ndarray, out: np.ndarray, table: Move) -> None:
     """`copied` in NumPy's functions."""
     x, lead, item = np.ascontiguousarray(x), x.shape[:-1], x.itemsize
     ahead, behind = [s * item for s in _steps(x)], [s * item for s in _steps(out)]
@@ -99,7 +82,7 @@ def _steps(x: np.ndarray) -> list[int]:
     return [x.shape[-1]] if x.ndim == 2 else []
 
 
-def multiplied_plainly(x: np.ndarray, y: np.ndarray, out: np.ndarray, plan: Products) -> None:
+def multiplied_plainly(x: np.ndarray, y: np.ndarray, out: np.ndarray, plan: Gemms) -> None:
     """`multiplied` in NumPy's functions."""
     lead = out.shape[:-1]
     for one, two, three, m, k, n in plan.rows:
@@ -111,11 +94,6 @@ def multiplied_plainly(x: np.ndarray, y: np.ndarray, out: np.ndarray, plan: Prod
             c[...] = (a @ b).reshape(c.shape)
         else:
             np.matmul(a, b, out=c.reshape(m, n))
-
-
-def compiled_rows(table: np.ndarray) -> np.ndarray:
-    """The blocks of a move for the compiled loop; see `parted`."""
-    return parted(table)[0].reshape(-1)
 
 
 def parted(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

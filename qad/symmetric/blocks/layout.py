@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from functools import cached_property, lru_cache
 from itertools import starmap
-from math import prod
 from operator import index
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,12 +21,12 @@ from qad.symmetric.groups import Symmetry
 from qad.symmetric.legs import Leg
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from typing import Any
 
     from qad.symmetric.groups import Charge
 
-__all__ = ["BlockPlace", "Layout", "Sector", "layout", "named"]
+__all__ = ["Layout", "Sector", "layout", "named"]
 
 
 class Sector(NamedTuple):
@@ -37,15 +36,6 @@ class Sector(NamedTuple):
     start: int
     rows: int
     columns: int
-
-
-class BlockPlace(NamedTuple):
-    """A block: its sectors by number, one per leg, where it begins, how far its rows lie apart, and its shape."""
-
-    numbers: tuple[int, ...]
-    start: int
-    columns: int
-    shape: tuple[int, ...]
 
 
 class Pairing:
@@ -175,16 +165,6 @@ class Layout:
         """The shape of the dense tensor."""
         return tuple([leg.dim for leg in self.legs])
 
-    @cached_property
-    def blocks(self) -> dict[tuple[int, ...], BlockPlace]:
-        """Each block by its sectors' numbers."""
-        return {block.numbers: block for block in self._blocks()}
-
-    def _blocks(self) -> Iterator[BlockPlace]:
-        found, wide = self.arrays, self.widths[self.pairing.sectors]
-        numbers, shapes = map(tuple, self.pairing.numbers.tolist()), map(tuple, found.shapes.tolist())
-        return starmap(BlockPlace, zip(numbers, found.starts.tolist(), wide.tolist(), shapes, strict=True))
-
     @property
     def arrays(self) -> Blocks:
         """The blocks as arrays, in the order in which they lie."""
@@ -195,27 +175,12 @@ class Layout:
         steps = [rows.strides[found.rows] * wide[:, None], columns.strides[found.columns]]
         return Blocks(starts, shapes, np.concatenate(steps, axis=1))
 
-    def strides(self, block: BlockPlace) -> list[int]:
-        """How far the elements of a block lie apart along each leg."""
-        found, step = [], 1
-        for axis in reversed(range(len(self.legs))):
-            if axis == self.split - 1:
-                step = block.columns
-            found.append(step)
-            step *= block.shape[axis]
-        return found[::-1]
-
-    def place(self, block: BlockPlace) -> tuple[slice, slice, int]:
-        """Rows and columns of a block within its sector, and that sector's number."""
-        number = next(i for i, s in enumerate(self.sectors) if s.start <= block.start < s.start + s.rows * s.columns)
-        row, column = divmod(block.start - self.sectors[number].start, block.columns)
-        m, n = prod(block.shape[: self.split]), prod(block.shape[self.split :])
-        return slice(row, row + m), slice(column, column + n), number
-
-    def charges(self, block: BlockPlace) -> tuple[Charge, ...]:
-        """The charges of a block, one per leg, as the caller writes them."""
-        shown = self.symmetry.shown
-        return tuple([shown(leg.charges[i]) for leg, i in zip(self.legs, block.numbers, strict=True)])
+    @property
+    def charges(self) -> list[tuple[Charge, ...]]:
+        """The charges of each block, one per leg, as the caller writes them."""
+        shown = [list(map(self.symmetry.shown, leg.charges)) for leg in self.legs]
+        numbers = self.pairing.numbers.tolist()
+        return [tuple([own[i] for own, i in zip(shown, block, strict=True)]) for block in numbers]
 
     @cached_property
     def conj(self) -> Layout:

@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.extend import core, is_foreign, like, primitive, rule
-from qad.symmetric.blocks.kernels import View, compiled_rows, copied
+from qad.symmetric.blocks.kernels import View, copied, parted
 from qad.symmetric.signs import reordered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from typing import Any
 
     from qad.symmetric.blocks.layout import Layout, Pairing
@@ -55,12 +54,13 @@ class Move:
         self,
         read: int,
         write: int,
-        rows: np.ndarray | Iterable[list[int]],
+        table: np.ndarray,
         made: tuple[Function, tuple[Any, ...]],
         negative: np.ndarray | None = None,
     ):
         self.read, self.write, self.made, self.negative = read, write, made, negative
-        self.table = table_of(rows)
+        self.table = table
+        table.flags.writeable = False
         d = (self.table.shape[1] - 2) // 3
         self.full = int(self.table[:, 2 : 2 + d].prod(axis=1).sum()) == write
         self._inverse: Move | None = None
@@ -91,7 +91,7 @@ class Move:
     def rows(self) -> np.ndarray:
         """The table as compiled kernels read it."""
         if self._rows is None:
-            self._rows = compiled_rows(self.table)
+            self._rows = parted(self.table)[0].reshape(-1)
         return self._rows
 
     def index(self) -> np.ndarray:
@@ -112,26 +112,8 @@ class Move:
                                (*ahead, *[s * out.itemsize for s in writes]))  # fmt: skip
             there *= -1  # np.negative(out=) of NumPy 2.4 is wrong at strides of 64 bytes
 
-    def stored(self) -> tuple[Any, ...]:
-        """Plain numbers, of which `restored` makes the same move."""
-        return self.read, self.write, self.table, self.negative
-
-    @classmethod
-    def restored(cls, *plain: Any) -> Move:
-        """The move of a file."""
-        return cls(*plain[:3], (cls.restored, plain), plain[3])
-
     def __reduce__(self) -> tuple[Any, ...]:
         return self.made
-
-
-def table_of(rows: np.ndarray | Iterable[list[int]]) -> np.ndarray:
-    """A table from its rows, read-only."""
-    if not isinstance(rows, np.ndarray):
-        rows = list(rows)
-        rows = np.array(rows, np.int64).reshape(len(rows), len(rows[0]) if rows else 2)
-    rows.flags.writeable = False
-    return rows
 
 
 def _inverse_of(make: Function, arguments: tuple[Any, ...]) -> Move:
@@ -180,15 +162,11 @@ def between(
     made = (between, (source, target, axes, order, closed))
     if negative is not None:
         negative = negative[_same_blocks(source.pairing, target.pairing, axes)]
-    return Move(source.size, target.size, _rows(source, target, axes, negative is not None), made, negative)
+    return Move(source.size, target.size, _rows(source, target, axes), made, negative)
 
 
-def _rows(source: Layout, target: Layout, axes: tuple[int, ...], blocks: bool) -> np.ndarray:
-    """The table, axes joined where they lie behind one another in both arrays; a row for every block at least."""
-    if _turned(source, target, axes) and not blocks:
-        high, wide, order = source.heights, source.widths, _turned_order(source.pairing, target.pairing)
-        one, columns = np.ones_like(high), target.widths[order]
-        return np.stack([source.starts, target.starts[order], wide, columns, one, wide, columns, one], axis=1)
+def _rows(source: Layout, target: Layout, axes: tuple[int, ...]) -> np.ndarray:
+    """The table, a row for every block, axes joined where they lie behind one another in both arrays."""
     last = _last_of_runs(source, target, axes)
     here, there = source.arrays, target.arrays
     same = _same_blocks(source.pairing, target.pairing, axes)
@@ -201,19 +179,6 @@ def _rows(source: Layout, target: Layout, axes: tuple[int, ...], blocks: bool) -
 def _same_blocks(source: Pairing, target: Pairing, axes: tuple[int, ...]) -> np.ndarray:
     """For each block of a layout its place in that with the legs in another order."""
     return source.find(target.numbers[:, np.argsort(axes)])
-
-
-def _turned_order(source: Pairing, target: Pairing) -> np.ndarray:
-    """For each sector of a layout its place in the transpose."""
-    place = np.empty(len(target.above), np.int64)
-    place[np.argsort(source.beside)] = np.argsort(target.above)
-    return place
-
-
-def _turned(source: Layout, target: Layout, axes: tuple[int, ...]) -> bool:
-    """Whether rows and columns of each sector change places, and nothing else."""
-    cut, n = source.split, len(axes)
-    return 0 < cut < n and target.split == n - cut and axes == (*range(cut, n), *range(cut))
 
 
 def _last_of_runs(source: Layout, target: Layout, axes: tuple[int, ...]) -> list[int]:
@@ -244,10 +209,9 @@ def unpacking(source: Layout) -> Move:
 
 
 @lru_cache(maxsize=512)
-def gathering(target: Layout, given: tuple[tuple[int, ...], ...]) -> Move:
-    """The move from some blocks, one after the other, each in C order, to a layout."""
-    there = target.arrays
-    chosen = target.pairing.find(np.array(given, np.int64).reshape(len(given), -1))
+def gathering(target: Layout, given: tuple[int, ...]) -> Move:
+    """The move from the blocks of these numbers, one after the other, each in C order, to a layout."""
+    there, chosen = target.arrays, list(given)
     shapes = there.shapes[chosen]
     steps = np.cumprod(np.column_stack([shapes[:, 1:], np.ones(len(given), np.int64)])[:, ::-1], axis=1)[:, ::-1]
     sizes = shapes.prod(axis=1)
