@@ -8,7 +8,7 @@ network do not change.
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import deque
 from dataclasses import dataclass
 from hashlib import blake2b
 from math import prod
@@ -35,9 +35,9 @@ __all__ = ["RealForm", "compare_halves", "prove", "refuse_imaginary"]
 TOLERANCE = 1e-8, 1e-3  # of halves, relative, in double and in single precision: what is no form is no small error
 NOISE = 100.0  # times the scatter under perturbations by a rounding: a difference that may well be 0
 STEEPEST = 20.0  # powers of two by which a variable is scaled at most, so that long networks stay in range
-FORMS, CONTENTS, MOST = 32, 4, 2**18  # how many proofs are remembered, and the bytes of each
+PROOFS, MOST = 32, 2**18  # how many are remembered, and the bytes of each
 
-_proved = OrderedDict()  # (expression, shapes, groups, dtype) -> the contents of constants for which there is a proof
+_proved = deque(maxlen=PROOFS)  # (expression, shapes, groups, dtype, the contents of the constants), the latest
 
 
 @dataclass(frozen=True)
@@ -106,23 +106,13 @@ def prove(form: RealForm, operands: Sequence[Array]) -> Any:
 def _vouch(*constants, form, kinds):
     """1, if there is a proof with these constants, or if one can be made."""
     constants = [np.asarray(x) for x in constants]
-    known, content = _proofs(form, kinds), _content(constants)
-    if content not in known:
+    groups = tuple([(*kets, -1, *bras) for kets, bras in form.groups])
+    key = form.plan.expression, form.plan.shapes, groups, kinds[form.groups[0][0][0]][1], *_content(constants)
+    if key not in tuple(_proved):  # another thread may add to it
         rest = iter(constants)
         compare_halves(form, _generic(form, [next(rest) if kind is None else kind for kind in kinds]))
-        known.append(content)
+        _proved.append(key)
     return np.ones(())
-
-
-def _proofs(form, kinds):
-    """The contents of constants for which `form` is proved, the latest few."""
-    groups = tuple([(*kets, -1, *bras) for kets, bras in form.groups])
-    key = form.plan.expression, form.plan.shapes, groups, kinds[form.groups[0][0][0]][1]
-    if key not in _proved:
-        while len(_proved) >= FORMS:
-            _proved.popitem(last=False)
-        _proved[key] = deque(maxlen=CONTENTS)
-    return _proved[key]
 
 
 def _content(arrays):

@@ -32,7 +32,7 @@ class Single:
     shape, out_shape : tuple of int
     """
 
-    __slots__ = ("labels", "out", "shape", "out_shape", "_diagonals", "_sums", "_order", "_merged", "_spread")
+    __slots__ = ("labels", "out", "shape", "out_shape", "_sums", "_order", "_merged", "_spread")
     labels: tuple[int, ...]
     out: tuple[int, ...]
     shape: tuple[int, ...]
@@ -42,7 +42,7 @@ class Single:
         self.labels, self.out, self.shape = labels, out, shape
         size = dict(zip(labels, shape, strict=True))
         self.out_shape = tuple(size[label] for label in out)
-        self._diagonals, merged = _merge(labels)
+        merged = tuple(dict.fromkeys(labels))
         self._sums = tuple(axis for axis, label in enumerate(merged) if label not in out)
         kept = tuple(label for label in merged if label in out)
         self._order = tuple(map(kept.index, out)) if kept != out else None
@@ -51,11 +51,9 @@ class Single:
 
     def run(self, a: Array) -> Array:
         """View the diagonals, sum the other labels, put the axes in order."""
-        whole = a
-        for one, two in self._diagonals:
-            a = a.diagonal(0, one, two)
-        if self._diagonals and type(a) is np.ndarray:
-            a.flags.writeable = whole.flags.writeable  # as np.einsum's view is
+        labels, _ = self._merged
+        if labels != self.labels:
+            a = np.einsum(a, self.labels, labels)
         if self._sums:
             a = np.add.reduce(a, self._sums, a.dtype)
         return a if self._order is None else a.transpose(self._order)
@@ -68,7 +66,7 @@ class Single:
             g = g.transpose(order)
         if self._sums:
             g = np.broadcast_to(g.reshape(ones), shape)
-        if not self._diagonals:
+        if labels == self.labels:
             return g
         result = like(g).zeros(self.shape, g.dtype)
         np.einsum(result, self.labels, labels)[...] = g  # a view of the diagonals
@@ -79,18 +77,6 @@ class Single:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return single, (self.labels, self.out, self.shape)
-
-
-def _merge(labels):
-    """Pairs of axes for `ndarray.diagonal`, which puts the merged axis last, and the labels that result."""
-    labels, pairs = list(labels), []
-    while len(set(labels)) < len(labels):
-        label = next(label for label in labels if labels.count(label) > 1)
-        one = labels.index(label)
-        two = labels.index(label, one + 1)
-        pairs.append((one, two))
-        labels = [other for axis, other in enumerate(labels) if axis not in (one, two)] + [label]
-    return tuple(pairs), tuple(labels)
 
 
 @lru_cache(maxsize=4096)
