@@ -23,15 +23,13 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 import numpy as np
 
 from qad.circuit.chains.charges import QUBIT, require_conserving, weight
-from qad.circuit.chains.overlaps import Overlaps
-from qad.circuit.chains.walker import Walker
+from qad.circuit.chains.walker import Overlaps, Walker
 from qad.circuit.engines.reference import entries_of
 from qad.core.errors import ArgumentError
 from qad.core.process.threads import blas_for
 from qad.extend import Tensor, defvjp, opaque, primitive, vjp
 from qad.mps.chain.row import total_of
-from qad.mps.chain.sandwich import operator_matrices, sandwich
-from qad.mps.chain.scales import factor
+from qad.mps.chain.sandwich import factor, operator_matrices, sandwich
 from qad.mps.chain.site_tensors import applied
 from qad.mps.chain.state import MPS
 from qad.mps.evolve.truncation import Truncation

@@ -1,4 +1,4 @@
-"""A chain with its centre, on which gates of a circuit act, and operators of its observables."""
+"""A chain with its centre, on which gates of a circuit act, and the overlaps with it that gates are paired with."""
 
 from __future__ import annotations
 
@@ -6,10 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.circuit.chains.charges import acted, shifted, surviving
-from qad.circuit.chains.operators import adjoint, site_operators
+from qad.circuit.chains.charges import acted, neutral, shifted, surviving
+from qad.circuit.chains.operators import ONE, adjoint, site_operators
+from qad.circuit.gates.table import pauli_matrix
 from qad.mps.chain.canonical import move_left, move_right
-from qad.symmetric.generic import join, laid_out
+from qad.mps.chain.densities import opened
+from qad.mps.chain.row import edges
+from qad.mps.charges.parts import applied
+from qad.mps.kernels.dense import past_left, past_right
+from qad.symmetric.generic import dense, join, laid_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -95,3 +100,79 @@ class Walker:
         while self.centre > site:
             move_left(self.tensors, self.centre)
             self.centre -= 1
+
+
+# -- overlaps ----------------------------------------------------------------------------------------------------------
+
+
+class Overlaps:
+    """The environments from the left and from the right of two chains.
+
+    An environment has legs (bra, ket).  It is computed anew only from the first site on that is another array than last
+    time, so that a sweep over all gates of a layer takes one sweep over the chain.
+    """
+
+    def __init__(self, bra: Sequence[Any], conserved: Quantities | None):
+        self.conserved: Quantities | None = conserved
+        left, right = edges(bra)
+        self.kept: dict[str, tuple[list[Any], list[Any]]] = {"left": ([left], []), "right": ([right], [])}
+
+    def left(self, bra: Sequence[np.ndarray], ket: Sequence[np.ndarray], stop: int) -> np.ndarray:
+        """The environment of all sites before `stop`."""
+        return self.past("left", range(stop), bra, ket)
+
+    def right(self, bra: Sequence[np.ndarray], ket: Sequence[np.ndarray], start: int) -> np.ndarray:
+        """The environment of all sites from `start` on."""
+        return self.past("right", range(len(bra) - 1, start - 1, -1), bra, ket)
+
+    def past(self, side: str, sites: range, bra: Sequence[np.ndarray], ket: Sequence[np.ndarray]) -> np.ndarray:
+        """The environment after absorbing `sites`, as far as possible from memory."""
+        (environments, pairs), past = self.kept[side], past_left if side == "left" else past_right
+        valid = 0
+        for site, (a, b) in zip(sites, pairs, strict=False):
+            if a is not bra[site] or b is not ket[site]:
+                break
+            valid += 1
+        if valid < len(sites):
+            del environments[valid + 1 :], pairs[valid:]
+        for site in sites[valid:]:
+            environments.append(past(environments[-1], ket[site], bra[site]))
+            pairs.append((bra[site], ket[site]))
+        return environments[len(sites)]
+
+    def paired(self, op: Instruction, bra: Sequence[Any], ket: Sequence[Any]) -> np.ndarray:
+        """``<bra| d op / d v |ket>`` for every number v of an instruction, an array (E,); its controls are at 1."""
+        sites, conserved = sorted((*op.controls, *op.targets)), self.conserved
+        left, right = self.left(bra, ket, sites[0]), self.right(bra, ket, sites[-1] + 1)
+        row = {site: ket[site] for site in range(sites[0], sites[-1] + 1)}
+        for site in op.controls:
+            row[site] = applied(ONE if conserved is None else neutral(ONE, [site], conserved), row[site])
+        if op.kind == "pauli" and conserved is None:
+            letters = zip(op.targets, op.letters, strict=True)
+            turned = row | {q: applied(pauli_matrix(letter), row[q]) for q, letter in letters}
+            return np.array([1, -1j]) * [closed(left, bra, each, right) for each in (row, turned)]
+        for site, tensor in row.items():
+            left = opened(left, tensor, site in op.targets, bra[site])
+        density = dense(join(left, right, ((0, left.ndim - 1), (0, 1))))  # (out, in) of every target
+        if conserved is not None:
+            density = density[np.ix_(*[np.argsort(conserved.orders[t]) for t in sorted(op.targets) for _ in range(2)])]
+        k, order = len(op.targets), np.argsort(np.argsort(op.targets))
+        density = density.transpose([2 * t for t in order] + [2 * t + 1 for t in order]).reshape(2**k, 2**k)
+        return slopes_of(op, density)
+
+
+def closed(left: np.ndarray, bra: Sequence[np.ndarray], row: dict[int, np.ndarray], right: np.ndarray) -> complex:
+    """The overlap between environments of the bra and a row of tensors of the ket."""
+    for site, tensor in row.items():
+        left = past_left(left, tensor, bra[site])
+    return left.ravel() @ right.ravel()
+
+
+def slopes_of(op: Instruction, density: np.ndarray) -> np.ndarray:
+    """What an instruction's numbers multiply, from the density of its targets."""
+    if op.kind != "pauli":
+        return density.diagonal() if op.kind == "diagonal" else density.ravel()
+    matrix = np.ones((1, 1))
+    for letter in op.letters:
+        matrix = np.kron(matrix, pauli_matrix(letter))
+    return np.array([np.trace(density), -1j * (density * matrix).sum()])

@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from qad.core.errors import ArgumentError
 from qad.extend import like, stop_gradient
-from qad.mps.chain.densities import passed_right
-from qad.symmetric.generic import join, norm
+from qad.mps.chain.densities import rights_of
 from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
@@ -107,12 +105,12 @@ def drawn(tensors: Sequence[Any], conserved: Quantities | None, shots: int, rng:
     out = np.empty((shots, len(tensors)), np.int64)
     neutral = () if conserved is None else conserved.symmetry.shown(conserved.symmetry.neutral)
     groups: Groups = {neutral: (np.arange(shots), np.ones((shots, 1)))}
-    for site, (tensor, right) in enumerate(zip(tensors, environments(tensors), strict=True)):
-        uniform, found = rng.random(shots), {}
+    for site, (tensor, right) in enumerate(zip(tensors, rights_of(tensors)[1][1:], strict=True)):
+        uniform, found, ahead = rng.random(shots), {}, by_charge(right)
         matrices = matrices_of(tensor, None if conserved is None else conserved.orders[site])
         for charge, (samples, rows) in groups.items():
             branches = {state: (after, rows @ matrix) for state, after, matrix in matrices[charge]}
-            chosen = choice(branches, right, uniform[samples], tensor.shape[1])
+            chosen = choice(branches, ahead, uniform[samples], tensor.shape[1])
             out[samples, site] = chosen
             for state, (after, branch) in branches.items():
                 here = chosen == state
@@ -122,33 +120,20 @@ def drawn(tensors: Sequence[Any], conserved: Quantities | None, shots: int, rng:
     return out
 
 
-def environments(tensors: Sequence[Any]) -> list[dict[Any, np.ndarray] | None]:
-    """For every site the matrices (bra, ket) of what stands right of it, by charge; None behind the last one."""
-    environment, found = None, [None]
-    for tensor in reversed(tensors):
-        if environment is None:
-            environment = join(tensor.conj(), tensor, ((1, 2), (1, 2)))
-        else:
-            environment = passed_right(environment, tensor, tensor)
-        size = norm(environment)
-        if not 0 < size < np.inf:
-            raise ArgumentError("the state is zero or not finite: there is nothing to draw from")
-        environment = environment * (1 / size)
-        if type(environment) is SymTensor:
-            found.append({charge: block for (charge, _), block in environment.blocks().items()})
-        else:
-            found.append({(): environment})
-    return found[-2::-1]
+def by_charge(environment: Any) -> dict[Any, np.ndarray]:
+    """The matrices (bra, ket) of what stands right of a bond."""
+    if type(environment) is not SymTensor:
+        return {(): environment}
+    return {charge: block for (charge, _), block in environment.blocks().items()}
 
 
 def choice(
-    branches: dict[int, tuple[Any, np.ndarray]], right: dict[Any, np.ndarray] | None, uniform: np.ndarray, states: int
+    branches: dict[int, tuple[Any, np.ndarray]], right: dict[Any, np.ndarray], uniform: np.ndarray, states: int
 ) -> np.ndarray:
     """A basis state for each sample, by its probability."""
     weights = np.zeros((len(uniform), states))
     for state, (after, branch) in branches.items():
-        passed = branch if right is None else branch @ right[after].T
-        weights[:, state] = (passed * branch.conj()).sum(axis=1).real.clip(0)
+        weights[:, state] = (branch @ right[after].T * branch.conj()).sum(axis=1).real.clip(0)
     ladder = weights.cumsum(axis=1)
     return (uniform[:, None] * ladder[:, -1:] >= ladder).sum(axis=1).clip(max=max(branches))
 

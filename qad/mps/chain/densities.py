@@ -25,47 +25,33 @@ if TYPE_CHECKING:
 
     Sides = tuple[list[Any], list[Any], list[Any]]
 
-__all__ = ["environments", "passed_left", "passed_right", "reduced", "site_density"]
-
-
-def passed_left(environment: Any, ket: Any, bra: Any, w: Any = None) -> Any:
-    """A left environment past one more site, and past that of an operator."""
-    if type(ket) is not SymTensor:
-        return past_left(environment, ket, bra, w)
-    if w is None:
-        return join(bra.conj(), join(environment, ket), ((0, 1), (0, 1)))
-    half = join(join(environment, ket), w, ((1, 2), (0, 3)))  # bra b v s'
-    return permuted(join(bra.conj(), half, ((0, 1), (0, 3))), 0, 2, 1)
-
-
-def passed_right(environment: Any, ket: Any, bra: Any, w: Any = None) -> Any:
-    """A right environment past one more site, and past that of an operator."""
-    if type(ket) is not SymTensor:
-        return past_right(environment, ket, bra, w)
-    if w is None:
-        return join(bra.conj(), join(ket, environment, ((2,), (1,))), ((1, 2), (1, 2)))
-    half = join(join(ket, environment, ((2,), (2,))), w, ((1, 3), (3, 1)))  # a bra u s'
-    return permuted(join(bra.conj(), half, ((1, 2), (3, 1))), 0, 2, 1)
-
 
 def environments(tensors: Sequence[Any]) -> Sides:
     """Environments of every bond from the left, site tensors scaled evenly, and environments from the right.
 
     The constant scales are taken out of the tensors.
     """
-    begin, end = edges(tensors)
-    tensors, rights, lefts = list(tensors), [end], [begin]
+    tensors, rights = rights_of(tensors)
+    lefts = [edges(tensors)[0]]
+    for tensor in tensors[:-1]:
+        lefts.append(past_left(lefts[-1], tensor))
+    return lefts, tensors, rights
+
+
+def rights_of(tensors: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """Site tensors scaled evenly, and the environments of every bond from the right."""
+    tensors, rights = list(tensors), [edges(tensors)[1]]
     for site in reversed(range(len(tensors))):
-        environment = passed_right(rights[-1], tensors[site], tensors[site])
+        environment = past_right(rights[-1], tensors[site])
         values = numbers(environment)
         size = np.linalg.norm(stack_of(values).ravel())
         if not 0 < size < np.inf:
-            raise ArgumentError("the state is zero or not finite: nothing can be measured in it")
+            raise ArgumentError(
+                "the state is zero or not finite: nothing can be measured in it, and there is nothing to draw from"
+            )
         tensors[site] = tensors[site] * (size**-0.5).astype(numbers(tensors[site]).real.dtype)
         rights.append(environment * (1 / size).astype(values.real.dtype))
-    for tensor in tensors[:-1]:
-        lefts.append(passed_left(lefts[-1], tensor, tensor))
-    return lefts, tensors, rights[::-1]
+    return tensors, rights[::-1]
 
 
 def site_density(left: Any, tensor: Any, right: Any, order: np.ndarray | None = None) -> Array:

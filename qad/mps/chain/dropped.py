@@ -21,9 +21,8 @@ from qad.extend import Tensor, like, stack_of, value_of
 from qad.extend.recording import levels_of
 from qad.linalg.support import tolerances
 from qad.linalg.truncation.truncation_rank import lost_in_split
-from qad.mps.chain.densities import passed_left, passed_right
 from qad.mps.chain.row import edges
-from qad.mps.kernels.dense import past_left
+from qad.mps.kernels.dense import past_left, past_right
 from qad.mps.measure.spectral_sums import UNRESOLVED
 from qad.symmetric.generic import as_map, charges_of, leg_sizes, numbers, opposite_charges, with_numbers
 
@@ -78,9 +77,7 @@ def grams(tensors: Sequence[Any], to_right: bool) -> list[dict[Charge, np.ndarra
     Where it does not go `to_right`, the same of those right of it.
     """
     begin, end = edges(tensors)
-    environment, passed, charges = (
-        (begin, passed_left, charges_of) if to_right else (end, passed_right, opposite_charges)
-    )
+    environment, passed, charges = (begin, past_left, charges_of) if to_right else (end, past_right, opposite_charges)
     found = []
     for tensor in tensors[:-1] if to_right else tensors[:0:-1]:
         environment = of_size_one(passed(environment, tensor, tensor))

@@ -12,7 +12,6 @@ from qad.core.keywords import keywords_told
 from qad.mps.amplitudes.reading import Readings
 from qad.mps.chain import gauge
 from qad.mps.chain.chain import Chain, site_count
-from qad.mps.chain.forms import Forms
 from qad.mps.chain.methods import Methods
 from qad.mps.chain.row import check_row, total_of
 from qad.mps.chain.sandwich import normalised
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 MOST_AMPLITUDES = 2**28  # what to_dense is willing to write out: 4 GiB of complex128
 
 
-class MPS(Forms, Methods, Readings, Chain):
+class MPS(Methods, Readings, Chain):
     """A matrix product state ``psi[s1, ..., sn] = tr(A1[s1] A2[s2] ... An[sn])``.
 
     Parameters

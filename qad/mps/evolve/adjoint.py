@@ -21,12 +21,12 @@ from qad.core.errors import ArgumentError
 from qad.core.trees import flatten, unflatten
 from qad.extend import Tensor, any_traced, defvjp, primitive, value_of, vjp
 from qad.extend.recording import directions
-from qad.mps.chain.densities import passed_right
 from qad.mps.chain.gauge import check_gauge, largest
 from qad.mps.chain.row import edges
 from qad.mps.evolve.cut import FIRST, size_of
 from qad.mps.evolve.tdvp import TIGHTEST
 from qad.mps.evolve.truncation import Truncation
+from qad.mps.kernels.dense import past_right
 from qad.symmetric.blocks.layout import layout
 from qad.symmetric.generic import aligned_numbers, as_map, charges_of, join, laid_out, norm, numbers, with_numbers
 from qad.symmetric.legs import Leg
@@ -264,7 +264,7 @@ def in_basis_of(out: Sequence[Any], after: Sequence[Any], slopes: list[Any]) -> 
         return list(slopes)
     overlaps = [edges(after)[1]]
     for ket, bra in zip(after[::-1], out[::-1], strict=True):
-        overlaps.append(passed_right(overlaps[-1], ket, bra))
+        overlaps.append(past_right(overlaps[-1], ket, bra))
     overlap = numbers(overlaps[-1]).sum()
     if not max(abs(overlap - 1), abs(norm(out[0]) - 1)) <= AGAIN:
         raise ArgumentError(REDONE)

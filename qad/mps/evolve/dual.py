@@ -26,7 +26,6 @@ from numpy.polynomial import legendre
 from qad.core.errors import ArgumentError
 from qad.extend import vjp
 from qad.linalg.krylov.lanczos import on_host
-from qad.mps.chain.densities import passed_left
 from qad.mps.chain.row import edges
 from qad.mps.energy.hamiltonian import touching
 from qad.mps.evolve.adjoint import MEMORY, UNCUT
@@ -34,6 +33,7 @@ from qad.mps.evolve.changes import FINEST, LABELS, Label, adjoint_of, filled, of
 from qad.mps.evolve.enrich import Reach
 from qad.mps.evolve.room import Sweep
 from qad.mps.evolve.truncation import Truncation
+from qad.mps.kernels.dense import past_left
 from qad.symmetric.generic import aligned_numbers, dense, norm, numbers, with_numbers
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def element(bra: Sequence[Any], H: Sequence[Any] | None, ket: Sequence[Any]) -> 
     """``<bra|H|ket>``, or the overlap."""
     env = edges(ket, H or ())[0]
     for site, tensor in enumerate(ket):
-        env = passed_left(env, tensor, bra[site], None if H is None else H[site])
+        env = past_left(env, tensor, bra[site], None if H is None else H[site])
     return numbers(env).sum() + 0j
 
 

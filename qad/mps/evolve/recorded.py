@@ -10,7 +10,6 @@ from qad.core.errors import ArgumentError
 from qad.extend import like, value_of
 from qad.linalg.krylov.lanczos import on_host
 from qad.linalg.truncation.rule import nonzero
-from qad.mps.chain.densities import passed_left, passed_right
 from qad.mps.chain.row import edges
 from qad.mps.evolve.centre import exponential
 from qad.mps.evolve.cut import orthonormal_columns, orthonormal_rows
@@ -18,6 +17,7 @@ from qad.mps.evolve.room import Sweep
 from qad.mps.evolve.suzuki import rounds
 from qad.mps.evolve.tdvp import TIGHTEST, Tdvp
 from qad.mps.evolve.tebd import gate, swept, terms_for
+from qad.mps.kernels.dense import past_left, past_right
 from qad.symmetric.generic import as_map, norm, plain
 
 if TYPE_CHECKING:
@@ -183,9 +183,9 @@ class RecordedTdvp(Tdvp):
     def passed(self, site: int, to_right: bool) -> None:
         tensor, w = self.tensors[site], self.H[site]
         if to_right:
-            self.left[site + 1] = passed_left(self.left[site], tensor, tensor, w)
+            self.left[site + 1] = past_left(self.left[site], tensor, tensor, w)
         else:
-            self.right[site - 1] = passed_right(self.right[site], tensor, tensor, w)
+            self.right[site - 1] = past_right(self.right[site], tensor, tensor, w)
 
     def rows(self, tensor: Any) -> tuple[Any, Any]:
         isometry, bond = orthonormal_rows(tensor)

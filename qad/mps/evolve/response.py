@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.mps.chain.densities import passed_left, passed_right
 from qad.mps.chain.row import edges
 from qad.mps.evolve.adjoint import UNCUT, backwards, spacing
 from qad.mps.evolve.changes import FINEST, Label, adjoint_of, filled, of_neighbours, portion
 from qad.mps.evolve.dual import by_start, check_room, real_as
 from qad.mps.evolve.tebd import swept
 from qad.mps.evolve.truncation import Truncation
+from qad.mps.kernels.dense import past_left, past_right
 from qad.symmetric.generic import as_map, join, norm, of_map
 
 if TYPE_CHECKING:
@@ -152,10 +152,10 @@ def between(bra: Sequence[Any], ket: Sequence[Any], sites: Sequence[int]) -> Ite
     (left, end), done, last = edges(ket), 0, len(ket) - 1
     rights = [end]
     for site in range(last, 1, -1):
-        rights.append(passed_right(rights[-1], ket[site], bra[site]))
+        rights.append(past_right(rights[-1], ket[site], bra[site]))
     for site in sites:
         while done < site:
-            left, done = passed_left(left, ket[done], bra[done]), done + 1
+            left, done = past_left(left, ket[done], bra[done]), done + 1
         upper = join(join(join(left, ket[site]), ket[site + 1]), rights[last - site - 1], ((3,), (1,)))
         lower = join(bra[site], bra[site + 1]).conj()
         yield site, join(upper, lower, ((0, 3), (0, 3)))

@@ -10,6 +10,7 @@ which nothing is transposed (a, a' bonds of the bra, b, b' of the ket, w, w' of 
     (a', a t)   @ (a t, w' b')   the bra's conjugate        ->  (a', w', b')
 
 From the right the same is done to the mirrored tensors.  All this is plain NumPy, differentiable to any order.
+Symmetric tensors are passed in the same order.
 
 What acts on a centre between two environments is made of `qad.mps.kernels.terms`.
 
@@ -24,6 +25,8 @@ import numpy as np
 
 from qad.extend import is_foreign, like
 from qad.mps.kernels.terms import CentreKernel
+from qad.symmetric.generic import join, permuted
+from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -35,9 +38,15 @@ if TYPE_CHECKING:
     Block: TypeAlias = np.ndarray | None
 
 
-def past_left(environment: Array, ket: Array, bra: Array | None = None, operator: Array | None = None) -> Array:
+def past_left(environment: Any, ket: Any, bra: Any = None, operator: Any = None) -> Any:
     """A left environment past one more site; the bra is the ket where it is not given."""
     bra = ket if bra is None else bra
+    if type(ket) is SymTensor:
+        half = join(environment, ket)
+        if operator is None:
+            return join(bra.conj(), half, ((0, 1), (0, 1)))
+        half = join(half, operator, ((1, 2), (0, 3)))  # bra b v s'
+        return permuted(join(bra.conj(), half, ((0, 1), (0, 3))), 0, 2, 1)
     if operator is None:
         return adjoint(bra) @ acted(environment, ket)
     matrix = operator_matrix(operator), *operator.shape[:2]
@@ -45,9 +54,14 @@ def past_left(environment: Array, ket: Array, bra: Array | None = None, operator
     return passed.reshape(*passed.shape[:-1], operator.shape[1], ket.shape[2])
 
 
-def past_right(environment: Array, ket: Array, bra: Array | None = None, operator: Array | None = None) -> Array:
+def past_right(environment: Any, ket: Any, bra: Any = None, operator: Any = None) -> Any:
     """A right environment past one more site; the bra is the ket where it is not given."""
     bra = ket if bra is None else bra
+    if type(ket) is SymTensor:
+        if operator is None:
+            return join(bra.conj(), join(ket, environment, ((2,), (1,))), ((1, 2), (1, 2)))
+        half = join(join(ket, environment, ((2,), (2,))), operator, ((1, 3), (3, 1)))  # a bra u s'
+        return permuted(join(bra.conj(), half, ((1, 2), (3, 1))), 0, 2, 1)
     if operator is not None:
         return past_left(environment, mirror(ket), mirror(bra), operator.swapaxes(0, 1))
     left, phys, right = bra.shape

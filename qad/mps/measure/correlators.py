@@ -12,10 +12,10 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import like
-from qad.mps.chain.densities import passed_left, passed_right, site_density
+from qad.mps.chain.densities import site_density
 from qad.mps.charges.parts import applied, parts_of, strung
 from qad.mps.charges.quantities import standing
-from qad.mps.kernels.dense import past_left
+from qad.mps.kernels.dense import past_left, past_right
 from qad.mps.measure.measures import check_state, local_expectations, orders_of, per_site, sides_of
 from qad.mps.measure.multipoint import multipoint
 from qad.symmetric.generic import dense, direct_sum, join, numbers, permuted, stacked
@@ -216,7 +216,7 @@ def swept(psi: MPS, pair: OperatorPair) -> Array:
 def begin(front: Front, parts: dict[Charge, Any], left: Any, tensor: Any, site: int) -> None:
     """Add the environments in which an operator stands on a site, by the charge that its parts add."""
     for charge, part in parts.items():
-        one = passed_left(left, applied(part, tensor), tensor)
+        one = past_left(left, applied(part, tensor), tensor)
         one = stacked(one, numbers(one)[None])
         sites, others = front.get(charge, ([], None))
         front[charge] = [*sites, site], one if others is None else direct_sum(others, one, (0,))
@@ -237,7 +237,7 @@ def met(front: Front, parts: dict[Charge, Any], tensor: Any, right: Any, total: 
     for charge, part in parts.items():
         sites, stack = front.get(tensor.symmetry.opposite(charge) if charge else charge, ([], None))
         if sites:
-            ending = passed_right(right, applied(part, tensor), tensor)
+            ending = past_right(right, applied(part, tensor), tensor)
             values = dense(join(stack, ending, ((1, 2), (0, 1))))
             if len(sites) < len(total):  # it is not on every site before that there is such a part
                 values = values @ like(values).eye(len(total), dtype=values.real.dtype)[sites]

@@ -11,8 +11,7 @@ from qad.extend import stack_of, unrecorded
 from qad.linalg.support.derivative_order import orders
 from qad.mps.chain.checks import as_operator, check_kind, check_match, check_operator
 from qad.mps.chain.methods import offered
-from qad.mps.chain.sandwich import inner, operator_matrices, sandwich
-from qad.mps.chain.scales import within_range
+from qad.mps.chain.sandwich import inner, operator_matrices, sandwich, within_range
 from qad.mps.chain.state import MPS
 from qad.mps.energy.node import energy as energy_of_state
 from qad.mps.kernels.operators import sites_for

@@ -10,7 +10,6 @@ import scipy
 from qad.core.errors import ArgumentError, BatchError
 from qad.extend import like, stack_of, value_of
 from qad.linalg import dominant_eig, linear_solve
-from qad.mps.chain.densities import passed_left, passed_right
 from qad.mps.kernels.dense import mirror, past_left, past_right, through_left
 from qad.symmetric.blocks.layout import layout
 from qad.symmetric.contraction import contraction
@@ -47,7 +46,7 @@ def identity(x: Any, axis: int, flow: int = 1) -> Any:
 def passed(environment: Any, tensor: Any, ahead: bool) -> Any:
     """An environment (bra, ket) past one more site, from the left (`ahead`) or from the right."""
     if type(tensor) is SymTensor:
-        return laid_out((passed_left if ahead else passed_right)(environment, tensor, tensor), 1)
+        return laid_out((past_left if ahead else past_right)(environment, tensor, tensor), 1)
     return (past_left if ahead else past_right)(environment, tensor)
 
 

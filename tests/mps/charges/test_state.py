@@ -8,8 +8,8 @@ import pytest
 import qad
 from qad.core.errors import ArgumentError, ShapeError
 from qad.mps import MPS, energy, entanglement_entropy, expectation, log_norm2, norm, norm2, overlap
-from qad.mps.chain.densities import passed_left, passed_right
 from qad.mps.charges.make import bond_sectors
+from qad.mps.kernels.dense import past_left, past_right
 from qad.mps.kernels.operators import operator_for
 from qad.mps.search.sweeps import right_canonical
 from qad.symmetric.tensor import bare
@@ -71,7 +71,7 @@ def test_effective_operators(name, size):
     left, right = operator.edges(tensors)
     rights = [right]
     for tensor, w in zip(reversed(tensors), reversed(operator.sites), strict=True):
-        rights.insert(0, passed_right(rights[0], tensor, tensor, w))
+        rights.insert(0, past_right(rights[0], tensor, tensor, w))
     rng = np.random.default_rng(0)
     for site in range(len(H) - size + 1):
         centre = tensors[site] if size == 1 else qad.symmetric.tensordot(*tensors[site : site + 2], 1)
@@ -84,7 +84,7 @@ def test_effective_operators(name, size):
         tensors[site] = isometry
         if site + 1 < len(H):
             tensors[site + 1] = qad.symmetric.tensordot(rest, tensors[site + 1], 1)
-        left = passed_left(left, isometry, isometry, operator.sites[site])
+        left = past_left(left, isometry, isometry, operator.sites[site])
 
 
 def by_environments(left, sites, right, bra, ket):
