@@ -11,9 +11,7 @@ import numpy as np
 
 from qad.contract.notation.parse import Expression, label_sizes
 from qad.contract.order.order import to_path
-from qad.contract.plan.memory import peak_size, sliced_peak
 from qad.contract.plan.stages import stages
-from qad.contract.run.execute import execution
 
 if TYPE_CHECKING:
     from typing import Any, Self
@@ -106,19 +104,6 @@ class PlanData:
     @cached_property
     def flops(self) -> int:
         return self.slices * sum(recipe.flops for _, _, recipe in self.part.steps)
-
-    @cached_property
-    def flops_with_gradient(self) -> int:
-        steps, depends, total = self.part.steps, self.depends, self.flops
-        total += self.slices * sum(recipe.flops * (depends[left] + depends[right]) for left, right, recipe in steps)
-        if self.parts:  # the value of a slice is computed once more backward, unless its gradient comes with it
-            return total + self.flops * bool(self.expression.output and self.variables)
-        own = execution(self, self.variables)
-        return total + sum(recipe.flops for part in own.again.values() for *_, recipe in part)
-
-    @cached_property
-    def peak_size(self) -> int:
-        return sliced_peak(self, self.cut_sizes) if self.parts else peak_size(self)
 
     @cached_property
     def write_size(self) -> int:

@@ -8,7 +8,7 @@ from qad.showing.drawing import BLUE, GREY, INK, PALE, RED, Drawing
 from qad.showing.picture import Picture
 
 if TYPE_CHECKING:
-    from qad.contract.plan.data import PlanData
+    from qad.contract.plan.figures import PlanFigures
 
 
 __all__ = ["drawn"]
@@ -17,7 +17,7 @@ ROW, COLUMN, LETTER = 62.0, 84.0, 7.4  # pixels: between levels, between operand
 CONSTANT = PALE
 
 
-def drawn(plan: PlanData) -> Picture:
+def drawn(plan: PlanFigures) -> Picture:
     """The tree of a plan: operands below, the result on top, multiply-adds at every step."""
     captions = [_caption(plan, node) for node in range(len(plan.shapes) + len(plan.pairs))]
     column = max(COLUMN, 16 + LETTER * max(len(line) for lines in captions for line in lines))
@@ -40,7 +40,7 @@ def drawn(plan: PlanData) -> Picture:
     return Picture(drawing, f'contraction tree of "{plan.expression.text}", {title}; what a gradient visits is red')
 
 
-def _places(plan: PlanData, column: float) -> dict[int, tuple[float, float]]:
+def _places(plan: PlanFigures, column: float) -> dict[int, tuple[float, float]]:
     """Operands side by side in the order in which the tree meets them, results above their operands."""
     count = len(plan.shapes)
     root, order, stack = count + len(plan.pairs) - 1, [], [count + len(plan.pairs) - 1]
@@ -58,7 +58,7 @@ def _places(plan: PlanData, column: float) -> dict[int, tuple[float, float]]:
     return {node: (x, 56 + ROW * (top - level)) for node, (x, level) in levels.items()}
 
 
-def _caption(plan: PlanData, node: int) -> list[str]:
+def _caption(plan: PlanFigures, node: int) -> list[str]:
     """The labels of an operand, or of a result and the multiply-adds of its step."""
     count = len(plan.shapes)
     if node < count:

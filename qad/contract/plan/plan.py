@@ -1,6 +1,6 @@
 """What a plan is: an expression and its shapes, ordered, laid out and lowered once, to be executed many times.
 
-Its data stand in `qad.contract.plan.data`; here is what a plan does.
+Its data stand in `qad.contract.plan.data`, figures of its execution in `figures`; here is what a plan does.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from qad.contract.notation.operands import alike, as_operand, recorded
 from qad.contract.plan.constants import smaller
-from qad.contract.plan.data import PlanData
+from qad.contract.plan.figures import PlanFigures
 from qad.contract.plan.report import table
 from qad.contract.run.network import contracted
 from qad.contract.run.slices import sum_of_slices
@@ -31,7 +31,7 @@ __all__ = ["Plan"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Plan(PlanData):
+class Plan(PlanFigures):
     """How a network is contracted: immutable, hashable data, made by `qad.plan`.
 
     ``plan(*operands)`` contracts operands of the planned shapes, plain or recorded; ``plan.hold({number: array})`` is a

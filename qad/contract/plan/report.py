@@ -6,7 +6,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from qad.contract.plan.data import PlanData
+    from qad.contract.plan.figures import PlanFigures
 
 
 __all__ = ["table"]
@@ -14,7 +14,7 @@ __all__ = ["table"]
 HEAD = ("step", "contract", "result size", "multiply-adds", "with gradient", "executed as")
 
 
-def table(plan: PlanData) -> str:
+def table(plan: PlanFigures) -> str:
     """The steps of a plan, one per line, then its totals."""
     rows = [HEAD]
     part, count = plan.part, len(plan.shapes)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.extend import core, is_foreign, primitive, rule
-from qad.symmetric.blocks.kernels import multiplied
+from qad.symmetric.blocks.kernels import compiled_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,6 +105,28 @@ def gemms(x: Array, y: Array, *, plan: Gemms) -> Array:
     out = (np.empty if plan.full else np.zeros)((*lead, plan.sizes[2]), dtype)
     multiplied(x, y, out, plan)
     return out
+
+
+def multiplied(x: np.ndarray, y: np.ndarray, out: np.ndarray, plan: Gemms) -> None:
+    """Write the product of each sector of `x` (..., size) and `y` (..., size) into `out` (..., size)."""
+    if (loops := compiled_for(x, y)) is not None:
+        loops.multiplied(x, y, out, plan.table.reshape(-1), plan.turned[0] + 2 * plan.turned[1])
+    else:
+        multiplied_plainly(x, y, out, plan)
+
+
+def multiplied_plainly(x: np.ndarray, y: np.ndarray, out: np.ndarray, plan: Gemms) -> None:
+    """`multiplied` in NumPy's functions."""
+    lead = out.shape[:-1]
+    for one, two, three, m, k, n in plan.rows:
+        a = x[..., one : one + m * k].reshape((*lead, k, m) if plan.turned[0] else (*lead, m, k))
+        b = y[..., two : two + k * n].reshape((*lead, n, k) if plan.turned[1] else (*lead, k, n))
+        a, b = a.mT if plan.turned[0] else a, b.mT if plan.turned[1] else b
+        c = out[..., three : three + m * n]
+        if lead:
+            c[...] = (a @ b).reshape(c.shape)
+        else:
+            np.matmul(a, b, out=c.reshape(m, n))
 
 
 def _joined(x: Any, y: Any, plan: Gemms) -> Any:

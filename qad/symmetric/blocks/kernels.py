@@ -1,4 +1,4 @@
-"""What moves and products of sectors do with the elements of arrays: in NumPy, or compiled where that is possible."""
+"""What compiled loops do with the elements of symmetric tensors, where there is a compiler, and their tables."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ from qad.contract.run.compiler import has_compiler
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from qad.symmetric.blocks.gemms import Gemms
-    from qad.symmetric.blocks.moves import Move
 
-__all__ = ["added", "copied", "copied_plainly", "multiplied", "multiplied_plainly", "parted"]
+__all__ = ["added", "compiled_for", "parted"]
 
 KINDS = frozenset(map(np.dtype, ("f4", "f8", "c8", "c16")))
 AXES = 4  # of a block in the compiled loop
@@ -23,18 +21,10 @@ LONG = 8  # elements behind one another that are worth to be copied as one line
 View = tuple[int, int, tuple[int, ...], tuple[int, ...], tuple[int, ...]]  # both starts, the shape, both strides
 
 
-def copied(x: np.ndarray, out: np.ndarray, table: Move) -> None:
-    """Write the blocks of `x` (..., size) into `out` (..., size), which is in C order."""
-    if x.dtype in KINDS and x.ndim == 1 and _in_order(x) and has_compiler():
-        compiled().copied(x, out, table.rows)
-    else:
-        copied_plainly(x, out, table)
-
-
 def added(x: np.ndarray, out: np.ndarray, rows: np.ndarray, factors: np.ndarray) -> None:
     """Add blocks (`parted`) of `x` (size,), each times its factor, to `out` (size,); all of one dtype, in C order."""
-    if x.dtype in KINDS and has_compiler():
-        compiled().added(x, out, rows, factors)
+    if (loops := compiled_for(x)) is not None:
+        loops.added(x, out, rows, factors)
         return
     item, cuts = x.itemsize, [slice(2 + i * AXES, 2 + (i + 1) * AXES) for i in range(3)]
     for row, factor in zip(rows.reshape(-1, 2 + 3 * AXES).tolist(), factors, strict=True):
@@ -44,18 +34,13 @@ def added(x: np.ndarray, out: np.ndarray, rows: np.ndarray, factors: np.ndarray)
         there += factor * here
 
 
-def multiplied(x: np.ndarray, y: np.ndarray, out: np.ndarray, plan: Gemms) -> None:
-    """Write the product of each sector of `x` (..., size) and `y` (..., size) into `out` (..., size)."""
-    alike = x.dtype == y.dtype and x.dtype in KINDS and x.ndim == y.ndim == 1
-    if alike and _in_order(x) and _in_order(y) and has_compiler():
-        compiled().multiplied(x, y, out, plan.table.reshape(-1), plan.turned[0] + 2 * plan.turned[1])
-    else:
-        multiplied_plainly(x, y, out, plan)
-
-
-def _in_order(x: np.ndarray) -> bool:
-    """Whether an array is in C order and aligned, as compiled loops read it."""
-    return x.flags.num & 0x101 == 0x101
+def compiled_for(*arrays: np.ndarray) -> ModuleType | None:
+    """What is compiled, where there is a compiler and the arrays are vectors of one dtype, in C order; else None."""
+    kind = arrays[0].dtype
+    for x in arrays:
+        if x.dtype != kind or x.ndim != 1 or x.flags.num & 0x101 != 0x101:  # in order, and aligned
+            return None
+    return compiled() if kind in KINDS and has_compiler() else None
 
 
 @cache
@@ -64,36 +49,6 @@ def compiled() -> ModuleType:
     from qad.symmetric.blocks import compiled
 
     return compiled
-
-
-def copied_plainly(x: np.ndarray, out: np.ndarray, table: Move) -> None:
-    """`copied` in NumPy's functions."""
-    x, lead, item = np.ascontiguousarray(x), x.shape[:-1], x.itemsize
-    ahead, behind = [s * item for s in _steps(x)], [s * item for s in _steps(out)]
-    for start, to, shape, reads, writes in table.views:
-        shape = (*lead, *shape)
-        here = np.ndarray(shape, x.dtype, x, start * item, (*ahead, *[s * item for s in reads]))
-        there = np.ndarray(shape, x.dtype, out, to * item, (*behind, *[s * item for s in writes]))
-        there[...] = here
-
-
-def _steps(x: np.ndarray) -> list[int]:
-    """The strides in front of the last axis, in elements: those of arrays without a batch are none."""
-    return [x.shape[-1]] if x.ndim == 2 else []
-
-
-def multiplied_plainly(x: np.ndarray, y: np.ndarray, out: np.ndarray, plan: Gemms) -> None:
-    """`multiplied` in NumPy's functions."""
-    lead = out.shape[:-1]
-    for one, two, three, m, k, n in plan.rows:
-        a = x[..., one : one + m * k].reshape((*lead, k, m) if plan.turned[0] else (*lead, m, k))
-        b = y[..., two : two + k * n].reshape((*lead, n, k) if plan.turned[1] else (*lead, k, n))
-        a, b = a.mT if plan.turned[0] else a, b.mT if plan.turned[1] else b
-        c = out[..., three : three + m * n]
-        if lead:
-            c[...] = (a @ b).reshape(c.shape)
-        else:
-            np.matmul(a, b, out=c.reshape(m, n))
 
 
 def parted(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

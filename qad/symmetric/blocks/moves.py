@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.extend import core, is_foreign, like, primitive, rule
-from qad.symmetric.blocks.kernels import View, copied, parted
+from qad.symmetric.blocks.kernels import View, compiled_for, parted
 from qad.symmetric.signs import reordered
 
 if TYPE_CHECKING:
@@ -138,6 +138,30 @@ def move(x: Array, *, table: Move) -> Array:
 
 
 rule(move, lambda g, ans, x, *, table: move(g, table=table.inverse), linear=True, batch=core(1))
+
+
+def copied(x: np.ndarray, out: np.ndarray, table: Move) -> None:
+    """Write the blocks of `x` (..., size) into `out` (..., size), which is in C order."""
+    if (loops := compiled_for(x)) is not None:
+        loops.copied(x, out, table.rows)
+    else:
+        copied_plainly(x, out, table)
+
+
+def copied_plainly(x: np.ndarray, out: np.ndarray, table: Move) -> None:
+    """`copied` in NumPy's functions."""
+    x, lead, item = np.ascontiguousarray(x), x.shape[:-1], x.itemsize
+    ahead, behind = [s * item for s in _steps(x)], [s * item for s in _steps(out)]
+    for start, to, shape, reads, writes in table.views:
+        shape = (*lead, *shape)
+        here = np.ndarray(shape, x.dtype, x, start * item, (*ahead, *[s * item for s in reads]))
+        there = np.ndarray(shape, x.dtype, out, to * item, (*behind, *[s * item for s in writes]))
+        there[...] = here
+
+
+def _steps(x: np.ndarray) -> list[int]:
+    """The strides in front of the last axis, in elements: those of arrays without a batch are none."""
+    return [x.shape[-1]] if x.ndim == 2 else []
 
 
 # -- tables ------------------------------------------------------------------------------------------------------------

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from qad.contract.run.compiler import has_compiler
 from qad.symmetric import Leg, random, tensordot
 from qad.symmetric.blocks import kernels
-from qad.symmetric.blocks.gemms import gemms
-from qad.symmetric.blocks.kernels import copied, copied_plainly, multiplied, multiplied_plainly
-from qad.symmetric.blocks.moves import between, move
+from qad.symmetric.blocks.gemms import gemms, multiplied, multiplied_plainly
+from qad.symmetric.blocks.moves import between, copied, copied_plainly, move
 from qad.symmetric.contraction import contraction
 from qad.symmetric.tensor import moved
 from tests.symmetric.draw import close, digits, pairs, some, tensors
