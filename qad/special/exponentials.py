@@ -15,22 +15,16 @@ from qad.rules.elementwise.functions import cbrt_slope, nonzero, table
 from qad.rules.elementwise.slopes import sech
 from qad.rules.reductions.axes import axes_of
 from qad.special import scipys as special
+from qad.special.orders import every_order, inexact
 
 if TYPE_CHECKING:
     from qad.typing import Array, ArrayLike, Axes, Value
 
 
-# -- slopes -----------------------------------------------------------------------------------------------------
 @primitive(name="expi")
 def exp_per(x: Value) -> Value:
     """``exp(x) / x``."""
     return np.exp(x) / x
-
-
-@primitive(name="logit")
-def per_spread(p: Value) -> Value:
-    """``1 / (p (1 - p))``."""
-    return 1 / (p * (1 - p))
 
 
 @primitive(name="log")
@@ -41,36 +35,16 @@ def log_ratio(p: Value, q: Value) -> Value:
         return np.where((ratio > 0.1) & (ratio < 10), np.log(ratio), np.log(p) - np.log(q))[()]
 
 
-@primitive(name="expn")
-def expn_derivative(n: Value, x: Value, *, order: int) -> Value:
-    """``(-1)^order E_{n-order}(x)``; of orders below 1 by ``E_{-k}(x) = exp(-x) sum_j k!/j! x^(j-k-1)``, DLMF 8.19.2.
-
-    For k = 0 that is ``exp(-x) / x``.
-    """
-    n, y = np.asarray(n) - order, 0.0
-    for k in range(order + 1):
-        whole = n == -k
-        term, e = 1.0, np.exp(-x) / x
-        for j in range(1, k + 1):
-            term = 1 + term * j / x
-        y = y + np.where(whole, term * e, 0) if np.any(whole) else y
-    y = np.where(n < 1, y, special.expn(np.maximum(n, 1), x))
-    return ((-1) ** order * y).astype(x.dtype)[()]
-
-
-for _function, _rule in (
-    (exp_per, lambda g, y, x: g * (y * ((x - 1) / x))),
-    (per_spread, lambda g, y, p: g * (y * y * (2 * p - 1))),
-):
-    rule(_function, _rule, elementwise=True, fresh=True)
+rule(exp_per, lambda g, y, x: g * (y * ((x - 1) / x)), elementwise=True, fresh=True)
 rule(log_ratio, lambda g, y, p, q: g / p, lambda g, y, p, q: -g / q, elementwise=True, fresh=True)
-rule(
-    expn_derivative,
-    None,
-    lambda g, y, n, x, order: g * expn_derivative(n, x, order=order + 1),
-    elementwise=True,
-    fresh=True,
-)
+
+
+def expn_slope(n: Value, x: Value) -> Value:
+    """``-E_{n-1}``, which SciPy does not have below order 0: ``E_{-1} = exp(-x) (1 + x) / x^2``, DLMF 8.19.2."""
+    first = np.equal(n, 0)
+    u = 1 / np.where(first, x, 1.0)
+    return np.where(first, -np.exp(-x) * u * (1 + u), -special.expn(np.maximum(n, 1) - 1, x))
+
 
 # -- ufuncs of SciPy -----------------------------------------------------------------------------------------
 table(special.exp2, lambda g, y, x: g * (LN2(y) * y))
@@ -81,10 +55,10 @@ table(special.cbrt, cbrt_slope)
 table(special.cosm1, lambda g, y, x: g * -np.sin(x))
 table(special.expi, lambda g, y, x: g * exp_per(x))
 table(special.exp1, lambda g, y, x: g * exp_per(-x))
-table(special.expn, None, lambda g, y, n, x: g * expn_derivative(n, x, order=1))
+table(special.expn, None, lambda g, y, n, x: g * expn_slope(n, x))
 table(special.expit, lambda g, y, x: g * (0.25 * sech(0.5 * x) ** 2))
 table(special.log_expit, lambda g, y, x: g * special.expit(-x))
-table(special.logit, lambda g, y, p: g * per_spread(p))
+table(special.logit, lambda g, y, p: g * (1 / p + 1 / (1 - p)))
 table(special.xlogy, lambda g, y, a, b: g * np.log(b), lambda g, y, a, b: g * (a / nonzero(b)))
 table(special.xlog1py, lambda g, y, a, b: g * np.log1p(b), lambda g, y, a, b: g * (a / nonzero(1 + b)))
 table(special.entr, lambda g, y, x: -g * (np.log(x) + 1))
@@ -94,8 +68,8 @@ table(special.exprel, lambda g, y, x: g * exprel_derivative(x, order=1))
 
 
 # -- (exp(x) - 1) / x ----------------------------------------------------------------------------------------
-@primitive(name="exprel")
-def exprel_derivative(x: Value, *, order: int) -> Value:
+@every_order("exprel")
+def exprel_derivative(x: Value, order: int) -> Value:
     """The derivative of `exprel` of the given order, ``F_n = int_0^1 t^n exp(t x) dt``.
 
     ``F_n = (exp(x) - n F_{n-1}) / x`` far from 0; near it that loses digits, and the power series is summed instead.
@@ -109,15 +83,7 @@ def exprel_derivative(x: Value, *, order: int) -> Value:
     near, series = np.where(small, x, 0.0), 0.0
     for k in reversed(range(40 + 2 * order)):
         series = series * near + 1 / (factorial(k) * (k + order + 1))
-    return np.where(small, series, y).astype(x.dtype)[()]
-
-
-rule(
-    exprel_derivative,
-    lambda g, y, x, order: g * exprel_derivative(x, order=order + 1),
-    elementwise=True,
-    fresh=True,
-)
+    return np.where(small, series, y)
 
 
 def exprel(x: ArrayLike) -> Array:
@@ -142,13 +108,7 @@ def exprel(x: ArrayLike) -> Array:
     >>> qad.grad(qad.special.exprel)(0.0)
     np.float64(0.5)
     """
-    return exprel_derivative(_inexact(x), order=0)
-
-
-def _inexact(x: Value) -> Value:
-    x = operand(x)
-    x = x if hasattr(x, "dtype") else np.asarray(x)
-    return x if x.dtype.kind in "fc" else value_of(x) * 1.0
+    return exprel_derivative(inexact(x), order=0)
 
 
 # -- Lambert's function --------------------------------------------------------------------------------------
@@ -158,12 +118,7 @@ def lambertw_branch(z: Value, *, k: int) -> Value:
     return special.lambertw(z, k)
 
 
-rule(
-    lambertw_branch,
-    lambda g, y, z, k: g / (np.exp(y) * (1 + y)),
-    elementwise=True,
-    fresh=True,
-)
+rule(lambertw_branch, lambda g, y, z, k: g / (np.exp(y) * (1 + y)), elementwise=True, fresh=True)
 
 
 def lambertw(z: ArrayLike, k: int = 0) -> Array:
@@ -191,7 +146,7 @@ def lambertw(z: ArrayLike, k: int = 0) -> Array:
     >>> abs(w * np.exp(w) - 1) < 1e-15
     np.True_
     """
-    return lambertw_branch(_inexact(z), k=k)
+    return lambertw_branch(inexact(z), k=k)
 
 
 # -- sums of exponentials ------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ import numpy as np
 
 from qad.extend import primitive, rule
 from qad.special import scipys as special
+from qad.special.orders import every_order
 
 if TYPE_CHECKING:
     from qad.typing import Value
@@ -38,18 +39,15 @@ def gauss(x: Value) -> Value:
 rule(gauss, lambda g, y, x: g * (-2 * x * y), elementwise=True, fresh=True)
 
 
-@primitive(name="erfcx")
-def erfcx_derivative(x: Value, *, order: int) -> Value:
+@every_order("erfcx")
+def erfcx_derivative(x: Value, order: int) -> Value:
     """The derivative of ``erfcx(x) = w(ix)`` of this order."""
-    dtype = x.dtype
-    x = x.astype(complex if dtype.kind == "c" else float)
     left = x.real < 0
     with np.errstate(over="ignore", invalid="ignore"):
         y = np.where(left, (-1) ** order, 1) * _of_the_right(np.where(left, -x, x), order)
-        if np.any(left):  # erfcx(x) = 2 exp(x^2) - erfcx(-x)
-            growth = gauss(x * 1j) if dtype.kind == "c" else gauss(x * 1j).real  # 1j * x of a number is Python's
-            y = np.where(left, 2 * _hermite(x, order) * growth - y, y)
-    return y.astype(dtype)[()]
+        if np.any(left):  # erfcx(x) = 2 exp(x^2) - erfcx(-x); 1j * x of a number is Python's
+            y = np.where(left, 2 * _hermite(x, order) * gauss(x * 1j) - y, y)
+    return y
 
 
 def _of_the_right(x: Value, order: int) -> Value:
@@ -62,11 +60,11 @@ def _of_the_right(x: Value, order: int) -> Value:
     return np.where(far, _series(np.where(far, x, _FAR), order), y)
 
 
-def _series(x: Value, order: int, first: float = 0.5 * _C, sign: int = -1) -> Value:
-    """``first sum_k sign^k (1/2)_k x^-(2k+1)``, differentiated."""
-    u, total, factors = 1 / x, 0.0, [first]
+def _series(x: Value, order: int) -> Value:
+    """``1/sqrt(pi) sum_k (-1)^k (1/2)_k x^-(2k+1)``, differentiated."""
+    u, total, factors = 1 / x, 0.0, [0.5 * _C]
     for k in range(_TERMS):
-        factors.append(sign * factors[-1] * (k + 0.5))
+        factors.append(-factors[-1] * (k + 0.5))
     for k in reversed(range(_TERMS)):
         total = total * u * u + factors[k] * np.prod(np.arange(2 * k + 1.0, 2 * k + 1 + order))
     for _ in range(order + 1):
@@ -82,37 +80,19 @@ def _hermite(x: Value, order: int) -> Value:
     return y
 
 
-@primitive(name="dawsn")
-def dawsn_derivative(x: Value, *, order: int) -> Value:
+@every_order("dawsn")
+def dawsn_derivative(x: Value, order: int) -> Value:
     """The derivative of ``dawsn`` of this order: ``F = i sqrt(pi)/2 (exp(-x^2) - w(x))``, ``F' = 1 - 2 x F``."""
-    dtype = x.dtype
-    x = x.astype(complex if dtype.kind == "c" else float)
     far = abs(x) >= _FAR
     near = np.where(far, 1.0, x)
     before, y = 0.0, special.dawsn(near)
     for n in range(order):
         before, y = y, (n == 0) - 2 * near * y - 2 * n * before
-    if np.any(far):
-        sign = np.where(x.imag < 0, -1.0, 1.0) if dtype.kind == "c" else np.where(x < 0, -1.0, 1.0)
-        z = np.where(far, sign * x, _FAR)
+    if np.any(far):  # by the upper half plane, for it is odd
+        sign = np.where(x.imag < 0, -1.0, 1.0)
+        z = np.where(far, sign * x, _FAR) + 0j
         with np.errstate(over="ignore", invalid="ignore"):
-            y = np.where(far, sign ** (order + 1) * _dawsn_far(z, order), y)
-    return y.astype(dtype)[()]
-
-
-def _dawsn_far(z: Value, order: int) -> Value:
-    """`dawsn_derivative` far out, in the upper half plane or on the positive axis."""
-    if z.dtype.kind != "c":
-        return _series(z, order, 0.5, 1)
-    w = (-1j) ** order * _of_the_right(-1j * z, order)
-    growth = (1j) ** order * _hermite(1j * z, order) * gauss(z)
-    return 1j / _C * (growth - w)
-
-
-for _derivative in (erfcx_derivative, dawsn_derivative):
-    rule(
-        _derivative,
-        lambda g, y, x, order, _of=_derivative: g * _of(x, order=order + 1),
-        elementwise=True,
-        fresh=True,
-    )
+            w = (-1j) ** order * _of_the_right(-1j * z, order)
+            growth = 1j**order * _hermite(1j * z, order) * gauss(z)
+            y = np.where(far, sign ** (order + 1) * (1j / _C * (growth - w)), y)
+    return y

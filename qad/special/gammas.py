@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import as_array, primitive, rule, unrecorded, value_of
+from qad.extend import as_array, primitive, rule, unrecorded
 from qad.rules.elementwise.functions import table
 from qad.special import scipys as special
+from qad.special.orders import every_order, inexact
 
 if TYPE_CHECKING:
     from qad.typing import Array, ArrayLike, Value
@@ -20,8 +21,8 @@ _TAYLOR = 24  # terms of a series in 1/5
 _TERMS = special.bernoulli(32)[2::2]
 
 
-@primitive(name="polygamma")
-def polygamma_of(x: Value, *, order: int) -> Value:
+@every_order("polygamma")
+def polygamma_of(x: Value, order: int) -> Value:
     """The derivative of ``digamma`` of the given order, of real and complex numbers, also far out."""
     if order == 0:
         return _beside_poles(x, special.digamma(x))
@@ -30,7 +31,7 @@ def polygamma_of(x: Value, *, order: int) -> Value:
     y = _of_complex(right, order) if x.dtype.kind == "c" else special.polygamma(order, right)
     if np.any(far):  # by psi_n(1 - x) - (-1)^n psi_n(x) = (-1)^n d^n/dx^n pi cot(pi x), DLMF 5.15.6
         y = np.where(far, (-1) ** order * y - _turns(np.where(far, x, 0.25), order), y)
-    return y.astype(x.dtype)[()]
+    return y
 
 
 def _of_complex(x: Value, order: int) -> Value:
@@ -59,8 +60,7 @@ def _turns(x: Value, order: int) -> Value:
         counts = [(k + 1) * a + (n - k) * b for k, (a, b) in enumerate(zip([*counts, 0], [0, *counts], strict=True))]
     for count in counts:
         total = total * q + count
-    y = -2j * pi * up * (2j * pi * up) ** order * total * (q / rest) * (1 / rest) ** order
-    return y if x.dtype.kind == "c" else y.real
+    return -2j * pi * up * (2j * pi * up) ** order * total * (q / rest) * (1 / rest) ** order
 
 
 def _beside_poles(x: Value, y: Value) -> Value:
@@ -71,15 +71,7 @@ def _beside_poles(x: Value, y: Value) -> Value:
     if np.iscomplexobj(x) or not np.any(beside := (x < -0.5) & (np.abs(x - np.rint(x)) < 0.1) & (x != np.rint(x))):
         return y
     at = np.where(beside, x, -0.75)
-    return np.where(beside, special.digamma(1 - at) - pi / np.tan(pi * (at - np.rint(at))), y).astype(x.dtype)[()]
-
-
-rule(
-    polygamma_of,
-    lambda g, y, x, order: g * polygamma_of(x, order=order + 1),
-    elementwise=True,
-    fresh=True,
-)
+    return np.where(beside, special.digamma(1 - at) - pi / np.tan(pi * (at - np.rint(at))), y)
 
 
 def polygamma(n: int, x: ArrayLike) -> Array:
@@ -114,8 +106,7 @@ def polygamma(n: int, x: ArrayLike) -> Array:
     """
     if not isinstance(n, (int, np.integer)) or n < 0:
         raise ArgumentError(f"the order of polygamma is one integer of 0 or more, not {n!r}")
-    x = x if hasattr(x, "dtype") else np.asarray(x)
-    return polygamma_of(x if x.dtype.kind in "fc" else value_of(x) * 1.0, order=int(n))
+    return polygamma_of(inexact(x), order=int(n))
 
 
 def digamma(x: Value) -> Value:
