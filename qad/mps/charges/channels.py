@@ -120,8 +120,11 @@ def walked(
     known, live = {**ending, **begun}, begun.keys() & ending.keys()
     charges = [[known.get((b, k), conserved.symmetry.neutral) for k in range(size)] for b, size in enumerate(sizes)]
     alive = [[k for k in range(size) if (b, k) in live] for b, size in enumerate(sizes)]
-    pairs = [(alive[site], alive[(site + 1) % bonds]) for site in range(n)]
-    return [only(w, *pair) for w, pair in zip(tensors, pairs, strict=True)], [*charges, *charges[: n + 1 - bonds]]
+    made: dict[tuple[Any, ...], np.ndarray] = {}  # sites that share a tensor go on doing so
+    for site, w in enumerate(tensors):
+        left, right = alive[site], alive[(site + 1) % bonds]
+        tensors[site] = made.setdefault((id(w), *left, None, *right), only(w, left, right))
+    return tensors, [*charges, *charges[: n + 1 - bonds]]
 
 
 def reached(

@@ -127,14 +127,17 @@ def with_norm(tensors: Sequence[np.ndarray]) -> list[np.ndarray]:
         beside = np.zeros_like(last)
         beside[0, 0] = like(last).eye(*last.shape[2:])
         return [*others, np.concatenate([beside, last], axis=1)]
-    out = []
-    for site, tensor in enumerate(tensors):
-        left, right, *legs = tensor.shape
-        wider = like(tensor).zeros((left + (site > 0), right + 1, *legs), tensor.dtype)
-        wider[0, 0] = like(tensor).eye(*legs)
-        wider[site > 0 :, 1:] = tensor
-        out.append(wider)
-    return out
+    first, *others = distinct_map(beside_identity, tensors)
+    return [first[:1] + first[1:], *others]
+
+
+def beside_identity(tensor: np.ndarray) -> np.ndarray:
+    """A site tensor with an identity as channel 0 of both bonds."""
+    left, right, *legs = tensor.shape
+    wider = like(tensor).zeros((left + 1, right + 1, *legs), tensor.dtype)
+    wider[0, 0] = like(tensor).eye(*legs)
+    wider[1:, 1:] = tensor
+    return wider
 
 
 def starts_with_identity(tensor: np.ndarray) -> bool:

@@ -241,7 +241,9 @@ class MPO(OperatorChain):
                 raise ShapeError(f"site {site}: an operator of shape {upper.shape} cannot act on {lower.shape}")
         apply = stacked if isinstance(other, MPO) else applied
         made = self._made_of if isinstance(other, MPO) else MPS
-        return made([apply(upper, lower) for upper, lower in zip(self, other, strict=True)])
+        pairs = {(id(upper), id(lower)): (upper, lower) for upper, lower in zip(self, other, strict=True)}
+        products = {key: apply(*pair) for key, pair in pairs.items()}  # sites that share their factors go on doing so
+        return made([products[id(upper), id(lower)] for upper, lower in zip(self, other, strict=True)])
 
     @property
     def mH(self) -> MPO:

@@ -2,10 +2,11 @@
 
 1. Local problems are solved, or the gradient is small; 2. the last gain, and the geometric series that it begins, are
 at most the tolerance: that is for a method to say (`qad.mps.search.monitor`).  3. A probe, which may leave the sectors,
-the minimum and the bases of bonds in which a search has ended, ends no lower: one sweep of pairs from slightly noisy
-centres, cut to the bond of the search, then one of sites, and some more while they could still end lower; where the
-Hamiltonian falls in pieces, from another share of charge once more (`qad.mps.search.pieces`); and if it is symmetric no
-exchange of states between the sectors of a bond (`qad.mps.charges.exchange`).  4. The state is orthogonal to those
+the minimum and the bases of bonds in which a search has ended, ends no lower: pairs from slightly noisy centres, cut to
+the bond of the search, on the way to the right and, where that cut costs energy, on the way back, then single sites
+while they could still end lower; where the Hamiltonian falls in pieces, from another share of charge once more
+(`qad.mps.search.pieces`); and if it is symmetric no exchange of states between the sectors of a bond
+(`qad.mps.charges.exchange`).  4. The state is orthogonal to those
 that are excluded.  Where 3 fails the search goes on from the lower state.
 """
 
@@ -38,14 +39,13 @@ FINE = {"polishing": 1.0, "mixing": 0.0, "full": 1.0, "tolerance": 1e-8}  # how 
 
 def until_converged(
     run: Callable[[], None], watch: Watch, tol: float, excluded: Excluded, pairs: Callable[[Any], Any],
-    sites: Callable[[Any], Any], anew: Callable[[Any], Any] | None = None,
-    exchanging: Callable[[Any], Any] | None = None,
+    anew: Callable[[Any], Any] | None = None, exchanging: Callable[[Any], Any] | None = None,
 ) -> None:  # fmt: skip
     """Run a method until it has converged, or the user or the number of steps ends it.
 
-    ``pairs(state)`` and ``sites(state)`` are sweeps of two sites and of one, which know the largest bond.  Where
-    ``anew(state)`` is given, which leads to where no sweep does, a second probe begins there; and where
-    ``exchanging(state)`` is, whose bonds exchange states between sectors, so does the last one.
+    ``pairs(state)`` are sweeps of two sites, which know the largest bond.  Where ``anew(state)`` is given, which leads
+    to where no sweep does, a second probe begins there; and where ``exchanging(state)`` is, whose bonds exchange states
+    between sectors, so does the last one.
     """
     for number in range(RUNS):
         with until_finished(watch):
@@ -55,7 +55,7 @@ def until_converged(
         if not watch.converged or overlaps(watch, excluded):
             return
         with until_finished(watch):  # the user may end it
-            if len(watch.state) == 1 or not refuted(watch, tol, pairs, sites, anew, exchanging, again=number > 0):
+            if len(watch.state) == 1 or not refuted(watch, tol, pairs, anew, exchanging, again=number > 0):
                 return
         if watch.message == BY_USER:
             return
@@ -75,17 +75,17 @@ def overlaps(watch: Watch, excluded: Excluded) -> bool:
 
 
 def refuted(
-    watch: Watch, tol: float, pairs: Callable[[Any], Any], sites: Callable[[Any], Any],
-    anew: Callable[[Any], Any] | None = None, exchanging: Callable[[Any], Any] | None = None, *, again: bool = False,
+    watch: Watch, tol: float, pairs: Callable[[Any], Any], anew: Callable[[Any], Any] | None = None,
+    exchanging: Callable[[Any], Any] | None = None, *, again: bool = False,
 ) -> bool:  # fmt: skip
     """Whether a probe ends lower than the state that seemed converged: then that is where the search goes on."""
     scale = watch.scale / watch.unit
     least = max(REFUTED * tol, LEAST_REFUTED) * scale
-    here, found = probed(watch.state, pairs, sites, least)
+    here, found = probed(watch.state, pairs, least)
     if found.energy > here + least:  # a cut without choice: one from larger bonds decides
-        found = probed(watch.state, pairs, sites, least, wider=True)[1]
+        found = probed(watch.state, pairs, least, wider=True)[1]
     if found.energy >= here - least and anew is not None:
-        found = probed(anew(watch.state), pairs, sites, least, here=here)[1]
+        found = probed(anew(watch.state), pairs, least, here=here)[1]
     if found.energy >= here - least and exchanging is not None:
         found = exchanging(watch.state)
         found.exchange(least)
@@ -97,31 +97,37 @@ def refuted(
 
 
 def probed(
-    state: Any, pairs: Callable[[Any], Any], sites: Callable[[Any], Any], least: float, *, wider: bool = False,
-    here: float | None = None,
-) -> tuple[float, Any]:  # fmt: skip
-    """The energy of a state, and the sweeps of sites with which a probe has ended, which tries to end below `here`."""
-    noisy = pairs(state)
-    noisy.noise, noisy.rng, noisy.products = NOISE, np.random.default_rng(0), PRODUCTS
-    noisy.filled, noisy.closely = FILLED, 2 * (len(state) - 1) - (len(state) - 1) // 2  # the middle, on the way back
-    most = noisy.most
-    noisy.most = noisy.bond = most + -(-most // 3) if wider else most
-    noisy.mixing, noisy.tolerance = 0.0, SOLVED * least
-    noisy.sweep()
-    found = sites(noisy.state.truncate(most)[0] if wider else noisy.state)
-    found.mixing, found.tolerance = 0.0, SOLVED * least
-    here = noisy.first_energy if here is None else here
-    sweep_down(found, here, least)
+    state: Any, pairs: Callable[[Any], Any], least: float, *, wider: bool = False, here: float | None = None
+) -> tuple[float, Any]:
+    """The energy of a state, and the sweeps with which a probe has ended, which tries to end below `here`."""
+    found = pairs(state)
+    here = found.first_energy if here is None else here
+    most, last = found.most, len(state) - 1
+    found.mixing, found.tolerance, found.products = 0.0, SOLVED * least, PRODUCTS
+    found.noise, found.rng, found.filled = NOISE, np.random.default_rng(0), FILLED
+    found.closely = last // 2 + 1  # the middle pair
+    found.bond = most + -(-most // 3) if wider else most
+    found.to_right()
+    cut = found.expectation(last)
+    if wider or cut > here + least:  # what is cut matters: pairs choose the bases once more
+        found.closely = last - last // 2
+        found.to_left()
+        found = pairs(found.state.truncate(most)[0] if wider else found.state)
+        found.mixing, found.tolerance, found.size, cut = 0.0, SOLVED * least, 1, np.inf
+    else:
+        found.noise, found.size = 0.0, 1
+        found.to_left()
+        found.energy = found.expectation()
+    sweep_down(found, here, least, cut - found.energy)
     return here, found
 
 
-def sweep_down(sweeps: Any, here: float, least: float) -> None:
-    """Sweep over sites once, and while they may still end lower than an energy by more than `least`."""
+def sweep_down(sweeps: Any, here: float, least: float, gain: float = np.inf) -> None:
+    """Sweep over sites while that may still end lower than an energy by more than `least`, after a sweep's gain."""
     before = np.inf
     for _ in range(SITES):
-        start = sweeps.energy
-        gain = start - sweeps.sweep()
         series = gain * gain / (before - gain) if gain < before < np.inf else np.inf
         if sweeps.energy < here - least or gain <= least or sweeps.energy - series > here - least:
             return
-        before = gain
+        start, before = sweeps.energy, gain
+        gain = start - sweeps.sweep()

@@ -29,7 +29,7 @@ from qad.mps.search.penalty import Excluded
 from qad.mps.search.pieces import moved_by, way_out
 from qad.mps.search.result import GroundState
 from qad.mps.search.start import SMALL, begin
-from qad.mps.search.sweeps import OneSite, TwoSites
+from qad.mps.search.sweeps import TwoSites
 from qad.optimize.progress import bar_for
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from qad.mps.operators.opsum import OpSum
     from qad.mps.search.method import Method
     from qad.mps.search.sweeps import Sweeps
-    from qad.typing import DTypeLike, FilePath, Function, Progress, Seed
+    from qad.typing import DTypeLike, FilePath, Seed
 
 
 @keywords_told
@@ -96,8 +96,8 @@ def ground_state(
         Relative to the largest ``|E|`` or, where levels are near 0, to the size of the terms.  Converged, for every
         method, when a step gains less than `tol` ("lbfgs": 20 iterations, "riemannian": 10); when all further steps
         together gain less, extrapolated as a geometric series; when solving the local problems gains less (for these
-        two methods: the gradient's squared norm is less); and when a probe, a sweep of pairs from
-        slightly noisy centres, cut to the same bond, and one of sites, ends lower by at most ``max(10 tol, 1e-9)``,
+        two methods: the gradient's squared norm is less); and when a probe, pairs from slightly
+        noisy centres, cut to the same bond, and then single sites, ends lower by at most ``max(10 tol, 1e-9)``,
         else the search goes on from there; and when squared overlaps with `excluded` are at most 1e-4.  Of pieces that
         no term joins, a second probe searches the best share of the charge.  With `conserve`, no exchange of the state
         of least weight on a full bond for one that another sector lacks ends lower by that much, either.
@@ -150,13 +150,13 @@ def ground_state(
     method = chosen(method)
     check_dtype(dtype, H, excluded)
     file = None if checkpoint is None else Checkpoint(checkpoint, H, method, bond, start, dtype, excluded, weight)
-    options = {"progress": progress, "maxiter": maxiter, "callback": callback, "file": file}
     start = begin(H, min(bond, SMALL) if method.grows else bond, conserve, sector, start, dtype, seed, excluded)
     if file is not None and start.conserved is not None:
         file.of_sector(start)
     if any(state.dtype.kind == "c" for state in excluded) and start.dtype.kind == "f":
         start = start * (1 + 0j)  # the complement of complex states is complex
-    return searched(H, bond, method, start, tol, excluded, weight, **options)
+    with blas_for(max(bond, start.bond)), bar_for(progress, "energy") as bar:
+        return searched(H, bond, method, Watch(start, callback, file, bar, maxiter), tol, excluded, weight)
 
 
 def check_searched(H: MPO) -> None:
@@ -182,29 +182,17 @@ def check_dtype(dtype: DTypeLike | None, H: MPO, excluded: Sequence[MPS]) -> Non
 
 
 def searched(
-    H: MPO,
-    bond: int,
-    method: Method,
-    start: Any,
-    tol: float,
-    excluded: Sequence[MPS],
-    weight: float | None,
-    *,
-    progress: Progress,
-    maxiter: int,
-    callback: Function | None,
-    file: Checkpoint | None,
+    H: MPO, bond: int, method: Method, watch: Watch, tol: float, excluded: Sequence[MPS], weight: float | None
 ) -> GroundState:
-    """What a search from a state finds; see `ground_state`."""
+    """What a search from the state of its watch finds; see `ground_state`."""
     prepared(H)
-    with blas_for(max(bond, start.bond)), bar_for(progress, "energy") as bar:
-        tensors, unit = of_order_one(H.tensors)  # by a power of 2, so that nothing is rounded
-        scaled = H if unit == 1 else MPO(tensors)
-        watch = Watch(start, callback, file, bar, maxiter, unit=unit)
-        watch.resume()
-        search(method, scaled, watch, bond, tol, Excluded(excluded, weight, scaled, start, unit))
-    state = watch.state
-    state = state._made_of(schmidt_form(state.tensors)[0])
+    tensors, unit = of_order_one(H.tensors)  # by a power of 2, so that nothing is rounded
+    scaled = H if unit == 1 else MPO(tensors)
+    others = Excluded(excluded, weight, scaled, watch.state, unit)
+    watch.unit = unit
+    watch.resume()
+    search(method, scaled, watch, bond, tol, others)
+    state = watch.state._made_of(schmidt_form(watch.state.tensors)[0])
     return GroundState(
         state, float(energy(state, scaled)) * unit, float(variance(state, scaled)) * unit * unit,
         np.array(watch.history), watch.gradient_norm * unit, watch.converged, watch.message, watch.nfev, method.name,
@@ -225,5 +213,4 @@ def search(method: Method, H: MPO, watch: Watch, bond: int, tol: float, excluded
         moves = [moved_by(charges, group.minus) for charges in watch.state.conserved.charges]
         opposite, exchanging = group.opposite, partial(sweeps, Exchanging, H)
     anew = way_out(H, moves, opposite, partial(sweeps, TwoSites))
-    pairs, sites = partial(sweeps, TwoSites, H), partial(sweeps, OneSite, H)
-    until_converged(run, watch, tol, excluded, pairs, sites, anew, exchanging)
+    until_converged(run, watch, tol, excluded, partial(sweeps, TwoSites, H), anew, exchanging)

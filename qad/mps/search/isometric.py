@@ -10,7 +10,9 @@ site: the metric.  M. Hauru, M. Van Damme and J. Haegeman, SciPost Phys. 10, 040
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import groupby
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -106,25 +108,18 @@ class IsometricChain:
 
     def unpack(self, point: Point, vector: np.ndarray) -> list[np.ndarray]:
         """Coordinates of every stack."""
-        parts, start = [], 0
-        numbers = vector.view(self.dtype)
-        for a, n in zip(point.isometries, point.complements, strict=True):
-            shape = (len(a), a.shape[1], n.shape[1])
-            stop = start + shape[0] * shape[1] * shape[2]
-            parts.append(numbers[start:stop].reshape(shape))
-            start = stop
-        return parts
+        shapes = [(*a.shape[:2], n.shape[1]) for a, n in zip(point.isometries, point.complements, strict=True)]
+        parts = np.split(vector.view(self.dtype), np.cumsum([prod(shape) for shape in shapes])[:-1])
+        return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
 
 
+@dataclass
 class Point:
     """Stacks of isometries, their complements, and (once asked for) the inverse metric."""
 
-    __slots__ = ("isometries", "complements", "inverses")
-
-    def __init__(self, isometries: list[np.ndarray], complements: list[np.ndarray]):
-        self.isometries: list[np.ndarray] = isometries
-        self.complements: list[np.ndarray] = complements
-        self.inverses: list[np.ndarray] | None = None
+    isometries: list[np.ndarray]
+    complements: list[np.ndarray]
+    inverses: list[np.ndarray] | None = None
 
 
 def in_stacks(matrices: Iterable[np.ndarray], stacks: Iterable[np.ndarray]) -> list[np.ndarray]:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from qad.mps.chain.chain import Chain
-    from qad.mps.chain.state import MPS
     from qad.mps.kernels.terms import Apply
     from qad.mps.operators.mpo import MPO
 
@@ -37,8 +36,14 @@ class Excluded:
     """
 
     def __init__(self, states: Iterable[Any], weight: float | None, H: MPO, start: Any, unit: float = 1.0):
+        states = list(states)
         if start.conserved is not None:
-            states = of_sector(states, start)
+            if any(state.conserved != start.conserved for state in states):
+                raise ArgumentError(
+                    "a search that conserves charges excludes states that conserve the same on the same sites: those "
+                    "that ground_state(..., conserve=...) found"
+                )
+            states = [state for state in states if total_of(state) == total_of(start)]
         self.states: list[Any] = [state.normalized() for state in states]
         if weight is None:
             weight = 10 * unit * max([1.0, *(abs(float(energy(state, H))) / len(H) for state in self.states)])
@@ -58,17 +63,6 @@ class Excluded:
     def loss(self, H: MPO) -> Callable[[Any], Any]:
         """The energy of a state with the penalty, as a function."""
         return lambda psi: energy(psi, H) + self.cost(psi) if self.states else energy(psi, H)
-
-
-def of_sector(states: Iterable[Any], start: MPS) -> list[Any]:
-    """Those of the states that have the total charge of another; raises where they do not conserve the same."""
-    states = list(states)
-    if any(state.conserved != start.conserved for state in states):
-        raise ArgumentError(
-            "a search that conserves charges excludes states that conserve the same on the same sites: those "
-            "that ground_state(..., conserve=...) found"
-        )
-    return [state for state in states if total_of(state) == total_of(start)]
 
 
 class Penalty:

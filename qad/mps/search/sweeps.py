@@ -16,19 +16,20 @@ from qad.linalg.truncation import rule
 from qad.mps.chain.canonical import move_left, move_right
 from qad.mps.kernels.dense import on_host
 from qad.mps.kernels.operators import kernel_for
-from qad.mps.search.cut import DISCARDED, as_before
 from qad.mps.search.local import Solving
 from qad.mps.search.penalty import Penalty
 from qad.symmetric import generic
 from qad.symmetric.generic import as_map, join, laid_out, leg_sizes, numbers, permuted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from qad.mps.operators.mpo import MPO
     from qad.mps.search.penalty import Excluded
 
 TIGHTEST = 1e-18  # error of the energy at which a local problem is solved at last
+DISCARDED = 1e-14  # weight per step that is cut off in any case
+ALIKE = 1.001  # the old sizes of sectors stay if they discard at most this times what the best sizes discard
 SITE_BOND = 8  # the bond of the first sweep of single sites; each may double it
 
 
@@ -66,20 +67,19 @@ class Sweeps(Solving):
         States, and what a squared overlap with them costs.
     """
 
-    REMEMBERED: ClassVar[tuple[str, ...]] = ("bond", "tolerance", "mixing")  # what a checkpoint keeps
-    size: ClassVar[int]  # of the centre, in sites
+    REMEMBERED: ClassVar[tuple[str, ...]] = ("bond", "tolerance", "mixing", "polishing")  # what a checkpoint keeps
+    size: int  # of the centre, in sites
     mixing: float
+    polishing: float = 0.0
     cutoff: float = DISCARDED  # weight per step that is cut off in any case; all bonds are filled where it is negative
 
     def __init__(self, H: MPO, start: Any, bond: int, excluded: Excluded | None = None):
         self.start: Any = start
         self.schedule: SweepSchedule = CHARGED if start.conserved is not None else DENSE
         self.most: int = bond
-        first, growth, mixing = self.own_schedule()
-        self.growth: int = growth
-        self.mixing: float = mixing[0]
-        self.fading: tuple[float, float] = mixing[1:3]
-        self.least: float = mixing[3]
+        pairs = self.size == 2
+        first, self.growth = (self.schedule.bond, self.schedule.growth) if pairs else (SITE_BOND, 2)
+        self.mixing, *self.fading, self.least = self.schedule.pair_mixing if pairs else self.schedule.site_mixing
         self.bond: int = min(bond, max(first, start.bond))
         others = [] if excluded is None else [state.dtype for state in excluded.states]
         dtype = np.result_type(start.dtype, H.dtype, *others)
@@ -100,10 +100,6 @@ class Sweeps(Solving):
         self.left_over: float = 0.0
         self.discarded: float = 0.0
 
-    def own_schedule(self) -> tuple[int, int, tuple[float, float, float, float]]:
-        """The first bond, how it grows, and what is mixed in."""
-        return self.schedule.bond, self.schedule.growth, self.schedule.pair_mixing
-
     @property
     def state(self) -> Any:
         """The present state, its centre at site 0 between sweeps."""
@@ -114,11 +110,16 @@ class Sweeps(Solving):
         """Whether the next sweep may use larger bonds than the last one, or mixes something in."""
         return self.bond < self.most or self.mixing > 0
 
-    def expectation(self) -> float:
-        """The energy of the present state, its centre at site 0."""
-        apply, centre = self.kernel.effective(0, 1, self.left[0], self.right[0], self.tensors[0])
+    @property
+    def keeps_bonds(self) -> bool:
+        """Whether the centre moves on without a cut."""
+        return self.size == 1 and self.schedule.isometric and not self.mixing
+
+    def expectation(self, site: int = 0) -> float:
+        """The energy of the present state, its centre at this site."""
+        apply, centre = self.kernel.effective(site, 1, self.left[site], self.right[site], self.tensors[site])
         x = numbers(centre)
-        return float(np.vdot(x, self.penalty.added(apply, centre, 0)(x)).real / np.vdot(x, x).real)
+        return float(np.vdot(x, self.penalty.added(apply, centre, site)(x)).real / np.vdot(x, x).real)
 
     def pass_right(self, site: int) -> None:
         """The centre moves on to the right, and leaves an isometry behind."""
@@ -135,7 +136,8 @@ class Sweeps(Solving):
         """To the right end and back; returns the energy of the state that is left."""
         before, growing = self.energy, self.bond < self.most
         self.discarded, self.used, self.left_over = 0.0, self.tolerance, 0.0
-        self.to_right_and_back()
+        self.to_right()
+        self.to_left()
         self.energy = self.expectation()
         gain = max(before - self.energy, 0.0)
         self.tolerance = float(np.clip(self.schedule.share * gain, TIGHTEST, self.tolerance))
@@ -144,12 +146,17 @@ class Sweeps(Solving):
         self.bond = min(self.growth * self.bond, self.most)
         return self.energy
 
-    def to_right_and_back(self) -> None:
-        """Step over every bond, and back."""
-        for bond in range(len(self.tensors) - 1):
-            self.step_right(bond)
-        for bond in reversed(range(len(self.tensors) - 1)):
-            self.step_left(bond + 1)
+    def to_right(self) -> None:
+        """Step over every bond, from the left end on."""
+        for site in range(len(self.tensors) - 1):
+            self.step_right(site)
+
+    def to_left(self) -> None:
+        """Step over every bond, back to the left end."""
+        for site in reversed(range(1, len(self.tensors))):
+            self.step_left(site)
+        if self.size == 1:
+            self.tensors[0] = self.improved(0)
 
     def improved(self, site: int, size: int | None = None) -> Any:
         """The best centre of so many sites, this one first."""
@@ -164,27 +171,34 @@ class Sweeps(Solving):
     def step_right(self, site: int) -> None:
         """Improve the centre that begins here; its first site becomes an isometry from its right bond."""
         centre, before = self.improved(site), leg_sizes(self.tensors[site], 2)
-        behind = tuple(range(2, centre.ndim))
-        density = join(centre, centre.conj(), (behind, behind))
-        if self.mixing:
-            density = mixed(density, self.kernel.mixed_left(site, self.left[site], centre), self.mixing)
-        self.tensors[site] = self.principal(density, before)
-        rest = join(self.tensors[site].conj(), centre, ((0, 1), (0, 1)))
-        self.tensors[site + 1] = laid_out(rest if self.size == 2 else join(rest, self.tensors[site + 1]), 2)
+        if self.keeps_bonds:
+            self.tensors[site] = centre
+            move_right(self.tensors, site)
+        else:
+            behind = tuple(range(2, centre.ndim))
+            density = join(centre, centre.conj(), (behind, behind))
+            if self.mixing:
+                density = mixed(density, self.kernel.mixed_left(site, self.left[site], centre), self.mixing)
+            self.tensors[site] = self.principal(density, before)
+            rest = join(self.tensors[site].conj(), centre, ((0, 1), (0, 1)))
+            self.tensors[site + 1] = laid_out(rest if self.size == 2 else join(rest, self.tensors[site + 1]), 2)
         self.pass_right(site)
 
     def step_left(self, site: int) -> None:
         """Improve the centre that ends here; its last site becomes an isometry from its left bond."""
-        first = site + 1 - self.size
-        centre, before = self.improved(first), leg_sizes(self.tensors[site - 1], 2)
-        ahead = tuple(range(centre.ndim - 2))
-        density = join(centre.conj(), centre, (ahead, ahead))  # of the conjugate: so flows are those of a bond
-        if self.mixing:
-            density = mixed(density, self.kernel.mixed_right(site, self.right[site], centre), self.mixing)
-        kept = self.principal(density, before)  # s b | bond
-        self.tensors[site] = laid_out(permuted(kept.conj(), 2, 0, 1), 1)
-        rest = join(centre, kept, ((centre.ndim - 2, centre.ndim - 1), (0, 1)))
-        self.tensors[site - 1] = laid_out(rest if self.size == 2 else join(self.tensors[site - 1], rest), 2)
+        centre, before = self.improved(site + 1 - self.size), leg_sizes(self.tensors[site - 1], 2)
+        if self.keeps_bonds:
+            self.tensors[site] = centre
+            move_left(self.tensors, site)
+        else:
+            ahead = tuple(range(centre.ndim - 2))
+            density = join(centre.conj(), centre, (ahead, ahead))  # of the conjugate: so flows are those of a bond
+            if self.mixing:
+                density = mixed(density, self.kernel.mixed_right(site, self.right[site], centre), self.mixing)
+            kept = self.principal(density, before)  # s b | bond
+            self.tensors[site] = laid_out(permuted(kept.conj(), 2, 0, 1), 1)
+            rest = join(centre, kept, ((centre.ndim - 2, centre.ndim - 1), (0, 1)))
+            self.tensors[site - 1] = laid_out(rest if self.size == 2 else join(self.tensors[site - 1], rest), 2)
         self.pass_left(site)
 
     def principal(self, density: Any, before: dict[Any, int]) -> Any:
@@ -212,32 +226,16 @@ class TwoSites(Sweeps):
 class OneSite(Sweeps):
     """Single sites, whose bonds grow by what is mixed in, and stay as they are where nothing is."""
 
-    REMEMBERED: ClassVar[tuple[str, ...]] = (*Sweeps.REMEMBERED, "polishing")
     size = 1
-    polishing: float = 0.0
 
-    def own_schedule(self) -> tuple[int, int, tuple[float, float, float, float]]:
-        return SITE_BOND, 2, self.schedule.site_mixing
 
-    def to_right_and_back(self) -> None:
-        super().to_right_and_back()
-        self.tensors[0] = self.improved(0)
-
-    def step_right(self, site: int) -> None:
-        if self.schedule.isometric and not self.mixing:
-            self.tensors[site] = self.improved(site)
-            move_right(self.tensors, site)
-            self.pass_right(site)
-        else:
-            super().step_right(site)
-
-    def step_left(self, site: int) -> None:
-        if self.schedule.isometric and not self.mixing:
-            self.tensors[site] = self.improved(site)
-            move_left(self.tensors, site)
-            self.pass_left(site)
-        else:
-            super().step_left(site)
+def as_before(
+    weights: list[np.ndarray], kept: list[int], charges: list[Any], before: Mapping[Any, int], most: int
+) -> list[int]:
+    """The dimensions that sectors had, where they hold as much: layouts that recur need no new tables."""
+    old = [min(before.get(charge, 0), len(w)) for charge, w in zip(charges, weights, strict=True)]
+    allowed = ALIKE * rule.lost(weights, kept, squared=True) + 10 * DISCARDED
+    return old if 0 < sum(old) <= most and rule.lost(weights, old, squared=True) <= allowed else kept
 
 
 def mixed(density: Any, more: Any, mixing: float) -> Any:

@@ -227,25 +227,22 @@ def refusing(watch, *args, **options):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("conserve", [None, "Sz"])
-def test_a_probe_costs_a_sweep_of_pairs_and_one_of_sites(monkeypatch, conserve):
+def test_a_probe_costs_one_way_of_pairs_and_one_of_sites(monkeypatch, conserve):
     """Where a cut takes nothing away that matters."""
     seen = []
     probed = converged.probed
 
-    def counted(state, pairs, sites, least, **options):
-        def noting(kind, make):
-            def made(state):
-                sweeps = make(state)
-                sweep = sweeps.sweep
-                sweeps.sweep = lambda: (seen.append(kind), sweep())[1]
-                return sweeps
+    def counted(state, pairs, least, **options):
+        def noting(state):
+            sweeps = pairs(state)
+            for way in (sweeps.to_right, sweeps.to_left):
+                setattr(sweeps, way.__name__, lambda way=way: (seen.append((way.__name__, sweeps.size)), way())[1])
+            return sweeps
 
-            return made
-
-        return probed(state, noting("pairs", pairs), noting("sites", sites), least, **options)
+        return probed(state, noting, least, **options)
 
     monkeypatch.setattr(converged, "probed", counted)
     found = ground_state(j1j2(20, 1.0, 0.3), 64, conserve=conserve)
     assert found.converged
-    assert seen == ["pairs", "sites"]
+    assert seen == [("to_right", 2), ("to_left", 1)]
     np.testing.assert_allclose(found.history[-1], found.energy, rtol=1e-9)

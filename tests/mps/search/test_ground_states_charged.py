@@ -6,7 +6,7 @@ import pytest
 import qad
 from qad.core.errors import ArgumentError
 from qad.mps import MPS, OpSum, ground_state
-from qad.mps.search.cut import as_before
+from qad.mps.search.sweeps import as_before
 
 
 def exact(H, conserve, sector):
