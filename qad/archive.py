@@ -18,7 +18,7 @@ import numpy as np
 from qad.core.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import BinaryIO
 
     from numpy.typing import NDArray
@@ -114,6 +114,15 @@ def read_marked(path: FilePath, expected: Mapping[str, Any]) -> tuple[dict[str, 
             known = f"its {key} is {mark.get(key)!r}, not {value!r}"
             raise of_another(path, f"it has another {key}" if key in FINGERPRINTS else known)
     return arrays, mark
+
+
+def fingerprint(arrays: Iterable[Any]) -> int:
+    """A checksum of plain arrays, in their order."""
+    value = 0
+    for array in arrays:
+        value = zlib.crc32(np.ascontiguousarray(array).tobytes(), value)
+        value = zlib.crc32(str((array.shape, array.dtype)).encode(), value)
+    return value
 
 
 def of_another(path: FilePath, what: str) -> ArgumentError:

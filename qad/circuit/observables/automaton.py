@@ -31,11 +31,9 @@ def mpo_of(strings: Sequence[str], coefficients: Array) -> list[Array]:
     for number, string in enumerate(strings):
         placed = tuple((site, LETTERS.index(letter)) for site, letter in enumerate(string) if letter != "I")
         terms.append((placed or ((0, 0),), number))
-    machine = build(n, terms, [], [0] * n)
-    states = passed_states(machine.blocks)
-    return [
-        site_tensor(blocks, *states[site : site + 2], coefficients) for site, blocks in enumerate(machine.blocks)
-    ]  # fmt: skip
+    written, _ = build(n, terms, [], [0] * n)
+    states = passed_states(written)
+    return [site_tensor(blocks, *states[site : site + 2], coefficients) for site, blocks in enumerate(written)]
 
 
 def passed_states(blocks: Sequence[Sequence[Entry]]) -> list[dict[int, int]]:

@@ -45,13 +45,8 @@ class ModelTerms:
     Couplings are one real number for all bonds or sites, or one for each, recorded or not.
     """
 
-    sites: tuple[Site, ...]
+    count: int  # of the sites that have terms of their own
     bonds: Callable[..., list[tuple[int, int]]]
-
-    @property
-    def count(self) -> int:
-        """How many sites have terms of their own."""
-        return len(self.sites)
 
     def on_bonds(self, shell: int = 1, **given: RealNumber | ArrayLike) -> list[tuple[Any, ...]]:
         """Both sites of each bond, and its couplings, given by their names."""
@@ -74,8 +69,9 @@ class FiniteTerms(ModelTerms, OpSum):
         self.lattice: Lattice | None = n if isinstance(n, Lattice) else None
         self.periodic: bool = periodic
         ring = "n of a ring" if least == 3 else "n of a ring with second neighbours"
-        size = len(n) if isinstance(n, Lattice) else site_count(n, least if periodic else 2, ring if periodic else "n")
-        super().__init__(size, kind)
+        least, name = (least, ring) if periodic else (2, "n")
+        self.count: int = len(n) if isinstance(n, Lattice) else site_count(n, least, name)
+        super().__init__(self.count, kind)
 
     def bonds(self, shell: int = 1) -> list[tuple[int, int]]:
         """The pairs of neighbours, or of second ones, and so on."""
@@ -88,14 +84,11 @@ class FiniteTerms(ModelTerms, OpSum):
 class InfiniteTerms(ModelTerms, UniformOpSum):
     """A sum on an infinite chain of one kind of site."""
 
+    count: int = 1
+
     def __init__(self, kind: str | Site = "spin-1/2"):
         super().__init__(1, kind)
 
     def bonds(self, shell: int = 1) -> list[tuple[int, int]]:
         """The pair of neighbours, or of second ones, and so on, that is repeated."""
         return [(0, shell)]
-
-    @property
-    def count(self) -> int:
-        """How many sites have terms of their own."""
-        return self.cell

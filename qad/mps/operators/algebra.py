@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any, Self
 
@@ -133,7 +132,7 @@ class Algebra:
             weight = of_weight(family.weight) * (numbers[0][0][1] * numbers[2][0][1])
             rate = of_weight(family.rate) if rates else family.rate
             left, between, right = ([number for number, _ in row] for row in numbers)
-            self.families.append(replace(family, weight=weight, rate=rate, left=left, between=between, right=right))
+            self.families.append(family._replace(weight=weight, rate=rate, left=left, between=between, right=right))
 
     def _write(self, matrices: dict[int, Any], weight: Any) -> None:
         """Add a product of matrices on sites."""

@@ -10,8 +10,7 @@ J. Chem. Phys. 153, 084118 (2020); D. König 1931).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy  # loads scipy.sparse when it is first used
@@ -21,40 +20,33 @@ from qad.extend import Tensor
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
-    from qad.typing import Array, DTypeLike
+    from qad.mps.operators.local import Site
+    from qad.typing import Array
 
 Ahead: TypeAlias = tuple[tuple[int, int], ...]  # pairs (site, operator), ascending
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """One block of a site tensor: from a state to a state by an operator (its index in the list), times a weight."""
 
     left: int
     right: int
     operator: int
-    weight: object = 1.0
+    weight: Any = 1.0
 
 
-@dataclass
-class Strand:
+class Strand(NamedTuple):
     """A term that is being written: the state it is in, what is still to come, and the weight not yet written."""
 
     state: int
-    ahead: Ahead  # what is still to come
-    weight: object
+    ahead: Ahead
+    weight: Any
 
 
-@dataclass
-class Machine:
-    """All the blocks of an MPO, site by site, and the sizes of its bonds."""
-
-    blocks: list[list[Entry]] = field(default_factory=list)  # per site a list of Entry
-    bonds: list[int] = field(default_factory=lambda: [1])
-
-
-def build(n: int, terms: Sequence[tuple[Ahead, Any]], families: Sequence[Family], identities: Sequence[int]) -> Machine:
-    """The automaton of a sum of strings on `n` sites.
+def build(
+    n: int, terms: Sequence[tuple[Ahead, Any]], families: Sequence[Family], identities: Sequence[int]
+) -> tuple[list[list[Entry]], list[int]]:
+    """The automaton of a sum of strings on `n` sites: the blocks of every site, and the sizes of the bonds.
 
     Parameters
     ----------
@@ -66,65 +58,58 @@ def build(n: int, terms: Sequence[tuple[Ahead, Any]], families: Sequence[Family]
     identities : list of int
         Number of the identity of every site.
     """
-    starting = {}
+    starting: dict[int, list[Strand]] = {}
     for string, weight in terms:
         starting.setdefault(string[0][0], []).append(Strand(0, string, weight))
-    machine, strands = Machine(), []
+    written, bonds, strands = [], [1], []
     for site in range(n):
-        strands = step(machine, site, n, strands + starting.get(site, []), families, identities[site])
-    return machine
+        last = site == n - 1
+        blocks, strands, states = step(site, strands + starting.get(site, []), identities[site], last)
+        ended = 0 if last else states + len(families)  # the state of terms that have ended is the last one
+        blocks = [b._replace(right=ended) if b.right < 0 else b for b in blocks]
+        if not last:
+            blocks.append(Entry(0, 0, identities[site]))
+        if site:
+            blocks.append(Entry(bonds[-1] - 1, ended, identities[site]))
+        arriving = bonds[-1] - 1 - len(families)
+        for i, family in enumerate(families):
+            blocks += family.blocks(site, arriving + i, states + i, ended, first=site == 0, last=last)
+        written.append(blocks)
+        bonds.append(ended + 1)
+    return written, bonds
 
 
-def step(
-    machine: Machine, site: int, n: int, strands: list[Strand], families: Sequence[Family], identity: int
-) -> list[Strand]:
-    """Write one site; returns the strands that go on."""
-    last = site == n - 1
-    ended = 0 if last else None  # the number of the last state is known when all others have one
-    blocks, ending, edges = [], [], {}
-    for strand in strands:
-        here, ahead = identity, strand.ahead
+def step(site: int, strands: list[Strand], identity: int, last: bool) -> tuple[list[Entry], list[Strand], int]:
+    """The blocks of one site, which end terms in state -1, the strands that go on, and how many states these are in."""
+    ending, edges = [], {}
+    for state, ahead, weight in strands:
+        here = identity
         if ahead[0][0] == site:
             here, ahead = ahead[0][1], ahead[1:]
         if ahead:
-            edges[(strand.state, here), ahead] = strand.weight
+            edges[(state, here), ahead] = weight
         else:
-            ending.append((strand.state, here, strand.weight))
-    going, states = ([], 1) if last else cover(blocks, edges)
-    families_in, families_out = machine.bonds[-1] - 1 - len(families), states
-    if not last:
-        ended = states + len(families)
-        blocks.append(Entry(0, 0, identity))
-    if site:
-        blocks.append(Entry(machine.bonds[-1] - 1, ended, identity))
-    for i, family in enumerate(families):
-        blocks += family.blocks(site, families_in + i, families_out + i, ended, first=site == 0, last=last)
-    blocks += [Entry(state, ended, operator, weight) for state, operator, weight in ending]
-    machine.blocks.append(blocks)
-    machine.bonds.append(1 if last else ended + 1)
-    return going
+            ending.append(Entry(state, -1, here, weight))
+    blocks, going, states = ([], [], 1) if last else cover(edges)
+    return blocks + ending, going, states
 
 
-def cover(blocks: list[Entry], edges: dict[tuple[tuple[int, int], Ahead], Any]) -> tuple[list[Strand], int]:
-    """Give every edge (left part, right part) a state; returns the strands and how many states there are now."""
+def cover(edges: dict[tuple[tuple[int, int], Ahead], Any]) -> tuple[list[Entry], list[Strand], int]:
+    """Give every edge (left part, right part) a state: blocks, strands, and how many states there are now."""
     rows = {row: i for i, row in enumerate(dict.fromkeys(row for row, _ in edges))}
     columns = {column: i for i, column in enumerate(dict.fromkeys(column for _, column in edges))}
     chosen = rows_of_cover([(rows[r], columns[c]) for r, c in edges], len(rows), len(columns))
-    state_of_row, state_of_column, strands = {}, {}, []
+    states: dict[Any, int] = {}  # of rows and of columns, numbered from 1
+    blocks, strands = [], []
     for (row, column), weight in edges.items():
-        if rows[row] in chosen:
-            new = row not in state_of_row
-            state = state_of_row.setdefault(row, 1 + len(state_of_row) + len(state_of_column))
-            if new:
-                blocks.append(Entry(row[0], state, row[1]))
-            strands.append(Strand(state, column, weight))
-        else:
-            new = column not in state_of_column
-            state = state_of_column.setdefault(column, 1 + len(state_of_row) + len(state_of_column))
-            if new:
-                strands.append(Strand(state, column, 1.0))
-            blocks.append(Entry(row[0], state, row[1], weight))
-    return strands, 1 + len(state_of_row) + len(state_of_column)
+        by_row = rows[row] in chosen
+        new = (part := (by_row, row if by_row else column)) not in states
+        state = states.setdefault(part, 1 + len(states))
+        if new or not by_row:
+            blocks.append(Entry(row[0], state, row[1], 1.0 if by_row else weight))
+        if new or by_row:
+            strands.append(Strand(state, column, weight if by_row else 1.0))
+    return blocks, strands, 1 + len(states)
 
 
 def rows_of_cover(edges: Sequence[tuple[int, int]], rows: int, columns: int) -> set[int]:
@@ -136,33 +121,22 @@ def rows_of_cover(edges: Sequence[tuple[int, int]], rows: int, columns: int) -> 
         return set()
     i, j = np.transpose(edges).astype(np.int32)  # which every SciPy takes
     graph = scipy.sparse.csr_array((np.ones(len(i)), (i, j)), (rows, columns))
-    matching = scipy.sparse.csgraph.maximum_bipartite_matching(graph, perm_type="row")
-    partner = {int(row): column for column, row in enumerate(matching) if row >= 0}  # row -> column
-    row_of = {column: row for row, column in partner.items()}
-    neighbours = {}
-    for row, column in edges:
-        neighbours.setdefault(row, []).append(column)
-    reached, seen = {row for row in range(rows) if row not in partner}, set()
-    queue = list(reached)
-    while queue:
-        for column in neighbours.get(queue.pop(), ()):
-            if column not in seen:
-                seen.add(column)
-                if (row := row_of[column]) not in reached:
-                    reached.add(row)
-                    queue.append(row)
-    return set(range(rows)) - reached
+    row_of = scipy.sparse.csgraph.maximum_bipartite_matching(graph, perm_type="row")
+    reached = np.ones(rows, bool)  # from rows without a partner, to columns by edges, and on to their partners
+    reached[row_of[row_of >= 0]] = False
+    while not reached[on := row_of[reached @ graph > 0]].all():
+        reached[on] = True
+    return set(np.flatnonzero(~reached).tolist())
 
 
-@dataclass(frozen=True)
-class Family:
+class Family(NamedTuple):
     """The sum over pairs ``i < j`` of ``weight * rate**(j - i) * left(i) * between(i+1 ... j-1) * right(j)``.
 
     Operators are given by their indices in the list, one per site.
     """
 
-    weight: object
-    rate: object
+    weight: Any
+    rate: Any
     left: list[int]
     between: list[int]
     right: list[int]
@@ -177,24 +151,45 @@ class Family:
             yield Entry(arriving, leaving, self.between[site], self.rate)
 
 
-def site_tensor(
-    shape: tuple[int, ...], blocks: Sequence[Entry], matrices: Sequence[np.ndarray], dtype: DTypeLike
-) -> Array:
-    """One site tensor; the blocks with recorded weights are added one by one, the others at once."""
+def site_tensors(
+    written: Sequence[Sequence[Entry]], bonds: Sequence[int], sites: Sequence[Site], matrices: Sequence[np.ndarray]
+) -> list[Array]:
+    """The tensors of the blocks of every site, real if all of them are; sites that are alike share one."""
+    dtype = complex if any(matrices[b.operator].imag.any() for blocks in written for b in blocks) else float
+    made: dict[Hashable, Array] = {}
+    tensors = []
+    for i, blocks in enumerate(written):
+        shape = (*bonds[i : i + 2], sites[i].phys, sites[i].phys)
+        key = shape, tuple((*b[:3], id(b.weight) if type(b.weight) is Tensor else b.weight) for b in blocks)
+        if key not in made:
+            made[key] = site_tensor(np.zeros(shape, dtype), blocks, matrices)
+        tensors.append(made[key])
+    return tensors
+
+
+def site_tensor(tensor: Array, blocks: Sequence[Entry], matrices: Sequence[np.ndarray]) -> Array:
+    """Zeros and the blocks of a site; those with recorded weights are added one by one, the others at once."""
     plain = [b for b in blocks if type(b.weight) is not Tensor]
     if any(isinstance(b.weight, complex) for b in plain):
-        dtype = complex
-    tensor = np.zeros(shape, dtype)
+        tensor = tensor.astype(complex)
     for b in plain:
         tensor[b.left, b.right] += b.weight * matrices[b.operator]
-    recorded = [b for b in blocks if type(b.weight) is Tensor]
-    for b in recorded:
-        unit = np.zeros(shape, matrices[b.operator].dtype)
-        unit[b.left, b.right] = matrices[b.operator]
-        tensor = tensor + b.weight * unit
+    for b in blocks:
+        if type(b.weight) is Tensor:
+            unit = np.zeros(tensor.shape, matrices[b.operator].dtype)
+            unit[b.left, b.right] = matrices[b.operator]
+            tensor = tensor + b.weight * unit
     return tensor
 
 
-def weight_key(weight: Any) -> Hashable:
-    """What tells weights apart: plain ones by value, Tensors by identity."""
-    return ("recorded", id(weight)) if type(weight) is Tensor else weight
+def has_form(w: np.ndarray, first: bool = False, last: bool = False) -> bool:
+    """Whether a site tensor is that of an automaton."""
+    one = np.eye(w.shape[2]) if w.shape[2] == w.shape[3] else np.nan
+    fits = (w.shape[0] == 1 if first else w.shape[0] > 1) and (w.shape[1] == 1 if last else w.shape[1] > 1)
+    if fits and first:  # nothing waits that has not begun, as the second of two operators added as they are
+        fits = not any(x[0, 0] and (x == x[0, 0] * one).all() for x in w[0, 1:-1])
+    if fits and not last:
+        fits = bool((w[0, 0] == one).all()) and not w[1:, 0].any()
+    if fits and not first:
+        fits = bool((w[-1, -1] == one).all()) and not w[-1, :-1].any()
+    return fits

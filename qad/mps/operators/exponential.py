@@ -16,6 +16,7 @@ from qad.core.errors import ArgumentError
 from qad.extend import stack_of, value_of
 from qad.linalg import expm
 from qad.mps.chain.checks import check_kind
+from qad.mps.operators.automaton import has_form
 from qad.mps.operators.mpo import MPO
 from qad.mps.operators.opsum import OpSum, finite_number
 
@@ -114,16 +115,3 @@ def check_form(H: MPO) -> None:
                 f"mpo_exp takes a sum as qad.mps.OpSum or a model writes it, but site {site} of this operator has "
                 "another form: add OpSums instead of MPOs, and multiply factor= instead of the operator"
             )
-
-
-def has_form(w: np.ndarray, first: bool, last: bool) -> bool:
-    """Whether a site tensor is that of an automaton."""
-    one = np.eye(w.shape[2]) if w.shape[2] == w.shape[3] else np.nan
-    fits = (w.shape[0] == 1 if first else w.shape[0] > 1) and (w.shape[1] == 1 if last else w.shape[1] > 1)
-    if fits and first:  # nothing waits that has not begun, as the second of two operators added as they are
-        fits = not any(x[0, 0] and (x == x[0, 0] * one).all() for x in w[0, 1:-1])
-    if fits and not last:
-        fits = bool((w[0, 0] == one).all()) and not w[1:, 0].any()
-    if fits and not first:
-        fits = bool((w[-1, -1] == one).all()) and not w[-1, :-1].any()
-    return fits

@@ -11,7 +11,7 @@ from qad.extend import Tensor
 from qad.mps.chain.chain import site_count
 from qad.mps.charges.parts import of_definite_charge
 from qad.mps.operators.algebra import Algebra, finite_number, scaled
-from qad.mps.operators.automaton import Family, build, site_tensor, weight_key
+from qad.mps.operators.automaton import Family, build, site_tensors
 from qad.mps.operators.local import site as site_of
 from qad.mps.operators.mpo import MPO
 
@@ -198,17 +198,8 @@ class OpSum(Algebra):
         terms, families = list(self.terms.items()), self.families
         if conserve is not None:
             terms, families = of_definite_charge(self, conserve)
-        machine = build(n, terms, families, self.identities)
-        used = {b.operator for blocks in machine.blocks for b in blocks}
-        dtype = complex if any(self.operators.matrices[number].imag.any() for number in used) else float
-        cache, tensors = {}, []
-        for i, blocks in enumerate(machine.blocks):
-            shape = (*machine.bonds[i : i + 2], self.sites[i].phys, self.sites[i].phys)
-            key = shape, tuple((b.left, b.right, b.operator, weight_key(b.weight)) for b in blocks)
-            if key not in cache:
-                cache[key] = site_tensor(shape, blocks, self.operators.matrices, dtype)
-            tensors.append(cache[key])
-        operator = MPO(tensors)
+        written, bonds = build(n, terms, families, self.identities)
+        operator = MPO(site_tensors(written, bonds, self.sites, self.operators.matrices))
         operator.sites = self.sites
         return operator
 

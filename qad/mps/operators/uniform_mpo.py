@@ -8,6 +8,8 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import like, value_of
+from qad.mps.energy.hamiltonian import strength
+from qad.mps.operators.automaton import has_form
 from qad.mps.operators.mpo import OperatorChain
 
 if TYPE_CHECKING:
@@ -77,22 +79,14 @@ class UniformMPO(OperatorChain):
         repeated.sites = self.sites and self.sites * (cell // len(self))
         return repeated
 
-    def __add__(self, other: object) -> NoReturn:
-        no_sums()
+    def _refused(self, other: object) -> NoReturn:
+        """What would break the triangular form."""
+        raise ArgumentError("operators of infinite chains are added and multiplied as sums: UniformOpSum, then mpo()")
 
-    def __mul__(self, factor: object) -> NoReturn:
-        no_sums()
-
-    def __rmul__(self, factor: object) -> NoReturn:
-        no_sums()
+    __add__ = __mul__ = __rmul__ = _refused
 
     def __repr__(self) -> str:
         return super().__repr__().replace("periodic", "repeated").replace("open", "repeated")
-
-
-def no_sums() -> NoReturn:
-    """Refuse what would break the triangular form."""
-    raise ArgumentError("operators of infinite chains are added and multiplied as sums: UniformOpSum, then mpo()")
 
 
 def check_triangular(H: UniformMPO) -> None:
@@ -104,9 +98,7 @@ def check_triangular(H: UniformMPO) -> None:
                 f"site {site} of the UniformMPO has shape {tensor.shape}: its legs (left, right, out, in) need bonds "
                 "of 2 or more and equal physical dimensions"
             )
-        one = np.eye(tensor.shape[2])
-        same = np.array_equal(tensor[0, 0], one) and np.array_equal(tensor[-1, -1], one)
-        if not same or tensor[1:, 0].any() or tensor[-1, :-1].any():
+        if not has_form(tensor):
             raise ArgumentError(
                 f"site {site} of the UniformMPO is not in triangular form: channel 0 and the last one lead to "
                 "themselves by the identity, nothing leads into the first or out of the last; UniformOpSum writes it so"
@@ -166,10 +158,5 @@ def size_of(H: UniformMPO) -> float:
 
     Taken on a window longer than any term that does not repeat; constants do not count.
     """
-    dims = np.array([w.shape[2] for w in H])
-    mean, square = np.eye(1, H.bonds[0])[0], np.eye(H.bonds[0]) * np.eye(1, H.bonds[0])
-    traces = [np.trace(w, axis1=2, axis2=3) / d for w, d in zip(H, dims, strict=True)]
-    for w, trace, d in zip(H.tensors * (H.bond + 1), traces * (H.bond + 1), [*dims] * (H.bond + 1), strict=True):
-        mean = mean @ trace
-        square = np.tensordot(np.tensordot(square, w, (1, 0)), w.conj(), ((0, 2, 3), (0, 2, 3))).T / d
-    return float(np.sqrt(max(square[-1, -1].real - abs(mean[-1]) ** 2, 0.0) / (len(H) * (H.bond + 1))))
+    first, *others, last = H.tensors * (H.bond + 1)
+    return strength([first[:1], *others, last[:, -1:]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,7 @@ from qad.core.errors import ArgumentError
 from qad.extend import as_array, stack_of
 from qad.mps.chain.chain import site_count
 from qad.mps.charges.parts import of_definite_charge
-from qad.mps.operators.automaton import Entry, site_tensor
+from qad.mps.operators.automaton import Entry, site_tensors
 from qad.mps.operators.opsum import OpSum
 from qad.mps.operators.power_law import power_law
 from qad.mps.operators.uniform_mpo import UniformMPO
@@ -52,14 +53,9 @@ class UniformOpSum(OpSum):
     UniformMPO(1 sites, repeated, bonds 4-4, float64)
     """
 
-    cell: int
-    sites: tuple[Site, ...]
-    identities: Any
-    operators: Any
-
     def __init__(self, cell: int = 1, sites: str | Site | Sequence[str | Site] = "spin-1/2"):
         super().__init__(site_count(cell, 1, "cell"), sites)
-        self.cell = len(self.sites)
+        self.cell: int = len(self.sites)
 
     def __repr__(self) -> str:
         return f"UniformOpSum(a cell of {self.cell} sites, {len(self)} terms)"
@@ -205,14 +201,12 @@ class UniformOpSum(OpSum):
                 here[own, ENDED, family.right[site]] = here[own, own, family.between[site]] = family.rate
         families = [(FAMILY, k) for k in range(len(self.families))]
         numbers = [{name: k for k, name in enumerate([BEGUN, *names, *families, ENDED])} for names in states]
-        matrices, tensors = self.operators.matrices, []
-        for site, here in enumerate(blocks):
-            left, right = numbers[site], numbers[(site + 1) % self.cell]
-            entries = [Entry(left[a], right[b], o, w) for (a, b, o), w in here.items()]
-            shape = (len(left), len(right), *(self.sites[site].phys,) * 2)
-            used = any(matrices[e.operator].imag.any() for e in entries)
-            tensors.append(site_tensor(shape, entries, matrices, complex if used else float))
-        operator = UniformMPO(tensors)
+        numbers.append(numbers[0])
+        written = [
+            [Entry(left[a], right[b], o, w) for (a, b, o), w in here.items()]
+            for here, (left, right) in zip(blocks, pairwise(numbers), strict=True)
+        ]
+        operator = UniformMPO(site_tensors(written, [*map(len, numbers)], self.sites, self.operators.matrices))
         operator.sites = self.sites[: self.cell]
         return operator
 

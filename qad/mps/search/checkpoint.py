@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import zlib
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.archive import of_another, read_marked, understood, write_arrays
+from qad.archive import fingerprint, of_another, read_marked, understood, write_arrays
 from qad.core.errors import ArgumentError
 from qad.linalg.support.random import normal
 from qad.mps.chain.checks import check_kind, check_operator
@@ -22,7 +21,7 @@ from qad.mps.charges.make import random_tensors
 from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from qad.mps.operators.mpo import MPO
     from qad.mps.search.method import Method
@@ -58,10 +57,6 @@ class Checkpoint:
     weight : float, optional
         Of the excluded states.
     """
-
-    method: Method
-    bond: int
-    dtype: np.dtype[Any] | None
 
     def __init__(
         self,
@@ -175,12 +170,3 @@ def outline(state: MPS) -> list[float]:
 def alike(ones: list[list[float]], others: list[list[float]]) -> bool:
     """Whether outlines are of equal states, but for rounding."""
     return np.shape(ones) == np.shape(others) and np.allclose(ones, others, rtol=0.0, atol=ALIKE)
-
-
-def fingerprint(H: Iterable[np.ndarray]) -> int:
-    """A checksum of an operator's tensors."""
-    value = 0
-    for tensor in H:
-        value = zlib.crc32(np.ascontiguousarray(tensor).tobytes(), value)
-        value = zlib.crc32(str((tensor.shape, tensor.dtype)).encode(), value)
-    return value

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.archive import of_another, read_marked, understood, write_arrays
+from qad.archive import fingerprint, of_another, read_marked, understood, write_arrays
 from qad.core.errors import ArgumentError
 from qad.extend import as_array, value_of
 from qad.linalg import Report
@@ -18,13 +17,12 @@ from qad.peps.infinite.environment import Environment, check_start
 from qad.peps.infinite.state import PEPS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from typing import Any
 
     from qad.peps.models import Model
-    from qad.typing import ArrayLike, FilePath
+    from qad.typing import FilePath
 
-FORMAT = "qad search in two dimensions 2"
+FORMAT = "qad search in two dimensions 3"
 
 
 class Checkpoint:
@@ -43,9 +41,10 @@ class Checkpoint:
         self.path, self.dtype, self.sizes = Path(path), like.dtype, {"bond": bond, "chi": chi}
         if not self.path.parent.is_dir():
             raise ArgumentError(f"checkpoint: there is no folder {self.path.parent}; make it first")
-        self.mark = {"format": FORMAT, "model": fingerprint([(t.sites, t.operator) for t in model.terms])}
+        parts = [part for t in model.terms for part in (np.array(t.sites), as_array(value_of(t.operator)))]
+        self.mark = {"format": FORMAT, "model": fingerprint(parts)}
         self.mark |= {"cell": list(like.cell), "symmetry": like.symmetry}
-        self.mark["start"] = None if start is None else fingerprint(enumerate(start.tensors))
+        self.mark["start"] = None if start is None else fingerprint(map(as_array, map(value_of, start.tensors)))
 
     def write(self, state: PEPS, env: Environment, history: list[float]) -> None:
         """Replace the file by the present state, its environment and the energies so far."""
@@ -104,13 +103,3 @@ def fits(env: Environment, state: PEPS) -> bool:
         for k in range(4)
     )
     return meets and all(np.isfinite(x).all() for x in (*env.corners, *env.edges, *env.frame))
-
-
-def fingerprint(parts: Iterable[tuple[object, ArrayLike]]) -> int:
-    """A checksum of arrays and where they stand."""
-    value = 0
-    for place, part in parts:
-        array = as_array(value_of(part))
-        value = zlib.crc32(np.ascontiguousarray(array).tobytes(), value)
-        value = zlib.crc32(str((place, array.shape, array.dtype)).encode(), value)
-    return value
