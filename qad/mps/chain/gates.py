@@ -14,7 +14,6 @@ from qad.mps.chain.canonical import truncated
 from qad.mps.chain.chain import as_array
 from qad.mps.chain.checks import check_kind
 from qad.mps.chain.dropped import grams, orders_of, span_ranks
-from qad.mps.chain.gauge import mirrored
 from qad.mps.chain.methods import offered
 from qad.mps.chain.site_tensors import applied
 from qad.mps.chain.state import MPS
@@ -128,7 +127,7 @@ def check_room(psi: State, operator: Array, sites: Sequence[int], after: State, 
     second = moving and orders_of((operator, *psi)) > 1  # then all of a bond counts
     fills = [0] * (last - first)  # what a change of the operator may fill of the bonds between its sites
     if type(operator) is Tensor:
-        right = span_ranks(mirrored(plain), [n - 1 - site for site in sites])[::-1]
+        right = span_ranks([t.transpose(2, 1, 0) for t in plain[::-1]], [n - 1 - site for site in sites])[::-1]
         fills = [min(pair) for pair in zip(span_ranks(plain, sites)[:-1], right[1:], strict=True)]
     for bond, (left, right) in enumerate(zip(*sides, strict=True), 1):
         inner = first < bond <= last

@@ -23,7 +23,7 @@ from qad.linalg.support import tolerances
 from qad.linalg.support.degeneracy import rounding
 from qad.linalg.truncation.rule import nonzero
 from qad.mps.chain.dropped import check_small, rank
-from qad.symmetric.generic import numbers
+from qad.symmetric.generic import join, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,17 +103,6 @@ def leading_values(matrix: Array, most: int) -> Array:
     return np.linalg.svdvals(isometric(low)[1] @ high)
 
 
-def mirrored(tensors: Sequence[Array]) -> list[Array]:
-    """The chain read from the right."""
-    return [tensor.transpose(2, 1, 0) for tensor in reversed(tensors)]
-
-
-def carry(matrix: Array, tensor: Array) -> Array:
-    """A matrix absorbed from the left."""
-    left, phys, right = tensor.shape
-    return (matrix @ tensor.reshape(left, phys * right)).reshape(matrix.shape[0], phys, right)
-
-
 def zero_weight(tensor: Any) -> Real:
     """The norm of what is lost of a tensor below which it carries nothing but rounding."""
     values, most = value_of(numbers(tensor)), max(prod(tensor.shape[:-1]), tensor.shape[-1])
@@ -158,8 +147,8 @@ def opened(tensors: Sequence[Array]) -> list[Array]:
     inner = [np.kron(unit[:, None, :], tensor) for tensor in tensors]
     ends = unit.reshape(1, -1), unit.reshape(-1, 1)
     if len(inner) == 1:
-        return [carry(ends[0], inner[0]) @ ends[1]]
-    return [carry(ends[0], inner[0]), *inner[1:-1], inner[-1] @ ends[1]]
+        return [join(ends[0], inner[0]) @ ends[1]]
+    return [join(ends[0], inner[0]), *inner[1:-1], inner[-1] @ ends[1]]
 
 
 def check_open(tensors: Sequence[Array]) -> None:

@@ -12,13 +12,12 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import stack_of, unrecorded, value_of
 from qad.linalg import norm as frobenius
-from qad.mps.chain.canonical import isometric_columns, isometric_rows
-from qad.mps.chain.dropped import orders_of, whole
-from qad.mps.chain.gauge import check_open, isometric
-from qad.symmetric.generic import as_map, charges_of, join, leg_sizes, numbers
+from qad.mps.chain.dropped import orders_of
+from qad.mps.chain.gauge import check_open, factor_of
+from qad.symmetric.generic import as_map, bond_and_columns, charges_of, join, numbers, opposite_charges, permuted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from qad.mps.chain.state import MPS
     from qad.symmetric.groups import Charge
@@ -37,9 +36,11 @@ class SchmidtSector(NamedTuple):
 
 def sectors_of(psi: MPS) -> list[list[SchmidtSector]]:
     """For every inner bond its sectors, whose singular values are the Schmidt values of the normalised state."""
-    found = []
-    for left, right in zip(factors_of(psi.tensors, True), factors_of(psi.tensors, False), strict=True):
-        where, matrices = as_map(unit(join(left.factor, right.factor)), 1)
+    check_open(psi.tensors)
+    found, mirrored = [], [permuted(tensor, 2, 1, 0) for tensor in reversed(psi.tensors)]
+    rights = reversed(factors_of(mirrored, opposite_charges))
+    for left, right in zip(factors_of(psi.tensors, charges_of), rights, strict=True):
+        where, matrices = as_map(unit(join(left.factor, right.factor, ((1,), (1,)))), 1)
         charges = charges_of(where)
         ranks = [min(left.ranks[q], right.ranks[q]) for q in charges]
         found.append([SchmidtSector(*row) for row in zip(charges, matrices, ranks, strict=True)])
@@ -55,50 +56,25 @@ def unit(center: Any) -> Any:
 
 
 class Carried(NamedTuple):
-    """What isometric forms of one side carry across a bond, of size near one, and the rank of each charge."""
+    """What isometric forms of the sites before a bond carry across it, of size 1, and the rank of each charge."""
 
     factor: Any
     ranks: dict[Charge, int]
 
 
-def factors_of(tensors: Sequence[Any], to_right: bool) -> list[Carried]:
-    """What is carried across every inner bond from the left, or from the right.
+def factors_of(tensors: Sequence[Any], charges: Callable[[Any], list[Charge]]) -> list[Carried]:
+    """What is carried across every inner bond from the left, by the `charges` of its sectors.
 
     In second derivatives what a dead direction of a bond may be filled with counts: there a matrix stays as it is.
     """
-    check_open(tensors)
     found, exact = [], orders_of([numbers(t) for t in tensors]) > 1
-    for tensor in tensors[:-1] if to_right else tensors[:0:-1]:
-        before = found[-1].factor if found else None
-        ranks = Ranks(exact)
-        if to_right:
-            centre = checked(join(before, tensor) if found else tensor)
-            factor = isometric_rows(centre, ranks.pair, exact)[1]
-            rank = ranks.of(centre, 2, leg_sizes(factor, 0))
-        else:
-            centre = checked(join(tensor, before) if found else tensor)
-            factor, isometry = isometric_columns(centre, ranks.pair, exact)
-            rank = ranks.of(centre, 1, leg_sizes(isometry, 0))
-        found.append(Carried(of_size_one(factor), rank))
-    return found if to_right else found[::-1]
-
-
-class Ranks:
-    """Isometric forms of matrices, which stay as they are where they would have fewer rows and are to be `exact`."""
-
-    def __init__(self, exact: bool):
-        self.exact: bool = exact
-        self.found: list[int] = []
-
-    def pair(self, matrix: Array) -> tuple[Array, Array]:
-        """The form of one matrix, whose rank is put down."""
-        q, c = isometric(matrix)
-        self.found.append(c.shape[0])
-        return whole(matrix, c.shape[0]) if self.exact and c.shape[0] < min(matrix.shape) else (q, c)
-
-    def of(self, centre: Any, rows: int, sizes: dict[Charge, int]) -> dict[Charge, int]:
-        """The rank of each charge of a map; the `sizes` of the new bond, where nothing stayed as it was."""
-        return dict(zip(charges_of(as_map(centre, rows)[0]), self.found, strict=True)) if self.exact else sizes
+    for tensor in tensors[:-1]:
+        where, matrices = as_map(checked(join(found[-1].factor, tensor) if found else tensor), 2)
+        every = exact or len(matrices) == 1  # one of several that carries nothing gets no direction
+        pairs = [factor_of(m, exact) if every or stack_of(unrecorded(m)).any() else (m[:0], 0) for m in matrices]
+        ranks = dict(zip(charges(where), [rank for _, rank in pairs], strict=True))
+        found.append(Carried(of_size_one(bond_and_columns(where, [factor for factor, _ in pairs])), ranks))
+    return found
 
 
 def checked(tensor: Any) -> Any:

@@ -209,8 +209,8 @@ def conserved_by(H: Any, conserve: Names) -> Quantities:
     sites, dims = H.sites, [w.shape[2] for w in H]
     if sites is None and set(dims) != {2}:
         raise ArgumentError(
-            "the operator does not say what stands on its sites: make it by qad.mps.OpSum, or give a start state, "
-            "qad.mps.MPS.random(..., conserve=..., sites=...)"
+            "the operator does not say what stands on its sites: make it by qad.mps.OpSum, or of an infinite chain by "
+            "UniformOpSum, or give a start state, qad.mps.MPS.random(..., conserve=..., sites=...)"
         )
     return quantities(conserve, sites_of_dimension(dims) if sites is None else sites)
 

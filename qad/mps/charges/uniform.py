@@ -19,14 +19,14 @@ import scipy
 
 from qad.core.errors import ArgumentError
 from qad.mps.charges.axes import in_basis
-from qad.mps.charges.quantities import MODULO_TWO, Quantities, filled, quantities, sites_of_dimension
+from qad.mps.charges.quantities import MODULO_TWO, Quantities, filled
 from qad.mps.operators.uniform_mpo import UniformMPO
 from qad.symmetric.generic import dense
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.mps.charges.quantities import Charge, Names
+    from qad.mps.charges.quantities import Charge
     from qad.symmetric.legs import Leg
     from qad.symmetric.tensor import SymTensor
 
@@ -37,16 +37,6 @@ def counted_from_mean(conserved: Quantities, sector: Charge) -> Quantities:
     minus = conserved.symmetry.minus
     last = tuple(minus(charge, sector) for charge in conserved.charges[-1])
     return Quantities(conserved.names, (*conserved.charges[:-1], last))
-
-
-def cell_quantities(H: UniformMPO, conserve: Names, cell: int) -> Quantities:
-    """What a cell of an operator conserves, spins 1/2 where it does not say what stands on its sites."""
-    if H.sites is None and set(H.phys) != {2}:
-        raise ArgumentError(
-            "the operator does not say what stands on its sites: make it by UniformOpSum.mpo(), or give a symmetric "
-            "start state"
-        )
-    return quantities(conserve, (H.sites or sites_of_dimension(H.phys)) * (cell // len(H)))
 
 
 def random_word(conserved: Quantities, sector: Charge, rng: np.random.Generator) -> list[int]:

@@ -21,7 +21,6 @@ from qad.symmetric.tensor import SymTensor, bare
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.symmetric.legs import Leg
 
 IN, OUT = 3, 2  # axes of a site of the operator: where the ket joins it, and where the bra does
 
@@ -56,10 +55,10 @@ class Sweep:
         self.sites: Sequence[Any] = sites
         self.dtype: np.dtype[Any] = dtype
 
-    def forward(self, tensors: Sequence[Any], keep: bool) -> tuple[np.ndarray, list[Site]]:
+    def forward(self, tensors: Sequence[Any], keep: bool) -> tuple[np.ndarray, tuple[Any, list[Site]]]:
         """Sweep from the left: the values in the last channels, but for a scale, and what `backward` needs."""
         found: list[Site] = []
-        environment = environment_of(np.ones(1, self.dtype), beginning(tensors[0], self.sites[0]))
+        environment = beginning(tensors[0], self.sites[0], self.dtype)
         for number, (tensor, w) in enumerate(zip(tensors, self.sites, strict=True)):
             first, other, axis = layers(tensor, number)
             half = join(environment, first, ((0,), (0,)))  # v a' s b
@@ -69,17 +68,18 @@ class Sweep:
             environment = environment * (1 / size)
             if keep:
                 found.append(Site(first, other, w, axis, half, size))
-        return numbers(environment), found
+        return numbers(environment), (environment, found)
 
-    def backward(self, kept: list[Site], seeds: np.ndarray) -> list[Any]:
+    def backward(self, kept: tuple[Any, list[Site]], seeds: np.ndarray) -> list[Any]:
         """The derivative of ``seeds . values`` by every tensor, unconjugated; by every second one of opposite legs."""
-        environment, slopes = environment_of(seeds, ending(kept[-1])), []
-        for site in reversed(kept):
+        (end, sites), slopes = kept, []
+        environment = with_numbers(end.conj(), seeds)
+        for site in reversed(sites):
             first, other, w, axis, half, size = site
             environment = environment * (1 / size)
             slope = join(half, environment, ((2, 3), (1, 2)))  # a' s' b'
             slopes.append(with_numbers(slope, numbers(slope).conj()) if axis == IN else slope)
-            if site is not kept[0]:
+            if site is not sites[0]:
                 z = join(other, environment, ((2,), (0,)))  # a' s' v b
                 z = past(w, z, ((1, 2), (OUT + IN - axis, 1)), (3, 1, 2, 0))  # s b u a'
                 environment = join(first, z, ((1, 2), (0, 1)))  # a u a'
@@ -97,23 +97,10 @@ def past(w: Any, x: Any, axes: tuple[tuple[int, ...], tuple[int, ...]], order: t
     return applied(w, x, axes, order, 2) if type(w) is Entries else permuted(join(x, w, axes), *order)
 
 
-def beginning(tensor: Any, w: Any) -> tuple[Leg, ...]:
-    """The legs of the environment of no sites; none of arrays."""
+def beginning(tensor: Any, w: Any, dtype: np.dtype[Any]) -> Any:
+    """The environment of no sites."""
     if type(tensor) is not SymTensor:
-        return ()
+        return np.ones((1, 1, 1), dtype)
     leg = tensor.legs[0]
-    return leg.conj(), w.layout.legs[0].conj(), leg
-
-
-def ending(last: Site) -> tuple[Leg, ...]:
-    """The legs of the environment beyond the last site; none of arrays."""
-    if type(last.half) is not SymTensor:
-        return ()
-    return last.other.legs[2].conj(), last.half.legs[2].conj(), last.half.legs[3].conj()
-
-
-def environment_of(values: np.ndarray, legs: tuple[Leg, ...]) -> Any:
-    """An environment beyond an end, of a value for each channel."""
-    if not legs:
-        return values.reshape(1, -1, 1)
-    return bare(layout(legs, 1, legs[0].symmetry.neutral, legs[0].symmetry), values)
+    where = layout((leg.conj(), w.layout.legs[0].conj(), leg), 1, leg.symmetry.neutral, leg.symmetry)
+    return bare(where, np.ones(1, dtype))

@@ -11,10 +11,11 @@ from qad.core.errors import ArgumentError
 from qad.linalg import norm as matrix_norm
 from qad.mps.chain.dropped import check_filled, orders_of, rank
 from qad.mps.chain.gates import check_sites
-from qad.mps.chain.gauge import carry, factor_of
+from qad.mps.chain.gauge import factor_of
 from qad.mps.chain.state import MPS
 from qad.mps.measure.measures import reduced_density
 from qad.mps.measure.spectral_sums import check_order, entropy_of
+from qad.symmetric.generic import join
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -163,7 +164,7 @@ def as_one(row: Sequence[Array], exact: bool) -> Array:
     for tensor in row:
         if found is not None:
             left, size, _ = found.shape
-            tensor = carry(found.reshape(left * size, -1), tensor).reshape(left, size * tensor.shape[1], -1)
+            tensor = join(found.reshape(left * size, -1), tensor).reshape(left, size * tensor.shape[1], -1)
         found = smaller(tensor, exact)
     return found
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.mps.charges.make import product_tensors
-from qad.mps.charges.uniform import cell_quantities, counted_from_mean, domains, random_word
+from qad.mps.charges.quantities import conserved_by
+from qad.mps.charges.uniform import counted_from_mean, domains, random_word
 from qad.mps.operators.uniform_mpo import UniformMPO
 from qad.mps.operators.uniform_opsum import UniformOpSum
 from qad.mps.uniform.growth import at_random
@@ -154,7 +155,7 @@ def hamiltonian(h: Any, conserve: Names | None, start: UniformMPS | None, method
 def known(H: UniformMPO, conserve: Names | None, sector: object, start: UniformMPS | None) -> tuple[Quantities, Charge]:
     """What is conserved, and the charge of a cell, as the caller or the start says."""
     if start is None:
-        conserved = cell_quantities(H, conserve, len(H))
+        conserved = conserved_by(H, conserve)
         return conserved, conserved.symmetry.neutral if sector is None else conserved.sector(sector)
     if getattr(start, "conserved", None) is None:
         raise ArgumentError(
