@@ -5,10 +5,10 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING
 
-from qad.native.values import Complex, Number, constant
+from qad.native.values import Bits, Complex, Number, constant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from qad.native.values import Scalar, Value
@@ -64,6 +64,10 @@ class Instructions:
         """Declare a function from elsewhere."""
         self.declared[text] = None
 
+    def emit_bits(self, type: str, text: str) -> Bits:
+        """One instruction that makes a vector."""
+        return Bits(*self.emit(type, text))
+
     def say(self, text: str) -> None:
         """One instruction that makes nothing."""
         self.lines.append("  " + text)
@@ -106,6 +110,9 @@ class Instructions:
             return KNOWN[op](x, y)
         if isinstance(x, Complex) or isinstance(y, Complex):
             return self.complex(op, x, y)
+        if isinstance(x, Bits) or isinstance(y, Bits):
+            x, y = self.spread(x, y), self.spread(y, x)
+            return self.emit_bits(x.type, f"{FLOATING[op]} {self.flags}{x.type} {x.name}, {y.name}")
         if op == "Pow":
             if not isinstance(x, float) or x != 2.0:
                 raise TypeError("only powers of 2.0 are known")
@@ -178,3 +185,17 @@ class Instructions:
         if isinstance(x, tuple):
             raise TypeError(f"a condition that is a {type(x).__name__}")
         return bool(x)
+
+    def spread(self, x: Scalar | Bits, like: Bits) -> Bits:
+        """A vector all of whose numbers are x."""
+        if isinstance(x, Bits):
+            return x
+        one = self.cast(x, like.single)
+        first = self.emit(like.type, f"insertelement {like.type} poison, {like.single} {one.name}, i32 0")
+        return self.shuffled(first, [0] * like.count)
+
+    def shuffled(self, x: Number | Bits, lanes: Sequence[int]) -> Bits:
+        """The numbers of a vector at these places."""
+        type = f"<{len(lanes)} x {Bits(*x).single}>"
+        mask = f"<{len(lanes)} x i32> <{', '.join(f'i32 {lane}' for lane in lanes)}>"
+        return self.emit_bits(type, f"shufflevector {x.type} {x.name}, {x.type} poison, {mask}")

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from qad.native.arithmetic import Instructions
-from qad.native.values import TAGS, Array, Complex, Kind, Number, Range, Record, join, plain, split, width
+from qad.native.values import TAGS, Array, Bits, Complex, Kind, Number, Range, Record, join, plain, split, width
 
 if TYPE_CHECKING:
     from qad.native.values import Condition, Element, Scalar, Slot, Value
@@ -168,6 +168,8 @@ class Expressions(Instructions):
             for n in x.shape:
                 total = self.binary("Mult", total, n)
             return total
+        if isinstance(x, Array) and node.attr == "itemsize":
+            return width(x.kind)
         if isinstance(x, (Number, int, float)) and node.attr in ("real", "imag"):
             return x if node.attr == "real" else 0
         return getattr(x, node.attr)
@@ -259,7 +261,12 @@ class Expressions(Instructions):
     def read(self, slot: Slot) -> Value:
         """The value of a variable."""
         like, places = slot
-        return join(like, (self.emit(place.type, f"load {place.type}, ptr {place.name}") for place in places))
+        return join(like, (self.variable(place) for place in places))
+
+    def variable(self, place: Number) -> Number | Bits:
+        """A part of a variable."""
+        found = self.emit(place.type, f"load {place.type}, ptr {place.name}")
+        return Bits(*found) if place.type.startswith("<") else found
 
     def write(self, slot: Slot, value: Value) -> None:
         """Set a variable."""

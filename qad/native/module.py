@@ -10,6 +10,7 @@ from qad.native.values import (
     INT,
     TAGS,
     Array,
+    Bits,
     Block,
     Kind,
     Number,
@@ -130,7 +131,7 @@ def renamed(part: Value, name: str) -> Value:
 
 def kinds_of(value: Value) -> Any:
     """What is known of a value before it runs: hashable."""
-    if isinstance(value, Number):
+    if isinstance(value, (Number, Bits)):
         return value.type
     if isinstance(value, Array):
         return Array, value.kind, kinds_of(value.shape)

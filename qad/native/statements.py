@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, TypeAlias
 
-    from qad.native.values import Value
+    from qad.native.values import Register, Value
 
     Others: TypeAlias = Callable[..., tuple[str, "KernelFunction"]]
 
@@ -75,7 +75,7 @@ class KernelFunction(Expressions):
         if not self.ended:
             self.leave(())
 
-    def text(self, name: str, arguments: list[Number]) -> str:
+    def text(self, name: str, arguments: list[Register]) -> str:
         """The definition in LLVM's language."""
         given = ", ".join(f"{part.type} {part.name}" for part in arguments)
         loops = any(isinstance(x, (ast.For, ast.While)) for x in ast.walk(self.tree))

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = [
-    "COMPLEX", "COMPLEX128", "FLOAT", "HEAD", "INT", "INT32", "REAL", "TAGS", "Array", "Block", "Complex",
-    "Condition", "Element", "KernelArray", "Kind", "Number", "Parameter", "Range", "Record", "Scalar",
+    "COMPLEX", "COMPLEX128", "FLOAT", "HEAD", "INT", "INT32", "REAL", "TAGS", "Array", "Bits", "Block", "Complex",
+    "Condition", "Element", "KernelArray", "Kind", "Number", "Parameter", "Range", "Record", "Register", "Scalar",
     "Slot", "Value", "constant", "join", "kernel_type", "kind_in", "plain", "registers", "split", "struct",
     "width",
 ]  # fmt: skip
@@ -105,11 +105,28 @@ class Range(NamedTuple):
     step: Scalar
 
 
+class Bits(NamedTuple):
+    """Numbers side by side in one vector register, of an LLVM type such as ``<8 x double>``."""
+
+    type: str
+    name: str
+
+    @property
+    def count(self) -> int:
+        return int(self.type[1:].split()[0])
+
+    @property
+    def single(self) -> str:
+        return self.type[:-1].split()[-1]
+
+
 Scalar: TypeAlias = Number | float
 """A number in a register, or one that is known beforehand."""
 
 Condition: TypeAlias = Number | bool
 """A number i1, or what is known beforehand."""
+
+Register: TypeAlias = Number | Bits
 
 Element: TypeAlias = Kind | type[Any]
 """What an array holds: numbers of a kind, or rows with the fields of a named tuple class."""
@@ -129,7 +146,7 @@ KernelArray: TypeAlias = Any
 
 def plain(x: Value) -> tuple[Value, ...]:
     """A tuple that is one in Python too: no number, array or range."""
-    if not isinstance(x, tuple) or isinstance(x, (Kind, Number, Complex, Array, Record, Range)):
+    if not isinstance(x, tuple) or isinstance(x, (Kind, Number, Complex, Array, Record, Bits, Range)):
         raise TypeError(f"{type(x).__name__} where a tuple is needed")
     return x
 
@@ -155,7 +172,7 @@ def constant(value: float, type: str) -> str:
 
 def split(value: Value) -> list[Value]:
     """The registers and known numbers that a value consists of."""
-    if isinstance(value, (Number, bool, int, float)):
+    if isinstance(value, (Number, Bits, bool, int, float)):
         return [value]
     if isinstance(value, Array):
         return [value.at, *value.shape]
@@ -166,14 +183,14 @@ def split(value: Value) -> list[Value]:
     return []  # a function, a class: known beforehand, and nothing at run time
 
 
-def registers(value: Value) -> list[Number]:
+def registers(value: Value) -> list[Register]:
     """The registers among them."""
     return [part for part in split(value) if isinstance(part, tuple)]
 
 
 def join(like: Value, parts: Iterator[Value]) -> Value:
     """A value like another with other registers, taken from an iterator."""
-    if isinstance(like, (Number, bool, int, float)):
+    if isinstance(like, (Number, Bits, bool, int, float)):
         return next(parts)
     if isinstance(like, Array):
         return Array(like.kind, next(parts), tuple([next(parts) for _ in like.shape]))

@@ -1,4 +1,4 @@
-"""What LLVM compiles for contractions (the extra ``fast``): loops over tables, and searches for orders."""
+"""What LLVM compiles for contractions (the extra ``fast``): loops over tables, small products, searches for orders."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,6 +8,7 @@ import numpy as np
 from qad.contract.run.compiled import loop
 from qad.contract.run.compiled.blas import symbols
 from qad.contract.run.compiled.exchange import EXCHANGES
+from qad.contract.run.compiled.kernel import LONGEST, WIDTH
 from qad.native import COMPLEX, INT, REAL, Block, Kernels
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ FILES = [*HERE.glob("*.py"), HERE.parent / "entries.py"]
 def tables(kind: "Kind") -> Kernels:
     """The kernel that carries out tables, for numbers of a kind."""
 
-    def replay(code: Block(INT), work: Block(kind)):
-        loop.replay(code, work)
+    def replay(code: Block(INT), work: Block(kind), room: Block(kind)):
+        loop.replay(code, work, room)
 
     return Kernels(replay, files=FILES, fast=False, symbols=symbols)
 
@@ -36,7 +37,8 @@ TABLES = {"f": tables(REAL), "c": tables(COMPLEX)}
 
 def replay(code: np.ndarray, work: np.ndarray) -> None:
     """Carry out a table on a block of numbers (`qad.contract.run.compiled.loop.replay`)."""
-    TABLES[work.dtype.kind](work.dtype).replay(code, work)
+    room = np.empty(LONGEST * WIDTH // work.itemsize, work.dtype)
+    TABLES[work.dtype.kind](work.dtype).replay(code, work, room)
 
 
 def warm_up(dtypes: "Iterable[DTypeLike]") -> None:

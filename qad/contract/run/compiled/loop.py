@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.contract.run.compiled.blas import multiplied
+from qad.contract.run.compiled.kernel import multiply
 from qad.contract.run.entries import ADD, IN_ADD, IN_PRODUCT, IN_RESCALE, PRODUCT
 
 if TYPE_CHECKING:
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 __all__ = ["replay"]
 
 
-def replay(code: KernelArray, work: KernelArray) -> None:
-    """Carry out all entries of `code`, an array of int64, on a block of numbers, shape (size,)."""
+def replay(code: KernelArray, work: KernelArray, room: KernelArray) -> None:
+    """Carry out all entries of `code`, an array of int64, on a block of numbers, shape (size,), with scratch memory."""
     place = 0
     while place < len(code):
         if code[place] == PRODUCT:
-            place = product(code, place, work)
+            place = product(code, place, work, room)
         elif code[place] == ADD:
             place = add(code, place, work)
         else:
             place = rescale(code, place, work)
 
 
-def product(code: KernelArray, place: int, work: KernelArray) -> int:
+def product(code: KernelArray, place: int, work: KernelArray, room: KernelArray) -> int:
     """A product of matrices, either of which may lie transposed."""
     fields, at = code[place:], IN_PRODUCT
     one, two, out, form = fields[at.first], fields[at.second], fields[at.out], fields[at.form]
-    multiplied(work, one, work, two, work, out, fields[at.m], fields[at.k], fields[at.n], form)
+    multiply(work, one, two, out, fields[at.m], fields[at.k], fields[at.n], form, room)
     return place + 1 + len(at)
 
 
