@@ -13,10 +13,10 @@ from qad.linalg.implicit.fixed_point import fixed_point
 from qad.linalg.implicit.packing import Packing
 from qad.linalg.krylov.gmres import Report, correction
 from qad.peps.classical.moves import GENERAL, TURNED, Frame, begun, first, frame, grown, loss, per_site, seen, step
-from qad.peps.infinite.cells.iteration import weighted
-from qad.peps.infinite.cells.moves import Around, difference, unit
+from qad.peps.infinite.cells.moves import unit
 from qad.peps.infinite.cut import MOST
 from qad.peps.infinite.implicit import LOOSER
+from qad.peps.infinite.iteration import Around, difference, weighted
 from qad.peps.infinite.symmetry import elements
 from qad.peps.infinite.transfer import two_largest
 
@@ -56,7 +56,7 @@ def environment_of(
         return step(around, layers, w, reference)
 
     def size(change: Around, around: Around) -> float:
-        return weighted(change, around, w)
+        return weighted(change, around, w.after)
 
     limits = {"tol": LOOSER * tol, "adjoint_tol": ADJOINT_TOL, "adjoint_restart": PRODUCTS, "norm": size}
     given = Report()
@@ -152,7 +152,7 @@ def converged(layers: np.ndarray, around: Around, w: Wiring, tol: float, maxiter
     while report.iterations < maxiter:
         reference = frame(around, w, reference)
         new = unit(step(around, layers, w, reference), around)
-        change = report.residual = weighted(difference(new, around), new, w)
+        change = report.residual = weighted(difference(new, around), new, w.after)
         report.iterations += 1
         since = 0 if change < least else since + 1
         least = min(change, least)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from qad.peps.infinite.cells.moves import Around
+    from qad.peps.infinite.iteration import Around
     from qad.typing import Array, ArrayLike, RealNumber, Scalar
 
 __all__ = ["Thermodynamics", "partition_function", "thermodynamics"]

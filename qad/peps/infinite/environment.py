@@ -150,13 +150,9 @@ def environment(
     if start is not None:
         check_start(start, state, cell)
         groups = [tuple(map(plain, group)) for group in (start.corners, start.edges, start.frame)]
-    if symmetric:
-        layer = c4v.double_layer(symmetrised(state[0, 0], "c4v"))
-        before = groups and (c4v.CornerEdge(groups[0][0], groups[1][0]), groups[2][0])
-        pair, isometry, error, report = c4v.solved(layer, chi, before, method, tols, maxiter)
-        return Environment((pair.corner,), (pair.edge,), (isometry,), cell, error, report)
-    layers = [cells.double_layer(symmetrised(state[place], state.symmetry)) for place in cell.first]
-    found, error, report = cells.solved(layers, cell, chi, groups, method, tols, maxiter)
+    engine = c4v if symmetric else cells
+    layers = [engine.double_layer(symmetrised(state[place], state.symmetry)) for place in cell.first]
+    found, error, report = engine.solved(layers, cell, chi, groups, method, tols, maxiter)
     return Environment(*found, cell, error, report)
 
 

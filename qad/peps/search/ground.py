@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -131,7 +131,7 @@ def ground_state(
     file = None if checkpoint is None else Checkpoint(checkpoint, model, bond, chi, like, start)
     resumed = file.read() if file else None
     with blas_for(chi), bar_for(progress, "energy") as bar:
-        begin, env, history = resumed or (start, None, ())
+        begin, env, history = resumed or (start, None, [])
         search = Search(model, chi, bar, maxiter, env, file, history)
         try:
             if begin is None and bond <= 2:
@@ -145,6 +145,7 @@ def ground_state(
             return replace(search.found[-1], converged=False, message=BY_USER)
 
 
+@dataclass(eq=False)
 class Search:
     """One search at one bond: keeps the environment of the best state, from which all others start."""
 
@@ -152,41 +153,24 @@ class Search:
     chi: int
     bar: Progress
     maxiter: int
-    env: Environment | None
-    latest: Environment | None
-    metric: LocalMetric | None
-    tol: float
-    soft: float  # of adjoint equations
-    least: float  # that iterations gain, of a window
-    left: int  # descents after this one
-    window: int
-    file: Checkpoint | None
-    history: list[float]
-    count: int  # of iterations
-    directions: LBFGS  # from one descent to the next, for the curvature is about the same
-    trials: Trials
-    found: list[GroundState]  # by the searches of all stages
-
-    def __init__(
-        self,
-        model: Model,
-        chi: int,
-        bar: Progress,
-        maxiter: int,
-        env: Environment | None = None,
-        file: Checkpoint | None = None,
-        history: Sequence[float] = (),
-    ):
-        self.model, self.chi, self.bar, self.maxiter, self.file = model, chi, bar, maxiter, file
-        self.env = self.latest = env
-        self.metric, self.tol, self.soft, self.left = None, COARSEST, COARSEST, 0
-        self.history, self.directions, self.trials, self.found = list(history), LBFGS(MEMORY), Trials(), []
+    env: Environment | None = None
+    file: Checkpoint | None = None
+    history: list[float] = field(default_factory=list)
+    found: list[GroundState] = field(default_factory=list)  # by the searches of all stages
+    latest: Environment | None = None
+    metric: LocalMetric | None = None
+    tol: float = COARSEST
+    soft: float = COARSEST  # of adjoint equations
+    least: float = 0.0  # that iterations gain, of a window
+    left: int = 0  # descents after this one
+    window: int = 0
+    count: int = 0  # of iterations
+    directions: LBFGS = field(default_factory=lambda: LBFGS(MEMORY))  # kept between descents: curvatures are alike
+    trials: Trials = field(default_factory=Trials)
 
     def coarser(self, chi: int) -> Search:
         """A first search, in smaller environments."""
-        search = Search(self.model, chi, self.bar, self.maxiter)
-        search.found = self.found
-        return search
+        return Search(self.model, chi, self.bar, self.maxiter, found=self.found)
 
     def raised(self, state: PEPS, bond: int, rng: np.random.Generator, tol: float) -> PEPS:
         """A state of larger bonds, after first searches at each of them; what the last knows of curvatures is kept."""

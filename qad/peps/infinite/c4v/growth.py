@@ -5,16 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from qad.core.errors import ConvergenceError
-from qad.peps.infinite.c4v.moves import CornerEdge, column, enlarged, grown, start
+from qad.peps.infinite.c4v.moves import column, enlarged, grown, start
 from qad.peps.infinite.cut import kept
+from qad.peps.infinite.iteration import Around
 
 SETTLED = 1e-3  # change of the spectrum at which the moves by eigenvectors end
 MOST_MOVES = 200
 
 
-def eigenvectors(pair: CornerEdge, layer: np.ndarray, chi: int, exactly: bool = False) -> tuple[np.ndarray, np.ndarray]:
+def eigenvectors(around: Around, layer: np.ndarray, chi: int, exactly: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """The leading eigenvectors of the enlarged corner, about `chi` or exactly that many, and relative values."""
-    m = enlarged(pair, layer)
+    m = enlarged(around, layer)
     values, vectors = np.linalg.eigh((m + m.conj().T) / 2)
     order = np.argsort(-np.abs(values), kind="stable")
     sizes = np.abs(values[order])
@@ -22,20 +23,20 @@ def eigenvectors(pair: CornerEdge, layer: np.ndarray, chi: int, exactly: bool = 
     return vectors[:, order[:k]], sizes[:k] / sizes[0]
 
 
-def raised(layer: np.ndarray, chi: int, pair: CornerEdge | None = None) -> tuple[CornerEdge, np.ndarray]:
+def raised(layer: np.ndarray, chi: int, around: Around | None = None) -> tuple[Around, np.ndarray]:
     """Corner and edge of about `chi` states, and the isometry that kept them, still to be converged.
 
-    From nothing, or from a pair of another size.
+    From nothing, or from those of another size.
     """
     before, changes = None, []
-    pair = start(layer) if pair is None else pair
+    around = start(layer) if around is None else around
     for _ in range(MOST_MOVES):
-        u, values = eigenvectors(pair, layer, chi)
-        pair = grown(pair, layer, u, column(pair), spans=False)
+        u, values = eigenvectors(around, layer, chi)
+        around = grown(around, layer, u, column(around), spans=False)
         if before is not None and len(before) == len(values):
             changes.append(np.abs(values - before).max())
             if changes[-1] < SETTLED:
-                return pair, u
+                return around, u
         before = values
     raise ConvergenceError(
         f"the corner's spectrum still changes by {changes[-1] if changes else np.inf:.1e} after {MOST_MOVES} moves: "

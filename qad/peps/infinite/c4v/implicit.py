@@ -17,10 +17,11 @@ import numpy as np
 from qad.extend import value_of
 from qad.linalg import Report, truncated_eigh
 from qad.linalg.implicit.fixed_point import fixed_point
-from qad.peps.infinite.c4v.iteration import MOVES, Converged, weighted
+from qad.peps.infinite.c4v.iteration import MOVES, Converged
 from qad.peps.infinite.c4v.linearized import LinearizedMove
-from qad.peps.infinite.c4v.moves import CornerEdge, column, enlarged, grown, signed
+from qad.peps.infinite.c4v.moves import column, enlarged, grown, signed
 from qad.peps.infinite.implicit import LEAST, LOOSER, settled
+from qad.peps.infinite.iteration import Around, weighted
 
 if TYPE_CHECKING:
     from qad.typing import Array
@@ -34,22 +35,22 @@ def near_reference(y: Array, reference: np.ndarray) -> Array:
 
 def differentiable(
     layer: Array, found: Converged, tols: tuple[float, float], report: Report, method: str = "qr"
-) -> CornerEdge:
+) -> Around:
     """The fixed point as a function of the recorded `layer`."""
     plain = value_of(layer)
-    new, reference = MOVES[method](found.pair, plain, found.isometry)
+    new, reference = MOVES[method](found.around, plain, found.isometry)
 
-    def move(pair: CornerEdge, layer: Array) -> CornerEdge:
-        y = column(pair)
+    def move(around: Around, layer: Array) -> Around:
+        y = column(around)
         if method == "qr":
             u = near_reference(y, reference)
         else:
-            m = enlarged(pair, layer)
+            m = enlarged(around, layer)
             v = truncated_eigh((m + m.conj().T) / 2, reference.shape[1])[1]
             u = near_reference(v @ (v.conj().T @ reference), reference)
-        return signed(grown(pair, layer, u, y, spans=method == "qr"), new)
+        return signed(grown(around, layer, u, y, spans=method == "qr"), new)
 
     if method == "qr":
-        return CornerEdge(*settled(move, new, layer, LinearizedMove(new, plain, reference), tols, report))
+        return Around(*settled(move, new, layer, LinearizedMove(new, plain, reference), tols, report))
     limits = {"tol": LOOSER * max(tols[0], LEAST), "adjoint_tol": tols[1], "norm": weighted, "report": report}
-    return CornerEdge(*fixed_point(move, new, layer, method="given", **limits))
+    return Around(*fixed_point(move, new, layer, method="given", **limits))

@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.peps.infinite.c4v.iteration import difference, weighted
-from qad.peps.infinite.c4v.moves import CornerEdge, column, norm, normalised, signed
+from qad.peps.infinite.c4v.moves import column, norm, normalised, signed
+from qad.peps.infinite.iteration import Around, difference, weighted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
 class LinearizedMove:
-    """The move around its fixed point `pair`, with the isometry `u`."""
+    """The move around its fixed point `around`, with the isometry `u`."""
 
-    pair: CornerEdge
+    around: Around
     u: np.ndarray
     back: np.ndarray  # U^H
     projected: np.ndarray  # T U
@@ -40,42 +40,42 @@ class LinearizedMove:
     wide_back: np.ndarray
     edge_back: np.ndarray
 
-    def __init__(self, pair: CornerEdge, layer: np.ndarray, u: np.ndarray):
-        chi, p, _ = pair.edge.shape
-        self.pair, self.u, self.back = pair, u, u.conj().T
-        self.projected = (pair.edge.reshape(chi * p, chi) @ u.reshape(chi, -1)).reshape(chi, p * p, chi)
+    def __init__(self, around: Around, layer: np.ndarray, u: np.ndarray):
+        chi, p, _ = around.edges.shape
+        self.around, self.u, self.back = around, u, u.conj().T
+        self.projected = (around.edges.reshape(chi * p, chi) @ u.reshape(chi, -1)).reshape(chi, p * p, chi)
         self.below = (layer @ self.projected).reshape(chi * p, -1)
-        self.square = self.back @ column(pair)
+        self.square = self.back @ column(around)
         self.edge = self.back @ self.below
         self.half = (self.square.conj().T @ self.edge).reshape(chi * p, chi)
         self.corner = self.back @ self.half
         self.of_corner, self.of_edge = (
-            unnormalised(x, y) for x, y in zip((self.corner, self.edge.reshape(chi, p, chi)), pair, strict=True)
+            unnormalised(x, y) for x, y in zip((self.corner, self.edge.reshape(chi, p, chi)), around, strict=True)
         )
         self.inverse = np.linalg.inv(self.square).conj().T
         self.layer_back, self.wide_back, self.edge_back = (
-            np.ascontiguousarray(x.conj().T) for x in (layer, u.reshape(chi, -1), pair.edge.reshape(chi, -1))
+            np.ascontiguousarray(x.conj().T) for x in (layer, u.reshape(chi, -1), around.edges.reshape(chi, -1))
         )
 
     def residual(self) -> float:
-        """How far the move goes from `pair`."""
-        new = signed(normalised(self.corner, self.edge.reshape(self.pair.edge.shape)), self.pair)
-        return weighted(difference(new, self.pair), self.pair)
+        """How far the move goes from `around`."""
+        new = signed(normalised(self.corner, self.edge.reshape(self.around.edges.shape)), self.around)
+        return weighted(difference(new, self.around), self.around)
 
-    def pullback(self, cotangent: tuple[np.ndarray, np.ndarray]) -> CornerEdge:
+    def pullback(self, cotangent: tuple[np.ndarray, np.ndarray]) -> Around:
         """The adjoint of the derivative by C and T."""
-        chi, p, _ = self.pair.edge.shape
+        chi, p, _ = self.around.edges.shape
         u, c, t, q = self.unfolded(cotangent)
         turned = 2 * self.half @ c.conj().T + self.below @ (2 * t + q).conj().T  # of dU
         w = turned - u @ (self.back @ turned - self.edge @ q.conj().T)
         ends = self.layer_back @ (u @ (t + q)).reshape(chi, p * p, chi)
         y = (w @ self.inverse).reshape(chi, -1)
-        t = ends.reshape(chi * p, -1) @ self.wide_back + (self.pair.corner.conj().T @ y).reshape(chi * p, chi)
-        return CornerEdge(y @ self.edge_back, t.reshape(chi, p, chi))
+        t = ends.reshape(chi * p, -1) @ self.wide_back + (self.around.corners.conj().T @ y).reshape(chi * p, chi)
+        return Around(y @ self.edge_back, t.reshape(chi, p, chi))
 
     def of_layer(self, cotangent: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
         """The adjoint of the derivative by the layer a."""
-        chi, p, _ = self.pair.edge.shape
+        chi, p, _ = self.around.edges.shape
         u, _, t, q = self.unfolded(cotangent)
         return np.tensordot((u @ (t + q)).reshape(chi, p * p, chi), self.projected.conj(), ((0, 2), (0, 2)))
 

@@ -13,21 +13,15 @@ Y. Zhang, Q. Yang and P. Corboz, arXiv:2505.00494.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.extend import value_of
+from qad.peps.infinite.iteration import Around
 
 if TYPE_CHECKING:
     from qad.typing import Array
-
-
-class CornerEdge(NamedTuple):
-    """The environment of a symmetric site."""
-
-    corner: Array  # (chi, chi)
-    edge: Array  # (chi, D^2, chi)
 
 
 def double_layer(site: Array) -> Array:
@@ -38,7 +32,7 @@ def double_layer(site: Array) -> Array:
     return both.transpose(1, 5, 2, 6, 0, 4, 3, 7).reshape(d**4, d**4)
 
 
-def start(layer: Array) -> CornerEdge:
+def start(layer: Array) -> Around:
     """Corner and edge of a single row, its outer legs joined ket to bra."""
     p = round(len(layer) ** 0.5)
     ends = np.eye(round(p**0.5)).ravel()
@@ -47,18 +41,16 @@ def start(layer: Array) -> CornerEdge:
     return normalised(np.einsum("ldr,l->dr", edge, ends), edge)
 
 
-def normalised(corner: Array, edge: Array) -> CornerEdge:
+def normalised(corner: Array, edge: Array) -> Around:
     """Hermitian and of norm 1, but for rounding."""
     corner = corner + corner.conj().T
     edge = edge + edge.conj().transpose(2, 1, 0)
-    return CornerEdge(corner / norm(corner), edge / norm(edge))
+    return Around(corner / norm(corner), edge / norm(edge))
 
 
-def signed(new: CornerEdge, before: CornerEdge) -> CornerEdge:
+def signed(new: Around, before: Around) -> Around:
     """Corner and edge with the signs that they had: no density depends on these, and some corners change theirs."""
-    return CornerEdge(
-        *(-x if np.vdot(value_of(y), value_of(x)).real < 0 else x for x, y in zip(new, before, strict=True))
-    )
+    return Around(*(-x if np.vdot(value_of(y), value_of(x)).real < 0 else x for x, y in zip(new, before, strict=True)))
 
 
 def norm(x: Array) -> Array:
@@ -66,30 +58,30 @@ def norm(x: Array) -> Array:
     return np.sqrt(np.vdot(x, x).real)
 
 
-def column(pair: CornerEdge) -> Array:
+def column(around: Around) -> Array:
     """``C T``, the legs (outer, site) that go to the right by the leg that goes down."""
-    chi = pair.corner.shape[0]
-    return (pair.corner @ pair.edge.reshape(chi, -1)).reshape(-1, chi)
+    chi = around.corners.shape[0]
+    return (around.corners @ around.edges.reshape(chi, -1)).reshape(-1, chi)
 
 
-def row(pair: CornerEdge, layer: Array, u: Array) -> Array:
+def row(around: Around, layer: Array, u: Array) -> Array:
     """``G[(y, l), (d, w)]``: the edge with a site below, its right end projected by U."""
-    chi, p, _ = pair.edge.shape
-    projected = pair.edge.reshape(chi * p, chi) @ u.reshape(chi, -1)  # (y, u), (r, w)
+    chi, p, _ = around.edges.shape
+    projected = around.edges.reshape(chi * p, chi) @ u.reshape(chi, -1)  # (y, u), (r, w)
     return (layer @ projected.reshape(chi, p * p, -1)).reshape(chi * p, -1)
 
 
-def grown(pair: CornerEdge, layer: Array, u: Array, y: Array, spans: bool) -> CornerEdge:
-    """The pair one row further out, kept by U; `y` is its `column`, and `spans` says whether U spans it."""
-    chi, p, kept = *pair.edge.shape[:2], u.shape[1]
-    below, back = row(pair, layer, u), u.conj().T
+def grown(around: Around, layer: Array, u: Array, y: Array, spans: bool) -> Around:
+    """Corner and edge one row further out, kept by U; `y` is its `column`, and `spans` says whether U spans it."""
+    chi, p, kept = *around.edges.shape[:2], u.shape[1]
+    below, back = row(around, layer, u), u.conj().T
     edge = back @ below
     half = (back @ y).conj().T @ edge if spans else y.conj().T @ below
     return normalised(back @ half.reshape(chi * p, kept), edge.reshape(kept, p, kept))
 
 
-def enlarged(pair: CornerEdge, layer: Array) -> np.ndarray:
+def enlarged(around: Around, layer: Array) -> np.ndarray:
     """The corner M of a row more, not truncated."""
-    chi, p, _ = pair.edge.shape
-    whole = row(pair, layer, np.eye(chi * p))
-    return (column(pair).conj().T @ whole).reshape(chi * p, chi * p)
+    chi, p, _ = around.edges.shape
+    whole = row(around, layer, np.eye(chi * p))
+    return (column(around).conj().T @ whole).reshape(chi * p, chi * p)

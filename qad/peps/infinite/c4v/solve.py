@@ -10,34 +10,50 @@ from qad.extend import as_array, value_of
 from qad.linalg import Report
 from qad.peps.infinite.c4v.growth import raised
 from qad.peps.infinite.c4v.implicit import differentiable
-from qad.peps.infinite.c4v.iteration import converged
-from qad.peps.infinite.c4v.moves import CornerEdge
+from qad.peps.infinite.c4v.iteration import MOVES, Converged
 from qad.peps.infinite.cut import is_about
+from qad.peps.infinite.iteration import Around, calm, difference, weighted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.peps.infinite.cells.lattice import Cell
     from qad.typing import Array
+
+    Groups = tuple[tuple[np.ndarray, ...], ...]
+
+MEMORY = 10  # steps that are mixed
 
 
 def solved(
-    layer: Array,
+    layers: Sequence[Array],
+    cell: Cell,
     chi: int,
-    before: tuple[CornerEdge, np.ndarray] | None,
+    before: Groups | None,
     method: str,
     tols: tuple[float, float],
     maxiter: int,
-) -> tuple[CornerEdge, np.ndarray, float, Report]:
-    """Corner and edge of a double layer, the isometry, the last change, and a report.
+) -> tuple[Groups, float, Report]:
+    """Corner, edge and isometry of a double layer, one of each, the last change, and a report.
 
     Tolerances are those of the last change, and of the adjoint equation.
     """
-    plain, report = as_array(value_of(layer)), Report()
-    pair, isometry = before or (None, None)
-    if pair is None or not is_about(len(pair.corner), chi):
-        pair, isometry = raised(plain, chi, pair)
-    found = converged(plain, pair, isometry, tols[0], maxiter, method)
-    if value_of(layer) is layer:
-        report.iterations, report.residual = found.iterations, found.error
-        return found.pair, found.isometry, found.error, report
-    pair = differentiable(layer, found, tols, report, method)
+    (layer,), report = layers, Report()
+    plain = as_array(value_of(layer))
+    around, isometry = (None, None) if before is None else (Around(before[0][0], before[1][0]), before[2][0])
+    if around is None or not is_about(len(around.corners), chi):
+        around, isometry = raised(plain, chi, around)
+
+    def step(around: Around, isometry: np.ndarray) -> tuple[Around, np.ndarray]:
+        return MOVES[method](around, plain, isometry)
+
+    def change(new: Around, old: Around) -> float:
+        return weighted(difference(new, old), new)
+
+    steps = calm(step, around, isometry, change, tols[0], maxiter, lambda isometry, _: isometry, MEMORY)
+    found = Converged(*next(steps))
+    report.residual, around = found.error, found.around
+    if value_of(layer) is not layer:
+        around = differentiable(layer, found, tols, report, method)
     report.iterations = found.iterations
-    return pair, found.isometry, found.error, report
+    return ((around.corners,), (around.edges,), (found.isometry,)), found.error, report

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.peps.infinite.cells.iteration import weighted
-from qad.peps.infinite.cells.moves import Around, absorbed, enlarged, rows
+from qad.peps.infinite.cells.moves import absorbed, enlarged, rows
 from qad.peps.infinite.cells.projectors import Spaces, sides
+from qad.peps.infinite.iteration import Around, weighted
 
 if TYPE_CHECKING:
     from qad.peps.infinite.cells.lattice import Wiring
@@ -65,7 +65,7 @@ class LinearizedStep:
     def residual(self) -> float:
         """How far the step goes from the fixed point."""
         change = (x / size - y for x, size, y in zip(self.new, self.sizes, self.around, strict=True))
-        return weighted(Around(*change), self.around, self.w)
+        return weighted(Around(*change), self.around, self.w.after)
 
     def pullback(self, cotangent: tuple[np.ndarray, np.ndarray]) -> Around:
         """The adjoint of the derivative by corners and edges."""

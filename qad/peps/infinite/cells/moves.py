@@ -12,24 +12,18 @@ Reference: P. Corboz, T. M. Rice and M. Troyer, Phys. Rev. Lett. 113, 046402 (20
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.extend import defvjp, primitive
 from qad.peps.infinite.cells.lattice import ALONG, LEGS, Cell, Wiring, back
+from qad.peps.infinite.iteration import Around
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from qad.typing import Array
-
-
-class Around(NamedTuple):
-    """Corners ``(n, chi, chi)`` and edges ``(n, chi, D^2, chi)``."""
-
-    corners: Array
-    edges: Array
 
 
 def double_layer(ket: Array, bra: Array | None = None) -> Array:
@@ -80,11 +74,6 @@ def start(
 def ket_to_bra(layer: np.ndarray) -> np.ndarray:
     """The vector that joins the ket of a leg to its bra."""
     return np.eye(round(len(layer) ** 0.5)).ravel()
-
-
-def difference(x: Around, y: Around) -> Around:
-    """Elementwise."""
-    return Around(x.corners - y.corners, x.edges - y.edges)
 
 
 @primitive

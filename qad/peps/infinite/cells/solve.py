@@ -15,10 +15,11 @@ from qad.linalg.support.derivative_order import orders
 from qad.peps.infinite.cells.iteration import Converged, Stepper
 from qad.peps.infinite.cells.lattice import CLOCKWISE, wiring
 from qad.peps.infinite.cells.linearized import LinearizedStep
-from qad.peps.infinite.cells.moves import Around, absorbed, enlarged, filled, rows, scaled, stacked
+from qad.peps.infinite.cells.moves import absorbed, enlarged, filled, rows, scaled, stacked
 from qad.peps.infinite.cells.projectors import Frame, sides, smooth
 from qad.peps.infinite.cut import is_about
 from qad.peps.infinite.implicit import settled
+from qad.peps.infinite.iteration import Around
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +44,7 @@ def solved(
     Tolerances are those of the last change, and of the adjoint equation.
     """
     plain, report, wires = [as_array(value_of(layer)) for layer in layers], Report(), wiring(cell)
-    stepper = Stepper(plain, cell, wires, chi, method)
+    stepper = Stepper(plain, stacked(plain), cell, wires, chi, method)
     around, frame = (None, None) if before is None else together(*before)
     if around is None or not is_about(around.corners.shape[1], chi):
         around, frame = stepper.raised(around)
