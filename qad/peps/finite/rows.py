@@ -121,43 +121,46 @@ def boundaries(rows: Sequence[Row], chi: int, multiplets: str = "drop") -> tuple
     return above, below[::-1]
 
 
+def environments(columns: Sequence[Row]) -> Row:
+    """Of each column of a strip what stands before it, without open legs."""
+    found = [np.ones((1,) * (1 + len(columns[0])), columns[0][0].dtype)]
+    for column in columns[:-1]:
+        found.append(passed(found[-1], column))
+    return found
+
+
+def passed(before: Array, column: Row) -> Array:
+    """What stands behind a column, which is the site above, those of one row or two, and the site below.
+
+    Open legs of the sites come behind those that are open before them.
+    """
+    out = einsum(("xalc,aub,yuldr,cde->xybre", "xalmc,aub,yuldr,zdmfs,cfe->xyzbrse")[len(column) - 3], before, *column)
+    return out.reshape(-1, *out.shape[len(column) - 1 :])
+
+
+def mirrored(column: Row) -> Row:
+    """A column with left and right exchanged."""
+    above, *sites, below = column
+    return [above.transpose(2, 1, 0), *(e.transpose(0, 1, 4, 3, 2) for e in sites), below.transpose(2, 1, 0)]
+
+
 class Strip:
     """One row or two between what is above and below, with the environments of each column from both sides."""
 
-    above: Row
-    rows: Sequence[Row]
-    below: Row
-    subscripts: str
-    left: list[Array]
-    right: list[Array]
+    columns: list[Row]
+    left: Row
+    right: Row
 
     def __init__(self, above: Row, rows: Sequence[Row], below: Row):
-        self.above, self.rows, self.below = above, rows, below
-        self.subscripts = ("xalc,aub,yuldr,cde->xybre", "xalmc,aub,yuldr,zdmfs,cfe->xyzbrse")[len(rows) - 1]
-        one = np.ones((1,) * (3 + len(rows)), above[0].dtype)
-        columns = range(len(above))
-        self.left = [one]
-        for j in columns[:-1]:
-            self.left.append(self.through(self.left[-1], j, [row[j] for row in rows]))
-        self.right = [one]
-        for j in columns[:0:-1]:
-            self.right.append(self.back(self.right[-1], j))
-        self.right.reverse()
-
-    def through(self, left: Array, j: int, sites: Sequence[Array]) -> Array:
-        """The environment behind column j, with open legs of `sites` behind those of `left`."""
-        out = einsum(self.subscripts, left, self.above[j], *sites, self.below[j])
-        return out.reshape(-1, *out.shape[1 + len(sites) :])
-
-    def back(self, right: Array, j: int) -> Array:
-        """The environment before column j, from the right."""
-        subscripts = ("xbre,aub,yuldr,cde->xalc", "xbrse,aub,yuldr,zdmfs,cfe->xalmc")[len(self.rows) - 1]
-        return einsum(subscripts, right, self.above[j], *(row[j] for row in self.rows), self.below[j])
+        self.columns = [list(column) for column in zip(above, *rows, below, strict=True)]
+        self.left = environments(self.columns)
+        self.right = environments([mirrored(column) for column in reversed(self.columns)])[::-1]
 
     def density(self, opened: dict[int, Sequence[Array]]) -> Array:
         """All open legs of the columns in `opened` as one vector, those of one column in the order of the rows."""
         first, last = min(opened), max(opened)
         left = self.left[first]
         for j in range(first, last + 1):
-            left = self.through(left, j, opened.get(j, [row[j] for row in self.rows]))
+            above, *sites, below = self.columns[j]
+            left = passed(left, [above, *opened.get(j, sites), below])
         return left.reshape(left.shape[0], -1) @ self.right[last].reshape(-1)

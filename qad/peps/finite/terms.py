@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.peps.checks import array_operand
-from qad.peps.models import check_hermitian
+from qad.peps.models import Term, term
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,26 +18,19 @@ if TYPE_CHECKING:
     Place = tuple[int, int]
 
 
-class Placed(NamedTuple):
-    """An operator, legs ``(out, ..., in, ...)``, on certain sites ``(row, column)`` of the lattice."""
-
-    operator: Array
-    sites: tuple[Place, ...]
-
-
-def placed(model: Any, shape: tuple[int, int], cylinder: bool) -> list[Placed]:
+def placed(model: Any, shape: tuple[int, int], cylinder: bool) -> list[Term]:
     """All terms: the ``.terms`` of a model repeated from each site where they fit, or pairs (operator, sites)."""
     if not hasattr(model, "terms"):
         return [one(operator, sites, shape, cylinder) for operator, sites in pairs(model)]
     found, (rows, columns) = [], shape
-    for term in model.terms:
-        up, left = (min(site[n] for site in term.sites) for n in (0, 1))
-        offsets = [(r - up, c - left) for r, c in term.sites]
-        height, width = (max(site[n] for site in offsets) for n in (0, 1))
+    for t in model.terms:
+        up, left = map(min, zip(*t.sites, strict=True))
+        offsets = [(r - up, c - left) for r, c in t.sites]
+        height, width = map(max, zip(*offsets, strict=True))
         for r in range(rows - height):
             for c in range(columns if cylinder else columns - width):
                 sites = [(r + i, c + j) for i, j in offsets]
-                found.append(one(term.operator, sites, shape, cylinder))
+                found.append(one(t.operator, sites, shape, cylinder))
     if not found:
         raise ArgumentError(f"no term of the model fits on {rows} x {columns} sites")
     return found
@@ -47,12 +39,12 @@ def placed(model: Any, shape: tuple[int, int], cylinder: bool) -> list[Placed]:
 def pairs(model: Any) -> Iterable[tuple[Any, Any]]:
     """The terms of a list, each an operator and its sites."""
     terms = list(model)
-    if not terms or not all(isinstance(term, tuple) and len(term) == 2 for term in terms):
+    if not terms or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in terms):
         raise ArgumentError("a model is a qad.peps model, or a list of pairs (operator, [(row, column), ...])")
     return terms
 
 
-def one(operator: Any, sites: Iterable[tuple[int, int]], shape: tuple[int, int], cylinder: bool) -> Placed:
+def one(operator: Any, sites: Iterable[tuple[int, int]], shape: tuple[int, int], cylinder: bool) -> Term:
     """A Hermitian term whose operator and sites fit the lattice."""
     rows, columns = shape
     places = tuple((int(r), int(c) % columns if cylinder else int(c)) for r, c in sites)
@@ -64,16 +56,7 @@ def one(operator: Any, sites: Iterable[tuple[int, int]], shape: tuple[int, int],
         )
     if max(r for r, _ in places) - min(r for r, _ in places) > 1:
         raise ArgumentError(f"a term on {places} reaches over more than two rows: turn the lattice, or split the term")
-    operator, n = array_operand(operator, "the operator of a term"), len(places)
-    if operator.ndim == 2 and n > 1:
-        d = round(operator.shape[0] ** (1 / n))
-        if operator.shape != (d**n, d**n):
-            raise ShapeError(f"an operator on {n} sites is no array of shape {operator.shape}")
-        operator = operator.reshape((d,) * (2 * n))
-    if operator.ndim != 2 * n or operator.shape[:n] != operator.shape[n:]:
-        raise ShapeError(f"an operator on {n} sites has legs (out, ..., in, ...), not shape {operator.shape}")
-    check_hermitian(operator, places)
-    return Placed(operator, places)
+    return term(operator, places)
 
 
 def strip_of(sites: tuple[Place, ...]) -> tuple[int, int]:
@@ -87,7 +70,7 @@ def measured_order(sites: tuple[Place, ...]) -> list[Place]:
     return sorted(sites, key=lambda site: (site[1], site[0]))
 
 
-def against(density: Array, term: Placed, dims: dict[Place, int]) -> tuple[Array, Array]:
+def against(density: Array, term: Term, dims: dict[Place, int]) -> tuple[Array, Array]:
     """``tr(rho O)`` and ``tr(rho)`` for the open legs of a strip."""
     order = measured_order(term.sites)
     wanted = tuple(dims[site] for site in term.sites)

@@ -14,11 +14,12 @@ from qad.core.errors import ArgumentError
 from qad.extend import value_of
 from qad.peps.finite.rows import Strip, absorbed, boundaries, check_ranks, closed, double_layer, rim
 from qad.peps.finite.state import FinitePEPS, opened
-from qad.peps.finite.terms import Placed, against, measured_order, strip_of
+from qad.peps.finite.terms import against, measured_order, strip_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from qad.peps.models import Term
     from qad.typing import Array, Real
 
 
@@ -77,7 +78,7 @@ def known(state: FinitePEPS) -> FinitePEPS:
     return state
 
 
-def values_of(state: FinitePEPS, terms: Sequence[Placed], chi: int) -> list[Array]:
+def values_of(state: FinitePEPS, terms: Sequence[Term], chi: int) -> list[Array]:
     """The expectation value of each term."""
     doubles = layers(state, chi)[0]
     rows = [[closed(e) for e in row] for row in doubles]

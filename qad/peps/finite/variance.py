@@ -20,7 +20,7 @@ from qad.peps.finite.terms import placed
 from qad.peps.finite.values import known, log_norm2, values_of
 
 if TYPE_CHECKING:
-    from qad.peps.finite.terms import Placed
+    from qad.peps.models import Term
     from qad.typing import Array, Real
 
     Place = tuple[int, int]
@@ -74,7 +74,7 @@ def variance(state: FinitePEPS, model: Any, chi: int = 32) -> Real:
     return sum(squares) - energy**2
 
 
-def acted(state: FinitePEPS, term: Placed, t: float) -> FinitePEPS:
+def acted(state: FinitePEPS, term: Term, t: float) -> FinitePEPS:
     """``(1 + t h) psi`` for a term h on one site, or on two neighbours."""
     rows = [list(row) for row in state.tensors]
     d = int(np.prod(term.operator.shape[: len(term.sites)]))
@@ -98,7 +98,7 @@ def of_one_dtype(rows: list[list[Array]]) -> FinitePEPS:
     return FinitePEPS([[t if t.dtype == dtype else t.astype(dtype) for t in row] for row in rows])
 
 
-def neighbours(term: Placed, gate: Array, state: FinitePEPS) -> tuple[tuple[Place, Place], tuple[int, int], Array]:
+def neighbours(term: Term, gate: Array, state: FinitePEPS) -> tuple[tuple[Place, Place], tuple[int, int], Array]:
     """The two sites of a term, the left or upper one first, the legs between them, and the gate in this order."""
     columns = state.shape[1]
     if len(term.sites) == 2:

@@ -99,7 +99,7 @@ def calm(
     shown = ", ".join(f"{change:.1e}" for change in history[:: max(len(history) // 8, 1)])
     raise ConvergenceError(
         f"the environment did not converge to tol={tol:.1e} in {len(history)} moves; changes on the way: {shown}. "
-        "Raise chi (small ones may cycle). Change chi a little (a cut through a near-multiplet is never at rest), raise "
-        "maxiter or tol, or start from another state: one whose corner has equal leading values is a superposition of "
-        "several"
+        "Raise chi (small ones may cycle). Change chi a little (a cut through a near-multiplet is never at rest), "
+        "raise maxiter or tol, or start from another state: one whose corner has equal leading values is a "
+        "superposition of several"
     )

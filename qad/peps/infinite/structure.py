@@ -11,6 +11,8 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import as_array, jvp, value_of
 from qad.peps.checks import check_kind
 from qad.peps.infinite import cells
+from qad.peps.infinite.density import LAYERS, contracted, legs, surroundings
+from qad.peps.infinite.environment import Environment
 from qad.peps.infinite.state import PEPS
 from qad.peps.infinite.symmetry import symmetrised
 
@@ -83,13 +85,12 @@ def structure_factor(
     def mean(h: Array) -> Array:
         kets = [x + h * w * np.tensordot(o, x, (1, 0)) for w, x in zip(waves, wide.tensors, strict=True)]
         layers = [cells.double_layer(ket, bra) for ket, bra in zip(kets, wide.tensors, strict=True)]
-        found = cells.solved(layers, cell, chi, None, "half", (tol, tol), maxiter)[0]
-        n, total = len(layers), 0.0
-        for i, (w, ket, bra) in enumerate(zip(waves, kets, wide.tensors, strict=True)):
-            around = [[found[group][k * n + i] for k in range(4)] for group in (0, 1)]
-            measured = cells.double_layer(np.tensordot(o.conj().T, ket, (1, 0)), bra)
-            total = total + np.conj(w) * closed(measured, *around) / closed(layers[i], *around)
-        return (total / n).real
+        found, error, report = cells.solved(layers, cell, chi, None, "half", (tol, tol), maxiter)
+        env, total = Environment(*found, cell, error, report), 0.0
+        for w, ket, bra, place in zip(waves, kets, wide.tensors, wide.positions, strict=True):
+            measured = closed(np.tensordot(o.conj().T, ket, (1, 0)), bra, env, place)
+            total = total + np.conj(w) * measured / closed(ket, bra, env, place)
+        return (total / len(waves)).real
 
     return float(jvp(mean, (0.0,), (1.0,))[1])
 
@@ -114,10 +115,7 @@ def repeated(state: PEPS, rows: int, columns: int) -> PEPS:
     return PEPS(tensors, ["".join(row) for row in names])
 
 
-def closed(site: Array, corners: list[Array], edges: list[Array]) -> Array:
+def closed(ket: Array, bra: Array, env: Environment, place: tuple[int, int]) -> Array:
     """A site between its corners and edges."""
-    for_all = (np.tensordot(corner, edge, (1, 0)) for corner, edge in zip(corners, edges, strict=True))
-    upper, right, lower, left = for_all  # [in, leg, out]
-    half = np.tensordot(np.tensordot(left, upper, (2, 0)), site, ([1, 2], [1, 0]))  # in, out, down, right
-    other = np.tensordot(right, lower, (2, 0))  # in, right, down, out
-    return np.tensordot(half, other, ([1, 3, 2, 0], [0, 1, 2, 3]))
+    layers = [(x, ["s", *legs(*place, layer)]) for layer, x in zip(LAYERS, (ket, bra.conj()), strict=True)]
+    return contracted([*surroundings(env, place[:1], place[1:]), *layers], [])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.linalg.implicit.packing import Packing
+from qad.peps.infinite.density import LAYERS, contracted, legs, surroundings
 from qad.peps.infinite.state import letters
 
 if TYPE_CHECKING:
@@ -56,13 +57,7 @@ class LocalMetric:
 
 def overlaps(site: np.ndarray, env: Environment, row: int, column: int) -> np.ndarray:
     """The environment of a site of norm 1 in it, a matrix of its legs (up, left, down, right), ket by bra."""
-    halves = []
-    for k in (0, 2):
-        (first, second), (edge, other) = ([of(i, row, column) for i in (k, k + 1)] for of in (env.corner, env.edge))
-        half = np.tensordot(np.tensordot(first, edge, 1), np.tensordot(second, other, 1), 1)
-        halves.append(half)  # in, up, right, out, or the same turned
-    ring = np.tensordot(*halves, ((3, 0), (0, 3)))  # up, right, down, left
-    u, ell, d, r = site.shape[1:]
-    matrix = ring.reshape(u, u, r, r, d, d, ell, ell).transpose(0, 6, 4, 2, 1, 7, 5, 3).reshape(u * ell * d * r, -1)
+    ring = contracted(surroundings(env, [row], [column]), [x for layer in LAYERS for x in legs(row, column, layer)])
+    matrix = ring.reshape(site[0].size, -1)
     flat = site.reshape(len(site), -1)
     return matrix / np.vdot(flat, flat @ matrix)

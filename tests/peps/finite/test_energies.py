@@ -158,7 +158,7 @@ ONE = np.ones((2, 1, 1, 1, 1))
         (lambda s: finite.energy(s, [(np.kron(SZ, SZ), [(0, 0), (0, 0)])]), "all different"),
         (lambda s: finite.energy(s, [(np.kron(SZ, SZ), [(0, 0), (2, 0)])]), "more than two rows"),
         (lambda s: finite.energy(s, [(np.eye(3), [(0, 0)])]), "of dimensions"),
-        (lambda s: finite.energy(s, [(np.eye(6), [(0, 0), (0, 1)])]), "no array of shape"),
+        (lambda s: finite.energy(s, [(np.eye(6), [(0, 0), (0, 1)])]), "has no shape"),
         (lambda s: finite.energy(s, []), "list of pairs"),
         (lambda s: finite.energy(s, [SZ]), "list of pairs"),
         (lambda s: finite.energy(s, [(SZ, [(0, 0)])], chi=0), "chi is 0"),
