@@ -2,25 +2,47 @@
 
 A controlled gate is ``1 + n (U - 1)``, n projecting the controls on 1; a Pauli rotation ``c + s (-i P)``.  So every
 gate is a sum of a few rows, however far apart its qubits are; sums are direct sums of bonds.
+
+On chains that conserve charges gates and observables have parts, by the charge that they add.  One part alone of a gate
+has to be left in the present state: so gates that conserve are fine, and so is X on a qubit that is known to be 0 or 1,
+which takes the state to another sector.
 """
 
 from __future__ import annotations
 
-from functools import reduce
+from functools import partial, reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.circuit.gates.table import ID, SWAP, X, pauli_matrix
+from qad.core.errors import ArgumentError
 from qad.mps.chain.chain import added
+from qad.mps.chain.site_tensors import applied as site_applied
+from qad.mps.charges.parts import applied as on_site
+from qad.mps.charges.quantities import changes
+from qad.mps.evolve.tebd import applied
+from qad.mps.operators.local import Site, spin
+from qad.mps.operators.mpo import MPO
+from qad.symmetric.create import eye, from_blocks, from_dense
+from qad.symmetric.generic import join, laid_out, norm, permuted, qr, split
+from qad.symmetric.legs import Leg
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from qad.circuit.program.ir import Instruction
+    from qad.mps.charges.quantities import Charge, Quantities
+    from qad.symmetric.tensor import SymTensor
 
+
+PAULIS = {name: spin(0.5).operators[name] for name in ("Id", "X", "Y", "Z")}
+QUBIT = Site("qubit", PAULIS, charges={"N": (0, 1), "Sz": (1, -1), "parity": (0, 1)})
 ONE = np.diag([0.0, 1.0])  # the projector on 1
 RANK_TOLERANCE = 1e-15
+WIDEST = 8  # qubits that one gate may join
+LOST = 1e-13  # relative norm of a part of a gate that is no more than rounding of its matrix
 
 
 def site_operators(op: Instruction, v: np.ndarray | None) -> tuple[int, list[np.ndarray]]:
@@ -35,7 +57,8 @@ def site_operators(op: Instruction, v: np.ndarray | None) -> tuple[int, list[np.
         u = dense(op, v)
         rows = [(1.0, factors(u - idle * np.eye(len(u)), op.targets))]
     rows = [row(factor, span, found, op.controls) for factor, found in rows]
-    return span[0], summed([row(1.0, span, {}, ()), *rows] if op.controls else rows)
+    rows = [row(1.0, span, {}, ()), *rows] if op.controls else rows
+    return span[0], reduce(partial(added, right=1), rows)
 
 
 def dense(op: Instruction, v: np.ndarray | None) -> np.ndarray:
@@ -73,11 +96,164 @@ def row(factor: complex, span: range, found: dict[int, np.ndarray], controls: Se
     return [factor * tensors[0], *tensors[1:]]
 
 
-def summed(rows: list[list[np.ndarray]]) -> list[np.ndarray]:
-    """The sum of rows of site operators."""
-    return reduce(lambda total, other: added(total, other, right=1), rows)
-
-
 def adjoint(operators: list[np.ndarray]) -> list[np.ndarray]:
     """Site operators of the Hermitian conjugate."""
     return [w.conj().swapaxes(2, 3) for w in operators]
+
+
+# -- gates by charge ---------------------------------------------------------------------------------------------------
+
+
+def sites_of(op: Instruction) -> list[int]:
+    """The qubits of an instruction, ascending."""
+    sites = sorted((*op.controls, *op.targets))
+    if len(sites) > WIDEST:
+        raise ArgumentError(
+            f"c.mps(conserve=...) takes gates of at most {WIDEST} qubits, not of {len(sites)}: leave conserve out"
+        )
+    return sites
+
+
+def called(op: Instruction) -> str:
+    """An instruction in messages."""
+    return f"a gate ({op.letters or op.kind}) on qubits {sites_of(op)}"
+
+
+def matrix_of(op: Instruction, numbers: np.ndarray | None) -> np.ndarray:
+    """The matrix of an instruction of these numbers on the sites on which it does something."""
+    sites, (first, operators) = sites_of(op), site_operators(op, numbers)
+    return MPO([operators[site - first] for site in sites]).to_dense()
+
+
+def parts_of(matrix: np.ndarray, sites: Sequence[int], conserved: Quantities) -> dict[Charge, np.ndarray]:
+    """A matrix on some qubits by the charge that its parts add, the neutral one first."""
+    group, charges = conserved.symmetry, [conserved.symmetry.neutral]
+    for site in sites:
+        charges = [group.plus(before, own) for before in charges for own in conserved.charges[site]]
+    found = {q: np.where(here, matrix, 0) for q, here in changes(charges, group.minus).items()}
+    return {q: found[q] for q in sorted(found, key=lambda q: (any(q), q)) if found[q].any()}
+
+
+def breaking(matrix: np.ndarray, sites: Sequence[int], conserved: Quantities) -> str:
+    """What a matrix on some qubits adds to their charge, in words; nothing where it conserves."""
+    parts, allowed = parts_of(matrix, sites, conserved), LOST * np.linalg.norm(matrix)
+    return ", ".join(
+        str(conserved.symmetry.shown(q)) for q, part in parts.items() if any(q) and np.linalg.norm(part) > allowed
+    )
+
+
+def require_conserving(op: Instruction, numbers: np.ndarray | None, conserved: Quantities) -> None:
+    """Raise unless a gate conserves, whatever state it acts on."""
+    if broken := breaking(matrix_of(op, numbers), sites_of(op), conserved):
+        raise ArgumentError(
+            f"{called(op)} adds {broken} and stands behind a gate of which derivatives are asked for: "
+            "c.mps(conserve=...) has derivatives where it and all gates behind it conserve; put those that prepare "
+            "a basis state in front, or leave conserve out"
+        )
+
+
+def surviving(
+    tensors: Sequence[SymTensor], op: Instruction, numbers: np.ndarray | None, back: bool, conserved: Quantities
+) -> tuple[Charge, list[SymTensor]]:
+    """The charge that an instruction adds to this state, and the tensors of its span after it.
+
+    The centre stands among the qubits of the instruction.  Raises where several parts of it are left.
+    """
+    sites, matrix = sites_of(op), matrix_of(op, numbers).astype(tensors[0].dtype)
+    parts = parts_of(matrix.conj().T if back else matrix, sites, conserved)
+    if sites[-1] - sites[0] < 2:
+        operators = {q: symmetric(part, q, sites, conserved) for q, part in parts.items()}
+    else:
+        span = range(sites[0], sites[-1] + 1)
+        operators = {q: row_of(part, q, sites, span, conserved) for q, part in parts.items()}
+    found = {q: acted(operator, tensors, sites[0]) for q, operator in operators.items()}
+    left = list(found)
+    if len(found) > 1:
+        norms = {q: weight(changed) for q, changed in found.items()}
+        left = [q for q, size in norms.items() if size > LOST * max(norms.values())]
+    if len(left) != 1:
+        shown = ", ".join(str(conserved.symmetry.shown(q)) for q in sorted(left)) or "none"
+        names = ", ".join(map(repr, conserved.names))
+        raise ArgumentError(
+            f"{called(op)} does not conserve {names}: parts of it add {shown} to qubits {sites} of this state; leave "
+            "conserve out, or name what all gates conserve"
+        )
+    charge, changed = left[0], found[left[0]]
+    if any(charge):
+        changed[-1] = shifted(changed[-1], (changed[-1].ndim - 1,), charge)
+    return charge, changed
+
+
+def acted(operator: Any, tensors: Sequence[Any], first: int) -> list[Any]:
+    """The tensors from the site `first` on after an operator on it or on a pair, or after a list of site operators."""
+    if isinstance(operator, list):
+        return [site_applied(w, tensors[site]) for site, w in enumerate(operator, first)]
+    if operator.ndim == 4:
+        return [laid_out(applied(operator, tensors, first), 2)]
+    return [laid_out(on_site(operator, tensors[first]), 2)]
+
+
+def weight(tensors: Sequence[SymTensor]) -> float:
+    """The norm of a row of tensors, of any gauge, between isometries."""
+    centre = tensors[0]
+    for tensor in tensors[1:]:
+        if not centre.size:
+            return 0.0
+        centre = join(qr(centre)[1], tensor)
+    return norm(centre)
+
+
+# -- operators as symmetric tensors ------------------------------------------------------------------------------------
+
+
+def symmetric(
+    part: np.ndarray, charge: Charge, sites: Sequence[int], conserved: Quantities, ends: tuple[Leg, ...] = ()
+) -> SymTensor:
+    """The tensor of a matrix that adds a charge, legs (out, ..., in, ...), between legs `ends` of dimension 1."""
+    legs, orders = [conserved.legs[site] for site in sites], [conserved.orders[site] for site in sites]
+    array = part.reshape((2,) * (2 * len(sites)))[np.ix_(*orders * 2)]
+    both = (*ends[:1], *legs, *[leg.conj() for leg in legs], *ends[1:])
+    array = array.reshape([leg.dim for leg in both])
+    return from_dense(array, both, charge=conserved.symmetry.shown(charge), tol=0.0)
+
+
+def neutral(matrix: np.ndarray, sites: Sequence[int], conserved: Quantities) -> SymTensor:
+    """The tensor of a matrix that conserves."""
+    return symmetric(matrix, conserved.symmetry.neutral, sites, conserved)
+
+
+def row_of(
+    part: np.ndarray, charge: Charge, sites: Sequence[int], span: range, conserved: Quantities
+) -> list[SymTensor]:
+    """The site operators (left, right, out, in) over a span of a matrix on some sites that adds a charge."""
+    one, k = Leg({conserved.symmetry.neutral: 1}, 1, conserved.symmetry), len(sites)
+    rest = symmetric(part, charge, sites, conserved, (one, one.conj()))
+    rest = permuted(rest, 0, *[axis for site in range(1, k + 1) for axis in (site, k + site)], 2 * k + 1)
+    found, bond = [], one
+    for site in span:
+        if site not in sites:
+            found.append(join(eye(bond, part.dtype), eye(conserved.legs[site], part.dtype), ((), ())))
+            continue
+        own = rest
+        if site != sites[-1]:
+            own, rest = split(rest, 3, None, RANK_TOLERANCE, "cut")
+        found.append(permuted(own, 0, 3, 1, 2))
+        bond = own.legs[3].conj()
+    return found
+
+
+def shifted(tensor: SymTensor, axes: tuple[int, ...], charge: Charge) -> SymTensor:
+    """A tensor whose legs `axes` carry so much more, of neutral charge."""
+    group, legs = tensor.symmetry, list(tensor.legs)
+
+    def more(q: Any) -> Any:
+        return group.shown(group.plus(group.charge(q), charge))
+
+    for axis in axes:
+        leg = legs[axis]
+        legs[axis] = Leg({more(q): dim for q, dim in leg.sectors.items()}, leg.flow, group)
+    blocks = {
+        tuple([more(q) if axis in axes else q for axis, q in enumerate(key)]): block
+        for key, block in tensor.blocks().items()
+    }
+    return from_blocks(blocks, legs, split=2)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.circuit.chains.charges import QUBIT, breaking, parts_of, row_of
-from qad.circuit.chains.operators import factors, row
+from qad.circuit.chains.operators import QUBIT, breaking, factors, parts_of, row, row_of
 from qad.circuit.chains.sweeps import ChainRun, Energy, Overlap, measured
 from qad.circuit.gates.checks import check_bits, check_qubits
 from qad.circuit.observables.operators import Projector, as_observable, hermitian

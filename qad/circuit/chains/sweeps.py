@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
-from qad.circuit.chains.charges import QUBIT, require_conserving, weight
+from qad.circuit.chains.operators import QUBIT, require_conserving, weight
 from qad.circuit.chains.walker import Overlaps, Walker
 from qad.circuit.engines.reference import entries_of
 from qad.core.errors import ArgumentError

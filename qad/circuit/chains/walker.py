@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.circuit.chains.charges import acted, neutral, shifted, surviving
-from qad.circuit.chains.operators import ONE, adjoint, site_operators
+from qad.circuit.chains.operators import ONE, acted, adjoint, neutral, shifted, site_operators, surviving
 from qad.circuit.gates.table import pauli_matrix
 from qad.mps.chain.canonical import move_left, move_right
 from qad.mps.chain.densities import opened

@@ -8,7 +8,7 @@ takes no part in any term, and is left out.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -39,6 +39,8 @@ class Channels:
     tensors : sequence of arrays (left, right, out, in)
         Of an open chain; what its last channels stand for are operators of their own.
     conserved : Quantities
+    around : bool
+        Whether they are a cell in triangular form that repeats: the bond behind the last site is the first one again.
 
     Raises
     ------
@@ -48,14 +50,13 @@ class Channels:
 
     tensors: list[np.ndarray]
     charges: list[list[Charge]]
-    around: ClassVar[bool] = False  # whether the bond behind the last site is the first one again
 
-    def __init__(self, tensors: Sequence[np.ndarray], conserved: Quantities):
+    def __init__(self, tensors: Sequence[np.ndarray], conserved: Quantities, around: bool = False):
         self.conserved: Quantities = conserved
         made: dict[int, np.ndarray] = {}  # sites that share a tensor go on doing so
         pairs = zip(map(np.asarray, tensors), conserved.states, strict=True)
         tensors = [made.setdefault(id(w), turned(w, states)) for w, states in pairs]
-        self.tensors, self.charges = walked(tensors, conserved, self.around)
+        self.tensors, self.charges = walked(tensors, conserved, around)
         self.orders: list[np.ndarray] = [sorting(charges) for charges in self.charges]
         self.legs: list[Leg] = [Leg(counted(charges), 1, conserved.symmetry) for charges in self.charges]
 
@@ -83,12 +84,6 @@ class Channels:
         leg = self.conserved.legs[site]
         legs = self.legs[site], self.legs[site + 1].conj(), leg, leg.conj()
         return from_dense(w[np.ix_(left, right, phys, phys)], legs, tol=tol)
-
-
-class UniformChannels(Channels):
-    """The charges of the channels of every bond of a cell in triangular form, which repeats."""
-
-    around = True
 
 
 def walked(
@@ -178,13 +173,13 @@ def refuse(term: list[Step], conserved: Quantities, around: bool) -> None:
     )
 
 
-def conserve_for(H: Any, conserve: Names | None, channels: type[Channels] = Channels) -> Names | None:
+def conserve_for(H: Any, conserve: Names | None, around: bool = False) -> Names | None:
     """The names themselves; for the "parity" of spins that along x, where `H` conserves that one alone.
 
     Parameters
     ----------
     H : MPO or OpSum
-        Of a finite chain, or an infinite one, whose `channels` are found otherwise.
+        Of a finite chain, or `around` a cell that repeats.
     conserve : str, sequence of str or None
     """
     if conserve != "parity" and conserve != ("parity",):
@@ -192,7 +187,7 @@ def conserve_for(H: Any, conserve: Names | None, channels: type[Channels] = Chan
     operator = H.mpo() if hasattr(H, "terms") else H
     for names in (conserve, ALONG_X):
         try:
-            channels([value_of(w) for w in operator], conserved_by(operator, names))
+            Channels([value_of(w) for w in operator], conserved_by(operator, names), around)
             return names
         except ArgumentError:
             continue

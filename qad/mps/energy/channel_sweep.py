@@ -37,6 +37,7 @@ class Sparse:
 
     def __init__(self, tensor: np.ndarray):
         self.left, self.right, self.out, self.in_ = tensor.shape
+        self.coefficients: set[complex] = set(tensor[tensor != 0].tolist())
         pairs = [(int(w), int(v)) for w, v in np.argwhere(tensor.any(axis=(2, 3)))]
         chosen = rows_of_cover(pairs, self.left, self.right)
         self.late: list[int] = sorted({v for w, v in pairs if w not in chosen})
@@ -66,12 +67,3 @@ class Sparse:
     def products(self) -> int:
         """The products of both directions, in units of ``bond**3``, for the sites' own d."""
         return (len(self.early) + len(self.late)) * (3 * self.out + 2 * self.out * self.in_)
-
-    def coefficients(self) -> set[complex]:
-        """The coefficients by which blocks are multiplied."""
-        sums = [
-            *self.from_t,
-            *self.from_u,
-            *(terms for plan in (*self.into_k, *self.into_m) for terms in plan.values()),
-        ]
-        return {c for terms in sums for c, *_ in terms}

@@ -57,7 +57,7 @@ class Table:
         ]
         self.places: list[int] = np.concatenate([[0], np.cumsum([np.prod(shape) for shape in self.shapes])]).tolist()
         self.length: int = self.places[-1]
-        found = sorted({1, *(c for site in sites for c in site.coefficients())}, key=lambda c: (c.real, c.imag))
+        found = sorted({1, *(c for site in sites for c in site.coefficients)}, key=lambda c: (c.real, c.imag))
         self.factors: dict[complex, int] = {c: 3 * self.length + i for i, c in enumerate(found)}
         self.numbers: np.ndarray = np.array(found, dtype)
         self.top: int = 3 * self.length + len(found)
@@ -90,12 +90,8 @@ class Table:
         """The sweep from the left."""
         code = Code(self.factors)
         for i, (site, (a, d, end)) in enumerate(zip(self.sites, self.shapes, strict=True)):
-            bra, ket, here, there = (
-                self.places[i],
-                self.places[i] + self.length,
-                self.rooms[i % 2],
-                self.rooms[i % 2 - 1],
-            )
+            bra, ket = (self.places[i] + k * self.length for k in range(2))
+            here, there = self.rooms[i % 2], self.rooms[i % 2 - 1]
             for (e, left), block in zip(self.lefts[i].items(), self.blocks, strict=False):
                 code.combine([(1, here + e * a * a, 0)], left, 0, 1, a * a)
                 code.product(left, ket, self.half, a, a, d * end)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.mps.charges.channels import UniformChannels
+from qad.mps.charges.channels import Channels
 from qad.mps.kernels.charged import ChargedKernel
 from qad.mps.kernels.dense import DenseKernel
 from qad.symmetric.create import from_dense
@@ -98,7 +98,7 @@ class ChargedCell(ChargedKernel):
 
     def __init__(self, H: Sequence[np.ndarray], dtype: DTypeLike, conserved: Quantities):
         tensors = [w.astype(np.result_type(w.dtype, dtype)) for w in H]
-        super().__init__(tensors, conserved, UniformChannels(tensors, conserved), ends_of(tensors))
+        super().__init__(tensors, conserved, Channels(tensors, conserved, around=True), ends_of(tensors))
         self.steps: int | None = steps_to_nothing(self.tensors)
         leg, order = self.channels.legs[0], self.channels.orders[0]
         units = {k: np.eye(len(order))[k][order] for k in (0, -1)}

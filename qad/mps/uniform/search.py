@@ -11,7 +11,7 @@ from qad.core.keywords import keywords_told
 from qad.core.process.threads import blas_for
 from qad.extend import Tensor
 from qad.mps.chain.chain import site_count
-from qad.mps.charges.channels import UniformChannels, conserve_for
+from qad.mps.charges.channels import conserve_for
 from qad.mps.operators.uniform_mpo import UniformMPO, check_hermitian, of_neighbours
 from qad.mps.operators.uniform_opsum import UniformOpSum
 from qad.mps.uniform import sectors
@@ -111,7 +111,7 @@ def ground_state(
     if not tol >= 0:
         raise ArgumentError(f"tol must not be negative, but got {tol!r}")
     if isinstance(h, (UniformMPO, UniformOpSum)):
-        conserve = conserve_for(h, conserve, UniformChannels)
+        conserve = conserve_for(h, conserve, around=True)
     if charged := conserve is not None or getattr(start, "conserved", None) is not None:
         h = sectors.hamiltonian(h, conserve, start, method)
     elif sector is not None:
