@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from qad.mps.charges.quantities import Quantities
-    from qad.typing import Array, ArrayLike, FilePath
+    from qad.typing import Array, ArrayLike, FilePath, Number
 
 C = TypeVar("C", bound="Chain")
 SiteTensors: TypeAlias = "Chain | Sequence[Array]"
@@ -98,6 +98,10 @@ class Chain(Linear, SiteRow):
     def periodic(self) -> bool:
         """Whether the outer bond joins the ends (its dimension is above 1)."""
         return self.tensors[0].shape[0] > 1
+
+    def _times(self, factor: Number) -> Self:
+        """The chain times a number, which its first tensor takes."""
+        return self._made_of([factor * self.tensors[0], *self.tensors[1:]])
 
     def __add__(self, other: Self) -> Self:
         return sum_of(self, other) if type(other) is type(self) else NotImplemented

@@ -61,14 +61,13 @@ class SiteRow:
 
 
 class Linear:
-    """Chains that are added, and multiplied by numbers, which their first tensor takes."""
+    """What is added, and multiplied by numbers (`_times`): chains, and sums of operators."""
 
     __slots__ = ()
-    tensors: tuple[Any, ...]
-    _made_of: Any
+    _times: Any
 
     def __sub__(self, other: Any) -> Self:
-        return self + -1.0 * other if type(other) is type(self) else NotImplemented
+        return self + -1.0 * other if isinstance(other, Linear) else NotImplemented
 
     def __neg__(self) -> Self:
         return -1.0 * self
@@ -78,9 +77,9 @@ class Linear:
             raise ArgumentError(
                 "the product of two operators is A @ B, the overlap of states psi @ phi; * is by a number"
             )
-        if np.ndim(factor) != 0 or factor is None or isinstance(factor, str):
+        if np.ndim(factor) != 0 or isinstance(factor, str):
             return NotImplemented
-        return self._made_of([factor * self.tensors[0], *self.tensors[1:]])
+        return self._times(factor)
 
     __rmul__ = __mul__
     __array_ufunc__ = None  # NumPy's numbers leave the product to us

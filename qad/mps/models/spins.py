@@ -13,7 +13,8 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import stack_of
 from qad.mps.chain.chain import site_count
-from qad.mps.models.couplings import FiniteTerms, real_number
+from qad.mps.models.couplings import FiniteTerms
+from qad.mps.operators.algebra import finite_number
 from qad.mps.operators.local import spin as spin_site
 from qad.mps.operators.opsum import OpSum
 
@@ -130,7 +131,7 @@ def long_range_ising(n: int, rate: RealNumber, g: RealNumber) -> MPO:
     >>> qad.mps.long_range_ising(6, rate=0.5, g=1.0)
     MPO(6 sites, open, bonds 1-3-3-3-3-3-1, float64)
     """
-    rate, g = real_number(rate, "rate"), real_number(g, "g")
+    rate, g = finite_number(rate, "rate", real=True), finite_number(g, "g", real=True)
     if np.any(stack_of(rate) == 0):
         raise ArgumentError("rate must not be zero: qad.mps.ising couples neighbours only")
     total = OpSum(site_count(n, 2, "n")).add_exponential(-1 / rate, rate, "Z", "Z")
@@ -189,7 +190,7 @@ def blbq(n: int | Lattice, theta: RealNumber, periodic: bool = False) -> MPO:
     >>> qad.mps.blbq(6, np.pi / 4)
     MPO(6 sites, open, bonds 1-10-10-10-10-10-1, float64)
     """
-    theta = real_number(theta, "theta")
+    theta = finite_number(theta, "theta", real=True)
     return bilinear_biquadratic(n, np.cos(theta), np.sin(theta), periodic)
 
 

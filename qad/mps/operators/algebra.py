@@ -10,6 +10,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, as_array, stack_of
+from qad.mps.chain.row import Linear
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from qad.typing import Number
 
 
-class Algebra:
+class Algebra(Linear):
     """The part of `qad.mps.OpSum` that makes new sums of given ones, and leaves those as they are."""
 
     sites: tuple[Site, ...]
@@ -71,22 +72,9 @@ class Algebra:
 
     __radd__ = __add__  # of 0, which the builtin sum begins with
 
-    def __neg__(self) -> Self:
-        return self * -1.0
-
-    def __sub__(self, other: Self) -> Self:
-        return self + other * -1.0 if isinstance(other, Algebra) else NotImplemented
-
-    def __mul__(self, factor: Number) -> Self:
-        if isinstance(factor, Algebra):
-            raise ArgumentError("the product of two sums is A @ B, as of matrices; * is by a number")
-        if np.ndim(factor) != 0 or isinstance(factor, str):
-            return NotImplemented
+    def _times(self, factor: Number) -> Self:
         finite_number(factor, "the factor of a sum")
         return self._changed(lambda matrix: matrix, lambda weight: weight * factor, rates=False)
-
-    __rmul__ = __mul__
-    __array_ufunc__ = None  # NumPy's numbers leave the product to us
 
     def __truediv__(self, divisor: Number) -> Self:
         if np.ndim(divisor) != 0 or isinstance(divisor, (Algebra, str)):
@@ -148,11 +136,12 @@ class Algebra:
         return tuple(string), prod(scale for _, scale in numbers.values())
 
 
-def finite_number(x: Number, what: str) -> Number:
+def finite_number(x: Number, what: str, real: bool = False) -> Number:
     """`x` as a Python number, or itself if it is a Tensor; raises unless it is one finite number."""
     value = as_array(stack_of(x))
-    if np.shape(x) != () or value.dtype.kind not in "fciu" or not np.isfinite(value).all():
-        raise ArgumentError(f"{what} must be a finite number (real or complex), but got {x!r}")
+    if np.shape(x) != () or value.dtype.kind not in ("fiu" if real else "fciu") or not np.isfinite(value).all():
+        kind = "finite real number, so that H is Hermitian" if real else "finite number (real or complex)"
+        raise ArgumentError(f"{what} must be a {kind}, but got {x!r}")
     return x if type(x) is Tensor else value.item()
 
 

@@ -18,10 +18,12 @@ import scipy  # loads scipy.sparse when it is first used
 from qad.extend import Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
     from qad.mps.operators.local import Site
     from qad.typing import Array
+
+    Chooser: TypeAlias = Callable[[Sequence[tuple[int, int]], int, int], set[int]]  # as `rows_of_cover`
 
 Ahead: TypeAlias = tuple[tuple[int, int], ...]  # pairs (site, operator), ascending
 
@@ -44,44 +46,68 @@ class Strand(NamedTuple):
 
 
 def build(
-    n: int, terms: Sequence[tuple[Ahead, Any]], families: Sequence[Family], identities: Sequence[int]
+    n: int, terms: Iterable[tuple[Ahead, Any]], families: Sequence[Family], identities: Sequence[int]
 ) -> tuple[list[list[Entry]], list[int]]:
     """The automaton of a sum of strings on `n` sites: the blocks of every site, and the sizes of the bonds.
 
     Parameters
     ----------
     n : int
-    terms : list of (tuple of (site, operator), weight)
+    terms : iterable of (tuple of (site, operator), weight)
         No two with the same string; sites ascend, and where a string has none of its own the identity stands.
     families : list of Family
         Sums over pairs of sites, of one state each.
     identities : list of int
         Number of the identity of every site.
     """
-    starting: dict[int, list[Strand]] = {}
-    for string, weight in terms:
-        starting.setdefault(string[0][0], []).append(Strand(0, string, weight))
-    written, bonds, strands = [], [1], []
+    starting, written, bonds, strands = by_site(terms), [], [1], []
     for site in range(n):
-        last = site == n - 1
-        blocks, strands, states = step(site, strands + starting.get(site, []), identities[site], last)
-        ended = 0 if last else states + len(families)  # the state of terms that have ended is the last one
-        blocks = [b._replace(right=ended) if b.right < 0 else b for b in blocks]
-        if not last:
-            blocks.append(Entry(0, 0, identities[site]))
-        if site:
-            blocks.append(Entry(bonds[-1] - 1, ended, identities[site]))
-        arriving = bonds[-1] - 1 - len(families)
-        for i, family in enumerate(families):
-            blocks += family.blocks(site, arriving + i, states + i, ended, first=site == 0, last=last)
+        strands += starting.get(site, [])
+        blocks, strands, bond = write_site(
+            site, strands, bonds[-1], families, identities[site], rows_of_cover, first=site == 0, last=site == n - 1
+        )
         written.append(blocks)
-        bonds.append(ended + 1)
+        bonds.append(bond)
     return written, bonds
 
 
-def step(site: int, strands: list[Strand], identity: int, last: bool) -> tuple[list[Entry], list[Strand], int]:
-    """The blocks of one site, which end terms in state -1, the strands that go on, and how many states these are in."""
-    ending, edges = [], {}
+def repeated(
+    cell: int, terms: Iterable[tuple[Ahead, Any]], families: Sequence[Family], identities: Sequence[int]
+) -> tuple[list[list[Entry]], list[int]]:
+    """The automaton of an infinite chain, whose terms begin in one cell and are repeated; what `build` takes and gives.
+
+    Its states all remember what has been placed, or all of them what is to come, whichever are fewer: so they repeat
+    from cell to cell as soon as no term reaches back to the end of the chain.
+    """
+    starting, found = by_site(terms), []
+    for rows_of in (lambda edges, rows, columns: set(range(rows)), lambda edges, rows, columns: set()):
+        strands, before, bond = [], None, 2 + len(families)
+        while (now := [strand[:2] for strand in strands]) != before:
+            before, written, bonds = now, [], [bond]
+            for site in range(cell):
+                strands += starting.get(site, [])
+                blocks, strands, bond = write_site(site, strands, bond, families, identities[site], rows_of)
+                written.append(blocks)
+                bonds.append(bond)
+            strands = [s._replace(ahead=tuple((site - cell, o) for site, o in s.ahead)) for s in strands]
+        found.append((written, bonds))
+    return min(found, key=lambda machine: sum(machine[1][1:]))
+
+
+def by_site(terms: Iterable[tuple[Ahead, Any]]) -> dict[int, list[Strand]]:
+    """The terms, nothing of them written, by the site on which they begin."""
+    starting: dict[int, list[Strand]] = {}
+    for string, weight in terms:
+        starting.setdefault(string[0][0], []).append(Strand(0, string, weight))
+    return starting
+
+
+def write_site(
+    site: int, strands: Sequence[Strand], bond: int, families: Sequence[Family], identity: int, rows_of: Chooser,
+    first: bool = False, last: bool = False,
+) -> tuple[list[Entry], list[Strand], int]:  # fmt: skip
+    """The blocks of a site, the strands that go on, and how many states there are on the right; `bond` on the left."""
+    edges, ending = {}, []
     for state, ahead, weight in strands:
         here = identity
         if ahead[0][0] == site:
@@ -89,16 +115,23 @@ def step(site: int, strands: list[Strand], identity: int, last: bool) -> tuple[l
         if ahead:
             edges[(state, here), ahead] = weight
         else:
-            ending.append(Entry(state, -1, here, weight))
-    blocks, going, states = ([], [], 1) if last else cover(edges)
-    return blocks + ending, going, states
+            ending.append((state, here, weight))
+    blocks, going, states = ([], [], 1) if last else cover(edges, rows_of)
+    ended = 0 if last else states + len(families)  # the state of terms that have ended is the last one
+    if not last:
+        blocks.append(Entry(0, 0, identity))
+    if not first:
+        blocks.append(Entry(bond - 1, ended, identity))
+    for i, family in enumerate(families):
+        blocks += family.blocks(site, bond - 1 - len(families) + i, states + i, ended, first, last)
+    return blocks + [Entry(state, ended, here, weight) for state, here, weight in ending], going, ended + 1
 
 
-def cover(edges: dict[tuple[tuple[int, int], Ahead], Any]) -> tuple[list[Entry], list[Strand], int]:
+def cover(edges: dict[tuple[tuple[int, int], Ahead], Any], rows_of: Chooser) -> tuple[list[Entry], list[Strand], int]:
     """Give every edge (left part, right part) a state: blocks, strands, and how many states there are now."""
     rows = {row: i for i, row in enumerate(dict.fromkeys(row for row, _ in edges))}
     columns = {column: i for i, column in enumerate(dict.fromkeys(column for _, column in edges))}
-    chosen = rows_of_cover([(rows[r], columns[c]) for r, c in edges], len(rows), len(columns))
+    chosen = rows_of([(rows[r], columns[c]) for r, c in edges], len(rows), len(columns))
     states: dict[Any, int] = {}  # of rows and of columns, numbered from 1
     blocks, strands = [], []
     for (row, column), weight in edges.items():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,20 +10,18 @@ from qad.core.errors import ArgumentError
 from qad.extend import as_array, stack_of
 from qad.mps.chain.chain import site_count
 from qad.mps.charges.parts import of_definite_charge
-from qad.mps.operators.automaton import Entry, site_tensors
+from qad.mps.operators.automaton import repeated, site_tensors
 from qad.mps.operators.opsum import OpSum
 from qad.mps.operators.power_law import power_law
 from qad.mps.operators.uniform_mpo import UniformMPO
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
+    from collections.abc import Sequence
     from typing import Any, NoReturn, Self
 
     from qad.mps.operators.automaton import Ahead
     from qad.mps.operators.local import Site
     from qad.typing import ArrayLike, Number
-
-BEGUN, ENDED, FAMILY = "nothing yet", "a whole term", "a family"  # states of the automaton; the last are numbered
 
 
 class UniformOpSum(OpSum):
@@ -188,25 +185,14 @@ class UniformOpSum(OpSum):
         >>> H.mpo()
         UniformMPO(2 sites, repeated, bonds 5-5-5, float64)
         """
-        terms = self._of_one_cell() if conserve is None else self._of_definite_charge(conserve)
-        blocks, states = min(
-            (automaton(terms, self.cell, self.identities, placed) for placed in (True, False)),
-            key=lambda machine: sum(map(len, machine[1])),
-        )
-        for site, here in enumerate(blocks):
-            here[BEGUN, BEGUN, self.identities[site]] = here[ENDED, ENDED, self.identities[site]] = 1.0
-            for k, family in enumerate(self.families):
-                own = FAMILY, k
-                here[BEGUN, own, family.left[site]] = family.weight
-                here[own, ENDED, family.right[site]] = here[own, own, family.between[site]] = family.rate
-        families = [(FAMILY, k) for k in range(len(self.families))]
-        numbers = [{name: k for k, name in enumerate([BEGUN, *names, *families, ENDED])} for names in states]
-        numbers.append(numbers[0])
-        written = [
-            [Entry(left[a], right[b], o, w) for (a, b, o), w in here.items()]
-            for here, (left, right) in zip(blocks, pairwise(numbers), strict=True)
-        ]
-        operator = UniformMPO(site_tensors(written, [*map(len, numbers)], self.sites, self.operators.matrices))
+        terms = self.terms
+        if conserve is not None:
+            terms = {}
+            for string, weight in of_definite_charge(self, conserve)[0]:
+                begun = self._shifted(string)
+                terms[begun] = terms.get(begun, 0.0) + weight
+        written, bonds = repeated(self.cell, terms.items(), self.families, self.identities)
+        operator = UniformMPO(site_tensors(written, bonds, self.sites, self.operators.matrices))
         operator.sites = self.sites[: self.cell]
         return operator
 
@@ -232,44 +218,11 @@ class UniformOpSum(OpSum):
             self.sites += self.sites[: self.cell] * more
             self.identities += self.identities[: self.cell] * more
 
-    def _of_definite_charge(self, conserve: str | Sequence[str]) -> dict[Ahead, Any]:
-        """The terms of one cell, each split into parts that conserve."""
-        one = self.copy()
-        one.terms = one._of_one_cell()
-        parts, _ = of_definite_charge(one, conserve)
-        self.operators = one.operators  # parts are new ones
-        return self._of_one_cell(parts)
+    def _string(self, matrices: dict[int, Any]) -> tuple[Ahead, complex]:
+        string, scale = super()._string(matrices)
+        return self._shifted(string), scale
 
-    def _of_one_cell(self, terms: Iterable[tuple[Ahead, Any]] | None = None) -> dict[Ahead, Any]:
-        """The terms, all of them shifted so that they begin in the cell."""
-        found: dict[Ahead, Any] = {}
-        for string, weight in self.terms.items() if terms is None else terms:
-            shift = string[0][0] // self.cell * self.cell
-            shifted = tuple((site - shift, operator) for site, operator in string)
-            found[shifted] = found[shifted] + weight if shifted in found else weight
-        return found
-
-
-def automaton(
-    terms: dict[Ahead, Any], cell: int, identities: Sequence[int], placed: bool
-) -> tuple[list[dict[tuple[Hashable, Hashable, int], Any]], list[dict[Hashable, None]]]:
-    """The blocks of every site and the states left of it, for states that know what is `placed`, or what is to come.
-
-    A block leads from a state to a state by an operator.  Where states know what is placed, terms of the same beginning
-    share it and have their weights at the end; else they share the end and have them at the beginning.
-    """
-    blocks: list[dict[Any, Any]] = [{} for _ in range(cell)]
-    states: list[dict[Any, None]] = [{} for _ in range(cell)]
-    for string, weight in terms.items():
-        here, operators = BEGUN, dict(string)
-        first, last = string[0][0], string[-1][0]
-        for site in range(first, last + 1):
-            there: Hashable = ENDED
-            if site < last:
-                there = tuple((q - site, o) for q, o in string if (q <= site) == placed)
-                states[(site + 1) % cell][there] = None
-            weighted = site == (last if placed else first)
-            operator = operators.get(site, identities[site % cell])
-            blocks[site % cell][here, there, operator] = weight if weighted else 1.0
-            here = there
-    return blocks, states
+    def _shifted(self, string: Ahead) -> Ahead:
+        """A term that begins in the cell."""
+        shift = string[0][0] // self.cell * self.cell if string else 0
+        return tuple((site - shift, operator) for site, operator in string)

@@ -128,13 +128,12 @@ class Checkpoint:
         """The state that `write` wrote; raises one of several errors where something is amiss."""
         if self.mark["conserve"] is None:
             state = MPS([arrays[f"site_{i}"] for i in range(mark["sites"])])
-            check_operator(state, self.H)
-            return state
-        state = MPS(*parts_of(arrays, self.path))
-        if mark["sites"] != len(state):
-            raise ValueError(f"it is said to have {mark['sites']} sites, and has {len(state)}")
-        if list(state.conserved.names) != self.mark["conserve"] or list(total_of(state)) != self.mark["sector"]:
-            raise ValueError("its state lies in another sector")
+        else:
+            state = MPS(*parts_of(arrays, self.path))
+            if mark["sites"] != len(state):
+                raise ValueError(f"it is said to have {mark['sites']} sites, and has {len(state)}")
+            if list(state.conserved.names) != self.mark["conserve"] or list(total_of(state)) != self.mark["sector"]:
+                raise ValueError("its state lies in another sector")
         check_operator(state, self.H)
         return state
 

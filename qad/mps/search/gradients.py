@@ -10,6 +10,7 @@ preconditioner of M. Hauru, M. Van Damme and J. Haegeman, SciPost Phys. 10, 040 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -63,14 +64,8 @@ def one_round(
     loss: Callable[[Any], Any], watch: Watch, variables: list[Any], chain: Callable[[list[Any]], Any]
 ) -> tuple[float, int]:
     """Minimise in one gauge; returns the gain and the number of iterations."""
-
-    def search(callback):
-        return minimize(
-            lambda variables: loss(chain(variables)), variables, callback=callback, gtol=0.0, ftol=0.0,
-            maxiter=min(ROUND, watch.left), memory=ROUND,
-        )  # fmt: skip
-
-    found, end = watched(search, watch, lambda variables, value: watch.step(chain(variables), value))
+    search = partial(minimize, lambda m: loss(chain(m)), variables, maxiter=min(ROUND, watch.left))
+    found, end = watched(search, watch, lambda m, value: watch.step(chain(m), value))
     watch.state = chain(found.params)
     if end:
         raise end[0]
@@ -96,12 +91,7 @@ def one_run(loss: Callable[[Any], Any], watch: Watch, tol: float, manifold: Isom
         if len(watch.history) > first + WINDOW and watch.settled(tol, WINDOW):
             watch.converge(f"the last {WINDOW} iterations gained {watch.gained(WINDOW):.1e} of the energy")
 
-    def search(callback):
-        return minimize_on(
-            manifold, loss, watch.state, callback=callback, gtol=0.0, ftol=0.0, maxiter=watch.left, memory=ROUND,
-            metric=manifold.metric,
-        )  # fmt: skip
-
+    search = partial(minimize_on, manifold, loss, watch.state, maxiter=watch.left, metric=manifold.metric)
     found, end = watched(search, watch, step)
     if watch.converged and not watch.is_flat(tol) and watch.gained(WINDOW) > ROUNDING:
         watch.converged = False
@@ -114,7 +104,7 @@ def one_run(loss: Callable[[Any], Any], watch: Watch, tol: float, manifold: Isom
 
 
 def watched(
-    search: Callable[[Any], OptimizeResult], watch: Watch, step: Callable[[Any, Any], None]
+    search: Callable[..., OptimizeResult], watch: Watch, step: Callable[[Any, Any], None]
 ) -> tuple[OptimizeResult, list[Finished]]:
     """What a minimisation with a callback has found, and why a step has ended it, if one has."""
     end: list[Finished] = []
@@ -126,7 +116,7 @@ def watched(
             end.append(reason)
             raise StopIteration from None
 
-    found = search(callback)
+    found = search(callback=callback, gtol=0.0, ftol=0.0, memory=ROUND)
     watch.gradient_norm = found.gradient_norm
     watch.nfev += found.nfev
     return found, end

@@ -98,7 +98,6 @@ class Sweeps(Solving):
         self.products: int = self.schedule.products
         self.used: float = 0.0
         self.left_over: float = 0.0
-        self.discarded: float = 0.0
 
     @property
     def state(self) -> Any:
@@ -135,7 +134,7 @@ class Sweeps(Solving):
     def sweep(self) -> float:
         """To the right end and back; returns the energy of the state that is left."""
         before, growing = self.energy, self.bond < self.most
-        self.discarded, self.used, self.left_over = 0.0, self.tolerance, 0.0
+        self.used, self.left_over = self.tolerance, 0.0
         self.to_right()
         self.to_left()
         self.energy = self.expectation()
@@ -212,7 +211,6 @@ class Sweeps(Solving):
         if self.schedule.isometric and not self.mixing:
             old = as_before(weights, kept, generic.charges_of(where), before, self.bond)
             kept = old if self.cutoff > 0 or sum(old) == sum(kept) else kept
-        self.discarded = max(self.discarded, rule.lost(weights, kept, squared=True))
         halves = [vectors[:, vectors.shape[1] - k :] for (_, vectors), k in zip(pairs, kept, strict=True)]
         return laid_out(generic.rows_and_bond(where, halves), 2)
 

@@ -8,7 +8,7 @@ from qad.core.errors import ArgumentError
 from qad.core.keywords import keywords_told
 from qad.core.process.threads import blas_for
 from qad.mps.chain.chain import site_count
-from qad.mps.models.couplings import real_number
+from qad.mps.operators.algebra import finite_number
 from qad.mps.operators.uniform_mpo import UniformMPO, of_neighbours
 from qad.mps.operators.uniform_opsum import UniformOpSum
 from qad.mps.uniform.canonical import shortest
@@ -94,7 +94,7 @@ def excitations(
         check_single(psi)
     if other is not None and len(other) != len(state):
         raise ArgumentError(f"cells of {len(state)} and {len(other)} sites do not join: search for both with one cell=")
-    momentum, k = float(real_number(momentum, "momentum")), site_count(k, 1, "k")
+    momentum, k = float(finite_number(momentum, "momentum", real=True)), site_count(k, 1, "k")
     H = h if isinstance(h, UniformMPO) else of_neighbours(h)
     with blas_for(state.bond):
         if charge is not None:
