@@ -23,7 +23,7 @@ class Execution:
 
     Attributes
     ----------
-    kept : tuple of int
+    kept : frozenset of int
         Nodes whose values the backward pass needs, beyond the operands themselves.
     again : dict
         Where memory is short: node -> the steps below it, which the backward pass carries out once more when it gets
@@ -43,7 +43,7 @@ class Execution:
     again: dict[int, tuple[Step, ...]]
     renewed: set[int]
     passing: set[int]
-    kept: tuple[int, ...]
+    kept: frozenset[int]
     steps: tuple[tuple[int, int, int, Pair | None, Pair | None], ...]
     read: tuple[int, ...]
 
@@ -66,7 +66,7 @@ class Execution:
         starts = {
             child for part in self.again.values() for _, *pair, _ in part for child in pair if child in self.again
         }
-        self.kept = tuple(sorted((needed - self.renewed) | starts))
+        self.kept = frozenset((needed - self.renewed) | starts)
         self.steps = tuple(reversed(steps))
         sides = {
             child
@@ -128,8 +128,9 @@ class Execution:
                 found[left] = to_left.run(c, values[right])
             if to_right is not None:
                 found[right] = to_right.run(values[left], c)
-            for child in self.renewed.intersection((left, right)):
-                del values[child]
+            if self.again:
+                for child in self.renewed.intersection((left, right)):
+                    del values[child]
         return found
 
 
