@@ -130,14 +130,11 @@ class _Check:
         values, out_spec = flatten(out)
         values = [as_array(v) for v in values]
         cotangents = [self.random_like(v) for v in values]
+        seeds = [(cotangents, "w")]
         if any(v.dtype.kind == "c" for v in values):
-            turned = [1j * w if w.dtype.kind == "c" else w for w in cotangents]
-            seeds = [(cotangents, "w"), (turned, "iw")]
-        else:
-            seeds = [(cotangents, "w")]
-        pulled = (
-            [(w, name, pullback(unflatten(out_spec, list(w)))) for w, name in seeds] if "reverse" in self.modes else []
-        )
+            seeds.append(([1j * w if w.dtype.kind == "c" else w for w in cotangents], "iw"))
+        reverse = seeds if "reverse" in self.modes else []
+        pulled = [(w, name, pullback(unflatten(out_spec, list(w)))) for w, name in reverse]
         for _, _, gradients in pulled[:1]:
             self.kinds(gradients, leaves, names, where)
         for i, x in enumerate(leaves):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from ast import literal_eval
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 MODELS = ("heisenberg", "xxz", "xyz", "ising", "long_range_ising", "j1j2", "blbq", "aklt", "bose_hubbard", "hubbard",
           "tj", "kitaev_chain")  # fmt: skip
-WORDS = {"true": True, "false": False}
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -111,14 +111,10 @@ def setting(words: str) -> tuple[str, Any]:
     name, equals, value = words.partition("=")
     if not (name.isidentifier() and equals and value):
         raise ArgumentError(f"--set takes NAME=VALUE, such as g=1.0, not {words!r}")
-    if value.lower() in WORDS:
-        return name, WORDS[value.lower()]
-    for kind in (int, float):
-        try:
-            return name, kind(value)
-        except ValueError:
-            pass
-    raise ArgumentError(f"--set {name}: {value!r} is no number")
+    try:
+        return name, literal_eval(value.capitalize())
+    except (ValueError, SyntaxError):
+        raise ArgumentError(f"--set {name}: {value!r} is no number") from None
 
 
 def check_folder(option: str, path: str) -> None:

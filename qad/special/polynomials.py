@@ -35,24 +35,20 @@ def _chebyu_slope(n: Value, x: Value) -> Value:
     return (2 - 4 * left) * _less(special.eval_gegenbauer, n - left * (2 * n + 2), 2, x)
 
 
-table(special.eval_legendre, None, lambda g, y, n, x: g * _less(special.eval_gegenbauer, _positive(n), 1.5, x))
-table(
-    special.eval_chebyt,
-    None,
-    lambda g, y, n, x: g * (abs(value_of(n)) * _less(special.eval_chebyu, abs(value_of(n)), x)),
-)
-table(special.eval_chebyu, None, lambda g, y, n, x: g * _chebyu_slope(value_of(n), x))
-table(special.eval_hermite, None, lambda g, y, n, x: g * (2 * n * _less(special.eval_hermite, n, x)))
-table(special.eval_hermitenorm, None, lambda g, y, n, x: g * (n * _less(special.eval_hermitenorm, n, x)))
-table(special.eval_laguerre, None, lambda g, y, n, x: -g * _less(special.eval_genlaguerre, n, 1, x))
-table(special.eval_genlaguerre, None, None, lambda g, y, n, a, x: -g * _less(special.eval_genlaguerre, n, a + 1, x))
-table(
-    special.eval_gegenbauer, None, None, lambda g, y, n, a, x: g * (2 * a * _less(special.eval_gegenbauer, n, a + 1, x))
-)
-table(
+def _of_last(f: Function, slope: Function) -> None:
+    """The rule of the last argument, of a ufunc whose degree and shape parameters are constants."""
+    table(f, *[None] * (f.nin - 1), lambda g, y, *args: g * slope(*args))
+
+
+_of_last(special.eval_legendre, lambda n, x: _less(special.eval_gegenbauer, _positive(n), 1.5, x))
+_of_last(special.eval_chebyt, lambda n, x: _chebyt_slope(abs(value_of(n)), x))
+_of_last(special.eval_chebyu, lambda n, x: _chebyu_slope(value_of(n), x))
+_of_last(special.eval_hermite, lambda n, x: 2 * n * _less(special.eval_hermite, n, x))
+_of_last(special.eval_hermitenorm, lambda n, x: n * _less(special.eval_hermitenorm, n, x))
+_of_last(special.eval_laguerre, lambda n, x: -_less(special.eval_genlaguerre, n, 1, x))
+_of_last(special.eval_genlaguerre, lambda n, a, x: -_less(special.eval_genlaguerre, n, a + 1, x))
+_of_last(special.eval_gegenbauer, lambda n, a, x: 2 * a * _less(special.eval_gegenbauer, n, a + 1, x))
+_of_last(
     special.eval_jacobi,
-    None,
-    None,
-    None,
-    lambda g, y, n, a, b, x: g * (0.5 * (n + a + b + 1) * _less(special.eval_jacobi, n, a + 1, b + 1, x)),
+    lambda n, a, b, x: 0.5 * (n + a + b + 1) * _less(special.eval_jacobi, n, a + 1, b + 1, x),
 )
