@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 NAMES = "fft ifft fftn ifftn rfft irfft rfftn irfftn hfft ihfft fftshift ifftshift"
 
-globals().update(names_of(np.fft, NAMES))
+globals().update(names_of(np.fft, NAMES.split()))
 
 
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: str | None = None) -> Tensor:

@@ -1,4 +1,4 @@
-"""The standard's functions that NumPy has under the same name and signature."""
+"""The standard's functions that NumPy has not, or with another signature."""
 
 from __future__ import annotations
 
@@ -7,39 +7,30 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.array_api.creation import asarray
-from qad.array_api.wrap import giving_tensors, names_of
+from qad.array_api.wrap import as_tensors, giving_tensors
+from qad.extend import value_of
 from qad.rules.reductions import scan
 from qad.rules.shapes import join
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from qad.extend import Tensor
     from qad.typing import Array, ArrayLike
 
-ELEMENTWISE = """
-    abs acos acosh add asin asinh atan atan2 atanh bitwise_and bitwise_left_shift bitwise_invert bitwise_or
-    bitwise_right_shift bitwise_xor ceil conj copysign cos cosh divide equal exp expm1 floor floor_divide greater
-    greater_equal hypot imag isfinite isinf isnan less less_equal log log1p log2 log10 logaddexp logical_and logical_not
-    logical_or logical_xor maximum minimum multiply negative nextafter not_equal positive pow real reciprocal remainder
-    round sign signbit sin sinh square sqrt subtract tan tanh trunc
-"""
-REDUCTIONS = """
-    all any argmax argmin count_nonzero diff max mean min prod std sum var
-"""
-PRODUCTS = "matmul matrix_transpose tensordot"
-PLACES = """
-    isin nonzero searchsorted take take_along_axis unique_all unique_counts unique_inverse unique_values where
-"""
-SHAPES = """
-    broadcast_arrays broadcast_shapes broadcast_to concat expand_dims flip moveaxis permute_dims repeat roll squeeze
-    stack tile
-"""
+cumulative_prod: Callable[..., Tensor]
+cumulative_sum: Callable[..., Tensor]
+cumulative_prod, cumulative_sum = map(giving_tensors, (scan.cumulative_prod, scan.cumulative_sum))  # NumPy 2.1 has them
 
-NAMES = ELEMENTWISE + REDUCTIONS + PRODUCTS + PLACES + SHAPES
 
-globals().update(names_of(np, NAMES))
-cumulative_sum, cumulative_prod = map(giving_tensors, (scan.cumulative_sum, scan.cumulative_prod))  # NumPy 2.1 has them
-unstack = giving_tensors(join.unstack)
-vecdot = giving_tensors(np.linalg.vecdot)  # with `axis` in its signature
+def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Tensor, ...]:
+    """The parts of `x` along an axis."""
+    return as_tensors(join.unstack(x, axis=axis))
+
+
+def vecdot(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Tensor:
+    """Products ``x1^H x2`` of vectors along an axis."""
+    return as_tensors(np.linalg.vecdot(x1, x2, axis=axis))
 
 
 def clip(x: Array, /, min: ArrayLike | None = None, max: ArrayLike | None = None) -> Tensor:
@@ -52,6 +43,16 @@ def reshape(x: ArrayLike, /, shape: tuple[int, ...], *, copy: bool | None = None
     return asarray(x).reshape(shape, copy=copy)
 
 
-OWN = "clip cumulative_prod cumulative_sum reshape unstack vecdot"
+def argsort(x: ArrayLike, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
+    """The places of the sorted values."""
+    x = np.asarray(value_of(x))
+    if not descending:
+        return as_tensors(np.argsort(x, axis=axis, stable=stable))
+    order = np.flip(np.argsort(np.flip(x, axis), axis=axis, stable=stable), axis)  # equal values stay in their order
+    return as_tensors(x.shape[axis] - 1 - order)
 
-__all__ = [*NAMES.split(), *OWN.split()]
+
+def sort(x: ArrayLike, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
+    """The sorted values."""
+    y = np.sort(x, axis=axis, stable=stable)
+    return as_tensors(np.flip(y, axis) if descending else y)

@@ -9,6 +9,6 @@ NAMES = """
     matrix_transpose outer pinv qr slogdet solve svd svdvals tensordot trace vecdot vector_norm
 """
 
-globals().update(names_of(np.linalg, NAMES))
+globals().update(names_of(np.linalg, NAMES.split()))
 
 __all__ = NAMES.split()

@@ -10,7 +10,7 @@ import numpy as np
 from qad.extend import Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from types import ModuleType
     from typing import Any
 
@@ -39,6 +39,6 @@ def giving_tensors(fn: Callable[P, Any]) -> Callable[P, Any]:
     return call
 
 
-def names_of(module: ModuleType, names: str) -> dict[str, Any]:
+def names_of(module: ModuleType, names: Iterable[str]) -> dict[str, Any]:
     """A dictionary of functions of `module` that give Tensors, by name."""
-    return {name: giving_tensors(getattr(module, name)) for name in names.split()}
+    return {name: giving_tensors(getattr(module, name)) for name in names}

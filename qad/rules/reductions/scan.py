@@ -152,7 +152,10 @@ def _cumulative(over: Function, name: str) -> Function:
 def _standard(over: Function, name: str, first: int) -> Function:
     """A handler of the array API's signature, that of ``np.cumulative_sum``."""
 
-    def handler(a, /, *, axis=None, dtype=None, out=None, include_initial=False):
+    def handler(
+        a: Value, /, *, axis: int | None = None, dtype: DTypeLike | None = None, out: None = None,
+        include_initial: bool = False,
+    ) -> Value:  # fmt: skip
         if axis is None and a.ndim > 1:
             raise ArgumentError(f"{name} of an array of {a.ndim} axes: say along which, axis=...")
         y = _cumulative(over, name)(a, axis, dtype, out)
