@@ -19,12 +19,15 @@ from qad.optimize.search import Minimisation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, TypeAlias
 
     from qad.optimize.directions import Direction
-    from qad.optimize.points import EvaluatedPoint, Manifold, Metric
+    from qad.optimize.manifolds import Manifold
     from qad.optimize.result import OptimizeResult
+    from qad.optimize.search import EvaluatedPoint
     from qad.typing import Progress, Tree, Vector
+
+    Metric: TypeAlias = Callable[[Any, Vector, float], Vector]  # at a point, of a vector; with the gradient's norm
 
 ARMIJO, WOLFE = 1e-4, 0.9
 MOST_TRIALS = 20

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import TypeAlias
 
-    from qad.optimize.points import EvaluatedPoint, Manifold
+    from qad.optimize.manifolds import Manifold
+    from qad.optimize.search import EvaluatedPoint
     from qad.typing import Vector
 
     Direction: TypeAlias = "Gradient | LBFGS"

@@ -1,13 +1,13 @@
-"""Manifolds of constrained arrays: isometries, unitaries, subspaces, unit vectors, and products of them.
+"""The five methods by which a search knows a manifold, and the manifolds of isometries, subspaces and unit vectors.
 
-All of them are embedded: a tangent vector is an array like the point, its length the Euclidean one, and it is
+All of these are embedded: a tangent vector is an array like the point, its length the Euclidean one, and it is
 carried to another point by projection.  ``Re <a, b>`` is the inner product throughout, so real and complex arrays are
 served alike.  P.-A. Absil, R. Mahony and R. Sepulchre, "Optimization Algorithms on Matrix Manifolds", 2008.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -24,6 +24,28 @@ if TYPE_CHECKING:
     from qad.typing import Tree, Vector
 
 TOLERANCE = 1e-6  # how far from the manifold a starting point may lie; it is moved onto it
+
+
+class Manifold(Protocol):
+    """What `minimize_on` asks of a manifold.
+
+    A point is any object that the manifold likes; a tangent vector a flat float64 array.
+    """
+
+    def point(self, params: Tree) -> Any:
+        """The point at `params`; raises if they do not lie on the manifold."""
+
+    def params(self, point: Any) -> Tree:
+        """The parameters at a point, as the loss takes them."""
+
+    def gradient(self, point: Any, gradient: Tree) -> Vector:
+        """The tangent vector of a gradient by the parameters."""
+
+    def retract(self, point: Any, vector: Vector) -> tuple[Any, Vector]:
+        """The point that is reached along a tangent vector, and the velocity with which it is reached."""
+
+    def transport(self, point: Any, vector: Vector, new: Any, vectors: Vector) -> Vector:
+        """Tangent vectors (rows of an array) at `point` as such at ``new = retract(point, vector)``."""
 
 
 class Embedded:

@@ -9,7 +9,6 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ConvergenceError, RejectedPoint
 from qad.core.transforms.grad import value_and_grad
-from qad.optimize.points import EvaluatedPoint
 from qad.optimize.progress import note
 from qad.optimize.result import BY_USER, OptimizeResult
 
@@ -17,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from qad.optimize.manifolds import Manifold
     from qad.optimize.packing import Parameters
-    from qad.optimize.points import Manifold
-    from qad.typing import Function
+    from qad.typing import Function, Vector
 
 
 class Stop(Exception):
@@ -28,6 +27,20 @@ class Stop(Exception):
 
 class NotFinite(RejectedPoint):
     """The loss or its gradient is no number."""
+
+
+class EvaluatedPoint:
+    """A point with its loss and gradient there; where there is no loss, with infinity and None."""
+
+    __slots__ = ("point", "value", "gradient", "norm")
+    point: Any
+    value: float
+    gradient: Any  # a Vector, None where there is no loss
+    norm: float
+
+    def __init__(self, point: Any, value: float, gradient: Vector | None):
+        self.point, self.value, self.gradient = point, value, gradient
+        self.norm = np.inf if gradient is None else float(np.linalg.norm(gradient))
 
 
 @dataclass(eq=False)

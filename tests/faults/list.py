@@ -513,7 +513,7 @@ FAULTS = [
     ),
     # optimisation
     Fault(
-        "optimize/adam.py",
+        "optimize/rates.py",
         "return mean / (1 - beta ** (step + 1)) /",
         "return mean / (1 - beta ** (step + 2)) /",
         "optimize/test_adam.py",

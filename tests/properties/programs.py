@@ -454,9 +454,7 @@ def spheres():
 
 @program
 def natural_gradients():
-    found = qad.optimize.natural.natural_descent(
-        lambda x: x @ SYM @ x, X[:3], lambda x: SYM, rate=0.5, maxiter=3, damping=0.1
-    )
+    found = qad.optimize.natural_descent(lambda x: x @ SYM @ x, X[:3], lambda x: SYM, rate=0.5, maxiter=3, damping=0.1)
     return found.params
 
 
