@@ -72,17 +72,21 @@ class ChargedKernel(CentreKernel):
         """The terms of a centre."""
         return ChargedTerms(row, self.channels, site)
 
-    def past_left(self, environment: SymTensor, site: int, tensor: SymTensor) -> SymTensor:
-        """A left environment past a site."""
+    def past_left(
+        self, environment: SymTensor, site: int, tensor: SymTensor, bra: SymTensor | None = None
+    ) -> SymTensor:
+        """A left environment past a site; the bra is its tensor where it is not given."""
         half = tensordot(environment, tensor, ([2], [0]))  # bra u s b
         half = applied(self.entries[site], half, ((1, 2), (0, 3)), (0, 3, 2, 1), 2)  # bra s', v b
-        return tensordot(tensor.conj(), half, ([0, 1], [0, 1]))
+        return tensordot((tensor if bra is None else bra).conj(), half, ([0, 1], [0, 1]))
 
-    def past_right(self, environment: SymTensor, site: int, tensor: SymTensor) -> SymTensor:
-        """A right environment past a site."""
+    def past_right(
+        self, environment: SymTensor, site: int, tensor: SymTensor, bra: SymTensor | None = None
+    ) -> SymTensor:
+        """A right environment past a site; the bra is its tensor where it is not given."""
         half = tensordot(tensor, environment, ([2], [2]))  # a s bra v
         half = applied(self.entries[site], half, ((1, 3), (3, 1)), (3, 1, 2, 0), 2)  # s' bra, u a
-        return tensordot(tensor.conj(), half, ([1, 2], [0, 1]))
+        return tensordot((tensor if bra is None else bra).conj(), half, ([1, 2], [0, 1]))
 
     def mixed_left(self, site: int, left: SymTensor, centre: SymTensor) -> SymTensor:
         """The density on (a, s) of what the operators of this site and all left of it make of a centre."""

@@ -158,13 +158,17 @@ class DenseKernel(CentreKernel):
         """The terms of a centre."""
         return DenseTerms(row)
 
-    def past_left(self, environment: np.ndarray, site: int, tensor: np.ndarray) -> np.ndarray:
-        """A left environment past a site."""
-        return past_left(environment, tensor, operator=self.sites[site])
+    def past_left(
+        self, environment: np.ndarray, site: int, tensor: np.ndarray, bra: np.ndarray | None = None
+    ) -> np.ndarray:
+        """A left environment past a site; the bra is its tensor where it is not given."""
+        return past_left(environment, tensor, bra, self.sites[site])
 
-    def past_right(self, environment: np.ndarray, site: int, tensor: np.ndarray) -> np.ndarray:
-        """A right environment past a site."""
-        return past_right(environment, tensor, operator=self.sites[site])
+    def past_right(
+        self, environment: np.ndarray, site: int, tensor: np.ndarray, bra: np.ndarray | None = None
+    ) -> np.ndarray:
+        """A right environment past a site; the bra is its tensor where it is not given."""
+        return past_right(environment, tensor, bra, self.sites[site])
 
     def mixed_left(self, site: int, left: np.ndarray, centre: np.ndarray) -> np.ndarray:
         """The density on (a, s) of what the operators of this site and all left of it make of a centre."""

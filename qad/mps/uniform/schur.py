@@ -11,6 +11,7 @@ V. Zauner-Stauber et al., PRB 97, 045145 (2018), appendix C; H. N. Phien, G. Vid
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -48,80 +49,85 @@ def environments_with(
     tol : float
         Bounds residuals, in the units of the Hamiltonian.
     """
-    first, energy = Side(H, kets, ahead).fixed(density, start, tol)
+    one = identity(kets[0], 0) if ahead else identity(kets[0], 0, -1)
+    first, energy = Side(H, kets, kets, ahead).environment(one, one, density, tol, start=start)
     found = [first]
     for site in range(len(kets) - 1) if ahead else range(len(kets) - 1, 0, -1):
         found.append((H.past_left if ahead else H.past_right)(found[-1], site, kets[site]))
-    return found if ahead else found[::-1], energy
+    return found if ahead else found[::-1], float(energy.real)
 
 
+@dataclass
 class Side:
-    """One side of the infinite chain: how environments pass the cell of isometries towards the other side.
+    """One side of the infinite chain: how environments pass the cell towards the other side.
 
     Parameters
     ----------
     H : DenseCell or ChargedCell
-    kets : sequence of arrays or SymTensors
+    kets, bras : sequences of arrays or SymTensors
         Of the cell.
     ahead : bool
         Whether this is the left side, whose environments go to the right.
     """
 
-    def __init__(self, H: Any, kets: Sequence[Any], ahead: bool):
-        self.H: Any = H
-        self.kets: Sequence[Any] = kets
-        self.ahead: bool = ahead
-        self.one: Any = identity(kets[0], 0) if ahead else identity(kets[0], 0, -1)
+    H: Any
+    kets: Sequence[Any]
+    bras: Sequence[Any]
+    ahead: bool
 
     def passed(self, x: Any) -> Any:
         """An environment past the cell."""
-        if self.ahead:
-            for site, ket in enumerate(self.kets):
-                x = self.H.past_left(x, site, ket)
-            return x
-        for site in reversed(range(len(self.kets))):
-            x = self.H.past_right(x, site, self.kets[site])
+        past = self.H.past_left if self.ahead else self.H.past_right
+        for site in range(len(self.kets))[:: 1 if self.ahead else -1]:
+            x = past(x, site, self.kets[site], self.bras[site])
         return x
 
-    def fixed(self, density: Any, start: Any, tol: float) -> tuple[Any, float]:
-        """The environment of the whole side, and the energy of the cell."""
+    def environment(
+        self, first: Any, one: Any, density: Any, tol: float, source: Any = None, start: Any = None
+    ) -> tuple[Any, Any]:
+        """The environment of the whole side, and what the last channel had of the fixed point `one`.
+
+        Its channel of nothing placed yet is `first`.  A cell adds the `source`, an environment, to the others.
+        """
         H, ahead = self.H, self.ahead
         nothing, whole = (0, 1) if ahead else (1, 0)
-        begun = H.placed(self.one, nothing, ahead)
+        begun = H.placed(first, nothing, ahead)
+        begun = begun if source is None else begun + H.inner(source, ahead)
         start = start if same_legs(start, begun) else None
-        if H.steps is None:
-            found = begun + self.series(begun, start, tol)
-        else:
+        found = self.between(begun, start, tol)
+        moved = self.passed(found) if source is None else self.passed(found) + source
+        guess = None if start is None else H.taken(start, whole, ahead)
+        last, amount = self.alone(H.taken(moved, whole, ahead), one, density, tol, guess)
+        return found + H.placed(last, whole, ahead), amount
+
+    def between(self, begun: Any, start: Any, tol: float) -> Any:
+        """The channels in between beside those known: where terms have any length they are a geometric series."""
+        H, ahead = self.H, self.ahead
+        if H.steps is not None:
             found = begun
             for _ in range(H.steps):
                 found = begun + H.inner(self.passed(found), ahead)
-        source = H.taken(self.passed(found), whole, ahead)
-        guess = None if start is None else H.taken(start, whole, ahead)
-        last = self.alone(source, density, guess, tol)
-        energy = np.vdot(numbers(density), numbers(last)).real
-        return found + H.placed(last - energy * self.one, whole, ahead), float(energy)
-
-    def series(self, begun: Any, start: Any, tol: float) -> Any:
-        """The channels in between, where terms of any length make them a geometric series."""
-        H, ahead = self.H, self.ahead
-        source = H.inner(self.passed(begun), ahead)
+            return found
 
         def apply(v: np.ndarray) -> np.ndarray:
             return v - numbers(H.inner(self.passed(with_numbers(begun, v)), ahead))
 
+        source = H.inner(self.passed(begun), ahead)
         guess = source if start is None else H.inner(start, ahead)
-        return with_numbers(begun, solution(apply, numbers(source), numbers(guess), tol))
+        return begun + with_numbers(begun, solution(apply, numbers(source), numbers(guess), tol))
 
-    def alone(self, source: Any, density: Any, guess: Any, tol: float) -> Any:
-        """The solution of ``x - T(x) + tr(x density) 1 = source``, whose overlap with the density is the energy."""
-        one, known, given = numbers(self.one), numbers(density), numbers(source)
-        through = transfer_of(self.kets, self.kets, source, self.ahead)
+    def alone(self, source: Any, one: Any, density: Any, tol: float, guess: Any = None) -> tuple[Any, Any]:
+        """The solution of ``x - T(x) + tr(x density) 1 = source`` less its trace with the density, and this trace."""
+        fixed, known, given = numbers(one), numbers(density), numbers(source)
+        through = transfer_of(self.kets, self.bras, source, self.ahead)
 
         def apply(v: np.ndarray) -> np.ndarray:
-            return v - through(v) + np.vdot(known, v) * one
+            return v - through(v) + np.vdot(known, v) * fixed
 
         start = np.zeros_like(given) if guess is None else numbers(guess)
-        return with_numbers(source, solution(apply, given, start, tol))
+        found = solution(apply, given, start, tol)
+        amount = np.vdot(known, found)
+        return with_numbers(source, found - amount * fixed), amount
 
 
 def solution(apply: Apply, b: np.ndarray, start: np.ndarray, tol: float) -> np.ndarray:

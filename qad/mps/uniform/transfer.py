@@ -154,7 +154,10 @@ def leading(
 
     Of what carries a charge, by default none.  The vector has legs (bra, ket), and is a right environment.
     """
-    dtype, shape = np.result_type(*{t.dtype for t in (*kets, *bras)}, np.float64), nothing_between(bras, kets, charge)
+    dtype, shape = (
+        np.result_type(*{t.dtype for t in (*kets, *bras)}, np.float64),
+        nothing_between(bras[0], 0, kets[0], 0, charge),
+    )
     size = numbers(shape).size
     if not size:
         return np.zeros(0), shape
@@ -168,13 +171,12 @@ def leading(
     return values, with_numbers(shape, vectors[:, np.argmax(abs(values))])
 
 
-def nothing_between(bras: Sequence[Any], kets: Sequence[Any], charge: Charge | None = None) -> Any:
-    """A right environment (bra, ket) of zeros, that carries a charge, by default none."""
-    bra, ket = bras[0], kets[0]
-    if type(ket) is not SymTensor:
-        return np.zeros((len(bra), len(ket)))
-    group = ket.symmetry
-    where = layout((bra.legs[0].conj(), ket.legs[0]), 1, group.neutral if charge is None else charge, group)
+def nothing_between(one: Any, axis: int, other: Any, beside: int, charge: Charge | None = None) -> Any:
+    """A matrix of zeros from what joins a leg of one tensor to a leg of another, that carries a charge, or none."""
+    if type(one) is not SymTensor:
+        return np.zeros((one.shape[axis], other.shape[beside]))
+    legs, group = (one.legs[axis].conj(), other.legs[beside]), one.symmetry
+    where = layout(legs, 1, group.neutral if charge is None else charge, group)
     return bare(where, np.zeros(where.size))
 
 

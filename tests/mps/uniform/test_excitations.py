@@ -89,7 +89,7 @@ def test_terms_of_any_range_and_complex():
     mirrored = mirrored.add(0.3, "Z", 0, "Y", 1, "X", 2).add(0.5, "Z", 0, "Y", 2)
     one, two = (uniform.ground_state(x, 5, cell=1, dtype=complex, starts=1, tol=1e-13) for x in (H, mirrored))
     particle = Particle(H.mpo(), one.state, 0.8)
-    size = sum(rows * columns for rows, columns in particle.shapes)
+    size = sum(part.size for part in particle.parts)
     matrix = np.array([particle.apply(x) for x in np.eye(size, dtype=complex)]).T
     np.testing.assert_allclose(matrix, matrix.conj().T, atol=1e-6)
     level = uniform.excitations(H, one.state, 0.8)
