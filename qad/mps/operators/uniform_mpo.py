@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import like, value_of
+from qad.extend import Tensor, like, value_of
 from qad.mps.energy.hamiltonian import strength
 from qad.mps.operators.automaton import has_form
 from qad.mps.operators.mpo import OperatorChain
@@ -117,19 +117,21 @@ def of_neighbours(h: np.ndarray) -> UniformMPO:
     """
     d = h.shape[0]
     pair = h.transpose(0, 2, 1, 3).reshape(d * d, d * d)  # operators on the left site, on the right one
-    one = np.eye(d).reshape(-1) / np.sqrt(d)
-    right = one @ pair
-    left = pair @ one - one * (right @ one)
+    one = np.eye(d).reshape(-1)
+    right = one @ pair / d
+    left = pair @ one / d - one * (right @ one) / d
     pair = pair - np.outer(left, one) - np.outer(one, right)
-    u, s, vh = np.linalg.svd(pair)
-    rank = np.count_nonzero(s > 1e-15 * d * np.linalg.norm(h))
-    root = np.sqrt(s[:rank])
-    w = like(h).zeros((rank + 2, rank + 2, d, d), h.dtype)
-    w[0, 0] = w[-1, -1] = np.eye(d)
-    w[0, 1:-1] = (u[:, :rank] * root).T.reshape(rank, d, d)
-    w[1:-1, -1] = (root[:, None] * vh[:rank]).reshape(rank, d, d)
-    w[0, -1] = ((left + right) * one[0]).reshape(d, d)
-    return UniformMPO([w])
+    if type(h) is Tensor:  # a change of it may be any term
+        first, second = like(h).eye(d * d), pair
+    else:
+        u, s, vh = np.linalg.svd(pair)
+        rank = np.count_nonzero(s > 1e-15 * d * np.linalg.norm(h))
+        root = np.sqrt(s[:rank])
+        first, second = (u[:, :rank] * root).T, root[:, None] * vh[:rank]
+    one, size = like(h).eye(d).reshape(1, d * d), len(first) + 1
+    begins = np.concatenate([one, first, (left + right)[None]])
+    ends = np.concatenate([like(h).zeros((size, size, d * d)), np.concatenate([second, one])[:, None]], axis=1)
+    return UniformMPO([np.concatenate([begins[None], ends]).reshape(size + 1, size + 1, d, d)])
 
 
 def check_hermitian(H: UniformMPO) -> None:

@@ -22,8 +22,9 @@ from qad.mps.evolve.suzuki import ORDERS
 from qad.mps.evolve.tebd import applied, cutoff_for, gate
 from qad.mps.evolve.truncation import Truncation
 from qad.mps.operators.uniform_mpo import UniformMPO
+from qad.mps.operators.uniform_opsum import UniformOpSum
 from qad.mps.uniform.canonical import schmidt_form
-from qad.mps.uniform.measures import check_term, known
+from qad.mps.uniform.measures import check_term, operator_of, two_site_term
 from qad.mps.uniform.state import UniformMPS
 from qad.mps.uniform.transfer import check_single
 from qad.symmetric.generic import as_map, bond_and_columns, charges_of, join, scaled
@@ -84,10 +85,9 @@ def evolve(
     >>> qad.mps.uniform.evolve(up, np.einsum("ac,bd->abcd", sz, sz), time=1.0, steps=2).bonds
     (1, 1, 1)
     """
-    h = known(h)
-    check_term(psi, h)
-    if isinstance(h, UniformMPO):
+    if isinstance(h, (UniformMPO, UniformOpSum)):
         raise ArgumentError("evolve takes a two-site term of shape (d, d, d, d), no sum of terms")
+    check_term(psi, operator_of(h := two_site_term(h)))
     check_single(psi)
     if len(psi) > 2 or order not in ORDERS:
         raise ArgumentError(f"evolve takes cells of one or two sites and orders 2 and 4, not {len(psi)} and {order}")

@@ -9,10 +9,10 @@ from qad.core.keywords import keywords_told
 from qad.core.process.threads import blas_for
 from qad.mps.chain.chain import site_count
 from qad.mps.operators.algebra import finite_number
-from qad.mps.operators.uniform_mpo import UniformMPO, of_neighbours
+from qad.mps.operators.uniform_mpo import UniformMPO
 from qad.mps.operators.uniform_opsum import UniformOpSum
 from qad.mps.uniform.canonical import shortest
-from qad.mps.uniform.measures import check_single, check_term, ordinary
+from qad.mps.uniform.measures import check_single, check_term, operator_of, ordinary
 from qad.mps.uniform.particle import Particle
 
 if TYPE_CHECKING:
@@ -87,15 +87,14 @@ def excitations(
     """
     if charge is not None and (getattr(state, "conserved", None) is None or other is not None):
         raise ArgumentError("charge= is of excitations of one state that conserves, of ground_state(..., conserve=)")
-    h, other = h.mpo() if isinstance(h, UniformOpSum) else h, ordinary(other)
+    H, other = operator_of(h), ordinary(other)
     state = ordinary(state) if charge is None else state
     for psi in (state, other)[: 1 if other is None else 2]:
-        check_term(psi, h)
+        check_term(psi, H)
         check_single(psi)
     if other is not None and len(other) != len(state):
         raise ArgumentError(f"cells of {len(state)} and {len(other)} sites do not join: search for both with one cell=")
     momentum, k = float(finite_number(momentum, "momentum", real=True)), site_count(k, 1, "k")
-    H = h if isinstance(h, UniformMPO) else of_neighbours(h)
     with blas_for(state.bond):
         if charge is not None:
             quantum = state.conserved.symmetry.charge(charge)

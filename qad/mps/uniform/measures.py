@@ -9,16 +9,17 @@ import numpy as np
 import scipy
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import like, operand
+from qad.extend import like, operand, value_of
 from qad.linalg import dominant_eig, linear_solve
 from qad.mps.chain.chain import Chain
 from qad.mps.chain.checks import check_kind
 from qad.mps.chain.densities import site_density
 from qad.mps.charges.quantities import named
+from qad.mps.kernels.cells import steps_to_nothing
 from qad.mps.kernels.dense import past_left, through_right
 from qad.mps.measure.measures import per_site
 from qad.mps.operators.opsum import OpSum
-from qad.mps.operators.uniform_mpo import UniformMPO, check_hermitian
+from qad.mps.operators.uniform_mpo import UniformMPO, check_hermitian, of_neighbours
 from qad.mps.operators.uniform_opsum import UniformOpSum
 from qad.mps.uniform.canonical import uniform_schmidt_form
 from qad.mps.uniform.state import UniformMPS
@@ -70,28 +71,11 @@ def energy_density(
     >>> float(energy_density(up, np.einsum("ac,bd->abcd", sz, sz)))
     0.25
     """
-    h, psi = known(h), ordinary(psi)
-    check_term(psi, h)
+    H, psi = operator_of(h), ordinary(psi)
+    check_term(psi, H)
     check_single(psi)
-    return energy_from(psi, h, *environments(psi, start))
-
-
-def energy_from(psi: UniformMPS, h: Array | UniformMPO, lefts: Sequence[Array], rights: Sequence[Array]) -> Array:
-    """The energy density, given the environments of all sites."""
-    if isinstance(h, UniformMPO):
-        return energy_of_operator(psi, h, lefts[0], rights[-1])
-    total, cell = 0.0, len(psi)
-    for i in range(cell):
-        j = (i + 1) % cell
-        one, two = psi[i], psi[j]
-        pair = (one.reshape(-1, one.shape[2]) @ two.reshape(two.shape[0], -1)).reshape(
-            one.shape[0], one.shape[1] * two.shape[1], two.shape[2]
-        )
-        size = pair.shape[1]
-        acted = h.reshape(size, size) @ pair
-        bra = (lefts[i].mT @ (pair.conj() @ rights[j]).reshape(len(lefts[i]), -1)).reshape(-1)
-        total = total + (acted.reshape(-1) @ bra).real / (pair.reshape(-1) @ bra).real
-    return total / cell
+    lefts, rights = environments(psi, start)
+    return energy_from(psi, H, lefts[0], rights[-1])
 
 
 def local_expectations(psi: UniformMPS, operator: str | ArrayLike | Sequence[ArrayLike], sites: Kinds = None) -> Array:
@@ -209,48 +193,38 @@ def ordinary(psi: Any) -> Any:
     return psi.without_symmetry() if isinstance(psi, UniformMPS) else psi
 
 
-def known(h: Any) -> Array | UniformMPO:
-    """A Hamiltonian of an infinite chain as an operator, or as the array of a term."""
+def operator_of(h: ArrayLike | UniformMPO | UniformOpSum) -> UniformMPO:
+    """A Hamiltonian of an infinite chain as an operator."""
     if isinstance(h, UniformOpSum):
         return h.mpo()
-    if isinstance(h, UniformMPO):
-        return h
+    return h if isinstance(h, UniformMPO) else of_neighbours(two_site_term(h))
+
+
+def two_site_term(h: Any) -> Array:
+    """The array of a Hermitian term of neighbours; raises for what is none."""
     if isinstance(h, (Chain, OpSum)) or not hasattr(h := operand(h), "shape"):
         raise ArgumentError(f"{h!r} is of no infinite chain: write the Hamiltonian as a qad.mps.uniform.UniformOpSum")
-    return h
-
-
-def check_term(psi: UniformMPS, h: np.ndarray | UniformMPO) -> None:
-    """Raise unless `h` is a Hermitian two-site term for this cell, or a Hermitian operator."""
-    check_kind(psi, UniformMPS)
-    refuse_batch(*psi, *(h if isinstance(h, UniformMPO) else [h]))
-    if isinstance(h, UniformMPO):
-        check_fit(psi, h)
-        return
-    check_neighbours(h)
-    if {*psi.phys} != {len(h)}:
-        raise ShapeError(f"a cell of sites {[*psi.phys]} does not fit a two-site term of shape {h.shape}")
-
-
-def check_neighbours(h: Array) -> None:
-    """Raise unless `h` is a Hermitian two-site term."""
+    refuse_batch(h)
     d = len(h)
     if h.shape != (d, d, d, d):
         raise ShapeError(f"a two-site term has shape (d, d, d, d) (out, out, in, in), not {h.shape}")
     matrix = h.reshape(d * d, d * d)
     if not np.abs(matrix - matrix.conj().mT).max() <= 1e-10 * np.abs(matrix).max():
         raise ArgumentError("the two-site term is not Hermitian, or not finite, so that it has no energy")
+    return h
 
 
-def check_fit(psi: UniformMPS, H: UniformMPO) -> None:
+def check_term(psi: UniformMPS, H: UniformMPO) -> None:
     """Raise unless the operator is Hermitian and acts on sites like those of the state."""
+    check_kind(psi, UniformMPS)
+    refuse_batch(*psi, *H)
     sites = lcm(len(psi), len(H))
     if tuple(t.shape[1] for t in psi) * (sites // len(psi)) != H.phys * (sites // len(H)):
         raise ShapeError(f"a cell of sites {[t.shape[1] for t in psi]} does not fit an operator of sites {[*H.phys]}")
     check_hermitian(H)
 
 
-def energy_of_operator(psi: UniformMPS, H: UniformMPO, left: Array, right: Array) -> Array:
+def energy_from(psi: UniformMPS, H: UniformMPO, left: Array, right: Array) -> Array:
     """The energy per site, given the environments of the cell without an operator.
 
     With the left environment in channel 0, the channels in between are what terms have begun on the left: the solution
@@ -270,8 +244,11 @@ def energy_of_operator(psi: UniformMPS, H: UniformMPO, left: Array, right: Array
 
     begun = passed(left, like(left).zeros((len(left), channels - 2, len(left)), left.dtype))
     factor = (begun[:, 0] * right).sum() / (left * right).sum()
-    middle = begun[:, 1:-1]
-    if channels > 2:
-        middle = linear_solve(lambda x: x - passed(x)[:, 1:-1] / factor, middle / factor, tol=1e-13)
+    middle, steps = begun[:, 1:-1] / factor, steps_to_nothing([value_of(w) for w in tensors])
+    if steps is None:
+        middle = linear_solve(lambda x: x - passed(x)[:, 1:-1] / factor, middle, tol=1e-13)
+    else:
+        for _ in range(steps - 1):
+            middle = passed(left, middle)[:, 1:-1] / factor
     energy = (passed(left, middle)[:, -1] * right).sum() / (begun[:, 0] * right).sum()
     return energy.real / cell

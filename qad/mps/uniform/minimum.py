@@ -155,7 +155,8 @@ class Neighbourhood:
         """The energy per site of a state."""
         parts = zip(self.tensors, self.factors, self.beside, x, strict=True)
         psi = UniformMPS([t + ((w * y) @ n).reshape(t.shape) for t, w, n, y in parts])
-        return energy_from(psi, H, *environments(psi))
+        lefts, rights = environments(psi)
+        return energy_from(psi, H, lefts[0], rights[-1])
 
     def downhill(self, x: Sequence[Array], H: UniformMPO) -> list[Array]:
         """One step along the gradient of the energy of a cell."""

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.extend import value_of
-from qad.mps.chain.chain import bare
-from qad.mps.kernels.dense import past_left
-from qad.mps.search.isometric import IsometricChain, Point, complement
+from qad.mps.search.isometric import IsometricChain, Point
 from qad.mps.search.monitor import is_settled
 from qad.mps.uniform.canonical import schmidt_form
-from qad.mps.uniform.measures import energy_of_operator
+from qad.mps.uniform.measures import energy_from
 from qad.mps.uniform.result import UniformGroundState
 from qad.mps.uniform.state import UniformMPS
 from qad.mps.uniform.transfer import isometric_environments
@@ -33,8 +31,9 @@ def riemannian(H: UniformMPO, start: UniformMPS, progress: Progress, tol: float,
 
     def loss(psi):
         lefts, rights = isometric_environments(psi, manifold.left)
-        manifold.left = value_of(lefts[0])
-        return energy_of_operator(psi, H, lefts[0], rights[-1])
+        left = value_of(lefts[0])
+        manifold.left = (left + left.conj().T) / 2
+        return energy_from(psi, H, lefts[0], rights[-1])
 
     def step(psi, value):
         history.append(value)
@@ -65,14 +64,11 @@ class IsometricCell(IsometricChain):
 
     def __init__(self, state: UniformMPS):
         super().__init__(state)
-        self.left: np.ndarray | None = None  # the latest left environment of the cell, up to scale
+        self.left = np.eye(state.bonds[0]) / state.bonds[0]
 
-    def point(self, params: UniformMPS) -> Point:
-        """One stack for every site."""
-        state, _ = schmidt_form(params)
-        self.phys: list[int] = [t.shape[1] for t in state]
-        isometries = [t.reshape(1, len(t), -1) for t in state]
-        return Point(isometries, [complement(a) for a in isometries])
+    def canonical(self, params: UniformMPS) -> UniformMPS:
+        """The cell in right-canonical gauge."""
+        return schmidt_form(params)[0]
 
     def retract(self, point: Point, vector: np.ndarray) -> tuple[Point, np.ndarray]:
         """Cayley's transform, its rounding taken out: the environments hold only for isometries.
@@ -83,21 +79,6 @@ class IsometricCell(IsometricChain):
         isometries = [orthonormal(a) for a in new.isometries]
         complements = [orthonormal(n - (n @ a.conj().mT) @ a) for a, n in zip(isometries, new.complements, strict=True)]
         return Point(isometries, complements), velocity
-
-    def params(self, point: Point) -> UniformMPS:
-        """The cell."""
-        tensors = [a.reshape(a.shape[1], d, -1) for a, d in zip(point.isometries, self.phys, strict=True)]
-        return bare(UniformMPS, tensors, None)
-
-    def densities(self, point: Point) -> list[np.ndarray]:
-        """Reduced density matrices of what stands left of each site."""
-        density = np.eye(point.isometries[0].shape[1]) if self.left is None else self.left
-        found = []
-        for tensor in self.params(point):
-            density = density / np.trace(density)
-            found.append(((density + density.conj().T) / 2)[None])
-            density = past_left(density, tensor)
-        return found
 
 
 def orthonormal(rows: np.ndarray) -> np.ndarray:

@@ -12,10 +12,10 @@ from qad.core.process.threads import blas_for
 from qad.extend import Tensor
 from qad.mps.chain.chain import site_count
 from qad.mps.charges.channels import conserve_for
-from qad.mps.operators.uniform_mpo import UniformMPO, check_hermitian, of_neighbours
+from qad.mps.operators.uniform_mpo import UniformMPO, check_hermitian
 from qad.mps.operators.uniform_opsum import UniformOpSum
 from qad.mps.uniform import sectors
-from qad.mps.uniform.measures import check_neighbours, check_term, known
+from qad.mps.uniform.measures import check_term, operator_of
 from qad.mps.uniform.variational import Run
 from qad.optimize.progress import bar_for
 
@@ -116,7 +116,7 @@ def ground_state(
         h = sectors.hamiltonian(h, conserve, start, method)
     elif sector is not None:
         raise ArgumentError(f"sector={sector!r} is the charge of what conserve= names: give both")
-    H = operator_of(h, cell if start is None else len(start))
+    H = plain_operator(h, cell if start is None else len(start))
     if start is not None:
         check_term(start, H)
     dtype = dtype_for(H, dtype) if start is None else np.result_type(start.dtype, least_dtype(H))
@@ -142,17 +142,13 @@ def dtype_for(H: UniformMPO, dtype: DTypeLike | None) -> np.dtype:
     return dtype
 
 
-def operator_of(h: ArrayLike | UniformMPO | UniformOpSum, cell: int | None) -> UniformMPO:
+def plain_operator(h: ArrayLike | UniformMPO | UniformOpSum, cell: int | None) -> UniformMPO:
     """The Hamiltonian of a cell of sites, Hermitian and of plain numbers."""
-    h = known(h)
-    if any(type(x) is Tensor for x in (h if isinstance(h, UniformMPO) else (h,))):
+    H = operator_of(h)
+    if any(type(w) is Tensor for w in H):
         raise GradientTypeError("searches take plain numbers: differentiate qad.mps.uniform.ground_energy(h, bond)")
-    if isinstance(h, UniformMPO):
-        check_hermitian(h)
-    else:
-        check_neighbours(h)
-        h = of_neighbours(h)
-    cell = max(2, len(h)) if cell is None else site_count(cell, 1, "cell")
-    if cell % len(h):
-        raise ArgumentError(f"a cell of {cell} sites does not repeat the Hamiltonian's {len(h)}: give a multiple")
-    return h.repeated(cell)
+    check_hermitian(H)
+    cell = max(2, len(H)) if cell is None else site_count(cell, 1, "cell")
+    if cell % len(H):
+        raise ArgumentError(f"a cell of {cell} sites does not repeat the Hamiltonian's {len(H)}: give a multiple")
+    return H.repeated(cell)

@@ -15,11 +15,10 @@ from qad.mps.operators.uniform_mpo import UniformMPO
 from qad.mps.operators.uniform_opsum import UniformOpSum
 from qad.mps.uniform.growth import at_random
 from qad.mps.uniform.mixed import NOTHING, Mixed
-from qad.mps.uniform.schur import environments_with
 from qad.mps.uniform.state import UniformMPS
-from qad.mps.uniform.transfer import SINGLE, identity, largest_by_charge, largest_two
-from qad.mps.uniform.variational import FIRST, SEVERAL, SHARE, Run
-from qad.mps.uniform.vumps import LEAST, Vumps
+from qad.mps.uniform.transfer import identity
+from qad.mps.uniform.variational import FIRST, SHARE, Run
+from qad.mps.uniform.vumps import Vumps
 from qad.optimize.result import BY_USER
 
 if TYPE_CHECKING:
@@ -122,16 +121,6 @@ class SectorRun(Run):
         search = Vumps(self.H, (self.parted and self.lowest) or self.calmest[1], self.scale)
         search.look()
         return search, False, ", steps to the lowest centres went round in circles"
-
-    def finished(self, psi: Mixed, dtype: np.dtype) -> tuple[float, UniformMPS, str]:
-        """The energy to rounding and the state that a search ended with, and a warning where that is a sum."""
-        rights = environments_with(self.H, psi.rights, psi.densities()[1], None, LEAST * self.scale, ahead=False)
-        state, message = psi.state(), ""
-        if largest_two(psi.rights)[0] > SINGLE:
-            message = SEVERAL
-        elif largest_by_charge(state, None)[0] > SINGLE:
-            message = "; the state is a sum of several ones that break the symmetry"
-        return rights[1] / len(psi), UniformMPS([t.astype(dtype) for t in state], psi.conserved), message
 
 
 def rooms(bond: int) -> list[int]:

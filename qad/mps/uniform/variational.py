@@ -12,12 +12,12 @@ from qad.mps.kernels.cells import cell_of
 from qad.mps.operators.uniform_mpo import size_of
 from qad.mps.search.monitor import is_settled
 from qad.mps.uniform.growth import expanded, gaussian
-from qad.mps.uniform.measures import energy_density, energy_of_operator
 from qad.mps.uniform.mixed import Mixed
 from qad.mps.uniform.result import UniformGroundState
 from qad.mps.uniform.riemannian import riemannian
+from qad.mps.uniform.schur import environments_with
 from qad.mps.uniform.state import UniformMPS
-from qad.mps.uniform.transfer import SINGLE, isometric_environments, largest_two
+from qad.mps.uniform.transfer import SINGLE, largest_by_charge, largest_two
 from qad.mps.uniform.vumps import FEW, LEAST, MANY, Vumps
 from qad.optimize.progress import note
 from qad.optimize.result import BY_USER
@@ -103,14 +103,14 @@ class Run:
         return [Mixed.of(UniformMPS(tensors)) for tensors in cells]
 
     def finished(self, psi: Mixed, dtype: np.dtype) -> tuple[float, UniformMPS, str]:
-        """The energy and the state that a search ended with, and a warning where that is a sum of several ones."""
-        state = psi.state()
-        kept = UniformMPS([t.astype(dtype, copy=False) for t in state])
-        second, first = largest_two(state.tensors)
-        if second <= SINGLE * first:
-            return float(energy_density(state, self.h)), kept, ""
-        lefts, rights = isometric_environments(state)
-        return float(energy_of_operator(state, self.h, lefts[0], rights[-1])), kept, SEVERAL
+        """The energy to rounding and the state that a search ended with, and a warning where that is a sum."""
+        rights = environments_with(self.H, psi.rights, psi.densities()[1], None, LEAST * self.scale, ahead=False)
+        state, message = psi.state(), ""
+        if largest_two(psi.rights)[0] > SINGLE:
+            message = SEVERAL
+        elif psi.conserved is not None and largest_by_charge(state, None)[0] > SINGLE:
+            message = "; the state is a sum of several ones that break the symmetry"
+        return rights[1] / len(psi), UniformMPS([t.astype(dtype) for t in state], psi.conserved), message
 
     def searched(
         self, starts: Sequence[Mixed], bond: int, tol: float, rng: np.random.Generator
