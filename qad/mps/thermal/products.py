@@ -25,7 +25,7 @@ from qad.symmetric.legs import Leg
 from qad.symmetric.tensor import SymTensor, bare
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from typing import Any, TypeAlias
 
     from qad.symmetric.groups import Charge
@@ -56,14 +56,14 @@ def summed(pairs: Pairs, bond: int, cutoff: float) -> tuple[list[Any], float, fl
         Isometries from their left bonds, but for the first.
     log_norm, discarded : float
     """
-    limits = largest_bonds(pairs, bond)
-    sizes = [first_guess(bonds, limit) for bonds, limit in zip(zip(*factors(pairs), strict=True), limits, strict=True)]
-    rng = np.random.default_rng(0)
+    sizes, most, rng = first_guess(pairs), int(SPARE * bond) + MORE, np.random.default_rng(0)
     while True:
+        sizes = [{q: min(size, most) for q, size in leg.items()} for leg in sizes]
         tensors, log_norm = projected(pairs, random_chain(pairs, sizes, rng))
-        truncation = Truncation(bond, cutoff)
+        truncation, made = Truncation(bond, cutoff), [leg_sizes(t, 3) for t in tensors[:-1]]
         shortened(tensors, truncation)
-        wanted = [grown(leg_sizes(t, 0), *both) for t, *both in zip(tensors[1:], sizes, limits, strict=True)]
+        kept = [leg_sizes(t, 0) for t in tensors[1:]]
+        wanted = [grown(*leg) for leg in zip(kept, made, sizes, strict=True)]
         if wanted == sizes:
             return tensors, log_norm, truncation.discarded
         sizes = wanted
@@ -72,56 +72,28 @@ def summed(pairs: Pairs, bond: int, cutoff: float) -> tuple[list[Any], float, fl
 # -- sizes of bonds ----------------------------------------------------------------------------------------------------
 
 
-def factors(pairs: Pairs) -> list[list[Sizes]]:
-    """Of all factors, pair by pair, the sectors of every inner bond, by the charge that flows to the right."""
-    return [[seen(t, 0) for t in chain[1:]] for pair in pairs for chain in pair]
-
-
-def seen(x: Any, axis: int, flow: int = 1) -> Sizes:
-    """The sectors of a leg by the charge that flows in through it, or out for a flow of -1."""
-    if type(x) is SymTensor and x.legs[axis].flow != flow:
-        return {x.symmetry.opposite(q): dim for q, dim in leg_sizes(x, axis).items()}
-    return leg_sizes(x, axis)
-
-
-def largest_bonds(pairs: Pairs, bond: int) -> list[Sizes]:
-    """How many directions every sector of every inner bond may need."""
-    plus, most = adding(pairs[0][0][0]), int(SPARE * bond) + MORE
-    legs = [both(seen(a, 1), seen(b, 2), plus) for a, b in zip(*pairs[0], strict=True)]
-    back = [both(seen(a, 1, -1), seen(b, 2, -1), plus) for a, b in zip(*pairs[0], strict=True)]
-    left, right = filled(legs[:-1], plus, most), filled(back[:0:-1], plus, most)[::-1]
-    bonds, found = factors(pairs), []
-    for k, (one, two) in enumerate(zip(left, right, strict=True)):
-        products = [both(a[k], b[k], plus) for a, b in zip(bonds[::2], bonds[1::2], strict=True)]
-        total = {q: sum(product.get(q, 0) for product in products) for product in products for q in product}
-        limit = {q: min(size, one.get(q, 0), two.get(q, 0), most) for q, size in total.items()}
-        last = {q: size for q, size in bonds[-1][k].items() if limit.get(q)}
-        found.append({q: max(size, last.get(q, 0)) for q, size in sorted(limit.items()) if size})
-    return found
-
-
-def adding(x: Any) -> Callable[[Charge, Charge], Charge]:
-    """The sum of two charges; without any there is one, ``()``."""
-    return x.symmetry.plus if type(x) is SymTensor else lambda one, two: ()
-
-
-def both(one: Sizes, two: Sizes, plus: Callable[[Charge, Charge], Charge]) -> Sizes:
-    """The sectors of two legs together."""
-    found: Sizes = {}
-    for p, size in one.items():
-        for q, other in two.items():
-            charge = plus(p, q)
-            found[charge] = found.get(charge, 0) + size * other
-    return found
-
-
-def filled(legs: Sequence[Sizes], plus: Callable[[Charge, Charge], Charge], most: int) -> list[Sizes]:
-    """How many states each charge has behind every leg, those of all before together; no more than `most`."""
+def first_guess(pairs: Pairs) -> list[Sizes]:
+    """Random vectors for every sector of every inner bond, by the sectors that all factors have."""
     found: list[Sizes] = []
-    for leg in legs:
-        total = both(found[-1], leg, plus) if found else leg
-        found.append({q: min(size, most) for q, size in total.items()})
+    for site in range(1, len(pairs[0][0])):
+        bonds = [(seen(a[site]), seen(b[site])) for a, b in pairs]
+        charges = sorted({added(p, q, pairs[0][0][0]) for one, two in bonds for p in one for q in two})
+        largest = [max(leg.get(q, 0) for pair in bonds for leg in pair) for q in charges]
+        found.append({q: int(GROWTH * k) + more(k, len(charges)) for q, k in zip(charges, largest, strict=True)})
     return found
+
+
+def seen(x: Any) -> Sizes:
+    """The sectors of the left leg by the charge that flows in through it."""
+    sizes = leg_sizes(x, 0)
+    if type(x) is SymTensor and x.legs[0].flow < 0:
+        return {x.symmetry.opposite(q): dim for q, dim in sizes.items()}
+    return sizes
+
+
+def added(one: Charge, two: Charge, x: Any) -> Charge:
+    """The sum of two charges; without any there is one, ``()``."""
+    return x.symmetry.plus(one, two) if type(x) is SymTensor else ()
 
 
 def more(kept: int, sectors: int) -> int:
@@ -129,16 +101,10 @@ def more(kept: int, sectors: int) -> int:
     return MORE if sectors == 1 else min(MORE, FEW + kept // 4)
 
 
-def first_guess(bonds: Sequence[Sizes], limit: Sizes) -> Sizes:
-    """Random vectors for every sector of a bond, by the sectors that all factors have."""
-    largest = {q: max(bond.get(q, 0) for bond in bonds) for q in limit}
-    return {q: min(int(GROWTH * k) + more(k, len(limit)), limit[q]) for q, k in largest.items()}
-
-
-def grown(kept: Sizes, sizes: Sizes, limit: Sizes) -> Sizes:
-    """Twice the random vectors of a sector that came out full."""
-    scarce = {q for q, size in sizes.items() if size < kept.get(q, 0) + more(kept.get(q, 0), len(limit))}
-    return {q: min(2 * size, limit[q]) if q in scarce else size for q, size in sizes.items()}
+def grown(kept: Sizes, made: Sizes, sizes: Sizes) -> Sizes:
+    """Twice the random vectors of a sector that came out full, where they are fewer than the rows beside it."""
+    scarce = {q for q, k in kept.items() if made[q] == sizes[q] < k + more(k, len(sizes))}
+    return {q: size * (1 + (q in scarce)) for q, size in sizes.items()}
 
 
 # -- sweeps ------------------------------------------------------------------------------------------------------------
