@@ -359,7 +359,7 @@ FAULTS = [
         "return float(np.sqrt(covariances[0] * tau / (n - tau))) / 9",
         "mps/thermal/test_samples.py",
     ),
-    Fault("mps/uniform/measures.py", "return total / cell", "return total", "mps/uniform/test_state.py"),
+    Fault("mps/uniform/measures.py", "return energy.real / cell", "return energy.real", "mps/uniform/test_state.py"),
     Fault(
         "mps/models/spins.py",
         'total.add(-field, "X", i)',

@@ -21,6 +21,7 @@ from qad.mps.charges.axes import turned
 from qad.mps.charges.quantities import changes, quantities
 from qad.symmetric.create import from_dense
 from qad.symmetric.generic import join, numbers, permuted
+from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
     from qad.mps.charges.quantities import Charge, Names, Quantities
@@ -146,6 +147,8 @@ def parts_of(matrix: Array, site: int, conserved: Quantities | None) -> dict[Cha
 
 def applied(part: Any, tensor: Any) -> Any:
     """A site tensor after an operator on its physical leg."""
+    if type(tensor) is not SymTensor:
+        return part @ tensor
     return permuted(join(tensor, part, ((1,), (1,))), 0, 2, 1)
 
 

@@ -22,14 +22,13 @@ from qad.symmetric.generic import dense, direct_sum, join, numbers, permuted, st
 from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from qad.mps.chain.state import MPS
     from qad.mps.charges.quantities import Charge, Kinds
     from qad.typing import Array, ArrayLike
 
-    Front: TypeAlias = dict[Charge, tuple[list[int], Any]]  # by charge: where operators began, and environments
-
-
-SMALL = 16  # bond up to which one product of a transposed stack is quicker than a product for each environment
+    Front: TypeAlias = dict[Charge, tuple[list[tuple[int, int]], Any]]  # by charge: which began where, environments
 
 
 class OperatorPair(NamedTuple):
@@ -194,52 +193,62 @@ def pair_of(psi: Any, one: Any, other: Any, string: Any, sites: Kinds) -> Operat
 
 def swept(psi: MPS, pair: OperatorPair) -> Array:
     """The table of a correlation, in one sweep; that of an operator with itself is symmetric."""
-    (lefts, tensors, rights), frames, rows = sides_of(psi), orders_of(psi), ([], [])
+    (lefts, tensors, rights), frames, rows, front = sides_of(psi), orders_of(psi), ([], []), {}
     alike = pair.openings[0] is pair.openings[1]
-    ways = [({}, pair.openings[0], pair.others), ({}, pair.openings[1], pair.ones)][: 1 if alike else 2]
+    ways = list(zip(pair.openings, (pair.others, pair.ones), strict=True))[: 1 if alike else 2]
     for j, tensor in enumerate(tensors):
         density = site_density(lefts[j], tensor, rights[j + 1], None if frames is None else frames[j])
         norm2, none = density.trace(), like(density).zeros
         here = (density * (pair.ones[j] @ pair.others[j]).T).sum() / norm2
-        ket = tensor if pair.between is None else strung(pair.between[j], j, tensor, psi.conserved)
-        for row, (front, opening, closing) in zip(rows, ways, strict=False):
+        for way, (_, closing) in enumerate(ways):
             ends = parts_of(closing[j], j, psi.conserved) if front else {}
-            ahead = met(front, ends, tensor, rights[j + 1], none(j, density.dtype)) / norm2
-            go_on(front, ket, tensor)
-            begin(front, parts_of(opening[j], j, psi.conserved), lefts[j], tensor, j)
-            own = here if row is rows[0] else 0.0 * here
-            row.append(np.concatenate([ahead, own[None], none(len(psi) - j - 1, density.dtype)]))
+            ahead = met(front, (way, len(ways)), ends, tensor, rights[j + 1], none(j, density.dtype)) / norm2
+            rest = none(len(psi) - j - 1, density.dtype)
+            rows[way].append(np.concatenate([ahead, none(1, rest.dtype) if way else here[None], rest]))
+        go_on(front, tensor if pair.between is None else strung(pair.between[j], j, tensor, psi.conserved), tensor)
+        begin(front, [parts_of(opening[j], j, psi.conserved) for opening, _ in ways], lefts[j], tensor, j)
     upper = np.stack(rows[0], axis=1)
     return upper + (np.triu(upper, 1).T if alike else np.stack(rows[1]))
 
 
-def begin(front: Front, parts: dict[Charge, Any], left: Any, tensor: Any, site: int) -> None:
-    """Add the environments in which an operator stands on a site, by the charge that its parts add."""
-    for charge, part in parts.items():
-        one = past_left(left, applied(part, tensor), tensor)
-        one = stacked(one, numbers(one)[None])
-        sites, others = front.get(charge, ([], None))
-        front[charge] = [*sites, site], one if others is None else direct_sum(others, one, (0,))
+def begin(front: Front, openings: Sequence[dict[Charge, Any]], left: Any, tensor: Any, site: int) -> None:
+    """Add the environments in which an operator of any way stands on a site, by the charge that its parts add."""
+    begun: dict[Charge, list[tuple[int, Any]]] = {}
+    for way, parts in enumerate(openings):
+        for charge, part in parts.items():
+            begun.setdefault(charge, []).append((way, past_left(left, applied(part, tensor), tensor)))
+    for charge, found in begun.items():
+        new = stacked(found[0][1], np.stack([numbers(x) for _, x in found]))
+        places, others = front.get(charge, ([], None))
+        places = [*places, *((way, site) for way, _ in found)]
+        front[charge] = places, new if others is None else direct_sum(others, new, (0,))
 
 
 def go_on(front: Front, ket: Any, bra: Any) -> None:
     """Carry all environments past a site."""
-    for charge, (sites, stack) in front.items():
-        if type(ket) is not SymTensor and bra.shape[0] > SMALL:
-            front[charge] = sites, past_left(stack, ket, bra)
+    for charge, (places, stack) in front.items():
+        if type(ket) is not SymTensor:
+            front[charge] = places, past_left(stack, ket, bra)
             continue
         passed = join(bra.conj(), join(stack, ket), ((0, 1), (1, 2)))  # bra, number, ket
-        front[charge] = sites, permuted(passed, 1, 0, 2)
+        front[charge] = places, permuted(passed, 1, 0, 2)
 
 
-def met(front: Front, parts: dict[Charge, Any], tensor: Any, right: Any, total: Array) -> Array:
-    """What the parts of an operator on a site make of the environments of opposite charges, by where these began."""
+def met(front: Front, way: tuple[int, int], parts: dict[Charge, Any], tensor: Any, right: Any, total: Array) -> Array:
+    """What the parts of an operator make of the environments of opposite charges of a way, by where these began."""
+    number, ways = way
     for charge, part in parts.items():
-        sites, stack = front.get(tensor.symmetry.opposite(charge) if charge else charge, ([], None))
-        if sites:
-            ending = past_right(right, applied(part, tensor), tensor)
-            values = dense(join(stack, ending, ((1, 2), (0, 1))))
-            if len(sites) < len(total):  # it is not on every site before that there is such a part
-                values = values @ like(values).eye(len(total), dtype=values.real.dtype)[sites]
-            total = total + values
+        places, stack = front.get(tensor.symmetry.opposite(charge) if charge else charge, ([], None))
+        own = [(k, site) for k, (one, site) in enumerate(places) if one == number]
+        if not own:
+            continue
+        ending = past_right(right, applied(part, tensor), tensor)
+        values = dense(join(stack, ending, ((1, 2), (0, 1))))
+        if len(places) == ways * len(total):
+            values = values[number::ways]
+        else:  # not on every site before there is such a part of each
+            chosen = np.zeros((len(places), len(total)), values.real.dtype)
+            chosen[tuple(zip(*own, strict=True))] = 1
+            values = values @ like(values).asarray(chosen)
+        total = total + values
     return total

@@ -1,26 +1,52 @@
-"""Excitations of infinite chains, and kinks between two of their ground states, by the quasi-particle ansatz."""
+"""Excitations of infinite chains, and kinks between two of their ground states, by the quasi-particle ansatz.
+
+One tensor is changed, in a superposition of all places with a momentum.  Left of the tensor B stand the left isometries
+of the ground state, right of it the right ones.  B is kept orthogonal to the left isometry of its site, so that norms
+are those of vectors and the ground state is left out.  What the effective Hamiltonian adds from places of B left and
+right of the site in question are geometric series, as environments are, with the phase of the momentum.
+
+J. Haegeman et al., PRB 85, 100408 (2012); L. Vanderstraeten, J. Haegeman, F. Verstraete, SciPost Phys. Lect. Notes 7
+(2019), section 6.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qad.core.errors import ArgumentError
+import numpy as np
+import scipy
+
+from qad.core.errors import ArgumentError, ConvergenceError
 from qad.core.keywords import keywords_told
 from qad.core.process.threads import blas_for
 from qad.mps.chain.chain import site_count
+from qad.mps.charges.uniform import counted_from_mean
+from qad.mps.kernels.cells import cell_of
 from qad.mps.operators.algebra import finite_number
-from qad.mps.operators.uniform_mpo import UniformMPO
-from qad.mps.operators.uniform_opsum import UniformOpSum
-from qad.mps.uniform.canonical import shortest
-from qad.mps.uniform.measures import check_single, check_term, operator_of, ordinary
-from qad.mps.uniform.particle import Particle
+from qad.mps.operators.uniform_mpo import size_of
+from qad.mps.uniform.canonical import DIFFERENT, shortest
+from qad.mps.uniform.measures import check_term, operator_of, ordinary
+from qad.mps.uniform.mixed import Mixed
+from qad.mps.uniform.schur import Side
+from qad.mps.uniform.state import UniformMPS
+from qad.mps.uniform.transfer import check_single, largest_two, leading, nothing_between
+from qad.mps.uniform.vumps import Vumps
+from qad.symmetric.generic import as_map, join, laid_out, numbers, permuted, rows_and_bond, with_numbers
 
 if TYPE_CHECKING:
-    import numpy as np
+    from collections.abc import Sequence
+    from typing import Any
+
     from numpy.typing import NDArray
 
-    from qad.mps.uniform.state import UniformMPS
+    from qad.mps.operators.uniform_mpo import UniformMPO
+    from qad.mps.operators.uniform_opsum import UniformOpSum
+    from qad.symmetric.groups import Charge
     from qad.typing import ArrayLike
+
+PRECISION = 1e-10  # residuals, beside the scale of the Hamiltonian
+EQUAL = 1e-5  # differences of two ground states, beside the scale: of finite bonds, half of it errors of kinks
+STATIONARY = 1e-4  # gradient of the ground state, beside the scale, above which it is none
 
 
 @keywords_told
@@ -103,3 +129,179 @@ def excitations(
         if len({len(psi) for psi in short}) == 1:
             state, other = short[0], None if other is None else short[1]
         return Particle(H.repeated(len(state)), state, momentum * len(state), other).lowest(k)
+
+
+class Particle:
+    """The effective Hamiltonian of the tensors B of a cell, at a momentum per cell.
+
+    Attributes
+    ----------
+    phase : complex or float
+        Of a step by one cell.
+    beyond : Mixed
+        The ground state right of B: the one left of it, but for kinks.
+    ground : float
+        What the effective operator of a site gives for the ground state.
+    bases, parts : lists of arrays or SymTensors
+        Orthonormal columns beside the left isometry of every site; B is one of them times a matrix like its part, which
+        carries the charge that is asked for.
+    fixed : array, SymTensor or None
+        The fixed point of the transfer operator between both sides; None where B, or a kink, leaves none.
+    """
+
+    H: Any
+    psi: Mixed
+    beyond: Mixed
+    dtype: np.dtype[Any]
+    scale: float
+    phase: complex
+    ground: float
+    lefts: list[Any]
+    rights: list[Any]
+    bases: list[Any]
+    parts: list[Any]
+    fixed: Any
+
+    def __init__(
+        self, H: UniformMPO, state: UniformMPS, momentum: float, other: UniformMPS | None = None,
+        charge: Charge | None = None,
+    ):  # fmt: skip
+        self.scale = size_of(H) or 1.0
+        self.phase = np.exp(1j * momentum) * (1 if other is None else sign_between(state, other))
+        if abs(self.phase.imag) < 1e-15:
+            self.phase = self.phase.real
+        dtypes = [H.dtype, state.dtype, *([] if other is None else [other.dtype])]
+        self.dtype = np.result_type(*dtypes, self.phase, np.float64)
+        counted = None if state.conserved is None else counted_from_mean(state.conserved, state.total)
+        self.H = cell_of(list(H), self.dtype, counted)
+        self.psi, energy = self._prepared(state)
+        self.beyond, second = (self.psi, energy) if other is None else self._prepared(other)
+        self.check_equal(energy, second, "energies per site")
+        tensors = [w.astype(self.dtype) for w in H]
+        for w in tensors:
+            w[0, -1] -= energy * np.eye(w.shape[2])  # the ground state has energy 0 from here on
+        self.H = cell_of(tensors, self.dtype, counted)
+        self.lefts, rights, self.ground = self._around(self.psi)
+        _, self.rights, second = (self.lefts, rights, self.ground) if other is None else self._around(self.beyond)
+        self.check_equal(self.ground, second, "energies across a bond")
+        self.ground = (self.ground + second) / 2
+        self.bases = [beside(left) for left in self.psi.lefts]
+        ends = zip(self.bases, self.beyond.rights, strict=True)
+        self.parts = [nothing_between(basis, 2, x, 2, charge) for basis, x in ends]
+        self.fixed = None if other is not None or any(charge or ()) else self.psi.bonds[-1]
+
+    def _prepared(self, state: UniformMPS) -> tuple[Mixed, float]:
+        """The mixed form of a state and its energy per site.  Raises unless the state is a stationary point."""
+        psi = Mixed.of(UniformMPS([t.astype(self.dtype) for t in state], state.conserved))
+        search = Vumps(self.H, psi, self.scale)
+        search.look()
+        search.slope = PRECISION * self.scale
+        search.look()
+        if search.slope > STATIONARY * self.scale:
+            raise ArgumentError(
+                f"the state is no ground state: the energy's gradient has norm {search.slope:.1e}; search for it first"
+            )
+        return psi, search.energy
+
+    def _around(self, psi: Mixed) -> tuple[list[Any], list[Any], float]:
+        """The environments of a ground state, and what its effective operators give for itself."""
+        search = Vumps(self.H, psi, self.scale)
+        search.slope = PRECISION * self.scale
+        sites, _ = search.look()
+        centre = psi.vectors()[0]
+        return search.lefts, search.rights, np.vdot(centre, sites[0](centre)).real
+
+    def check_equal(self, one: float, two: float, what: str) -> None:
+        """Raise unless both ground states have this in common: else the energy of a kink would have no zero."""
+        if abs(one - two) > EQUAL * self.scale:
+            raise ArgumentError(
+                f"the two states have different {what}, {one:.8g} and {two:.8g}: kinks join ground states that a "
+                "symmetry of single sites relates; search for both to a smaller tol="
+            )
+
+    def lowest(self, k: int) -> np.ndarray:
+        """The lowest levels."""
+        size = sum(numbers(part).size for part in self.parts)
+        if k > size:
+            raise ArgumentError(f"this bond dimension has {size} excitations, not {k}")
+        if size <= max(2 * k + 2, 20):
+            matrix = np.array([self.apply(x) for x in np.eye(size, dtype=self.dtype)]).T
+            return np.linalg.eigvalsh((matrix + matrix.conj().T) / 2)[:k]
+        operator = scipy.sparse.linalg.LinearOperator((size, size), self.apply, dtype=self.dtype)
+        start = np.random.default_rng(0).standard_normal(size).astype(self.dtype)
+        try:
+            found = scipy.sparse.linalg.eigsh(operator, k, which="SA", v0=start, tol=1e-8, return_eigenvectors=False)
+        except scipy.sparse.linalg.ArpackNoConvergence as error:
+            raise ConvergenceError(f"the {k} lowest excitations were not found: ask for more, or for fewer") from error
+        return np.sort(found)
+
+    def apply(self, x: np.ndarray) -> np.ndarray:
+        """The effective Hamiltonian, less the energy of the ground state, on all B as one vector."""
+        pieces = np.split(x.reshape(-1), np.cumsum([numbers(part).size for part in self.parts])[:-1])
+        parts = [with_numbers(part, piece) for part, piece in zip(self.parts, pieces, strict=True)]
+        changed = [join(basis, part) for basis, part in zip(self.bases, parts, strict=True)]
+        before, after = self.with_changed(changed, True), self.with_changed(changed, False)
+        out = []
+        for n, (basis, piece) in enumerate(zip(self.bases, pieces, strict=True)):
+            w = self.H.sites[n]
+            here = opened(self.lefts[n], changed[n], w, self.rights[n])
+            here = here + opened(before[n], self.beyond.rights[n], w, self.rights[n])
+            here = here + opened(self.lefts[n], self.psi.lefts[n], w, after[n])
+            kept = join(basis.conj(), here, ((0, 1), (0, 1)))
+            out.append(numbers(laid_out(kept, 1)) - self.ground * piece)
+        return np.concatenate(out)
+
+    def with_changed(self, changed: Sequence[Any], ahead: bool) -> list[Any]:
+        """For every site, environments in which B stands anywhere on its left (`ahead`), or on its right."""
+        past, beside = (self.H.past_left, self.lefts) if ahead else (self.H.past_right, self.rights)
+        kets, bras = self.beyond.rights, self.psi.lefts
+        if not ahead:
+            kets, bras = bras, kets
+        order, phase = range(len(changed))[:: 1 if ahead else -1], np.conj(self.phase) if ahead else self.phase
+
+        def passed(x: Any) -> list[Any]:
+            found = [x]
+            for n in order:
+                new = past(beside[n], n, changed[n], bras[n])
+                found.append(new if found[-1] is None else new + past(found[-1], n, kets[n], bras[n]))
+            return found
+
+        first = self.series(Side(self.H, [kets[0] * phase, *kets[1:]], bras, ahead), passed(None)[-1] * phase)
+        return passed(first)[:-1][:: 1 if ahead else -1]
+
+    def series(self, side: Side, source: Any) -> Any:
+        """``x = source + T(x)``, channel by channel: nothing placed yet, terms begun, terms that have ended.
+
+        The part along the fixed point, which is singular at momentum 0, leads to the ground state and is left out.
+        """
+        begun, tol = self.H.taken(source, 0 if side.ahead else 1, side.ahead), PRECISION * max(self.scale, 1.0)
+        if self.fixed is None:
+            fixed = begun * 0.0
+        else:
+            fixed = self.fixed if side.ahead else laid_out(permuted(self.fixed, 1, 0), 1)
+        first, _ = side.alone(begun, fixed, fixed, tol)
+        return side.environment(first, fixed, fixed, tol, source)[0]
+
+
+def beside(isometry: Any) -> Any:
+    """Orthonormal columns beside those of an isometry (a, s, b), of every charge."""
+    where, projectors = as_map(join(isometry, isometry.conj(), ((2,), (2,))), 2)
+    pairs = [np.linalg.eigh(projector) for projector in projectors]
+    return rows_and_bond(where, [vectors[:, values < 0.5] for values, vectors in pairs])
+
+
+def opened(left: Any, ket: Any, w: Any, right: Any) -> Any:
+    """A site between two environments, the legs (a', s', b') of the bra left open."""
+    half = join(left, ket, ((2,), (0,)))  # a' u s b
+    half = join(half, w, ((1, 2), (0, 3)))  # a' b v s'
+    return join(half, right, ((2, 1), (1, 2)))  # a' s' b'
+
+
+def sign_between(one: UniformMPS, two: UniformMPS) -> complex:
+    """The phase of the overlap of two states per cell; raises where they are the same."""
+    values, _ = leading(two.tensors, one.tensors)
+    first = values[np.argmax(abs(values))]
+    norms = [largest_two(psi.tensors)[1] for psi in (one, two)]
+    if abs(first) > (1 - DIFFERENT) * np.sqrt(norms[0] * norms[1]):
+        raise ArgumentError("both states are the same, and no kink joins them: leave out other=")
+    return 1.0 if abs(first) < DIFFERENT else complex(first / abs(first))

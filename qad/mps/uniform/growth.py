@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.linalg.truncation import rule
-from qad.mps.uniform.mixed import Mixed, isometry
+from qad.mps.uniform.mixed import Mixed, isometry, leading_of
 from qad.symmetric.blocks.layout import layout
 from qad.symmetric.blocks.moves import move
 from qad.symmetric.create import random
-from qad.symmetric.generic import as_map, bond_and_columns, direct_sum, join, laid_out, norm, permuted, rows_and_bond
+from qad.symmetric.generic import direct_sum, join, laid_out, norm, permuted
 from qad.symmetric.summing import embedding
 from qad.symmetric.tensor import SymTensor, bare
 
@@ -75,11 +74,7 @@ def directions(psi: Mixed, site: int, pair: Any, bond: int, least: float) -> Dir
     if most < 1 or norm(pair) <= least:
         return None
     least /= np.sqrt(min(left.shape[0] * left.shape[1], right.shape[1] * right.shape[2]))  # one is larger
-    where, matrices = as_map(pair, 2)
-    triples = [np.linalg.svd(matrix, full_matrices=False) for matrix in matrices]
-    ranks = rule.kept([s for _, s, _ in triples], most, None, least, relative=False, zeros=True)
-    columns = rows_and_bond(where, [u[:, :k] for (u, _, _), k in zip(triples, ranks, strict=True)])
-    rows = bond_and_columns(where, [vh[:k] for (_, _, vh), k in zip(triples, ranks, strict=True)])
+    columns, rows = leading_of(pair, 2, most, least, relative=False)
     return isometry(beside(left, columns), 2), isometry(beyond(rows, right), 1)  # once more, against rounding
 
 

@@ -11,7 +11,19 @@ from qad.linalg.truncation import rule
 from qad.mps.uniform.canonical import schmidt_form
 from qad.mps.uniform.state import UniformMPS
 from qad.mps.uniform.transfer import identity
-from qad.symmetric.generic import as_map, halves_of, join, laid_out, numbers, of_map, scaled, svd, with_numbers
+from qad.symmetric.generic import (
+    as_map,
+    halves_of,
+    join,
+    laid_out,
+    norm,
+    numbers,
+    of_map,
+    permuted,
+    scaled,
+    svd,
+    with_numbers,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,26 +115,21 @@ class Mixed:
 
     def truncated(self, most: int | None, cutoff: float) -> Mixed:
         """The state with the largest Schmidt values of every bond, of all sectors together; itself, if that is all."""
-        parts = [leading_of(c, most, cutoff) for c in self.bonds]
+        parts = [leading_of(c, 1, most, cutoff) for c in self.bonds]
         if all(u.shape[1] == c.shape[0] for (u, _), c in zip(parts, self.bonds, strict=True)):
             return self
-        lefts = [join(parts[n - 1][0].conj(), x, ((0,), (0,))) for n, x in enumerate(self.lefts)]
-        lefts = [join(x, u) for x, (u, _) in zip(lefts, parts, strict=True)]
-        rights = [join(parts[n - 1][1], x) for n, x in enumerate(self.rights)]
-        rights = [join(x, v.conj(), ((2,), (1,))) for x, (_, v) in zip(rights, parts, strict=True)]
-        bonds = [
-            join(join(u.conj(), c, ((0,), (0,))), v.conj(), ((1,), (1,)))
-            for (u, v), c in zip(parts, self.bonds, strict=True)
-        ]
-        bonds = [laid_out(c * (1 / np.linalg.norm(numbers(c))), 1) for c in bonds]
-        return self.with_([isometry(x, 2) for x in lefts], [isometry(x, 1) for x in rights], bonds)
+        us, vs = [u for u, _ in parts], [permuted(v.conj(), 1, 0) for _, v in parts]
+        lefts = [isometry(between(x, us[n - 1], us[n]), 2) for n, x in enumerate(self.lefts)]
+        rights = [isometry(between(x, vs[n - 1], vs[n]), 1) for n, x in enumerate(self.rights)]
+        bonds = [between(c, u, v) for c, u, v in zip(self.bonds, us, vs, strict=True)]
+        bonds = [laid_out(c * (1 / norm(c)), 1) for c in bonds]
+        return self.with_(lefts, rights, bonds)
 
     def state(self) -> UniformMPS:
         """The right isometries, their bonds in the basis of Schmidt vectors."""
-        turns = [svd(c, 1)[2] for c in self.bonds]  # C = U S V: the basis right of it is V
-        tensors = [join(turns[n - 1], x) for n, x in enumerate(self.rights)]
-        tensors = [join(x, v.conj(), ((2,), (1,))) for x, v in zip(tensors, turns, strict=True)]
-        return UniformMPS([isometry(x, 1) for x in tensors], self.conserved)
+        turns = [permuted(svd(c, 1)[2].conj(), 1, 0) for c in self.bonds]  # C = U S V: the basis right of it is V
+        tensors = [isometry(between(x, turns[n - 1], turns[n]), 1) for n, x in enumerate(self.rights)]
+        return UniformMPS(tensors, self.conserved)
 
 
 def diagonal(tensor: Any, weights: np.ndarray) -> Any:
@@ -130,12 +137,20 @@ def diagonal(tensor: Any, weights: np.ndarray) -> Any:
     return scaled(identity(tensor, 2), weights / np.linalg.norm(weights), 1)
 
 
-def leading_of(bond: Any, most: int | None, cutoff: float) -> tuple[Any, Any]:
-    """The singular vectors of the largest values of a bond."""
-    where, matrices = as_map(bond, 1)
+def leading_of(x: Any, rows: int, most: int | None, least: float, relative: bool = True) -> tuple[Any, Any]:
+    """The singular vectors of the largest values of a map from its first legs to the others, of all sectors together.
+
+    The `least` value is beside the largest (`relative`), or as it is.
+    """
+    where, matrices = as_map(x, rows)
     triples = [np.linalg.svd(matrix, full_matrices=False) for matrix in matrices]
-    ranks = rule.kept([s for _, s, _ in triples], most, None, cutoff, zeros=True)
+    ranks = rule.kept([s for _, s, _ in triples], most, None, least, relative=relative, zeros=True)
     return halves_of(where, [(u[:, :k], vh[:k]) for (u, _, vh), k in zip(triples, ranks, strict=True)])
+
+
+def between(x: Any, one: Any, two: Any) -> Any:
+    """A tensor with its first and its last leg in the bases that the columns of two matrices are."""
+    return join(join(one.conj(), x, ((0,), (0,))), two)
 
 
 def isometry(tensor: Any, rows: int) -> Any:

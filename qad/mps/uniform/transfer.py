@@ -45,9 +45,7 @@ def identity(x: Any, axis: int, flow: int = 1) -> Any:
 
 def passed(environment: Any, tensor: Any, ahead: bool) -> Any:
     """An environment (bra, ket) past one more site, from the left (`ahead`) or from the right."""
-    if type(tensor) is SymTensor:
-        return laid_out((past_left if ahead else past_right)(environment, tensor, tensor), 1)
-    return (past_left if ahead else past_right)(environment, tensor)
+    return laid_out((past_left if ahead else past_right)(environment, tensor), 1)
 
 
 def environments(psi: UniformMPS, start: Any = None) -> tuple[list[Any], list[Any]]:

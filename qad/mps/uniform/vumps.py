@@ -10,6 +10,7 @@ V. Zauner-Stauber et al., PRB 97, 045145 (2018).
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,6 +35,7 @@ LEAST_RATIO, FARTHEST = 0.3, 100.0  # of their moves; and how many times the las
 BENT = 0.3  # how far both may differ in direction, beside what is left to go
 
 
+@dataclass(eq=False)
 class Vumps:
     """A search: the state, its environments, its energy per site, and the norm of the gradient.
 
@@ -56,20 +58,17 @@ class Vumps:
     H: Any
     psi: Mixed
     scale: float
-    most: int
-    energy: float
-    slope: float
-    lefts: list[Any] | None
-    rights: list[Any] | None
-    trail: list[np.ndarray]
-    energies: list[float]
-    move: np.ndarray | None
+    most: int = MANY
+    energy: float = np.inf
+    slope: float = np.nan
+    lefts: list[Any] | None = None
+    rights: list[Any] | None = None
+    trail: list[np.ndarray] = field(default_factory=list)
+    energies: list[float] = field(default_factory=list)
+    move: np.ndarray | None = None
 
-    def __init__(self, H: Any, psi: Mixed, scale: float, most: int = MANY):
-        self.H, self.psi, self.scale, self.most = H, psi, scale, most
-        self.energy, self.slope = np.inf, 1e-3 * scale
-        self.lefts = self.rights = None
-        self.trail, self.energies, self.move = [], [], None
+    def __post_init__(self):
+        self.slope = 1e-3 * self.scale
 
     def look(self) -> tuple[list[Apply], list[Apply]]:
         """Environments, energy and gradient of the present state; the effective operators of sites and of bonds.

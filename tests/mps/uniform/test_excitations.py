@@ -7,7 +7,7 @@ from qad.core.errors import ArgumentError
 from qad.mps import uniform
 from qad.mps.uniform import UniformMPS, UniformOpSum
 from qad.mps.uniform.canonical import shortest
-from qad.mps.uniform.particle import Particle
+from qad.mps.uniform.excitations import Particle
 
 
 @pytest.mark.parametrize("cell, dtype", [(1, float), (2, float), (3, float), (2, complex), (4, complex)])
