@@ -19,23 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["array", "householder_product", "register_arrays"]
 
 SCIPY = (  # in scipy.linalg, with the arguments that qad's have
-    "det",
-    "eig",
-    "eigh",
-    "eigvals",
-    "eigvalsh",
-    "expm",
-    "inv",
-    "logm",
-    "norm",
-    "pinv",
-    "polar",
-    "solve",
-    "solve_triangular",
-    "sqrtm",
-    "svd",
-    "svdvals",
-)
+    "det", "eig", "eigh", "eigvals", "eigvalsh", "expm", "inv", "logm", "norm", "pinv", "polar", "solve",
+    "solve_triangular", "sqrtm", "svd", "svdvals",
+)  # fmt: skip
 MODULES = {"qad.scipy": "scipy", "qad": "numpy"}  # the first prefix that fits is taken
 
 

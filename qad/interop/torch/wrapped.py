@@ -11,10 +11,11 @@ import numpy as np
 import torch
 from torch.autograd.forward_ad import unpack_dual
 
+from qad import extend
 from qad.core.errors import ArgumentError
 from qad.core.trees import ONE_LEAF, flatten, unflatten
-from qad.extend import Tensor, jvp, vjp, vmap
-from qad.interop.arguments import with_arguments
+from qad.extend import Tensor, vjp, vmap
+from qad.interop.arguments import Derivative, with_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -119,11 +120,11 @@ class _Step:
     """A function of arrays to a tuple of arrays that torch calls.
 
     `wanted` are the arguments by which it is about to be differentiated; where there are some, `pullback` is what
-    `qad.vjp` gave for them in the last call.  `ready` gives the same as `function` where the values are those of a
+    `qad.vjp` gave for them in the last call.  `ready` gives the same as `flat` where the values are those of a
     call before, `whole` is the function that was wrapped, where it is that.
     """
 
-    function: Callable[..., Arrays]
+    flat: Callable[..., Arrays]
     wanted: tuple[int, ...] = ()
     ready: Callable[..., Arrays] | None = None
     whole: _Whole | None = None
@@ -133,11 +134,11 @@ class _Step:
         if self.ready is not None:
             return self.ready(*arrays)
         if not self.wanted:
-            return self.function(*arrays)
+            return self.flat(*arrays)
         if self.whole is not None:
             out, self.pullback = self.whole.pullback(self.wanted, arrays)
             return out
-        out, self.pullback = vjp(with_arguments(self.function, self.wanted, arrays), *[arrays[i] for i in self.wanted])
+        out, self.pullback = vjp(with_arguments(self.flat, self.wanted, arrays), *[arrays[i] for i in self.wanted])
         return out
 
 
@@ -164,10 +165,7 @@ class _TorchCall(torch.autograd.Function):
             found = dict(zip(needed, step.pullback(cotangents), strict=True))
             return None, *[_tensor(found[i], ()) if i in found else None for i in range(count)]
 
-        def pulled(*arrays):
-            primals, w = arrays[:count], arrays[count:]
-            return vjp(with_arguments(step.function, needed, primals), *[primals[i] for i in needed])[1](tuple(w))
-
+        pulled = Derivative(extend, step, needed, False, len(gradients)).flat
         ready = partial(_pulled_back, step.pullback, count) if known else None
         wanted = ()
         if torch.is_grad_enabled():
@@ -179,17 +177,12 @@ class _TorchCall(torch.autograd.Function):
     def jvp(ctx, _, *tangents):
         tensors = ctx.saved_tensors
         along = tuple(i for i, t in enumerate(tangents) if t is not None)
-        count = len(tensors)
-
-        def pushed(*arrays):
-            primals = tuple(arrays[i] for i in along)
-            return jvp(with_arguments(ctx.step.function, along, arrays[:count]), primals, tuple(arrays[count:]))[1]
-
+        pushed = Derivative(extend, ctx.step, along, True).flat
         return _TorchCall.apply(_Step(pushed), *tensors, *(tangents[i] for i in along))
 
     @staticmethod
     def vmap(info, in_dims, step, *tensors):
-        out = _TorchCall.apply(_Step(vmap(step.function, in_axes=tuple(in_dims[1:]))), *tensors)
+        out = _TorchCall.apply(_Step(vmap(step.flat, in_axes=tuple(in_dims[1:]))), *tensors)
         return out, (0,) * len(out)
 
 

@@ -11,7 +11,6 @@ point.  This is the method of QR moves (Y. Zhang, Q. Yang and P. Corboz, arXiv:2
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -21,7 +20,7 @@ from qad.contract import einsum
 from qad.peps.infinite.cells.lattice import Wiring, cell_of, wiring
 from qad.peps.infinite.cells.moves import absorbed, enlarged, rows, scaled, stacked, start, unit
 from qad.peps.infinite.cells.projectors import sides, truncated
-from qad.peps.infinite.cut import FEWEST, MOST
+from qad.peps.infinite.cut import kept
 from qad.peps.infinite.iteration import Around
 from qad.peps.infinite.polar import polar
 from qad.peps.infinite.transfer import largest, transfer
@@ -72,19 +71,12 @@ def grown(around: Around, layers: np.ndarray, w: Wiring, chi: int, at_gap: bool 
 
     def cut(values: np.ndarray) -> np.ndarray:
         mean = np.prod(values / values[:, :1], axis=0) ** (1 / len(values))
-        some = int(np.sum(mean > TINY))
-        return np.full(len(values), gap(mean, chi, some) if at_gap and some > chi else min(some, chi))
+        return np.full(len(values), kept(mean, chi, TINY) if at_gap else min(int(np.sum(mean > TINY)), chi))
 
     row = rows(around, layers)
     quarters = enlarged(around, row, w)
     a, b, *_ = truncated(sides(quarters, w, "half"), cut, None)
     return unit(absorbed(row, quarters, a, b, w), None)
-
-
-def gap(values: np.ndarray, chi: int, some: int) -> int:
-    """Where descending values, `some` of which are not tiny, fall most steeply near `chi`."""
-    low, high = math.ceil(FEWEST * chi), min(some, int(MOST * chi))
-    return low + int(np.argmax(values[low - 1 : high] / np.maximum(values[low : high + 1], TINY)))
 
 
 def states(around: Around, w: Wiring) -> tuple[Array, Array]:

@@ -10,6 +10,7 @@ from qad.contract import einsum
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import register
 from qad.extend import operand
+from qad.linalg.support.random import normal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -99,9 +100,7 @@ class FinitePEPS:
             up, down = bond if r else 1, bond if r < rows - 1 else 1
             left, right = bond if c else ring, bond if c < columns - 1 else ring
             shape = (phys, up, left, down, right)
-            x = rng.standard_normal(shape)
-            x = x + 1j * rng.standard_normal(shape) if dtype.kind == "c" else x
-            return (x / np.sqrt(x.size / max(phys, bond))).astype(dtype)
+            return normal(rng, shape, dtype) / np.sqrt(np.prod(shape) / max(phys, bond)).astype(dtype)
 
         return cls([[site(r, c) for c in range(columns)] for r in range(rows)])
 

@@ -9,6 +9,7 @@ import numpy as np
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import register
 from qad.extend import as_array, operand, value_of
+from qad.linalg.support.random import normal
 from qad.peps.infinite.symmetry import check_symmetry
 
 if TYPE_CHECKING:
@@ -97,12 +98,8 @@ class PEPS:
             raise ArgumentError(f"a random state is float or complex, in double precision, not {dtype}")
         shape = (int(phys), *(int(bond),) * 4)
 
-        def tensor():
-            x = rng.standard_normal(shape)
-            x = x + 1j * rng.standard_normal(shape) if dtype.kind == "c" else x
-            return (x / np.linalg.norm(x)).astype(dtype)
-
-        return cls([tensor() for _ in letters(pattern(cell))], cell, symmetry)
+        sites = (normal(rng, shape, dtype) for _ in letters(pattern(cell)))
+        return cls([x / np.linalg.norm(x) for x in sites], cell, symmetry)
 
     def _check(self) -> None:
         names = letters(self.cell)

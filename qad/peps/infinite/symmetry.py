@@ -13,28 +13,22 @@ from qad.extend import value_of
 if TYPE_CHECKING:
     from qad.typing import Array
 
-# An element of the group: where the legs (up, left, down, right) of the new tensor come from, whether it reflects, and
-# the matrix by which the vector (rows, columns) between two sites turns.
-TURN, FLIP = (1, 2, 3, 0), (2, 1, 0, 3)  # a quarter turn clockwise; rows in the other order
-MATRICES = {TURN: ((0, 1), (-1, 0)), FLIP: ((-1, 0), (0, 1))}
-NAMES = ("c4v", "c4", "c2v")
+TURN, FLIP, ACROSS = (1, 2, 3, 0), (2, 1, 0, 3), (0, 3, 2, 1)  # a quarter turn clockwise; rows, or columns, backwards
+GENERATORS = {"c4v": (TURN, FLIP), "c4": (TURN,), "c2v": (FLIP, ACROSS)}
+STEPS = np.array([(-1, 0), (0, -1), (1, 0), (0, 1)])  # (rows, columns) along the legs
 
 
 @cache
 def elements(symmetry: str) -> tuple[tuple[tuple[int, ...], bool, np.ndarray], ...]:
-    """The group: permutations of legs, whether they reflect, and matrices of vectors ``(rows, columns)``."""
-    generators = {"c4v": (TURN, FLIP), "c4": (TURN,), "c2v": (FLIP, (0, 3, 2, 1))}[symmetry]
-    matrices = MATRICES | {(0, 3, 2, 1): ((1, 0), (0, -1))}
-    found = {(0, 1, 2, 3): (False, np.eye(2, dtype=int))}
-    waiting = list(found)
-    for legs in waiting:
-        reflects, matrix = found[legs]
-        for generator in generators:
-            product = tuple(legs[i] for i in generator)
-            if product not in found:
-                found[product] = reflects ^ (generator != TURN), np.array(matrices[generator]) @ matrix
-                waiting.append(product)
-    return tuple((legs, *rest) for legs, rest in found.items())
+    """The group: where the legs (up, left, down, right) of the new tensor come from, whether this reflects, and the
+    matrices by which vectors ``(rows, columns)`` between two sites turn.
+    """
+    found = [(0, 1, 2, 3)]
+    for legs in found:
+        products = (tuple(legs[i] for i in generator) for generator in GENERATORS[symmetry])
+        found += [product for product in products if product not in found]
+    matrices = [-STEPS[list(legs[:2])] for legs in found]
+    return tuple((legs, bool(np.linalg.det(m) < 0), m) for legs, m in zip(found, matrices, strict=True))
 
 
 def symmetrised(site: Array, symmetry: str | None) -> Array:
@@ -59,8 +53,8 @@ def check_symmetry(symmetry: str | None, cell: tuple[str, ...], shape: tuple[int
     """Raise unless a symmetry is known and fits cell and site."""
     if symmetry is None:
         return
-    if symmetry not in NAMES:
-        raise ArgumentError(f"unknown symmetry {symmetry!r}: choose one of {', '.join(map(repr, NAMES))}, or None")
+    if symmetry not in GENERATORS:
+        raise ArgumentError(f"unknown symmetry {symmetry!r}: choose one of {', '.join(map(repr, GENERATORS))}, or None")
     if len({*"".join(cell)}) != 1:
         raise ArgumentError(f"symmetry {symmetry!r} is for cells of one letter, not {'/'.join(cell)}")
     if len(set(shape[1:])) != 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,7 +26,6 @@ from qad.peps.search.checkpoint import Checkpoint
 from qad.peps.search.metric import LocalMetric
 from qad.peps.search.result import GroundState
 from qad.peps.search.starts import check_model, enlarged, natural_dtype, normalised, promising_start
-from qad.peps.search.trials import Trials
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,6 +47,10 @@ COARSE, WINDOW = 1e-5, 3  # gain of an iteration, over so many, at which a first
 SOFT = 1e-3  # of the norm of the gradient: how exactly adjoint equations are solved
 SMALL_CHI = 2  # of first searches of larger bonds, in units of D^2
 FEW = 0.6  # of chi: below, a first search pays
+EVALUATIONS: list[tuple[str, type]] = [
+    ("energy", float), ("gradient_norm", float), ("chi", int), ("moves", int), ("products", int), ("seconds", float),
+    ("best", bool),
+]  # fmt: skip
 
 
 @keywords_told
@@ -166,7 +170,9 @@ class Search:
     window: int = 0
     count: int = 0  # of iterations
     directions: LBFGS = field(default_factory=lambda: LBFGS(MEMORY))  # kept between descents: curvatures are alike
-    trials: Trials = field(default_factory=Trials)
+    trials: list[tuple[Any, ...]] = field(default_factory=list)  # all evaluations, as `EVALUATIONS` says
+    since: float = 0.0  # the present one began
+    is_best: bool = False
 
     def coarser(self, chi: int) -> Search:
         """A first search, in smaller environments."""
@@ -215,7 +221,7 @@ class Search:
         stuck = found.success and found.gradient_norm > STEEP
         message = f"stuck: no step gains anything, but the gradient is {found.gradient_norm:.1e}"
         result = GroundState(
-            normalised(found.params), found.fun, self.env, np.array(self.history), self.trials.table(),
+            normalised(found.params), found.fun, self.env, np.array(self.history), np.array(self.trials, EVALUATIONS),
             found.gradient_norm, found.success and not stuck, stuck, message if stuck else found.message, nfev,
         )  # fmt: skip
         self.found.append(result)
@@ -225,8 +231,7 @@ class Search:
 
     def energy(self, state: PEPS) -> Real:
         """The energy of a state, recorded."""
-        self.trials.begin()
-        self.latest = None
+        self.since, self.is_best, self.latest = perf_counter(), False, None
         self.latest = self.around(state)
         return expectation(state, self.model, self.latest)
 
@@ -242,14 +247,18 @@ class Search:
 
     def keep(self, state: PEPS, energy: float) -> None:
         """The best state so far has this environment, and its metric."""
-        self.env, self.trials.is_best = tree_map(value_of, self.latest), True
+        self.env, self.is_best = tree_map(value_of, self.latest), True
         self.metric = LocalMetric(state, self.env)
         if not self.history:
             self.history.append(energy)
 
     def evaluated(self, energy: float, norm: float) -> None:
-        """Note an evaluation."""
-        self.trials.end(energy, norm, self.latest)
+        """Note an evaluation, of infinite values where the point was rejected: no environment came to rest."""
+        chi = moves = products = 0
+        if self.latest is not None:
+            report = self.latest.report
+            chi, moves, products = self.latest.chi, report.iterations, sum(n for n, _ in report.adjoint)
+        self.trials.append((energy, norm, chi, moves, products, perf_counter() - self.since, self.is_best))
 
     def scaled(self, point: object, vector: Vector, norm: float) -> Vector:
         """A gradient, or a change of one, in the metric of the best state; environments become as fine as it takes."""

@@ -36,13 +36,11 @@ class LinearizedMove:
     of_corner: Callable[[np.ndarray], np.ndarray]
     of_edge: Callable[[np.ndarray], np.ndarray]
     inverse: np.ndarray  # of B^H
-    layer_back: np.ndarray
-    wide_back: np.ndarray
-    edge_back: np.ndarray
+    layer: np.ndarray
 
     def __init__(self, around: Around, layer: np.ndarray, u: np.ndarray):
         chi, p, _ = around.edges.shape
-        self.around, self.u, self.back = around, u, u.conj().T
+        self.around, self.layer, self.u, self.back = around, layer, u, u.conj().T
         self.projected = (around.edges.reshape(chi * p, chi) @ u.reshape(chi, -1)).reshape(chi, p * p, chi)
         self.below = (layer @ self.projected).reshape(chi * p, -1)
         self.square = self.back @ column(around)
@@ -53,9 +51,6 @@ class LinearizedMove:
             unnormalised(x, y) for x, y in zip((self.corner, self.edge.reshape(chi, p, chi)), around, strict=True)
         )
         self.inverse = np.linalg.inv(self.square).conj().T
-        self.layer_back, self.wide_back, self.edge_back = (
-            np.ascontiguousarray(x.conj().T) for x in (layer, u.reshape(chi, -1), around.edges.reshape(chi, -1))
-        )
 
     def residual(self) -> float:
         """How far the move goes from `around`."""
@@ -68,10 +63,12 @@ class LinearizedMove:
         u, c, t, q = self.unfolded(cotangent)
         turned = 2 * self.half @ c.conj().T + self.below @ (2 * t + q).conj().T  # of dU
         w = turned - u @ (self.back @ turned - self.edge @ q.conj().T)
-        ends = self.layer_back @ (u @ (t + q)).reshape(chi, p * p, chi)
+        ends = self.layer.conj().T @ (u @ (t + q)).reshape(chi, p * p, chi)
         y = (w @ self.inverse).reshape(chi, -1)
-        t = ends.reshape(chi * p, -1) @ self.wide_back + (self.around.corners.conj().T @ y).reshape(chi * p, chi)
-        return Around(y @ self.edge_back, t.reshape(chi, p, chi))
+        t = ends.reshape(chi * p, -1) @ u.reshape(chi, -1).conj().T + (self.around.corners.conj().T @ y).reshape(
+            chi * p, chi
+        )
+        return Around(y @ self.around.edges.reshape(chi, -1).conj().T, t.reshape(chi, p, chi))
 
     def of_layer(self, cotangent: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
         """The adjoint of the derivative by the layer a."""
