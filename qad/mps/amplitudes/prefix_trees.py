@@ -42,10 +42,13 @@ class Merge:
 
     def __init__(self, left: np.ndarray, right: np.ndarray, count_left: int):
         codes, index = np.unique(right * count_left + left, return_inverse=True)
-        of_right, self.of_left = np.divmod(codes, count_left)
+        of_right, of_left = np.divmod(codes, count_left)
         words, starts = np.unique(of_right, return_index=True)
         ends = [*starts[1:], len(codes)]
-        self.slices = [(int(w), slice(int(a), int(b))) for w, a, b in zip(words, starts, ends, strict=True)]
+        self.slices: list[tuple[int, slice]] = [
+            (int(w), slice(int(a), int(b))) for w, a, b in zip(words, starts, ends, strict=True)
+        ]
+        self.of_left: np.ndarray = of_left
         self.index: np.ndarray = index.reshape(-1)
 
     def forward(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -92,8 +95,12 @@ class Row:
         For each table which of its matrices every configuration has, and how many there are.
     """
 
+    index: np.ndarray
+    size: int
+
     def __init__(self, columns: Sequence[tuple[np.ndarray, int]]):
-        (self.index, self.size), self.merges = columns[0], []
+        self.index, self.size = columns[0]
+        self.merges: list[Merge] = []
         for column, _ in columns[1:]:
             self.merges.append(Merge(self.index, column, self.size))
             self.index, self.size = self.merges[-1].index, len(self.merges[-1].of_left)
