@@ -34,7 +34,7 @@ def counted_from_mean(conserved: Quantities, sector: Charge) -> Quantities:
 
 
 def random_word(conserved: Quantities, sector: Charge, rng: np.random.Generator) -> list[int]:
-    """Basis states of the sites of a cell whose charges add up to the sector, all such words equally likely.
+    """Basis states of sites, of a cell for one, whose charges add up to the sector, all such words equally likely.
 
     Raises
     ------
@@ -45,8 +45,8 @@ def random_word(conserved: Quantities, sector: Charge, rng: np.random.Generator)
     counts = filled(conserved.charges[::-1], sector, group.minus)[::-1]
     if group.neutral not in counts[0]:
         raise ArgumentError(
-            f"no state of a cell of {len(conserved.charges)} sites has {', '.join(conserved.names)} = "
-            f"{group.shown(sector)}: give the charge of a cell as sector=, or a larger cell="
+            f"no state of {len(conserved.charges)} sites has {', '.join(conserved.names)} = {group.shown(sector)}: "
+            "give another charge of all of them as sector=, or to an infinite chain a larger cell="
         )
     word, carried = [], group.neutral
     for charges, ahead in zip(conserved.charges, counts[1:], strict=True):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from qad.mps.charges.quantities import Names
     from qad.mps.operators.mpo import MPO
+    from qad.mps.uniform.state import UniformMPS
     from qad.typing import DTypeLike, Seed
 
 SMALL = 8  # bond of a random start of those methods that grow it
@@ -33,6 +34,7 @@ def begin(
             raise ArgumentError('sector= needs to know what is conserved: conserve="Sz"')
         if start is None:
             start = start_of_sector(H, bond, conserve, sector, dtype, seed)
+        check_kind(start, MPS)
         check_sector(start, conserve, sector)
         check_operator(start, H)
         return start
@@ -52,13 +54,12 @@ def start_of_sector(H: MPO, bond: int, conserve: Names, sector: object, dtype: D
     return MPS(random_tensors(bond, conserved, sector, np.dtype(H.dtype if dtype is None else dtype), seed), conserved)
 
 
-def check_sector(start: MPS, conserve: Names | None, sector: object) -> None:
+def check_sector(start: MPS | UniformMPS, conserve: Names | None, sector: object) -> None:
     """Raise unless a state conserves what is asked for, and lies in that sector."""
-    check_kind(start, MPS)
     if start.conserved is None:
         raise ArgumentError(
-            "a search that conserves charges starts from a state that does: "
-            "qad.mps.MPS.product(..., conserve=...) or MPS.random(..., conserve=..., sector=...)"
+            "a search that conserves charges starts from a state that does: that of an earlier one, or of an open "
+            "chain qad.mps.MPS.product(..., conserve=...) or MPS.random(..., conserve=..., sector=...)"
         )
     names = (conserve,) if isinstance(conserve, str) else tuple(conserve or start.conserved.names)
     if names != start.conserved.names:

@@ -11,8 +11,9 @@ import numpy as np
 
 from qad.mps.amplitudes.sectors import drawn
 from qad.mps.chain.state import MPS
-from qad.mps.charges.make import bond_sectors, product_tensors
+from qad.mps.charges.make import product_tensors
 from qad.mps.charges.quantities import conserved_by
+from qad.mps.charges.uniform import random_word
 from qad.mps.evolve.cut import MOST_CUTOFF
 from qad.mps.evolve.tebd import swept
 from qad.mps.evolve.truncation import Truncation
@@ -64,14 +65,9 @@ class Sectors:
 
     def start(self) -> MPS:
         """A product of basis states at random, of the total charge if that is given."""
-        charges, group, states = self.conserved.charges, self.conserved.symmetry, []
-        ahead = None if self.total is None else bond_sectors(self.conserved, self.total, 2**62)
-        left = group.neutral
-        for site, own in enumerate(charges):
-            free = [k for k, q in enumerate(own) if ahead is None or group.plus(left, q) in ahead[site + 1]]
-            states.append(self.rng.choice(free))
-            left = group.plus(left, own[states[-1]])
-        return self.product(states)
+        if self.total is None:
+            return self.product([self.rng.integers(len(own)) for own in self.conserved.charges])
+        return self.product(random_word(self.conserved, self.total, self.rng))
 
     def product(self, states: Sequence[int]) -> MPS:
         """The product of basis states."""

@@ -13,6 +13,7 @@ from qad.mps.charges.quantities import conserved_by
 from qad.mps.charges.uniform import counted_from_mean, domains, random_word
 from qad.mps.operators.uniform_mpo import UniformMPO
 from qad.mps.operators.uniform_opsum import UniformOpSum
+from qad.mps.search.start import check_sector
 from qad.mps.uniform.growth import at_random
 from qad.mps.uniform.mixed import NOTHING, Mixed
 from qad.mps.uniform.state import UniformMPS
@@ -146,13 +147,5 @@ def known(H: UniformMPO, conserve: Names | None, sector: object, start: UniformM
     if start is None:
         conserved = conserved_by(H, conserve)
         return conserved, conserved.symmetry.neutral if sector is None else conserved.sector(sector)
-    if getattr(start, "conserved", None) is None:
-        raise ArgumentError(
-            "a search that conserves charges starts from a state that does: that of an earlier one, at a smaller bond"
-        )
-    names = (conserve,) if isinstance(conserve, str) else tuple(conserve or start.conserved.names)
-    if names != start.conserved.names:
-        raise ArgumentError(f"conserve={conserve!r}, but the start conserves {start.conserved.names}: say the same")
-    if sector is not None and start.conserved.sector(sector) != start.total:
-        raise ArgumentError(f"sector={sector!r}, but a cell of the start has {start.sector}: leave one out")
+    check_sector(start, conserve, sector)
     return start.conserved, start.total

@@ -177,7 +177,7 @@ def test_bad_input():
     H = uniform.heisenberg()
     for arguments, match in [
         ({"conserve": "Sz", "cell": 1}, "larger cell="),
-        ({"conserve": "Sz", "sector": 5}, "no state of a cell"),
+        ({"conserve": "Sz", "sector": 5}, "no state of 2 sites"),
         ({"conserve": "N"}, "knows no charges"),
         ({"sector": 0}, "give both"),
         ({"conserve": "Sz", "method": "riemannian"}, "vumps"),
