@@ -214,10 +214,8 @@ def _differ(what, found, expected):
 
 def _difference(flat, leaves, i, v, step):
     """Five-point difference of every output along `v` in leaf `i`."""
-    total = None
+    samples = []
     for k, weight in _STENCIL:
         moved = [*leaves[:i], leaves[i] + k * step * v, *leaves[i + 1 :]]
-        values = [as_array(value_of(x)) for x in flatten(flat(*moved))[0]]
-        terms = [weight / step * value for value in values]
-        total = terms if total is None else [a + b for a, b in zip(total, terms, strict=True)]
-    return total
+        samples.append([weight / step * as_array(value_of(x)) for x in flatten(flat(*moved))[0]])
+    return [sum(terms) for terms in zip(*samples, strict=True)]

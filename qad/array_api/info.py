@@ -34,10 +34,9 @@ class NamespaceInfo:
 
     def default_dtypes(self, *, device: str | None = None) -> dict[str, np.dtype[Any]]:
         """The dtypes that Python's numbers get."""
-        names = {
-            "real floating": "float64", "complex floating": "complex128", "integral": "int64", "indexing": "int64",
-        }  # fmt: skip
-        return {kind: np.dtype(name) for kind, name in names.items()}
+        integer = np.dtype("int64")
+        inexact = {"real floating": np.dtype(float), "complex floating": np.dtype(complex)}
+        return inexact | {"integral": integer, "indexing": integer}
 
     def dtypes(
         self, *, device: str | None = None, kind: str | tuple[str, ...] | None = None

@@ -84,6 +84,14 @@ def parser() -> OneLineParser:
     return top
 
 
+def seed(words: str) -> int:
+    """A whole number that is not negative, as the command line takes it."""
+    number = int(words)
+    if number < 0:
+        raise ValueError
+    return number
+
+
 def refused(args: object, error: object, code: int) -> int:
     """Say in one line what was wrong; the exit code."""
     message = " ".join(str(error).split())

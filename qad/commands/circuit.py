@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.commands.numbers import seed
+from qad.commands import seed
 from qad.core.errors import ArgumentError, QasmError
 
 if TYPE_CHECKING:

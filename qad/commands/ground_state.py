@@ -9,7 +9,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from qad.commands.numbers import seed
+from qad.commands import seed
 from qad.core.errors import ArgumentError
 from qad.showing.picture import SUFFIXES
 

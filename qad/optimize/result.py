@@ -15,9 +15,9 @@ BY_USER = "stopped by the user (Ctrl-C)"  # the message of searches that end so,
 
 def result_card(found: Any) -> str:
     """What a search has found as notebooks show it: all fields but the arrays, in their order."""
-    rows = [(f.name.replace("_", " "), getattr(found, f.name)) for f in fields(found) if f.name != "history"]
-    steps = ("steps", max(len(found.history) - 1, 0))
-    return card(type(found).__name__, [*((name, short(value)) for name, value in rows), steps])
+    names = [f.name for f in fields(found) if f.name != "history"]
+    rows = [(name.replace("_", " "), short(getattr(found, name))) for name in names]
+    return card(type(found).__name__, [*rows, ("steps", max(len(found.history) - 1, 0))])
 
 
 def short(x: Any) -> str:

@@ -70,10 +70,9 @@ table(special.k1, lambda g, y, x: g * (-0.5 * (special.k0(x) + special.kv(2, x))
 
 def _airy_rule(needed: Sequence[int], g: Sequence[Cotangent | None], y: tuple[Value, ...], z: Value) -> list[Cotangent]:
     """``Ai'' = z Ai``, and so for Bi."""
-    (ai, aip, bi, bip), total = y, 0
-    for part, slope in zip(g, (aip, z * ai, bip, z * bi), strict=True):
-        total = total if part is None else total + part * slope
-    return [total]
+    ai, aip, bi, bip = y
+    parts = zip(g, (aip, z * ai, bip, z * bi), strict=True)
+    return [sum(part * slope for part, slope in parts if part is not None)]
 
 
 rule(special.airy, shared=_airy_rule, fresh=True)

@@ -50,7 +50,7 @@ def erfcx_derivative(x: Value, order: int) -> Value:
     with np.errstate(over="ignore", invalid="ignore"):
         y = np.where(left, (-1) ** order, 1) * _of_the_right(np.where(left, -x, x), order)
         if np.any(left):  # erfcx(x) = 2 exp(x^2) - erfcx(-x); 1j * x of a number is Python's
-            y = np.where(left, 2 * _hermite(x, order) * gauss(x * 1j) - y, y)
+            y = np.where(left, 2 * _recursion(x, order, 1.0, 2) * gauss(x * 1j) - y, y)
     return y
 
 
@@ -58,10 +58,16 @@ def _of_the_right(x: Value, order: int) -> Value:
     """`erfcx_derivative` in the right half plane: by the recursion, and far out by the series."""
     far = abs(x) >= _FAR
     near = np.where(far, 1.0, x)
-    before, y = 0.0, special.erfcx(near)
-    for n in range(order):
-        before, y = y, 2 * near * y + 2 * n * before - (_C if n == 0 else 0)
+    y = _recursion(near, order, special.erfcx(near), 2, -_C)
     return np.where(far, _series(np.where(far, x, _FAR), order), y)
+
+
+def _recursion(x: Value, order: int, y: Value, slope: int, start: float = 0.0) -> Value:
+    """The derivative of this order of the function of value `y` at `x` that obeys ``y' = slope x y + start``."""
+    before = 0.0
+    for n in range(order):
+        before, y = y, slope * (x * y + n * before) + (start if n == 0 else 0)
+    return y
 
 
 def _series(x: Value, order: int) -> Value:
@@ -76,28 +82,18 @@ def _series(x: Value, order: int) -> Value:
     return (-1) ** order * total
 
 
-def _hermite(x: Value, order: int) -> Value:
-    """The polynomial factor of the derivative of ``exp(x^2)``."""
-    before, y = 0.0, np.ones_like(x)
-    for n in range(order):
-        before, y = y, 2 * x * y + 2 * n * before
-    return y
-
-
 @every_order("dawsn")
 def dawsn_derivative(x: Value, order: int) -> Value:
     """The derivative of ``dawsn`` of this order: ``F = i sqrt(pi)/2 (exp(-x^2) - w(x))``, ``F' = 1 - 2 x F``."""
     far = abs(x) >= _FAR
     near = np.where(far, 1.0, x)
-    before, y = 0.0, special.dawsn(near)
-    for n in range(order):
-        before, y = y, (n == 0) - 2 * near * y - 2 * n * before
+    y = _recursion(near, order, special.dawsn(near), -2, 1.0)
     if np.any(far):  # by the upper half plane, for it is odd
         sign = np.where(x.imag < 0, -1.0, 1.0)
         z = np.where(far, sign * x, _FAR) + 0j
         with np.errstate(over="ignore", invalid="ignore"):
             w = (-1j) ** order * _of_the_right(-1j * z, order)
-            growth = 1j**order * _hermite(1j * z, order) * gauss(z)
+            growth = 1j**order * _recursion(1j * z, order, 1.0, 2) * gauss(z)
             y = np.where(far, sign ** (order + 1) * (1j / _C * (growth - w)), y)
     return y
 

@@ -164,16 +164,15 @@ rule(
     elementwise=True,
     fresh=True,
 )
-table(
-    special.beta,
-    lambda g, y, a, b: g * (y * polygamma_gap(a, b, order=0)),
-    lambda g, y, a, b: g * (y * polygamma_gap(b, a, order=0)),
-)
-table(
-    special.betaln,
-    lambda g, y, a, b: g * polygamma_gap(a, b, order=0),
-    lambda g, y, a, b: g * polygamma_gap(b, a, order=0),
-)
+
+
+def _gap(a: Value, b: Value) -> Value:
+    """The slope of ``log B(a, b)`` by `a`."""
+    return polygamma_gap(a, b, order=0)
+
+
+table(special.beta, lambda g, y, a, b: g * (y * _gap(a, b)), lambda g, y, a, b: g * (y * _gap(b, a)))
+table(special.betaln, lambda g, y, a, b: g * _gap(a, b), lambda g, y, a, b: g * _gap(b, a))
 table(special.gammainc, None, lambda g, y, a, x: g * _gamma_density(a, x))
 table(special.gammaincc, None, lambda g, y, a, x: -g * _gamma_density(a, x))
 table(special.betainc, None, None, lambda g, y, a, b, x: g * _beta(x, 1 - x, a, b))

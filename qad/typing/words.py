@@ -26,9 +26,6 @@ Index: TypeAlias = Any
 Node: TypeAlias = list[Any]
 """``[id, primitive, args, kwargs, answer, parents]``, see `qad.core.tape.node`."""
 
-Parents: TypeAlias = tuple[Node | None, ...]
-"""The nodes of arguments, None where one is a constant."""
-
 Keywords: TypeAlias = dict[str, Any]
 """Arguments by name: metadata, no operands."""
 

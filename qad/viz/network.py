@@ -96,25 +96,28 @@ def _site(drawing: Drawing, x: float, y: float, fill: str, legs: tuple[int, ...]
         drawing.disc(x, y, RADIUS, fill)
 
 
+def bond_width(size: int) -> float:
+    """The width of the line of a bond."""
+    return 1.0 + 0.6 * log2(max(size, 1))
+
+
 def _bond(drawing: Drawing, x: float, y: float, u: float, v: float, size: int, dashed: bool = False) -> None:
     """A line whose width tells the dimension, which stands beside its middle."""
-    drawing.line([(x, y), (u, v)], INK, 1.0 + 0.6 * log2(max(size, 1)), dashed)
+    drawing.line([(x, y), (u, v)], INK, bond_width(size), dashed)
     beside = (0, -11) if y == v else (11, 0)
     drawing.text((x + u) / 2 + beside[0], (y + v) / 2 + beside[1], str(size), 10)
 
 
 def _closing(drawing: Drawing, first: float, last: float, y: float, size: int, is_ring: bool) -> None:
     """The bond between the last site and the first: an arc above the chain, or one that leaves on both sides."""
-    width = 1.0 + 0.6 * log2(max(size, 1))
     if not is_ring:
-        for x, way in ((first, -1), (last, 1)):
-            drawing.line([(x, y), (x + way * 46, y)], INK, width, dashed=True)
-            drawing.text(x + way * 34, y - 11, str(size), 10)
+        for x, way in ((first, -RADIUS), (last, RADIUS)):
+            _bond(drawing, x + way, y, x + 3.3 * way, y, size, dashed=True)
         return
     top, out = y - 40, 36
     points = [(first, y), (first - out, y), (first - out, top), (first, top), (last, top), (last + out, top),
               (last + out, y), (last, y)]  # fmt: skip
-    drawing.path("MCLC", points, INK, width)
+    drawing.path("MCLC", points, INK, bond_width(size))
     drawing.text((first + last) / 2, top - 10, str(size), 10)
 
 
