@@ -103,6 +103,20 @@ def test_no_first_step_is_longer_than_asked_for():
         minimize_on(Euclidean(), loss, np.zeros(1), longest=0.0)
 
 
+@pytest.mark.parametrize("beyond", [-np.inf, np.nan])
+def test_a_loss_that_is_no_number_turns_the_search_back(beyond):
+    """Minus infinity was once the lowest loss of a search that said that it had converged."""
+
+    def loss(x):
+        inside = (qad.extend.value_of(x) > -3).all()
+        return ((x + 3.5) ** 2).sum() if inside else beyond * np.sum(qad.abs2(x))
+
+    found = minimize_on(Euclidean(), loss, np.full(1, 10.0))
+    assert found.fun == pytest.approx(0.25, abs=1e-4)
+    np.testing.assert_allclose(found.params, -3, atol=1e-4)
+    assert "points were rejected" in found.message
+
+
 def test_callback_and_bad_input():
     def callback(params, value):
         raise StopIteration
