@@ -150,6 +150,7 @@ FIRST_ONLY = {
     "measured_in",
 }  # which refuse higher derivatives
 NOT_FROZEN = {
+    "exponentiated",
     "evolved",
     "measured_in",
 }  # where it cuts is decided by numbers, so that every other number is recorded anew

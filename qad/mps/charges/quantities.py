@@ -83,11 +83,6 @@ class Quantities:
             h = turned(h.reshape(both.shape), both).reshape(h.shape)
         return from_dense(h[np.ix_(*orders, *orders)], (*legs, *[leg.conj() for leg in legs]), split=2, tol=tol)
 
-    def with_label(self, size: int) -> Quantities:
-        """The same with one more site in front, of no charge, in the basis of what is counted."""
-        names = tuple(["parity" if name in MODULO_TWO else name for name in self.names])
-        return Quantities(names, ((self.symmetry.neutral,) * size, *self.charges))
-
     def pairs(self) -> Quantities:
         """The same with an ancilla beside every site, which carries the opposite charge."""
         names, minus = tuple([PAIRS_ALONG_X if name == ALONG_X else name for name in self.names]), self.symmetry.minus

@@ -11,9 +11,8 @@ its tensors then follows by the overlaps of the two: with O of what stands right
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,8 +22,8 @@ from qad.extend import Tensor, any_traced, defvjp, primitive, value_of, vjp
 from qad.extend.recording import directions
 from qad.mps.chain.gauge import check_gauge, largest
 from qad.mps.chain.row import edges
-from qad.mps.evolve.cut import FIRST, size_of
-from qad.mps.evolve.tdvp import TIGHTEST
+from qad.mps.evolve.cut import FIRST, FROZEN
+from qad.mps.evolve.room import Run
 from qad.mps.evolve.truncation import Truncation
 from qad.mps.kernels.dense import past_right
 from qad.symmetric.blocks.layout import layout
@@ -33,51 +32,21 @@ from qad.symmetric.legs import Leg
 from qad.symmetric.tensor import SymTensor, bare
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import Any, TypeAlias
+    from collections.abc import Callable, Sequence
+    from typing import Any
 
     from qad.mps.evolve.recorded import GateSteps, TdvpSteps
     from qad.mps.evolve.room import Room
     from qad.typing import Array
 
-    State: TypeAlias = tuple[Any, ...]
-
 ROUNDING = 1e-4  # slope along a rotation of a bond, relative to the largest slope, that may be rounding
-FROZEN = (
-    "the derivative of an evolution cannot be frozen, for the dimensions of its bonds follow from values: leave "
-    "qad.freeze out, qad.grad(loss) alone is as quick: its time goes into products of matrices"
-)
 REDONE = (
     "a step of the evolution ended in another state when it was made again: a cut goes through Schmidt values that are "
     "equal but for rounding: give another cutoff or bond"
 )
-SAME = 1e-10  # difference of the entries of two bases that are one but for rounding
 UNCUT = 1e-11  # weight that a state may lose on its way for the derivative of the exponential to be that of the value
 AGAIN = 1e-8  # by which norm and overlap of a state may differ that is found again
 MEMORY = 2**29  # bytes that stored states may take before some of them are made again
-
-
-class Done(Protocol):
-    """An evolution that was made, and its derivative.
-
-    Attributes
-    ----------
-    final : list of arrays or SymTensors
-        The state, its centre at site 0.
-    gained, lost, missed : float
-        The logarithm of what the norm gained; what was cut off, and what the variational principle did not see.
-    """
-
-    final: list[Any]
-    gained: float
-    lost: float
-    missed: float
-
-    def slopes(self, slopes: list[Any], by_norm: Array) -> tuple[list[Any], list[Any]]:
-        """Gradients by what steps are made of and by the first state.
-
-        They follow from those by the tensors of the final state and by the logarithm of its norm.
-        """
 
 
 @dataclass(frozen=True)
@@ -88,6 +57,8 @@ class EvolutionMethod:
     ----------
     kind : GateSteps or TdvpSteps
         All steps, or rounds of them.
+    sites : list of arrays or SymTensors
+        The tensors of the operator, plain.
     bond, cutoff
         As of `qad.mps.evolve.truncation.Truncation`.
     finer : float
@@ -96,49 +67,37 @@ class EvolutionMethod:
         As of `qad.mps.evolve.truncation.Truncation`.
     room : callable
         Makes what widens bonds for terms beyond neighbours (`qad.mps.evolve.room`), or None.
-    steered, started : bool
-        What is differentiated: what steps are made of; the state at the start.
+    steered : bool
+        Whether what steps are made of is differentiated.
     adjoint : callable, optional
-        What makes the evolution and has its derivative by an adjoint state (`qad.mps.evolve.dual`,
-        `qad.mps.evolve.response`), where nothing to speak of is cut off.  Else steps are made again.
+        What makes the evolution and has its derivative by an adjoint state (`qad.mps.evolve.dual.AdjointState`), where
+        nothing to speak of is cut off.  Else steps are made again.
     """
 
     kind: GateSteps | TdvpSteps
+    sites: Sequence[Any]
     bond: int
     cutoff: float
     finer: float
     reach: float
     room: Callable[..., Room | None]
     steered: bool
-    started: bool
-    adjoint: Callable[..., Done] | None
+    adjoint: Callable[..., Any] | None
 
-    def run(self, made: Sequence[Any], start: Sequence[Any]) -> Done:
-        """All steps."""
+    def run(self, made: Sequence[Any], start: Sequence[Any]) -> Any:
+        """All steps, as an `AdjointSweep` or what has its attributes and slopes."""
         done = None if self.adjoint is None else self.adjoint(self, made, start)
         return AdjointSweep(self, made, start) if done is None or done.lost > UNCUT else done
-
-    def misses(self, made: Sequence[Any], start: Sequence[Any], steps: int) -> bool:
-        """Whether bonds lack directions that a change may fill in these steps: derivatives would be refused."""
-        try:
-            for k in range(steps):
-                start, _ = self.step(made, start, k)
-        except ArgumentError:
-            return True
-        return False
 
     def step(
         self, made: Sequence[Any], tensors: Sequence[Any], k: int, truncation: Truncation | None = None
     ) -> tuple[list[Any], Array]:
         """One step, plain or recorded: the tensors, and the logarithm of what the norm gained."""
-        out = self.kind.recorded(made, tensors, truncation or Truncation(self.bond, self.finer, self.reach), k)
-        size = size_of(numbers(out[0]))
-        out[0] = with_numbers(out[0], numbers(out[0]) / size)
-        return out, np.log(size)
+        return self.kind.step(made, tensors, truncation or Truncation(self.bond, self.finer, self.reach), k)
 
 
 @primitive(keeps=True)
-def evolved(*arrays: np.ndarray, plan: Any, where: Any) -> tuple[tuple[np.ndarray, ...], Done]:
+def evolved(*arrays: np.ndarray, plan: Any, where: Any) -> tuple[tuple[np.ndarray, ...], Any]:
     """The numbers of all tensors after all steps, the logarithm of what the norm gained, what was cut off and missed.
 
     `where` tells of which tensors the arrays are: those that steps are made of, and those of the chain, its centre at
@@ -149,7 +108,7 @@ def evolved(*arrays: np.ndarray, plan: Any, where: Any) -> tuple[tuple[np.ndarra
     return (*flatten(done.final)[0], *found, *bonds_of(done.final)), done
 
 
-def done_by(plan: Any, where: Any, arrays: Sequence[np.ndarray]) -> Done:
+def done_by(plan: Any, where: Any, arrays: Sequence[np.ndarray]) -> Any:
     """The evolution of what these arrays are the numbers of."""
     done = plan.run(*unflatten(where, arrays))
     done.final = [laid_out(t, 2) for t in done.final]
@@ -176,10 +135,10 @@ def of_bonds(like: Sequence[Any], values: Sequence[Array], bonds: Sequence[np.nd
 
 
 def _evolved_vjp(needed, g, ans, *arrays, plan, where, kept=None):
-    if any(type(x) is Tensor for x in arrays):
-        raise ArgumentError(FIRST)
     if any_traced(*arrays, *(c for c in g if c is not None)):
         raise ArgumentError(FROZEN)
+    if any(type(x) is Tensor for x in (*arrays, *g)):
+        raise ArgumentError(FIRST)
     if kept is None:
         kept = done_by(plan, where, arrays)
     n = len(kept.final)
@@ -194,36 +153,32 @@ defvjp(evolved, shared=_evolved_vjp)
 
 
 class AdjointSweep:
-    """An evolution, of which every step is made again for the derivative; and the states that this needs."""
+    """An evolution, of which every step is made again for the derivative; and the states that this needs.
+
+    They are made first by the very steps that are made again: in other bases of bonds faint directions are others.
+
+    Attributes
+    ----------
+    final : list of arrays or SymTensors
+        The state, its centre at site 0.
+    gained, lost, missed : float
+        The logarithm of what the norm gained; what was cut off, and what the variational principle did not see.
+    """
 
     def __init__(self, plan: EvolutionMethod, made: Sequence[Any], start: Sequence[Any]):
         self.plan: EvolutionMethod = plan
         self.made: Sequence[Any] = made
-        self.room: Room | None = plan.room()
-        self.widened: set[int] = set()  # the steps before which bonds got room
-        self.stored: dict[int, State] = {}
-        self.gained: float = 0.0
-        truncation, state = Truncation(plan.bond, plan.finer), list(start)
-        run = None if self.room is None else plan.kind.run(made, start, truncation, self.room, TIGHTEST)
-        keep = spacing(start, plan.bond, len(plan.kind))
-        for k in range(len(plan.kind)):
-            if k % keep == 0:
-                self.stored[k] = tuple(state)
-            if run is None:  # by the very steps that are made again: other bases of bonds lack faint directions
-                state, gained = plan.step(made, state, k, truncation)
-            else:
-                gained, state = run.step(k), run.tensors
-                if run.widened:
-                    self.widened.add(k)
-            self.gained += float(gained)
-        self.final: list[Any] = list(state)
+        truncation, keep = Truncation(plan.bond, plan.finer), spacing(start, plan.bond, len(plan.kind))
+        self.run: Run = Run(start, lambda x, k: plan.step(made, x, k, truncation), plan.room(), keep)
+        self.gained: float = self.run.advance(len(plan.kind))
+        self.final: list[Any] = self.run.tensors
         self.lost: float = float(truncation.discarded)
-        self.missed: float = 0.0 if run is None else run.missed
+        self.missed: float = self.run.missed
 
     def slopes(self, slopes: list[Any], by_norm: Array) -> tuple[list[Any], list[Any]]:
         """Gradients by what a step is made of and by the initial state, from those by the final one and the norm."""
         total, after, steered = [0 * x for x in self.made], self.final, self.plan.steered
-        for k, before in backwards(self.stored, len(self.plan.kind), lambda x, k: self.step(self.made, x, k)[0]):
+        for k, before in self.run.backwards():
             made = self.made if steered else ()
             (out, _), pull = vjp(lambda made, state, k=k: self.step(made or self.made, state, k), made, before)
             by_made, slopes = pull((in_basis_of(out, after, slopes), by_norm))
@@ -233,9 +188,7 @@ class AdjointSweep:
 
     def step(self, made: Sequence[Any], state: Sequence[Any], k: int) -> tuple[list[Any], Array]:
         """A step once more, plain or recorded; before it bonds get the room that they got."""
-        if k in self.widened:
-            state = self.room.wider(made[1:], state)
-        return self.plan.step(made, state, k)
+        return self.plan.step(made, self.run.wider(made[1:], state, k), k)
 
 
 def spacing(start: Sequence[Any], bond: int, steps: int) -> int:
@@ -244,24 +197,11 @@ def spacing(start: Sequence[Any], bond: int, steps: int) -> int:
     return max(1, -(-steps * largest // MEMORY))
 
 
-def backwards(
-    stored: dict[int, State], steps: int, step: Callable[[State, int], Sequence[Any]]
-) -> Iterator[tuple[int, State]]:
-    """From the last to the first every step, and the state before it; one that is not stored is made again."""
-    for begin, end in reversed(list(pairwise([*sorted(stored), steps]))):
-        states = [stored[begin]]
-        for k in range(begin, end - 1):
-            states.append(tuple(step(states[-1], k)))
-        yield from zip(reversed(range(begin, end)), reversed(states), strict=True)
-
-
 def in_basis_of(out: Sequence[Any], after: Sequence[Any], slopes: list[Any]) -> list[Any]:
     """Gradients by the tensors of a chain as those by the tensors of the same state in other bases of its bonds.
 
     Raises where it is another state.
     """
-    if all(alike(a, b) for a, b in zip(out, after, strict=True)):
-        return list(slopes)
     overlaps = [edges(after)[1]]
     for ket, bra in zip(after[::-1], out[::-1], strict=True):
         overlaps.append(past_right(overlaps[-1], ket, bra))
@@ -274,14 +214,6 @@ def in_basis_of(out: Sequence[Any], after: Sequence[Any], slopes: list[Any]) -> 
         turned = join(join(left.conj(), slope), right, ((2,), (1,)))
         found.append(with_numbers(new, aligned_numbers(new, turned)))
     return found
-
-
-def alike(a: Any, b: Any) -> bool:
-    """Whether two tensors are the same but for rounding; mostly they are to the last bit."""
-    if a.shape != b.shape or (type(a) is SymTensor and a.layout is not b.layout):
-        return False
-    one, two = numbers(a), numbers(b)
-    return np.array_equal(one, two) or bool(np.abs(one - two).max() <= SAME)
 
 
 def check_bonds(tensors: Sequence[Any], slopes: Sequence[Any]) -> None:
@@ -300,12 +232,15 @@ def check_bonds(tensors: Sequence[Any], slopes: Sequence[Any]) -> None:
 def evolution_of(made: Sequence[Any], tensors: Sequence[Any], plan: Any) -> tuple[list[Any], Array, float, float]:
     """The tensors after all steps, the logarithm of what the norm gained, and what was cut off and missed.
 
-    In forward mode steps are made again: it takes a rule that is linear in its cotangents, as a chain that is
-    compressed is not.
+    In forward mode the steps are recorded one by one, of which a plain evolution tells where bonds get room.
     """
     arrays, where = flatten((list(made), list(tensors)))
     if any("forward" in directions(x) for x in arrays):
-        plan = replace(plan, adjoint=None)
+        sweep, gained = AdjointSweep(plan, *unflatten(where, [value_of(x) for x in arrays])), 0.0
+        for k in range(len(plan.kind)):
+            tensors, more = sweep.step(made, tensors, k)
+            gained = gained + more
+        return tensors, gained, sweep.lost, sweep.missed
     found, n = evolved(*arrays, plan=plan, where=where), len(tensors)
     gained, lost, missed = found[n : n + 3]
     return of_bonds(tensors, found[:n], found[n + 3 :]), gained, float(value_of(lost)), float(value_of(missed))

@@ -21,11 +21,12 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.core.trees import flatten, unflatten
-from qad.extend import Tensor, defvjp, primitive, vjp
-from qad.linalg.functions.expm_multiply import MARGIN, schedule, taylor
+from qad.extend import Tensor, any_traced, defvjp, primitive, vjp
+from qad.extend.recording import directions
+from qad.linalg import expm_multiply
 from qad.linalg.krylov import lanczos
 from qad.linalg.krylov.lanczos import Krylov
-from qad.mps.evolve.cut import FIRST
+from qad.mps.evolve.cut import FIRST, FROZEN
 from qad.mps.evolve.tdvp import MOST_PRODUCTS, TIGHTEST
 from qad.symmetric.generic import aligned_numbers, join, numbers, permuted, stacked, with_numbers
 
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     Parts: TypeAlias = list[tuple[Krylov, float, float]]
 
 PAIRS = 1e-15  # relative singular value of M, below which a pair of centres adds nothing
-PRODUCTS = 8  # for the norm of an effective operator
 
 
 def exponential(
@@ -48,9 +48,15 @@ def exponential(
     """``exp(factor A) x`` for the effective operator A of an environment, the operators of sites, and an environment.
 
     The `kernel` is that of the plain operators (`qad.mps.kernels.operators.kernel_for`), the sites begin with
-    `first`.
+    `first`.  In forward mode it is a Taylor series, whose terms are recorded.
     """
     (values, *parts), where = flatten([x, left, *operators, right])
+    if any("forward" in directions(z) for z in (values, factor, *parts)):
+
+        def acted(y: Array) -> Array:
+            return aligned_numbers(x, product([left, *operators, right], with_numbers(x, y))).reshape(y.shape)
+
+        return with_numbers(x, expm_multiply(acted, values, factor))
     return with_numbers(x, exponentiated(values, factor, *parts, where=where, kernel=kernel, first=first))
 
 
@@ -81,21 +87,11 @@ def laid_as(x: Any, y: Any, values: np.ndarray) -> np.ndarray:
     return aligned_numbers(x, with_numbers(y, values))
 
 
-def _exponentiated_vjp(needed, g, ans, x, factor, *parts, kept=None, **how):
-    if any(type(z) is Tensor for z in (x, factor, *parts)):
+def _exponentiated_vjp(needed, g, y, x, factor, *parts, where, kernel, first, kept=None):
+    if any_traced(g, x, factor, *parts):
+        raise ArgumentError(FROZEN)
+    if any(type(z) is Tensor for z in (g, x, factor, *parts)):
         raise ArgumentError(FIRST)
-    return pulled(g, ans, x, factor, *parts, **how, needed=tuple(needed), kept=kept)
-
-
-defvjp(exponentiated, shared=_exponentiated_vjp)
-
-
-@primitive
-def pulled(
-    g: np.ndarray, y: np.ndarray, x: np.ndarray, factor: np.ndarray, *parts: np.ndarray, where: Any, kernel: Any,
-    first: int, needed: tuple[int, ...], kept: Parts | None,
-) -> tuple[np.ndarray, ...]:  # fmt: skip
-    """Cotangents of the operands of `exponentiated` that are needed; linear in that of its answer y, g."""
     centre, *tensors = unflatten(where, (x, *parts))
     apply, start = effective(kernel, first, centre, tensors)
     slope = laid_as(start, centre, g.conj()).astype(y.dtype, copy=False)
@@ -121,40 +117,7 @@ def pulled(
     return tuple(found[i] for i in needed)
 
 
-def _pulled_vjp(wanted, h, ans, g, y, x, factor, *parts, where, kernel, first, needed, kept):
-    if [*wanted] != [0]:
-        raise ArgumentError(FIRST)
-    changes = {i: z for i, z in zip(needed, h, strict=True) if z is not None}
-    return (changed(y, x, factor, parts, changes, where, kernel, first),)
-
-
-defvjp(pulled, shared=_pulled_vjp)
-
-
-def changed(
-    y: np.ndarray, x: np.ndarray, factor: np.ndarray, parts: Sequence[np.ndarray], changes: dict[int, Array],
-    where: Any, kernel: Any, first: int,
-) -> Array:  # fmt: skip
-    """By how much `exponentiated` changes with its operands, a Taylor series of both together."""
-    centre, *tensors = unflatten(where, (x, *parts))
-    space = Krylov(np.random.default_rng(0).standard_normal(x.size).astype(x.dtype), PRODUCTS)
-    apply = effective(kernel, first, centre, tensors)[0]
-    while not len(space.diagonal) or not space.full:
-        space.extend(apply)
-    size = np.abs(np.linalg.eigvalsh(space.projected())).max()
-    steps, degree = schedule(abs(complex(factor)) * MARGIN * size)
-    others = [unflatten(where, (x, *parts[: i - 2], z, *parts[i - 1 :]))[1:] for i, z in changes.items() if i > 1]
-
-    def acted(some: Sequence[Any], values: Array) -> Array:
-        return aligned_numbers(centre, product(some, with_numbers(centre, values))).reshape(x.shape)
-
-    def both(pair):
-        return acted(tensors, pair[0]), sum((acted(other, pair[0]) for other in others), acted(tensors, pair[1]))
-
-    pair = x, changes.get(0, np.zeros_like(x))
-    for _ in range(steps):
-        pair = taylor(both, pair, factor * (1 / steps), degree)
-    return pair[1] + changes[1] * acted(tensors, y) if 1 in changes else pair[1]
+defvjp(exponentiated, shared=_exponentiated_vjp)
 
 
 def product(parts: Sequence[Any], x: Any, lead: int = 0) -> Any:

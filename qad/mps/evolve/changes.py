@@ -2,44 +2,39 @@
 
 The cotangent of a chain's tensors knows of a loss what the chain can represent, and of directions without weight
 nothing.  Where a state stays what it is, a product of sites say, a change leads to such directions.  Which ones is
-found from random changes on the way, of any entry of the operator's tensors that a coefficient may stand in, or by
-gates on neighbours: what they make of the state evolves on beside it, as a chain of its own, truncated at its own
-weights.  Its first site is a label that tells mixtures of the changes apart, so that one evolution carries them all.
-Changes of sites and of neighbours act on a start that is differentiated.  One mixture after the other gets room, until
-the next lacks nothing; the directions are added to the bonds, with no weight (`qad.mps.evolve.enrich`).
+found from random changes on the way, of any entry of the operator's tensors that a coefficient may stand in: what they
+make of the state evolves on beside it, as a chain of its own, truncated at its own weights.  One sum of changes after
+the other gets room, until the next lacks nothing; the directions are added to the bonds, with no weight
+(`qad.mps.evolve.enrich`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.linalg.support import tolerances
+from qad.linalg.truncation.rule import kept
 from qad.mps.chain.canonical import move_right
 from qad.mps.chain.chain import added
 from qad.mps.evolve.enrich import MORE, Reach, sizes
 from qad.mps.evolve.tebd import shortened
 from qad.mps.evolve.truncation import Truncation, amplitude_beyond
-from qad.symmetric.blocks.layout import layout
 from qad.symmetric.create import from_dense
 from qad.symmetric.generic import (
     aligned_numbers,
     as_map,
-    bond_and_columns,
     charges_of,
     direct_sum,
     join,
-    laid_out,
     norm,
     numbers,
     of_map,
+    padded,
     qr,
 )  # fmt: skip
 from qad.symmetric.legs import Leg
-from qad.symmetric.tensor import SymTensor, bare
+from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -47,8 +42,8 @@ if TYPE_CHECKING:
 
     from qad.symmetric.groups import Charge
 
-LABELS, CHANGES = 8, 12  # mixtures of changes that evolve at once, and changes that they are made of
-SAMPLES = 32  # mixtures, at most
+CHANGES = 8  # that are evolved as one sum
+SAMPLES = 32  # sums of changes, at most
 FINEST = 1e-14  # weight of a direction, relative to all that changes, that counts
 FAINT = 1e-8  # Schmidt values of the final state, relative to the largest, by which nothing is divided
 
@@ -58,14 +53,11 @@ def lacks_room(tensors: Sequence[Any], most: int, reach: float) -> bool:
     centre = tensors[0]
     for there in tensors[1:]:
         bond, pair = qr(centre)[1], join(centre, there)
-        where, matrices = as_map(bond, 1)
-        values = dict(zip(charges_of(where), map(np.linalg.svdvals, matrices), strict=True))
-        least = nonzero_above(list(values.values()))
-        other, rows = as_map(there, 1)
+        (where, matrices), (other, rows), (sectors, both) = as_map(bond, 1), as_map(there, 1), as_map(pair, 2)
+        weighing = dict(zip(charges_of(where), kept(list(map(np.linalg.svdvals, matrices))), strict=True))
         known = dict(zip(charges_of(other), rows, strict=True))
-        sectors, both = as_map(pair, 2)
         charges = charges_of(sectors)
-        ranks = [np.count_nonzero(values.get(q, np.zeros(0)) > least) for q in charges]
+        ranks = [weighing.get(q, 0) for q in charges]
         rows = [known.get(q, m[:0]) for q, m in zip(charges, both, strict=True)]
         if sum(ranks) < most and amplitude_beyond(pair, ranks, rows) > reach:
             return True
@@ -73,62 +65,35 @@ def lacks_room(tensors: Sequence[Any], most: int, reach: float) -> bool:
     return False
 
 
-def nonzero_above(values: Sequence[np.ndarray]) -> float:
-    """The size above which singular values of a bond are not zero to rounding."""
-    every = np.concatenate(values)
-    return tolerances.empty(every.dtype, len(every)) * every.max(initial=0.0)
-
-
 def filled(
-    tensors: list[Any], changed: Callable[[Label], list[Any]], bond: int, reach: float
+    tensors: list[Any], changed: Callable[[np.random.Generator, int], list[Any]], bond: int, reach: float
 ) -> tuple[list[Any], float]:
     """The same state with room for changes, up to twice `bond`; and what a change of norm 1 lacks then.
 
-    A function gives what many changes on the way make of the state, with a label at the left end.
+    A function gives what random changes on the way make of the state, as a chain of bonds up to the one it is told.
     """
     if reach >= 1 or not lacks_room(tensors, bond, reach):
         return tensors, 0.0
     lacked = 0.0
-    beyond, limits = Reach(list(map(identity_on, tensors))), [2 * bond] * len(tensors)
-    for seed in range(SAMPLES // LABELS):
-        labels, first, *others = changed(Label(2 * bond, np.random.default_rng(seed)))
-        (mixtures,), (where, (matrix,)) = as_map(labels, 2)[1], as_map(first, 1)
-        for mixture in mixtures[:, None]:
-            change, before = [laid_out(bond_and_columns(where, [mixture @ matrix]), 2), *others], sizes(tensors)
-            size, leaving = norm(change[0]), beyond.leaving(tensors, 1, change)
-            lacked = beyond.extended(tensors, change, leaving, [0] * len(tensors), 0.0)[2] / size
-            if lacked <= reach:
-                return tensors, lacked
-            tensors = beyond.extended(tensors, change, leaving, limits, FINEST * size**2)[0]
-            if sizes(tensors) == before:
-                return tensors, lacked
+    beyond = Reach(list(map(identity_on, tensors)))
+    for seed in range(SAMPLES):
+        change, before = changed(np.random.default_rng(seed), 2 * bond), sizes(tensors)
+        size, leaving = norm(change[0]), beyond.leaving(tensors, 1, change)
+        lacked = beyond.extended(tensors, change, leaving, 0, 0.0)[2] / size
+        if lacked <= reach:
+            break
+        tensors = beyond.extended(tensors, change, leaving, 2 * bond, FINEST * size**2)[0]
+        if sizes(tensors) == before:
+            break
     return tensors, lacked
 
 
-@dataclass
-class Label:
-    """The sum of many changes of a state as a chain, whose first site tells some mixtures of them apart."""
-
-    bond: int
-    rng: np.random.Generator
-    tensors: list[Any] = field(default_factory=list)
-
-    def add(self, state: Sequence[Any], operators: Iterable[Sequence[Any]]) -> None:
-        """What operators make of a state with its centre at site 0, each of norm 1."""
-        total = self.tensors
-        for operator in operators:
-            change = [label_of(state[0], self.rng.standard_normal(LABELS)), *applied(operator, state, self.bond)]
-            total = added(total, change, 2) if total else change
-        self.tensors = compressed(total, self.bond, FINEST) if total else total
-
-
-def label_of(tensor: Any, mixture: np.ndarray) -> Any:
-    """The tensor of a label in front of a chain: what it has of every mixture."""
-    if type(tensor) is not SymTensor:
-        return mixture.reshape(1, -1, 1)
-    group, first = tensor.symmetry, tensor.legs[0]
-    legs = first, Leg({group.shown(group.neutral): len(mixture)}, 1, group), first.conj()
-    return bare(layout(legs, 2, group.neutral, group), mixture)
+def with_changes(change: list[Any], state: Sequence[Any], operators: Iterable[Sequence[Any]], bond: int) -> list[Any]:
+    """A change of a state, and what operators make of that; with its centre at site 0, each of norm 1."""
+    for operator in operators:
+        more = applied(operator, state, bond)
+        change = added(change, more, 2) if change else more
+    return compressed(change, bond, FINEST)
 
 
 def identity_on(tensor: Any) -> Any:
@@ -161,38 +126,11 @@ def portion(k: int, steps: int) -> range:
 
 def applied(operator: Sequence[Any], state: Sequence[Any], bond: int) -> list[Any]:
     """What an operator makes of a state with its centre at site 0, of norm 1."""
-    reach, limits = Reach(operator), [bond] * len(state)
+    reach = Reach(operator)
     parts = reach.left_parts(state, bond + MORE)
     size = 1.0 if parts[-1] is None else norm(reach.passed(parts[-1], len(state) - 1, state[-1])) or 1.0
-    first, *others = reach.extended(state, state, parts, limits, FINEST * size**2)[1]
+    first, *others = reach.extended(state, state, parts, bond, FINEST * size**2)[1]
     return [first * (1 / size), *others]
-
-
-def of_neighbours(tensors: Sequence[Any], rng: np.random.Generator) -> list[Any]:
-    """A random operator on sites and pairs of neighbours, for chains like these; of charges it conserves them."""
-    charges = [moves(one, two) for one, two in pairwise(tensors)]
-    before, after, out = [[()], *charges], [*charges, [()]], []
-    for tensor, left, right in zip(tensors, before, after, strict=True):
-        leg, (k, m) = tensor.shape[1], (len(left), len(right))
-        w = np.zeros((k + 2, m + 2, leg, leg))
-        w[0, 0] = w[-1, -1] = np.eye(leg)
-        w[0, 1:], w[1:-1, -1] = rng.standard_normal((m + 1, leg, leg)), rng.standard_normal((k, leg, leg))
-        out.append(w)
-    out = [out[0][:1], *out[1:-1], out[-1][:, -1:]]
-    if type(tensors[0]) is not SymTensor:
-        return out
-    neutral = [tensors[0].symmetry.neutral]
-    bonds = [neutral, *[[*neutral, *q, *neutral] for q in charges], neutral]
-    rows = zip(out, bonds, bonds[1:], tensors, strict=False)
-    return [operator_site(w, left, right, t.legs[1]) for w, left, right, t in rows]
-
-
-def moves(one: Any, two: Any) -> list[Charge]:
-    """The charges that an operator may take from one site to another; of plain sites one, ``()``."""
-    if type(one) is not SymTensor:
-        return [()]
-    found = [{t.symmetry.minus(p, q) for p in t.legs[1].charges for q in t.legs[1].charges} for t in (one, two)]
-    return sorted(found[0] & found[1])
 
 
 def of_operator(H: Sequence[Any], rng: np.random.Generator) -> list[Any]:
@@ -259,24 +197,12 @@ def adjoint_of(tensors: Sequence[Any], slopes: Sequence[Any], by_norm: float, cu
         return list(tensors), 0.0
     chain = others
     if len(found) > 1:
-        middle = [blocks(*sites) for sites in list(zip(found, others, tensors, strict=True))[1:-1]]
-        chain = [direct_sum(found[0], others[0], (2,)), *middle, direct_sum(others[-1], tensors[-1], (0,))]
+        sites = zip(tensors[1:-1], others[1:], found[1:], found[2:], strict=False)
+        middle = [direct_sum(padded(t, after), direct_sum(n, left, (2,)), (0,)) for t, n, left, after in sites]
+        chain = [direct_sum(others[0], found[0], (2,)), *middle, direct_sum(tensors[-1], others[-1], (0,))]
     chain = compressed(chain, None, cutoff)
     size = norm(chain[0])
     return [chain[0] * (1 / (size or 1.0)), *chain[1:]], size
-
-
-def blocks(left: Any, one: Any, right: Any) -> Any:
-    """The tensor of a sum of states that differ from others at one site: these left, `right` right of it."""
-    return direct_sum(direct_sum(left, one, (2,)), ahead(left, right), (0,))
-
-
-def ahead(left: Any, right: Any) -> Any:
-    """The tensor of a site, with zeros for the right bond of another in front of its own."""
-    if type(right) is not SymTensor:
-        return np.concatenate([np.zeros((*right.shape[:2], left.shape[2])), right], axis=2)
-    where = layout((*right.legs[:2], left.legs[2]), 2, right.layout.total, right.symmetry)
-    return direct_sum(bare(where, np.zeros(where.size)), right, (2,))
 
 
 def inverse(bond: Any) -> Any:

@@ -15,17 +15,16 @@ from qad.mps.chain.checks import as_operator, check_operator
 from qad.mps.energy.hamiltonian import check_hermitian, strength
 from qad.mps.energy.node import prepared
 from qad.mps.evolve.adjoint import EvolutionMethod, evolution_of
-from qad.mps.evolve.dual import Paired
-from qad.mps.evolve.recorded import GateSteps, TdvpSteps
-from qad.mps.evolve.response import Gated
-from qad.mps.evolve.room import BUDGET, room_for
-from qad.mps.evolve.start import centred, recorded_centre
+from qad.mps.evolve.dual import AdjointState
+from qad.mps.evolve.recorded import GateSteps, TdvpSteps, check_full
+from qad.mps.evolve.room import BUDGET, Run, room_for
+from qad.mps.evolve.start import centred
 from qad.mps.evolve.suzuki import ORDERS
 from qad.mps.evolve.tdvp import MOST_PRODUCTS
 from qad.mps.evolve.tebd import cutoff_for
 from qad.mps.evolve.truncation import Truncation
 from qad.mps.evolve.whole import advanced, amplitudes_of, chain_of, exponentiated, fits
-from qad.mps.kernels.operators import kernel_for
+from qad.mps.kernels.operators import kernel_for, operator_for
 from qad.mps.operators.mpo import plain_of
 from qad.symmetric.generic import plain
 
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.mps.chain.state import MPS
-    from qad.mps.evolve.recorded import GateRun
-    from qad.mps.evolve.room import Room, Sweep
     from qad.mps.operators.mpo import MPO
     from qad.typing import Real, Scalar
 
@@ -43,22 +40,26 @@ GATES = {"tebd": 2, "tebd4": 4}  # and the order of the product formula
 RECORDED_CUTOFF = 1e-24  # the least weight that is cut by default where it counts how weights grow
 
 
-def course_of(psi: Any, H: Any, dt: Scalar, several: int, steps: int, **way: Any) -> Steps | Recorded | Driven:
+def course_of(psi: Any, H: Any, dt: Scalar, several: int, steps: int, **way: Any) -> Steps | Recorded:
     """What takes a state several steps further at a time, of so many in all."""
-    if callable(H):
-        return Driven(psi, H, dt, way)
-    H = as_operator(H, psi)
     if any(type(x) is Tensor for x in (*flatten(psi)[0], *H, dt)):
         return Recorded(psi, H, dt, several, steps, **way)
     del way["reach"]
     return Steps(psi, H, dt, several, **way)
 
 
+def operator_at(H: Any, time: Scalar, psi: Any) -> MPO:
+    """An operator, or the one that a function gives at a time."""
+    if not callable(H):
+        return as_operator(H, psi)
+    try:
+        return as_operator(H(time), psi)
+    except ArgumentError as error:
+        raise ArgumentError(f"H(t) returns the operator at time t, an MPO or an OpSum; at {time}: {error}") from None
+
+
 class Steps:
     """The evolution of plain operands."""
-
-    run: Any
-    scale: float
 
     def __init__(
         self, psi: MPS, H: MPO, dt: float, several: int, method: str, bond: int, cutoff: float | None, imaginary: bool
@@ -66,14 +67,18 @@ class Steps:
         check_operator(psi, H)
         prepared(H)
         cutoff = cutoff_of(method, H, dt) if cutoff is None else cutoff
-        factor = -dt if imaginary else -1j * dt
+        start = centred(psi, H, imaginary)
+        kind = kind_of(method, psi, H, np.result_type(*[t.dtype for t in start]), several)
+        made, self.scale = kind.made_of(H, -dt if imaginary else -1j * dt)
+        self.truncation: Truncation = Truncation(bond, cutoff)
         room = room_for(method, H, psi, bond, cutoff, dt)
+        self.run: Run = Run(start, kind.plain(made, self.truncation), room)
+        self.steps: int = len(kind)
         self.made_of: Callable[[Sequence[Any]], MPS] = psi._made_of
-        self.run, self.scale = run_of(method, H, psi, centred(psi, H, imaginary), factor, several, bond, cutoff, room)
 
     def advance(self) -> float:
         """Several steps; the logarithm of what the norm gained."""
-        return self.run.advance() + self.scale
+        return self.run.advance(self.steps) + self.scale
 
     @property
     def state(self) -> MPS:
@@ -83,7 +88,7 @@ class Steps:
     @property
     def lost(self) -> float:
         """The weight that was cut off."""
-        return self.run.truncation.discarded
+        return self.truncation.discarded
 
     @property
     def missed(self) -> float:
@@ -122,22 +127,21 @@ class Recorded:
         if whole and method in GATES:
             self.tensors, self.made_of = amplitudes_of(psi) + unit, chain_of
             return
-        self.tensors, self.made_of = recorded_centre(psi, H, imaginary), psi._made_of
+        self.tensors, self.made_of = centred(psi, H, imaginary), psi._made_of
         usual = cutoff_of(method, known, value_of(dt)) if cutoff is None else cutoff
         room = partial(room_for, method, known, psi, bond=bond, cutoff=usual, dt=abs(value_of(dt)))
-        recorded = [any(type(x) is Tensor for x in flatten(part)[0]) for part in (self.made, self.tensors)]
+        steered = any(type(x) is Tensor for x in flatten(self.made)[0])
+        sites = list(map(plain, H if psi.conserved is None else operator_for(psi, known).sites_of(H)))
         finer = min(usual, RECORDED_CUTOFF) if cutoff is None else cutoff
-        plan = EvolutionMethod(self.kind, bond, usual, finer, reach, room, *recorded, adjoint=None)
+        plan = EvolutionMethod(self.kind, sites, bond, usual, finer, reach, room, steered, adjoint=None)
         values = list(map(plain, self.made)), list(map(plain, self.tensors))
-        paired = (
-            method == "tdvp2"
-            and len(psi) > 1
-            and (room() is not None or plan.misses(*values, len(self.kind) if whole else 1))
-        )
+        if method == "tdvp":
+            check_full(values[1])
+        paired = method == "tdvp2" and len(psi) > 1 and (room() is not None or misses(plan, *values, whole))
         if whole and paired:
             self.tensors, self.made_of = amplitudes_of(psi) + unit, chain_of
             return
-        self.plan = replace(plan, adjoint=Gated if method in GATES else Paired if paired else None)
+        self.plan = replace(plan, adjoint=AdjointState if paired or method in GATES else None)
 
     def advance(self) -> Real:
         """Several steps; the logarithm of what the norm gained."""
@@ -152,38 +156,6 @@ class Recorded:
     def state(self) -> MPS:
         """That it has become."""
         return self.made_of(self.tensors)
-
-
-class Driven:
-    """The evolution by an operator that changes in time: every step has that at its middle (the midpoint rule).
-
-    It is of second order in the step: W. Magnus, Commun. Pure Appl. Math. 7, 649 (1954), cut after the first term.
-    """
-
-    lost: float = 0.0
-    missed: float = 0.0
-
-    def __init__(self, psi: Any, H: Callable[[Scalar], Any], dt: Scalar, way: dict[str, Any]):
-        self.state: Any = psi
-        self.H: Callable[[Scalar], Any] = H
-        self.dt: Scalar = dt
-        self.way: dict[str, Any] = way
-        self.done: int = 0
-
-    def advance(self) -> Real:
-        """One step; the logarithm of what the norm gained."""
-        middle = (self.done + 0.5) * self.dt
-        try:
-            operator = as_operator(self.H(middle), self.state)
-        except ArgumentError as error:
-            raise ArgumentError(
-                f"H(t) returns the operator at time t, an MPO or an OpSum; at {middle}: {error}"
-            ) from None
-        step = course_of(self.state, operator, self.dt, 1, 1, **self.way)
-        gained = step.advance()
-        self.state, self.done = step.state, self.done + 1
-        self.lost, self.missed = self.lost + step.lost, self.missed + step.missed
-        return gained
 
 
 def cutoff_of(method: str, H: MPO, dt: float) -> float:
@@ -202,17 +174,14 @@ def kind_of(method: str, psi: Any, H: MPO, dtype: Any, steps: int) -> GateSteps 
     return TdvpSteps(1 if method == "tdvp" else 2, steps, kernel_for(psi, H, dtype))
 
 
-def run_of(
-    method: str, H: MPO, psi: Any, tensors: Sequence[Any], factor: complex, steps: int, bond: int, cutoff: float,
-    room: Room | None,
-) -> tuple[GateRun | Sweep, float]:  # fmt: skip
-    """What evolves tensors of the kind of `psi` by so many steps; and the logarithm of what their norm has lost then.
-
-    Gates have that divided out.
-    """
-    kind = kind_of(method, psi, H, np.result_type(*[t.dtype for t in tensors]), steps)
-    made, scale = kind.made_of(H, factor)
-    return kind.run(made, tensors, Truncation(bond, cutoff), room), scale
+def misses(plan: EvolutionMethod, made: Sequence[Any], tensors: Sequence[Any], whole: bool) -> bool:
+    """Whether bonds lack directions that a change may fill in the first step, or in any: derivatives were refused."""
+    try:
+        for k in range(len(plan.kind) if whole else 1):
+            tensors, _ = plan.step(made, tensors, k)
+    except ArgumentError:
+        return True
+    return False
 
 
 def check_unstacked(operands: Sequence[Any]) -> None:

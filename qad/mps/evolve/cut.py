@@ -44,6 +44,11 @@ FIRST = (
     "without a cutoff, with a bond that holds every state (64 for 12 spins), where derivatives are of any order"
 )
 
+FROZEN = (
+    "the derivative of an evolution cannot be frozen, for the dimensions of its bonds follow from values: leave "
+    "qad.freeze out, qad.grad(loss) alone is as quick: its time goes into products of matrices"
+)
+
 
 @primitive(keeps=True)
 def cut(

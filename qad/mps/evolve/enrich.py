@@ -25,7 +25,7 @@ from qad.extend import Tensor, value_of
 from qad.mps.chain.canonical import isometric_rows
 from qad.mps.chain.row import edges
 from qad.mps.evolve.cut import cut, orthonormal
-from qad.symmetric.generic import as_map, bond_and_columns, charges_of, direct_sum, join, padded, permuted, plain
+from qad.symmetric.generic import as_map, bond_and_columns, charges_of, direct_sum, join, padded, permuted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,30 +58,21 @@ class Reach:
         What counts is the weight that the Taylor series of a step of length dt gives to a direction: every bond may
         lack the weight `cutoff` of each of its terms.  Bonds of dimension `bond` and more stay as they are.
         """
-        out, ket, limits = list(tensors), list(tensors), self.limits(tensors, bond)
+        out, ket = list(tensors), list(tensors)
         for k in range(1, ORDER + 1):
             before = sizes(out)
             parts = self.left_parts(ket, bond + MORE)
-            out, ket, _ = self.extended(out, ket, parts, limits, cutoff, dt / k)
+            out, ket, _ = self.extended(out, ket, parts, bond, cutoff, dt / k)
             if sizes(out) == before:
                 break
         return out
-
-    def limits(self, tensors: Sequence[Any], bond: int) -> list[int]:
-        """The largest dimensions of the bonds left of sites: `bond`, or 0 where all states left of it have weight."""
-        found, basis, most = [0], None, 1
-        for tensor in tensors[:-1]:
-            basis = isometric_rows(plain(tensor) if basis is None else join(basis, plain(tensor)))[1]
-            most *= tensor.shape[1]
-            found.append(0 if basis.shape[0] >= most else bond)
-        return found
 
     def missed(self, tensors: Sequence[Any], gap: int = 2) -> float:
         """The norm of what the tangent space of pairs misses of ``H psi``, or that of single sites for a `gap` of 1.
 
         Directions of no weight left of a bond count as none.
         """
-        return self.extended(tensors, tensors, self.leaving(tensors, gap, tensors), [0] * len(tensors), 0.0)[2]
+        return self.extended(tensors, tensors, self.leaving(tensors, gap, tensors), 0, 0.0)[2]
 
     def left_parts(self, ket: Sequence[Any], rows: int) -> list[Any]:
         """For every bond the left part of ``H ket``, legs (row, operator, ket), None where it is zero."""
@@ -106,12 +97,12 @@ class Reach:
         return seen
 
     def extended(
-        self, tensors: Sequence[Any], ket: Sequence[Any], seen: Sequence[Any], limits: Sequence[int], cutoff: float,
+        self, tensors: Sequence[Any], ket: Sequence[Any], seen: Sequence[Any], bond: int, cutoff: float,
         scale: float = 1.0,
     ) -> tuple[list[Any], list[Any], float]:  # fmt: skip
         """The chain with directions of ``scale H ket`` in its bonds, ``scale H ket`` in them, and the norm of the rest.
 
-        It knows of ``H ket`` what the left parts `seen` do; the bond left of each site has its largest dimension.
+        It knows of ``H ket`` what the left parts `seen` do; bonds grow up to the dimension `bond`.
         """
         begin, right = edges(tensors, self.sites)
         out, lacked, new = list(tensors), 0.0, None
@@ -126,7 +117,7 @@ class Reach:
             new = None
             if seen[site] is not None:
                 found = join(seen[site], reached, ((1, 2), (0, 1))) * scale
-                new, rest = directions(found, rows, limits[site], cutoff)
+                new, rest = directions(found, rows, bond, cutoff)
                 lacked += rest
             out[site] = rows_of_both(rows, new)
             right = join(out[site].conj(), reached, ((1, 2), (2, 3)))
@@ -172,6 +163,13 @@ def directions(found: Any, rows: Any, bond: int, cutoff: float) -> tuple[Any, fl
 def sizes(tensors: Sequence[Any]) -> list[int]:
     """The dimensions of the inner bonds."""
     return [t.shape[0] for t in tensors[1:]]
+
+
+def largest(tensors: Sequence[Any], bond: int) -> list[int]:
+    """The dimensions that the inner bonds may have."""
+    legs = np.minimum([t.shape[1] for t in tensors], bond).astype(float)
+    left, right = np.cumprod(legs)[:-1], np.cumprod(legs[::-1])[-2::-1]
+    return np.minimum(np.minimum(left, right), bond).astype(int).tolist()
 
 
 def fewer(rows: Array, most: int, rng: np.random.Generator) -> Array:

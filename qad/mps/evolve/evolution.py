@@ -13,7 +13,7 @@ from qad.core.process.threads import blas_for
 from qad.extend import value_of
 from qad.mps.chain.chain import site_count
 from qad.mps.chain.state import MPS
-from qad.mps.evolve.courses import GATES, course_of
+from qad.mps.evolve.courses import GATES, course_of, operator_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -138,17 +138,24 @@ def evolve(
         raise ArgumentError(f"unknown method {method!r}: choose one of {', '.join(map(repr, METHODS))}")
     several, dt = steps if callback is None and not callable(H) else 1, real_time(value_of(time)) / steps
     way = {"method": method, "bond": bond, "cutoff": cutoff, "imaginary": imaginary, "reach": reach}
-    course = course_of(psi, H, time / steps, several, steps, **way)
-    gained, now = 0.0, 0.0
+    gained, now, lost, missed, course = 0.0, 0.0, 0.0, 0.0, None
     with blas_for(max(bond, psi.bond)):
         for k in range(0, steps, several):
+            if course is None or callable(H):  # the midpoint rule: W. Magnus, Commun. Pure Appl. Math. 7, 649 (1954)
+                state = psi if course is None else course.state
+                operator = operator_at(H, (k + 0.5) * (time / steps), state)
+                course = course_of(state, operator, time / steps, several, steps, **way)
             gained, now = gained + course.advance(), (k + several) * dt
+            if callable(H):
+                lost, missed = lost + course.lost, missed + course.missed
             if callback is not None:
                 try:
                     callback(course.state, now)
                 except StopIteration:
                     break
-    return Evolution(course.state, now, float(course.lost), gained, course.missed)
+    if not callable(H):
+        lost, missed = course.lost, course.missed
+    return Evolution(course.state, now, float(lost), gained, missed)
 
 
 def real_time(time: Any) -> float:

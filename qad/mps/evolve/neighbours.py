@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,7 +37,8 @@ def neighbour_terms(H: MPO) -> list[np.ndarray]:
 
     Notes
     -----
-    Traces over all other sites give the parts; they are orthogonal in the Hilbert-Schmidt product, so that
+    Traces over all other sites give what `H` has on a pair, its single sites and constant included, which the terms on
+    both sides of a site share.  Constants, single sites and pairs are orthogonal in the Hilbert-Schmidt product:
     ``tr(H^H H)`` tells whether something is missing.  No form of the operator's tensors is assumed.
 
     Examples
@@ -49,22 +51,15 @@ def neighbour_terms(H: MPO) -> list[np.ndarray]:
     if H.periodic or len(H) < 2:
         raise ArgumentError("two-site terms need an open operator of at least two sites")
     left, right = traced(H), traced(mirrored(H))[-2::-1]
-    constant = left[-1][0]
-    n, eyes = len(H), [like(w).eye(w.shape[2]) for w in H]
-    single = [np.einsum("a,aboi,b->oi", left[i], H[i], right[i]) - constant * eyes[i] for i in range(n)]
-    pairs = []
-    for i in range(n - 1):
-        both = np.einsum("a,abst,bcuv,c->sutv", left[i], H[i], H[i + 1], right[i + 1], optimize=True)
-        alone = np.einsum("st,uv->sutv", single[i], eyes[i + 1]) + np.einsum("st,uv->sutv", eyes[i], single[i + 1])
-        unit = np.einsum("st,uv->sutv", eyes[i], eyes[i + 1])
-        pairs.append(both - alone - constant * unit)
-    check_complete([value_of(w) for w in H], value_of(constant), map(value_of, single), map(value_of, pairs))
-    for i, pair in enumerate(pairs):
-        shares = (1.0 if i == 0 else 0.5), (1.0 if i == n - 2 else 0.5)
-        pair = pair + shares[0] * np.einsum("st,uv->sutv", single[i], eyes[i + 1])
-        pair = pair + shares[1] * np.einsum("st,uv->sutv", eyes[i], single[i + 1])
-        pairs[i] = pair + constant / (n - 1) * np.einsum("st,uv->sutv", eyes[i], eyes[i + 1])
-    return pairs
+    inner = [np.einsum("a,aboi,b->oi", left[i], H[i], right[i]) for i in range(1, len(H) - 1)]
+    terms = []
+    for i, (w, other) in enumerate(pairwise(H)):
+        terms.append(np.einsum("a,abst,bcuv,c->sutv", left[i], w, other, right[i + 1], optimize=True))
+    check_complete([value_of(w) for w in H], map(value_of, inner), map(value_of, terms))
+    for i, single in enumerate(inner):  # the site i + 1, which is in the terms of both its bonds
+        terms[i] = terms[i] - 0.5 * np.einsum("st,uv->sutv", like(H[i]).eye(H[i].shape[2]), single)
+        terms[i + 1] = terms[i + 1] - 0.5 * np.einsum("st,uv->sutv", single, like(single).eye(H[i + 2].shape[2]))
+    return terms
 
 
 def traced(H: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -80,16 +75,13 @@ def mirrored(H: MPO) -> list[np.ndarray]:
     return [w.transpose(1, 0, 2, 3) for w in reversed(H.tensors)]
 
 
-def check_complete(
-    H: Sequence[np.ndarray], constant: complex, single: Iterable[np.ndarray], pairs: Iterable[np.ndarray]
-) -> None:
-    """Raise unless the parts account for all of ``tr(H^H H)``."""
+def check_complete(H: Sequence[np.ndarray], inner: Iterable[np.ndarray], terms: Iterable[np.ndarray]) -> None:
+    """Raise unless what traces leave on pairs of neighbours accounts for all of ``tr(H^H H)``."""
     square = like(*H).ones((1, 1))
     for w in H:
         square = np.einsum("ab,acoi,bdoi->cd", square, w.conj(), w, optimize=True) / w.shape[2]
-    parts = abs(constant) ** 2
-    parts += sum(np.vdot(h, h).real / len(h) for h in single)
-    parts += sum(np.vdot(h, h).real / (h.shape[0] * h.shape[1]) for h in pairs)
+    parts = sum(np.vdot(h, h).real / (h.shape[0] * h.shape[1]) for h in terms)
+    parts -= sum(np.vdot(h, h).real / len(h) for h in inner)
     missing = square[0, 0].real - parts
     if missing > TOLERANCE * square[0, 0].real:
         share = np.sqrt(missing / square[0, 0].real)

@@ -10,25 +10,25 @@ from qad.core.errors import ArgumentError
 from qad.extend import like, value_of
 from qad.linalg.krylov.lanczos import on_host
 from qad.linalg.truncation.rule import nonzero
-from qad.mps.chain.row import edges
 from qad.mps.evolve.centre import exponential
-from qad.mps.evolve.cut import orthonormal_columns, orthonormal_rows
-from qad.mps.evolve.room import Sweep
+from qad.mps.evolve.start import normalised
 from qad.mps.evolve.suzuki import rounds
 from qad.mps.evolve.tdvp import TIGHTEST, Tdvp
 from qad.mps.evolve.tebd import gate, swept, terms_for
 from qad.mps.kernels.dense import past_left, past_right
-from qad.symmetric.generic import as_map, norm, plain
+from qad.symmetric.generic import as_map, join, qr
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from qad.mps.charges.quantities import Quantities
-    from qad.mps.evolve.room import Room
     from qad.mps.evolve.truncation import Truncation
     from qad.mps.operators.mpo import MPO
     from qad.typing import Scalar
+
+    Taken = tuple[list[Any], Any]  # tensors of norm 1, and the logarithm of the norm that was divided out
+    Take = Callable[[list[Any], int], Taken]
 
 
 class GateSteps:
@@ -69,59 +69,27 @@ class GateSteps:
                 scale += times * more
         return found, scale
 
-    def run(
-        self,
-        made: Sequence[Any],
-        start: Sequence[Any],
-        truncation: Truncation,
-        room: Room | None,
-        tol: float | None = None,
-    ) -> GateRun:
-        """What takes a chain through all rounds."""
-        return GateRun(self, made, start, truncation)
-
     def layers(self, made: Sequence[Any], k: int) -> list[list[Any]]:
         """The gates of the two sweeps of a round, one or None for every bond."""
-        found, kinds, start = [], {}, 0
-        for kind in self.distinct:
-            size = len(range(kind[0], self.bonds, 2))
-            kinds[kind], start = made[start : start + size], start + size
-        for first, share in enumerate(self.rounds[k]):
-            gates: list[Any] = [None] * self.bonds
-            gates[first::2] = kinds.get((first, share), gates[first::2])
-            found.append(gates)
-        return found
+        rows: list[list[Any]] = [[None] * self.bonds, [None] * self.bonds]
+        start = 0
+        for first, share in self.distinct:
+            end = start + len(range(first, self.bonds, 2))
+            if share == self.rounds[k][first]:
+                rows[first][first::2] = made[start:end]
+            start = end
+        return rows
 
-    def recorded(self, made: Sequence[Any], tensors: Sequence[Any], truncation: Truncation, k: int) -> list[Any]:
-        """The tensors after a round, plain or recorded."""
+    def step(self, made: Sequence[Any], tensors: Sequence[Any], truncation: Truncation, k: int) -> Taken:
+        """The tensors after a round, plain or recorded, of norm 1, and the logarithm of what the norm gained."""
         out = list(tensors)
         for gates, to_right in zip(self.layers(made, k), (True, False), strict=True):
             swept(gates, out, truncation, to_right)
-        return out
+        return normalised(out)
 
-
-class GateRun:
-    """A chain that gates change, round by round; its norm is divided out."""
-
-    def __init__(self, kind: GateSteps, made: Sequence[Any], start: Sequence[Any], truncation: Truncation):
-        self.kind: GateSteps = kind
-        self.made: Sequence[Any] = made
-        self.tensors: list[Any] = list(start)
-        self.truncation: Truncation = truncation
-        self.missed: float = 0.0
-        self.widened: bool = False
-
-    def step(self, k: int) -> float:
-        """One round; the logarithm of what the norm gained."""
-        for gates, to_right in zip(self.kind.layers(self.made, k), (True, False), strict=True):
-            swept(gates, self.tensors, self.truncation, to_right)
-        size = norm(self.tensors[0])
-        self.tensors[0] = self.tensors[0] * (1 / size)
-        return float(np.log(size))
-
-    def advance(self) -> float:
-        """All rounds."""
-        return sum(self.step(k) for k in range(len(self.kind)))
+    def plain(self, made: Sequence[Any], truncation: Truncation) -> Take:
+        """What takes plain tensors through a round."""
+        return lambda tensors, k: self.step(made, tensors, truncation, k)
 
 
 class TdvpSteps:
@@ -143,22 +111,27 @@ class TdvpSteps:
         factor = factor if hasattr(factor, "dtype") else like(*H).asarray(factor)
         return [factor, *self.kernel.sites_of(H)], 0.0
 
-    def run(
-        self,
-        made: Sequence[Any],
-        start: Sequence[Any],
-        truncation: Truncation,
-        room: Room | None,
-        tol: float | None = None,
-    ) -> Sweep:
-        """What takes a chain through all steps."""
-        return Sweep(self.kernel, start, on_host(made[0][()]), truncation, room, self.size, tol, self.steps)
-
-    def recorded(self, made: Sequence[Any], tensors: Sequence[Any], truncation: Truncation, k: int) -> list[Any]:
-        """The tensors after a step, plain or recorded."""
+    def step(self, made: Sequence[Any], tensors: Sequence[Any], truncation: Truncation, k: int) -> Taken:
+        """The tensors after a step, plain or recorded, of norm 1, and the logarithm of what the norm gained."""
         sweep = RecordedTdvp(made, tensors, self.kernel, self.size)
         sweep.step(truncation)
-        return sweep.tensors
+        return normalised(sweep.tensors)
+
+    def plain(self, made: Sequence[Any], truncation: Truncation, shares: Sequence[float] | None = None) -> Take:
+        """What takes plain tensors through a step, or a share of one; environments stay for the next."""
+        done: Any = None
+
+        def take(tensors: list[Any], k: int) -> Taken:
+            nonlocal done
+            if done is None or done.tensors is not tensors:
+                done = Tdvp(self.kernel, tensors, made[0], np.sqrt(truncation.cutoff), self.size)
+            done.tensors, done.gained = list(tensors), 0.0
+            done.factor = on_host(made[0][()]) * (shares[k] if shares is not None else 1.0) / 2
+            done.step(truncation)
+            out, gained = normalised(done.tensors)
+            return out, gained + done.gained
+
+        return take
 
 
 class RecordedTdvp(Tdvp):
@@ -169,11 +142,6 @@ class RecordedTdvp(Tdvp):
     def __init__(self, made: Sequence[Any], tensors: Sequence[Any], kernel: Any, size: int):
         self.H = made[1:]
         super().__init__(kernel, list(tensors), made[0], TIGHTEST, size)
-
-    def edges(self) -> tuple[Any, Any]:
-        dtype = np.result_type(*{t.dtype for t in self.tensors}, self.factor.dtype)
-        begin, end = edges(self.tensors, self.H)
-        return begin.astype(dtype), end.astype(dtype)
 
     def evolved(self, x: Any, first: int, size: int, sign: int = 1) -> Any:
         last = first + size - 1
@@ -187,23 +155,17 @@ class RecordedTdvp(Tdvp):
         else:
             self.right[site - 1] = past_right(self.right[site], tensor, tensor, w)
 
-    def rows(self, tensor: Any) -> tuple[Any, Any]:
-        isometry, bond = orthonormal_rows(tensor)
-        check_full(bond)
-        return isometry, bond
 
-    def columns(self, tensor: Any) -> tuple[Any, Any]:
-        bond, isometry = orthonormal_columns(tensor)
-        check_full(bond)
-        return bond, isometry
-
-
-def check_full(bond: Any) -> None:
-    """Raise where the matrix on a bond has zero Schmidt values: no derivative knows what would fill them."""
-    values = np.concatenate([np.linalg.svdvals(matrix) for matrix in as_map(plain(bond), 1)[1]])
-    rank = nonzero(-np.sort(-values), max(bond.shape))
-    if rank < len(values):
-        raise ArgumentError(
-            f"a bond of the state has rank {rank} of {len(values)}: tdvp of one site would fill the others in "
-            "directions that have no derivative: psi.truncate(cutoff=1e-12)[0] drops them, and 'tdvp2' lets bonds grow"
-        )
+def check_full(tensors: Sequence[Any]) -> None:
+    """Raise where a bond of a chain has zero Schmidt values: no derivative knows what would fill them."""
+    centre = tensors[0]
+    for there in tensors[1:]:
+        bond = qr(centre)[1]
+        values = np.concatenate([np.linalg.svdvals(matrix) for matrix in as_map(bond, 1)[1]])
+        rank = nonzero(-np.sort(-values), max(bond.shape))
+        if rank < len(values):
+            raise ArgumentError(
+                f"a bond of the state has rank {rank} of {len(values)}: tdvp of one site would fill the others in "
+                "directions without derivative: psi.truncate(cutoff=1e-12)[0] drops them, and 'tdvp2' lets bonds grow"
+            )
+        centre = join(bond, there)

@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from qad.mps.energy.hamiltonian import strength
-from qad.mps.evolve.enrich import Reach, sizes
+from qad.mps.evolve.enrich import Reach, largest, sizes
 from qad.mps.evolve.neighbours import of_neighbours
-from qad.mps.evolve.tdvp import Tdvp
 from qad.mps.kernels.operators import operator_for
 from qad.mps.operators.mpo import plain_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from qad.mps.evolve.truncation import Truncation
+    from qad.mps.evolve.recorded import Take
     from qad.mps.operators.mpo import MPO
     from qad.typing import Array
 
 BUDGET = 1e-7  # error of all cuts in unit time where the method has hardly an error of its own
-LONGEST = 10  # steps between two looks at what is missed
+SOON, LATE = 4, 10  # steps between two looks at what is missed, where bonds may grow and where they may not
 
 
+@dataclass
 class Room:
     """Gives a chain room for what a Hamiltonian leads to, step by step, and keeps account of what is missed.
 
-    At the start directions are added; later where more than `least` is missed per time.  As long as that does not
-    happen it looks 4 steps further on, then 10, as it does where bonds are full.
+    At the start directions are added; later where more than `least` is missed per time.  It looks one step after that
+    again, else some steps further on.
 
     Parameters
     ----------
@@ -49,17 +50,12 @@ class Room:
     cutoff: float
     dt: float
     least: float
-    error: float  # of the steps up to the last look
-    step: int
-    looked: int
-    wait: int  # steps until the next look
-    rate: float
-    made: bool
-
-    def __init__(self, reach: Reach, gap: int, bond: int, cutoff: float, dt: float, least: float):
-        self.reach, self.gap, self.bond, self.cutoff = reach, gap, bond, cutoff
-        self.dt, self.least, self.error = dt, least, 0.0
-        self.step, self.looked, self.wait, self.rate, self.made = 0, 0, 1, 0.0, False
+    error: float = 0.0  # of the steps up to the last look
+    step: int = 0
+    looked: int = 0
+    wait: int = 1  # steps until the next look
+    rate: float = 0.0
+    made: bool = False
 
     def before(self, tensors: Sequence[Any]) -> list[Any] | None:
         """To be called before every step; the chain with more room, None where it stays as it is."""
@@ -67,28 +63,19 @@ class Room:
         if done and done - self.looked < self.wait:
             return None
         self.look(tensors, done)
-        out, start = None, not done
-        if self.gap == 2 and (start or self.rate > self.least) and self.has_room(tensors):
-            out = self.reach.enriched(tensors, self.bond, self.dt, self.cutoff)
-            self.made = sizes(out) != sizes(tensors)
-            self.rate = self.reach.missed(out, self.gap) if self.made else self.rate
-            self.wait = 1 if self.made else LONGEST
-        elif self.gap == 1 or not self.has_room(tensors):
-            self.wait = LONGEST
-        else:
-            self.wait = min(4 * self.wait, LONGEST)
-        return out if self.made else None
+        grows = self.gap == 2 and np.less(sizes(tensors), largest(tensors, self.bond)).any()
+        self.wait = SOON if grows else LATE
+        if not grows or (done and self.rate <= self.least):
+            return None
+        out = self.reach.enriched(tensors, self.bond, self.dt, self.cutoff)
+        if sizes(out) == sizes(tensors):
+            return None
+        self.made, self.wait, self.rate = True, 1, self.reach.missed(out, self.gap)
+        return out
 
     def wider(self, H: Sequence[Array], tensors: Sequence[Array]) -> list[Array]:
         """The chain with the room that H gives it, plain or recorded."""
         return Reach(H).enriched(tensors, self.bond, self.dt, self.cutoff)
-
-    def has_room(self, tensors: Sequence[Any]) -> bool:
-        """Whether any bond is smaller than it could be."""
-        legs = np.minimum([t.shape[1] for t in tensors], self.bond).astype(float)
-        left, right = np.cumprod(legs)[:-1], np.cumprod(legs[::-1])[-2::-1]
-        most = np.minimum(np.minimum(left, right), self.bond)
-        return bool((np.array(sizes(tensors)) < most).any())
 
     def look(self, tensors: Sequence[Any], done: int) -> None:
         """Put down what the steps since the last look missed: with directions added, what was missed after that."""
@@ -116,53 +103,59 @@ def room_for(method: str, H: MPO, psi: Any, bond: int, cutoff: float, dt: float)
     return Room(reach, gap, bond, cutoff, dt, least)
 
 
-class Sweep:
-    """A chain that evolves by the variational principle; before a step its bonds get room.
+@dataclass
+class Run:
+    """A chain that steps take further; before them its bonds may get room.
 
     Parameters
     ----------
-    kernel, factor, size
-        As of `Tdvp`.
-    start : sequence of arrays or SymTensors
-        With the centre at site 0; left as they are.
-    truncation : Truncation
-    room : Room or None
-    tol : float, optional
-        Error that an exponential may have; by default the root of what a cut may discard.
-    steps : int
-        How many there are in all.
+    tensors : list of arrays or SymTensors
+        With the centre at site 0; they are left as they are, others take their place.
+    take : callable
+        ``take(tensors, k)`` returns the tensors after step k, of norm 1, and the logarithm of what the norm gained.
+    room : Room, optional
+    keep : int, optional
+        At which distance the states before steps are stored; by default none is.
     """
 
-    def __init__(
-        self, kernel: Any, start: Sequence[Any], factor: complex, truncation: Truncation, room: Room | None,
-        size: int = 2, tol: float | None = None, steps: int = 1,
-    ):  # fmt: skip
-        self.factor: complex = factor
-        self.truncation: Truncation = truncation
-        self.room: Room | None = room
-        self.widened: bool = False  # whether bonds got room before the last step
-        self.tensors: list[Any] = list(start)
-        self.tol: float = np.sqrt(truncation.cutoff) if tol is None else tol
-        self.steps: int = steps
-        self.tdvp: Tdvp = Tdvp(kernel, self.tensors, factor, self.tol, size)
+    tensors: list[Any]
+    take: Take
+    room: Room | None = None
+    keep: int = 0
+    stored: dict[int, list[Any]] = field(default_factory=dict)
+    widened: set[int] = field(default_factory=set)  # the steps before which bonds got room
+    gains: list[float] = field(default_factory=list)  # of the logarithm of the norm, step by step
 
-    def advance(self) -> float:
-        """All steps."""
-        return sum(self.step() for _ in range(self.steps))
+    def advance(self, steps: int) -> float:
+        """So many steps; the logarithm of what the norm gained."""
+        return sum(self.step(k) for k in range(steps))
 
-    def set_tensors(self, tensors: Sequence[Any]) -> None:
-        """Go on with another chain."""
-        self.tensors[:] = tensors
-        self.tdvp.surround(self.tensors)
+    def step(self, k: int) -> float:
+        """One step, and the logarithm of what the norm gained."""
+        if self.keep and k % self.keep == 0:
+            self.stored[k] = self.tensors
+        if self.room and (wider := self.room.before(self.tensors)):
+            self.widened.add(k)
+            self.tensors = wider
+        self.tensors, gained = self.take(self.tensors, k)
+        self.gains.append(float(gained))
+        return self.gains[-1]
 
-    def step(self, k: int = 0, share: float = 1.0) -> float:
-        """A share of a step, after which the norm is 1; the logarithm of what it would have gained."""
-        wider = self.room and self.room.before(self.tensors)
-        self.widened = wider is not None
-        if wider is not None:
-            self.set_tensors(wider)
-        self.tdvp.set_step(self.factor * share, self.tol)
-        return self.tdvp.advance(self.truncation)
+    def wider(self, H: Sequence[Any], tensors: Sequence[Any], k: int) -> Sequence[Any]:
+        """The tensors before step k with the room that they got there, from an operator that is plain or recorded."""
+        return self.room.wider(H, tensors) if k in self.widened else tensors
+
+    def again(self, tensors: Sequence[Any], k: int) -> list[Any]:
+        """The state after a step, from that before it."""
+        return self.take(self.wider(self.room and self.room.reach.sites, tensors, k), k)[0]
+
+    def backwards(self) -> Iterator[tuple[int, Sequence[Any]]]:
+        """From the last to the first every step, and the state before it; those that are not stored are made again."""
+        for begin in reversed(self.stored):
+            states = [self.stored[begin]]
+            for k in range(begin, min(begin + self.keep, len(self.gains)) - 1):
+                states.append(self.again(states[-1], k))
+            yield from zip(reversed(range(begin, begin + len(states))), reversed(states), strict=True)
 
     @property
     def missed(self) -> float:

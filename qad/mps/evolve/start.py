@@ -19,20 +19,19 @@ if TYPE_CHECKING:
 
 
 def centred(psi: Any, H: MPO, imaginary: bool) -> list[Any]:
-    """The site tensors with their centre at site 0 and norm 1, in a dtype in which they can evolve."""
+    """The site tensors, plain or recorded, with their centre at site 0 and norm 1, in a dtype that can evolve."""
     dtype = np.result_type(psi.dtype, H.dtype, psi.dtype if imaginary else 1j)
-    if psi.conserved is not None or psi.periodic or not right_canonical(psi.tensors):
+    if any(type(x) is Tensor for x in flatten(psi)[0]):
+        state = normalised(centred_by_cuts(psi.tensors))[0]
+    elif psi.conserved is not None or psi.periodic or not right_canonical(psi.tensors):
         state = schmidt_form(psi.tensors)[0]
     else:  # the state that an evolution returned
-        state = [psi[0] / np.linalg.norm(psi[0]), *psi.tensors[1:]]
+        state = normalised(list(psi.tensors))[0]
     return [t.astype(dtype) for t in state]
 
 
-def recorded_centre(psi: Any, H: MPO, imaginary: bool) -> list[Any]:
-    """`centred` of a state that may be recorded."""
-    if not any(type(x) is Tensor for x in flatten(psi)[0]):
-        return centred(psi, H, imaginary)
-    first, *others = centred_by_cuts(psi.tensors)
-    unit = np.zeros((), np.result_type(psi.dtype, H.dtype, psi.dtype if imaginary else 1j))
-    first = with_numbers(first, numbers(first) / size_of(numbers(first)))
-    return [with_numbers(t, numbers(t) + unit) for t in (first, *others)]
+def normalised(tensors: list[Any], centre: int = 0) -> tuple[list[Any], Any]:
+    """The tensors of the state of norm 1, changed in place, and the logarithm of the norm."""
+    size = size_of(numbers(tensors[centre]))
+    tensors[centre] = with_numbers(tensors[centre], numbers(tensors[centre]) / size)
+    return tensors, np.log(size)

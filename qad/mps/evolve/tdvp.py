@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from qad.linalg.krylov.lanczos import exponential
-from qad.symmetric.generic import join, laid_out, lq, norm, numbers, qr, with_numbers
+from qad.mps.evolve.cut import orthonormal_columns, orthonormal_rows
+from qad.symmetric.generic import join, laid_out, numbers, with_numbers
 
 if TYPE_CHECKING:
     from typing import Any
@@ -53,24 +52,12 @@ class Tdvp:
 
     def __init__(self, kernel: Any, tensors: list[Any], factor: complex, tol: float, size: int = 2):
         self.kernel, self.gained, self.size = kernel, 0.0, min(size, len(tensors))
-        self.set_step(factor, tol)
-        self.surround(tensors)
-
-    def surround(self, tensors: list[Any]) -> None:
-        """Go on with another chain, whose centre is at site 0."""
+        self.factor, self.tol = factor / 2, min(max(tol, TIGHTEST), LOOSEST)  # every exponential goes half a step
         self.tensors, n = tensors, len(tensors)
-        begin, end = self.edges()
+        begin, end = kernel.edges(tensors)
         self.left, self.right = [begin] * n, [end] * n
         for site in reversed(range(1, n)):
             self.passed(site, False)
-
-    def edges(self) -> tuple[Any, Any]:
-        """The environments beyond both ends."""
-        return self.kernel.edges(self.tensors)
-
-    def set_step(self, factor: complex, tol: float) -> None:
-        """Every exponential goes half a step."""
-        self.factor, self.tol = factor / 2, min(max(tol, TIGHTEST), LOOSEST)
 
     def passed(self, site: int, to_right: bool) -> None:
         """The environment past a site that has become an isometry."""
@@ -85,15 +72,6 @@ class Tdvp:
         y, gained = exponential(apply, numbers(x), sign * self.factor, self.tol, MOST_PRODUCTS)
         self.gained += gained
         return with_numbers(x, y.astype(x.dtype, copy=False))
-
-    def advance(self, truncation: Truncation) -> float:
-        """A step, after which the norm is 1; the logarithm of what it would have gained."""
-        before = self.gained
-        self.step(truncation)
-        size = norm(self.tensors[0])
-        self.tensors[0] = self.tensors[0] * (1 / size)
-        self.gained += float(np.log(size))
-        return self.gained - before
 
     def step(self, truncation: Truncation) -> None:
         """One step, to the right and back; of single sites nothing is truncated."""
@@ -123,19 +101,11 @@ class Tdvp:
     def pass_bond(self, site: int, to_right: bool) -> None:
         """Leave an isometry behind; the bond matrix goes back in time before it joins the next site."""
         if to_right:
-            self.tensors[site], bond = self.rows(self.tensors[site])
+            self.tensors[site], bond = orthonormal_rows(self.tensors[site])
             self.passed(site, True)
             bond = self.evolved(bond, site + 1, 0, -1)
             self.tensors[site + 1] = laid_out(join(bond, self.tensors[site + 1]), 2)
         else:
-            bond, self.tensors[site] = self.columns(self.tensors[site])
+            bond, self.tensors[site] = orthonormal_columns(self.tensors[site])
             self.passed(site, False)
             self.tensors[site - 1] = join(self.tensors[site - 1], self.evolved(bond, site, 0, -1))
-
-    def rows(self, tensor: Any) -> tuple[Any, Any]:
-        """An isometry from the right bond, and the rest on it."""
-        return qr(tensor)
-
-    def columns(self, tensor: Any) -> tuple[Any, Any]:
-        """The rest on the left bond, and an isometry from there."""
-        return lq(tensor)

@@ -57,11 +57,6 @@ class ChargedKernel(CentreKernel):
         self.entries: list[Entries] = distinct_map(Entries, self.sites)
         self.swept: dict[np.dtype, list[Entries]] = {}  # of `qad.mps.energy.hamiltonian`
 
-    def with_label(self, size: int) -> ChargedKernel:
-        """The operator on a chain with one more site in front, of no charge, which it leaves as it is."""
-        conserved = self.channels.conserved.with_label(size)
-        return ChargedKernel([np.eye(size)[None, None], *self.tensors], conserved)
-
     def sites_of(self, H: Sequence[Any]) -> list[SymTensor]:
         """The site tensors of this operator, recorded or plain; what would break the symmetry is left out."""
         if all(type(w) is not Tensor for w in H):

@@ -146,10 +146,6 @@ class DenseKernel(CentreKernel):
         self.sites = [w.astype(np.result_type(w.dtype, dtype), copy=False) for w in H]
         super().__init__([on_host(w) for w in self.sites], identities)
 
-    def with_label(self, size: int) -> DenseKernel:
-        """The operator on a chain with one more site in front, which it leaves as it is."""
-        return DenseKernel([np.eye(size)[None, None], *self.sites], self.sites[0].dtype)
-
     def sites_of(self, H: Sequence[Any]) -> list[Any]:
         """The site tensors of this operator, recorded or plain."""
         return list(H)

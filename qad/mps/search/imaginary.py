@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qad.mps.evolve.courses import cutoff_of, run_of
-from qad.mps.evolve.room import room_for
-from qad.mps.evolve.start import centred
+from qad.mps.evolve.courses import Steps
 from qad.mps.measure.observables import energy
 from qad.mps.search.monitor import Finished
 
@@ -50,13 +48,10 @@ def judge(watch: Watch, tol: float, what: str) -> None:
 
 def evolve_until(H: MPO, watch: Watch, method: str, dt: float, bond: int, tol: float) -> None:
     """Steps of one length until one loses, or leaves less than `tol` to gain, relative, at most that per unit time."""
-    tensors, cutoff = centred(watch.state, H, imaginary=True), cutoff_of(method, H, dt)
-    room = room_for(method, H, watch.state, bond, cutoff, dt) if method == "tdvp2" else None
-    run = run_of(method, H, watch.state, tensors, -dt, 1, bond, cutoff, room)[0]
+    course = Steps(watch.state, H, dt, 1, method, bond, None, imaginary=True)
     while True:
-        run.advance()
+        course.advance()
         watch.nfev += 1
-        state = watch.state._made_of(run.tensors)
-        watch.step(state, energy(state, H))
+        watch.step(course.state, energy(course.state, H))
         if watch.gained() < 0 or (watch.gained() <= tol * min(dt, 1.0) and watch.settled(tol)):
             return

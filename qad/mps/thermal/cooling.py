@@ -22,9 +22,9 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, any_traced, defvjp, primitive, vjp
 from qad.mps.energy.hamiltonian import HERMITIAN, strength
-from qad.mps.evolve.adjoint import FROZEN, UNCUT
-from qad.mps.evolve.changes import CHANGES, FINEST, Label, adjoint_of, filled, of_operator
-from qad.mps.evolve.cut import LEAST_CUTOFF
+from qad.mps.evolve.adjoint import UNCUT
+from qad.mps.evolve.changes import CHANGES, FINEST, adjoint_of, filled, of_operator, with_changes
+from qad.mps.evolve.cut import FROZEN, LEAST_CUTOFF
 from qad.mps.evolve.dual import check_room
 from qad.mps.operators.mpo import MPO
 from qad.mps.thermal.chains import chain_of, daggered, element_of, joined, purification, split, times, wide
@@ -75,7 +75,7 @@ class Cooling:
 
 
 class Cooled:
-    """A purification and its derivative (as a `qad.mps.evolve.adjoint.Done`)."""
+    """A purification and its derivative (as `qad.mps.evolve.adjoint.AdjointSweep`)."""
 
     final: list[Any]
     lacked: float
@@ -200,16 +200,14 @@ class Squares:
         adjoint, log_norm = self.back([(times(2.0, self.chain_of(excess)), self.roots[-1])])
         return self.slopes(adjoint, np.exp(log_norm))
 
-    def changed(self, label: Label) -> list[np.ndarray]:
-        """What changes of A make of X."""
-        root = joined(self.roots[0])
-        label.add(root, (wide(of_operator(self.A, label.rng)) for _ in range(CHANGES)))
-        mixtures = label.tensors[0].shape[1]
-        every, one = (np.eye(d)[None, :, :, None] for d in (mixtures, 1))
+    def changed(self, rng: np.random.Generator, bond: int) -> list[np.ndarray]:
+        """What random changes of A make of X."""
+        operators = (wide(of_operator(self.A, rng)) for _ in range(CHANGES))
+        change = with_changes([], joined(self.roots[0]), operators, bond)
         for root in self.roots[:-1]:
-            change = [label.tensors[0].reshape(1, mixtures, 1, -1), *split(label.tensors[1:], self.legs)]
-            label.tensors = joined(summed([(change, [one, *root]), ([every, *root], change)], label.bond, FINEST)[0])
-        return label.tensors
+            before = split(change, self.legs)
+            change = joined(summed([(before, root), (root, before)], bond, FINEST)[0])
+        return change
 
 
 def cutoff_before(squares: int, cutoff: float) -> float:

@@ -241,6 +241,18 @@ def test_a_coupling_that_breaks_a_symmetry_of_a_long_chain():
     assert qad.grad(together)(0.0, 14) == pytest.approx(difference(lambda d: together(d, 14), 0.0), abs=2e-6)
 
 
+def test_many_steps_of_a_state_that_stays_what_it_is():
+    """What changes on the way make of it grew by the square of its norm from step to step, until it overflowed."""
+
+    def together(difference, **how):
+        psi = evolve(MPS.product([0] * 4), qad.mps.xyz(4, 1 + difference, 1 - difference, 0.7), 0.3, 12, **how).state
+        return qad.mps.correlations(psi, "X", "Y").real[0, 1]
+
+    exact = qad.grad(together)(0.0)
+    assert abs(exact) > 0.1
+    assert qad.grad(together)(0.0, cutoff=1e-18) == pytest.approx(exact, abs=1e-6)
+
+
 @pytest.mark.slow
 def test_fidelity_and_entropy_after_terms_beyond_neighbours():
     other, start = MPS.random(6, 4, seed=1), STARTS["neel"](6)

@@ -96,11 +96,11 @@ def test_right(seed, cutoff):
 
 
 def test_what_is_refused_may_be_asked_for():
-    """Three states to a bond have no room for what turns spins; a coupling along z does not."""
+    """Two states to a bond have no room for what turns spins; a coupling along z does not."""
     up, target = MPS.product([0] * 8), MPS.random(8, 3, seed=1)
 
     def turned(g, reach):
-        psi = evolve(up, qad.mps.xxz(8, g), 0.4, 4, "tebd4", bond=3, cutoff=1e-12, reach=reach).state
+        psi = evolve(up, qad.mps.xxz(8, g), 0.4, 4, "tebd4", bond=2, cutoff=1e-12, reach=reach).state
         return qad.abs2(qad.mps.overlap(target, psi))
 
     with pytest.raises(ArgumentError, match="reach=1.0"):
