@@ -1,4 +1,4 @@
-"""The local problems of sweeps: how finely they are solved, and from where."""
+"""Local problems of sweeps whose centre may be a mixture of two close levels."""
 
 from __future__ import annotations
 
@@ -6,10 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import like
 from qad.linalg.krylov.lanczos import lowest, on_host
-from qad.linalg.support.random import normal
-from qad.mps.search.monitor import ROUNDING
 
 if TYPE_CHECKING:
     from qad.mps.kernels.terms import Apply
@@ -20,71 +17,18 @@ CLOSE = 100.0
 SMALL, MANY = 4096, 300  # centres that are so small are solved from scratch, by so many products
 
 
-class Solving:
-    """What sweeps over plain states and over symmetric ones share.
-
-    Attributes
-    ----------
-    energy : float
-        Of the last local problem, or of the state that a sweep has left; terms of the operator are of order 1.
-    tolerance, used : float
-        Errors of the energy at which local problems are solved, in the next sweep and in the last one.
-    products : int
-        Of the effective operator, at most, per local problem.
-    left_over : float
-        Largest error of the energy that a local problem of the last sweep was left with.
-    noise : float
-        Norm of what is added to a centre of norm 1 before it is improved; it leads out of every sector.
-    rng : numpy.random.Generator
-        Of the noise.
-    closely : int
-        Number of the local problem in which close levels are resolved; counted down.
-    filled : int
-        Directions that a bond keeps at least, also of no weight.
-    """
-
-    energy: float
-    tolerance: float
-    used: float
-    products: int
-    left_over: float
-    noise: float = 0.0
-    rng: np.random.Generator
-    closely: int = 0
-    filled: int = 0
-
-    def settled(self, tol: float) -> bool:
-        """Whether the last sweep solved local problems finely enough for the energy to be judged."""
-        return self.left_over <= max(tol, ROUNDING) * max(abs(self.energy), 1.0)
-
-    def lowest(self, apply: Apply, centre: np.ndarray) -> np.ndarray:
-        """The ground state of an effective operator, sought from the centre."""
-        if self.noise:
-            centre, random = unit(centre), unit(self.gaussian(centre))
-            self.closely -= 1
-            if self.closely == 0:
-                return self.lowest_of_two(apply, centre, random)
-            centre = centre + self.noise * random
-        self.energy, vector, error = lowest(apply, centre, self.tolerance, self.products)
-        self.left_over = max(self.left_over, error)
-        return vector
-
-    def lowest_of_two(self, apply: Apply, centre: np.ndarray, random: np.ndarray) -> np.ndarray:
-        """The lower one of two levels that a centre may be a mixture of; the lowest of all where that takes no time."""
-        if np.linalg.norm(beside(centre, random)) < 1e-8:
-            return centre
-        here = on_host(np.vdot(centre, apply(centre))).real
-        if centre.size <= SMALL:
-            value, vector, _ = lowest(apply, centre + beside(centre, random), self.tolerance, MANY)
-            centre, here = (vector, value) if value < here - self.tolerance else (centre, here)
-        start = beside(centre, random)
-        gain, vector = lower_beside(lambda x: apply(x) - here * x, centre, start, self.tolerance)
-        return vector if gain < -self.tolerance else centre
-
-    def gaussian(self, x: np.ndarray) -> np.ndarray:
-        """Random numbers of the shape and kind of an array."""
-        found = normal(self.rng, x.shape, np.result_type(x.dtype, np.float64))
-        return like(x).asarray(found.astype(x.dtype))
+def lowest_of_two(apply: Apply, centre: np.ndarray, random: np.ndarray, tolerance: float) -> np.ndarray:
+    """The lower one of two levels that a centre may be a mixture of; the lowest of all where that takes no time."""
+    start = beside(centre, random)
+    if np.linalg.norm(start) < 1e-8:
+        return centre
+    here = on_host(np.vdot(centre, apply(centre))).real
+    if centre.size <= SMALL:
+        value, vector, _ = lowest(apply, centre + start, tolerance, MANY)
+        centre, here = (vector, value) if value < here - tolerance else (centre, here)
+    start = beside(centre, random)
+    gain, vector = lower_beside(lambda x: apply(x) - here * x, centre, start, tolerance)
+    return vector if gain < -tolerance else centre
 
 
 def unit(x: np.ndarray) -> np.ndarray:

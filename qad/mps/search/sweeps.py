@@ -12,11 +12,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.extend import like
+from qad.linalg.krylov.lanczos import lowest
+from qad.linalg.support.random import normal
 from qad.linalg.truncation import rule
 from qad.mps.chain.canonical import move_left, move_right
 from qad.mps.kernels.dense import on_host
 from qad.mps.kernels.operators import kernel_for
-from qad.mps.search.local import Solving
+from qad.mps.search.local import lowest_of_two, unit
+from qad.mps.search.monitor import ROUNDING
 from qad.mps.search.penalty import Penalty
 from qad.symmetric import generic
 from qad.symmetric.generic import as_map, join, laid_out, leg_sizes, numbers, permuted
@@ -24,6 +28,7 @@ from qad.symmetric.generic import as_map, join, laid_out, leg_sizes, numbers, pe
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from qad.mps.kernels.terms import Apply
     from qad.mps.operators.mpo import MPO
     from qad.mps.search.penalty import Excluded
 
@@ -53,7 +58,7 @@ DENSE = SweepSchedule(8, 2, 12, 1e-4, 1e-2, (0.0, 0.0, 0.0, 1.0), (1e-3, 0.5, 0.
 CHARGED = SweepSchedule(32, 4, 20, 1e-10, 1e-4, (1e-3, 0.1, 1e-2, 1e-5), (0.1, 0.5, 0.3, 1e-8), isometric=True)
 
 
-class Sweeps(Solving):
+class Sweeps:
     """A state with a centre that moves; every step replaces it by the ground state of its effective operator.
 
     Parameters
@@ -65,12 +70,35 @@ class Sweeps(Solving):
         Largest bond dimension.
     excluded : Excluded, optional
         States, and what a squared overlap with them costs.
+
+    Attributes
+    ----------
+    energy : float
+        Of the last local problem, or of the state that a sweep has left; terms of the operator are of order 1.
+    tolerance, used : float
+        Errors of the energy at which local problems are solved, in the next sweep and in the last one.
+    products : int
+        Of the effective operator, at most, per local problem.
+    left_over : float
+        Largest error of the energy that a local problem of the last sweep was left with.
+    noise : float
+        Norm of what is added to a centre of norm 1 before it is improved; it leads out of every sector.
+    rng : numpy.random.Generator
+        Of the noise.
+    closely : int
+        Number of the local problem in which close levels are resolved; counted down.
+    filled : int
+        Directions that a bond keeps at least, also of no weight.
     """
 
     REMEMBERED: ClassVar[tuple[str, ...]] = ("bond", "tolerance", "mixing", "polishing")  # what a checkpoint keeps
     size: int  # of the centre, in sites
     mixing: float
     polishing: float = 0.0
+    noise: float = 0.0
+    rng: np.random.Generator
+    closely: int = 0
+    filled: int = 0
     cutoff: float = DISCARDED  # weight per step that is cut off in any case; all bonds are filled where it is negative
 
     def __init__(self, H: MPO, start: Any, bond: int, excluded: Excluded | None = None):
@@ -166,6 +194,23 @@ class Sweeps(Solving):
         apply, centre = self.kernel.effective(site, size, self.left[site], self.right[site + size - 1], centre)
         found = self.lowest(self.penalty.added(apply, centre, site), numbers(centre))
         return laid_out(generic.with_numbers(centre, found), 2)
+
+    def lowest(self, apply: Apply, centre: np.ndarray) -> np.ndarray:
+        """The ground state of an effective operator, sought from the centre."""
+        if self.noise:
+            drawn = normal(self.rng, centre.shape, np.result_type(centre.dtype, np.float64)).astype(centre.dtype)
+            centre, random = unit(centre), unit(like(centre).asarray(drawn))
+            self.closely -= 1
+            if self.closely == 0:
+                return lowest_of_two(apply, centre, random, self.tolerance)
+            centre = centre + self.noise * random
+        self.energy, vector, error = lowest(apply, centre, self.tolerance, self.products)
+        self.left_over = max(self.left_over, error)
+        return vector
+
+    def settled(self, tol: float) -> bool:
+        """Whether the last sweep solved local problems finely enough for the energy to be judged."""
+        return self.left_over <= max(tol, ROUNDING) * max(abs(self.energy), 1.0)
 
     def step_right(self, site: int) -> None:
         """Improve the centre that begins here; its first site becomes an isometry from its right bond."""
