@@ -11,23 +11,33 @@ from qad.mps.search.isometric import IsometricChain, Point
 from qad.mps.search.monitor import is_settled
 from qad.mps.uniform.canonical import schmidt_form
 from qad.mps.uniform.measures import energy_from
-from qad.mps.uniform.result import UniformGroundState
 from qad.mps.uniform.state import UniformMPS
 from qad.mps.uniform.transfer import isometric_environments
 from qad.optimize import minimize_on
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from qad.mps.operators.uniform_mpo import UniformMPO
+    from qad.optimize.result import OptimizeResult
     from qad.typing import Progress
 
 WINDOW = 10  # iterations over which the gain is judged
 
 
-def riemannian(H: UniformMPO, start: UniformMPS, progress: Progress, tol: float, maxiter: int) -> UniformGroundState:
-    """Minimise over cells of isometries, in double precision: the metric of states in single is not positive."""
+def riemannian(
+    H: UniformMPO, start: UniformMPS, progress: Progress, tol: float, maxiter: int
+) -> tuple[OptimizeResult, bool]:
+    """Minimise over cells of isometries, in double precision: the metric of states in single is not positive.
+
+    Returns
+    -------
+    found : OptimizeResult
+        Its parameters are the state.
+    converged : bool
+    """
     start = UniformMPS([t.astype(np.result_type(t.dtype, np.float64), copy=False) for t in start])
-    manifold = IsometricCell(start)
-    history, gained = [], []
+    manifold, history = IsometricCell(start), []
 
     def loss(psi):
         lefts, rights = isometric_environments(psi, manifold.left)
@@ -37,26 +47,20 @@ def riemannian(H: UniformMPO, start: UniformMPS, progress: Progress, tol: float,
 
     def step(psi, value):
         history.append(value)
-        if len(history) > 2 * WINDOW:
-            last, before = (history[-k - WINDOW] - history[-k] for k in (1, 1 + WINDOW))
-            if is_settled(last / abs(value), before / abs(value), tol):
-                gained.append(last)
-                raise StopIteration
+        if is_steady(history, WINDOW, abs(value), tol):
+            raise StopIteration
 
-    found = minimize_on(
-        manifold,
-        loss,
-        start,
-        callback=step,
-        progress=progress,
-        gtol=0.0,
-        ftol=0.0,
-        maxiter=maxiter,
-        metric=manifold.metric,
-    )
-    converged = bool(gained) or found.success
-    message = f"converged: the last {WINDOW} iterations gained {gained[0]:.1e}" if gained else found.message
-    return UniformGroundState(found.params, float(found.fun), found.history, converged, message)
+    limits = {"gtol": 0.0, "ftol": 0.0, "maxiter": maxiter}
+    found = minimize_on(manifold, loss, start, callback=step, progress=progress, metric=manifold.metric, **limits)
+    return found, found.success or is_steady(history, WINDOW, abs(float(found.fun)), tol)
+
+
+def is_steady(energies: Sequence[float], window: int, scale: float, tol: float) -> bool:
+    """Whether the last steps leave less than this to gain, beside a scale, as a window and the one before tell."""
+    if len(energies) <= 2 * window:
+        return False
+    last, before = (abs(energies[-k - window] - energies[-k]) / scale for k in (1, 1 + window))
+    return is_settled(last, before, tol)
 
 
 class IsometricCell(IsometricChain):

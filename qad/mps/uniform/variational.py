@@ -10,11 +10,10 @@ from qad.core.errors import ConvergenceError
 from qad.mps.chain.site_tensors import random_isometry
 from qad.mps.kernels.cells import cell_of
 from qad.mps.operators.uniform_mpo import size_of
-from qad.mps.search.monitor import is_settled
 from qad.mps.uniform.growth import expanded, gaussian
 from qad.mps.uniform.mixed import Mixed
 from qad.mps.uniform.result import UniformGroundState
-from qad.mps.uniform.riemannian import riemannian
+from qad.mps.uniform.riemannian import is_steady, riemannian
 from qad.mps.uniform.schur import environments_with
 from qad.mps.uniform.state import UniformMPS
 from qad.mps.uniform.transfer import SINGLE, largest_by_charge, largest_two
@@ -196,7 +195,9 @@ class Run:
             parted = self.is_above_domains(search.energy)
             since = 0 if search.slope < least or (lower and not parted) else since + 1
             least = min(least, search.slope)
-            reached = search.slope <= gradient * self.scale and (gain is None or self.settled(search.energies, gain))
+            reached = search.slope <= gradient * self.scale and (
+                gain is None or is_steady(search.energies, WINDOW, self.scale, gain)
+            )
             if reached or since > PATIENCE:
                 break
         self.history.extend(energies)
@@ -211,8 +212,8 @@ class Run:
         """From `psi` on by the Riemannian optimiser, which only ever lowers the energy; as `settled_from`."""
         state, most = psi.state(), np.sqrt(tol) * self.scale
         for finer in (tol, FINER * tol):  # gains may be small before the gradient is
-            found = riemannian(self.h, state, self.bar, finer, self.maxiter)
-            state = found.state
+            found, converged = riemannian(self.h, state, self.bar, finer, self.maxiter)
+            state = found.params
             self.history.extend(found.history)
             if found.message == BY_USER:
                 self.lowest = Mixed.of(state)
@@ -225,16 +226,9 @@ class Run:
                 search.slope = np.inf
             if search.slope <= most:
                 break
-        reached = bool(found.converged and search.slope <= most)
+        reached = bool(converged and search.slope <= most)
         why = "" if self.descends else ", for steps to the lowest centres went round in circles"
         return search, reached, f" by gradients{why}"
-
-    def settled(self, energies: list[float], gain: float) -> bool:
-        """Whether the last steps leave less than this to gain, beside the size of the terms."""
-        if len(energies) <= 2 * WINDOW:
-            return False
-        last, before = (energies[-k - WINDOW] - energies[-k] for k in (1, 1 + WINDOW))
-        return is_settled(abs(last) / self.scale, abs(before) / self.scale, gain)
 
     def others(self, best: Vumps, found: Sequence[Vumps]) -> str:
         """What is said of starts that led to other states of the same energy."""
