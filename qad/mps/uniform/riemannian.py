@@ -68,7 +68,7 @@ class IsometricCell(IsometricChain):
 
     def __init__(self, state: UniformMPS):
         super().__init__(state)
-        self.left = np.eye(state.bonds[0]) / state.bonds[0]
+        self.left: np.ndarray | None = np.eye(state.bonds[0]) / state.bonds[0]
 
     def canonical(self, params: UniformMPS) -> UniformMPS:
         """The cell in right-canonical gauge."""

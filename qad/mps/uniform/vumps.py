@@ -67,7 +67,7 @@ class Vumps:
     energies: list[float] = field(default_factory=list)
     move: np.ndarray | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self.slope = 1e-3 * self.scale
 
     def look(self) -> tuple[list[Apply], list[Apply]]:
