@@ -68,7 +68,7 @@ def energy_density(
     >>> import numpy as np, qad
     >>> up = qad.mps.uniform.UniformMPS([np.array([1.0, 0.0]).reshape(1, 2, 1)])
     >>> sz = np.diag([0.5, -0.5])
-    >>> float(energy_density(up, np.einsum("ac,bd->abcd", sz, sz)))
+    >>> round(float(energy_density(up, np.einsum("ac,bd->abcd", sz, sz))), 12)
     0.25
     """
     H, psi = operator_of(h), ordinary(psi)
