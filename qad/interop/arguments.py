@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from qad.core.errors import ArgumentError
+from qad.mps import MPO, MPS
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
     Arrays = tuple[Any, ...]
 
-__all__ = ["Derivative", "ForeignFunction", "with_arguments"]
+__all__ = ["Derivative", "ForeignFunction", "open_chain", "with_arguments"]
 
 
 def with_arguments(function: Callable[..., Any], numbers: Sequence[int], arrays: Sequence[Any]) -> Callable[..., Any]:
@@ -27,6 +30,17 @@ def with_arguments(function: Callable[..., Any], numbers: Sequence[int], arrays:
         return function(*all_of_them)
 
     return chosen
+
+
+def open_chain(chain: Any, name: str) -> MPS | MPO:
+    """The chain, if it is one that `name` writes: open and without charges."""
+    if not isinstance(chain, MPS | MPO):
+        raise ArgumentError(f"{name}: {type(chain).__name__} is no MPS or MPO")
+    if chain.conserved is not None:
+        raise ArgumentError(f"{name}: the state has charges, which are not written: give psi.without_symmetry()")
+    if chain.periodic:
+        raise ArgumentError(f"{name}: the chain is periodic: only open chains are written")
+    return chain
 
 
 @dataclass(eq=False)

@@ -30,6 +30,7 @@ import h5py
 
 from qad.core.errors import ArgumentError
 from qad.extend import value_of
+from qad.interop.arguments import open_chain
 from qad.mps import MPO, MPS
 
 if TYPE_CHECKING:
@@ -120,11 +121,10 @@ def _ordered(array, indices, left, right, kind):
     sites = sorted((i for i in indices if i not in (left, right)), key=lambda index: -index[3])  # out has the prime
     if len(sites) != (1 if kind == "MPS" else 2):
         raise ArgumentError(f"read_itensor: a tensor of an {kind} has {len(sites)} indices that are no bonds")
-    bonds = [index for index in (left, right) if index is not None]
     order = [left, *sites, right] if kind == "MPS" else [left, right, *sites]
     array = array.transpose([indices.index(index) for index in order if index is not None])
     shape = [1 if index is None else index[1] for index in order]
-    return np.ascontiguousarray(array).reshape(shape) if len(bonds) < 2 else np.ascontiguousarray(array)
+    return np.ascontiguousarray(array).reshape(shape)
 
 
 # -- writing ---------------------------------------------------------------------------------------------------------
@@ -149,12 +149,7 @@ def write_itensor(path: FilePath, name: str, chain: MPS | MPO, tags: str = "Site
     ArgumentError
         The chain is periodic or symmetric, or the name is in use.
     """
-    if not isinstance(chain, MPS | MPO):
-        raise ArgumentError(f"write_itensor: {type(chain).__name__} is no MPS or MPO")
-    if chain.conserved is not None:
-        raise ArgumentError("write_itensor: the state has charges, which are not written: give psi.without_symmetry()")
-    if chain.periodic:
-        raise ArgumentError("write_itensor: the chain is periodic: only open chains are written")
+    open_chain(chain, "write_itensor")
     kind = "MPS" if isinstance(chain, MPS) else "MPO"
     count = len(chain.tensors)
     with h5py.File(path, "a") as file:

@@ -31,22 +31,20 @@ from tenpy.networks.site import Site
 
 from qad.core.errors import ArgumentError
 from qad.extend import value_of
+from qad.interop.arguments import open_chain
 from qad.mps import MPO, MPS, norm
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from numpy.typing import NDArray
-
-__all__ = ["from_tenpy", "to_tenpy"]
-
-if TYPE_CHECKING:
-
     @overload
     def from_tenpy(chain: TheirMPS) -> MPS: ...
     @overload
     def from_tenpy(chain: TheirMPO) -> MPO: ...
+
+
+__all__ = ["from_tenpy", "to_tenpy"]
 
 
 def from_tenpy(chain: Any) -> Any:
@@ -115,13 +113,7 @@ def to_tenpy(chain: MPS | MPO, sites: Sequence[Any] | None = None) -> Any:
     ArgumentError
         The chain is periodic or symmetric, or a site conserves charges.
     """
-    if not isinstance(chain, MPS | MPO):
-        raise ArgumentError(f"to_tenpy: {type(chain).__name__} is no MPS or MPO")
-    if chain.conserved is not None:
-        raise ArgumentError("to_tenpy: the state has charges, which are not converted: give psi.without_symmetry()")
-    if chain.periodic:
-        raise ArgumentError("to_tenpy: the chain is periodic: only open chains are converted")
-    tensors = [np.asarray(value_of(t)) for t in chain.tensors]
+    tensors = [np.asarray(value_of(t)) for t in open_chain(chain, "to_tenpy").tensors]
     axis = 1 if isinstance(chain, MPS) else 2
     if sites is None:
         sites = [Site(npc.LegCharge.from_trivial(t.shape[axis])) for t in tensors]
@@ -129,20 +121,11 @@ def to_tenpy(chain: MPS | MPO, sites: Sequence[Any] | None = None) -> Any:
         raise ArgumentError("to_tenpy: a site conserves charges: make the sites with conserve=None")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # about arguments that TeNPy will ask for in times to come
-        if isinstance(chain, MPO):
-            return _their_operator(tensors, sites)
-        return _their_state(tensors, sites, float(norm(MPS(tensors))))
-
-
-def _their_state(tensors: list[NDArray[Any]], sites: Sequence[Any], length: float) -> Any:
-    found = TheirMPS.from_Bflat(sites, [t.transpose(1, 0, 2) for t in tensors], form=None)
-    found.canonical_form()  # which keeps the phase, and loses the norm
-    found.norm = length
-    return found
-
-
-def _their_operator(tensors: list[NDArray[Any]], sites: Sequence[Any]) -> Any:
-    labels = ["wL", "wR", "p", "p*"]
-    ws = [npc.Array.from_ndarray_trivial(t, labels=labels) for t in tensors]
-    count = len(tensors)
-    return TheirMPO(sites, ws, IdL=[0, *[None] * count], IdR=[*[None] * count, 0])
+        if isinstance(chain, MPS):
+            found = TheirMPS.from_Bflat(sites, [t.transpose(1, 0, 2) for t in tensors], form=None)
+            found.canonical_form()  # which keeps the phase, and loses the norm
+            found.norm = float(norm(MPS(tensors)))
+            return found
+        ws = [npc.Array.from_ndarray_trivial(t, labels=["wL", "wR", "p", "p*"]) for t in tensors]
+        ends = [None] * len(tensors)
+        return TheirMPO(sites, ws, IdL=[0, *ends], IdR=[*ends, 0])

@@ -11,7 +11,7 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.core.trees import flatten, unflatten
 from qad.extend import jvp, vjp, vmap
-from qad.interop.arguments import with_arguments
+from qad.interop.arguments import Derivative
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Shapes: TypeAlias = tuple[jax.ShapeDtypeStruct, ...]
     Arrays: TypeAlias = tuple[Any, ...]
 
-__all__ = ["BatchedProgram", "Cotangents", "ArrayFunction", "Tangents"]
+__all__ = ["ArrayFunction", "BatchedProgram", "Conjugated", "ShapedDerivative"]
 
 
 @dataclass(frozen=True)
@@ -60,36 +60,24 @@ class ArrayFunction:
         return self.returned[key]
 
 
-@dataclass(frozen=True)
-class Tangents:
-    """The derivative of a program along tangents of its arguments `by`, which come last."""
+class Conjugated:
+    """qad's derivatives in JAX's convention, whose cotangents are the conjugates."""
 
-    program: Any
-    by: tuple[int, ...]
+    jvp = staticmethod(jvp)
 
-    def flat(self, *arrays: Any) -> Arrays:
-        count = len(arrays) - len(self.by)
-        chosen = tuple(arrays[i] for i in self.by)
-        return tuple(jvp(with_arguments(self.program.flat, self.by, arrays[:count]), chosen, tuple(arrays[count:]))[1])
-
-    def shapes(self, *like: Any) -> Shapes:
-        return self.program.shapes(*like[: len(like) - len(self.by)])
+    @staticmethod
+    def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
+        out, pullback = vjp(f, *primals)
+        return out, lambda seeds: tuple(g.conj() for g in pullback(tuple(c.conj() for c in seeds)))
 
 
 @dataclass(frozen=True)
-class Cotangents:
-    """The cotangents of a program's arguments `by`, from those of its `outputs` results, which come last."""
-
-    program: Any
-    by: tuple[int, ...]
-    outputs: int
-
-    def flat(self, *arrays: Any) -> Arrays:
-        count = len(arrays) - self.outputs
-        pullback = vjp(with_arguments(self.program.flat, self.by, arrays[:count]), *[arrays[i] for i in self.by])[1]
-        return tuple(g.conj() for g in pullback(tuple(c.conj() for c in arrays[count:])))
+class ShapedDerivative(Derivative):
+    """The derivative of a program, which knows its shapes."""
 
     def shapes(self, *like: Any) -> Shapes:
+        if self.forward:
+            return self.program.shapes(*like[: len(like) - len(self.by)])
         return tuple(jax.ShapeDtypeStruct(like[i].shape, like[i].dtype) for i in self.by)
 
 

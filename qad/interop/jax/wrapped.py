@@ -11,7 +11,7 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 from qad.core.trees import flatten, unflatten
-from qad.interop.jax.programs import ArrayFunction, BatchedProgram, Cotangents, Tangents
+from qad.interop.jax.programs import ArrayFunction, BatchedProgram, Conjugated, ShapedDerivative
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,18 +97,19 @@ def _forward(primals, tangents, *, program):
     out = qad_call.bind(*primals, program=program)
     by = tuple(i for i, t in enumerate(tangents) if type(t) is not ad.Zero)
     along = [tangents[i] for i in by]
-    return out, qad_call.bind(*primals, *along, program=Tangents(program, by))
+    return out, qad_call.bind(*primals, *along, program=ShapedDerivative(Conjugated, program, by, True))
 
 
 def _transpose(cotangents, *operands, program):
     """Derivatives are linear in their last operands: what goes along tangents is turned into what comes back."""
     by = tuple(i for i, x in enumerate(operands) if ad.is_undefined_primal(x))
     seeds = [jax.numpy.zeros(c.aval.shape, c.aval.dtype) if type(c) is ad.Zero else c for c in cotangents]
-    if type(program) is Tangents and len(program.by) == len(by):
-        given, back = operands[: -len(by)], Cotangents(program.program, program.by, len(seeds))
+    of, at = program, by
+    if type(program) is ShapedDerivative and program.forward and len(program.by) == len(by):
+        given, of, at = operands[: -len(by)], program.program, program.by
     else:  # at zero, where a linear function has the derivative that it has everywhere
         given = [jax.numpy.zeros(x.aval.shape, x.aval.dtype) if i in by else x for i, x in enumerate(operands)]
-        back = Cotangents(program, by, len(seeds))
+    back = ShapedDerivative(Conjugated, of, at, False, len(seeds))
     found = dict(zip(by, qad_call.bind(*given, *seeds, program=back), strict=True))
     return [found.get(i) for i in range(len(operands))]
 

@@ -43,11 +43,7 @@ def bind(operator: Function, args: Sequence[Any] | None, kwargs: dict[str, Any] 
 def bare(apply: Function, shape: tuple[int, ...]) -> Function:
     """`apply` between flat plain vectors; nothing is recorded."""
 
-    def on_plain(flat):
-        with no_grad():
-            return value_of(apply(flat.reshape(shape))).ravel()
-
-    return on_plain
+    return no_grad()(lambda flat: value_of(apply(flat.reshape(shape))).ravel())
 
 
 def is_recorded(x: Value) -> bool:

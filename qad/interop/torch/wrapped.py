@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial, wraps
+from functools import wraps
 from inspect import signature
 from typing import TYPE_CHECKING
 
@@ -166,7 +166,7 @@ class _TorchCall(torch.autograd.Function):
             return None, *[_tensor(found[i], ()) if i in found else None for i in range(count)]
 
         pulled = Derivative(extend, step, needed, False, len(gradients)).flat
-        ready = partial(_pulled_back, step.pullback, count) if known else None
+        ready = (lambda *arrays: step.pullback(arrays[count:])) if known else None
         wanted = ()
         if torch.is_grad_enabled():
             ready, wanted = None, tuple(i for i, x in enumerate((*tensors, *gradients)) if x.requires_grad)
@@ -212,11 +212,6 @@ def _bare(gradients, tensors):
         return tuple(map(_array, gradients))
     except RuntimeError:  # a tensor of torch.func, which has no memory of its own
         return None
-
-
-def _pulled_back(pullback, count, *arrays):
-    """What a pullback gives for all but the first `count` arrays, which it knows."""
-    return pullback(arrays[count:])
 
 
 def _array(x):
