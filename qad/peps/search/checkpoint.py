@@ -15,6 +15,7 @@ from qad.linalg import Report
 from qad.peps.infinite.cells import cell_of
 from qad.peps.infinite.environment import Environment, check_start
 from qad.peps.infinite.state import PEPS
+from qad.peps.search.metric import overlaps
 
 if TYPE_CHECKING:
     from typing import Any
@@ -91,15 +92,11 @@ def held(arrays: dict[str, np.ndarray], mark: dict[str, Any]) -> tuple[PEPS, Env
 
 def fits(env: Environment, state: PEPS) -> bool:
     """Whether the legs of an environment meet, also those of the state, and its numbers are finite."""
+    frame, p = env.frame[0], max(x.shape[1] for x in env.edges)
     try:
         check_start(env, state, env.cell)
-    except ArgumentError:
+        around = [overlaps(state[place], env, *place) for place in env.cell.first]
+    except ValueError:
         return False
-    frame, p = env.frame[0], max(x.shape[1] for x in env.edges)
-    meets = frame.shape[-2:] == (frame.shape[-1] * p, env.chi) and all(
-        env.corner(k, *place).shape[1] == env.edge(k, *place).shape[0]
-        and env.edge(k, *place).shape[2] == env.corner((k + 1) % 4, *place).shape[0]
-        for place in env.cell.first
-        for k in range(4)
-    )
-    return meets and all(np.isfinite(x).all() for x in (*env.corners, *env.edges, *env.frame))
+    meets = frame.shape[-2:] == (frame.shape[-1] * p, env.chi)
+    return meets and all(np.isfinite(x).all() for x in (*around, *env.frame))
