@@ -75,7 +75,12 @@ def grown(around: Around, layers: np.ndarray, w: Wiring, chi: int, at_gap: bool 
 
     row = rows(around, layers)
     quarters = enlarged(around, row, w)
-    a, b, *_ = truncated(sides(quarters, w, "half"), cut, None)
+    if w is TURNED:  # the quarter is its own mirror image: of two, singular values are the squares of its eigenvalues
+        values, vectors = np.linalg.eigh(quarters[0])
+        order = np.argsort(-np.abs(values), kind="stable")
+        a = b = vectors[None, :, order[: cut(values[None, order] ** 2)[0]]]
+    else:
+        a, b, *_ = truncated(sides(quarters, w, "half"), cut, None)
     return unit(absorbed(row, quarters, a, b, w), None)
 
 
