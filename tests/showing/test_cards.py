@@ -22,7 +22,9 @@ SHOWN = {
     "long sum": (lambda: qad.PauliSum.on_sites(30, [(1.0, "Z", (i,)) for i in range(30)]), ["...10 more"]),
     "search": (lambda: qad.mps.ground_state(qad.mps.ising(4, 1.0), bond=4), ["GroundState", "methoddmrg2", "steps"]),
     "infinite search": (
-        lambda: qad.mps.uniform.ground_state(TERM, bond=1, cell=1, starts=1), ["UniformGroundState", "energy-", "convergedTrue"]),
+        lambda: qad.mps.uniform.ground_state(TERM, bond=1, cell=1, starts=1),
+        ["UniformGroundState", "energy-", "convergedTrue"],
+    ),
     "minimisation": (lambda: qad.optimize.minimize(lambda x: (x - 1) ** 2, 0.0), ["OptimizeResult", "successTrue"]),
 }  # fmt: skip
 
