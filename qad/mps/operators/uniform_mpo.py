@@ -79,11 +79,11 @@ class UniformMPO(OperatorChain):
         repeated.sites = self.sites and self.sites * (cell // len(self))
         return repeated
 
-    def _refused(self, other: object) -> NoReturn:
-        """What would break the triangular form."""
+    def __add__(self, other: object) -> NoReturn:
         raise ArgumentError("operators of infinite chains are added and multiplied as sums: UniformOpSum, then mpo()")
 
-    __add__ = __mul__ = __rmul__ = _refused
+    def _times(self, factor: object) -> NoReturn:
+        self + factor
 
     def __repr__(self) -> str:
         return super().__repr__().replace("periodic", "repeated").replace("open", "repeated")

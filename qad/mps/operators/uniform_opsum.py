@@ -50,6 +50,9 @@ class UniformOpSum(OpSum):
     UniformMPO(1 sites, repeated, bonds 4-4, float64)
     """
 
+    sites: tuple[Site, ...]
+    identities: Any
+
     def __init__(self, cell: int = 1, sites: str | Site | Sequence[str | Site] = "spin-1/2"):
         super().__init__(site_count(cell, 1, "cell"), sites)
         self.cell: int = len(self.sites)

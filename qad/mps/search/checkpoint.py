@@ -58,6 +58,10 @@ class Checkpoint:
         Of the excluded states.
     """
 
+    method: Method
+    bond: int
+    dtype: np.dtype[Any] | None
+
     def __init__(
         self,
         path: FilePath,

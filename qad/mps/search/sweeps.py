@@ -93,7 +93,10 @@ class Sweeps:
 
     REMEMBERED: ClassVar[tuple[str, ...]] = ("bond", "tolerance", "mixing", "polishing")  # what a checkpoint keeps
     size: int  # of the centre, in sites
+    growth: int
     mixing: float
+    fading: Sequence[float]
+    least: float
     polishing: float = 0.0
     noise: float = 0.0
     rng: np.random.Generator
