@@ -53,7 +53,7 @@ def plain(tensors: Sequence[Array], logs: Array, configurations: Array) -> Array
 def _amplitudes_vjp(needed, g, ans, *tensors, words, kept=None):
     if g[0] is None:  # nothing depends on the values, and the logs are constants
         return tuple(0.0 * tensors[i] for i in needed)
-    slopes = slopes_of(g[0], *ans, *tensors, words=words, kept=kept)
+    slopes = slopes_of(g[0].astype(ans[0].dtype, copy=False), *ans, *tensors, words=words, kept=kept)
     return tuple(slopes[i] for i in needed)
 
 
@@ -87,6 +87,8 @@ def scaled_amplitudes(
     if conserved is not None:
         return of_sectors(tensors, conserved, configurations)
     bond, periodic = max(t.shape[0] for t in tensors), tensors[0].shape[0] > 1
+    dtype = np.result_type(*{t.dtype for t in tensors})
+    tensors = [t.astype(dtype, copy=False) for t in tensors]
     values, logs = amplitudes_of(*tensors, words=Words(configurations, phys, bond, periodic))
     return values, stop_gradient(logs)
 

@@ -13,6 +13,9 @@ PERIODIC = pytest.mark.parametrize("periodic", [False, True], ids=["open", "peri
 DTYPE = pytest.mark.parametrize("dtype", [float, complex], ids=["real", "complex"])
 
 
+MIXED = tuple(t * (1j if site == 2 else 1.0) for site, t in enumerate(MPS.random(4, 2, seed=1, dtype=float).tensors))
+
+
 def some(count, n, phys=2, seed=0):
     return np.random.default_rng(seed).integers(0, phys, (count, n))
 
@@ -21,7 +24,7 @@ SMALL = some(7, 4)
 CASES = [
     Case(lambda *t: MPS(t).amplitudes(SMALL), MPS.random(4, 2, seed=1, periodic=ring).tensors, name="amplitudes")
     for ring in (False, True)
-]
+] + [Case(lambda *t: MPS(t).amplitudes(SMALL), MIXED, name="amplitudes of a real chain with one complex tensor")]
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -39,6 +42,16 @@ def test_against_dense(n, phys, count, dtype, periodic):
     np.testing.assert_allclose(psi.amplitudes(words), expected, atol=1e-13)
     np.testing.assert_allclose(np.exp(psi.log_amplitudes(words)), expected, atol=1e-13)
     assert psi.amplitudes(words).dtype == np.dtype(dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.complex64])
+def test_weights_in_double_precision_of_a_chain_in_single(dtype):
+    psi, words, weights = MPS.random(6, 3, dtype=dtype, seed=3), some(40, 6), np.linspace(-1, 1, 40)
+    found = qad.grad(lambda psi: (psi.amplitudes(words) * weights).sum().real)(psi)
+    expected = qad.grad(lambda psi: (psi.to_dense()[tuple(words.T)] * weights).sum().real)(psi)
+    for a, b in zip(found, expected, strict=True):
+        assert a.dtype == np.dtype(dtype)
+        np.testing.assert_allclose(a, b, atol=1e-5)
 
 
 @PERIODIC
