@@ -92,11 +92,11 @@ class AdjointState:
         adjoint, size = adjoint_of(self.final, slopes, float(by_norm.real), pieces.faint)
         if not size > 0:
             return [0 * x for x in self.made], [0 * x for x in self.start]
-        run = self.run
-        if pieces is not self.pieces:
-            run = self.forth(pieces, Truncation(self.plan.bond, self.plan.cutoff))
-            run.advance(len(pieces))
-        back, log, after = self.wide(pieces.back, 2 * self.plan.bond, pieces.faint, adjoint), np.log(size), run.tensors
+        back, log, run = self.wide(pieces.back, 2 * self.plan.bond, pieces.faint, adjoint), np.log(size), self.run
+        if pieces is not self.pieces:  # the adjoint state comes from the end, the state to the last point
+            run, last = self.forth(pieces, Truncation(self.plan.bond, self.plan.cutoff)), len(pieces) - 1
+            log += run.advance(last) - self.gained + back.step(last)
+        after = run.tensors
         total = [0 * x.astype(np.result_type(x.dtype, 1j)) for x in self.made]
         for k, before in run.backwards():
             states = {"bra": back.tensors, "before": before, "after": after, "gained": run.gains[k]}

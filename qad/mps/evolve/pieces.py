@@ -88,7 +88,7 @@ class Points:
         x, weights = np.polynomial.legendre.leggauss(points) if points else (np.ones(1), np.zeros(1))
         times = (np.arange(len(kind))[:, None] + (1 + x) / 2).reshape(-1)
         self.shares: np.ndarray = np.diff([0.0, *times, *[len(kind)] * (points > 0)])
-        self.weights: list[float] = [*np.tile(weights / 2, len(kind)), 0.0]
+        self.weights: list[float] = list(np.tile(weights / 2, len(kind)))
 
     def __len__(self) -> int:
         return len(self.shares)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import qad
+from qad.linalg.krylov.lanczos import Krylov
 from qad.mps import MPS, OpSum, evolve, heisenberg, ising, j1j2, xxz
 
 METHODS = {"default": {}, "tebd": {"method": "tebd"}, "tebd4": {"method": "tebd4"}, "cut": {"bond": 4}}
@@ -281,8 +282,8 @@ def test_random_programs_of_more_sites(seed):
 @pytest.mark.slow
 def test_the_products_of_a_gradient_are_in_proportion_to_those_of_the_value(monkeypatch):
     """Of effective operators: as many for each of nine steps as for each of three, and few times the value's."""
-    counted, extend = [], qad.mps.search.lanczos.Krylov.extend
-    monkeypatch.setattr(qad.mps.search.lanczos.Krylov, "extend", lambda *args: (counted.append(0), extend(*args))[1])
+    counted, extend = [], Krylov.extend
+    monkeypatch.setattr(Krylov, "extend", lambda *args: (counted.append(0), extend(*args))[1])
     per_step = []
     for steps in (3, 9):
         chain, x, _ = program("long-range", "random", 8, "coupling", time=0.1 * steps, steps=steps, cutoff=1e-20)
