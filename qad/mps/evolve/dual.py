@@ -18,7 +18,7 @@ from qad.core.errors import ArgumentError
 from qad.extend import vjp
 from qad.mps.evolve.adjoint import UNCUT, spacing
 from qad.mps.evolve.changes import FINEST, adjoint_of, filled, of_operator, portion, with_changes
-from qad.mps.evolve.pieces import Layers, Points, overlap
+from qad.mps.evolve.pieces import Layers, Points, between
 from qad.mps.evolve.recorded import GateSteps
 from qad.mps.evolve.room import Run
 from qad.mps.evolve.truncation import Truncation
@@ -103,7 +103,7 @@ class AdjointState:
             pull = vjp(lambda *made, k=k, states=states: pieces.element(made, **states, k=k), *self.made)[1]
             total = [a + b for a, b in zip(total, pull(np.asarray(np.exp(log) + 0j)), strict=True)]
             log, after = log + back.step(k) - run.gains[k], before
-        by_start = vjp(lambda *tensors: overlap(back.tensors, tensors), *self.start)[1](np.asarray(np.exp(log) + 0j))
+        by_start = vjp(lambda *tensors: between(back.tensors, tensors), *self.start)[1](np.asarray(np.exp(log) + 0j))
         return tuple(list(map(real_as, *pair)) for pair in ((total, self.made), (by_start, self.start)))
 
 

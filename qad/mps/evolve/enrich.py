@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.extend import Tensor, value_of
+from qad.extend import value_of
 from qad.mps.chain.canonical import isometric_rows
 from qad.mps.chain.row import edges
 from qad.mps.evolve.cut import cut, orthonormal
@@ -145,18 +145,15 @@ def directions(found: Any, rows: Any, bond: int, cutoff: float) -> tuple[Any, fl
     (where, matrices), (here, own) = as_map(found, 1), as_map(rows, 1)
     known = dict(zip(charges_of(here), own, strict=True))
     pairs = [(m, known.get(charge, m[:0])) for charge, m in zip(charges_of(where), matrices, strict=True)]
-    parts = [beside(*map(value_of, pair)) for pair in pairs]
+    parts = [beside(*pair) for pair in pairs]
     if not parts:
         return None, 0.0
-    values = np.concatenate([part[0] for part in parts])
-    sector = np.repeat(np.arange(len(parts)), [len(part[0]) for part in parts])
+    values = np.concatenate([part[1] for part in parts])
+    sector = np.repeat(np.arange(len(parts)), [len(part[1]) for part in parts])
     order = np.argsort(-values, kind="stable")
     kept, lost = kept_of(values[order], cutoff, max(floor for _, _, floor in parts), bond - rows.shape[0])
-    counts = np.bincount(sector[order[:kept]], minlength=len(parts))
-    halves = [
-        recorded_beside(*pair, count) if Tensor in map(type, pair) else vectors[:count]
-        for pair, (_, vectors, _), count in zip(pairs, parts, counts.tolist(), strict=True)
-    ]
+    counts = np.bincount(sector[order[:kept]], minlength=len(parts)).tolist()
+    halves = [leading(rest, pair[1], count) for pair, (rest, _, _), count in zip(pairs, parts, counts, strict=True)]
     return (bond_and_columns(where, halves) if kept else None), lost
 
 
@@ -181,20 +178,18 @@ def fewer(rows: Array, most: int, rng: np.random.Generator) -> Array:
     return rows
 
 
-def beside(found: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Singular values and orthonormal vectors of rows beside others, and the size of their rounding."""
-    rest = found - (found @ known.conj().T) @ known
-    values, vectors = [x[: known.shape[1] - len(known)] for x in np.linalg.svd(rest, full_matrices=False)[1:]]
-    vectors = vectors - (vectors @ known.conj().T) @ known
-    floor = NOISE * np.finfo(values.dtype).eps * np.linalg.norm(found)
-    return values, np.linalg.qr(vectors.T)[0].T, float(floor)
+def beside(found: Array, known: Array) -> tuple[Array, np.ndarray, float]:
+    """Rows without what they have of orthonormal others, their singular values, and the size of their rounding."""
+    rest = found - (found @ known.conj().mT) @ known
+    values = np.linalg.svdvals(value_of(rest))[: known.shape[1] - len(known)]
+    return rest, values, float(NOISE * np.finfo(values.dtype).eps * np.linalg.norm(value_of(found)))
 
 
-def recorded_beside(found: Array, known: Array, kept: int) -> Array:
-    """The first of the vectors of `beside` in operations that the tape differentiates."""
+def leading(rest: Array, known: Array, kept: int) -> Array:
+    """Orthonormal rows that span the leading directions of rows beside others."""
     if not kept:
         return known[:0]
-    vectors = cut((found - (found @ known.conj().mT) @ known).mT, ranks_of=lambda _: [kept])[0].mT
+    vectors = cut(rest.mT, ranks_of=lambda _: [kept])[0].mT
     return orthonormal((vectors - (vectors @ known.conj().mT) @ known).mT)[0].mT
 
 

@@ -67,7 +67,7 @@ class Layers:
         k: int,
     ) -> Array:  # fmt: skip
         """What changes with the gates, whose states before and after the piece are given."""
-        return overlap(bra, before, self.kind.layers(made, k // 2)[k % 2]) * np.exp(-gained)
+        return between(bra, before, row=self.kind.layers(made, k // 2)[k % 2]) * np.exp(-gained)
 
 
 def layer(row: Sequence[Any], tensors: Sequence[Any], truncation: Truncation, to_right: bool) -> Taken:
@@ -111,7 +111,7 @@ class Points:
         k: int,
     ) -> Array:  # fmt: skip
         """What changes with the factor F and the tensors of H, whose states before and after the piece are given."""
-        return self.weights[k] * made[0] * element(bra, made[1:], after)
+        return self.weights[k] * made[0] * between(bra, after, made[1:])
 
 
 def points_for(angle: float) -> int:
@@ -123,22 +123,13 @@ def points_for(angle: float) -> int:
     return POINTS
 
 
-def element(bra: Sequence[Any], H: Sequence[Any], ket: Sequence[Any]) -> Array:
-    """``<bra|H|ket>``."""
-    env = edges(ket, H)[0]
-    for site, tensor in enumerate(ket):
-        env = past_left(env, tensor, bra[site], H[site])
-    return numbers(env).sum() + 0j
-
-
-def overlap(bra: Sequence[Any], ket: Sequence[Any], row: Sequence[Any] = ()) -> Array:
-    """``<bra|ket>``, with gates on some bonds between, one or None for every bond."""
-    env, site = edges(ket)[0], 0
+def between(bra: Sequence[Any], ket: Sequence[Any], H: Sequence[Any] = (), row: Sequence[Any] = ()) -> Array:
+    """``<bra|H|ket>`` or the overlap, or that with gates on some bonds, one or None for every bond."""
+    env, site = edges(ket, H)[0], 0
     while site < len(ket):
         if site < len(row) and row[site] is not None:
             pair, other = applied(row[site], ket, site), join(bra[site], bra[site + 1])
-            env = join(other.conj(), join(env, pair), ((0, 1, 2), (0, 1, 2)))
-            site += 2
+            env, site = join(other.conj(), join(env, pair), ((0, 1, 2), (0, 1, 2))), site + 2
         else:
-            env, site = past_left(env, ket[site], bra[site]), site + 1
+            env, site = past_left(env, ket[site], bra[site], H[site] if H else None), site + 1
     return numbers(env).sum() + 0j

@@ -16,9 +16,8 @@ from qad.core.errors import ArgumentError
 from qad.extend import like, value_of
 from qad.mps.chain.state import MPS
 from qad.mps.evolve.adjoint import MEMORY
-from qad.mps.evolve.centre import exponential
 from qad.mps.evolve.cut import size_of
-from qad.mps.kernels.dense import edge, past_left, past_right
+from qad.mps.evolve.recorded import RecordedTdvp
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,19 +59,17 @@ def advanced(made: Sequence[Array], amplitudes: Array, kind: GateSteps) -> tuple
 
 def exponentiated(made: Sequence[Array], amplitudes: Array, kind: TdvpSteps) -> tuple[Array, Array]:
     """The amplitudes after all steps of the whole operator, of norm 1, and the logarithm of what the norm gained."""
-    (factor, *H), legs, gained = made, amplitudes.shape, 0.0
-    middle, bases = around_middle(amplitudes)
-    left = right = edge(amplitudes.dtype, like(amplitudes))
+    gained, middle, tensors = 0.0, *around_middle(amplitudes)
+    tensors[middle] = amplitudes.reshape(len(tensors[middle]), amplitudes.shape[middle], -1)
+    sweep = RecordedTdvp(made, tensors, kind.kernel, 1)
     for site in range(middle):
-        left = past_left(left, bases[site], operator=H[site])
-    for site in reversed(range(middle + 1, len(legs))):
-        right = past_right(right, bases[site], operator=H[site])
-    x = amplitudes.reshape(left.shape[2], legs[middle], right.shape[2])
+        sweep.passed(site, True)
+    sweep.factor, x = made[0], tensors[middle]
     for _ in range(len(kind)):
-        x = exponential(x, factor, left, [H[middle]], right, kernel=kind.kernel, first=middle)
+        x = sweep.evolved(x, middle, 1)
         size = size_of(x)
         x, gained = x / size, gained + np.log(size)
-    return x.reshape(legs), gained
+    return x.reshape(amplitudes.shape), gained
 
 
 def chain_of(amplitudes: Array) -> MPS:
