@@ -261,9 +261,9 @@ def writing(rng, arrays, free):
         arrays[i].ravel()[-1] = arrays[0][1]
 
     ufunc = pick(rng, [np.add, np.subtract, np.multiply, np.divide] + [np.maximum, np.minimum] * real(a))
-    everywhere = [assign, assign, add, multiply, whole_add, whole_multiply, at, negative, fill, copyto, put, reshaped]
-    everywhere += [flat, flat_from, raveled]
-    of_rows = [transposed, chained, rows, swap, swap_at_once] * (a.ndim > 0)
+    everywhere = [assign, assign, add, multiply, at, negative, fill, copyto, put, reshaped, flat, flat_from, raveled]
+    of_rows = [transposed, chained, rows, swap, swap_at_once]
+    of_rows = [*of_rows, whole_add, whole_multiply] * (a.ndim > 0)  # += makes a number of an array without axes
     step = pick(rng, everywhere + of_rows + [sort] * real(a) + [real_part, imaginary_part, real_rows] * (not real(a)))
     return step.__name__, step
 
