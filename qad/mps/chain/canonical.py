@@ -6,26 +6,17 @@ Site tensors are arrays or symmetric tensors.  Derivatives are those of `qad.mps
 from __future__ import annotations
 
 from functools import partial
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import Tensor, like, stack_of, unrecorded, value_of
+from qad.extend import like, stack_of, unrecorded, value_of
 from qad.linalg import norm
-from qad.mps.chain.dropped import (
-    check_dropped,
-    divides_by_little,
-    dropped_weightless,
-    orders_of,
-    refuse_weak,
-    too_weak,
-    whole,
-)
+from qad.mps.chain.dropped import check_dropped, check_weak, is_recorded, lost_of, refuse_weightless
 from qad.mps.chain.gauge import check_open, isometric, zero_weight
 from qad.symmetric import generic
-from qad.symmetric.generic import as_map, charges_of, halves_of, join, laid_out, leg_sizes, numbers, scaled
+from qad.symmetric.generic import as_map, halves_of, join, laid_out, leg_sizes, numbers, scaled
 from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
@@ -33,7 +24,6 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from qad.mps.chain.dropped import Dropped
-    from qad.symmetric.groups import Charge
     from qad.typing import Array, Real
 
     Pair: TypeAlias = tuple[Array, Array]
@@ -41,54 +31,39 @@ if TYPE_CHECKING:
 ISOMETRIC = 100.0  # times rounding: how far an isometry may be from one
 
 __all__ = [
-    "canonical", "isometric_columns", "isometric_rows", "lost_of", "move_left", "move_right", "right_canonical",
-    "schmidt_form", "swept", "truncated",
+    "canonical", "isometric_columns", "isometric_rows", "move_left", "move_right", "right_canonical", "schmidt_form",
+    "swept", "truncated",
 ]  # fmt: skip
 
 
 # -- one site ----------------------------------------------------------------------------------------------------------
 
 
-def isometric_rows(tensor: Any, pair: Callable[[Array], Pair] = isometric, exact: bool = False) -> tuple[Any, Any]:
+def isometric_rows(tensor: Any, pair: Callable[[Array], Pair] = isometric) -> tuple[Any, Any]:
     """``A = Q C`` between the last leg and those before it, Q an isometry from the new bond."""
     where, matrices = as_map(tensor, tensor.ndim - 1)
-    return halves_of(where, reaching(matrices, pair, exact), "canonicalize")
+    return halves_of(where, reaching(matrices, pair), "canonicalize")
 
 
-def isometric_columns(tensor: Any, pair: Callable[[Array], Pair] = isometric, exact: bool = False) -> tuple[Any, Any]:
+def isometric_columns(tensor: Any, pair: Callable[[Array], Pair] = isometric) -> tuple[Any, Any]:
     """``A = C Q`` between the first leg and those behind it, Q an isometry from the new bond.
 
     Arrays are read from the right, the last leg in front: rows in another order cost derivatives at weak bonds digits.
     """
     if type(tensor) is not SymTensor:
         turned = tuple(reversed(range(tensor.ndim)))
-        q, c = isometric_rows(tensor.transpose(*turned), pair, exact)
+        q, c = isometric_rows(tensor.transpose(*turned), pair)
         return c.mT, q.transpose(*turned)
     where, matrices = as_map(tensor, 1)
-    pairs = reaching([matrix.mT for matrix in matrices], pair, exact)
+    pairs = reaching([matrix.mT for matrix in matrices], pair)
     return halves_of(where, [(c.mT, q.mT) for q, c in pairs], "canonicalize")
 
 
-def reaching(matrices: list[Array], pair: Callable[[Array], Pair], exact: bool) -> list[Pair]:
-    """The pairs of the matrices of sectors.
-
-    One of several that carries nothing gets no direction of the bond, unless this is to be `exact`.
-    """
-    if exact:
-        return [pair(matrix) for matrix in matrices]
+def reaching(matrices: list[Array], pair: Callable[[Array], Pair]) -> list[Pair]:
+    """The pairs of the matrices of sectors; one of several that carries nothing gets no direction of the bond."""
     if len(matrices) == 1:
         return [pair(matrices[0])]
     return [pair(m) if stack_of(unrecorded(m)).any() else (m[:, :0], m[:0]) for m in matrices]
-
-
-def lost_of(tensor: Any, rows: int, kept: dict[Charge, int]) -> dict[Charge, int]:
-    """The charges of which a bond behind so many legs has fewer directions than it could, and how many it has."""
-    if type(tensor) is not SymTensor:
-        most, rank = min(prod(tensor.shape[:rows]), prod(tensor.shape[rows:])), kept[()]
-        return {(): rank} if rank < most else {}
-    where, matrices = as_map(tensor, rows)
-    ranks = {q: (kept.get(q, 0), min(m.shape)) for q, m in zip(charges_of(where), matrices, strict=True)}
-    return {charge: rank for charge, (rank, most) in ranks.items() if rank < most}
 
 
 def move_right(tensors: list[Any], site: int) -> None:
@@ -107,49 +82,34 @@ def move_left(tensors: list[Any], site: int) -> None:
 
 
 def swept(
-    tensors: Sequence[Any], center: int, to_right: bool, pair: Callable[[Array], Pair] | None = None, *,
-    checked: bool = True, exact: bool = False,
-) -> list[Any]:  # fmt: skip
+    tensors: Sequence[Any], center: int, to_right: bool, pair: Callable[[Array], Pair] | None = None
+) -> list[Any]:
     """The tensors with those before `center` made isometries from their right bond, or those behind from their left.
 
-    That is done by `pair` or by `directions`.  Where it is `checked`, a derivative is refused that needs what was
-    dropped; where it is to be `exact`, such a bond is not made smaller.
+    That is done by `pair` or by `directions`.  A derivative is refused that needs what was dropped.
     """
     dropped: Dropped = []
-    out, exact = list(tensors), exact and is_recorded(tensors)
-    side = "" if to_right else " from the right"
+    out = list(tensors)
     for bond in range(1, center + 1) if to_right else reversed(range(center + 1, len(out))):
         here, there = (bond - 1, bond) if to_right else (bond, bond - 1)
-        before, how = out[here], pair or partial(directions, bond=bond, exact=exact, side=side)
+        before, how = out[here], pair or partial(directions, bond=bond)
         if to_right:
-            out[here], carried = isometric_rows(before, how, exact)
-            out[there], lost = join(carried, out[there]), lost_of(before, 2, leg_sizes(carried, 0))
+            out[here], carried = isometric_rows(before, how)
+            out[there] = join(carried, out[there])
         else:
-            carried, out[here] = isometric_columns(before, how, exact)
-            out[there], lost = join(out[there], carried), lost_of(before, 1, leg_sizes(out[here], 0))
-        dropped += [(bond, *row) for row in lost.items()]
-    if checked:
-        check_dropped(tensors, dropped)
+            carried, out[here] = isometric_columns(before, how)
+            out[there] = join(out[there], carried)
+        dropped += [(bond, *row) for row in lost_of(before, 1 + to_right, leg_sizes(out[there], 2 * (not to_right)))]
+    if dropped:
+        check_dropped(tensors, dropped, to_right)
     return out
 
 
-def directions(matrix: Array, bond: int, exact: bool, side: str = "") -> Pair:
-    """An isometry and the rest of the matrix of one sector of a bond.
-
-    Where directions would be dropped, or carry so little that a derivative cannot divide by it, an `exact` one is the
-    matrix as it is.
-    """
+def directions(matrix: Array, bond: int) -> Pair:
+    """An isometry and the rest of the matrix of one sector of a bond."""
     q, carried = isometric(matrix)
-    if q.shape[1] < min(matrix.shape):
-        return whole(matrix, q.shape[1]) if exact else (q, carried)
-    if too_weak(carried, len(matrix)):
-        return whole(matrix, q.shape[1]) if exact else refuse_weak(bond, orders_of([matrix]), side)
+    check_weak(carried, len(matrix), bond)
     return q, carried
-
-
-def is_recorded(tensors: Sequence[Any]) -> bool:
-    """Whether a derivative of the tensors is asked for."""
-    return any(type(numbers(tensor)) is Tensor for tensor in tensors)
 
 
 def canonical(tensors: Sequence[Any], center: int) -> list[Any]:
@@ -161,24 +121,21 @@ def canonical(tensors: Sequence[Any], center: int) -> list[Any]:
 # -- smaller bonds -----------------------------------------------------------------------------------------------------
 
 
-def truncated(
-    tensors: Sequence[Any], max_bond: int | None, cutoff: float, checked: bool = True, exact: bool = False
-) -> tuple[list[Any], Real]:
+def truncated(tensors: Sequence[Any], max_bond: int | None, cutoff: float) -> tuple[list[Any], Real]:
     """Tensors of smaller bonds, canonical around the last site, and the norm of what was discarded.
 
-    Where it is `checked`, a derivative is refused in which directions would take part that carry no weight; where it
-    is to be `exact`, only what the last sweep drops of both sides takes no part.
+    A derivative is refused in which directions would take part that carry no weight.
     """
     check_open(tensors)
-    out = swept(tensors, 0, False, checked=checked, exact=exact)
-    before, errors, weightless, recorded = out[:], [], [], checked and is_recorded(tensors)
+    out = swept(tensors, 0, False)
+    before, errors, weightless = out[:], [], []
     for bond in range(1, len(out)):
         centre = out[bond - 1]
-        out[bond - 1], carried = halves(centre, max_bond, cutoff, bond)
-        kept, most = carried.shape[0], sum(min(matrix.shape) for matrix in as_map(centre, 2)[1])
-        if kept < most:
+        most = sum(min(matrix.shape) for matrix in as_map(centre, 2)[1])
+        out[bond - 1], carried = halves(centre, max_bond, cutoff, bond, most)
+        if (kept := carried.shape[0]) < most:
             errors.append(norm(numbers(laid_out(centre, 2) - join(out[bond - 1], carried))))
-            if recorded and kept != max_bond and value_of(errors[-1]) <= zero_weight(centre):
+            if is_recorded([centre]) and kept != max_bond and value_of(errors[-1]) <= zero_weight(centre):
                 weightless.append((bond, kept, most))
         out[bond] = join(carried, out[bond])
     out[-1] = laid_out(out[-1], 2)
@@ -186,14 +143,15 @@ def truncated(
     return out, norm(np.stack(errors)) if errors else zero_of(out[0])
 
 
-def halves(tensor: Any, max_bond: int | None, cutoff: float, bond: int) -> tuple[Any, Any]:
+def halves(tensor: Any, max_bond: int | None, cutoff: float, bond: int, most: int) -> tuple[Any, Any]:
     """An isometry and the rest of a site tensor, of which `split` drops what is to be dropped.
 
-    Where it drops nothing, but would divide by a singular value that is too small for it, it is left out.
+    A recorded one that keeps all its directions, `most`, is not divided by its singular values.
     """
-    recorded = is_recorded([tensor])
-    if recorded and divides_by_little(as_map(tensor, 2)[1], max_bond, cutoff):
-        return isometric_rows(tensor, partial(directions, bond=bond, exact=False))
+    if recorded := is_recorded([tensor]):
+        high = generic.split(generic.plain(tensor), 2, max_bond, cutoff, "cut")[1]
+        if high.shape[0] == most:
+            return isometric_rows(tensor, partial(directions, bond=bond))
     low, high = generic.split(tensor, 2, max_bond, cutoff, "warn" if recorded else "cut")
     isometry, carried = isometric_rows(low)
     return isometry, join(carried, high)
@@ -206,10 +164,10 @@ def check_weightless(before: list[Any], weightless: list[tuple[int, int, int]]) 
     """
     if not weightless:
         return
-    uncut = swept([generic.with_numbers(t, value_of(numbers(t))) for t in before], len(before) - 1, True)
+    uncut = swept(list(map(generic.plain, before)), len(before) - 1, True)
     for bond, kept, most in weightless:
         if uncut[bond].shape[0] < most:
-            dropped_weightless(bond, kept, most)
+            refuse_weightless(f"bond {bond}", kept, most)
 
 
 def zero_of(tensor: Any) -> Array:

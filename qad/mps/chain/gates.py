@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -9,16 +10,17 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import flatten
-from qad.extend import Tensor, like, stack_of, value_of
-from qad.mps.chain.canonical import truncated
+from qad.extend import like
+from qad.mps.chain.canonical import swept
 from qad.mps.chain.chain import as_array
 from qad.mps.chain.checks import check_kind
-from qad.mps.chain.dropped import grams, orders_of, span_ranks
+from qad.mps.chain.dropped import is_recorded
 from qad.mps.chain.methods import offered
 from qad.mps.chain.site_tensors import applied
 from qad.mps.chain.state import MPS
 from qad.mps.charges.quantities import named
 from qad.mps.operators.mpo import MPO
+from qad.symmetric.generic import join, plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,6 +87,8 @@ def apply(
         operator = one_named(psi, operator, sites)
     operator = as_matrix(operator, [psi.phys[site] for site in sites])
     tensors = gate_tensors(operator, sites, psi.phys)
+    if is_recorded(psi) and not is_recorded([operator]):  # a change of the state meets the terms that there are
+        tensors = MPO(tensors).truncate()[0]
     first, last = min(sites), max(sites)
     if psi.conserved is not None:
         outside = [like(operator).eye(size)[None, None] for size in psi.phys]
@@ -94,13 +98,9 @@ def apply(
         out = MPS([*psi[:first], *inside, *psi[last + 1 :]])
     if len(sites) == 1 and max_bond is None:
         return out
-    if out.conserved is None:  # `check_room` asks for less than a truncation of its own does
-        smaller = MPS(truncated(out.tensors, max_bond, cutoff, checked=False, exact=True)[0])
-    else:
-        smaller = out.truncate(max_bond, cutoff)[0]
-    if len(sites) > 1 and any(type(x) is Tensor for x in (operator, *flatten(psi)[0])):
-        check_room(psi, operator, sites, smaller, max_bond)
-    return smaller
+    if out.conserved is None and is_recorded(out):
+        out = MPS(narrowed(out))
+    return out.truncate(max_bond, cutoff)[0]
 
 
 def one_named(psi: Any, name: str, sites: Sequence[int]) -> Array:
@@ -110,36 +110,18 @@ def one_named(psi: Any, name: str, sites: Sequence[int]) -> Array:
     return named(psi, name, None, sites)[0]
 
 
-def check_room(psi: State, operator: Array, sites: Sequence[int], after: State, max_bond: int | None) -> None:
-    """Raise where a bond was cut to the directions that carry weight, but a change of the operands may fill others.
+def narrowed(tensors: Sequence[Array]) -> list[Array]:
+    """The tensors, what stands left of a bond taken for its basis where that is less, and the right does not fill it.
 
-    A change fills what neither side of the bond reaches now.  One of the state is met by what the operator's terms
-    make of either side; one of the operator may have any terms, so that all operators on its sites count.
+    A change of the right may fill it; so that no form may drop what the left does not continue.
     """
-    if psi.conserved is not None or any(np.ndim(stack_of(x)) > np.ndim(x) for x in (operator, *psi)):
-        return
-    first, last, n = min(sites), max(sites), len(psi)
-    moving = any(type(x) is Tensor for x in psi)
-    terms = MPO(gate_tensors(value_of(operator), sites, psi.phys)).truncate()[0]
-    plain = [value_of(t) for t in psi]
-    grown = [*plain[:first], *map(applied, terms, plain[first : last + 1]), *plain[last + 1 :]]
-    sides = [[np.linalg.matrix_rank(g[()], hermitian=True) for g in grams(grown, way)] for way in (True, False)]
-    second = moving and orders_of((operator, *psi)) > 1  # then all of a bond counts
-    fills = [0] * (last - first)  # what a change of the operator may fill of the bonds between its sites
-    if type(operator) is Tensor:
-        right = span_ranks([t.transpose(2, 1, 0) for t in plain[::-1]], [n - 1 - site for site in sites])[::-1]
-        fills = [min(pair) for pair in zip(span_ranks(plain, sites)[:-1], right[1:], strict=True)]
-    for bond, (left, right) in enumerate(zip(*sides, strict=True), 1):
-        inner = first < bond <= last
-        met = len(grown[bond]) if second else max(left, right) if moving or not inner else 0
-        met = max(met, fills[bond - first - 1]) if inner else met
-        kept = after.bonds[bond]
-        if kept < min(met, prod(psi.phys[:bond]), prod(psi.phys[bond:]), max_bond or np.inf):
-            raise ArgumentError(
-                f"bond {bond} has directions that carry no weight (rank {kept}), but that a change of the operator or "
-                "the state may fill: the derivative would miss them. Take it where they are filled (at angles that are "
-                "not zero), apply an operator that is a product to each site by itself, or use qad.Circuit(n).mps()"
-            )
+    out, rights = list(tensors), swept(list(map(plain, tensors)), 0, False)
+    for site, (here, there) in enumerate(pairwise(rights)):
+        left, phys, right = out[site].shape
+        if left * phys < right and len(there) < min(right, there[0].size):
+            out[site + 1] = join(out[site].reshape(-1, right), out[site + 1])
+            out[site] = like(here).eye(left * phys, dtype=here.dtype).reshape(left, phys, -1)
+    return out
 
 
 @offered

@@ -22,7 +22,7 @@ from qad.linalg import split
 from qad.linalg.support import tolerances
 from qad.linalg.support.degeneracy import rounding
 from qad.linalg.truncation.rule import nonzero
-from qad.mps.chain.dropped import check_small, rank
+from qad.mps.chain.dropped import refuse_weightless
 from qad.symmetric.generic import join, numbers
 
 if TYPE_CHECKING:
@@ -83,24 +83,12 @@ def largest(x: np.ndarray | None) -> float:
 rule(isometric, shared=each_alone(_isometric_vjp), scaled=True)  # ranks differ between examples
 
 
-def factor_of(matrix: Array, exact: bool) -> tuple[Array, int]:
-    """A smaller matrix of the same ``A^H A``, the same one where that has no smooth one and it is to be `exact`."""
+def carried_of(matrix: Array, place: str, second: bool) -> Array:
+    """A smaller matrix of the same ``A^H A``; raises where a `second` derivative would miss what it drops."""
     carried = isometric(matrix)[1]
-    kept = carried.shape[0]
-    if not exact or kept == min(matrix.shape):
-        return carried, kept
-    check_small(matrix, kept)
-    return matrix, kept
-
-
-def leading_values(matrix: Array, most: int) -> Array:
-    """The first `most` singular values; the others are zero, and take no part in derivatives."""
-    if most == min(matrix.shape):
-        return np.linalg.svdvals(matrix)
-    if rank(np.linalg.svdvals(value_of(matrix))) < most:
-        return np.linalg.svdvals(matrix)[:most]
-    low, high = split(matrix, most, 0.0, multiplets="cut")
-    return np.linalg.svdvals(isometric(low)[1] @ high)
+    if second and carried.shape[0] < min(matrix.shape):
+        refuse_weightless(place, carried.shape[0], min(matrix.shape), second)
+    return carried
 
 
 def zero_weight(tensor: Any) -> Real:

@@ -12,12 +12,12 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import stack_of, unrecorded, value_of
 from qad.linalg import norm as frobenius
-from qad.mps.chain.dropped import orders_of
-from qad.mps.chain.gauge import check_open, factor_of
-from qad.symmetric.generic import as_map, bond_and_columns, charges_of, join, numbers, opposite_charges, permuted
+from qad.mps.chain.dropped import is_second
+from qad.mps.chain.gauge import carried_of, check_open
+from qad.symmetric.generic import as_map, bond_and_columns, charges_of, join, numbers, permuted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from qad.mps.chain.state import MPS
     from qad.symmetric.groups import Charge
@@ -27,23 +27,20 @@ __all__ = ["SchmidtSector", "sectors_of"]
 
 
 class SchmidtSector(NamedTuple):
-    """One sector of a bond: the charge on its left, a matrix of its Schmidt values, and how many it can have."""
+    """One sector of a bond: the charge on its left, and a matrix of its Schmidt values."""
 
     charge: Charge
     matrix: Array
-    rank: int
 
 
 def sectors_of(psi: MPS) -> list[list[SchmidtSector]]:
     """For every inner bond its sectors, whose singular values are the Schmidt values of the normalised state."""
     check_open(psi.tensors)
-    found, mirrored = [], [permuted(tensor, 2, 1, 0) for tensor in reversed(psi.tensors)]
-    rights = reversed(factors_of(mirrored, opposite_charges))
-    for left, right in zip(factors_of(psi.tensors, charges_of), rights, strict=True):
-        where, matrices = as_map(unit(join(left.factor, right.factor, ((1,), (1,)))), 1)
-        charges = charges_of(where)
-        ranks = [min(left.ranks[q], right.ranks[q]) for q in charges]
-        found.append([SchmidtSector(*row) for row in zip(charges, matrices, ranks, strict=True)])
+    found, mirrored, bonds = [], [permuted(tensor, 2, 1, 0) for tensor in reversed(psi.tensors)], range(1, len(psi))
+    lefts, rights = factors_of(psi.tensors, bonds), factors_of(mirrored, bonds[::-1])
+    for left, right in zip(lefts, reversed(rights), strict=True):
+        where, matrices = as_map(unit(join(left, right, ((1,), (1,)))), 1)
+        found.append([SchmidtSector(*row) for row in zip(charges_of(where), matrices, strict=True)])
     return found
 
 
@@ -55,25 +52,15 @@ def unit(center: Any) -> Any:
     return center * (1 / size)
 
 
-class Carried(NamedTuple):
-    """What isometric forms of the sites before a bond carry across it, of size 1, and the rank of each charge."""
-
-    factor: Any
-    ranks: dict[Charge, int]
-
-
-def factors_of(tensors: Sequence[Any], charges: Callable[[Any], list[Charge]]) -> list[Carried]:
-    """What is carried across every inner bond from the left, by the `charges` of its sectors.
-
-    In second derivatives what a dead direction of a bond may be filled with counts: there a matrix stays as it is.
-    """
-    found, exact = [], orders_of([numbers(t) for t in tensors]) > 1
-    for tensor in tensors[:-1]:
-        where, matrices = as_map(checked(join(found[-1].factor, tensor) if found else tensor), 2)
-        every = exact or len(matrices) == 1  # one of several that carries nothing gets no direction
-        pairs = [factor_of(m, exact) if every or stack_of(unrecorded(m)).any() else (m[:0], 0) for m in matrices]
-        ranks = dict(zip(charges(where), [rank for _, rank in pairs], strict=True))
-        found.append(Carried(of_size_one(bond_and_columns(where, [factor for factor, _ in pairs])), ranks))
+def factors_of(tensors: Sequence[Any], bonds: Sequence[int]) -> list[Any]:
+    """What isometric forms of the sites before every inner bond carry across it, of size 1; the bonds' numbers."""
+    found, second = [], is_second(tensors)
+    for bond, tensor in zip(bonds, tensors, strict=False):
+        where, matrices = as_map(checked(join(found[-1], tensor) if found else tensor), 2)
+        every = second or len(matrices) == 1  # one of several that carries nothing gets no direction
+        place, reached = f"bond {bond}", [every or stack_of(unrecorded(m)).any() for m in matrices]
+        rows = [carried_of(m, place, second) if some else m[:0] for m, some in zip(matrices, reached, strict=True)]
+        found.append(of_size_one(bond_and_columns(where, rows)))
     return found
 
 

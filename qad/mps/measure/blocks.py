@@ -9,9 +9,9 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.linalg import norm as matrix_norm
-from qad.mps.chain.dropped import check_filled, orders_of, rank
+from qad.mps.chain.dropped import check_filled, is_second, rank
 from qad.mps.chain.gates import check_sites
-from qad.mps.chain.gauge import factor_of
+from qad.mps.chain.gauge import carried_of
 from qad.mps.chain.state import MPS
 from qad.mps.measure.measures import reduced_density
 from qad.mps.measure.spectral_sums import check_order, entropy_of
@@ -145,34 +145,31 @@ def grouped(psi: MPS, *blocks: Sequence[int]) -> tuple[MPS, list[list[int]]]:
     """The chain with every row of neighbours of one block as a single site, and where those sites are."""
     owner = {site: block for block, sites in enumerate(blocks) for site in sites}
     n = len(psi)
-    exact = orders_of(psi.tensors) > 1
+    second = is_second(psi)
     cuts = [0, *(i for i in range(1, n) if i not in owner or owner.get(i - 1) != owner[i]), n]
     tensors, places = [], [[] for _ in blocks]
     for begin, end in pairwise(cuts):
         if begin in owner:
             places[owner[begin]].append(len(tensors))
-        tensors.append(psi[begin] if end == begin + 1 and begin not in owner else as_one(psi[begin:end], exact))
+        tensors.append(psi[begin] if end == begin + 1 and begin not in owner else as_one(psi[begin:end], second))
     return MPS(tensors), places
 
 
-def as_one(row: Sequence[Array], exact: bool) -> Array:
-    """A row of site tensors as one, its physical leg in a basis of what the outer bonds tell apart.
-
-    It is `exact` in second derivatives, too, if that is asked for.
-    """
+def as_one(row: Sequence[Array], second: bool) -> Array:
+    """A row of site tensors as one, its physical leg in a basis of what the outer bonds tell apart."""
     found = None
     for tensor in row:
         if found is not None:
             left, size, _ = found.shape
             tensor = join(found.reshape(left * size, -1), tensor).reshape(left, size * tensor.shape[1], -1)
-        found = smaller(tensor, exact)
+        found = smaller(tensor, second)
     return found
 
 
-def smaller(tensor: Array, exact: bool) -> Array:
+def smaller(tensor: Array, second: bool) -> Array:
     """A site tensor with a physical leg no larger than its bonds together; an isometry on that leg is left out."""
     left, size, right = tensor.shape
     if size <= left * right:
         return tensor
-    rest = factor_of(tensor.transpose(1, 0, 2).reshape(size, left * right), exact)[0]
+    rest = carried_of(tensor.transpose(1, 0, 2).reshape(size, left * right), "a block of sites", second)
     return rest.reshape(-1, left, right).transpose(1, 0, 2)

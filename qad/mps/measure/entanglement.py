@@ -10,7 +10,6 @@ from qad.core.errors import ArgumentError
 from qad.extend import stack_of, value_of
 from qad.linalg import norm as frobenius
 from qad.mps.chain.dropped import check_filled, rank
-from qad.mps.chain.gauge import leading_values
 from qad.mps.chain.methods import offered
 from qad.mps.chain.schmidt import sectors_of
 from qad.mps.chain.state import MPS
@@ -142,7 +141,7 @@ def schmidt_values(
 def found_values(psi: MPS, bond: int | None) -> list[list[Array]]:
     """For every bond that is asked for the Schmidt values, those of every sector by themselves."""
     sectors = sectors_of(psi)
-    return [[leading_values(x.matrix, x.rank) for x in sectors[i - 1]] for i in bonds_of(psi, bond)]
+    return [[np.linalg.svdvals(x.matrix) for x in sectors[i - 1]] for i in bonds_of(psi, bond)]
 
 
 def entanglement_spectrum(
