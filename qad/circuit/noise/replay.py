@@ -9,7 +9,7 @@ import numpy as np
 from qad.circuit.gates.table import given
 from qad.circuit.noise.kraus import unitaries
 from qad.circuit.program.circuit import Circuit
-from qad.circuit.program.ir import Operation
+from qad.circuit.program.ir import Operation, matrix_of
 from qad.extend import Tensor, stack_of, stop_gradient
 
 if TYPE_CHECKING:
@@ -113,10 +113,3 @@ def replayed(noisy: NoisySteps, records: np.ndarray, kraus: list[Array], unitary
 def passed(u: Array, runs: np.ndarray) -> Array:
     """The matrices (B, d, d) where a condition (B,) lets them pass, else 1."""
     return u if runs.ndim == 0 else np.where(runs[:, None, None], u, np.eye(u.shape[-1]))
-
-
-def matrix_of(o: Operation, theta: Array, matrices: list[Array]) -> Array:
-    """The matrix (d, d) of a gate without its controls."""
-    u = matrices[o.given] if o.given is not None else o.gate.matrix(*(theta[slot] for slot in o.slots))
-    u = u.swapaxes(-1, -2) if o.adjoint else u
-    return u.conj() if o.adjoint != o.conjugate else u

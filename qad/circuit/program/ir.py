@@ -2,8 +2,7 @@
 
 A circuit is a list of operations and a vector of parameters.  The list decides what is computed; its analysis
 is kept, so that the next circuit of the same structure computes only what depends on parameters.  Every gate becomes an
-instruction and a few entries (of its matrix, of its diagonal, or cos and sin), which stand in one real or one complex
-vector.
+instruction and a few entries (of its matrix, of its diagonal, or cos and sin), which stand in one complex vector.
 """
 
 from __future__ import annotations
@@ -50,19 +49,24 @@ class Operation(NamedTuple):
 class Instruction:
     """What an engine does to the state: `kind` on `targets` where all `controls` are 1.
 
-    Kinds are those of `qad.circuit.gates.structure.Form`.  Its entries are ``vector[start : start + count]`` of the
-    vector called `source`, "real" or "complex", or the array `constant`.
+    Kinds are those of `qad.circuit.gates.structure.Form`.  Its entries, which may be known to be `real`, are the array
+    `constant`, or else ``vector[start : start + count]``.
     """
 
     kind: str
     targets: tuple[int, ...]
     controls: tuple[int, ...]
     count: int
-    source: str = "constant"
+    real: bool = False
     start: int = 0
     constant: np.ndarray | None = None
     letters: str = ""
     unitary: bool = True
+
+    @property
+    def varies(self) -> bool:
+        """Whether it has entries in the vector."""
+        return self.count > 0 and self.constant is None
 
 
 class Called(NamedTuple):
@@ -82,8 +86,7 @@ class CircuitProgram:
     n: int
     size: int
     instructions: tuple[Instruction, ...]
-    real: Polynomials | None
-    complex: Polynomials | None
+    polynomials: Polynomials | None
     called: tuple[Called, ...]
     given: tuple[tuple[int, bool, bool], ...]  # (index among the given matrices, adjoint, conjugate)
     unitary: bool
@@ -92,42 +95,32 @@ class CircuitProgram:
     @cached_property
     def by_angles(self) -> bool:
         """Whether all entries follow from the parameters of gates that have one each, and the circuit is unitary."""
-        return self.size > 0 and self.unitary and not self.called and not self.given
+        return self.polynomials is not None and self.unitary and not self.called and not self.given
 
     @property
-    def sizes(self) -> tuple[int, int]:
-        """Lengths of the real and the complex vector."""
-        ends = {"real": 0, "complex": 0}
-        for op in self.instructions:
-            if op.source != "constant":
-                ends[op.source] = max(ends[op.source], op.start + op.count)
-        return ends["real"], ends["complex"]
+    def entry_count(self) -> int:
+        """Length of the vector of entries."""
+        return max((op.start + op.count for op in self.instructions if op.varies), default=0)
 
-    def components(self, theta: np.ndarray) -> list[np.ndarray]:
-        """The two vectors of entries (J, B, E) of a circuit `by_angles`, from parameters (J, B, P)."""
-        parts = (self.real, float), (self.complex, complex)
-        return [np.zeros((len(theta), 1, 0), t) if p is None else p.components(theta) for p, t in parts]
+    def numbers(self, x: np.ndarray) -> np.ndarray:
+        """The entries (J, B, E) from what an engine is given: parameters (J, B, P) if `by_angles`, else entries."""
+        return self.polynomials.components(x) if self.by_angles else x
 
-    def to_angles(self, theta: np.ndarray, slopes: Sequence[np.ndarray]) -> np.ndarray:
-        """Cotangents of the parameters (J, B, P) from those of the two vectors."""
-        found = np.zeros(theta.shape)
-        for slope, polynomials in zip(slopes, (self.real, self.complex), strict=True):
-            if polynomials is not None:
-                found += polynomials.transposed(theta, slope)
-        return found
+    def transposed(self, x: np.ndarray, slopes: np.ndarray) -> np.ndarray:
+        """Cotangents of what an engine is given from those (J, B, E) of the entries."""
+        return self.polynomials.transposed(x, slopes) if self.by_angles else slopes
 
-    def entries(self, theta: Array, matrices: Sequence[Array]) -> tuple[Array, Array]:
-        """The real and the complex vector of entries, (1, B, E) each, from parameters (..., P) and given matrices."""
-        make = like(theta, *matrices)
-        real = make.zeros((1, 1, 0)) if self.real is None else entries(theta, polynomials=self.real)
-        parts = [] if self.complex is None else [entries(theta, polynomials=self.complex)]
+    def entries(self, theta: Array, matrices: Sequence[Array]) -> Array:
+        """The entries (1, B, E) from parameters (..., P) and given matrices."""
+        parts = [] if self.polynomials is None else [entries(theta, polynomials=self.polynomials)]
         parts += [call(kind, theta) for kind in self.called]
         parts += [given(matrices[index], *changes) for index, *changes in self.given]
+        make = like(theta, *matrices)
         if len(parts) < 2:
-            return real, parts[0] if parts else make.zeros((1, 1, 0), complex)
+            return parts[0] if parts else make.zeros((1, 1, 0), complex)
         batch = max(part.shape[1] for part in parts)
         parts = [part + make.zeros((1, batch, 1)) if part.shape[1] < batch else part for part in parts]
-        return real, np.concatenate(parts, -1)
+        return np.concatenate(parts, -1)
 
 
 def call(kind: Called, theta: Array) -> Array:
@@ -142,14 +135,24 @@ def call(kind: Called, theta: Array) -> Array:
     u = u[..., -d:, -d:]
     if form.kind == "diagonal":
         u = u[..., range(d), range(d)]
-    elif adjoint:
-        u = u.swapaxes(-1, -2)
-    u = u.conj() if adjoint != conjugate else u
+        u = u.conj() if adjoint != conjugate else u
+    else:
+        u = changed(u, adjoint, conjugate)
     return (u + 0j).reshape(1, -1, len(slots) * form.count)
 
 
 def given(u: Array, adjoint: bool, conjugate: bool) -> Array:
     """The entries (1, B, d * d) of one matrix that the user gave."""
+    return (changed(u, adjoint, conjugate) + 0j).reshape(1, -1, u.shape[-1] ** 2)
+
+
+def matrix_of(o: Operation, theta: Array, matrices: Sequence[Array]) -> Array:
+    """The matrix (d, d) of a gate without the controls before it."""
+    u = matrices[o.given] if o.given is not None else o.gate.matrix(*(theta[slot] for slot in o.slots))
+    return changed(u, o.adjoint, o.conjugate)
+
+
+def changed(u: Array, adjoint: bool, conjugate: bool) -> Array:
+    """A matrix, or its adjoint, or the conjugate of either."""
     u = u.swapaxes(-1, -2) if adjoint else u
-    u = u.conj() if adjoint != conjugate else u
-    return (u + 0j).reshape(1, -1, u.shape[-1] ** 2)
+    return u.conj() if adjoint != conjugate else u
