@@ -56,7 +56,7 @@ class ChainSimulation:
     """
 
     n: int
-    numbers: Any
+    entries: Any
     run: Any
 
     def __init__(
@@ -83,9 +83,9 @@ class ChainSimulation:
         theta = circuit.parameters if circuit._size else np.zeros(0)
         if theta.ndim > 1 or any(u.ndim > 2 for u in circuit.matrices):
             raise ShapeError("c.mps takes one set of parameters, no batch: call it for each of them")
-        self.numbers = program.entries(theta, circuit.matrices)
+        self.entries = program.entries(theta, circuit.matrices)
         self.start: tuple[Array, ...] = () if circuit.initial is None else circuit.initial.tensors
-        if any(stack_of(x).ndim > x.ndim for x in (*self.numbers, *self.start)):
+        if any(stack_of(x).ndim > x.ndim for x in (self.entries, *self.start)):
             raise BatchError(
                 "c.mps under qad.vmap: the bonds of a truncated chain differ from example to example: write a loop "
                 "over the examples"
@@ -95,12 +95,12 @@ class ChainSimulation:
 
     @cached_property
     def final(self) -> Any:
-        """The final walker; `numbers` are this simulation's own, so that it stays right."""
-        return self.run.forward(*map(value_of, (*self.numbers, *self.start)))[0]
+        """The final walker; `entries` are this simulation's own, so that it stays right."""
+        return self.run.forward(*map(value_of, (self.entries, *self.start)))[0]
 
     @property
     def state(self) -> MPS:
-        if any(type(x) is Tensor for x in (*self.numbers, *self.start)):
+        if any(type(x) is Tensor for x in (self.entries, *self.start)):
             raise GradientTypeError(
                 "the tensors of a truncated state are not differentiable: take .expectation(H), .overlap(phi) or "
                 ".amplitude(bits) of the simulation, or build the circuit from plain angles"
@@ -197,12 +197,12 @@ class ChainSimulation:
 
     def _measured(self, pairs):
         """The numbers of all pairs (target, its operands), of one run."""
-        if all(type(x) is np.ndarray for x in (*self.numbers, *self.start)):
+        if all(type(x) is np.ndarray for x in (self.entries, *self.start)):
             return tuple(target.value(self.final.tensors, *operands) for target, operands in pairs)
         ends = np.cumsum([len(self.start), *(len(operands) for _, operands in pairs)]).tolist()
         targets = [(target, slice(*own)) for (target, _), own in zip(pairs, pairwise(ends), strict=True)]
         operands = [x for _, row in pairs for x in row]
-        return measured(*self.numbers, *self.start, *operands, run=self.run, targets=tuple(targets))
+        return measured(self.entries, *self.start, *operands, run=self.run, targets=tuple(targets))
 
     def __repr__(self) -> str:
         return f"ChainSimulation({self.n} qubits, bond {self.bond}, truncation error {self.error:.2g})"

@@ -100,45 +100,41 @@ class ChainRun:
     @property
     def first(self) -> int:
         """The first of the gates on which derivatives depend."""
-        changing = (i for i, op in enumerate(self.program.instructions) if op.source != "constant")
+        changing = (i for i, op in enumerate(self.program.instructions) if op.varies)
         return 0 if self.start else next(changing, len(self.program.instructions))
 
-    def forward(self, real: np.ndarray, complex_: np.ndarray, *start: np.ndarray) -> Kept:
+    def forward(self, entries: np.ndarray, *start: np.ndarray) -> Kept:
         """Apply all gates to the initial state: the final walker, and the tensors before every gate."""
-        walker, vectors, history = self.begin(start), {"real": real, "complex": complex_}, []
+        walker, history = self.begin(start), []
         with blas_for(min(self.bond, 2 ** (self.program.n // 2))):
             for op in self.program.instructions:
                 history.append(tuple(walker.tensors))
-                walker.gate(op, numbers(op, vectors))
+                walker.gate(op, numbers(op, entries))
         return walker, history
 
-    def backward(
-        self, real: np.ndarray, complex_: np.ndarray, history: History, bra: Walker | None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """``<bra|psi>`` derived by the two vectors; the walker `bra`, None for zero, is taken back to `first`."""
-        vectors = {"real": real, "complex": complex_}
+    def backward(self, entries: np.ndarray, history: History, bra: Walker | None) -> np.ndarray:
+        """``<bra|psi>`` derived by the entries; the walker `bra`, None for zero, is taken back to `first`."""
         if self.conserved is not None:
             for op in self.program.instructions[self.first :]:
-                require_conserving(op, numbers(op, vectors), self.conserved)
-        slopes = {name: np.zeros(vector.shape, complex) for name, vector in vectors.items()}
+                require_conserving(op, numbers(op, entries), self.conserved)
+        slopes = np.zeros(entries.shape, complex)
         if bra is None:
-            return slopes["real"], slopes["complex"]
+            return slopes
         overlaps, steps = (
             Overlaps(bra.tensors, self.conserved),
             list(zip(self.program.instructions, history, strict=True)),
         )
         with blas_for(min(self.bra_bond, 2 ** (self.program.n // 2))):
             for op, before in reversed(steps[self.first :]):
-                if op.source != "constant":
-                    place = slice(op.start, op.start + op.count)
-                    slopes[op.source][0, 0, place] = overlaps.paired(op, bra.tensors, before)
-                bra.gate(op, numbers(op, vectors), back=True)
-        return slopes["real"], slopes["complex"]
+                if op.varies:
+                    slopes[0, 0, op.start : op.start + op.count] = overlaps.paired(op, bra.tensors, before)
+                bra.gate(op, numbers(op, entries), back=True)
+        return slopes
 
 
-def numbers(op: Instruction, vectors: dict[str, np.ndarray]) -> np.ndarray | None:
+def numbers(op: Instruction, entries: np.ndarray) -> np.ndarray | None:
     """The numbers of an instruction, None where it has none."""
-    v = entries_of(op, vectors)[0]
+    v = entries_of(op, entries)[0]
     return None if v is None else v[0]
 
 
@@ -201,8 +197,7 @@ class Overlap(Target):
 
 @primitive(keeps=True)
 def measured(
-    real: np.ndarray,
-    complex_: np.ndarray,
+    entries: np.ndarray,
     *operands: Array,
     run: ChainRun,
     targets: tuple[tuple[Target, slice], ...],
@@ -212,31 +207,30 @@ def measured(
     The first ``run.start`` operands are tensors of the initial state; `targets` are pairs of a target and the slice of
     the operands that are its own.
     """
-    ket, history = run.forward(real, complex_, *operands[: run.start])
+    ket, history = run.forward(entries, *operands[: run.start])
     return tuple(target.value(ket.tensors, *operands[own]) for target, own in targets), (ket, history)
 
 
 @opaque
 def slopes_by_own(
-    slope: np.ndarray, real: np.ndarray, complex_: np.ndarray, *operands: np.ndarray, run: ChainRun, target: Target,
-    kept: Kept | None,
-) -> tuple[np.ndarray, ...]:  # fmt: skip
+    slope: np.ndarray, entries: np.ndarray, *operands: np.ndarray, run: ChainRun, target: Target, kept: Kept | None
+) -> tuple[np.ndarray, ...]:
     """The cotangents of what is a target's own, of that of its number."""
     start, own = operands[: run.start], operands[run.start :]
-    ket = (run.forward(real, complex_, *start) if kept is None else kept)[0]
+    ket = (run.forward(entries, *start) if kept is None else kept)[0]
     return tuple(c.conj() for c in vjp(partial(target.value, ket.tensors), *own)[1](np.conj(slope)))
 
 
 @opaque
 def slopes(
-    real: np.ndarray, complex_: np.ndarray, *operands: np.ndarray, run: ChainRun, target: Target, kept: Kept | None
+    entries: np.ndarray, *operands: np.ndarray, run: ChainRun, target: Target, kept: Kept | None
 ) -> tuple[np.ndarray, ...]:
-    """The derivatives of what is measured by the two vectors and the initial tensors, all as if they were complex."""
+    """The derivatives of what is measured by the entries and the initial tensors, all as if they were complex."""
     start, own = operands[: run.start], operands[run.start :]
-    ket, history = run.forward(real, complex_, *start) if kept is None else kept
+    ket, history = run.forward(entries, *start) if kept is None else kept
     weight, bra = target.bra(run, ket, *own)
-    found = run.backward(real, complex_, history, bra)
-    return tuple(weight * slope for slope in (*found, *(left_out(bra.tensors, start) if start else ())))
+    found = run.backward(entries, history, bra)
+    return tuple(weight * slope for slope in (found, *(left_out(bra.tensors, start) if start else ())))
 
 
 def left_out(bra: Sequence[np.ndarray], ket: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -248,8 +242,8 @@ def left_out(bra: Sequence[np.ndarray], ket: Sequence[np.ndarray]) -> list[np.nd
     return found
 
 
-def _measured_vjp(needed, g, ans, real, complex_, *operands, run, targets, kept=None):
-    if any(type(x) is Tensor for x in (real, complex_, *operands)):
+def _measured_vjp(needed, g, ans, entries, *operands, run, targets, kept=None):
+    if any(type(x) is Tensor for x in (entries, *operands)):
         raise ArgumentError(
             "the chain engine has first derivatives only: c.expectation, of the state vector, and c.network have all"
         )
@@ -258,14 +252,13 @@ def _measured_vjp(needed, g, ans, real, complex_, *operands, run, targets, kept=
     for slope, (target, own) in zip(g, targets, strict=True):
         if slope is None:
             continue
-        if needed[0] < 2 + run.start:
-            by_real, *others = slopes(real, complex_, *start, *operands[own], run=run, target=target, kept=kept)
-            out[0] = out.get(0, 0.0) + (slope * by_real).real
-            for i, (one, x) in enumerate(zip(others, (complex_, *start), strict=True), 1):
+        if needed[0] < 1 + run.start:
+            found = slopes(entries, *start, *operands[own], run=run, target=target, kept=kept)
+            for i, (one, x) in enumerate(zip(found, (entries, *start), strict=True)):
                 out[i] = out.get(i, 0.0) + (slope * one if x.dtype.kind == "c" else (slope * one).real)
-        if needed[-1] > 1 + run.start:
-            found = slopes_by_own(slope, real, complex_, *start, *operands[own], run=run, target=target, kept=kept)
-            out |= dict(enumerate(found, 2 + own.start))
+        if needed[-1] > run.start:
+            found = slopes_by_own(slope, entries, *start, *operands[own], run=run, target=target, kept=kept)
+            out |= dict(enumerate(found, 1 + own.start))
     return tuple(out[i] for i in needed)
 
 

@@ -5,9 +5,9 @@ over gates of products, and the derivative of that in a direction is the same ci
 ``v + e dv`` with ``e e = 0`` (see `qad.circuit.engines.reference`).  So the rules below are written in the two
 primitives themselves, and higher derivatives need no others.
 
-There are two pairs of them: `evolve` takes the entries of all gates; `evolve_angles` takes the parameters, where all
-entries follow from them, so that the most common circuits make fewer nodes.  All arrays have axes (component, batch,
-entry): entries of the gates (J, B, E), parameters (J, B, P), states (J, B, 2**n).
+Where the parameters determine all entries (`CircuitProgram.by_angles`), the operand is these parameters, so that the
+most common circuits make fewer nodes; else it is the entries.  All arrays have axes (component, batch, entry):
+parameters (J, B, P), entries of the gates (J, B, E), states (J, B, 2**n).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from qad.circuit.program.ir import CircuitProgram
-    from qad.typing import Array, Function
+    from qad.typing import Array
 
 
 def on_host(*arrays: Array) -> None:
@@ -38,47 +38,24 @@ def on_host(*arrays: Array) -> None:
 
 
 @primitive
-def evolve(real: Array, complex_: Array, psi: Array, *, program: CircuitProgram, engine: ModuleType) -> Array:
-    """The final states, from the real and complex entries of the gates and the initial states.
+def evolve(x: Array, psi: Array, *, program: CircuitProgram, engine: ModuleType) -> Array:
+    """The final states, from parameters or entries of the gates and the initial states.
 
     Initial states of one amplitude stand for that multiple of |0...0>.
     """
-    on_host(real, complex_, psi)
-    return engine.forward(program, real, complex_, psi)
+    on_host(x, psi)
+    return engine.forward(program, x, psi)
 
 
 @primitive
 def pullback(
-    real: Array,
-    complex_: Array,
-    psi: Array,
-    out: Array,
-    g: Array,
-    *,
-    program: CircuitProgram,
-    engine: ModuleType,
-    owned: bool = False,
-) -> tuple[Array, Array, Array]:
-    """Cotangents of `evolve`'s three operands, from its answer and the cotangent of that.
+    x: Array, psi: Array, out: Array, g: Array, *, program: CircuitProgram, engine: ModuleType, owned: bool = False
+) -> tuple[Array, Array]:
+    """Cotangents of `evolve`'s two operands, from its answer and the cotangent of that.
 
     The engine may overwrite a cotangent that is `owned`, an array to which nobody else has a reference.
     """
-    return engine.backward(program, real, complex_, psi, out, g, owned)
-
-
-@primitive
-def evolve_angles(theta: Array, psi: Array, *, program: CircuitProgram, engine: ModuleType) -> Array:
-    """The final states, from parameters and the initial states."""
-    on_host(theta, psi)
-    return engine.forward_angles(program, theta, psi)
-
-
-@primitive
-def pullback_angles(
-    theta: Array, psi: Array, out: Array, g: Array, *, program: CircuitProgram, engine: ModuleType, owned: bool = False
-) -> tuple[Array, Array]:
-    """Cotangents of `evolve_angles`'s two operands, from its answer and the cotangent of that."""
-    return engine.backward_angles(program, theta, psi, out, g, owned)
+    return engine.backward(program, x, psi, out, g, owned)
 
 
 def dual(x: Array, dx: Array | None) -> Array:
@@ -91,42 +68,41 @@ def serving(engine: ModuleType, program: CircuitProgram, components: int) -> Mod
     return engine if engine.serves(program, components) else reference
 
 
-def define(forward: Function, back: Function) -> None:
-    """Give one of the pairs above its rules."""
-
-    def forward_vjp(needed, g, ans, *operands, program, engine, owned=False):
-        owned = owned and type(g) is np.ndarray  # a recorded one may still be read
-        cotangents = back(*operands, ans, g, program=program, engine=engine, owned=owned)
-        return [cotangents[i] for i in needed]
-
-    def forward_jvp(tangents, ans, *operands, program, engine):
-        lifted = map(dual, operands, tangents)
-        return forward(*lifted, program=program, engine=serving(engine, program, 2 * len(ans)))[len(ans) :]
-
-    def back_vjp(needed, g, ans, *given, program, engine, owned=False):
-        """With ``F = sum_i g_i . back_i``: F is the derivative of <bra, forward> along g in all operands."""
-        *operands, out, bra = given
-        lifted, count = list(map(dual, operands, g)), len(out)
-        given = {"program": program, "engine": serving(engine, program, 2 * count)}
-        after = forward(*lifted, **given)
-        found = back(*lifted, after, np.concatenate([0 * bra, bra]), **given)
-        every = [*(b[:count] for b in found), 0 * out, after[count:]]
-        return [every[i] for i in needed]
-
-    def back_jvp(tangents, ans, *given, program, engine, owned=False):
-        """Over dual numbers, the first half of the components of the cotangents are the tangents of the second half."""
-        *operands, out, bra = given
-        *lifted, after = map(dual, (*operands, out), tangents[:-1])
-        above = 0 * bra if tangents[-1] is None else tangents[-1]
-        engine, count = serving(engine, program, 2 * len(out)), len(out)
-        found = back(*lifted, after, np.concatenate([above, bra]), program=program, engine=engine)
-        return tuple(b[:count] for b in found)
-
-    rule(
-        forward, shared=forward_vjp, forward_shared=forward_jvp, batch=of_none_too(forward_rule(forward)), consumes=True
-    )
-    rule(back, shared=back_vjp, forward_shared=back_jvp, batch=of_none_too(pullback_rule(back)))
+def _evolve_vjp(needed, g, ans, x, psi, *, program, engine, owned=False):
+    owned = owned and type(g) is np.ndarray  # a recorded one may still be read
+    cotangents = pullback(x, psi, ans, g, program=program, engine=engine, owned=owned)
+    return [cotangents[i] for i in needed]
 
 
-define(evolve, pullback)
-define(evolve_angles, pullback_angles)
+def _evolve_jvp(tangents, ans, x, psi, *, program, engine):
+    lifted = map(dual, (x, psi), tangents)
+    return evolve(*lifted, program=program, engine=serving(engine, program, 2 * len(ans)))[len(ans) :]
+
+
+def _pullback_vjp(needed, g, ans, x, psi, out, bra, *, program, engine, owned=False):
+    """With ``F = sum_i g_i . pullback_i``: F is the derivative of <bra, evolve> along g in both operands."""
+    lifted, count = list(map(dual, (x, psi), g)), len(out)
+    given = {"program": program, "engine": serving(engine, program, 2 * count)}
+    after = evolve(*lifted, **given)
+    found = pullback(*lifted, after, np.concatenate([0 * bra, bra]), **given)
+    every = [*(b[:count] for b in found), 0 * out, after[count:]]
+    return [every[i] for i in needed]
+
+
+def _pullback_jvp(tangents, ans, x, psi, out, bra, *, program, engine, owned=False):
+    """Over dual numbers, the first half of the components of the cotangents are the tangents of the second half."""
+    *lifted, after = map(dual, (x, psi, out), tangents[:-1])
+    above = 0 * bra if tangents[-1] is None else tangents[-1]
+    engine, count = serving(engine, program, 2 * len(out)), len(out)
+    found = pullback(*lifted, after, np.concatenate([above, bra]), program=program, engine=engine)
+    return tuple(b[:count] for b in found)
+
+
+rule(
+    evolve,
+    shared=_evolve_vjp,
+    forward_shared=_evolve_jvp,
+    batch=of_none_too(forward_rule(evolve)),
+    consumes=True,
+)
+rule(pullback, shared=_pullback_vjp, forward_shared=_pullback_jvp, batch=of_none_too(pullback_rule(pullback)))

@@ -22,43 +22,35 @@ if TYPE_CHECKING:
     from qad.circuit.program.ir import CircuitProgram, Instruction
 
 
-def forward(program: CircuitProgram, real: np.ndarray, complex_: np.ndarray, psi: np.ndarray) -> np.ndarray:
-    """The final states (J, B, 2**n) from the entries of all gates and initial states."""
-    vectors = {"real": real, "complex": complex_}
-    states = expanded(psi, program.n, max(real.shape[1], complex_.shape[1], psi.shape[1]))
+def forward(program: CircuitProgram, x: np.ndarray, psi: np.ndarray) -> np.ndarray:
+    """The final states (J, B, 2**n) from parameters or entries (J, B, E) and initial states."""
+    vector = program.numbers(x)
+    states = expanded(psi, program.n, max(x.shape[1], psi.shape[1]))
     for op in program.instructions:
-        states = apply(op, entries_of(op, vectors), states, program.n)
+        states = apply(op, entries_of(op, vector), states, program.n)
     return np.stack(states)
 
 
 def backward(
-    program: CircuitProgram,
-    real: np.ndarray,
-    complex_: np.ndarray,
-    psi: np.ndarray,
-    out: np.ndarray,
-    g: np.ndarray,
-    owned: bool = False,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Cotangents of the two vectors and of the initial state, from the final states and their cotangents.
+    program: CircuitProgram, x: np.ndarray, psi: np.ndarray, out: np.ndarray, g: np.ndarray, owned: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
+    """Cotangents of parameters or entries and of the initial state, from the final states and their cotangents.
 
     Gates are taken back from the final state by their inverses; before one that is not unitary the state is
     stored in a forward pass.
     """
-    n, vectors = program.n, {"real": real, "complex": complex_}
-    stored = [] if program.unitary else stored_states(program, vectors, psi, out.shape[1])
-    slopes = {"real": np.zeros((len(g), out.shape[1], real.shape[2])),
-              "complex": np.zeros((len(g), out.shape[1], complex_.shape[2]), complex_.dtype)}  # fmt: skip
+    n, vector = program.n, program.numbers(x)
+    stored = [] if program.unitary else stored_states(program, vector, psi, out.shape[1])
+    slopes = np.zeros((len(g), out.shape[1], vector.shape[2]), vector.dtype)
     states, duals = list(out), list(g.astype(out.dtype))
     for op in reversed(program.instructions):
-        v = entries_of(op, vectors)
+        v = entries_of(op, vector)
         states = undo(op, v, states, n) if op.unitary else stored.pop()
-        if op.source != "constant":
-            reduced = reduce(op, duals, states, n)
-            slopes[op.source][..., op.start : op.start + op.count] = reduced.real if op.source == "real" else reduced
+        if op.varies:
+            slopes[..., op.start : op.start + op.count] = reduce(op, duals, states, n)
         duals = transpose(op, v, duals, n)
     slope = np.stack(duals)[..., : psi.shape[2]]
-    return summed(slopes["real"], real), summed(slopes["complex"], complex_), summed(slope, psi)
+    return program.transposed(x, summed(slopes, x)), summed(slope, psi)
 
 
 def serves(program: CircuitProgram, components: int) -> bool:
@@ -66,28 +58,13 @@ def serves(program: CircuitProgram, components: int) -> bool:
     return True
 
 
-def forward_angles(program: CircuitProgram, theta: np.ndarray, psi: np.ndarray) -> np.ndarray:
-    """The final states (J, B, 2**n) of a circuit all of whose entries follow from parameters (J, B, P)."""
-    return forward(program, *program.components(theta), psi)
-
-
-def backward_angles(
-    program: CircuitProgram, theta: np.ndarray, psi: np.ndarray, out: np.ndarray, g: np.ndarray, owned: bool = False
-) -> tuple[np.ndarray, np.ndarray]:
-    """Cotangents of the parameters (J, B, P) and of the initial state."""
-    *slopes, initial = backward(program, *program.components(theta), psi, out, g)
-    return program.to_angles(theta, slopes), initial
-
-
-def stored_states(
-    program: CircuitProgram, vectors: dict[str, np.ndarray], psi: np.ndarray, batch: int
-) -> list[list[np.ndarray]]:
+def stored_states(program: CircuitProgram, vector: np.ndarray, psi: np.ndarray, batch: int) -> list[list[np.ndarray]]:
     """The states before every gate that is not unitary."""
     stored, states = [], expanded(psi, program.n, batch)
     for op in program.instructions:
         if not op.unitary:
             stored.append(states)
-        states = apply(op, entries_of(op, vectors), states, program.n)
+        states = apply(op, entries_of(op, vector), states, program.n)
     return stored
 
 
@@ -105,11 +82,11 @@ def summed(slopes: np.ndarray, vector: np.ndarray) -> np.ndarray:
     return slopes.sum(1, keepdims=True) if vector.shape[1] < slopes.shape[1] else slopes
 
 
-def entries_of(op: Instruction, vectors: dict[str, np.ndarray]) -> list[np.ndarray | None]:
-    """The entries of a gate, one array (B, E) per component, None where it vanishes."""
-    if op.source == "constant":
-        return [op.constant[None] if op.constant is not None else None]
-    return list(vectors[op.source][..., op.start : op.start + op.count])
+def entries_of(op: Instruction, vector: np.ndarray) -> list[np.ndarray | None]:
+    """The entries of a gate, one array (B, E) per component, None where it has none."""
+    if op.varies:
+        return list(vector[..., op.start : op.start + op.count])
+    return [None if op.constant is None else op.constant[None]]
 
 
 def splits(k: int, gate: int, proper: bool = False) -> list[tuple[int, int]]:

@@ -12,7 +12,7 @@ from qad.extend import like, primitive, rule
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.typing import Array, DTypeLike
+    from qad.typing import Array
 
 
 class Polynomials:
@@ -24,8 +24,6 @@ class Polynomials:
         One item per gate; its E entries follow those of the gate before.
     size : int
         Length of the vector of parameters.
-    dtype : dtype
-        Of the entries, float or complex.
     """
 
     slots: np.ndarray
@@ -37,12 +35,12 @@ class Polynomials:
     indices: Indices
     whole: bool
 
-    def __init__(self, gates: Sequence[tuple[int, float, np.ndarray]], size: int, dtype: DTypeLike):
+    def __init__(self, gates: Sequence[tuple[int, float, np.ndarray]], size: int):
         counts = [c.shape[1] for _, _, c in gates]
         self.slots = np.array([slot for slot, _, _ in gates], np.intp)
         self.frequencies = np.array([w for _, w, _ in gates])
         self.gate = np.repeat(np.arange(len(gates)), counts)
-        self.constant, self.cosine, self.sine = np.concatenate([c for _, _, c in gates], 1).astype(dtype)
+        self.constant, self.cosine, self.sine = np.concatenate([c for _, _, c in gates], 1) + 0j
         self.indices = Indices(self.slots[self.gate], size)
         self.whole = np.array_equal(self.slots, np.arange(size))
         self._derivative = None

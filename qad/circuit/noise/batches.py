@@ -83,14 +83,14 @@ class TrajectoryBatch(NamedTuple):
 
 
 def draw(
-    plan: NoisyProgram, real: np.ndarray, complex_: np.ndarray, kraus: Sequence[np.ndarray], uniforms: np.ndarray,
-    dtype: np.dtype, engine: ModuleType,
+    plan: NoisyProgram, entries: np.ndarray, kraus: Sequence[np.ndarray], uniforms: np.ndarray, dtype: np.dtype,
+    engine: ModuleType,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     """Final states (G, 2**n), which of them each trajectory ends in (T,), and its choices (T, S).
 
     They follow from uniform numbers (T, S) and the gates' entries.
     """
-    draws = Draws(plan, {"real": real[0, 0], "complex": complex_[0, 0]}, kraus, uniforms, engine)
+    draws = Draws(plan, entries[0, 0], kraus, uniforms, engine)
     zero, one, every = np.zeros((1, 2**plan.program.n), dtype), np.zeros(1, np.int64), np.arange(len(uniforms))
     zero[0, 0] = 1
     todo, out, which = [TrajectoryBatch(0, zero, one, one, one, every, 0 * every)], [], 0 * every
@@ -108,7 +108,7 @@ class Draws:
     """What one call draws from, uniform numbers (T, S) among it, and the choices so far."""
 
     plan: NoisyProgram
-    vectors: dict[str, np.ndarray]
+    vector: np.ndarray
     kraus: list[Kraus]
     stretches: list[Stretch]
     uniforms: np.ndarray
@@ -118,7 +118,7 @@ class Draws:
     def __init__(
         self,
         plan: NoisyProgram,
-        vectors: dict[str, np.ndarray],
+        vector: np.ndarray,
         kraus: Sequence[np.ndarray],
         uniforms: np.ndarray,
         engine: ModuleType,
@@ -127,7 +127,7 @@ class Draws:
         for u in kraus:
             if names[id(u)] not in known:
                 known[names[id(u)]] = Kraus(u)
-        self.plan, self.vectors, self.engine = plan, vectors, engine
+        self.plan, self.vector, self.engine = plan, vector, engine
         self.kraus = [known[names[id(u)]] for u in kraus]
         self.stretches = stretches_of(plan, tuple(one.kind for one in self.kraus))
         self.uniforms, self.choices = uniforms, np.full(uniforms.shape, -1)
@@ -143,8 +143,8 @@ class Draws:
         runs, states = batch.runs(stretch), batch.own()
         if runs.any():
             choices = self.choices[batch.firsts[runs]]
-            entries = stretch.entries(self.vectors, self.kraus, choices, batch.jumps)
-            states = self.run(stretch.program, runs, states, *entries)
+            entries = stretch.entries(self.vector, self.kraus, choices, batch.jumps)
+            states = self.run(stretch.program, runs, states, entries)
         batch = batch._replace(at=batch.at + 1, states=states, parents=np.arange(len(states)), jumps=None)
         return [batch if stretch.site < 0 else self.jumped(batch, stretch.site, runs)]
 
@@ -163,12 +163,12 @@ class Draws:
             keys[t] = known.setdefault(self.choices[t, within].tobytes(), len(known) + 1)
         return batch.divided(keys[batch.members])
 
-    def run(self, program: CircuitProgram, runs: np.ndarray, states: np.ndarray, *entries: np.ndarray) -> np.ndarray:
+    def run(self, program: CircuitProgram, runs: np.ndarray, states: np.ndarray, entries: np.ndarray) -> np.ndarray:
         """The states after a program, which takes part of the groups (G,)."""
         if runs.all():
-            return self.engine.forward(program, *entries, states[None])[0]
+            return self.engine.forward(program, entries, states[None])[0]
         states = states.copy()
-        states[runs] = self.engine.forward(program, *entries, states[runs][None])[0]
+        states[runs] = self.engine.forward(program, entries, states[runs][None])[0]
         return states
 
     def jumped(self, batch: TrajectoryBatch, s: int, runs: np.ndarray) -> TrajectoryBatch:

@@ -135,15 +135,14 @@ class Stretch(NamedTuple):
     @property
     def size(self) -> int:
         """How many entries there are."""
-        return sum(self.program.sizes)
+        return self.program.entry_count
 
     def entries(
-        self, vectors: dict[str, np.ndarray], kraus: Sequence[Kraus], choices: np.ndarray, jumps: np.ndarray | None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """The real and the complex vector (1, G, E) from those of the gates, from choices (G, S) and from jumps."""
+        self, vector: np.ndarray, kraus: Sequence[Kraus], choices: np.ndarray, jumps: np.ndarray | None
+    ) -> np.ndarray:
+        """The entries (1, G, E) from those of the gates (E,), from choices (G, S) and from jumps."""
         count, gates = len(choices), {}
-        reals, complexes = self.program.sizes
-        out = {"real": np.zeros((count, reals)), "complex": np.zeros((count, complexes), complex)}
+        out = np.zeros((count, self.size), complex)
         waiting, some = PauliFrames(self.program.n, count), choices.any(0)  # most sites have no error in any trajectory
         for name, op, start, site in self.moves:
             here = slice(start, start + op.count)
@@ -153,30 +152,29 @@ class Stretch(NamedTuple):
             elif name == "pass":
                 waiting.go_past(op)
             elif name == "apply":
-                out["real"][:, here] = waiting.taken(op.targets[0])
+                out[:, here] = waiting.taken(op.targets[0])
             elif name == "jump":
-                out["complex"][:, here] = jumps
+                out[:, here] = jumps
             elif name == "unitary":
                 places, signs = (table[waiting.met(op)] for table in conjugations("matrix", len(op.targets)))
-                out["complex"][:, here] = np.take_along_axis(kraus[site].entries[choices[:, site]], places, 1) * signs
+                out[:, here] = np.take_along_axis(kraus[site].entries[choices[:, site]], places, 1) * signs
             else:
-                of = vectors[op.source][op.start :][: op.count] if op.constant is None else op.constant
+                of = vector[op.start :][: op.count] if op.varies else op.constant
                 met = np.zeros(count, np.intp) if op.controls else waiting.met(op)
-                key = "complex" if np.iscomplexobj(of) else "real", op.kind, len(op.targets)
-                gates.setdefault(key, []).append((of, met, start))
-        for (source, kind, qubits), found in gates.items():
+                gates.setdefault((op.kind, len(op.targets)), []).append((of, met, start))
+        for (kind, qubits), found in gates.items():
             places, signs = conjugations(kind, qubits)
             of, met, starts = (np.array(part) for part in zip(*found, strict=True))
             columns = starts[:, None] + np.arange(places.shape[1])
-            out[source][:, columns] = of
+            out[:, columns] = of
             gate, group = np.nonzero(met)  # where a string is met
-            out[source][group[:, None], columns[gate]] = (of[:, places] * signs)[gate, met[gate, group]]
-        return out["real"][None], out["complex"][None]
+            out[group[:, None], columns[gate]] = (of[:, places] * signs)[gate, met[gate, group]]
+        return out[None]
 
 
-def matrix_on(qubits: tuple[int, ...], source: str = "complex") -> Instruction:
+def matrix_on(qubits: tuple[int, ...], real: bool = False) -> Instruction:
     """The instruction of a matrix."""
-    return Instruction("matrix", qubits, (), 4 ** len(qubits), source)
+    return Instruction("matrix", qubits, (), 4 ** len(qubits), real)
 
 
 class StretchBuilder:
@@ -187,25 +185,24 @@ class StretchBuilder:
     instructions: list[Instruction]
     moves: list[FrameStep]
     errors: list[int]
-    filled: dict[str, int]
+    filled: int
     waiting: set[int]
 
     def __init__(self, n: int, condition: tuple[int, int] = (0, 0)):
         self.n, self.condition = n, condition
         self.instructions, self.moves, self.errors = [], [], []
-        self.filled, self.waiting = {"real": 0, "complex": 0}, set()
+        self.filled, self.waiting = 0, set()
 
-    def put(self, name: str, op: Instruction, of: Instruction | None = None, site: int = -1) -> None:
-        """Add an instruction whose entries come next in its vector, and follow from those of the gate `of`."""
-        start = self.filled[op.source]
-        self.instructions.append(replace(op, start=start, constant=None))
-        self.filled[op.source] += op.count
-        self.moves.append(FrameStep(name, op if of is None else of, start, site))
+    def put(self, name: str, op: Instruction, site: int = -1) -> None:
+        """Add an instruction whose entries come next in the vector, and follow from its own."""
+        self.instructions.append(replace(op, start=self.filled, constant=None))
+        self.moves.append(FrameStep(name, op, self.filled, site))
+        self.filled += op.count
 
     def apply_waiting(self, qubits: Iterable[int]) -> None:
         """Apply the strings that wait on some qubits."""
         for q in sorted(self.waiting.intersection(qubits)):
-            self.put("apply", matrix_on((q,), "real"))
+            self.put("apply", matrix_on((q,), real=True))
             self.waiting.discard(q)
 
     def gate(self, op: Instruction) -> None:
@@ -220,10 +217,8 @@ class StretchBuilder:
             return
         if op.controls or op.kind == "swap":
             self.apply_waiting(qubits)
-        if op.source != "constant":
+        if op.varies or (op.count and self.waiting.intersection(qubits)):
             self.put("gate", op)
-        elif op.count and self.waiting.intersection(qubits):
-            self.put("gate", replace(op, source="complex" if np.iscomplexobj(op.constant) else "real"), op)
         else:
             self.instructions.append(op)
 
@@ -243,5 +238,5 @@ class StretchBuilder:
     def stretch(self, site: int = -1) -> Stretch:
         """What was added, with the site at its end."""
         self.apply_waiting(range(self.n))
-        program = CircuitProgram(self.n, 1, tuple(self.instructions), None, None, (), (), True)
+        program = CircuitProgram(self.n, 0, tuple(self.instructions), None, (), (), True)
         return Stretch(*self.condition, program, tuple(self.moves), tuple(self.errors), site)

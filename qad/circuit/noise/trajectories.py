@@ -64,7 +64,7 @@ class Trajectories:
         channels = {site.given for site in self._plan.sites}
         if theta.ndim > 1 or any(u.ndim > 2 and i not in channels for i, u in enumerate(matrices)):
             raise ShapeError("trajectories are of one set of parameters: call them for each example of a batch")
-        entries = [np.asarray(v) for v in self._plan.program.entries(theta, matrices)]
+        entries = np.asarray(self._plan.program.entries(theta, matrices))
         kraus = [u.astype(complex, copy=False) for u in self._plan.kraus(matrices)]
         rng = np.random.default_rng(seed)
         self._states, self._which, self.choices = self._draw(entries, kraus, rng, shots)
@@ -80,7 +80,7 @@ class Trajectories:
         part = AT_ONCE // max(1, len(kraus)) + 1
         sizes = [part] * (shots // part) + [shots % part] * (shots % part > 0)
         given = self.circuit.dtype, engine_of(self.circuit.engine)
-        found = [draw(self._plan, *entries, kraus, rng.random((size, len(kraus))), *given) for size in sizes]
+        found = [draw(self._plan, entries, kraus, rng.random((size, len(kraus))), *given) for size in sizes]
         states, which, choices = zip(*found, strict=True)
         begins = np.cumsum([0, *map(len, states[:-1])])
         which = np.concatenate([w + begin for w, begin in zip(which, begins, strict=True)])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.circuit.engines.evolution import evolve_angles, on_host, pullback_angles
+from qad.circuit.engines.evolution import evolve, on_host, pullback
 from qad.circuit.observables.apply import apply, energy, transposed
 from qad.extend import jvp, primitive, rule, vmap
 
@@ -35,14 +35,14 @@ def energy_of_angles(
     The circuit acts on psi (1, 1, 1), a multiple of |0...0>.
     """
     on_host(theta)
-    states = engine.forward_angles(program, theta[None, None], psi)
+    states = engine.forward(program, theta[None, None], psi)
     image = engine.apply_sum(c, states[0], strings)
     return np.vdot(states, image).real, states, image
 
 
 def in_steps(theta: Array, c: Array, *, psi: np.ndarray, program: CircuitProgram, **options: Any) -> tuple[Array, ...]:
     """The same as three nodes."""
-    states = evolve_angles(theta[None, None], psi, program=program, engine=options["engine"])
+    states = evolve(theta[None, None], psi, program=program, engine=options["engine"])
     return energy(c, states, shape=(), **options), states, apply(c, states[0], **options)
 
 
@@ -52,12 +52,12 @@ def _vjp(needed, g, ans, theta, c, *, psi, program, strings, engine):
     parts += [] if of_state is None else [of_state[0]]
     parts += [] if of_image is None else [apply(transposed(c, strings), of_image, strings=strings, engine=engine)]
     g = parts[0] if len(parts) == 1 else sum(parts)
-    return [pullback_angles(theta[None, None], psi, ans[1], g[None], program=program, engine=engine)[0][0, 0]]
+    return [pullback(theta[None, None], psi, ans[1], g[None], program=program, engine=engine)[0][0, 0]]
 
 
 def _jvp(tangents, ans, theta, c, *, psi, program, strings, engine):
     given = {"program": program, "engine": engine}
-    moving = jvp(lambda x: evolve_angles(x[None, None], psi, **given), (theta,), (tangents[0],))[1]
+    moving = jvp(lambda x: evolve(x[None, None], psi, **given), (theta,), (tangents[0],))[1]
     image = apply(c, moving[0], strings=strings, engine=engine)
     return 2 * (ans[2].conj() * moving[0]).sum().real, moving, image
 

@@ -28,8 +28,7 @@ def program_of(n: int, size: int, operations: tuple[Operation, ...]) -> CircuitP
         n,
         size,
         tuple(plan.instructions[index] for index in range(len(operations))),
-        Polynomials(plan.polynomials["real"], size, float) if plan.polynomials["real"] else None,
-        Polynomials(plan.polynomials["complex"], size, complex) if plan.polynomials["complex"] else None,
+        Polynomials(plan.polynomials, size) if plan.polynomials else None,
         tuple(plan.calls),
         tuple(plan.given),
         all(operation.gate.unitary for operation in operations),
@@ -39,25 +38,25 @@ def program_of(n: int, size: int, operations: tuple[Operation, ...]) -> CircuitP
 class Analysis:
     """Instructions by the index of their operation, and where their entries come from.
 
-    The complex vector has the entries of gates of one parameter first, then those of gates whose matrix function has to
-    be called, then the matrices that the user gave.
+    The vector has the entries of gates of one parameter first, then those of gates whose matrix function has to be
+    called, then the matrices that the user gave.
     """
 
     instructions: dict[int, Instruction]
-    polynomials: dict[str, list[tuple[int, float, np.ndarray]]]
-    filled: dict[str, int]
+    polynomials: list[tuple[int, float, np.ndarray]]
+    filled: int
     called: dict[tuple[Gate, bool, bool], list[tuple[int, Operation]]]
     waiting: list[tuple[int, Operation]]
     calls: list[Called]
     given: list[tuple[int, bool, bool]]
 
     def __init__(self):
-        self.instructions, self.polynomials, self.filled = {}, {"real": [], "complex": []}, {"real": 0, "complex": 0}
+        self.instructions, self.polynomials, self.filled = {}, [], 0
         self.called, self.waiting = {}, []  # operations whose entries come last
         self.calls, self.given = [], []
 
     def sort(self, index: int, operation: Operation) -> None:
-        """Make the instruction of an operation, unless its entries come later in the complex vector."""
+        """Make the instruction of an operation, unless its entries come later in the vector."""
         if operation.given is not None:
             self.waiting.append((index, operation))
             return
@@ -72,23 +71,19 @@ class Analysis:
         if form.coefficients is None:
             self.add(index, operation, form)
         elif not operation.slots:
-            self.add(index, operation, form, constant=form.coefficients[0])
+            self.add(index, operation, form, form.coefficients[0])
         else:
-            source = "real" if form.real else "complex"
-            self.polynomials[source].append((operation.slots[0], form.frequency, form.coefficients))
-            self.add(index, operation, form, source)
+            self.polynomials.append((operation.slots[0], form.frequency, form.coefficients))
+            self.add(index, operation, form)
 
-    def add(
-        self, index: int, operation: Operation, form: Form, source: str = "constant", constant: np.ndarray | None = None
-    ) -> None:
-        """Make the instruction at `index`, with the next entries of `source`."""
+    def add(self, index: int, operation: Operation, form: Form, constant: np.ndarray | None = None) -> None:
+        """Make the instruction at `index`, with the next entries of the vector unless they are constant."""
         controls = operation.controls + operation.qubits[: form.controls]
-        start = 0
-        if source != "constant":
-            start = self.filled[source]
-            self.filled[source] += form.count
+        start = self.filled
+        if constant is None:
+            self.filled += form.count
         self.instructions[index] = Instruction(
-            form.kind, operation.qubits[form.controls :], controls, form.count, source, start, constant,
+            form.kind, operation.qubits[form.controls :], controls, form.count, form.real, start, constant,
             operation.gate.letters, operation.gate.unitary,
         )  # fmt: skip
 
@@ -98,11 +93,11 @@ class Analysis:
             form = form_of(gate)
             self.calls.append(Called(gate, form, np.array([operation.slots for _, operation in found]), *changes))
             for index, operation in found:
-                self.add(index, operation, form, "complex")
+                self.add(index, operation, form)
 
     def place_given(self) -> None:
         """Instructions of the user's own matrices."""
         for index, operation in self.waiting:
             self.given.append((operation.given, operation.adjoint, operation.conjugate))
             k = len(operation.qubits)
-            self.add(index, operation, Form("matrix", 0, k, None, None, False), "complex")
+            self.add(index, operation, Form("matrix", 0, k, None, None, False))

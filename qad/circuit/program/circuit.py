@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.circuit.engines.choice import engine_of
-from qad.circuit.engines.evolution import evolve, evolve_angles
+from qad.circuit.engines.evolution import evolve
 from qad.circuit.gates.checks import amplitudes_of, check_bits, check_initial, check_memory, check_norm
 from qad.circuit.observables import operators as observables
 from qad.circuit.observables.apply import energy
@@ -101,11 +101,8 @@ class Circuit(Builder, Views):
         memory.ready(2**self.n * self.dtype.itemsize if recorded else 0)
         psi = psi if chain is None else amplitudes_of(chain)
         psi = ONE[self.dtype] if psi is None else (psi + np.zeros((), self.dtype)).reshape(1, -1, 2**self.n)
-        engine = engine_of(self.engine)
-        if program.by_angles:
-            theta = theta.reshape(1, -1, self._size)
-            return evolve_angles(theta, psi, program=program, engine=engine), batch
-        return evolve(*program.entries(theta, matrices), psi, program=program, engine=engine), batch
+        x = theta.reshape(1, -1, self._size) if program.by_angles else program.entries(theta, matrices)
+        return evolve(x, psi, program=program, engine=engine_of(self.engine)), batch
 
     def _batch_of(self, psi):
         """The shape of a batch of initial states."""

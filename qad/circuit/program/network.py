@@ -166,14 +166,14 @@ def ket_of(circuit: Builder, chosen: Sequence[int] | None = None) -> Wires:
     theta = circuit.parameters if circuit._size else np.zeros(0)
     if theta.ndim > 1 or any(u.ndim > 2 for u in circuit.matrices):
         raise ShapeError("c.network takes one set of parameters, no batch: call it for each of them")
-    real, complex_ = program.entries(theta, circuit.matrices)
-    vectors = {"real": real[0, 0], "complex": complex_[0, 0]}
+    entries = program.entries(theta, circuit.matrices)[0, 0]
+    vectors = {True: entries.real, False: entries}
     given = () if circuit.initial is None else getattr(circuit.initial, "tensors", (circuit.initial,))
     wires = Wires(circuit.n, like(theta, *circuit.matrices, *given))
     start(wires, circuit)
     for index in range(len(program.instructions)) if chosen is None else chosen:
         op = program.instructions[index]
-        v = wires.own(op.constant) if op.source == "constant" else vectors[op.source][op.start : op.start + op.count]
+        v = vectors[op.real][op.start : op.start + op.count] if op.varies else wires.own(op.constant)
         wires.apply(op, v)
     return wires
 

@@ -14,15 +14,7 @@ import numpy as np
 from qad.circuit.engines import reference
 from qad.circuit.engines.compiled import dual_numbers, kernels
 from qad.circuit.engines.compiled.blocking import schedule_of
-from qad.circuit.engines.compiled.entries import (
-    REAL_OF,
-    angle_tables,
-    divide,
-    entries_of,
-    entries_of_angles,
-    inverted,
-    split,
-)
+from qad.circuit.engines.compiled.entries import REAL_OF, angle_tables, divide, entries_of, of_vector
 from qad.circuit.engines.compiled.launch import run
 from qad.circuit.engines.compiled.terms import terms_of
 from qad.native import readable
@@ -37,80 +29,43 @@ if TYPE_CHECKING:
 
 def serves(program: CircuitProgram, components: int) -> bool:
     """Whether this engine serves one component, or two in directions in which gates remain unitary."""
-    return components == 1 or (components == 2 and program.by_angles and program.unitary and not program.given)
+    return components == 1 or (components == 2 and program.by_angles)
 
 
-def forward(program: CircuitProgram, real: np.ndarray, complex_: np.ndarray, psi: np.ndarray) -> np.ndarray:
-    """The final states (J, B, 2**n) from the entries of all gates and initial states."""
-    if len(psi) == 2:
-        return dual_numbers.forward(program, real, complex_, psi)
-    return evolved(program, *entries_of(schedule_of(program).constants, real, complex_, psi.dtype), psi)
+def forward(program: CircuitProgram, x: np.ndarray, psi: np.ndarray) -> np.ndarray:
+    """The final states (J, B, 2**n) from parameters or entries (J, B, E) and initial states."""
+    if len(x) == 2:
+        return dual_numbers.forward(program, x, psi)
+    out = np.zeros((max(x.shape[1], psi.shape[1]), 2**program.n), psi.dtype)
+    out[:, : psi.shape[2]] = psi[0]
+    run(kernels.rounds(psi.dtype).forward, program, (out,), entries_of(program, x[0], psi.dtype))
+    return out[None]
 
 
 def backward(
-    program: CircuitProgram, real: np.ndarray, complex_: np.ndarray, psi: np.ndarray, out: np.ndarray, g: np.ndarray,
-    owned: bool = False,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
-    """Cotangents of the two vectors and of the initial state, from the final states and their cotangents.
+    program: CircuitProgram, x: np.ndarray, psi: np.ndarray, out: np.ndarray, g: np.ndarray, owned: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
+    """Cotangents of parameters or entries and of the initial state, from the final states and their cotangents.
 
     These are overwritten where they are `owned`.
     """
     if not program.unitary:
-        return reference.backward(program, real, complex_, psi, out, g)
-    if len(out) == 2:
-        return dual_numbers.backward(program, real, complex_, psi, out, g)
-    schedule = schedule_of(program)
-    vr, vi = entries_of(schedule.constants, real, complex_, out.dtype)
-    slopes, dual = taken_back(program, inverted(schedule, vr, vi), out, g, owned)
-    divide(schedule, slopes, vr, vi)
-    found = split(schedule, slopes, real.shape[2])
-    parts = zip(found, (real, complex_), strict=True)
-    return (
-        *(reference.summed(part[None], vector) for part, vector in parts),
-        reference.summed(dual[None, :, : psi.shape[2]].conj(), psi),
-    )
-
-
-def forward_angles(program: CircuitProgram, theta: np.ndarray, psi: np.ndarray) -> np.ndarray:
-    """The final states (J, B, 2**n) of a circuit all of whose entries follow from parameters (J, B, P)."""
-    if len(theta) == 2:
-        return dual_numbers.forward(program, *program.components(theta), psi)
-    return evolved(program, *entries_of_angles(program, theta[0], psi.dtype), psi)
-
-
-def backward_angles(
-    program: CircuitProgram, theta: np.ndarray, psi: np.ndarray, out: np.ndarray, g: np.ndarray, owned: bool = False
-) -> tuple[np.ndarray, np.ndarray]:
-    """Cotangents of the parameters (J, B, P) and of the initial state; `g` is overwritten where it is `owned`."""
-    if len(theta) == 2:
-        *slopes, initial = dual_numbers.backward(program, *program.components(theta), psi, out, g)
-        return program.to_angles(theta, slopes), initial
-    entries = entries_of_angles(program, theta[0], out.dtype, inverse=True)
-    slopes, dual = taken_back(program, entries, out, g, owned)
-    if len(theta[0]) < len(slopes):
-        slopes = slopes.sum(0, keepdims=True)
-    found, (gates, _) = np.zeros(theta.shape), angle_tables(program)
-    kernels.rounds(out.dtype).collect(readable(theta[0]), gates, *entries, slopes, found[0])
-    return found, reference.summed(dual[None, :, : psi.shape[2]].conj(), psi)
-
-
-def evolved(program: CircuitProgram, vr: np.ndarray, vi: np.ndarray, psi: np.ndarray) -> np.ndarray:
-    """The final states (1, B, 2**n) from real and imaginary parts (B, E) of all entries."""
-    out = np.zeros((max(len(vr), psi.shape[1]), 2**program.n), psi.dtype)
-    out[:, : psi.shape[2]] = psi[0]
-    run(kernels.rounds(psi.dtype).forward, program, (out,), (vr, vi))
-    return out[None]
-
-
-def taken_back(
-    program: CircuitProgram, entries: tuple[np.ndarray, np.ndarray], out: np.ndarray, g: np.ndarray, owned: bool
-) -> tuple[np.ndarray, np.ndarray]:
-    """Sums (B, E, 2) of the cotangents of all entries, and conjugate cotangents (B, 2**n) of the initial states.
-
-    The given entries are those of the inverse gates.
-    """
+        return reference.backward(program, x, psi, out, g)
+    if len(x) == 2:
+        return dual_numbers.backward(program, x, psi, out, g)
+    entries, schedule = entries_of(program, x[0], out.dtype, inverse=True), schedule_of(program)
     state, dual = np.array(out[0], order="C"), conjugated(g[0], out.dtype, owned)
-    return run(kernels.rounds(out.dtype).backward, program, (state, dual), entries, (entries[0].shape[1], 2)), dual
+    every = kernels.rounds(out.dtype)
+    slopes = run(every.backward, program, (state, dual), entries, (entries[0].shape[1], 2))
+    if x.shape[1] < len(slopes):
+        slopes = slopes.sum(0, keepdims=True)
+    if program.by_angles:
+        found, (gates, _) = np.zeros(x.shape), angle_tables(program)
+        every.collect(readable(x[0]), gates, *entries, slopes, found[0])
+    else:
+        divide(schedule, slopes, *entries)
+        found = of_vector(schedule, slopes)[None]
+    return found, reference.summed(dual[None, :, : psi.shape[2]].conj(), psi)
 
 
 def conjugated(g: np.ndarray, dtype: np.dtype[Any], owned: bool) -> np.ndarray:

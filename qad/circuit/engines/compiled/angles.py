@@ -3,8 +3,6 @@
 from math import cos, sin
 from typing import NamedTuple
 
-import numpy as np
-
 from qad.circuit.engines.compiled.arguments import Complexes128, Complexes128x2, Floats, Floats2, Floats3, Ints, Reals2
 from qad.native import struct
 
@@ -41,35 +39,36 @@ def fill(theta: Floats2, gates: AngleGates, vr: Reals2, vi: Reals2) -> None:
                 vr[b, shift + k], vi[b, shift + k] = x.real, x.imag
 
 
-def collect_one(
-    theta: np.ndarray, gates: AngleGates, p: np.ndarray, q: np.ndarray, u: np.ndarray, out: np.ndarray
-) -> None:
-    """`collect` for one example."""
-    slots, frequencies, firsts, constants, polynomials, diagonal, parity = gates
-    shift = constants.size
-    for k in diagonal:
-        u[k, 0], u[k, 1] = u[k, 0] * p[k] - u[k, 1] * q[k], u[k, 1] * p[k] + u[k, 0] * q[k]
-    for k in parity:
-        x, y = u[k, 0] + u[k + 1, 0], u[k, 1] - u[k + 1, 1]  # over even and over odd parity
-        u[k, 0], u[k + 1, 0] = p[k] * x + p[k + 1] * y, p[k] * y - p[k + 1] * x
-    for g in range(slots.size):
-        angle = frequencies[g] * theta[slots[g]]
-        c, s = cos(angle), sin(angle)
-        total = 0.0
-        for k in range(firsts[g], firsts[g + 1]):
-            change = c * polynomials[2, k] - s * polynomials[1, k]
-            total += u[shift + k, 0] * change.real - u[shift + k, 1] * change.imag
-        out[slots[g]] += frequencies[g] * total
+def divide(slopes: Floats3, diagonal: Ints, parity: Ints, vr: Reals2, vi: Reals2) -> None:
+    """Take gates out of the sums (B, E, 2) of diagonal ones, and of Pauli rotations among them, that contain them.
+
+    Compare `qad.circuit.engines.compiled.diagonal`.  `vr` and `vi` are the entries of the inverse gates, a row for
+    each example, or one for all.
+    """
+    for b in range(slopes.shape[0]):
+        u, p, q = slopes[b], vr[min(b, vr.shape[0] - 1)], vi[min(b, vr.shape[0] - 1)]
+        for k in diagonal:
+            u[k, 0], u[k, 1] = u[k, 0] * p[k] - u[k, 1] * q[k], u[k, 1] * p[k] + u[k, 0] * q[k]
+        for k in parity:
+            x, y = u[k, 0] + u[k + 1, 0], u[k, 1] - u[k + 1, 1]  # over even and over odd parity
+            u[k, 0], u[k + 1, 0] = p[k] * x + p[k + 1] * y, p[k] * y - p[k + 1] * x
+            u[k, 1], u[k + 1, 1] = 0, 0
 
 
 def collect(
     theta: Floats2, gates: AngleGates, vr: Reals2, vi: Reals2, slopes: Floats3,
     out: Floats2,
 ) -> None:  # fmt: skip
-    """Add to `out` (B, P) the cotangents of parameters, from sums (B, E, 2) of the cotangents of entries.
-
-    The sums of diagonal gates (`diagonal`, and `parity` for Pauli rotations) contain the gate itself, see
-    `qad.circuit.engines.compiled.diagonal`.  `vr` and `vi` are the entries of the inverse gates.
-    """
+    """Add to `out` (B, P) the cotangents of parameters, from sums (B, E, 2) that `divide` is to take gates out of."""
+    slots, frequencies, firsts, constants, polynomials, diagonal, parity = gates
+    shift = constants.size
+    divide(slopes, diagonal, parity, vr, vi)
     for b in range(theta.shape[0]):
-        collect_one(theta[b], gates, vr[b], vi[b], slopes[b], out[b])
+        for g in range(slots.size):
+            angle = frequencies[g] * theta[b, slots[g]]
+            c, s = cos(angle), sin(angle)
+            total = 0.0
+            for k in range(firsts[g], firsts[g + 1]):
+                change = c * polynomials[2, k] - s * polynomials[1, k]
+                total += slopes[b, shift + k, 0] * change.real - slopes[b, shift + k, 1] * change.imag
+            out[b, slots[g]] += frequencies[g] * total

@@ -36,7 +36,7 @@ class Schedule:
     rounds, chunks, bits, instructions, widest : int
         How many rounds there are, chunks of a state, bits of a chunk, instructions, and rows of the largest matrix.
     constants : complex array
-        Entries of constant gates; those of the program's real and complex vector follow them.
+        Entries of constant gates; those of the program's vector follow them.
     diagonal, parity : int arrays
         Which entries belong to diagonal gates, and which are the first of the two of a Pauli rotation among them.
     order, signs : arrays (E,), (2, E)
@@ -77,13 +77,11 @@ class Scheduler:
     def __init__(self, program: CircuitProgram):
         self.n = program.n
         self.constants, self.gates = [], []
-        filled = sum(op.count for op in program.instructions if op.source == "constant")
-        shift = {"real": filled, "complex": filled + program.sizes[0]}
+        shift = sum(op.count for op in program.instructions if not op.varies)
         filled = 0
         for op in program.instructions:
-            constant = op.source == "constant"
-            self.gates.append(Gate(op, self.n, filled if constant else shift[op.source] + op.start, not constant))
-            if constant and op.count:
+            self.gates.append(Gate(op, self.n, shift + op.start if op.varies else filled))
+            if op.count and not op.varies:
                 self.constants.append(op.constant)
                 filled += op.count
         self.encoder, self.rounds = Encoder(), []

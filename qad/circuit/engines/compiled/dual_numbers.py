@@ -13,7 +13,7 @@ import numpy as np
 from qad.circuit.engines import reference
 from qad.circuit.engines.compiled import kernels
 from qad.circuit.engines.compiled.blocking import schedule_of
-from qad.circuit.engines.compiled.entries import divide, entries_of, inverted, split
+from qad.circuit.engines.compiled.entries import after, divide, inverted, of_vector
 from qad.circuit.engines.compiled.launch import run
 
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 Parts: TypeAlias = tuple[np.ndarray, np.ndarray]  # real and imaginary parts (B, E) of entries
 
 
-def forward(program: CircuitProgram, real: np.ndarray, complex_: np.ndarray, psi: np.ndarray) -> np.ndarray:
-    """The final states (2, B, 2**n) from the entries (2, B, E) of all gates and initial states."""
-    schedule, (v, u) = both(program, real, complex_, psi.dtype)
+def forward(program: CircuitProgram, theta: np.ndarray, psi: np.ndarray) -> np.ndarray:
+    """The final states (2, B, 2**n) from parameters (2, B, P) and initial states."""
+    schedule, (v, u) = both(program, theta, psi.dtype)
     out = np.zeros((2, max(len(v[0]), psi.shape[1]), 2**program.n), psi.dtype)
     out[:, :, : psi.shape[2]] = psi
     run(kernels.tangents(psi.dtype).forward, program, (out,), (*v, *logarithmic(schedule, v, u)))
@@ -35,26 +35,23 @@ def forward(program: CircuitProgram, real: np.ndarray, complex_: np.ndarray, psi
 
 
 def backward(
-    program: CircuitProgram, real: np.ndarray, complex_: np.ndarray, psi: np.ndarray, out: np.ndarray, g: np.ndarray
-) -> tuple[np.ndarray, ...]:
-    """Cotangents (2, B, ...) of the two vectors and of the initial states."""
-    schedule, (v, u) = both(program, real, complex_, out.dtype)
+    program: CircuitProgram, theta: np.ndarray, psi: np.ndarray, out: np.ndarray, g: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Cotangents (2, B, ...) of the parameters and of the initial states."""
+    schedule, (v, u) = both(program, theta, out.dtype)
     back, moving = inverted(schedule, *v), inverted(schedule, *u)
     states, dual = np.array(out, order="C"), np.ascontiguousarray(g[::-1].astype(out.dtype).conj())
     entries = (*back, *logarithmic(schedule, back, moving))
     sums = run(kernels.tangents(out.dtype).backward, program, (states, dual), entries, (2, v[0].shape[1], 2))
-    slopes = [split(schedule, part, real.shape[2]) for part in divided(schedule, sums, v, u)]
-    found = [np.stack(parts[::-1]) for parts in zip(*slopes, strict=True)]
-    dual = dual[::-1, :, : psi.shape[2]].conj()
-    return tuple(reference.summed(x, y) for x, y in zip((*found, dual), (real, complex_, psi), strict=True))
+    slopes = np.stack([of_vector(schedule, part) for part in divided(schedule, sums, back, moving)][::-1])
+    found = program.transposed(theta, reference.summed(slopes, theta))
+    return found, reference.summed(dual[::-1, :, : psi.shape[2]].conj(), psi)
 
 
-def both(
-    program: CircuitProgram, real: np.ndarray, complex_: np.ndarray, dtype: np.dtype[Any]
-) -> tuple[Schedule, list[Parts]]:
+def both(program: CircuitProgram, theta: np.ndarray, dtype: np.dtype[Any]) -> tuple[Schedule, list[Parts]]:
     """The schedule, and the entries of all gates and their tangents, pairs of real and imaginary parts (B, E)."""
-    schedule = schedule_of(program)
-    return schedule, [entries_of(schedule.constants, real, complex_, dtype, i) for i in (0, 1)]
+    schedule, (v, u) = schedule_of(program), program.numbers(theta)
+    return schedule, [after(schedule.constants, v, dtype), after(0 * schedule.constants, u, dtype)]
 
 
 def logarithmic(schedule: Schedule, v: Parts, u: Parts) -> Parts:

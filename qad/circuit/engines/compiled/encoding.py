@@ -55,8 +55,8 @@ class Gate:
     signed: list[int]
     moves: frozenset[int]
 
-    def __init__(self, op: ir.Instruction, n: int, start: int, wanted: bool):
-        self.op, self.start, self.wanted = op, start, wanted
+    def __init__(self, op: ir.Instruction, n: int, start: int):
+        self.op, self.start, self.wanted = op, start, op.varies
         self.targets = [n - 1 - q for q in op.targets]
         self.controls = [n - 1 - q for q in op.controls]
         self.diagonal = op.kind == "diagonal" or (op.kind == "pauli" and not set(op.letters) & {"X", "Y"})
@@ -128,8 +128,7 @@ class Encoder:
         if gate.op.kind in ("flip", "swap"):
             return exchange(gate.op.kind, at, common)
         if len(at) == 1 and not common["controls"]:
-            real = gate.op.source == "real" or (gate.op.source == "constant" and not np.iscomplexobj(gate.op.constant))
-            return Instruction(REAL if real else COMPLEX, bit=at[0], **common)
+            return Instruction(REAL if gate.op.real else COMPLEX, bit=at[0], **common)
         run = lowest(mask(at) | common["controls"])
         offsets = self.pooled(deposit(at[::-1]))
         return Instruction(DENSE, targets=mask(at), qubits=len(at), offsets=offsets, run=run, **common)

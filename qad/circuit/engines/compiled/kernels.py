@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from qad.typing import DTypeLike
 
 FILES: list[Path] = sorted(Path(__file__).parent.glob("*.py"))
-rounds: Kernels = Kernels(drive.forward, drive.backward, angles.fill, angles.collect, files=FILES, fast=True)
+OF_ANGLES = angles.fill, angles.collect, angles.divide
+rounds: Kernels = Kernels(drive.forward, drive.backward, *OF_ANGLES, files=FILES, fast=True)
 tangents: Kernels = Kernels(tangent.forward, tangent.backward, files=FILES, fast=True)
 sums: dict[str, Kernels] = {
     kind: Kernels(*terms.kernels(of), files=FILES, fast=True) for kind, of in (("f", REAL), ("c", COMPLEX))
