@@ -63,7 +63,9 @@ class ArrayFunction:
 class Conjugated:
     """qad's derivatives in JAX's convention, whose cotangents are the conjugates."""
 
-    jvp = staticmethod(jvp)
+    @staticmethod
+    def jvp(f: Callable[..., Any], primals: Arrays, tangents: Arrays) -> tuple[Any, Any]:
+        return jvp(f, primals, tangents)
 
     @staticmethod
     def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from qad.typing import Array
 
 TURN, FLIP, ACROSS = (1, 2, 3, 0), (2, 1, 0, 3), (0, 3, 2, 1)  # a quarter turn clockwise; rows, or columns, backwards
-GENERATORS = {"c4v": (TURN, FLIP), "c4": (TURN,), "c2v": (FLIP, ACROSS)}
+GENERATORS: dict[str, tuple[tuple[int, ...], ...]] = {"c4v": (TURN, FLIP), "c4": (TURN,), "c2v": (FLIP, ACROSS)}
 STEPS = np.array([(-1, 0), (0, -1), (1, 0), (0, 1)])  # (rows, columns) along the legs
 
 
