@@ -70,11 +70,11 @@ def _recursion(x: Value, order: int, y: Value, slope: int, start: float = 0.0) -
     return y
 
 
-def _series(x: Value, order: int) -> Value:
-    """``1/sqrt(pi) sum_k (-1)^k (1/2)_k x^-(2k+1)``, differentiated."""
-    u, total, factors = 1 / x, 0.0, [0.5 * _C]
+def _series(x: Value, order: int, first: float = 0.5 * _C, sign: int = -1) -> Value:
+    """``first sum_k sign^k (1/2)_k x^-(2k+1)``, differentiated."""
+    u, total, factors = 1 / x, 0.0, [first]
     for k in range(_TERMS):
-        factors.append(-factors[-1] * (k + 0.5))
+        factors.append(sign * factors[-1] * (k + 0.5))
     for k in reversed(range(_TERMS)):
         total = total * u * u + factors[k] * np.prod(np.arange(2 * k + 1.0, 2 * k + 1 + order))
     for _ in range(order + 1):
@@ -88,9 +88,11 @@ def dawsn_derivative(x: Value, order: int) -> Value:
     far = abs(x) >= _FAR
     near = np.where(far, 1.0, x)
     y = _recursion(near, order, special.dawsn(near), -2, 1.0)
+    if x.dtype.kind != "c":
+        return np.where(far, _series(np.where(far, x, _FAR), order, 0.5, 1), y)
     if np.any(far):  # by the upper half plane, for it is odd
         sign = np.where(x.imag < 0, -1.0, 1.0)
-        z = np.where(far, sign * x, _FAR) + 0j
+        z = np.where(far, sign * x, _FAR)
         with np.errstate(over="ignore", invalid="ignore"):
             w = (-1j) ** order * _of_the_right(-1j * z, order)
             growth = 1j**order * _recursion(1j * z, order, 1.0, 2) * gauss(z)

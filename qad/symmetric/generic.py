@@ -57,7 +57,7 @@ def join(a: Any, b: Any, axes: int | Pairs = 1) -> Any:
     b = b if second is None else b.transpose(second)
     rows, columns = a.shape[: a.ndim - count], b.shape[count:]
     inner = prod(b.shape[:count])
-    return (a.reshape(-1, inner) @ b.reshape(inner, -1)).reshape(*rows, *columns)
+    return (a.reshape(prod(rows), inner) @ b.reshape(inner, prod(columns))).reshape(*rows, *columns)
 
 
 @lru_cache(maxsize=1024)

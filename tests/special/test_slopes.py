@@ -65,6 +65,7 @@ def test_erfcx_and_its_kin_far_out():
         np.testing.assert_allclose(qad.grad(special.erfcx)(x), (-1 + 1.5 / x**2) / root / x / x, rtol=1e-5)
         np.testing.assert_allclose(qad.grad(special.dawsn)(x), -0.5 / x / x, rtol=2e-3)
         np.testing.assert_allclose(qad.hvp(special.dawsn, (x,), (1.0,))[0], 1 / x / x / x, rtol=3e-3)
+    np.testing.assert_array_equal(qad.vmap(qad.grad(special.dawsn))(np.array([np.inf, -np.inf, 1e300])), 0.0)
 
 
 def test_rgamma_at_its_zeros():

@@ -37,6 +37,14 @@ def test_magnons_of_aklt_in_larger_cells(cell, conserve):
         assert uniform.excitations(total, state, p, 3) == pytest.approx([exact] * 3, abs=1e-7)
 
 
+def test_a_site_whose_isometry_is_complete():
+    """Singlets of bonds 1-2-1: nothing stands beside the first site, and a triplet of the second costs 1."""
+    H = uniform.j1j2(1.0, 0.5)
+    state = uniform.ground_state(H, 4).state
+    assert state.bonds in ((1, 2, 1), (2, 1, 2))
+    assert uniform.excitations(H, state, 0.3, 2) == pytest.approx([1.0, 1.0], abs=1e-8)
+
+
 @pytest.mark.slow
 def test_triplets_of_spins_one_half_in_their_cell_of_two():
     """J. des Cloizeaux and J. J. Pearson 1962, ``pi/2 |sin p|``: the same at p and p + pi, which are one momentum."""
