@@ -136,3 +136,20 @@ def test_a_derivative_of_more_terms_than_the_operator_has():
     assert two == pytest.approx(one, rel=1e-9)
     with pytest.raises(ArgumentError, match="bond 3 has directions that carry no weight"):
         slopes((1, 2, 4, 2, 4, 2, 1))
+
+
+def test_gates_one_after_the_other_from_the_right():
+    """The terms of the gate fill what stands left of a bond, but not what stands right of it."""
+    xx, other = np.eye(4)[::-1], np.random.default_rng(3).normal(size=(2, 2, 2))
+    tilted = MPS.product([np.array([1.0, 0.2 * k + 0.3]) for k in range(3)], dtype=float)
+
+    def loss(angles, chain):
+        psi = tilted if chain else tilted.to_dense()
+        for angle, sites in zip(angles, ((1, 2), (0, 1)), strict=True):
+            gate = np.cos(angle) * np.eye(4) + 1j * np.sin(angle) * xx
+            psi = psi.apply(gate, sites) if chain else on_sites(gate, sites, psi)
+        return qad.abs2(np.sum(other * (psi.to_dense() if chain else psi)))
+
+    for derivative in (qad.grad, qad.hessian):
+        found, right = (derivative(lambda a, c=chain: loss(a, c))(np.array([0.4, 0.7])) for chain in (True, False))
+        np.testing.assert_allclose(found, right, rtol=1e-9)
