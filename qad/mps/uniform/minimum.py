@@ -20,12 +20,9 @@ from qad.mps.operators.uniform_mpo import UniformMPO, size_of
 from qad.mps.operators.uniform_opsum import UniformOpSum
 from qad.mps.uniform.canonical import uniform_schmidt_form
 from qad.mps.uniform.measures import energy_from, ordinary
-from qad.mps.uniform.mixed import Mixed
 from qad.mps.uniform.search import ground_state
 from qad.mps.uniform.state import UniformMPS
-from qad.mps.uniform.transfer import check_single, environments
-from qad.mps.uniform.variational import Run
-from qad.optimize.progress import bar_for
+from qad.mps.uniform.transfer import environments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,8 +32,7 @@ if TYPE_CHECKING:
 
 STATIONARY = 1e-6  # gradient of the state that a search found, beside the size of the terms
 LEAST_WEIGHT = 1e-6  # of Schmidt coefficients that are divided by: rounding is, by their squares
-EXACT = 1e-2  # least coefficient of a state that has no tail of small ones
-SHARE, STEPS = 0.05, 500  # of that gradient, and steps, for a state whose bonds were cut
+EXACT = 1e-2  # least one of these in a state whose spectra end, rather than decay below what is left out
 PRECISION = 1e-8  # of the linear equations of derivatives, relative
 
 
@@ -88,39 +84,15 @@ def ground_energy(h: UniformMPO | UniformOpSum, bond: int = 8, cell: int | None 
     found = ground_state(plain, bond, cell, **search)
     if not found.converged:
         raise ConvergenceError(f"no ground state was found: {found.message}; allow more steps by maxiter=")
-    state, exact = of_weight(ordinary(found.state), plain, bond)
+    state = ordinary(found.state)
     around = Neighbourhood(state)
-    if exact:
+    if around.bond < bond and around.least > EXACT:
         return guarded(around.energy(around.nowhere(), H), check=refuse_second)
     x = fixed_point(
         lambda x: around.downhill(x, H), around.nowhere(), method="given", tol=STATIONARY, adjoint_tol=PRECISION,
         norm=lambda change, x: np.sqrt(sum(np.linalg.norm(y) ** 2 for y in change)) / (size_of(plain) or 1.0),
     )  # fmt: skip
     return around.energy(x, H)
-
-
-def of_weight(state: UniformMPS, H: UniformMPO, bond: int) -> tuple[UniformMPS, bool]:
-    """The stationary state in the directions that have weight, and whether it needs no others of the `bond` given.
-
-    Variables have the metric 1, and so are divided by Schmidt coefficients.
-    """
-    check_single(state)
-    before = Mixed.of(state)
-    psi = before.trimmed(LEAST_WEIGHT)
-    if psi is before:
-        return state, state.bond < bond and complete(before)
-    dtype = np.result_type(state.dtype, H.dtype, np.float64)
-    run = Run(H.repeated(len(state)), bar_for(False, "energy"), STEPS, dtype)
-    last, converged, how = run.settled_from(psi, SHARE * STATIONARY)
-    if not converged:
-        raise ConvergenceError(f"the state of bonds {psi.dims}, all that have weight, was not found{how}")
-    return last.psi.state(), complete(last.psi)
-
-
-def complete(psi: Mixed) -> bool:
-    """Whether the spectra of all bonds end, rather than decay below what was cut."""
-    sizes = [np.linalg.svd(c)[1] for c in psi.bonds]
-    return min(s[-1] / s[0] for s in sizes) > EXACT
 
 
 def refuse_second(g: Array, order: int) -> None:
@@ -139,22 +111,32 @@ class Neighbourhood:
     ----------
     state : UniformMPS
         Not a sum of several.
+
+    Attributes
+    ----------
+    bond : int
+        The largest bond in directions that have weight; others are left as they are.
+    least : float
+        The least of these weights, beside the largest of its bond.
     """
 
     def __init__(self, state: UniformMPS):
         form, weights = uniform_schmidt_form(state)
+        kept = [w > LEAST_WEIGHT * w.max() for w in weights]
+        self.bond: int = max(map(np.count_nonzero, kept))
+        self.least: float = min((w[rows] / w.max()).min() for w, rows in zip(weights, kept, strict=True))
         self.tensors: list[np.ndarray] = list(form)
-        self.factors: list[np.ndarray] = [1 / w[:, None] for w in weights]
+        self.factors: list[np.ndarray] = [np.diag(1 / w)[:, rows] for w, rows in zip(weights, kept, strict=True)]
         self.beside: list[np.ndarray] = [np.linalg.svd(t.reshape(len(t), -1))[2][len(t) :] for t in form]
 
     def nowhere(self) -> list[np.ndarray]:
         """The variables of the state itself."""
-        return [np.zeros((len(t), len(n)), t.dtype) for t, n in zip(self.tensors, self.beside, strict=True)]
+        return [np.zeros((w.shape[1], len(n)), n.dtype) for w, n in zip(self.factors, self.beside, strict=True)]
 
     def energy(self, x: Sequence[Array], H: UniformMPO) -> Real:
         """The energy per site of a state."""
         parts = zip(self.tensors, self.factors, self.beside, x, strict=True)
-        psi = UniformMPS([t + ((w * y) @ n).reshape(t.shape) for t, w, n, y in parts])
+        psi = UniformMPS([t + (w @ y @ n).reshape(t.shape) for t, w, n, y in parts])
         lefts, rights = environments(psi)
         return energy_from(psi, H, lefts[0], rights[-1])
 
