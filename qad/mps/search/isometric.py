@@ -21,7 +21,7 @@ from qad.mps.chain.canonical import schmidt_form
 from qad.symmetric.generic import as_map, charges_of, join, of_map
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
 LEAST, MOST = 1e-12, 1e-2  # what is added to the metric
 
@@ -35,14 +35,7 @@ class IsometricChain:
     ----------
     state : MPS
         Open; its bonds and dtype are kept (bonds that are larger than its sides can fill are not).
-
-    Attributes
-    ----------
-    left : array or None
-        The density of what stands left of the first site; none of an open chain.
     """
-
-    left: np.ndarray | None = None
 
     def __init__(self, state: Any):
         self.state: Any = state
@@ -51,15 +44,11 @@ class IsometricChain:
 
     def point(self, params: Any) -> Point:
         """Stacks of A and N, and the metric, filled when it is asked for."""
-        found = [as_map(tensor, 1) for tensor in self.canonical(params)]
+        found = [as_map(tensor, 1) for tensor in schmidt_form(params.tensors)[0]]
         self.maps = [where for where, _ in found]
         matrices = [matrix for _, matrices in found for matrix in matrices]
         isometries = [np.array(list(same)) for _, same in groupby(matrices, key=np.shape)]
         return Point(isometries, [complement(a) for a in isometries])
-
-    def canonical(self, params: Any) -> Sequence[Any]:
-        """The tensors of the chain in right-canonical gauge."""
-        return schmidt_form(params.tensors)[0]
 
     def params(self, point: Point) -> Any:
         """The chain."""
@@ -101,7 +90,8 @@ class IsometricChain:
 
     def densities(self, point: Point) -> list[np.ndarray]:
         """The reduced density matrix of what stands left of every site, by sector of its left bond, as stacks."""
-        environment, found = self.left, []
+        environment: Any = None
+        found: list[np.ndarray] = []
         for where, tensor in zip(self.maps, self.tensors(point), strict=True):
             if environment is None:
                 found += [np.ones((1, 1)) for _ in charges_of(where)]

@@ -68,9 +68,9 @@ def ground_state(
     dtype : dtype, optional
         Default float for a real `h`, else complex.
     tol : float
-        Converged when 10 iterations gain less than this, relative to the energy ("vumps": to the size of the terms),
-        and all further iterations too, extrapolated as a geometric series.  "vumps" asks for a gradient below
-        ``sqrt(tol) / 200``, in the same units, as well.
+        Converged when 40 iterations ("vumps": 4) gain less than this, relative to the energy ("vumps": to the size of
+        the terms), and all further iterations too, extrapolated as a geometric series.  "vumps" asks for a gradient
+        below ``sqrt(tol) / 200``, in the same units, as well.
     maxiter : int
         Most iterations from one start at one bond dimension.
     starts : int

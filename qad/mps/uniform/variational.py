@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,14 +11,16 @@ from qad.core.errors import ConvergenceError
 from qad.mps.chain.site_tensors import random_isometry
 from qad.mps.kernels.cells import cell_of
 from qad.mps.operators.uniform_mpo import size_of
+from qad.mps.search.monitor import is_settled
 from qad.mps.uniform.growth import expanded, gaussian
 from qad.mps.uniform.mixed import Mixed
+from qad.mps.uniform.nearby import Neighbourhood
 from qad.mps.uniform.result import UniformGroundState
-from qad.mps.uniform.riemannian import is_steady, riemannian
 from qad.mps.uniform.schur import environments_with
 from qad.mps.uniform.state import UniformMPS
 from qad.mps.uniform.transfer import SINGLE, largest_by_charge, largest_two
 from qad.mps.uniform.vumps import FEW, LEAST, MANY, Vumps
+from qad.optimize import minimize
 from qad.optimize.progress import note
 from qad.optimize.result import BY_USER
 
@@ -35,6 +38,8 @@ SHARE = 5e-3  # of the root of the tolerance of energies, below which the gradie
 PATIENCE = 100  # steps without a new least gradient
 GAIN = 1e-6  # of energies, at which a smaller bond is good enough
 FINER = 1e-3  # of a gain at which gradients go on where these are not small yet
+ROUND = 40  # iterations of gradients between two choices of gauge
+FIRST_FLOOR, FLOORS = 1e-2, (1e-5, 1e-1)  # Schmidt coefficients below the floor are not divided out any further
 WINDOW = 4  # steps over which the gain is judged
 NOISE = 1e-2  # of the last stage, at the beginning
 DEAD = 1e-7  # Schmidt coefficients beside the largest: rounding, and correlations along them are none of the state
@@ -209,11 +214,17 @@ class Run:
         return False
 
     def otherwise(self, psi: Mixed, tol: float) -> tuple[Vumps, bool, str]:
-        """From `psi` on by the Riemannian optimiser, which only ever lowers the energy; as `settled_from`."""
-        state, most = psi.state(), np.sqrt(tol) * self.scale
-        for finer in (tol, FINER * tol):  # gains may be small before the gradient is
-            found, converged = riemannian(self.h, state, self.bar, finer, self.maxiter)
-            state = found.params
+        """From `psi` on by L-BFGS in the metric of the state, which only ever lowers the energy; as `settled_from`.
+
+        In rounds, each around the state of the last one: its weights are divided by as finely as that one gained.
+        """
+        state, energies, floor = psi.state(), [], FIRST_FLOOR
+        for done in range(0, self.maxiter, ROUND):
+            around = Neighbourhood(state, floor)
+            limits = {"gtol": 0.0, "ftol": 0.0, "maxiter": min(ROUND, self.maxiter - done)}
+            found = minimize(partial(around.energy, H=self.h), around.nowhere(), progress=self.bar, **limits)
+            state, scale = around.state(found.params), abs(found.fun) or 1.0
+            energies.extend(found.history)
             self.history.extend(found.history)
             if found.message == BY_USER:
                 self.lowest = Mixed.of(state)
@@ -224,9 +235,11 @@ class Run:
                 search.look()  # to residuals that suit this gradient
             except ConvergenceError:
                 search.slope = np.inf
-            if search.slope <= most:
+            flat = search.slope <= np.sqrt(tol) * self.scale
+            reached = bool(flat and is_steady(energies, ROUND, scale, tol))
+            if reached or is_steady(energies, ROUND, scale, FINER * tol) or not found.nit:
                 break
-        reached = bool(converged and search.slope <= most)
+            floor = float(np.clip(0.3 * np.sqrt((found.history[0] - found.fun) / scale), *FLOORS))
         why = "" if self.descends else ", for steps to the lowest centres went round in circles"
         return search, reached, f" by gradients{why}"
 
@@ -235,3 +248,11 @@ class Run:
         near = [x for x in found if x is not best and x.energy - best.energy < COARSE**2 * self.scale]
         other = sum(largest_two(best.psi.rights, x.psi.rights)[1] < (1 - OTHER) ** len(self.H) for x in near)
         return f"; {other} of {len(found)} starts led to other states of nearly this energy" if other else ""
+
+
+def is_steady(energies: Sequence[float], window: int, scale: float, tol: float) -> bool:
+    """Whether the last steps leave less than this to gain, beside a scale, as a window and the one before tell."""
+    if len(energies) <= 2 * window:
+        return False
+    last, before = (abs(energies[-k - window] - energies[-k]) / scale for k in (1, 1 + window))
+    return is_settled(last, before, tol)
