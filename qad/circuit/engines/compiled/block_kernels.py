@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qad.circuit.engines.compiled.affine import permute, sources_of
-from qad.circuit.engines.compiled.diagonal import apply_beyond, apply_diagonal, apply_paired, build, reduce
+from qad.circuit.engines.compiled.diagonal import apply_diagonal, apply_paired, build, reduce
 from qad.circuit.engines.compiled.general import dense, exchange, parity, pauli, reduce_dense, reduce_pauli
 from qad.circuit.engines.compiled.one_qubit import complex_, in_rows, real, reduce_complex, take_back_real
 from qad.circuit.engines.compiled.tables import AFFINE, COMPLEX, DIAGONAL, EXCHANGE, PAULI, REAL
@@ -71,7 +71,6 @@ def run_forward(
         if gate.kind == DIAGONAL:
             build(dr, di, members, gate.first, gate.last, pool, vr, vi, base, bits)
             apply_diagonal(re, im, dr, di)
-            apply_beyond(re, im, members, gate.first, gate.last, pool, vr, vi, base)
         elif gate.kind == AFFINE:
             sources_of(permutations[gate.permutation], pool, bits, base, sources)
             permute(re, dr, sources)
@@ -97,8 +96,6 @@ def run_backward(
             apply_paired(re, im, lr, li, dr, di)
             if gate.wanted:
                 reduce(dr, di, members, gate.first, gate.last, pool, base, bits, slopes)
-            apply_beyond(re, im, members, gate.first, gate.last, pool, vr, vi, base)
-            apply_beyond(lr, li, members, gate.first, gate.last, pool, vr, vi, base)
         elif gate.kind == AFFINE:
             sources_of(permutations[gate.inverse], pool, bits, base, sources)
             for part in (re, im, lr, li):

@@ -149,10 +149,10 @@ class Encoder:
         if gate.wanted:
             wanted, count = (self.parity, 1) if rotation else (self.diagonal, gate.op.count)
             wanted += range(gate.start, gate.start + count)
-        beyond = bool(outer) or min(at, default=0) < 0
+        inside = [b for b in at if b >= 0]
         return Member(
-            top=-1 if beyond else max(at + controls, default=0),
-            general=beyond or bool(controls) or len(at) != 1 or rotation,
+            top=max(inside + controls, default=-1),
+            general=bool(controls) or len(inside) > 1,
             rotation=rotation,
             wanted=gate.wanted,
             start=gate.start,

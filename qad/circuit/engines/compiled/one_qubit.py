@@ -51,19 +51,6 @@ def complex_(h: int, parts: Parts, entries: Entries) -> int:
     return 0
 
 
-def phases(h: int, parts: Parts, entries: Entries) -> int:
-    """The diagonal matrix of entries a + i b and c + i d."""
-    (x, y), (a, b, c, d) = parts, entries
-    for s in range(x.size // (2 * h)):
-        for k in range(2 * h * s, 2 * h * s + h):
-            u, w, v, z = x[k], x[k + h], y[k], y[k + h]
-            x[k] = a * u - b * v
-            y[k] = a * v + b * u
-            x[k + h] = c * w - d * z
-            y[k + h] = c * z + d * w
-    return 0
-
-
 def pairings(h: int, parts: Parts, entries: Entries) -> tuple[float, float, float, float]:
     """The sums of products of the entries of two real arrays, for the values of one bit in each."""
     y, x = parts

@@ -57,8 +57,8 @@ class Instruction(NamedTuple):
 class Member(NamedTuple):
     """A diagonal gate, or a Pauli rotation of Z, among those that multiply one diagonal."""
 
-    top: int  # the highest bit within the chunk that it acts on; -1 if it acts on bits beyond
-    general: bool  # whether it is anything but a gate on one bit of the chunk without controls
+    top: int  # the highest bit within the chunk that it acts on; -1 if it acts on bits beyond alone
+    general: bool  # whether it has several bits of the chunk, or a control there
     rotation: bool  # whether it is a Pauli rotation, of entries cos and sin
     wanted: bool  # whether its entries have cotangents
     start: int  # its first entry

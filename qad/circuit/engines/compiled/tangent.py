@@ -12,7 +12,7 @@ import numpy as np
 from qad.circuit.engines.compiled.affine import permute, sources_of
 from qad.circuit.engines.compiled.arguments import Complexes3, Floats4, Int, Reals2, Reals3, ShortInts
 from qad.circuit.engines.compiled.block_kernels import apply, reduce_one
-from qad.circuit.engines.compiled.diagonal import apply_beyond, apply_diagonal, build, entry, reduce
+from qad.circuit.engines.compiled.diagonal import apply_diagonal, build, reduce, value
 from qad.circuit.engines.compiled.drive import load, store
 from qad.circuit.engines.compiled.tables import AFFINE, DIAGONAL, Instruction, Member, Tables
 
@@ -65,14 +65,11 @@ def add_one(
     size: int,
 ) -> None:  # fmt: skip
     """Add the tangent of one diagonal gate to the first `size` entries."""
-    controls, start, rotation = member.controls, member.start, member.rotation
-    for i in range(size):
-        if i & controls == controls:
-            found = entry(member, pool, i, base)
-            if rotation:
-                dr[i], di[i] = dr[i] + ur[start], di[i] + (ur[start + 1] if found else -ur[start + 1])
-            else:
-                dr[i], di[i] = dr[i] + ur[start + found], di[i] + ui[start + found]
+    if base & member.outer_controls == member.outer_controls:
+        for i in range(size):
+            if i & member.controls == member.controls:
+                u, v = value(member, pool, ur, ui, i, base)
+                dr[i], di[i] = dr[i] + u, di[i] + v
 
 
 def add_up(
@@ -81,16 +78,18 @@ def add_up(
 ) -> None:  # fmt: skip
     """The sum of the tangents of diagonal gates; compare `build` of `diagonal`, their product."""
     dr[0], di[0] = 0, 0
-    beyond = first
-    while beyond < last and members[beyond].top < 0:
-        beyond += 1
-    m = beyond
+    m = first
+    while m < last and members[m].top < 0:
+        add_one(dr, di, members[m], pool, ur, ui, base, 1)
+        m += 1
     for bit in range(bits):
         size = 1 << bit
         a, b, p, q = dr[0] * 0, dr[0] * 0, dr[0] * 0, dr[0] * 0
         while m < last and members[m].top == bit and not members[m].general:
-            s = members[m].start
-            a, b, p, q = a + ur[s], b + ui[s], p + ur[s + 1], q + ui[s + 1]
+            if base & members[m].outer_controls == members[m].outer_controls:
+                c, d = value(members[m], pool, ur, ui, 0, base)
+                e, f = value(members[m], pool, ur, ui, size, base)
+                a, b, p, q = a + c, b + d, p + e, q + f
             m += 1
         x, y, u, v = dr[:size], di[:size], dr[size : 2 * size], di[size : 2 * size]
         for k in range(size):
@@ -98,9 +97,6 @@ def add_up(
         while m < last and members[m].top == bit:
             add_one(dr, di, members[m], pool, ur, ui, base, 2 * size)
             m += 1
-    for m in range(first, beyond):
-        if base & members[m].outer_controls == members[m].outer_controls:
-            add_one(dr, di, members[m], pool, ur, ui, base, dr.size)
 
 
 def push_diagonals(
@@ -116,7 +112,6 @@ def push_diagonals(
     build(dr, di, members, first, last, pool, vr, vi, base, bits)
     for x, y in ((re, im), (pr, pi)):
         apply_diagonal(x, y, dr, di)
-        apply_beyond(x, y, members, first, last, pool, vr, vi, base)
 
 
 def run_forward(
