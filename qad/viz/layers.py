@@ -1,7 +1,7 @@
 """A layered layout: operands left of what is made of them, few crossings, edges as straight as they can be.
 
-After Sugiyama, Tagawa and Toda (1981): layers by longest path, a stand-in where an edge passes through a layer, order
-by the mean place of the neighbours, then coordinates by isotonic regression in each layer.
+After Sugiyama, Tagawa and Toda (1981): layers by longest path, a stand-in where an edge passes through a layer, then
+each layer in turn near the mean place of its neighbours, by isotonic regression; at first in another order, too.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-ROUNDS, STRAIGHTER = 12, 40
+SORTED, ROUNDS = 12, 52  # the first so many rounds sort the layers
 
 
 @dataclass(eq=False)
@@ -55,11 +55,13 @@ def arrange(
     for child, operands in enumerate(parents):
         for parent in operands:
             edges.append(_edge(places[parent], places[child], layers))
-    _order(layers)
     for layer in layers:
         _spread(layer, [0.0] * len(layer), gap)
-    for turn in range(STRAIGHTER):
-        for layer in layers if turn % 2 else reversed(layers):
+    for turn in range(ROUNDS):
+        forth = turn % 2 == 0
+        for layer in layers if forth else reversed(layers):
+            if turn < SORTED:
+                layer.sort(key=lambda place: _middle(place, place.left if forth else place.right))
             _spread(layer, [_middle(place, place.left + place.right) for place in layer], gap)
     return places, edges
 
@@ -86,23 +88,6 @@ def _edge(start: BoxPlace, end: BoxPlace, layers: list[list[BoxPlace]]) -> list[
         one.right.append(two)
         two.left.append(one)
     return path
-
-
-def _order(layers: list[list[BoxPlace]]) -> None:
-    """Sort each layer by the mean place of its neighbours, forth and back."""
-    for layer in layers:
-        _number(layer)
-    for turn in range(ROUNDS):
-        forth = turn % 2 == 0
-        for layer in layers if forth else reversed(layers):
-            layer.sort(key=lambda place: _middle(place, place.left if forth else place.right))
-            _number(layer)
-
-
-def _number(layer: list[BoxPlace]) -> None:
-    """Let the place in the order be the place."""
-    for k, place in enumerate(layer):
-        place.y = float(k)
 
 
 def _middle(place: BoxPlace, neighbours: Sequence[BoxPlace]) -> float:

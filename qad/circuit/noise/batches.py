@@ -192,17 +192,3 @@ def chosen(weights: np.ndarray, groups: np.ndarray, uniforms: np.ndarray) -> np.
     cumulative, last = np.cumsum(weights, 1), weights.shape[1] - 1 - (weights[:, ::-1] > 0).argmax(1)
     levels = uniforms * cumulative[groups, -1]
     return np.minimum((cumulative[groups] <= levels[:, None]).sum(1), last[groups])
-
-
-def measured(psi: np.ndarray, which: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
-    """The index of one basis state of ``psi[which[t]]``, for each t: qubit by qubit, by inversion."""
-    sums = [psi.real**2 + psi.imag**2]
-    while sums[-1].shape[1] > 1:
-        sums.append(sums[-1][:, ::2] + sums[-1][:, 1::2])
-    found, levels = 0 * which, uniforms * sums.pop()[which, 0]
-    for of in reversed(sums):
-        found = 2 * found
-        lower, upper = of[which, found], of[which, found + 1]
-        ones = (levels >= lower) & (upper > 0)
-        found, levels = found + ones, levels - ones * lower
-    return found

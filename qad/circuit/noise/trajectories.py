@@ -8,11 +8,12 @@ import numpy as np
 
 from qad.circuit.engines.choice import engine_of
 from qad.circuit.gates.checks import check_memory
-from qad.circuit.noise.batches import draw, measured
+from qad.circuit.noise.batches import draw
 from qad.circuit.noise.channels import Channel
 from qad.circuit.noise.jumps import plan_of
 from qad.circuit.noise.replay import replayed_mean, tilted
 from qad.circuit.observables.operators import as_observable, expectation
+from qad.circuit.observables.sampling import outcomes
 from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
 from qad.extend import Tensor, stop_gradient, value_of
 
@@ -126,7 +127,11 @@ class Trajectories:
                [1, 1]])
         """
         n, uniforms = self.circuit.n, np.random.default_rng(seed).random(len(self))
-        found = measured(self._states, self._which, uniforms)
+        found = np.empty(len(self), np.int64)
+        counts = np.bincount(self._which, minlength=len(self._states))
+        ends_in = np.split(np.argsort(self._which), np.cumsum(counts)[:-1])
+        for psi, own in zip(self._states, ends_in, strict=True):
+            found[own] = outcomes(psi.real**2 + psi.imag**2, uniforms[own])
         return found[:, None] >> np.arange(n - 1, -1, -1) & 1
 
     def values(self, observable: Observable) -> np.ndarray:

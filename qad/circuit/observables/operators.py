@@ -132,14 +132,7 @@ def expectation(psi: Array, observable: Any, n: int, engine: ModuleType) -> Arra
     if isinstance(observable, PauliSum):
         c, strings = hermitian(observable, n), strings_of(observable.strings)
         return energy(c, psi[None], strings=strings, engine=engine, shape=(len(psi),))
-    qubits = check_qubits(observable.qubits, n, "an observable")
-    if isinstance(observable, Projector):
-        index = [slice(None)] * (n + 1)
-        for q, bit in zip(qubits, observable.bits, strict=True):
-            index[q + 1] = bit
-        chosen = psi.reshape(-1, *(2,) * n)[tuple(index)]
-        return (chosen * chosen.conj()).real.reshape(psi.shape[0], -1).sum(-1)
-    return (psi.conj() * act(observable, psi, n)).sum(-1).real
+    return (psi.conj() * apply_any(observable, psi, n)).sum(-1).real
 
 
 def act(operator: Operator, psi: Array, n: int) -> Array:

@@ -6,10 +6,10 @@ import pytest
 import qad
 from qad.circuit import NoisyCircuit, amplitude_damping, depolarizing, flip, mixed_unitary
 from qad.circuit.gates import table as gates
-from qad.circuit.noise.batches import measured
 from qad.circuit.noise.channels import kraus_of
 from qad.circuit.noise.jumps import plan_of, stretches_of
 from qad.circuit.noise.kraus import FIXED, Kraus, letters_of
+from qad.circuit.observables.sampling import outcomes
 
 ENGINES = ["numpy", "compiled"]
 
@@ -156,9 +156,10 @@ def test_batches_in_pieces(monkeypatch):
 
 
 def test_outcomes_are_drawn_by_their_probabilities():
-    rng = np.random.default_rng(3)
-    psi = np.array([[0.6, 0, 0.8j, 0], [0, 0, 0, 1.0]])
-    found = measured(psi, np.repeat([0, 1], 20000), rng.random(40000))
-    assert set(found[:20000]) == {0, 2} and set(found[20000:]) == {3}
-    assert abs((found[:20000] == 2).mean() - 0.64) < 5 * 0.48 / np.sqrt(20000)
-    assert measured(psi, np.zeros(2, int), np.array([0.0, 1 - 1e-17])).tolist() == [0, 2]
+    p = np.array([0.36, 0, 0.64, 0])
+    found = outcomes(p, np.random.default_rng(3).random(20000))
+    assert set(found) == {0, 2} and abs((found == 2).mean() - 0.64) < 5 * 0.48 / np.sqrt(20000)
+    assert outcomes(p, np.array([0.0, 1 - 1e-17])).tolist() == [0, 2]
+    c = NoisyCircuit(2).ry(2 * np.arccos(0.6), 0).x(1).channel(flip(0.5), 1)
+    drawn = c.trajectories(20000, seed=1).sample(seed=2).mean(0)
+    assert np.all(np.abs(drawn - [0.64, 0.5]) < 5 * 0.5 / np.sqrt(20000))

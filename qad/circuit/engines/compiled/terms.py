@@ -102,45 +102,34 @@ def add_image(target: np.ndarray, psi: np.ndarray, chunk: int, table: Terms, w: 
         add_product(target, psi[other * size : (other + 1) * size], d, x[g] & (size - 1), varied)
 
 
-def apply(psi: np.ndarray, out: np.ndarray, begin: int, end: int, table: Terms, w: np.ndarray, d: np.ndarray) -> None:
-    """Chunks `begin` to `end`, counted through all states (B, 2**n), of ``H psi``, added to `out`; `d` is room."""
-    size, chunks = 1 << table.bits, psi.shape[1] >> table.bits
-    for task in range(begin, end):
-        b, chunk = task // chunks, task % chunks
-        add_image(out[b][chunk * size : (chunk + 1) * size], psi[b], chunk, table, w, d)
-
-
-def energy(
-    psi: np.ndarray, begin: int, end: int, table: Terms, w: np.ndarray, sums: np.ndarray, d: np.ndarray,
-    image: np.ndarray,
-) -> None:  # fmt: skip
-    """Parts of ``<psi|H|psi>``, one for each of these chunks, in `sums` (B, chunks); `d` and `image` are room."""
-    size, chunks = 1 << table.bits, psi.shape[1] >> table.bits
-    for task in range(begin, end):
-        b, chunk = task // chunks, task % chunks
-        target = psi[b][chunk * size : (chunk + 1) * size]
-        for k in range(size):
-            image[k] = 0
-        add_image(image, psi[b], chunk, table, w, d)
-        total = 0.0
-        for k in range(size):
-            total += target[k].real * image[k].real + target[k].imag * image[k].imag
-        sums[b, chunk] = total
-
-
 def kernels(kind: Kind) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Both for weights that are real or complex."""
+    """Both kernels for weights that are real or complex; `d` and `image` are room for a diagonal and for a chunk."""
 
     def apply_sum(
         psi: Complexes2, out: Complexes2, begin: Int, end: Int, table: Terms, w: Annotated[np.ndarray, Block(kind)],
         d: Annotated[np.ndarray, Block(kind)],
     ):  # fmt: skip
-        apply(psi, out, begin, end, table, w, d)
+        """Chunks `begin` to `end`, counted through all states (B, 2**n), of ``H psi``, added to `out`."""
+        size, chunks = 1 << table.bits, psi.shape[1] >> table.bits
+        for task in range(begin, end):
+            b, chunk = task // chunks, task % chunks
+            add_image(out[b][chunk * size : (chunk + 1) * size], psi[b], chunk, table, w, d)
 
     def energy_of_sum(
         psi: Complexes2, begin: Int, end: Int, table: Terms, w: Annotated[np.ndarray, Block(kind)], sums: Floats2,
         d: Annotated[np.ndarray, Block(kind)], image: Complexes,
     ):  # fmt: skip
-        energy(psi, begin, end, table, w, sums, d, image)
+        """Parts of ``<psi|H|psi>``, one for each of these chunks, in `sums` (B, chunks)."""
+        size, chunks = 1 << table.bits, psi.shape[1] >> table.bits
+        for task in range(begin, end):
+            b, chunk = task // chunks, task % chunks
+            target = psi[b][chunk * size : (chunk + 1) * size]
+            for k in range(size):
+                image[k] = 0
+            add_image(image, psi[b], chunk, table, w, d)
+            total = 0.0
+            for k in range(size):
+                total += target[k].real * image[k].real + target[k].imag * image[k].imag
+            sums[b, chunk] = total
 
     return apply_sum, energy_of_sum
