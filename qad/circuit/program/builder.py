@@ -98,7 +98,8 @@ class Builder(Sequence, GateMethods):
         """
         controls = check_qubits(controls, self.n, "controlled")
         wanted = check_values(values, len(controls), f"controlled: the values of controls {controls} are given")
-        return Controlled(self, controls, tuple(q for q, value in zip(controls, wanted, strict=True) if not value))
+        zeros = tuple(q for q, value in zip(controls, wanted, strict=True) if not value)
+        return Controlled(self, lambda: Builder(self.n, self.dtype, self.engine), controls, zeros)
 
     def unitary(self, u: ArrayLike, *qubits: int) -> Self:
         """Apply a unitary matrix, which may be a Tensor: its gradient is right.
@@ -122,7 +123,7 @@ class Builder(Sequence, GateMethods):
         >>> np.round(qad.Circuit(1).unitary(h, 0).state(), 3)
         array([0.707+0.j, 0.707+0.j])
         """
-        return self._apply_given(u, qubits, (), True)
+        return self._apply_given(u, qubits, True)
 
     def operator(self, matrix: ArrayLike, *qubits: int) -> Self:
         """Apply any matrix, unitary or not; the state is not normalised again.
@@ -139,7 +140,7 @@ class Builder(Sequence, GateMethods):
         >>> qad.Circuit(1).h(0).operator(np.diag([1.0, 0.0]), 0).probabilities().round(3)
         array([0.5, 0. ])
         """
-        return self._apply_given(matrix, qubits, (), False)
+        return self._apply_given(matrix, qubits, False)
 
     def exp_pauli(self, theta: RealNumber, paulis: str, qubits: Collection[int]) -> Self:
         """Apply ``exp(-i theta P / 2)`` of a Pauli string P.
@@ -157,7 +158,10 @@ class Builder(Sequence, GateMethods):
         >>> qad.Circuit(3).exp_pauli(np.pi / 2, "XYZ", (0, 1, 2)).probabilities()[1, 1, 0].round(6)
         np.float64(0.5)
         """
-        return self._exp_pauli(theta, paulis, qubits, ())
+        known = isinstance(paulis, str) and paulis and not set(paulis) - set("IXYZ")
+        if not known or isinstance(qubits, (set, dict)) or np.shape(qubits)[:1] != (len(paulis),):
+            raise ArgumentError(f"exp_pauli takes one letter of IXYZ per qubit, not {paulis!r} on qubits {qubits!r}")
+        return self._add(pauli_rotation(paulis), (theta, *qubits))
 
     def evolve(self, hamiltonian: PauliSum, time: RealNumber, steps: int = 1, order: int = 2) -> Self:
         """Apply ``exp(-i H t)`` of a Pauli sum by a Trotter formula of exponentials of its strings.
@@ -188,25 +192,18 @@ class Builder(Sequence, GateMethods):
             self.exp_pauli(part / steps * angles[string], "".join(letters[q] for q in on), on)
         return self
 
-    def _exp_pauli(self, theta, paulis, qubits, controls):
-        known = isinstance(paulis, str) and paulis and not set(paulis) - set("IXYZ")
-        if not known or isinstance(qubits, (set, dict)) or np.shape(qubits)[:1] != (len(paulis),):
-            raise ArgumentError(f"exp_pauli takes one letter of IXYZ per qubit, not {paulis!r} on qubits {qubits!r}")
-        return self._add(pauli_rotation(paulis), (theta, *qubits), controls)
-
-    def _apply_given(self, u, qubits, controls, unitary):
+    def _apply_given(self, u, qubits, unitary):
         name = "unitary" if unitary else "operator"
         qubits = check_qubits(qubits, self.n, name)
         if not qubits:
             raise ArgumentError(f"{name}: name the qubits on which the matrix acts, behind it")
-        check_qubits(controls + qubits, self.n, name)
         u = check_matrix(u, len(qubits), name)
         if unitary:
             require_unitary(stack_of(u), "the matrix given to unitary")
         self.matrices.append(u)
-        return self._append(Operation(given(len(qubits), unitary), qubits, controls, (), len(self.matrices) - 1))
+        return self._append(Operation(given(len(qubits), unitary), qubits, given=len(self.matrices) - 1))
 
-    def _add(self, gate, args, controls=()):
+    def _add(self, gate, args):
         """Add gates of one kind: angles, then qubits."""
         p = gate.params
         if len(args) != p + gate.qubits:
@@ -217,8 +214,8 @@ class Builder(Sequence, GateMethods):
         qubits = args[p:]
         for q in qubits:
             if type(q) is not int:
-                return self._add_several(gate, args, controls)
-        operation = operation_of(gate, qubits, controls, self._size, self.n)
+                return self._add_several(gate, args)
+        operation = operation_of(gate, qubits, self._size, self.n)
         for theta in args[:p]:
             single = type(theta.value if type(theta) is Tensor else theta) is np.float64
             self._chunks.append(theta if single else as_chunk(check_angle(theta, gate.name)))
@@ -227,17 +224,17 @@ class Builder(Sequence, GateMethods):
         self._program = None
         return self
 
-    def _add_several(self, gate, args, controls):
+    def _add_several(self, gate, args):
         """Add gates of one kind whose qubits are given as sequences (or as NumPy's integers)."""
         p, columns, of = gate.params, args[gate.params :], operations_of
         if not KINDS.issuperset(map(type, columns)):
             columns = tuple([as_column(q) for q in columns])
         if SEVERAL.isdisjoint(map(type, columns)):
-            return self._add(gate, (*args[:p], *check_qubits(columns, self.n, gate.name)), controls)
+            return self._add(gate, (*args[:p], *check_qubits(columns, self.n, gate.name)))
         for q in columns:
             if type(q) not in (range, int) and (type(q) is not tuple or set(map(type, q)) != {int}):
                 of = operations_of.__wrapped__  # a cache takes 1.0 and True for 1
-        operations = of(gate, columns, controls, self._size, self.n)
+        operations = of(gate, columns, self._size, self.n)
         for theta in args[:p]:
             value = theta.value if type(theta) is Tensor else theta
             single = type(value) is np.ndarray and value.dtype is FLOAT and value.shape == (len(operations),)
@@ -274,16 +271,13 @@ for _name, _gate in BUILT_IN.items():  # found at once; those that are registere
 
 
 @lru_cache(maxsize=4096)
-def operation_of(gate: Gate, qubits: tuple[int, ...], controls: tuple[int, ...], size: int, n: int) -> Operation:
+def operation_of(gate: Gate, qubits: tuple[int, ...], size: int, n: int) -> Operation:
     """A gate on these qubits of n, after `size` parameters."""
-    checked = check_qubits(controls + qubits, n, gate.name)[len(controls) :]
-    return Operation(gate, checked, controls, tuple(range(size, size + gate.params)))
+    return Operation(gate, check_qubits(qubits, n, gate.name), slots=tuple(range(size, size + gate.params)))
 
 
 @lru_cache(maxsize=1024)
-def operations_of(
-    gate: Gate, columns: tuple[Any, ...], controls: tuple[int, ...], size: int, n: int
-) -> list[Operation]:
+def operations_of(gate: Gate, columns: tuple[Any, ...], size: int, n: int) -> list[Operation]:
     """Gates of one kind on the qubits of these columns, after `size` parameters: each takes one of each run of angles.
 
     A column is a sequence of qubits, one for each gate, or one qubit for all.
@@ -293,6 +287,6 @@ def operations_of(
         raise ShapeError(f"{gate.name}: sequences of qubits are equally long, not {sorted(counts)}")
     (count,) = counts
     filled = [q if type(q) in SEVERAL else (q,) * count for q in columns]
-    every = [check_qubits((*controls, *at), n, gate.name)[len(controls) :] for at in zip(*filled, strict=True)]
+    every = [check_qubits(at, n, gate.name) for at in zip(*filled, strict=True)]
     slots = [tuple(size + i * count + j for i in range(gate.params)) for j in range(count)]
-    return [Operation(gate, at, controls, own) for at, own in zip(every, slots, strict=True)]
+    return [Operation(gate, at, slots=own) for at, own in zip(every, slots, strict=True)]
