@@ -104,7 +104,7 @@ class Workspace:
         self.places: Places = places
         self.arrays: dict[Var, np.ndarray] = _arrays(places, offsets, size)
         program, arrays = places.program, self.arrays
-        steps = [step for step in program.steps if step.out not in places.views and step.out not in places.late]
+        steps = [step for step in program.steps if step.out not in places.views]
         moving = dict.fromkeys([*program.inputs, *(step.out for step in steps if step.out not in arrays)])
         self.number: dict[Var, int] = {var: n for n, var in enumerate(moving)}
         self.registers: list[Any] = [None] * len(moving)
@@ -134,12 +134,9 @@ class Workspace:
         if step.out in self.places.copies:  # into a buffer of another shape, through a view of the buffer
             return arrays[step.out].reshape(args[0].shape).__setitem__, (..., args[0])
         if all(var in arrays for var in step.reads()):
-            call = partial(step.fn, **kwargs) if kwargs else step.fn, args
-            if step.out in self.places.late:
-                return call
             if step.out in arrays and writes(step):
                 return step.fn, (*args, arrays[step.out])
-            return _store, (*self._place(step.out), *call)
+            return _store, (*self._place(step.out), partial(step.fn, **kwargs) if kwargs else step.fn, args)
         fn = step.fn
         if kwargs or any(type(x) is not Var and variables(x) for x in args):
             moving = list(dict.fromkeys([*variables(args), *variables(kwargs)]))
@@ -166,8 +163,6 @@ class Workspace:
         if array is not None:
             return (array.copy, ("K",)) if kind == "array" else (array.__getitem__, ((),))
         step = self.places.definitions.get(x)
-        if x in self.places.late:
-            return self._instruction(step)
         own = x in self.places.results and (x in self.places.rows or allocates(step))
         return _taken, (self.registers, self.number[x], own, kind)
 
@@ -177,10 +172,7 @@ def _arrays(places, offsets, size):
     memory = aligned(size)
     arrays = dict(places.program.constants)
     for var, offset in offsets.items():
-        if var in places.local:
-            arrays[var] = np.ndarray((BLOCK,), var.dtype, memory[offset:])
-        else:
-            arrays[var] = places.laid_out(var, memory[offset:])
+        arrays[var] = np.ndarray((BLOCK,) if var in places.local else var.shape, var.dtype, memory[offset:])
     for var, step in places.views.items():
         arrays[var] = step.fn(*rebuilt(step.args, arrays.__getitem__), **step.kwargs)
     return arrays
