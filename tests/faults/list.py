@@ -70,9 +70,9 @@ FAULTS = [
         "rules/test_batches.py test_batches_are_loops",
     ),
     Fault(
-        "rules/reductions/sorting.py",
-        "return spread(g / shares, shape=x.shape, axis=axis, keepdims=keepdims) * attained",
-        "return spread(g, shape=x.shape, axis=axis, keepdims=keepdims) * attained",
+        "rules/reductions/reduce.py",
+        "return spread(g / whole, shape=x.shape, axis=axis, keepdims=keepdims) * parts",
+        "return spread(g, shape=x.shape, axis=axis, keepdims=keepdims) * parts",
         "rules/reductions/test_sorting.py",
     ),
     Fault(

@@ -21,7 +21,7 @@ from qad.rules.products.products import matrix_product, stack_product
 from qad.rules.reductions.reduce import sum_over
 from qad.rules.shapes.diagonal import on_diagonal
 from qad.rules.shapes.index import chosen
-from qad.rules.shapes.shape import T, mT, reshape, swapaxes, transpose
+from qad.rules.shapes.shape import T, mT, reshape, transpose
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -191,7 +191,6 @@ RULES: dict[Callable[..., Any], Rule] = {
     T: axes.permuted,
     mT: axes.permuted,
     transpose: axes.permuted,
-    swapaxes: axes.permuted,
     reshape: axes.reshaped,
     sum_over: axes.summed,
     on_diagonal: axes.on_diagonal,

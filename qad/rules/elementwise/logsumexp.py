@@ -9,10 +9,10 @@ import numpy as np
 from qad.extend import AXIS, as_array, primitive, rule, unrecorded
 from qad.rules.elementwise.functions import nonzero
 from qad.rules.reductions.axes import axes_of
-from qad.rules.reductions.reduce import spread
+from qad.rules.reductions.reduce import weighted
 
 if TYPE_CHECKING:
-    from qad.typing import Array, ArrayLike, Axes, Cotangent, Tangent, Value
+    from qad.typing import Array, ArrayLike, Axes, Cotangent, Value
 
 
 @primitive
@@ -78,13 +78,4 @@ def softmax_rule(g: Cotangent, p: Value, x: Value, axis: Axes = None) -> Cotange
 rule(softmax_over, softmax_rule, forward=softmax_rule, batch=AXIS, fresh=True)
 
 
-def _logsumexp_rule(g: Cotangent, y: Value, x: Value, axis: Axes = None, keepdims: bool = False) -> Cotangent:
-    """The softmax."""
-    return spread(g, shape=x.shape, axis=axis, keepdims=keepdims) * softmax_over(x, axis=axis)
-
-
-def _logsumexp_forward(t: Tangent, y: Value, x: Value, axis: Axes = None, keepdims: bool = False) -> Tangent:
-    return np.sum(t * softmax_over(x, axis=axis), axis=axis, keepdims=keepdims)
-
-
-rule(logsumexp, _logsumexp_rule, forward=_logsumexp_forward, batch=AXIS, fresh=True)
+weighted(logsumexp, lambda y, x, axis, keepdims: (softmax_over(x, axis=axis), 1))

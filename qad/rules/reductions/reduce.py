@@ -33,7 +33,7 @@ from qad.rules.reductions.scales import are_ordinary, rounding, scale_along
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.typing import Axes, Cotangent, DTypeLike, Tangent, Value
+    from qad.typing import Axes, Cotangent, DTypeLike, Function, Value
 
 LARGE, SHORT = 1 << 12, 8  # entries of an array, and of its rows
 
@@ -137,22 +137,30 @@ def _number(x: Value, axis: Axes, keepdims: bool, where: Value) -> Value:
     return np.sum(mask, axis=axis, keepdims=keepdims, dtype=x.real.dtype)
 
 
-def _deviation(x: Value, axis: Axes) -> Value:
-    return (x - mean(x, axis, keepdims=True)).conj()
+# -- reductions that weigh every entry -----------------------------------------------------------------------
+def weighted(fn: Function, weights: Function, name: str | None = None) -> None:
+    """The rules of a reduction ``fn(x, axis, keepdims, ...)`` of which an entry moves a share.
+
+    ``weights(y, x, axis, keepdims, ...)`` returns the derivative as an array like `x` and what divides it, like `y`.
+    """
+
+    def back(g, y, x, axis=None, keepdims=False, *more):
+        parts, whole = weights(y, x, axis, keepdims, *more)
+        return spread(g / whole, shape=x.shape, axis=axis, keepdims=keepdims) * parts
+
+    def forward(t, y, x, axis=None, keepdims=False, *more):
+        parts, whole = weights(y, x, axis, keepdims, *more)
+        return np.sum(t * parts, axis=axis, keepdims=keepdims) / whole
+
+    rule(fn, back, forward=forward, batch=AXIS, fresh=True, name=name)
 
 
-def _spread_deviation(scale: Value, x: Value, axis: Axes, ddof: float, keepdims: bool) -> Value:
-    """``scale * conj(x - mean) / (n - ddof)``, with `scale` as the reduction gave it."""
-    n = freedom(count(x.shape, axis), ddof)
-    return spread(scale / n, shape=x.shape, axis=axis, keepdims=keepdims) * _deviation(x, axis)
-
-
-def var_over(x: Value, axis: Axes = None, ddof: float = 0, keepdims: bool = False) -> Value:
+def var_over(x: Value, axis: Axes = None, keepdims: bool = False, ddof: float = 0) -> Value:
     """The variance, real also of complex numbers: the mean of ``|x - mean|^2``."""
     return np.var(x, axis=axis, ddof=ddof, keepdims=keepdims)
 
 
-def std_over(x: Value, axis: Axes = None, ddof: float = 0, keepdims: bool = False) -> Value:
+def std_over(x: Value, axis: Axes = None, keepdims: bool = False, ddof: float = 0) -> Value:
     """The standard deviation; its derivative is taken to be 0 where it is 0, up to rounding.
 
     Where squares overflow or lose digits the deviations are scaled before.
@@ -167,46 +175,24 @@ def std_over(x: Value, axis: Axes = None, ddof: float = 0, keepdims: bool = Fals
     return y if keepdims else y.reshape([n for i, n in enumerate(x.shape) if i not in axes_of(axis, x.ndim)])[()]
 
 
-def _var_rule(
-    g: Cotangent, y: Value, x: Value, axis: Axes = None, ddof: float = 0, keepdims: bool = False
-) -> Cotangent:
-    return _spread_deviation(2 * g, x, axis, ddof, keepdims)
+def _deviation(y: Value, x: Value, axis: Axes, keepdims: bool, ddof: float) -> tuple[Value, Value]:
+    """``2 conj(x - mean) / (n - ddof)``."""
+    return (x - mean(x, axis, keepdims=True)).conj(), freedom(count(x.shape, axis), ddof) / 2
 
 
-def _direction(y: Value, x: Value, axis: Axes, keepdims: bool) -> Value:
-    """``conj(x - mean) / std``, of the size of 1 at all scales; 0 where the entries are equal."""
-    y = spread(y, shape=x.shape, axis=axis, keepdims=keepdims)
+def _direction(y: Value, x: Value, axis: Axes, keepdims: bool, ddof: float) -> tuple[Value, Value]:
+    """``conj(x - mean) / std / (n - ddof)``, of the size of 1 / n at all scales; 0 where the entries are equal."""
+    n, y = freedom(count(x.shape, axis), ddof), spread(y, shape=x.shape, axis=axis, keepdims=keepdims)
     center = mean(x, axis, keepdims=True)
     apart = unrecorded(y) > rounding(x.dtype) * np.absolute(unrecorded(center))  # by more than rounding
     deviation = (x - center).conj()
     if type(apart) is np.ndarray and apart.all():  # the usual case
-        return deviation / y
-    return deviation / np.where(apart, y, 1) * apart
+        return deviation / y, n
+    return deviation / np.where(apart, y, 1) * apart, n
 
 
-def _std_rule(
-    g: Cotangent, y: Value, x: Value, axis: Axes = None, ddof: float = 0, keepdims: bool = False
-) -> Cotangent:
-    g = g / freedom(count(x.shape, axis), ddof)
-    return spread(g, shape=x.shape, axis=axis, keepdims=keepdims) * _direction(y, x, axis, keepdims)
-
-
-def _along_deviation(t: Tangent, x: Value, axis: Axes, ddof: float, keepdims: bool) -> Tangent:
-    """``sum(conj(x - mean) * t) / (n - ddof)``."""
-    return np.sum(_deviation(x, axis) * t, axis=axis, keepdims=keepdims) / freedom(count(x.shape, axis), ddof)
-
-
-def _var_forward(t: Tangent, y: Value, x: Value, axis: Axes = None, ddof: float = 0, keepdims: bool = False) -> Tangent:
-    return 2 * _along_deviation(t, x, axis, ddof, keepdims)
-
-
-def _std_forward(t: Tangent, y: Value, x: Value, axis: Axes = None, ddof: float = 0, keepdims: bool = False) -> Tangent:
-    n = freedom(count(x.shape, axis), ddof)
-    return np.sum(_direction(y, x, axis, keepdims) * t, axis=axis, keepdims=keepdims) / n
-
-
-rule(var_over, _var_rule, forward=_var_forward, batch=AXIS, fresh=True, name="var")
-rule(std_over, _std_rule, forward=_std_forward, batch=AXIS, fresh=True, name="std")
+weighted(var_over, _deviation, "var")
+weighted(std_over, _direction, "std")
 _var, _std = quick_with_metadata(var_over), quick_with_metadata(std_over)
 
 
@@ -220,7 +206,7 @@ def var(
     a = inexact(a, dtype, "np.var")
     ddof = ddof or correction
     if where is True and mean is None:
-        return _var(a, axis, ddof, keepdims)
+        return _var(a, axis, keepdims, ddof)
     d = a - (np.mean(a, axis, keepdims=True, where=where) if mean is None else mean)
     squares = sum((d * d.conj()).real, axis, keepdims=keepdims, where=where)
     return squares / freedom(_number(a, axis, keepdims, where), ddof)
@@ -237,7 +223,7 @@ def std(
         return np.sqrt(nonzero(y)) * (unrecorded(y) != 0)  # no slope where all entries are equal, as `_direction`
     refuse_out(out, "np.std")
     a = inexact(a, dtype, "np.std")
-    return _std(a, axis, ddof or correction, keepdims)
+    return _std(a, axis, keepdims, ddof or correction)
 
 
 attach("sum", sum)

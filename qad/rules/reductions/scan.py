@@ -61,9 +61,11 @@ def _before(x: Value) -> Value:
     return cumprod_over(_shifted(x, 1, True), axis=0)
 
 
-def _after(x: Value) -> Value:
-    """The product of all entries after each, along the first axis."""
-    return np.flip(_before(np.flip(x, 0)), 0)
+def _others(x: Value, axis: int) -> Value:
+    """The products of all entries but each, along an axis."""
+    x = np.moveaxis(x, axis, 0)
+    after = np.flip(_before(np.flip(x, 0)), 0)
+    return np.moveaxis(_before(x) * after, 0, axis)
 
 
 def _recurrence(r: Value, a: Value) -> Value:
@@ -74,11 +76,6 @@ def _recurrence(r: Value, a: Value) -> Value:
         a = np.concatenate([a[:-n] * a[n:], a[-n:]])
         n *= 2
     return r
-
-
-def _prod_rule(g: Cotangent, y: Value, x: Value, axis: int) -> Cotangent:
-    x = np.moveaxis(x, axis, 0)
-    return np.moveaxis(g * _before(x) * _after(x), 0, axis)
 
 
 def _cumprod_rule(g: Cotangent, y: Value, x: Value, axis: int) -> Cotangent:
@@ -104,8 +101,7 @@ def _cumprod_forward(t: Tangent, y: Value, x: Value, axis: int) -> Tangent:
 def _prod_forward(t: Tangent, y: Value, x: Value, axis: int) -> Tangent:
     if _divisible(x) and _divisible(y):
         return y * np.sum(t / x, axis)
-    t, x = np.moveaxis(t, axis, 0), np.moveaxis(x, axis, 0)
-    return (t * _before(x) * _after(x)).sum(0)
+    return np.sum(t * _others(x, axis), axis)
 
 
 def _cumsum_rule(g: Cotangent, y: Value, x: Value, axis: int) -> Cotangent:
@@ -114,7 +110,13 @@ def _cumsum_rule(g: Cotangent, y: Value, x: Value, axis: int) -> Cotangent:
 
 rule(cumsum_over, _cumsum_rule, linear=True, batch=AXIS)
 rule(cumprod_over, _cumprod_rule, forward=_cumprod_forward, batch=AXIS, fresh=True)
-rule(prod_over, _prod_rule, forward=_prod_forward, batch=AXIS, fresh=True)
+rule(
+    prod_over,
+    lambda g, y, x, axis: np.expand_dims(g, axis) * _others(x, axis),
+    forward=_prod_forward,
+    batch=AXIS,
+    fresh=True,
+)
 
 
 @implements(np.prod)

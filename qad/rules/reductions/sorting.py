@@ -25,12 +25,12 @@ from qad.extend import (
 )
 from qad.rules.elementwise.functions import refuse_complex
 from qad.rules.reductions.axes import of_nothing
-from qad.rules.reductions.reduce import spread
+from qad.rules.reductions.reduce import spread, weighted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.typing import Axes, Cotangent, Function, Rule, Tangent, Value
+    from qad.typing import Axes, Cotangent, Function, Tangent, Value
 
 
 def max_over(x: Value, axis: Axes = None, keepdims: bool = False) -> Value:
@@ -43,33 +43,19 @@ def min_over(x: Value, axis: Axes = None, keepdims: bool = False) -> Value:
     return np.minimum.reduce(x, axis=axis, keepdims=keepdims)
 
 
-def _attained(x: Value, y: Value, axis: Axes, keepdims: bool, name: str) -> tuple[Value, Value]:
-    """Where `x` attains the extreme `y`, and how many entries do."""
-    refuse_complex(x, name)
-    attained = x == spread(y, shape=x.shape, axis=axis, keepdims=keepdims)
-    return attained, np.sum(attained, axis=axis, keepdims=keepdims, dtype=x.dtype)
+def _shares(name: str) -> Function:
+    """Where the extreme is attained, and how many entries attain it."""
+
+    def shares(y, x, axis, keepdims):
+        refuse_complex(x, name)
+        attained = x == spread(y, shape=x.shape, axis=axis, keepdims=keepdims)
+        return attained, np.sum(attained, axis=axis, keepdims=keepdims, dtype=x.dtype)
+
+    return shares
 
 
-def _extreme_rule(name: str) -> Rule:
-    def rule(g, y, x, axis=None, keepdims=False):
-        attained, shares = _attained(x, y, axis, keepdims, name)
-        return spread(g / shares, shape=x.shape, axis=axis, keepdims=keepdims) * attained
-
-    return rule
-
-
-def _extreme_forward(name: str) -> Rule:
-    """The mean of the tangents of the entries that attain the extreme."""
-
-    def rule(t, y, x, axis=None, keepdims=False):
-        attained, shares = _attained(x, y, axis, keepdims, name)
-        return np.sum(t * attained, axis=axis, keepdims=keepdims) / shares
-
-    return rule
-
-
-rule(max_over, _extreme_rule("max"), forward=_extreme_forward("max"), batch=AXIS, fresh=True, name="max")
-rule(min_over, _extreme_rule("min"), forward=_extreme_forward("min"), batch=AXIS, fresh=True, name="min")
+weighted(max_over, _shares("max"), "max")
+weighted(min_over, _shares("min"), "min")
 
 
 def _extreme(over: Function, pick: np.ufunc, name: str) -> Function:

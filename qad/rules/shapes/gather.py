@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import BatchError
-from qad.extend import Tensor, as_array, primitive, rule
+from qad.extend import Tensor, primitive, rule, spread_out
+from qad.extend.batching import aligned
 from qad.rules.protocol.structured_cotangents import scatter
 
 if TYPE_CHECKING:
@@ -86,15 +87,10 @@ def _place(pattern: tuple[Index, ...], ndim: int) -> int:
 
 def _rows(batched: Sequence[bool], arrays: Sequence[Value], pattern: tuple[Index, ...]) -> tuple[Index, int]:
     """The index of a whole stack, and how many axes its arrays make in one example."""
-    arrays = [a if b or type(a) is Tensor else as_array(a) for b, a in zip(batched, arrays, strict=True)]
-    fixed = [np.ndim(i) for i in pattern if isinstance(i, np.ndarray)]
-    most = max([*fixed, *(a.ndim - b for b, a in zip(batched, arrays, strict=True))])
-    size = next((len(a) for b, a in zip(batched, arrays, strict=True) if b), None)
-    arrays = [
-        a.reshape((size,) + (1,) * (most + 1 - a.ndim) + a.shape[1:]) if b else a
-        for b, a in zip(batched, arrays, strict=True)
-    ]
-    return filled(pattern, arrays), most
+    fixed = [i for i in pattern if isinstance(i, np.ndarray)]
+    batched, arrays = (*batched, *[False] * len(fixed)), (*arrays, *fixed)
+    most = max(a.ndim - b for b, a in zip(batched, arrays, strict=True))
+    return filled(pattern, aligned(batched, arrays)), most
 
 
 def _numbers(size: int, most: int) -> Value:
@@ -117,8 +113,8 @@ def _gathered_back(
     dtype: DTypeLike,
 ) -> Value:  # fmt: skip
     index, most = _rows(batched[1:], arrays, pattern)
-    size = next(len(a) for b, a in zip(batched, (g, *arrays), strict=True) if b)
-    g = g if batched[0] else np.broadcast_to(g, (size, *g.shape))
+    g = spread_out(batched, (g, *arrays))[0]
+    size = len(g)
     place = _place(pattern, len(shape))
     g = np.moveaxis(g, range(1 + place, 1 + place + most), range(1, 1 + most))
     return _added(g, (_numbers(size, most), *index), (size, *shape), dtype)

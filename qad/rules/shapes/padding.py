@@ -111,16 +111,9 @@ def _statistics(x: Value, axis: int, width: tuple[int, int], function: Function,
 
 
 def _odd(x: Value, axis: int, width: tuple[int, int], mode: Any) -> list[Value]:
-    """Reflected about the edges: multiples of the entry that even reflection puts there, and of the edges."""
-    (first, last), n = _edges(x, axis), x.shape[axis]
-    inner = np.ones(n)
-    inner[[0, -1]] = 0
-    heads, tails = np.zeros(n), np.zeros(n)
-    tails[-1], heads[0] = 1, 1
-    factors = [np.pad(v, width, mode, reflect_type="odd") for v in (inner, heads, tails * (n > 1))]
-    places = np.pad(np.arange(n), width, mode)
-    borders = []
-    for part in (slice(0, width[0]), slice(width[0] + n, None)):
-        a, b, c = (_column(f[part], x, axis) for f in factors)
-        borders.append(a * np.take(x, places[part], axis) + b * first + c * last)
-    return borders
+    """Reflected about the edges: what NumPy makes of the entries along an axis is a matrix times them."""
+    _edges(x, axis)
+    n = x.shape[axis]
+    matrix = np.pad(np.eye(n), [width, (0, 0)], mode, reflect_type="odd").astype(x.real.dtype)
+    sides = matrix[: width[0]], matrix[width[0] + n :]
+    return [np.moveaxis(np.tensordot(like(x).asarray(side), x, (1, axis)), 0, axis) for side in sides]

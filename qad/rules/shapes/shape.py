@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import (
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from qad.typing import Function, Index, Shape, Value
+    from qad.typing import Function, Shape, Value
 
 # -- primitives ------------------------------------------------------------------------------------
 
@@ -51,10 +52,6 @@ def reshape(x: Value, shape: Shape) -> Value:
 
 def transpose(x: Value, axes: Sequence[int]) -> Value:
     return x.transpose(axes)
-
-
-def swapaxes(x: Value, axis1: int, axis2: int) -> Value:
-    return x.swapaxes(axis1, axis2)
 
 
 def inverse(axes: Sequence[int]) -> tuple[int, ...]:
@@ -101,14 +98,6 @@ rule(
     root="moved",
 )
 rule(
-    swapaxes,
-    lambda g, y, x, one, two: g.swapaxes(one, two),
-    linear=True,
-    batch=lambda batched, x, one, two: x.swapaxes(shifted(one, x.ndim), shifted(two, x.ndim)),
-    shows=True,
-    root="moved",
-)
-rule(
     np.broadcast_to,
     lambda g, y, x, shape, subok=False: unbroadcast(g, x.shape),
     linear=True,
@@ -118,7 +107,6 @@ rule(
 )
 _T, _mT = quick(T), quick(mT)
 _quick_reshape, _transpose = quick_with_metadata(reshape), quick_with_metadata(transpose)
-_swapaxes = quick_with_metadata(swapaxes)
 
 # -- reshapes --------------------------------------------------------------------------------------
 
@@ -170,27 +158,20 @@ squeeze: Function = implements(np.squeeze)(_as_numpy_shapes(np.squeeze))
 expand_dims: Function = implements(np.expand_dims)(_as_numpy_shapes(np.expand_dims))
 
 
-def _each(function: Function, *indices: Index) -> Function:
-    """The handler of a function that adds axes to arrays of few: none, one, ..., by the index that NumPy takes."""
-
-    def one(a):
-        if type(a) is not Tensor:
-            return function(operand(a))
-        if not a.ndim:
-            return _quick_reshape(a, (1,) * len(indices))
-        return a[indices[a.ndim]] if a.ndim < len(indices) else a
+def _each(function: Function) -> Function:
+    """The handler of a function that adds axes to each of several arrays."""
+    widen = _as_numpy_shapes(function)
 
     def handler(*arrays):
-        widened = tuple([one(a) for a in arrays])
+        widened = tuple([widen(a) if type(a) is Tensor else function(operand(a)) for a in arrays])
         return widened[0] if len(arrays) == 1 else widened
 
     return handler
 
 
-ALL = slice(None)
-atleast_1d: Function = implements(np.atleast_1d)(_each(np.atleast_1d, ()))
-atleast_2d: Function = implements(np.atleast_2d)(_each(np.atleast_2d, (), (None, ALL)))
-atleast_3d: Function = implements(np.atleast_3d)(_each(np.atleast_3d, (), (None, ALL, None), (ALL, ALL, None)))
+atleast_1d: Function = implements(np.atleast_1d)(_each(np.atleast_1d))
+atleast_2d: Function = implements(np.atleast_2d)(_each(np.atleast_2d))
+atleast_3d: Function = implements(np.atleast_3d)(_each(np.atleast_3d))
 
 
 @implements(np.broadcast_arrays)
@@ -219,8 +200,10 @@ def transpose_method(x: Tensor, *axes: Any) -> Value:
 
 
 @implements(np.swapaxes)
-def swapped(a: Value, axis1: int, axis2: int) -> Value:
-    return _swapaxes(a, axis1, axis2)
+def swapaxes(a: Value, axis1: int, axis2: int) -> Value:
+    axes, one, two = list(range(a.ndim)), normalize_axis_index(axis1, a.ndim), normalize_axis_index(axis2, a.ndim)
+    axes[one], axes[two] = two, one
+    return _transpose(a, tuple(axes))
 
 
 def _permuting(function: Function) -> Function:
@@ -268,6 +251,6 @@ for _name, _function in (
     ("flatten", lambda x, order="C": held(reshaped(x, -1, order))),
     ("squeeze", squeeze),
     ("transpose", transpose_method),
-    ("swapaxes", _swapaxes),
+    ("swapaxes", swapaxes),
 ):
     attach(_name, _function)
