@@ -12,9 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
+    from qad.circuit import Circuit
+    from qad.circuit.program.ir import Operation
+
     Arrays = tuple[Any, ...]
 
-__all__ = ["Derivative", "ForeignFunction", "open_chain", "with_arguments"]
+__all__ = ["Derivative", "ForeignFunction", "open_chain", "unitary_gates", "with_arguments"]
 
 
 def with_arguments(function: Callable[..., Any], numbers: Sequence[int], arrays: Sequence[Any]) -> Callable[..., Any]:
@@ -41,6 +44,17 @@ def open_chain(chain: Any, name: str) -> MPS | MPO:
     if chain.periodic:
         raise ArgumentError(f"{name}: the chain is periodic: only open chains are written")
     return chain
+
+
+def unitary_gates(circuit: Circuit, name: str) -> Sequence[Operation]:
+    """The operations of a circuit, if it is one that `name` converts: unitary gates, from all qubits 0."""
+    if circuit.noisy:
+        raise ArgumentError(f"{name}: a noisy circuit has channels and conditions, which are not converted")
+    if circuit.initial is not None:
+        raise ArgumentError(f"{name}: an initial state is no gate: begin with gates, or qml.StatePrep, that prepare it")
+    if not all(operation.gate.unitary for operation in circuit.operations):
+        raise ArgumentError(f"{name}: gates are unitary, and c.operator(...) is not converted")
+    return circuit.operations
 
 
 @dataclass(eq=False)

@@ -21,6 +21,7 @@ from qad.circuit import Circuit, PauliSum
 from qad.circuit.gates.table import GATES
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, value_of
+from qad.interop.arguments import unitary_gates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -71,8 +72,7 @@ def from_pennylane(operations: Any, wires: Sequence[Any] | None = None) -> Circu
     """
     operations = list(getattr(operations, "operations", operations))
     names = list(dict.fromkeys(wire for operation in operations for wire in operation.wires))
-    if wires is None:
-        wires = sorted(names) if all(isinstance(w, int) for w in names) else names
+    wires = in_order(names) if wires is None else wires
     places = {wire: q for q, wire in enumerate(wires)}
     if missing := [name for name in names if name not in places]:
         raise ArgumentError(f"wires {missing} of the operations are not among wires={list(wires)}")
@@ -80,6 +80,11 @@ def from_pennylane(operations: Any, wires: Sequence[Any] | None = None) -> Circu
     for operation in operations:
         add(circuit, operation, [places[wire] for wire in operation.wires])
     return circuit
+
+
+def in_order(names: Sequence[Any]) -> Sequence[Any]:
+    """Names of wires as qubits: in the order of numbers, or else of appearance."""
+    return sorted(names) if all(isinstance(name, int) for name in names) else names
 
 
 def from_qnode(qnode: Any, wires: Sequence[Any] | None = None) -> Callable[..., Any]:
@@ -124,10 +129,7 @@ def from_qnode(qnode: Any, wires: Sequence[Any] | None = None) -> Callable[..., 
         transforms = qnode.compile_pipeline if hasattr(qnode, "compile_pipeline") else qnode.transform_program
         if qnode.shots.total_shots is not None or len(transforms):
             raise ArgumentError("from_qnode: qad computes exactly, without shots and the transforms of a QNode")
-        names = wires if wires is not None else qnode.device.wires or None
-        if names is None and all(isinstance(wire, int) for wire in tape.wires):
-            names = sorted(tape.wires)
-        names = list(tape.wires if names is None else names)
+        names = list(wires if wires is not None else qnode.device.wires or in_order(tape.wires))
         circuit = from_pennylane(tape, names)
         found = [measured(circuit, measurement, names) for measurement in tape.measurements]
         return type(returned)(found) if isinstance(returned, list | tuple) else found[0]
@@ -202,23 +204,15 @@ def to_pennylane(circuit: Circuit) -> list[Any]:
     >>> to_pennylane(qad.Circuit(2).h(0).ry(0.3, 1))
     [H(0), RY(0.3, wires=[1])]
     """
-    if circuit.noisy:
-        raise ArgumentError("a noisy circuit has channels and conditions, which to_pennylane does not convert")
-    if circuit.initial is not None:
-        raise ArgumentError(
-            "an initial state is no operation: begin with qml.StatePrep and convert a circuit without it"
-        )
-    theta = value_of(circuit.parameters)
+    operations, theta = unitary_gates(circuit, "to_pennylane"), value_of(circuit.parameters)
     with qml.QueuingManager.stop_recording():
-        return [operation_of(o, theta, circuit.matrices) for o in circuit.operations]
+        return [operation_of(o, theta, circuit.matrices) for o in operations]
 
 
 def operation_of(operation: Operation, theta: Value, matrices: Sequence[Value]) -> Any:
     """One operation of PennyLane."""
-    gate = operation.gate
-    if not gate.unitary:
-        raise ArgumentError("PennyLane's gates are unitary: c.operator(...) cannot be converted")
-    angles, wires = [theta[..., slot] for slot in operation.slots], list(operation.qubits)
+    gate, wires = operation.gate, list(operation.qubits)
+    angles = [theta[..., slot] for slot in operation.slots]
     angles = [float(angle) if angle.ndim == 0 else angle for angle in angles]
     name, adjoint = DAGGERS.get(gate.name, gate.name), operation.adjoint != (gate.name in DAGGERS)
     if operation.given is not None:

@@ -23,6 +23,7 @@ from qad.circuit import Circuit, PauliSum
 from qad.circuit.gates.table import GATES, pauli_matrix
 from qad.core.errors import ArgumentError
 from qad.extend import defvjp, primitive, value_of
+from qad.interop.arguments import unitary_gates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -182,7 +183,8 @@ def add(out: Circuit, gate: Any, qubits: list[int], values: dict[Any, Any]) -> N
     name = FROM.get(gate.name, gate.name)
     known = GATES.get(name)
     standard = gate.name in KNOWN or gate.name in ("u1", "u2", "u3", "cu1", "cu3")
-    if standard and known.qubits == len(qubits) and getattr(gate, "ctrl_state", None) in (None, full(gate)):
+    controls = 2 ** getattr(gate, "num_ctrl_qubits", 0) - 1  # all 1, as qad's gates have them
+    if standard and known.qubits == len(qubits) and getattr(gate, "ctrl_state", None) in (None, controls):
         out.gate(name, *(_value(p, list(values.values()), list(values)) for p in gate.params), *qubits)
     elif not isinstance(gate, Gate):
         raise ArgumentError(f"{gate.name} of Qiskit is no unitary gate: a circuit of qad has none of its kind")
@@ -190,11 +192,6 @@ def add(out: Circuit, gate: Any, qubits: list[int], values: dict[Any, Any]) -> N
         add_all(out, gate.definition, qubits, values)
     else:
         out.unitary(Operator(gate).data, *reversed(qubits))
-
-
-def full(gate: Any) -> int:
-    """The state of the controls of which qad's gates are: all 1."""
-    return 2 ** getattr(gate, "num_ctrl_qubits", 0) - 1
 
 
 def to_qiskit(circuit: Circuit) -> QuantumCircuit:
@@ -221,17 +218,11 @@ def to_qiskit(circuit: Circuit) -> QuantumCircuit:
     >>> to_qiskit(qad.Circuit(2).h(0).cx(0, 1)).count_ops()["cx"]
     1
     """
-    if circuit.noisy:
-        raise ArgumentError("a noisy circuit has channels and conditions, which to_qiskit does not convert")
-    if circuit.initial is not None:
-        raise ArgumentError("a circuit with an initial state has no Qiskit circuit: prepare the state by gates")
-    theta = value_of(circuit.parameters)
+    operations, theta = unitary_gates(circuit, "to_qiskit"), value_of(circuit.parameters)
     if theta.ndim > 1 or any(u.ndim > 2 for u in circuit.matrices):
         raise ArgumentError("a Qiskit circuit has no batches: convert one circuit for each set of parameters")
     out = QuantumCircuit(circuit.n)
-    for operation in circuit.operations:
-        if not operation.gate.unitary:
-            raise ArgumentError("a Qiskit circuit has unitary gates alone: c.operator(...) cannot be converted")
+    for operation in operations:
         gate, reverse = gate_of(operation, theta, circuit.matrices)
         gate = gate.inverse() if operation.adjoint else gate
         qubits = operation.qubits[::-1] if reverse else operation.qubits

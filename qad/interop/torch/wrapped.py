@@ -84,8 +84,7 @@ def _called(f, tensors):
     """`f`, a function of arrays to a pytree, of tensors."""
     wanted = tuple([i for i, x in enumerate(tensors) if x.requires_grad]) if torch.is_grad_enabled() else ()
     whole = _Whole(f)
-    call = _TorchCall if _transforms_run() else _Plain
-    out = call.apply(_Step(whole.flat, wanted, whole=whole), *tensors)
+    out = _TorchCall.apply(_Step(whole.flat, wanted, whole=whole), *tensors)
     return out[0] if whole.structure is ONE_LEAF else unflatten(whole.structure, out)
 
 
@@ -188,20 +187,6 @@ class _TorchCall(torch.autograd.Function):
 
 # torch binds what `apply` is given to the signature, which takes it long to find
 _TorchCall.forward.__signature__ = signature(_TorchCall.forward)
-
-
-class _Plain(torch.autograd.Function):
-    """The same where no transform of ``torch.func`` runs, which takes torch less time."""
-
-    @staticmethod
-    def forward(ctx, step, *tensors):
-        _TorchCall.setup_context(ctx, (step, *tensors), None)
-        return _TorchCall.forward(step, *tensors)
-
-    backward, jvp = _TorchCall.backward, _TorchCall.jvp
-
-
-_transforms_run = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)  # not public: else the slower one
 
 
 def _bare(gradients, tensors):
