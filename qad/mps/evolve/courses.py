@@ -69,7 +69,8 @@ class Steps:
         cutoff = cutoff_of(method, H, dt) if cutoff is None else cutoff
         start = centred(psi, H, imaginary)
         kind = kind_of(method, psi, H, np.result_type(*[t.dtype for t in start]), several)
-        made, self.scale = kind.made_of(H, -dt if imaginary else -1j * dt)
+        made, scale = kind.made_of(H, -dt if imaginary else -1j * dt)
+        self.scale: float = scale
         self.truncation: Truncation = Truncation(bond, cutoff)
         room = room_for(method, H, psi, bond, cutoff, dt)
         self.run: Run = Run(start, kind.plain(made, self.truncation), room)

@@ -40,7 +40,8 @@ POINTS = 12  # at most, of a step
 class Layers:
     """Sweeps of gates, on even bonds to the right and on odd bonds back."""
 
-    per_round, faint = 2, 1e-14  # pieces, and the weight that a cut of the adjoint state discards
+    per_round: int = 2  # pieces
+    faint: float = 1e-14  # the weight that a cut of the adjoint state discards
 
     def __init__(self, kind: GateSteps, gates: Sequence[Any]):
         self.kind: GateSteps = kind
@@ -80,7 +81,8 @@ def layer(row: Sequence[Any], tensors: Sequence[Any], truncation: Truncation, to
 class Points:
     """Shares of steps ``exp(F H)``, which end at so many points of Gauss in every one of them; without any, steps."""
 
-    per_round, faint = 1, 1e-12
+    per_round: int = 1
+    faint: float = 1e-12
 
     def __init__(self, kind: TdvpSteps, made: Sequence[Any], points: int = 0):
         self.kind: TdvpSteps = kind
