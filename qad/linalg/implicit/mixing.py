@@ -13,6 +13,7 @@ from qad.core.trees import flatten, unflatten
 from qad.extend import like
 from qad.linalg.implicit.packing import Packing
 from qad.linalg.support import tolerances
+from qad.linalg.support.lengths import length, unit_of
 
 if TYPE_CHECKING:
     from qad.typing import Tree
@@ -38,6 +39,7 @@ class Mixing:
     changes: np.ndarray
     steps: np.ndarray
     products: np.ndarray  # of differences of changes
+    unit: float  # of changes, so that their squares neither overflow nor vanish
     last: tuple[np.ndarray, np.ndarray]
 
     def __init__(self, memory: int = 5, worse: float = 3.0):
@@ -57,10 +59,12 @@ class Mixing:
             self.forget()
         self.least = min(self.least, size)
         if not self.count:
+            self.unit = unit_of(length(change), change.dtype)
             self.changes = like(change).zeros((self.memory, change.size), change.dtype)
             self.steps = like(after).zeros((self.memory, after.size), after.dtype)
             self.products = np.zeros((self.memory,) * 2, change.dtype)
-        else:
+        change = change / self.unit
+        if self.count:
             self.learn((self.count - 1) % self.memory, after - self.last[0], change - self.last[1])
         self.count, self.last = self.count + 1, (after, change)
         known = min(self.count - 1, self.memory)
@@ -78,9 +82,8 @@ class Mixing:
         """The next tree of arrays."""
         leaves, spec = flatten(after)
         packing = Packing(leaves)
-        y = packing.pack(leaves)
-        change = y - packing.pack(flatten(before)[0])
-        return unflatten(spec, packing.unpack(self.propose(y, change, size)))
+        x, y = packing.pack(flatten(before)[0]), packing.pack(leaves)
+        return unflatten(spec, packing.unpack(self.propose(y, y - x, size)))
 
 
 def weights(rows: np.ndarray, products: np.ndarray, target: np.ndarray) -> np.ndarray:
