@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +13,10 @@ from qad.core.errors import ArgumentError
 from qad.linalg.support.random import normal
 from qad.mps.chain.checks import check_kind, check_operator
 from qad.mps.chain.row import total_of
-from qad.mps.chain.site_tensors import random_gaussian
+from qad.mps.chain.sandwich import sandwich
 from qad.mps.chain.state import MPS
 from qad.mps.chain.storage import arrays_of, parts_of
-from qad.mps.charges.make import random_tensors
-from qad.symmetric.tensor import SymTensor
+from qad.symmetric.generic import dense
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -94,8 +92,13 @@ class Checkpoint:
         mark = self.mark | self.states | {"sites": len(state), "bond": self.bond, "extra": extra}
         write_arrays(self.path, history=np.array(history), mark=np.array(json.dumps(mark)), **arrays)
 
-    def read(self) -> tuple[MPS, list[float], dict[str, float]] | None:
+    def read(self, fresh: MPS) -> tuple[MPS, list[float], dict[str, float]] | None:
         """``(state, history, extra)`` of the file, or None where there is no file.
+
+        Parameters
+        ----------
+        fresh : MPS
+            The state that the search would begin from without a file.
 
         Raises
         ------
@@ -125,7 +128,7 @@ class Checkpoint:
         if bond > self.bond:
             raise of_another(self.path, f"its bond is {bond}, and {self.bond} is smaller")
         if bond < self.bond:
-            state, extra = self.grown(state), {}
+            state, extra = self.grown(state, fresh), {}
         return state, history.tolist(), extra
 
     def state_of(self, arrays: Mapping[str, Any], mark: Mapping[str, Any]) -> MPS:
@@ -141,33 +144,21 @@ class Checkpoint:
         check_operator(state, self.H)
         return state
 
-    def grown(self, state: MPS) -> MPS:
-        """The state to go on from to larger bonds; for methods that fill none themselves they are filled at random."""
+    def grown(self, state: MPS, fresh: MPS) -> MPS:
+        """The state to go on from to larger bonds; for methods that fill none themselves a random one fills them."""
         if self.method.grows or self.states["start"] or state.bond >= self.bond:
             return state
-        if state.conserved is not None:
-            other = state._made_of(random_tensors(self.bond, state.conserved, state.sector, state.dtype, 0))
-        else:
-            rng, bonds = np.random.default_rng(0), pairwise([1, *[self.bond] * (len(state) - 1), 1])
-            shapes = zip(state.phys, bonds, strict=True)
-            other = MPS([random_gaussian(rng, a, phys, b, state.dtype) for phys, (a, b) in shapes]).normalized()
-        return (state.normalized() + ADDED * other).truncate(self.bond)[0]
+        return (state.normalized() + ADDED * fresh.normalized()).truncate(self.bond)[0]
 
 
 def outline(state: MPS) -> list[float]:
     """Overlaps with random product states, as logarithms beside the first one: equal for equal states in any gauge."""
     check_kind(state, MPS)
-    rng, logarithms, rows = np.random.default_rng(0), np.zeros(PROBES), None
-    for tensor in state:
-        tensor = np.asarray(tensor.to_dense() if isinstance(tensor, SymTensor) else tensor)
-        left, phys, _ = tensor.shape
-        rows = np.ones((PROBES, left)) if rows is None else rows
-        vectors = normal(rng, (PROBES, phys), np.dtype(complex))
-        rows = np.einsum("pa,asb,ps->pb", rows, tensor, vectors, optimize=True)
-        sizes = np.linalg.norm(rows, axis=1) + TINY
-        rows, logarithms = rows / sizes[:, None], logarithms + np.log(sizes)
-    logarithms += np.log(np.abs(rows.sum(axis=1)) + TINY)
-    return (logarithms[1:] - logarithms[0]).tolist()
+    rng, tensors = np.random.default_rng(0), list(map(dense, state))
+    vectors = [normal(rng, (PROBES, t.shape[1]), np.dtype(complex)) for t in tensors]
+    found = [sandwich([v[k].conj().reshape(1, -1, 1) for v in vectors], tensors) for k in range(PROBES)]
+    first, *others = [float(np.log(np.abs(value) + TINY) + log_scale) for value, log_scale in found]
+    return [x - first for x in others]
 
 
 def alike(ones: list[list[float]], others: list[list[float]]) -> bool:

@@ -81,7 +81,7 @@ class Watch:
 
     def resume(self) -> None:
         """Go on from the checkpoint, if there is one."""
-        found = self.checkpoint and self.checkpoint.read()
+        found = self.checkpoint and self.checkpoint.read(self.state)
         if found:
             self.state, self.history, self.extra = found
             self.bar.update(len(self.history) - 1)
