@@ -19,11 +19,11 @@ from qad.extend import like, stack_of, value_of
 from qad.linalg.support.lengths import length
 from qad.symmetric import decompositions, maps, summing, truncation
 from qad.symmetric.blocks.layout import Layout, layout
-from qad.symmetric.contraction import tensordot
+from qad.symmetric.contraction import contraction, result_of, tensordot
 from qad.symmetric.legs import Leg
 from qad.symmetric.maps import bond_leg, columns_of, in_order_of, joined, rows_of
 from qad.symmetric.scaling import scale
-from qad.symmetric.tensor import SymTensor, aligned, bare
+from qad.symmetric.tensor import SymTensor, aligned, as_symmetric, bare
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +51,10 @@ class MatrixShape(NamedTuple):
 def join(a: Any, b: Any, axes: int | Pairs = 1) -> Any:
     """Contract the last axes of one tensor with the first of another, or those of two tuples: `tensordot`."""
     if type(a) is SymTensor:
-        return tensordot(a, b, axes)
+        if type(axes) is int or type(b) is not SymTensor:
+            return tensordot(a, b, axes)
+        how = contraction(as_symmetric(a, "join").layout, as_symmetric(b, "join").layout, *axes)
+        return result_of(how.out, how.run(a.data, b.data))
     first, second, count = _orders(a.ndim, b.ndim, axes)
     a = a if first is None else a.transpose(first)
     b = b if second is None else b.transpose(second)

@@ -10,9 +10,8 @@ import scipy
 from qad.core.errors import ArgumentError, BatchError
 from qad.extend import like, stack_of, value_of
 from qad.linalg import dominant_eig, linear_solve
-from qad.mps.kernels.dense import mirror, past_left, past_right, through_left
+from qad.mps.kernels.dense import past_left, past_right, through_left
 from qad.symmetric.blocks.layout import layout
-from qad.symmetric.contraction import contraction
 from qad.symmetric.create import eye
 from qad.symmetric.generic import laid_out, numbers, with_numbers
 from qad.symmetric.tensor import SymTensor, bare
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     from qad.mps.uniform.state import UniformMPS
-    from qad.symmetric.blocks.layout import Layout
     from qad.symmetric.groups import Charge
     from qad.typing import Array
 
@@ -100,47 +98,15 @@ def along(psi: UniformMPS, left: Any, right: Any) -> tuple[list[Any], list[Any]]
 
 
 def transfer_of(kets: Sequence[Any], bras: Sequence[Any], like: Any, ahead: bool) -> Flat:
-    """The transfer operator of a cell on the numbers of environments as `like`, from the left (`ahead`) or the right.
-
-    Its products are prepared once, for many of them.
-    """
-    pairs = list(zip(kets, bras, strict=True))[:: 1 if ahead else -1]
-    return symmetric_transfer(pairs, like.layout, ahead) if type(like) is SymTensor else dense_transfer(pairs, ahead)
-
-
-def dense_transfer(pairs: Sequence[tuple[np.ndarray, np.ndarray]], ahead: bool) -> Flat:
-    """The transfer operator of pairs (ket, bra) in the order in which they are passed."""
-    if not ahead:
-        pairs = [(mirror(ket), mirror(bra)) for ket, bra in pairs]
-    products = [(ket.reshape(len(ket), -1), bra.reshape(-1, bra.shape[2]).conj().T.copy()) for ket, bra in pairs]
+    """The transfer operator of a cell on the numbers of environments as `like`, of the left (`ahead`) or the right."""
+    past, rows = (past_left, 1) if ahead else (past_right, 2)  # as products take the legs of symmetric tensors
+    pairs = [(laid_out(x, rows), laid_out(y, 3 - rows)) for x, y in zip(kets, bras, strict=True)][:: 1 if ahead else -1]
 
     def apply(v: np.ndarray) -> np.ndarray:
-        y = v
-        for ket, bra in products:
-            y = bra @ (y.reshape(-1, len(ket)) @ ket).reshape(bra.shape[1], -1)
-        return y.reshape(-1)
-
-    return apply
-
-
-def symmetric_transfer(pairs: Sequence[tuple[SymTensor, SymTensor]], where: Layout, ahead: bool) -> Flat:
-    """`dense_transfer` sector by sector, on environments of a layout."""
-    products = []
-    for ket, upper in pairs:
-        ket, bra = ket.resplit(1 if ahead else 2), upper.resplit(2 if ahead else 1).conj()  # as products take them
-        if ahead:
-            first = contraction(where, ket.layout, (1,), (0,))  # bra s b
-            second = contraction(bra.layout, first.out, (0, 1), (0, 1))
-        else:
-            first = contraction(ket.layout, where, (2,), (1,))  # a s bra
-            second = contraction(bra.layout, first.out, (1, 2), (1, 2))
-        products.append((first, ket.data, second, bra.data))
-        where = second.out
-
-    def apply(x: np.ndarray) -> np.ndarray:
-        for first, ket, second, bra in products:
-            x = second.run(bra, first.run(x, ket) if ahead else first.run(ket, x))
-        return x
+        x = with_numbers(like, v)
+        for ket, bra in pairs:
+            x = past(x, ket, bra)
+        return numbers(laid_out(x, 1))
 
     return apply
 
