@@ -69,18 +69,16 @@ def pooled(program: Program, build: Build, compiled: bool) -> Run:
             workspace = take()
         except IndexError:
             workspace = Workspace(places, *plan)
-        registers, moving = workspace.registers, workspace.moving
+        registers = workspace.registers
         try:
-            if moving:
-                registers[:inputs] = values
+            registers[:inputs] = values
             for buffer, i in workspace.copies:
                 buffer[...] = values[i]
             for fn, args in workspace.instructions:
                 fn(*args)
             return build([fn(*args) for fn, args in workspace.collect])
         finally:
-            if moving:
-                registers[:moving] = [None] * moving
+            registers[: len(workspace.number)] = [None] * len(workspace.number)
             give_back(workspace)
 
     return run
@@ -96,8 +94,8 @@ class Workspace:
     copies : list of (buffer, number of the input)
     instructions, collect : lists of (function, arguments)
         What is run in order, and what makes the leaves of the result.
-    moving : int
-        How many registers are filled in a run, inputs first; 0 where nothing is read from them.
+    number : dict of Var -> int
+        The registers that are filled in a run.
     """
 
     def __init__(self, places: Places, offsets: dict[Var, int], size: int):
@@ -118,8 +116,6 @@ class Workspace:
         self.collect: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
             self._result(x, kind) for x, kind in zip(program.outputs, program.kinds, strict=True)
         ]
-        used = any(self.registers is x for _, args in (*self.instructions, *self.collect) for x in args)
-        self.moving: int = len(moving) if used else 0
 
     def _table(self, steps):
         """A call of the compiled loop."""
