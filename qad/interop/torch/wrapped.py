@@ -119,19 +119,15 @@ class _Step:
     """A function of arrays to a tuple of arrays that torch calls.
 
     `wanted` are the arguments by which it is about to be differentiated; where there are some, `pullback` is what
-    `qad.vjp` gave for them in the last call.  `ready` gives the same as `flat` where the values are those of a
-    call before, `whole` is the function that was wrapped, where it is that.
+    `qad.vjp` gave for them in the last call.  `whole` is the function that was wrapped, where it is that.
     """
 
     flat: Callable[..., Arrays]
     wanted: tuple[int, ...] = ()
-    ready: Callable[..., Arrays] | None = None
     whole: _Whole | None = None
     pullback: Callable[[Arrays], Arrays] | None = field(default=None, init=False)
 
     def run(self, arrays: Sequence[NDArray[Any]]) -> Arrays:
-        if self.ready is not None:
-            return self.ready(*arrays)
         if not self.wanted:
             return self.flat(*arrays)
         if self.whole is not None:
@@ -165,11 +161,9 @@ class _TorchCall(torch.autograd.Function):
             return None, *[_tensor(found[i], ()) if i in found else None for i in range(count)]
 
         pulled = Derivative(extend, step, needed, False, len(gradients)).flat
-        ready = (lambda *arrays: step.pullback(arrays[count:])) if known else None
-        wanted = ()
-        if torch.is_grad_enabled():
-            ready, wanted = None, tuple(i for i, x in enumerate((*tensors, *gradients)) if x.requires_grad)
-        found = dict(zip(needed, _TorchCall.apply(_Step(pulled, wanted, ready), *tensors, *gradients), strict=True))
+        followed = enumerate((*tensors, *gradients)) if torch.is_grad_enabled() else ()
+        wanted = tuple([i for i, x in followed if x.requires_grad])
+        found = dict(zip(needed, _TorchCall.apply(_Step(pulled, wanted), *tensors, *gradients), strict=True))
         return None, *(found.get(i) for i in range(count))
 
     @staticmethod

@@ -8,6 +8,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, implements, like, operand, stack_of
+from qad.rules.products.series import polynomial
 from qad.rules.shapes.resizing import within_zeros
 
 if TYPE_CHECKING:
@@ -116,10 +117,4 @@ def polyfit(
             "np.polyfit of Tensors gives only the coefficients: for the covariance write np.linalg.inv(V.T @ V) of "
             "V = np.vander(x, deg + 1)"
         )
-    x, y = operand(x) + 0.0, operand(y) + 0.0
-    matrix = vander(x, deg + 1) if w is None else vander(x, deg + 1) * operand(w)[:, None]
-    y = y if w is None else (y.T * operand(w)).T
-    rcond = len(x) * np.finfo(x.dtype).eps if rcond is None else rcond
-    scale = np.sqrt(np.sum(matrix * matrix, axis=0))  # of fewer points than coefficients the answer depends on it
-    c = np.linalg.lstsq(matrix / scale, y, rcond)[0]
-    return (c.T / scale).T
+    return np.flip(polynomial.polyfit(x, y, deg, rcond, w=w), 0)

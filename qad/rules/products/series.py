@@ -22,6 +22,8 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import like, operand
+from qad.rules.elementwise.complex import abs2
+from qad.rules.elementwise.functions import nonzero
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -132,7 +134,11 @@ def _fit(vander: Function) -> Function:
         matrix, y = vander(operand(x) * 1.0, deg), operand(y) * 1.0
         if w is not None:
             matrix, y = matrix * operand(w)[:, None], (y.T * operand(w)).T
-        return np.linalg.lstsq(matrix, y, len(matrix) * np.finfo(matrix.dtype).eps if rcond is None else rcond)[0]
+        rcond = len(matrix) * np.finfo(matrix.dtype).eps if rcond is None else rcond
+        scale = np.sqrt(
+            nonzero(np.sum(abs2(matrix), axis=0))
+        )  # of fewer points than coefficients the answer depends on it
+        return (np.linalg.lstsq(matrix / scale, y, rcond)[0].T / scale).T
 
     return fit
 

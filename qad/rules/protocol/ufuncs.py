@@ -52,7 +52,7 @@ def __call__(
         name = ", ".join([*sorted(more), *(["axis"] if axis is not None else [])])
         raise ArgumentError(f"np.{ufunc.__name__} of a Tensor takes no {name}: write np.moveaxis(x, axis, -1) first")
     if dtype is not None:
-        operands = [_as(x, np.dtype(dtype)) for x in operands]
+        operands = [np.astype(x, dtype) if hasattr(x, "dtype") else np.asarray(x, dtype) for x in operands]
     if where is True:
         return ufunc(*operands)
     create = like(*operands)
@@ -63,10 +63,6 @@ def __call__(
     if isinstance(y, tuple):
         return tuple([_around(part, mask) for part in y])
     return _around(y, mask)
-
-
-def _as(x: Value, dtype: DTypeLike) -> Value:
-    return np.astype(x, dtype) if hasattr(x, "dtype") else np.asarray(x, dtype)
 
 
 def _around(y: Value, mask: Value) -> Value:

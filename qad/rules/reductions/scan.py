@@ -98,6 +98,10 @@ def _cumprod_forward(t: Tangent, y: Value, x: Value, axis: int) -> Tangent:
     return np.moveaxis(np.flip(moved, 0), 0, axis)
 
 
+def _prod_rule(g: Cotangent, y: Value, x: Value, axis: int) -> Cotangent:
+    return np.expand_dims(g, axis) * _others(x, axis)
+
+
 def _prod_forward(t: Tangent, y: Value, x: Value, axis: int) -> Tangent:
     if _divisible(x) and _divisible(y):
         return y * np.sum(t / x, axis)
@@ -110,13 +114,7 @@ def _cumsum_rule(g: Cotangent, y: Value, x: Value, axis: int) -> Cotangent:
 
 rule(cumsum_over, _cumsum_rule, linear=True, batch=AXIS)
 rule(cumprod_over, _cumprod_rule, forward=_cumprod_forward, batch=AXIS, fresh=True)
-rule(
-    prod_over,
-    lambda g, y, x, axis: np.expand_dims(g, axis) * _others(x, axis),
-    forward=_prod_forward,
-    batch=AXIS,
-    fresh=True,
-)
+rule(prod_over, _prod_rule, forward=_prod_forward, batch=AXIS, fresh=True)
 
 
 @implements(np.prod)

@@ -9,11 +9,9 @@ from numpy.lib.array_utils import normalize_axis_tuple
 from numpy.lib.stride_tricks import sliding_window_view
 
 from qad.core.errors import ArgumentError
-from qad.extend import Tensor, as_array, implements, like, operand, primitive, rule, stack_of, unrecorded, value_of
+from qad.extend import Tensor, implements, like, operand, primitive, rule, shifted, stack_of, unrecorded, value_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from qad.typing import Axes, Function, Shape, Value
 
 
@@ -38,7 +36,7 @@ rule(
     _windows,
     lambda g, y, x, *, sizes, axes: _overlap_add(g, shape=x.shape, sizes=sizes, axes=axes),
     linear=True,
-    batch=lambda batched, x, *, sizes, axes: _windows(x, sizes=sizes, axes=shifted(axes)),
+    batch=lambda batched, x, *, sizes, axes: _windows(x, sizes=sizes, axes=shifted(axes, x.ndim)),
     shows=True,
     fresh=True,
 )
@@ -47,14 +45,9 @@ rule(
     lambda h, y, g, *, shape, sizes, axes: _windows(h, sizes=sizes, axes=axes),
     linear=True,
     batch=lambda batched, g, *, shape, sizes, axes: _overlap_add(
-        g, shape=(g.shape[0], *shape), sizes=sizes, axes=shifted(axes)
+        g, shape=(len(g), *shape), sizes=sizes, axes=shifted(axes, 1 + len(shape))
     ),
 )
-
-
-def shifted(axes: Sequence[int]) -> tuple[int, ...]:
-    """Axes behind that of a batch."""
-    return tuple([axis + 1 for axis in axes])
 
 
 @implements(sliding_window_view)
@@ -108,14 +101,6 @@ def logn(n: Value, x: Value) -> Value:
 
 @implements(np.emath.power)
 def power(x: Value, p: Value) -> Value:
-    """``np.emath.power``; what NumPy makes floats of for a negative exponent is one here already."""
-    return np.power(_widened(x, _negative), _floats(p))
-
-
-def _floats(p: Value) -> Value:
-    """The exponent as an array, in NumPy's way: a Python number counts in double precision."""
+    """``np.emath.power``; an exponent of Python's counts in double precision."""
     p = operand(p)
-    if type(p) is Tensor:
-        return p
-    p = as_array(p)
-    return p * 1.0 if p.dtype.kind in "iu" and np.any(p < 0) else p
+    return np.power(_widened(x, _negative), p if type(p) is Tensor else like(x).asarray(p))
