@@ -21,7 +21,7 @@ from qad.core.trees import flatten
 from qad.extend import Tensor, any_traced, defvjp, primitive
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
     from qad.circuit.gates.table import Gate
     from qad.circuit.program.circuit import Circuit
@@ -68,13 +68,19 @@ def parameter_shift(circuit: Circuit, observable: PauliSum, shots: int | None = 
         raise ArgumentError("the parameter-shift rule takes one set of parameters, not a batch")
     rng, observable = np.random.default_rng(seed), as_observable(observable)
 
-    def value(slot, shift):
-        shifted = circuit.with_parameters(theta + shift * (np.arange(theta.shape[0]) == slot))
+    def value(at, number):
+        shifted = circuit.with_parameters(at)
         return shifted.expectation(observable) if shots is None else estimate(shifted, observable, shots, rng)
 
-    out = [0.0] * theta.shape[0]
-    for slot, weight, shift in shifts_of(circuit, reached(circuit, observable)):
-        out[slot] = out[slot] + weight * (value(slot, shift) - value(slot, -shift))
+    return differences(value, theta, shifts_of(circuit, reached(circuit, observable)))
+
+
+def differences(value: Callable[[Array, int], Array], theta: Array, shifts: list[tuple[int, float, float]]) -> Array:
+    """The gradient (P,) from values at shifted parameters, which are told their numbers, too."""
+    out = list(0.0 * theta)
+    for m, (slot, weight, shift) in enumerate(shifts):
+        step = shift * (np.arange(theta.shape[0]) == slot)
+        out[slot] = out[slot] + weight * (value(theta + step, 2 * m + 1) - value(theta - step, 2 * m + 2))
     return np.stack(out) if out else np.zeros(0)
 
 
@@ -190,14 +196,8 @@ def sampled_vjp(
     g: Array, ans: Array, theta: Array, *, circuit: Circuit, strings: tuple[str, ...], shots: int, seed: tuple[int, ...]
 ) -> Array:
     """The shift rule, in terms of `sampled` itself, so that it serves every order."""
-    out = [0.0 * theta[0]] * theta.shape[0]
     given = {"circuit": circuit, "strings": strings, "shots": shots}
-    for m, (slot, weight, shift) in enumerate(shifts_of(circuit)):
-        step = shift * (np.arange(theta.shape[0]) == slot)
-        above = sampled(theta + step, seed=(*seed, 2 * m + 1), **given)
-        below = sampled(theta - step, seed=(*seed, 2 * m + 2), **given)
-        out[slot] = out[slot] + weight * (g * (above - below)).sum()
-    return np.stack(out)
+    return differences(lambda at, m: (g * sampled(at, seed=(*seed, m), **given)).sum(), theta, shifts_of(circuit))
 
 
 defvjp(sampled, sampled_vjp)
