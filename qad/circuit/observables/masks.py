@@ -29,8 +29,6 @@ class Strings:
 
     strings: tuple[str, ...]
     n: int
-    x: list[int]
-    z: list[int]
     ys: np.ndarray
     groups: list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]
 
@@ -38,7 +36,6 @@ class Strings:
         self.strings, self.n = strings, len(strings[0])
         x = [int("".join("01"[LETTERS[c][0]] for c in s), 2) for s in strings]
         z = [int("".join("01"[LETTERS[c][1]] for c in s), 2) for s in strings]
-        self.x, self.z = x, z
         self.ys = np.array([s.count("Y") for s in strings])
         by_mask = {}
         for index, mask in enumerate(x):

@@ -49,8 +49,8 @@ def transform(x: np.ndarray) -> None:
         half *= 2
 
 
-def diagonal(chunk: int, bits: int, z: np.ndarray, w: np.ndarray, first: int, last: int, d: np.ndarray) -> bool:
-    """Write the diagonal of strings `first` to `last` over one chunk; whether it is more than a constant."""
+def diagonal(chunk: int, bits: int, z: np.ndarray, w: np.ndarray, first: int, last: int, d: np.ndarray) -> None:
+    """Write the diagonal of strings `first` to `last` over one chunk."""
     low = (1 << bits) - 1
     for k in range(d.size):
         d[k] = 0
@@ -61,7 +61,7 @@ def diagonal(chunk: int, bits: int, z: np.ndarray, w: np.ndarray, first: int, la
         for t in range(first, last):
             d[z[t] & low] += -w[t] if parity((z[t] >> bits) & chunk) else w[t]
         transform(d)
-        return True
+        return
     for t in range(first, last):
         weight = -w[t] if parity((z[t] >> bits) & chunk) else w[t]
         mask = z[t] & low
@@ -71,11 +71,10 @@ def diagonal(chunk: int, bits: int, z: np.ndarray, w: np.ndarray, first: int, la
         else:
             for k in range(d.size):
                 d[k] += -weight if parity(mask & k) else weight
-    return varied > 0
 
 
-def add_product(target: np.ndarray, source: np.ndarray, d: np.ndarray, inner: int, varied: bool) -> None:
-    """``target[k] += d[k ^ inner] source[k ^ inner]``; `d` is constant unless `varied`."""
+def add_product(target: np.ndarray, source: np.ndarray, d: np.ndarray, inner: int) -> None:
+    """``target[k] += d[k ^ inner] source[k ^ inner]``."""
     if inner == 0:
         for k in range(target.size):
             target[k] += d[k] * source[k]
@@ -84,12 +83,8 @@ def add_product(target: np.ndarray, source: np.ndarray, d: np.ndarray, inner: in
     for s in range(0, target.size, run):
         at = s ^ inner
         u, v, e = target[s : s + run], source[at : at + run], d[at : at + run]
-        if varied:
-            for k in range(run):
-                u[k] += e[k] * v[k]
-        else:
-            for k in range(run):
-                u[k] += d[0] * v[k]
+        for k in range(run):
+            u[k] += e[k] * v[k]
 
 
 def add_image(target: np.ndarray, psi: np.ndarray, chunk: int, table: Terms, w: np.ndarray, d: np.ndarray) -> None:
@@ -98,8 +93,8 @@ def add_image(target: np.ndarray, psi: np.ndarray, chunk: int, table: Terms, w: 
     size = 1 << bits
     for g in range(x.size):
         other = chunk ^ (x[g] >> bits)
-        varied = diagonal(other, bits, z, w, starts[g], starts[g + 1], d)
-        add_product(target, psi[other * size : (other + 1) * size], d, x[g] & (size - 1), varied)
+        diagonal(other, bits, z, w, starts[g], starts[g + 1], d)
+        add_product(target, psi[other * size : (other + 1) * size], d, x[g] & (size - 1))
 
 
 def kernels(kind: Kind) -> tuple[Callable[..., Any], Callable[..., Any]]:
