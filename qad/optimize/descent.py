@@ -137,14 +137,7 @@ class Descent(Minimisation):
 
     direction: Direction | Any = None
     longest: float = np.inf
-    evaluated: Callable[[float, float], object] | None = None
     metric: Metric | None = None
-
-    def evaluate(self, point: Any) -> EvaluatedPoint:
-        place = super().evaluate(point)
-        if self.evaluated is not None:
-            self.evaluated(place.value, place.norm)
-        return place
 
     def run(self, gtol: float, ftol: float, maxiter: int) -> tuple[bool, str]:
         """Descend; returns whether a tolerance was reached, and why it ended."""

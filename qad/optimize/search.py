@@ -56,6 +56,7 @@ class Minimisation:
     callback: Callable[[Any, Any], object] | None = None
     accepted: Callable[[Any, float], object] | None = None
     jac: bool = False
+    evaluated: Callable[[float, float], object] | None = None
     fatal: tuple[type[Exception], ...] = ()
     bar: Any = None
     best: Any = None  # an EvaluatedPoint, None before the first
@@ -72,7 +73,7 @@ class Minimisation:
     def evaluate(self, point: Any) -> EvaluatedPoint:
         """A point with loss and gradient; where it is rejected with infinity and None."""
         try:
-            return self.known(point)
+            place = self.known(point)
         except (RejectedPoint, ConvergenceError) as rejection:
             what = str(rejection) or "the loss is rejected"
             if self.best is None and isinstance(rejection, ConvergenceError):
@@ -83,8 +84,11 @@ class Minimisation:
                 raise Stop(
                     f"{what} in evaluation {self.evaluations}; the best parameters before it are returned"
                 ) from None
-        self.rejections += 1
-        return EvaluatedPoint(point, np.inf, None)
+            self.rejections += 1
+            place = EvaluatedPoint(point, np.inf, None)
+        if self.evaluated is not None:
+            self.evaluated(place.value, place.norm)
+        return place
 
     def known(self, point: Any) -> EvaluatedPoint:
         """A point with loss and gradient; raises where there are none."""
