@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import wraps
 from typing import TYPE_CHECKING
 
 from qad.core.errors import ArgumentError
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     Arrays = tuple[Any, ...]
 
-__all__ = ["Derivative", "ForeignFunction", "open_chain", "unitary_gates", "with_arguments"]
+__all__ = ["Derivative", "ForeignFunction", "called_by", "open_chain", "unitary_gates", "with_arguments"]
 
 
 def with_arguments(function: Callable[..., Any], numbers: Sequence[int], arrays: Sequence[Any]) -> Callable[..., Any]:
@@ -75,6 +76,18 @@ class ForeignFunction:
     def heard(self, found: Arrays | list[Any]) -> None:
         """Take note of what a call gave."""
         self.several = type(found) is tuple
+
+
+def called_by(run: Callable[..., Any], f: Callable[..., Any]) -> Callable[..., Any]:
+    """`f`, a function of a library's arrays, as the primitive `run` calls it."""
+    plain = ForeignFunction(f)
+
+    @wraps(f)
+    def call(*arrays):
+        out = run(*arrays, program=plain)
+        return out if plain.several else out[0]
+
+    return call
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,6 @@ __all__ = ["from_qiskit", "observable_from_qiskit", "observable_to_qiskit", "rev
 
 FROM = {"u": "u3", "rcccx": "rc3x", "c3sx": "c3sqrtx"}  # names that differ; all others are those of OpenQASM
 TO = {"u3": "u", "u1": "p", "cu1": "cp", "cnot": "cx", "phase": "p", "cphase": "cp", "rc3x": "rcccx"}
-BETWEEN = {"barrier", "measure"}
 KNOWN = {
     "id", "x", "y", "z", "h", "s", "sdg", "t", "tdg", "sx", "sxdg", "rx", "ry", "rz", "p", "u", "cx", "cy", "cz", "ch",
     "csx", "swap", "iswap", "crx", "cry", "crz", "cp", "cu", "rxx", "ryy", "rzz", "ccx", "ccz", "cswap", "rccx",
@@ -163,7 +162,7 @@ def add_all(out: Circuit, circuit: QuantumCircuit, places: Sequence[int], values
         qubits = [places[circuit.find_bit(q).index] for q in instruction.qubits]
         if gate.name == "measure":
             measured |= set(qubits)
-        if gate.name in BETWEEN:
+        if gate.name in ("barrier", "measure"):
             continue
         if measured & set(qubits):
             raise ArgumentError(f"{gate.name} acts on a measured qubit: a circuit of qad measures at its end alone")

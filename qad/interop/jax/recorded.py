@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial, wraps
+from functools import partial
 from typing import TYPE_CHECKING
 
 import jax
@@ -10,7 +10,7 @@ import numpy as np
 
 from qad.extend import primitive as recordable
 from qad.extend import rule
-from qad.interop.arguments import Derivative, ForeignFunction
+from qad.interop.arguments import Derivative, ForeignFunction, called_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,14 +49,7 @@ def primitive(f: Callable[..., Any]) -> Callable[..., Any]:
     >>> qad.grad(lambda z: f(z) ** 2)(np.array([1 + 1j], "complex64"))
     array([8.+8.j], dtype=complex64)
     """
-    plain = ForeignFunction(f)
-
-    @wraps(f)
-    def call(*arrays):
-        out = jax_call(*arrays, program=plain)
-        return out if plain.several else out[0]
-
-    return call
+    return called_by(jax_call, f)
 
 
 @partial(jax.jit, static_argnames="program")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import wraps
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +10,7 @@ import torch
 from qad.core.errors import ArgumentError
 from qad.extend import primitive as recordable
 from qad.extend import rule
-from qad.interop.arguments import Derivative, ForeignFunction
+from qad.interop.arguments import Derivative, ForeignFunction, called_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,14 +49,7 @@ def primitive(f: Callable[..., Any]) -> Callable[..., Any]:
     >>> qad.grad(lambda z: f(z) ** 2)(np.array([1 + 1j]))
     array([8.+8.j])
     """
-    plain = ForeignFunction(f)
-
-    @wraps(f)
-    def call(*arrays):
-        out = _torch_call(*arrays, program=plain)
-        return out if plain.several else out[0]
-
-    return call
+    return called_by(_torch_call, f)
 
 
 @recordable(name="torch")
