@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ShapeError
 from qad.extend import ARRAY_TYPES, Lazy, One, Tensor, is_foreign, like, primitive, rule, spread_out, value_of
 from qad.extend.memory import buffer, is_buffer, moved
 
@@ -29,11 +28,6 @@ class ScaledIdentity(Lazy):
         Of the batch shape ``shape[:-2]``.
     shape : tuple
         The last two axes are equal.
-
-    Raises
-    ------
-    ShapeError
-        If they are not.
     """
 
     __slots__ = ("scale", "shape", "dtype", "factor")
@@ -43,8 +37,6 @@ class ScaledIdentity(Lazy):
     factor: Cotangent
 
     def __init__(self, scale: Cotangent, shape: tuple[int, ...]):
-        if shape[-1] != shape[-2]:
-            raise ShapeError(f"a scaled identity is square, not of shape {shape}")
         self.scale = scale
         self.shape = shape
         self.dtype = scale.dtype

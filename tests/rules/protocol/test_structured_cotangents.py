@@ -41,11 +41,6 @@ def test_scaled_identity(shape, kind):
     np.testing.assert_allclose(lazy.factor * right, right @ dense)
 
 
-def test_an_identity_is_square():
-    with pytest.raises(qad.errors.ShapeError):
-        ScaledIdentity(np.float64(1), (2, 3))
-
-
 def test_sums_of_two_kinds():
     identity, part = ScaledIdentity(np.float64(2), (2, 2)), np.array([1.0, 3.0])
     expected = 2 * np.eye(2) + [[1, 3], [0, 0]]
