@@ -23,10 +23,10 @@ from qad.mps.search.local import lowest_of_two, unit
 from qad.mps.search.monitor import ROUNDING
 from qad.mps.search.penalty import Penalty
 from qad.symmetric import generic
-from qad.symmetric.generic import as_map, join, laid_out, leg_sizes, numbers, permuted
+from qad.symmetric.generic import as_map, join, laid_out, numbers, permuted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from qad.mps.kernels.terms import Apply
     from qad.mps.operators.mpo import MPO
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 TIGHTEST = 1e-18  # error of the energy at which a local problem is solved at last
 DISCARDED = 1e-14  # weight per step that is cut off in any case
-ALIKE = 1.001  # the old sizes of sectors stay if they discard at most this times what the best sizes discard
 SITE_BOND = 8  # the bond of the first sweep of single sites; each may double it
 
 
@@ -102,7 +101,6 @@ class Sweeps:
     rng: np.random.Generator
     closely: int = 0
     filled: int = 0
-    cutoff: float = DISCARDED  # weight per step that is cut off in any case; all bonds are filled where it is negative
 
     def __init__(self, H: MPO, start: Any, bond: int, excluded: Excluded | None = None):
         self.start: Any = start
@@ -217,7 +215,7 @@ class Sweeps:
 
     def step_right(self, site: int) -> None:
         """Improve the centre that begins here; its first site becomes an isometry from its right bond."""
-        centre, before = self.improved(site), leg_sizes(self.tensors[site], 2)
+        centre = self.improved(site)
         if self.keeps_bonds:
             self.tensors[site] = centre
             move_right(self.tensors, site)
@@ -226,14 +224,14 @@ class Sweeps:
             density = join(centre, centre.conj(), (behind, behind))
             if self.mixing:
                 density = mixed(density, self.kernel.mixed_left(site, self.left[site], centre), self.mixing)
-            self.tensors[site] = self.principal(density, before)
+            self.tensors[site] = self.principal(density)
             rest = join(self.tensors[site].conj(), centre, ((0, 1), (0, 1)))
             self.tensors[site + 1] = laid_out(rest if self.size == 2 else join(rest, self.tensors[site + 1]), 2)
         self.pass_right(site)
 
     def step_left(self, site: int) -> None:
         """Improve the centre that ends here; its last site becomes an isometry from its left bond."""
-        centre, before = self.improved(site + 1 - self.size), leg_sizes(self.tensors[site - 1], 2)
+        centre = self.improved(site + 1 - self.size)
         if self.keeps_bonds:
             self.tensors[site] = centre
             move_left(self.tensors, site)
@@ -242,23 +240,20 @@ class Sweeps:
             density = join(centre.conj(), centre, (ahead, ahead))  # of the conjugate: so flows are those of a bond
             if self.mixing:
                 density = mixed(density, self.kernel.mixed_right(site, self.right[site], centre), self.mixing)
-            kept = self.principal(density, before)  # s b | bond
+            kept = self.principal(density)  # s b | bond
             self.tensors[site] = laid_out(permuted(kept.conj(), 2, 0, 1), 1)
             rest = join(centre, kept, ((centre.ndim - 2, centre.ndim - 1), (0, 1)))
             self.tensors[site - 1] = laid_out(rest if self.size == 2 else join(self.tensors[site - 1], rest), 2)
         self.pass_left(site)
 
-    def principal(self, density: Any, before: dict[Any, int]) -> Any:
+    def principal(self, density: Any) -> Any:
         """An orthonormal basis of the most important directions of a density matrix, legs (rows, bond)."""
         where, matrices = as_map(density, 2)
         pairs = [np.linalg.eigh(matrix) for matrix in matrices]
         weights = [on_host(values)[::-1] for values, _ in pairs]
-        kept = rule.kept(weights, self.bond, self.cutoff, squared=True)
+        kept = rule.kept(weights, self.bond, DISCARDED, squared=True)
         if sum(kept) < self.filled:
             kept = rule.kept(weights, min(self.filled, self.bond), squared=True)
-        if self.schedule.isometric and not self.mixing:
-            old = as_before(weights, kept, generic.charges_of(where), before, self.bond)
-            kept = old if self.cutoff > 0 or sum(old) == sum(kept) else kept
         halves = [vectors[:, vectors.shape[1] - k :] for (_, vectors), k in zip(pairs, kept, strict=True)]
         return laid_out(generic.rows_and_bond(where, halves), 2)
 
@@ -273,15 +268,6 @@ class OneSite(Sweeps):
     """Single sites, whose bonds grow by what is mixed in, and stay as they are where nothing is."""
 
     size = 1
-
-
-def as_before(
-    weights: list[np.ndarray], kept: list[int], charges: list[Any], before: Mapping[Any, int], most: int
-) -> list[int]:
-    """The dimensions that sectors had, where they hold as much: layouts that recur need no new tables."""
-    old = [min(before.get(charge, 0), len(w)) for charge, w in zip(charges, weights, strict=True)]
-    allowed = ALIKE * rule.lost(weights, kept, squared=True) + 10 * DISCARDED
-    return old if 0 < sum(old) <= most and rule.lost(weights, old, squared=True) <= allowed else kept
 
 
 def mixed(density: Any, more: Any, mixing: float) -> Any:

@@ -6,7 +6,6 @@ import pytest
 import qad
 from qad.core.errors import ArgumentError
 from qad.mps import MPS, OpSum, ground_state
-from qad.mps.search.sweeps import as_before
 
 
 def exact(H, conserve, sector):
@@ -128,14 +127,6 @@ def test_short_chains(n):
     H = total.mpo()
     for sector in (-n, 2 - n):
         assert ground_state(H, 2, "dmrg2", conserve="Sz", sector=sector).energy == pytest.approx(exact(H, "Sz", sector))
-
-
-def test_sectors_stay_where_they_hold_as_much():
-    weights, leg = [np.array([0.5, 0.1]), np.array([0.4, 0.1])], {(0,): 1, (1,): 2}
-    assert as_before(weights, [2, 1], [(0,), (1,)], leg, 3) == [1, 2]
-    worse = [np.array([0.5, 0.2]), np.array([0.4, 0.1])]
-    assert as_before(worse, [2, 1], [(0,), (1,)], leg, 3) == [2, 1]
-    assert as_before(weights, [1, 1], [(0,), (1,)], leg, 2) == [1, 1]
 
 
 @pytest.mark.parametrize(
