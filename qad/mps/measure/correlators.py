@@ -202,7 +202,7 @@ def swept(psi: MPS, pair: OperatorPair) -> Array:
         here = (density * (pair.ones[j] @ pair.others[j]).T).sum() / norm2
         for way, (_, closing) in enumerate(ways):
             ends = parts_of(closing[j], j, psi.conserved) if front else {}
-            ahead = met(front, (way, len(ways)), ends, tensor, rights[j + 1], none(j, density.dtype)) / norm2
+            ahead = met(front, way, ends, tensor, rights[j + 1], none(j, density.dtype)) / norm2
             rest = none(len(psi) - j - 1, density.dtype)
             rows[way].append(np.concatenate([ahead, none(1, rest.dtype) if way else here[None], rest]))
         go_on(front, tensor if pair.between is None else strung(pair.between[j], j, tensor, psi.conserved), tensor)
@@ -234,21 +234,15 @@ def go_on(front: Front, ket: Any, bra: Any) -> None:
         front[charge] = places, permuted(passed, 1, 0, 2)
 
 
-def met(front: Front, way: tuple[int, int], parts: dict[Charge, Any], tensor: Any, right: Any, total: Array) -> Array:
+def met(front: Front, way: int, parts: dict[Charge, Any], tensor: Any, right: Any, total: Array) -> Array:
     """What the parts of an operator make of the environments of opposite charges of a way, by where these began."""
-    number, ways = way
     for charge, part in parts.items():
         places, stack = front.get(tensor.symmetry.opposite(charge) if charge else charge, ([], None))
-        own = [(k, site) for k, (one, site) in enumerate(places) if one == number]
-        if not own:
-            continue
-        ending = past_right(right, applied(part, tensor), tensor)
-        values = dense(join(stack, ending, ((1, 2), (0, 1))))
-        if len(places) == ways * len(total):
-            values = values[number::ways]
-        else:  # not on every site before there is such a part of each
-            chosen = np.zeros((len(places), len(total)), values.real.dtype)
-            chosen[tuple(zip(*own, strict=True))] = 1
-            values = values @ like(values).asarray(chosen)
-        total = total + values
+        own = np.full(len(total), len(places))  # on every site before where such a part began, else the zero at the end
+        for k, (one, site) in enumerate(places):
+            if one == way:
+                own[site] = k
+        if stack is not None:
+            values = dense(join(stack, past_right(right, applied(part, tensor), tensor), ((1, 2), (0, 1))))
+            total = total + np.concatenate([values, like(values).zeros(1, values.dtype)])[own]
     return total

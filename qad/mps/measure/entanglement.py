@@ -19,7 +19,7 @@ from qad.mps.measure.spectral_sums import UNRESOLVED, check_order, entropy_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.typing import Array, Real
+    from qad.typing import Array
 
 
 class SectorEntropy(NamedTuple):
@@ -90,7 +90,8 @@ def entanglement_entropy(
     check_smooth(psi, bonds, order)
     sectors = centers(psi)
     values = [entropy_of(sectors[i - 1], order, power=2) for i in bonds]
-    return stacked(values, psi) if bond is None else values[0]
+    none = np.zeros(0, psi.dtype).real
+    return values[0] if bond is not None else np.stack(values) if values else none
 
 
 def schmidt_values(
@@ -128,20 +129,15 @@ def schmidt_values(
     >>> (qad.mps.schmidt_values(bell, 1) ** 2).round(12)
     array([0.5, 0.5])
     """
-    if by_sector:
-        shown = require_sectors(psi).conserved.symmetry.shown
-        sectors = sectors_of(psi)
-        found = [{shown(x.charge): np.linalg.svdvals(x.matrix) for x in sectors[i - 1]} for i in bonds_of(psi, bond)]
-    else:
-        values = found_values(check_state(psi), bond)
-        found = [parts[0] if len(parts) == 1 else descending(np.concatenate(parts)) for parts in values]
+    shown = require_sectors(psi).conserved.symmetry.shown if by_sector else None
+    sectors, found = sectors_of(check_state(psi)), []
+    for i in bonds_of(psi, bond):
+        parts = [(x.charge, np.linalg.svdvals(x.matrix)) for x in sectors[i - 1]]
+        if by_sector:
+            found.append({shown(charge): s for charge, s in parts})
+        else:
+            found.append(descending(np.concatenate([s for _, s in parts])) if len(parts) > 1 else parts[0][1])
     return found if bond is None else found[0]
-
-
-def found_values(psi: MPS, bond: int | None) -> list[list[Array]]:
-    """For every bond that is asked for the Schmidt values, those of every sector by themselves."""
-    sectors = sectors_of(psi)
-    return [[np.linalg.svdvals(x.matrix) for x in sectors[i - 1]] for i in bonds_of(psi, bond)]
 
 
 def entanglement_spectrum(
@@ -176,10 +172,8 @@ def entanglement_spectrum(
     array([1., 1.])
     """
     found = schmidt_values(psi, bond, by_sector=by_sector)
-    if by_sector:
-        rows = [{charge: levels(s) for charge, s in row.items()} for row in ([found] if bond is not None else found)]
-    else:
-        rows = [levels(s) for s in ([found] if bond is not None else found)]
+    rows = found if bond is None else [found]
+    rows = [{charge: levels(s) for charge, s in x.items()} if by_sector else levels(x) for x in rows]
     return rows if bond is None else rows[0]
 
 
@@ -248,13 +242,3 @@ def bonds_of(psi: MPS, bond: int | None) -> Sequence[int]:
     if bond is not None and not (hasattr(bond, "__index__") and 1 <= bond < n):
         raise ArgumentError(f"there is no bond {bond!r} inside a chain of {n} sites: bonds are 1 to {n - 1}")
     return range(1, n) if bond is None else [bond]
-
-
-def stacked(values: list[Real], psi: Any) -> Array:
-    """An array of numbers, also of none."""
-    return np.stack(values) if values else np.zeros(0, real_dtype(psi))
-
-
-def real_dtype(psi: Any) -> np.dtype[Any]:
-    """The dtype of real numbers of a state."""
-    return np.zeros(0, psi.dtype).real.dtype

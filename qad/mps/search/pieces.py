@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.mps.charges.quantities import changes
-from qad.mps.operators.mpo import MPO
+from qad.mps.operators.local import Site
+from qad.mps.operators.opsum import OpSum
 from qad.rules.making.devices import to_device
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from qad.mps.operators.mpo import MPO
 
 STRENGTHS = (1.0, 0.3, 0.1, 0.03, 0.01)  # of what is added, beside terms of order 1
 SMALL = 1e-9  # singular values of conditions on numbers, which are of order 1
@@ -54,18 +57,12 @@ def null_space(conditions: np.ndarray) -> np.ndarray:
 
 def joining(moves: Sequence[dict[Any, np.ndarray]], opposite: Callable[[Any], Any]) -> MPO:
     """``-sum_i sum_q A_q(i) A_-q(i+1)``, with what adds the charge q to each site."""
-    bonds = [[q for q in one if opposite(q) in two] for one, two in pairwise(moves)]
-    tensors = []
-    for found, arriving, leaving in zip(moves, [[], *bonds], [*bonds, []], strict=True):
-        phys = len(next(iter(found.values())))
-        w = np.zeros((len(arriving) + 2, len(leaving) + 2, phys, phys))
-        w[0, 0] = w[-1, -1] = np.eye(phys)
-        for k, change in enumerate(leaving, 1):
-            w[0, k] = -found[change]
-        for k, change in enumerate(arriving, 1):
-            w[k, -1] = found[opposite(change)]
-        tensors.append(w)
-    return MPO([tensors[0][:1], *tensors[1:-1], tensors[-1][:, -1:]])
+    total = OpSum(len(moves), [Site("any", {"Id": np.eye(len(next(iter(found.values()))))}) for found in moves])
+    for site, (one, two) in enumerate(pairwise(moves)):
+        for charge, change in one.items():
+            if opposite(charge) in two:
+                total.add(-1.0, change, site, two[opposite(charge)], site + 1)
+    return total.mpo()
 
 
 def moved_by(charges: Sequence[Any], minus: Callable[[Any, Any], Any]) -> dict[Any, np.ndarray]:
