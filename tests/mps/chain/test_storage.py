@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from qad.core.errors import ArgumentError
-from qad.mps import MPS, energy, ground_state, j1j2
+from qad.mps import MPO, MPS, energy, ground_state, heisenberg, j1j2
 from qad.symmetric.generic import numbers
 from tests.mps.charges.chains import KINDS, random
 
@@ -36,6 +36,23 @@ def test_files_of_earlier_versions_are_read(tmp_path):
     path = shutil.copy(FIXTURES / "symmetric_search_dmrg2.npz", tmp_path / "search.npz")
     found = ground_state(H, 4, "dmrg2", conserve="Sz", checkpoint=path)
     assert found.history[:3] == pytest.approx([-0.24273716481502403, -2.30469739497544, -2.30469740217878], abs=1e-14)
+
+
+SECOND = {
+    "dmrg": -1.6160254, "dmrg2": -1.6160254, "lbfgs": -0.45666467, "riemannian": -0.8555631, "tdvp": -0.10382203,
+    "tebd": 0.03387544,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("method", SECOND)
+def test_searches_of_earlier_versions_go_on(tmp_path, method):
+    H = MPO.load(FIXTURES / "operator.npz")
+    np.testing.assert_allclose(H.to_dense(), heisenberg(4).to_dense(), atol=1e-15)
+    assert MPS.load(FIXTURES / "state.npz").norm() == pytest.approx(1.0, abs=1e-14)
+    path = shutil.copy(FIXTURES / f"search_{method}.npz", tmp_path / "search.npz")
+    found = ground_state(H, 4, method, checkpoint=path)
+    assert found.history[:2] == pytest.approx([0.15744067, SECOND[method]], abs=1e-7)  # which the file holds
+    assert found.energy == pytest.approx(-1.6160254037844386, abs=1e-9)
 
 
 DAMAGES = [lambda b: b[: len(b) // 2], lambda b: b"", lambda b: b.replace(b"site_1", b"site_x", 1)]
