@@ -1,7 +1,7 @@
-"""A hundred Heisenberg spins, H = sum_i S_i . S_(i+1): gradients on a manifold beside sweeps, against the Bethe ansatz.
+"""A hundred Heisenberg spins, H = sum_i S_i . S_(i+1): gradients beside sweeps, against the Bethe ansatz.
 
-The right-canonical chains of one bond dimension are a manifold, on which Riemannian L-BFGS walks along the gradient of
-the whole energy; DMRG replaces two sites at a time by their ground state.  ``--short``: 16 sites and bond 16 instead of
+Among the chains of one bond dimension L-BFGS walks along the gradient of the whole energy, in the metric of the state;
+DMRG replaces two sites at a time by their ground state.  ``--short``: 16 sites and bond 16 instead of
 100 and 48.
 """
 

@@ -1,1 +1,1 @@
-"""Searches for ground states: gradients, Riemannian and plain, sweeps, and imaginary time."""
+"""Searches for ground states: gradients, sweeps, and imaginary time."""

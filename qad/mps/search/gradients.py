@@ -1,4 +1,4 @@
-"""Ground states by gradients: L-BFGS on the raw site tensors, preconditioned, and on the manifold of isometric chains.
+"""Ground states by gradients: L-BFGS on all site tensors at once, in the metric of the state.
 
 The raw tensors are badly conditioned variables.  In right-canonical gauge a change ``dA`` of one tensor moves the
 state by ``sum_a w[a]**2 |dA[a]|**2``, ``w`` the Schmidt coefficients of its left bond, which span many orders of
@@ -10,15 +10,13 @@ preconditioner of M. Hauru, M. Van Damme and J. Haegeman, SciPost Phys. 10, 040 
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from qad.mps.chain.canonical import schmidt_form
-from qad.mps.search.isometric import IsometricChain
 from qad.mps.search.monitor import ROUNDING, Finished, is_settled
-from qad.optimize import minimize, minimize_on
+from qad.optimize import minimize
 from qad.symmetric.generic import scaled
 
 if TYPE_CHECKING:
@@ -27,11 +25,9 @@ if TYPE_CHECKING:
     from qad.mps.operators.mpo import MPO
     from qad.mps.search.monitor import Watch
     from qad.mps.search.penalty import Excluded
-    from qad.optimize.result import OptimizeResult
 
 ROUND = 20  # iterations between two choices of gauge; as many steps as L-BFGS remembers
 FIRST_FLOOR, FLOORS = 1e-2, (1e-5, 1e-1)  # Schmidt coefficients below the floor are not divided out any further
-WINDOW = 10  # iterations over which the gain on the manifold is judged
 
 
 def lbfgs(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> None:
@@ -64,59 +60,21 @@ def one_round(
     loss: Callable[[Any], Any], watch: Watch, variables: list[Any], chain: Callable[[list[Any]], Any]
 ) -> tuple[float, int]:
     """Minimise in one gauge; returns the gain and the number of iterations."""
-    search = partial(minimize, lambda m: loss(chain(m)), variables, maxiter=min(ROUND, watch.left))
-    found, end = watched(search, watch, lambda m, value: watch.step(chain(m), value))
-    watch.state = chain(found.params)
+    end: list[Finished] = []
+
+    def step(m, value):
+        try:
+            watch.step(chain(m), value)
+        except Finished as reason:
+            end.append(reason)
+            raise StopIteration from None
+
+    limits = {"maxiter": min(ROUND, watch.left), "memory": ROUND, "gtol": 0.0, "ftol": 0.0}
+    found = minimize(lambda m: loss(chain(m)), variables, callback=step, **limits)
+    watch.state, watch.gradient_norm = chain(found.params), found.gradient_norm
+    watch.nfev += found.nfev
     if end:
         raise end[0]
     if found.interrupted:
         raise Finished(found.message)
     return found.history[0] - found.fun, found.nit
-
-
-def riemannian(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> None:
-    """Minimise the energy over isometric chains; see `qad.mps.search.isometric` for coordinates and metric."""
-    loss = excluded.loss(H)
-    watch.begin(loss(watch.state))
-    while True:
-        one_run(loss, watch, tol, IsometricChain(watch.state))
-
-
-def one_run(loss: Callable[[Any], Any], watch: Watch, tol: float, manifold: IsometricChain) -> None:
-    """Minimise until little is gained; it returns where the gradient is not small yet, and tells the end by raising."""
-    first = len(watch.history)
-
-    def step(psi, value):
-        watch.step(psi, value)
-        if len(watch.history) > first + WINDOW and watch.settled(tol, WINDOW):
-            watch.converge(f"the last {WINDOW} iterations gained {watch.gained(WINDOW):.1e} of the energy")
-
-    search = partial(minimize_on, manifold, loss, watch.state, maxiter=watch.left, metric=manifold.metric)
-    found, end = watched(search, watch, step)
-    if watch.converged and not watch.is_flat(tol) and watch.gained(WINDOW) > ROUNDING:
-        watch.converged = False
-        return
-    if end:
-        raise end[0]
-    if not found.success:
-        raise Finished(found.message)
-    watch.converge(found.message)
-
-
-def watched(
-    search: Callable[..., OptimizeResult], watch: Watch, step: Callable[[Any, Any], None]
-) -> tuple[OptimizeResult, list[Finished]]:
-    """What a minimisation with a callback has found, and why a step has ended it, if one has."""
-    end: list[Finished] = []
-
-    def callback(params, value):
-        try:
-            step(params, value)
-        except Finished as reason:
-            end.append(reason)
-            raise StopIteration from None
-
-    found = search(callback=callback, gtol=0.0, ftol=0.0, memory=ROUND)
-    watch.gradient_norm = found.gradient_norm
-    watch.nfev += found.nfev
-    return found, end

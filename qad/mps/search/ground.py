@@ -71,8 +71,8 @@ def ground_state(
         Bond dimension.
     method : str or qad.mps.search.method.Method
         "auto" (default): "dmrg2", the quickest for nearly every chain; `GroundState.method` says so.
-        "lbfgs": L-BFGS on all site tensors at once, in rounds of 20 iterations.
-        "riemannian": L-BFGS on the manifold of isometric chains, in the environment's metric.
+        "lbfgs": L-BFGS on all site tensors at once, in the environment's metric, in rounds of 20 iterations.
+        "riemannian": another name of it.
         "dmrg", "dmrg2": sweeps of one site at a time, bonds grown by subspace expansion, or of two sites.
         "tebd", "tdvp": imaginary time evolution, by gates of neighbours or by the variational principle.
         Or one of your own, as a record.
@@ -94,9 +94,9 @@ def ground_state(
         of particles, which are 0 in the vacuum alone, have no default.
     tol : float
         Relative to the largest ``|E|`` or, where levels are near 0, to the size of the terms.  Converged, for every
-        method, when a step gains less than `tol` ("lbfgs": 20 iterations, "riemannian": 10); when all further steps
-        together gain less, extrapolated as a geometric series; when solving the local problems gains less (for these
-        two methods: the gradient's squared norm is less); and when a probe, pairs from slightly
+        method, when a step gains less than `tol` ("lbfgs": 20 iterations); when all further steps
+        together gain less, extrapolated as a geometric series; when solving the local problems gains less (for
+        "lbfgs": the gradient's squared norm is less); and when a probe, pairs from slightly
         noisy centres, cut to the same bond, and then single sites, ends lower by at most ``max(10 tol, 1e-9)``,
         else the search goes on from there; and when squared overlaps with `excluded` are at most 1e-4.  Of pieces that
         no term joins, a second probe searches the best share of the charge.  With `conserve`, no exchange of the state

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from qad.core.errors import ArgumentError
 from qad.mps.search.dmrg import one_site, two_sites
-from qad.mps.search.gradients import lbfgs, riemannian
+from qad.mps.search.gradients import lbfgs
 from qad.mps.search.imaginary import tdvp, tebd
 from qad.mps.search.method import Method
 
@@ -18,7 +18,7 @@ METHODS: dict[str, Method] = {
     method.name: method
     for method in (
         Method("lbfgs", lbfgs, grows=False),
-        Method("riemannian", riemannian, grows=False),
+        Method("riemannian", lbfgs, grows=False),  # another name of it
         Method("dmrg", one_site),
         Method("dmrg2", two_sites),
         Method("tebd", tebd, excludes=False),

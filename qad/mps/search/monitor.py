@@ -111,24 +111,19 @@ class Watch:
         if self.left <= 0:
             raise Finished("stopped at maxiter iterations")
 
-    def gained(self, steps: int = 1) -> float:
-        """What the last steps gained, relative to our `scale`."""
-        return self.gains(steps)[0]
-
-    def gains(self, steps: int) -> list[float]:
-        """What the last steps gained, and as many before them, relative to our `scale`."""
-        recent = self.history[-1 - 2 * steps :: steps]
-        return [(two - one) / self.scale for one, two in zip(recent[::-1], recent[-2::-1], strict=False)]
+    def gained(self, before: int = 0) -> float:
+        """What the last step gained, or one `before` it, relative to our `scale`; infinitely much before the first."""
+        recent = self.history[-2 - before :][:2]
+        return (recent[0] - recent[1]) / self.scale if len(self.history) > 1 + before else np.inf
 
     @property
     def scale(self) -> float:
         """The scale of differences of energies: the largest one so far, or our unit where all of them nearly vanish."""
         return max(float(np.abs(self.history).max()), self.unit)
 
-    def settled(self, tol: float, steps: int = 1) -> bool:
-        """Whether the last steps left nothing to gain; what loses is not settled."""
-        gains = self.gains(steps)
-        return is_settled(gains[0], gains[1] if len(gains) > 1 else np.inf, tol)
+    def settled(self, tol: float) -> bool:
+        """Whether the last step left nothing to gain; what loses is not settled."""
+        return is_settled(self.gained(), self.gained(1), tol)
 
     def is_flat(self, tol: float) -> bool:
         """Whether the square of the gradient's norm is small beside our `scale`, both in our unit."""
