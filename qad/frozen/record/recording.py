@@ -16,7 +16,7 @@ from qad.core.errors import ArgumentError
 from qad.core.freeze_hook import RECORDINGS
 from qad.core.tape.tensor import Tensor, value_of
 from qad.core.transforms.arguments import run as call
-from qad.core.trees import flatten, unflatten
+from qad.core.trees import ONE_LEAF, flatten, unflatten
 from qad.frozen.program.program import GuardFailed
 from qad.frozen.record.captures import ATOMS, short
 from qad.frozen.record.recorder import Recorder
@@ -208,7 +208,7 @@ def _run(f, spec, leaves, kinds, recorder, captured):
         ) from failed
     if failed or recorder.refusal:
         raise recorder.refusal or failed
-    return outputs, builder(form, tensors)
+    return outputs, builder(form, len(outputs), tensors)
 
 
 def _unchanged(given, spec, args, kwargs, recorder):
@@ -243,8 +243,15 @@ def plain(x: Any, recorder: Recorder) -> Any:
     return x
 
 
-def builder(spec: Any, tensors: Collection[int]) -> Callable[[Any], Any]:
-    """From leaves to the result."""
+def builder(spec: Any, count: int, tensors: Collection[int]) -> Callable[[Any], Any]:
+    """From leaves to the result; the structures that transforms return are built without the help of optree."""
     if tensors:
         return lambda leaves: unflatten(spec, [Tensor(x) if i in tensors else x for i, x in enumerate(leaves)])
+    if spec is ONE_LEAF or spec == ONE_LEAF:
+        return lambda leaves: leaves[0]
+    pattern = unflatten(spec, list(range(count)))
+    if type(pattern) is tuple and pattern == tuple(range(count)):
+        return tuple
+    if pattern == (0, tuple(range(1, count))) and type(pattern) is type(pattern[1]) is tuple:
+        return lambda leaves: (leaves[0], tuple(leaves[1:]))
     return lambda leaves: unflatten(spec, leaves)

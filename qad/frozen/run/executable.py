@@ -69,16 +69,18 @@ def pooled(program: Program, build: Build, compiled: bool) -> Run:
             workspace = take()
         except IndexError:
             workspace = Workspace(places, *plan)
-        registers = workspace.registers
+        registers, moving = workspace.registers, workspace.moving
         try:
-            registers[:inputs] = values
+            if moving:
+                registers[:inputs] = values
             for buffer, i in workspace.copies:
                 buffer[...] = values[i]
             for fn, args in workspace.instructions:
                 fn(*args)
             return build([fn(*args) for fn, args in workspace.collect])
         finally:
-            registers[: len(workspace.number)] = [None] * len(workspace.number)
+            if moving:
+                registers[:moving] = [None] * moving
             give_back(workspace)
 
     return run
@@ -94,15 +96,15 @@ class Workspace:
     copies : list of (buffer, number of the input)
     instructions, collect : lists of (function, arguments)
         What is run in order, and what makes the leaves of the result.
-    number : dict of Var -> int
-        The registers that are filled in a run.
+    moving : int
+        How many registers are filled in a run, inputs first; 0 where nothing is read from them.
     """
 
     def __init__(self, places: Places, offsets: dict[Var, int], size: int):
         self.places: Places = places
         self.arrays: dict[Var, np.ndarray] = _arrays(places, offsets, size)
         program, arrays = places.program, self.arrays
-        steps = [step for step in program.steps if step.out not in places.views]
+        steps = [step for step in program.steps if step.out not in places.views and step.out not in places.late]
         moving = dict.fromkeys([*program.inputs, *(step.out for step in steps if step.out not in arrays)])
         self.number: dict[Var, int] = {var: n for n, var in enumerate(moving)}
         self.registers: list[Any] = [None] * len(moving)
@@ -116,6 +118,8 @@ class Workspace:
         self.collect: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
             self._result(x, kind) for x, kind in zip(program.outputs, program.kinds, strict=True)
         ]
+        used = any(self.registers is x for _, args in (*self.instructions, *self.collect) for x in args)
+        self.moving: int = len(moving) if used else 0
 
     def _table(self, steps):
         """A call of the compiled loop."""
@@ -130,9 +134,12 @@ class Workspace:
         if step.out in self.places.copies:  # into a buffer of another shape, through a view of the buffer
             return arrays[step.out].reshape(args[0].shape).__setitem__, (..., args[0])
         if all(var in arrays for var in step.reads()):
+            call = partial(step.fn, **kwargs) if kwargs else step.fn, args
+            if step.out in self.places.late:
+                return call
             if step.out in arrays and writes(step):
                 return step.fn, (*args, arrays[step.out])
-            return _store, (*self._place(step.out), partial(step.fn, **kwargs) if kwargs else step.fn, args)
+            return _store, (*self._place(step.out), *call)
         fn = step.fn
         if kwargs or any(type(x) is not Var and variables(x) for x in args):
             moving = list(dict.fromkeys([*variables(args), *variables(kwargs)]))
@@ -159,6 +166,8 @@ class Workspace:
         if array is not None:
             return (array.copy, ("K",)) if kind == "array" else (array.__getitem__, ((),))
         step = self.places.definitions.get(x)
+        if x in self.places.late:
+            return self._instruction(step)
         own = x in self.places.results and (x in self.places.rows or allocates(step))
         return _taken, (self.registers, self.number[x], own, kind)
 
@@ -168,7 +177,10 @@ def _arrays(places, offsets, size):
     memory = aligned(size)
     arrays = dict(places.program.constants)
     for var, offset in offsets.items():
-        arrays[var] = np.ndarray((BLOCK,) if var in places.local else var.shape, var.dtype, memory[offset:])
+        if var in places.local:
+            arrays[var] = np.ndarray((BLOCK,), var.dtype, memory[offset:])
+        else:
+            arrays[var] = places.laid_out(var, memory[offset:])
     for var, step in places.views.items():
         arrays[var] = step.fn(*rebuilt(step.args, arrays.__getitem__), **step.kwargs)
     return arrays

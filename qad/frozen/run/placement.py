@@ -2,7 +2,8 @@
 
 Every value is one of: a constant; a register, filled anew in every run (large inputs and results, whatever a function
 allocates for itself); a buffer, allocated once, of a small input or of what the compiled loop writes; or a view of a
-constant or buffer, which is made once too.  Buffers are in C order.
+constant or buffer, which is made once too.  Buffers are in C order, but for a matrix whose transpose is reshaped, as
+traces of products do.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.frozen.passes.rewriting import is_view
-from qad.frozen.program.functions import RESHAPE, VIEWS, allocates, writes
+from qad.frozen.program.functions import RESHAPE, TRANSPOSE, VIEWS, allocates, writes
 from qad.frozen.program.program import Step, Var, rebuilt
 from qad.frozen.run.compiled import lowering
 from qad.frozen.run.compiled.blocks import BLOCK, chains
@@ -40,8 +41,12 @@ class Places:
     views : dict of Var -> Step
     copies : set of Var
         Buffers that take a copy: of an input, or of a reshaped array whose strides allow no view.
+    turned : set of Var
+        Buffers in Fortran order.
     results : set of Var
         Outputs that nothing else reads, and whoever computes them allocates: large ones, without the loop all.
+    late : set of Var
+        Small results that are made when all else is done, by the call that gathers them.
     rows : dict of Var -> list of RowOperation
         Steps that the compiled loop carries out (`qad.frozen.run.compiled`).
     chains, local : list of ElementwiseChain, set of Var
@@ -57,6 +62,7 @@ class Places:
         self.views: dict[Var, Step] = {}
         self.copies: set[Var] = set()
         self.definitions: dict[Var, Step] = {step.out: step for step in program.steps}
+        self.turned: set[Var] = turned(self.definitions)
         uses, outputs = program.uses(), [x for x in program.outputs if type(x) is Var and x.kind == "array"]
         self.results: set[Var] = {x for x in outputs if uses[x] == 1 and (x.nbytes > SMALL or not self.compiled)}
         sizes = [x.nbytes for x in (*program.inputs, *self.definitions) if x.kind in ("array", "scalar")]
@@ -71,6 +77,12 @@ class Places:
                 self._lower(step)
         self.chains: list[ElementwiseChain] = chains(program, self.rows, self.views, self.buffers) if self.rows else []
         self.local: set[Var] = {var for chain in self.chains for var in chain.local}
+        self.late: set[Var] = {x for x in self.results - self.rows.keys() if x.nbytes <= SMALL and self._at_the_end(x)}
+
+    def _at_the_end(self, var):
+        """Whether what makes a result allocates it, and reads static memory, so that it can be made last of all."""
+        step = self.definitions.get(var)
+        return step is not None and allocates(step) and all(x in self.dummies for x in step.reads())
 
     def _lower(self, step):
         """Leave a step to the compiled loop, which writes into a buffer, or into a large result.
@@ -122,7 +134,18 @@ class Places:
 
     def _buffer(self, var):
         self.buffers.add(var)
-        self.dummies[var] = np.ndarray(var.shape, var.dtype, self.scratch)
+        self.dummies[var] = self.laid_out(var, self.scratch)
+
+    def laid_out(self, var: Var, memory: np.ndarray) -> np.ndarray:
+        """The array of a buffer at the beginning of a piece of memory."""
+        return np.ndarray(var.shape, var.dtype, memory, order="F" if var in self.turned else "C")
+
+
+def turned(definitions: dict[Var, Step]) -> set[Var]:
+    """Matrices whose transpose is reshaped: in Fortran order both are views.  A reshaped one is copied in C order."""
+    reshaped = [definitions.get(step.args[0]) for step in definitions.values() if step.fn is RESHAPE]
+    found = (step.args[0] for step in reshaped if step and step.fn is TRANSPOSE and step.args[1] == (1, 0))
+    return {x for x in found if x not in definitions or definitions[x].fn is not RESHAPE}
 
 
 # -- how buffers share memory: what one held is overwritten by the next when it is not needed any more ----------------
@@ -185,7 +208,7 @@ def _last_uses(places):
     last = {x: len(steps) for x in places.program.outputs if type(x) is Var}
     for number in reversed(range(len(steps))):
         step = steps[number]
-        read = -1 if step.out in places.views else number
+        read = -1 if step.out in places.views else len(steps) if step.out in places.late else number
         if step.out not in places.buffers and not allocates(step):
             read = max(read, last.get(step.out, -1))
         for var in step.reads():

@@ -27,9 +27,11 @@ CHARS = "fdFD?"
 LONG = 16  # numbers from which on a sum runs along its own axis
 FEWEST = 8  # steps for which it pays to load the loop
 LARGE, FEWEST_LARGE = 1 << 15, 3  # numbers of a large array, and steps on such
+SMALL = 200  # multiply-adds of a product of matrices that needs no BLAS
 WAVES: dict[Callable[..., Any], str] = {np.sin: "sine", np.cos: "cosine"}
 # NumPy 2.4 is wrong where their results do not lie side by side.
 WRONG_APART = frozenset((np.negative, np.isnan, np.isinf, np.isfinite, np.signbit))
+PRODUCTS = {"d": "product", "D": "product_complex"}
 
 
 def lowered(step: Step, find: Find) -> list[RowOperation] | None:
@@ -150,7 +152,8 @@ def product_row(is_dot, *forms):
     rows, columns = 0 if left else inner.pop(0), size if right else inner.pop(0)
     operands = [x.with_axes(x.shape[:-2], x.strides[:-2]).spread(stack) for x in (a, b)]
     operands.append(out.with_axes(stack, out.strides[: len(stack)]))
-    function = loop_of(np.matmul, f"{out.char * 2}->{out.char}")
+    kind = PRODUCTS.get(out.char) if m * k * n <= SMALL else None
+    function = kind or loop_of(np.matmul, f"{out.char * 2}->{out.char}")
     row = RowOperation.along(axes_of(operands), operands, function, dims=(m, k, n))
     matrices = *a.strides[-2:], *b.strides[-2:], rows or n * size, columns
     return row._replace(steps=(*row.steps, *matrices))

@@ -1,10 +1,10 @@
 """Inner loops of our own, called as those of NumPy: with addresses of operands, sizes, strides in bytes, and data.
 
-Sine and cosine of many numbers at once, to within one unit in the last place.  NumPy computes them number by number,
-with a branch for every range of arguments, which a processor cannot predict: for random numbers NumPy's sine and
-cosine take ten times as long as these loops, two thirds of the time of a chain of elementwise functions.  An argument
-is reduced by multiples of pi/2 in 151 bits, and what is left is a sum of two numbers, for which fdlibm's polynomials
-are made.  Larger arguments than 2**19, infinities and NaN are left to the C library.
+Products of small matrices, and sine and cosine of many numbers at once, to within one unit in the last place.  NumPy
+computes them number by number, with a branch for every range of arguments, which a processor cannot predict: for random
+numbers NumPy's sine and cosine take ten times as long as these loops, two thirds of the time of a chain of elementwise
+functions.  An argument is reduced by multiples of pi/2 in 151 bits, and what is left is a sum of two numbers, for which
+fdlibm's polynomials are made.  Larger arguments than 2**19, infinities and NaN are left to the C library.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import math
 from typing import TYPE_CHECKING
 
 from qad.frozen.run.compiled.loop import Int, bits, from_bits, memory
-from qad.native import FLOAT, INT, inlined
+from qad.native import COMPLEX128, FLOAT, INT, inlined
 
 if TYPE_CHECKING:
-    from qad.native.values import KernelArray
+    from qad.native.values import KernelArray, Kind
 
 LARGEST = 0x4120000000000000  # the bits of 2.0**19
 SIGN = 0x7FFFFFFFFFFFFFFF  # all bits but the sign
@@ -105,3 +105,29 @@ def cosine_near(x: float, tail: float) -> float:
     half = 0.5 * z
     most = 1.0 - half
     return most + (((1.0 - most) - half) + (z * sum - x * tail))
+
+
+def product(args: Int, dims: Int, steps: Int, data: Int) -> None:
+    """A stack of products of small matrices, as `np.matmul` has it."""
+    products(FLOAT, 8, args, dims, steps)
+
+
+def product_complex(args: Int, dims: Int, steps: Int, data: Int) -> None:
+    """The same of complex ones."""
+    products(COMPLEX128, 16, args, dims, steps)
+
+
+def products(kind: Kind, size: int, args: int, dims: int, steps: int) -> None:
+    """The same of a kind of numbers of so many bytes."""
+    at, sizes, apart = memory(INT, args), memory(INT, dims), memory(INT, steps)
+    x, y, out = memory(kind, at[0]), memory(kind, at[1]), memory(kind, at[2])
+    m, k, n = sizes[1], sizes[2], sizes[3]
+    for s in range(sizes[0]):
+        for i in range(m):
+            for j in range(n):
+                one = (s * apart[0] + i * apart[3]) // size
+                two = (s * apart[1] + j * apart[6]) // size
+                total = x[one] * y[two]
+                for t in range(1, k):
+                    total += x[one + t * (apart[4] // size)] * y[two + t * (apart[5] // size)]
+                out[(s * apart[2] + i * apart[7] + j * apart[8]) // size] = total

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Arrays: TypeAlias = Mapping[Var, np.ndarray]
     Instruction: TypeAlias = tuple[Callable[..., None], tuple[Any, ...]]  # what is called, and with what
 
-OWN = own_loops.sine, own_loops.cosine
+OWN = own_loops.sine, own_loops.cosine, own_loops.product, own_loops.product_complex
 FILES = [Path(__file__).with_name(f"{name}.py") for name in ("loop", "own_loops", "rows")]
 KERNELS = Kernels(run_table, *OWN, files=FILES, fast=False)
 READABLE = 0x101  # flags of an array that is aligned and in C order
