@@ -12,7 +12,7 @@ from qad.rules.reductions.scales import least_root, length_along
 if TYPE_CHECKING:
     from qad.typing import Array
 
-REACH = 0.05  # the part of the exponents within which nothing overflows or vanishes, in ARPACK either (SciPy 1.14)
+REACH = 0.1  # the part of the exponents within which nothing overflows or vanishes, in ARPACK either (SciPy 1.14)
 
 
 def length(x: Array) -> float:
