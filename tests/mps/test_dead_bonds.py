@@ -1,5 +1,7 @@
 """Chains with directions of a bond that carry no weight: derivatives are right, or refused at their order."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -60,8 +62,11 @@ DEAD = {
     "two bonds": [(0, 2, 2), (1, 2, 3), (3, 0, 1)],
 }
 FUNCTIONS = {
-    "schmidt_values": (lambda p, b: np.sum(qad.mps.schmidt_values(p, b) ** 4), purity),
-    "entropy": (lambda p, b: qad.mps.entanglement_entropy(p, b, order=2), lambda p, b: -np.log(purity(p, b))),
+    "schmidt_values": (lambda p, bond: np.sum(qad.mps.schmidt_values(p, bond) ** 4), purity),
+    "entropy": (
+        lambda p, bond: qad.mps.entanglement_entropy(p, bond, order=2),
+        lambda p, bond: -np.log(purity(p, bond)),
+    ),
 }
 
 
@@ -80,12 +85,12 @@ def test_derivatives_of_entanglement(name, dead, dtype, way):
     for bond in (1, 2, 3):
         ways = (lambda g: qad.grad(g)(psi), lambda g: way(g, psi, d))
         for derivative in ways if dead == "nothing" else ways[:1]:
-            found, right = (derivative(lambda p, g=g: g(p, bond)) for g in (f, exact))  # noqa: B023
+            found, right = (derivative(partial(g, bond=bond)) for g in (f, exact))
             for x, y in zip(found, right, strict=True):
                 np.testing.assert_allclose(x, y, atol=1e-9 * max(1, np.abs(y).max()))
         if dead != "nothing":
             with pytest.raises(ArgumentError, match=MISSED):
-                way(lambda p: f(p, bond), psi, d)  # noqa: B023
+                way(partial(f, bond=bond), psi, d)
 
 
 NOT_SMOOTH = {
