@@ -1,7 +1,7 @@
 """Time to a ground state: seconds until the energy is 1e-8 (relative) above the best of its bond dimension.
 
 Open Heisenberg chain of 40 sites, bond 32, in float64.  The best energy of that bond is what single-site DMRG converges
-to (tol 1e-13); it is found before the clock starts.  qad starts from a random state, with two-site sweeps or Riemannian
+to (tol 1e-13); it is found before the clock starts.  qad starts from a random state, with two-site sweeps or
 L-BFGS.  TeNPy's two-site DMRG runs as its documentation starts it, without symmetries from the Néel state, with its
 density-matrix mixer and without, `combine` on; it stops after the first sweep whose own energy, which it takes before
 truncation, is below the target, and qad's after the first step whose energy is.  100 sites at bond 64 take minutes
