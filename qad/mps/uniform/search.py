@@ -58,8 +58,8 @@ def ground_state(
         one site (antiferromagnets need 2).
     method : str
         "vumps": variational, centres between infinite environments; bonds grow where H asks for it.  "riemannian":
-        L-BFGS on isometric tensors in the environment's metric, with implicit gradients of the dominant eigenvectors,
-        from where "vumps" leads coarsely.
+        L-BFGS in rounds, on changes of an isometric state that are free of gauge and have its metric, with implicit
+        gradients of the dominant eigenvectors, from where "vumps" leads coarsely.
     seed : int or numpy.random.Generator
     progress : bool or tqdm
         As in `qad.mps.ground_state`.
