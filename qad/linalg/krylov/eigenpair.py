@@ -75,7 +75,7 @@ class FlatOperator:
     def __init__(self, apply: Callable[[Tree], Tree], v0: Tree, name: str):
         leaves, self.spec = plain_leaves(v0)
         self.apply, self.name, self.calls = apply, name, 0
-        self.start = self._promoted(leaves)
+        self.start, image = self._promoted(leaves)
         self.packing = Packing(self.start)
         if self.packing.real and self.packing.complex != [False] * len(leaves):
             raise ArgumentError(f"{name}: the arrays of v0 are all real or all complex, not mixed")
@@ -83,14 +83,13 @@ class FlatOperator:
         start = self.packing.pack(self.start)
         if not length(start) > 0:
             raise ArgumentError(f"{name}: v0 is zero or not finite")
-        self.unit = 1.0
-        self.unit = unit_of(length(self(start)) / length(start), start.dtype)
+        self.unit = unit_of(length(self.packing.pack(image)) / length(start), start.dtype)
 
     def _promoted(self, leaves):
-        """`leaves` in the dtype that the operator returns."""
+        """`leaves` in the dtype that the operator returns, and what it returns for them."""
         wide = [x.astype(np.result_type(x, np.complex64)) for x in leaves]
         out = bare(self.apply, self.spec, wide, self.name)(leaves)
-        return [x.astype(np.result_type(x, y), copy=False) for x, y in zip(leaves, out, strict=True)]
+        return [x.astype(np.result_type(x, y), copy=False) for x, y in zip(leaves, out, strict=True)], out
 
     def __call__(self, v: np.ndarray) -> np.ndarray:
         self.calls += 1
