@@ -57,13 +57,14 @@ def tr(*factors: ArrayLike) -> Array:
     array([[2., 6.],
            [4., 8.]])
     """
-    if len(factors) == 2:
-        return _quick_product(*factors)
-    if len(factors) == 1 and type(factors[0]) is Tensor:  # the common case, quickly
+    count = len(factors)
+    if count == 1 and type(factors[0]) is Tensor:  # the common case, quickly
         return _quick_trace(factors[0])
+    if count == 2:
+        return _quick_product(*factors)
     if (kind := contractor_of(factors)) is not None:
         return _of_kind(kind, factors)
-    if len(factors) == 1:
+    if count == 1:
         return _quick_trace(as_operand(factors[0]))
     return _ring(list(map(as_operand, factors)))
 

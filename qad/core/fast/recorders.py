@@ -224,14 +224,14 @@ def product(p: Primitive, method: Recorder, otherwise: Recorder, stacks: Primiti
             level, v, left, w, right = y.level, x, None, y.value, y.node
         else:
             return otherwise(x, y)
-        if type(v) in ARRAYS and type(w) in ARRAYS:
+        arrays = type(v) is ndarray and type(w) is ndarray
+        if arrays or (type(v) in ARRAYS and type(w) in ARRAYS):
             m, n = v.ndim, w.ndim
             q = p if m == 2 == n else stacks if m and n else None
             if q is not None:
                 try:
                     if level.quick or (type(level) is Reverse and records(level)):
-                        arrays = q is p and type(v) is ndarray and type(w) is ndarray
-                        ans = method(v, w) if arrays else multiplied(v, w, m <= 2 >= n)
+                        ans = method(v, w) if arrays and q is p else multiplied(v, w, m <= 2 >= n)
                         if left is None:
                             v = kept(level, v)
                         elif right is None:

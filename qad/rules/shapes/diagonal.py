@@ -117,15 +117,22 @@ def matrix_trace(x: Value) -> Value:
     """The trace over the last two axes; of one matrix by BLAS, in a third of the time of NumPy's method."""
     if type(x) is Tensor:
         return trace(x, 0, -2, -1)
-    if x.ndim == 2 and x.dtype.kind in "fc" and (type(x) is np.ndarray or not is_foreign(x)):
-        return x.diagonal().dot(_ones(min(x.shape), x.dtype))
+    if type(x) is np.ndarray or not is_foreign(x):
+        ones = _ones(x.shape, x.dtype)
+        if ones is not None:
+            return x.diagonal().dot(ones)
     return np.add.reduce(x.diagonal(0, -2, -1), -1)
 
 
 @lru_cache(maxsize=256)
-def _ones(n: int, dtype: DTypeLike) -> np.ndarray:
-    """A vector of ones that nobody can write into, so that frozen programs need not compare it in each replay."""
-    return np.frombuffer(np.ones(n, dtype).tobytes(), dtype)
+def _ones(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray | None:
+    """Ones as long as the diagonal of a matrix of this shape; None for a stack, and for numbers that BLAS does not take.
+
+    Nobody can write into them, so that frozen programs need not compare them in each replay.
+    """
+    if len(shape) != 2 or dtype.kind not in "fc":
+        return None
+    return np.frombuffer(np.ones(min(shape), dtype).tobytes(), dtype)
 
 
 def _identity(g: Cotangent, y: Value, x: Value) -> Cotangent:
