@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -18,6 +19,7 @@ from qad.mps.chain.dropped import is_recorded
 from qad.mps.chain.methods import offered
 from qad.mps.chain.site_tensors import applied
 from qad.mps.chain.state import MPS
+from qad.mps.charges.axes import turned
 from qad.mps.charges.quantities import named
 from qad.mps.operators.mpo import MPO
 from qad.symmetric.generic import join, plain
@@ -86,7 +88,7 @@ def apply(
     if isinstance(operator, str):
         operator = one_named(psi, operator, sites)
     operator = as_matrix(operator, [psi.phys[site] for site in sites])
-    tensors = gate_tensors(operator, sites, psi.phys)
+    tensors = gate_tensors(operator, sites, psi)
     if is_recorded(psi) and not is_recorded([operator]):  # a change of the state meets the terms that there are
         tensors = MPO(tensors).truncate()[0]
     first, last = min(sites), max(sites)
@@ -165,8 +167,21 @@ def swap(psi: State, one: int, other: int, max_bond: int | None = None, cutoff: 
     return apply(psi, exchange.reshape(size * size, -1), (one, other), max_bond, cutoff)
 
 
-def gate_tensors(operator: Array, sites: Sequence[int], phys: Sequence[int]) -> list[Array]:
+def gate_tensors(operator: Array, sites: Sequence[int], psi: MPS) -> list[Array]:
     """Site tensors (left, right, out, in) of an operator, from the first of its sites to the last one.
+
+    A channel of a bond is one of the states that `psi` counts charges by, on the legs out and in of each site before.
+    """
+    states = [None] * len(psi) if psi.conserved is None else psi.conserved.states
+    if states[sites[0]] is None:
+        return split_up(operator, sites, psi.phys)
+    operator = turned(operator, reduce(np.kron, [states[site] for site in sites]))
+    tensors = split_up(operator, sites, psi.phys)
+    return [turned(w, states[site].T) for site, w in enumerate(tensors, min(sites))]
+
+
+def split_up(operator: Array, sites: Sequence[int], phys: Sequence[int]) -> list[Array]:
+    """The site tensors of an operator in the basis in which it is given.
 
     A bond carries the legs (out, in) of all its sites before; the tensor of the last one is the operator.
     """

@@ -71,6 +71,27 @@ def test_states_of_definite_charge():
         psi.apply(CNOT, (0, 1))
 
 
+@pytest.mark.parametrize("sites", [(1,), (2, 3), (4, 1), (4, 1, 2)], ids=str)
+def test_operators_that_keep_the_parity_along_x(sites):
+    psi, u = MPS.random(6, 6, conserve="parity x", seed=4), U[: 2 ** len(sites), : 2 ** len(sites)]
+    u = u + u[::-1, ::-1]  # what commutes with the flip of all spins
+    dense = psi.without_symmetry().to_dense()
+    found = psi.apply(u, sites)
+    assert found.sector == 0
+    np.testing.assert_allclose(found.without_symmetry().to_dense(), on_sites(u, sites, dense), atol=1e-14)
+
+
+def test_exchanges_along_x():
+    for phys in (2, 3):
+        psi = MPS.random(5, 6, phys, conserve="parity x", sector=1, seed=4)
+        dense = psi.without_symmetry().to_dense()
+        for sites in ((1, 2), (4, 1)):
+            found = psi.swap(*sites).without_symmetry().to_dense()
+            np.testing.assert_allclose(found, dense.swapaxes(*sites), atol=1e-14)
+    with pytest.raises(ArgumentError, match="does not conserve 'parity x'"):
+        psi.apply(np.diag([1.0, 2.0, 3.0]), 0)
+
+
 def test_derivatives_by_state_and_operator():
     other = MPS.random(4, 4, seed=7)
     qad.check_grads(lambda psi, u: qad.abs2(psi.apply(u, (2, 0)) @ other), (MPS.random(4, 3, seed=6), U[:4, :4]))
