@@ -24,7 +24,6 @@ from .report import duration, markdown, section_of, write_json
 
 KEPT = RESULTS / "symmetric_chains.json"
 AGREE = 1e-8  # relative difference of what two contenders compute
-KEEP_ALL = -1.0
 PRODUCTS = 5  # of the effective operator with a vector, per step
 
 
@@ -89,7 +88,7 @@ MODELS = {"J1-J2": Model("J1-J2", 60), "Hubbard": Model("Hubbard", 40)}
 def grown(name, bond):
     """A state of this bond near the lowest one."""
     sweeps = sweeps_from(MODELS[name].start(), MODELS[name].of_qad(), bond)
-    sweeps.cutoff = KEEP_ALL
+    sweeps.filled = bond
     while sweeps.growing:
         sweeps.sweep()
     sweeps.sweep()
@@ -106,7 +105,7 @@ def sweeps_from(start, operator, bond):
 def sweeps_of_qad(name, bond):
     """One sweep of two sites, there and back."""
     sweeps = sweeps_from(grown(name, bond), MODELS[name].of_qad(), bond)
-    sweeps.mixing, sweeps.cutoff = 0.0, KEEP_ALL
+    sweeps.mixing, sweeps.filled = 0.0, bond
 
     def call():
         sweeps.products, sweeps.tolerance, sweeps.bond = PRODUCTS, 0.0, bond
