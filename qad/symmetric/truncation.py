@@ -12,6 +12,7 @@ from qad import linalg
 from qad.core.errors import ArgumentError, BatchError
 from qad.extend import stack_of, unrecorded
 from qad.linalg.truncation.rule import kept, tied
+from qad.linalg.truncation.truncation_rank import check_gap
 from qad.symmetric.decompositions import factored
 from qad.symmetric.maps import as_map, halves
 
@@ -116,8 +117,8 @@ def split(
     Raises
     ------
     ArgumentError
-        If nothing would be kept; in the backward pass if the loss depends on the basis of the new bond, as
-        `qad.linalg.split`.
+        If nothing would be kept; in a derivative if the cut goes through singular values that coincide, of one sector
+        or several, or if the loss depends on the basis of the new bond, as `qad.linalg.split`.
     BatchError
         As `truncated_svd`.
 
@@ -132,7 +133,10 @@ def split(
     """
     a = as_map(a, split, "split")
     matrices = a.sectors()
-    ranks = kept_ranks(a.layout, spectra(matrices), max_rank, cutoff, relative, multiplets, "split", zeros=False)
+    values = spectra(matrices)
+    ranks = kept_ranks(a.layout, values, max_rank, cutoff, relative, multiplets, "split", zeros=False)
+    if stack_of(a.data) is not a.data:
+        check_gap(np.sort(np.concatenate(values, axis=-1))[..., ::-1], sum(ranks))
     pairs = [
         linalg.split(matrix, max_rank=rank, multiplets="cut") if rank else (matrix[:, :0], matrix[:0])
         for matrix, rank in zip(matrices, ranks, strict=True)

@@ -19,7 +19,7 @@ from qad.linalg.support.derivative_order import orders
 from qad.linalg.support.hermitian_parts import skew
 from qad.linalg.truncation.rule import nonzero
 from qad.linalg.truncation.smooth_factors import factors
-from qad.linalg.truncation.truncation_rank import has_gap, lost_in_split, rank_of
+from qad.linalg.truncation.truncation_rank import check_gap, lost_in_split, rank_of
 
 if TYPE_CHECKING:
     from qad.typing import Array, ArrayLike
@@ -80,11 +80,7 @@ def split(
     if plain:
         root = np.sqrt(s[..., :k])
         return u[..., :, :k] * root[..., None, :], root[..., :, None] * vh[..., :k, :]
-    if k < s.shape[-1] and not has_gap(sizes, k):
-        raise ArgumentError(
-            f"split: rank {k} cuts through degenerate singular values, of which the choice is arbitrary and has no "
-            'derivative: write multiplets="drop"'
-        )
+    check_gap(sizes, k)
     if lost_in_split(sizes[..., :k], k, a.shape[-2:], orders(a)):
         raise ArgumentError(
             f"split: derivatives of order {orders(a)} divide by a singular value that is kept, and too small: rounding "

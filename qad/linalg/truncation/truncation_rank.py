@@ -56,6 +56,15 @@ def has_gap(s: np.ndarray, k: int) -> bool:
     return k < s.shape[-1] and bool((s[..., k - 1] - s[..., k] > width(s)).all())
 
 
+def check_gap(s: np.ndarray, k: int) -> None:
+    """Raise where a derivative of a split at rank k would depend on which of coinciding values are kept."""
+    if k < s.shape[-1] and not has_gap(s, k):
+        raise ArgumentError(
+            f"split: rank {k} cuts through degenerate singular values, of which the choice is arbitrary and has no "
+            'derivative: write multiplets="drop"'
+        )
+
+
 def lost_in_split(s: np.ndarray, k: int, shape: tuple[int, ...], order: int) -> bool:
     """Whether `split` at rank k divides by the last of the kept values too often for derivatives of this `order`.
 

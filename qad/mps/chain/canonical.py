@@ -128,7 +128,7 @@ def truncated(tensors: Sequence[Any], max_bond: int | None, cutoff: float) -> tu
     """
     check_open(tensors)
     out = swept(tensors, 0, False)
-    before, errors, weightless = out[:], [], []
+    errors = []
     for bond in range(1, len(out)):
         centre = out[bond - 1]
         most = sum(min(matrix.shape) for matrix in as_map(centre, 2)[1])
@@ -136,10 +136,9 @@ def truncated(tensors: Sequence[Any], max_bond: int | None, cutoff: float) -> tu
         if (kept := carried.shape[0]) < most:
             errors.append(norm(numbers(laid_out(centre, 2) - join(out[bond - 1], carried))))
             if is_recorded([centre]) and kept != max_bond and value_of(errors[-1]) <= zero_weight(centre):
-                weightless.append((bond, kept, most))
+                refuse_weightless(f"bond {bond}", kept, most)
         out[bond] = join(carried, out[bond])
     out[-1] = laid_out(out[-1], 2)
-    check_weightless(before, weightless)
     return out, norm(np.stack(errors)) if errors else zero_of(out[0])
 
 
@@ -155,19 +154,6 @@ def halves(tensor: Any, max_bond: int | None, cutoff: float, bond: int, most: in
     low, high = generic.split(tensor, 2, max_bond, cutoff, "warn" if recorded else "cut")
     isometry, carried = isometric_rows(low)
     return isometry, join(carried, high)
-
-
-def check_weightless(before: list[Any], weightless: list[tuple[int, int, int]]) -> None:
-    """Raise where a truncation dropped directions without weight that a change of the state may fill.
-
-    What only a cut further left took away is none of these.
-    """
-    if not weightless:
-        return
-    uncut = swept(list(map(generic.plain, before)), len(before) - 1, True)
-    for bond, kept, most in weightless:
-        if uncut[bond].shape[0] < most:
-            refuse_weightless(f"bond {bond}", kept, most)
 
 
 def zero_of(tensor: Any) -> Array:

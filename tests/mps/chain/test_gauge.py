@@ -238,6 +238,39 @@ def test_truncation_refuses_a_derivative_by_what_carries_no_weight_yet(conserve)
     assert qad.grad(lambda t: overlap(t, max_bond=1))(0.3) == pytest.approx(0.0, abs=1e-12)  # cut off, as asked
 
 
+def test_truncation_refuses_a_derivative_by_what_an_earlier_cut_took_away():
+    """The cut of the first bond empties a direction of the second one, which a change fills: the gradient was 0."""
+    psi, change = np.zeros((2, 3, 3, 3))
+    psi[0, 0, 0], psi[1, 1, 0], psi[2, 2, 1], change[0, 1, 1] = 1.0, 0.8, 0.5, 1.0
+    state, other = MPS.from_dense(psi), MPS.from_dense(change)
+
+    def overlap(t, max_bond):
+        return qad.mps.overlap(other, (state + t * other).truncate(max_bond)[0])
+
+    assert overlap(1e-3, 2) == pytest.approx(1e-3)
+    with pytest.raises(ArgumentError, match="bond 2 has directions that carry no weight yet"):
+        qad.grad(overlap)(0.0, 2)
+    assert qad.grad(overlap)(0.0, 3) == pytest.approx(1.0)
+    assert qad.grad(overlap)(0.0, 1) == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("conserve", [None, "Sz"])
+@pytest.mark.parametrize("of", [0, 1])
+def test_truncation_refuses_a_derivative_by_a_cut_through_equal_schmidt_values(conserve, of):
+    """Of a cat state either half may stay: the norm of what does, and of what is cut off, has a kink."""
+    up, down = (MPS.product(bits, conserve=conserve) for bits in ([0, 1, 0, 1], [1, 0, 1, 0]))
+
+    def size(t):
+        kept, error = ((1 + t) * up + (1 - t) * down).truncate(max_bond=1)
+        return error if of else qad.mps.norm(kept)
+
+    assert size(1e-3) == pytest.approx(size(-1e-3))
+    for slope in (qad.grad(size), lambda t: qad.jvp(size, (t,), (1.0,))):
+        with pytest.raises(ArgumentError, match="rank 1 cuts through"):
+            slope(0.0)
+    assert qad.grad(size)(0.1) == pytest.approx(-1.0 if of else 1.0)
+
+
 @pytest.mark.parametrize("kind", [MPS, MPO])
 def test_dense_arrays_keep_what_carries_no_weight_yet(kind):
     """At t = 0 the state is a product, but its derivative is none: bonds of a recorded array have room for it."""

@@ -39,8 +39,8 @@ def test_long_chains_are_normalised():
 
 
 LOSSES = {
-    "truncation": lambda psi, H: qad.mps.energy(psi.truncate(4)[0], H),
-    "error": lambda psi, H: psi.truncate(4)[1],
+    "truncation": lambda psi, H: qad.mps.energy(psi.truncate(3)[0], H),
+    "error": lambda psi, H: psi.truncate(3)[1],
     "canonical": lambda psi, H: qad.mps.expectation(psi.canonicalize(2), H).real,
     "normalised": lambda psi, H: qad.mps.expectation(psi.normalized(), H).real,
     "sum": lambda psi, H: qad.mps.energy(psi + psi.canonicalize(1), H),
