@@ -8,10 +8,12 @@ between all neighbours, ever more weakly: quantum annealing (T. Kadowaki and H. 
 from __future__ import annotations
 
 from itertools import pairwise
+from operator import neg, sub
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from qad.mps.charges.axes import turned
 from qad.mps.charges.quantities import changes
 from qad.mps.operators.local import Site
 from qad.mps.operators.opsum import OpSum
@@ -20,6 +22,7 @@ from qad.rules.making.devices import to_device
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from qad.mps.charges.quantities import Quantities
     from qad.mps.operators.mpo import MPO
 
 STRENGTHS = (1.0, 0.3, 0.1, 0.03, 0.01)  # of what is added, beside terms of order 1
@@ -55,9 +58,18 @@ def null_space(conditions: np.ndarray) -> np.ndarray:
     return rows[np.count_nonzero(values > SMALL) :].T
 
 
-def joining(moves: Sequence[dict[Any, np.ndarray]], opposite: Callable[[Any], Any]) -> MPO:
-    """``-sum_i sum_q A_q(i) A_-q(i+1)``, with what adds the charge q to each site."""
-    total = OpSum(len(moves), [Site("any", {"Id": np.eye(len(next(iter(found.values()))))}) for found in moves])
+def joining(phys: Sequence[int], conserved: Quantities | None) -> MPO:
+    """``-sum_i sum_q A_q(i) A_-q(i+1)``, with what adds the charge q to each site, from all states that it may."""
+    if conserved is None:
+        charges, states, minus, opposite = [[0] * size for size in phys], [None] * len(phys), sub, neg
+    else:
+        charges, states, group = conserved.charges, conserved.states, conserved.symmetry
+        minus, opposite = group.minus, group.opposite
+    moves = [
+        {q: turned(here / len(own), frame) for q, here in changes(own, minus).items()}
+        for own, frame in zip(charges, states, strict=True)
+    ]
+    total = OpSum(len(phys), [Site("any", {"Id": np.eye(size)}) for size in phys])
     for site, (one, two) in enumerate(pairwise(moves)):
         for charge, change in one.items():
             if opposite(charge) in two:
@@ -65,21 +77,14 @@ def joining(moves: Sequence[dict[Any, np.ndarray]], opposite: Callable[[Any], An
     return total.mpo()
 
 
-def moved_by(charges: Sequence[Any], minus: Callable[[Any, Any], Any]) -> dict[Any, np.ndarray]:
-    """What adds each charge to a site of these basis states, all of them alike."""
-    return {change: here / len(charges) for change, here in changes(charges, minus).items()}
-
-
-def way_out(
-    H: MPO, moves: Sequence[dict[Any, np.ndarray]], opposite: Callable[[Any], Any], pairs: Callable[[MPO, Any], Any]
-) -> Callable[[Any], Any] | None:
+def way_out(H: MPO, start: Any, pairs: Callable[[MPO, Any], Any]) -> Callable[[Any], Any] | None:
     """What makes of a state one of another share of charge, or of several; None where terms move charge everywhere.
 
-    ``pairs(H, state)`` are sweeps of two sites, and ``moves``, ``opposite(q)`` as in `joining`.
+    ``pairs(H, state)`` are sweeps of two sites, for states like the `start`.
     """
     if len(H) == 1 or not in_pieces(to_device(list(H.tensors), "cpu")):
         return None
-    moving = joining(moves, opposite)
+    moving = joining(start.phys, start.conserved)
 
     def shared_anew(state: Any) -> Any:
         for strength in STRENGTHS:

@@ -186,9 +186,9 @@ class Sweeps:
         if self.size == 1:
             self.tensors[0] = self.improved(0)
 
-    def improved(self, site: int, size: int | None = None) -> Any:
-        """The best centre of so many sites, this one first."""
-        size = size or self.size
+    def improved(self, site: int) -> Any:
+        """The best centre whose first site is this one."""
+        size = self.size
         centre = self.tensors[site]
         for tensor in self.tensors[site + 1 : site + size]:
             centre = join(centre, tensor)
