@@ -3,7 +3,8 @@
 import numpy as np
 
 from qad.extend import like
-from qad.mps.kernels.dense import DenseKernel, edge, left_block, past_left, past_right, right_block
+from qad.mps.kernels.dense import DenseKernel, left_block, right_block
+from qad.mps.kernels.environments import past_left, past_right
 
 
 class Environments(DenseKernel):
@@ -17,8 +18,8 @@ class Environments(DenseKernel):
     def __init__(self, H, tensors, dtype):
         super().__init__(H, dtype)
         n = len(tensors)
-        self.left = [edge(dtype, like(*tensors))] * n
-        self.right = [edge(dtype, like(*tensors))] * n
+        self.left = [like(*tensors).ones((1, 1, 1), dtype)] * n
+        self.right = [like(*tensors).ones((1, 1, 1), dtype)] * n
         for site in reversed(range(1, n)):
             self.pass_left(site, tensors[site])
 

@@ -12,7 +12,7 @@ from qad.mps.chain.canonical import move_left, move_right
 from qad.mps.chain.densities import opened
 from qad.mps.chain.row import edges
 from qad.mps.charges.parts import applied
-from qad.mps.kernels.dense import past_left, past_right
+from qad.mps.kernels.environments import past_left, past_right
 from qad.symmetric.generic import dense, join, laid_out
 
 if TYPE_CHECKING:

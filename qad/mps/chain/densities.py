@@ -14,7 +14,7 @@ from qad.core.errors import ArgumentError
 from qad.extend import stack_of
 from qad.mps.chain.row import edges
 from qad.mps.charges.axes import in_basis
-from qad.mps.kernels.dense import past_left, past_right
+from qad.mps.kernels.environments import past_left, past_right
 from qad.symmetric.generic import join, numbers, permuted
 from qad.symmetric.tensor import SymTensor
 

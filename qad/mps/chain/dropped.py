@@ -21,7 +21,7 @@ from qad.extend import Tensor, like, stack_of, value_of
 from qad.extend.recording import levels_of
 from qad.linalg.support import tolerances
 from qad.mps.chain.row import edges
-from qad.mps.kernels.dense import past_left, past_right
+from qad.mps.kernels.environments import past_left, past_right
 from qad.mps.measure.spectral_sums import UNRESOLVED
 from qad.symmetric.generic import as_map, charges_of, numbers, opposite_charges, plain
 

@@ -1,8 +1,7 @@
 """Sandwiches ``<bra| H |ket>`` by one sweep from the left, shaped for matrix products.
 
-The environment of the sites already swept (`qad.mps.kernels.dense`) is a matrix, its legs (operator, ket) as one.  A
-periodic chain carries the legs where it was opened as a leading axis; it is closed by a trace at the end.  Of symmetric
-tensors it is one, too (`qad.mps.kernels.charged`).
+The environment of the sites already swept (`qad.mps.kernels.environments`) is a matrix, its legs (operator, ket) as
+one.  A periodic chain carries the legs where it was opened as a leading axis; it is closed by a trace at the end.
 
 Where norms leave the range of floating point, powers of two are taken out, and put back or refused.
 """
@@ -17,7 +16,7 @@ import numpy as np
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import any_traced, like, stack_of, value_of
 from qad.mps.chain.row import distinct_map, edges, require_alike, total_of
-from qad.mps.kernels.dense import acted, adjoint, operator_matrix, past_left
+from qad.mps.kernels.environments import acted, adjoint, operator_matrix, past_left
 from qad.symmetric.generic import numbers
 from qad.symmetric.tensor import SymTensor
 

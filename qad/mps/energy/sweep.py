@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from qad.mps.kernels.environments import through
 from qad.symmetric.blocks.layout import layout
-from qad.symmetric.generic import join, laid_out, numbers, permuted, with_numbers
-from qad.symmetric.sparse import Entries, applied
+from qad.symmetric.generic import join, laid_out, numbers, with_numbers
 from qad.symmetric.tensor import SymTensor, bare
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Sweep:
         for number, (tensor, w) in enumerate(zip(tensors, self.sites, strict=True)):
             first, other, axis = layers(tensor, number)
             half = join(environment, first, ((0,), (0,)))  # v a' s b
-            half = past(w, half, ((0, 2), (0, axis)), (0, 3, 2, 1))  # a' s' v b
+            half = through(w, half, ((0, 2), (0, axis)), (0, 3, 2, 1))  # a' s' v b
             environment = join(other, half, ((0, 1), (0, 1)))  # b' v b
             size = float(np.abs(numbers(environment)).max(initial=0.0)) or 1.0
             environment = environment * (1 / size)
@@ -81,7 +81,7 @@ class Sweep:
             slopes.append(with_numbers(slope, numbers(slope).conj()) if axis == IN else slope)
             if site is not sites[0]:
                 z = join(other, environment, ((2,), (0,)))  # a' s' v b
-                z = past(w, z, ((1, 2), (OUT + IN - axis, 1)), (3, 1, 2, 0))  # s b u a'
+                z = through(w, z, ((1, 2), (OUT + IN - axis, 1)), (3, 1, 2, 0))  # s b u a'
                 environment = join(first, z, ((1, 2), (0, 1)))  # a u a'
         return slopes[::-1]
 
@@ -90,11 +90,6 @@ def layers(tensor: Any, number: int) -> tuple[Any, Any, int]:
     """The layer that is contracted first on a site, the other one, and where the first joins the operator."""
     one, two = laid_out(tensor, 1), laid_out(tensor, 2)
     return (one.conj(), two, OUT) if number % 2 else (one, two.conj(), IN)
-
-
-def past(w: Any, x: Any, axes: tuple[tuple[int, ...], tuple[int, ...]], order: tuple[int, ...]) -> Any:
-    """A tensor past a site of the operator, its legs in another order."""
-    return applied(w, x, axes, order, 2) if type(w) is Entries else permuted(join(x, w, axes), *order)
 
 
 def beginning(tensor: Any, w: Any, dtype: np.dtype[Any]) -> Any:

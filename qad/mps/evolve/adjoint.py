@@ -25,7 +25,7 @@ from qad.mps.chain.row import edges
 from qad.mps.evolve.cut import FIRST, FROZEN
 from qad.mps.evolve.room import Run
 from qad.mps.evolve.truncation import Truncation
-from qad.mps.kernels.dense import past_right
+from qad.mps.kernels.environments import past_right
 from qad.symmetric.blocks.layout import layout
 from qad.symmetric.generic import aligned_numbers, as_map, charges_of, join, laid_out, norm, numbers, with_numbers
 from qad.symmetric.legs import Leg

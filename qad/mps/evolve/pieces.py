@@ -21,7 +21,7 @@ from qad.mps.chain.row import edges
 from qad.mps.energy.hamiltonian import touching
 from qad.mps.evolve.start import normalised
 from qad.mps.evolve.tebd import applied, swept
-from qad.mps.kernels.dense import past_left
+from qad.mps.kernels.environments import past_left
 from qad.symmetric.generic import dense, join, numbers
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from qad.mps.evolve.start import normalised
 from qad.mps.evolve.suzuki import rounds
 from qad.mps.evolve.tdvp import TIGHTEST, Tdvp
 from qad.mps.evolve.tebd import gate, swept, terms_for
-from qad.mps.kernels.dense import past_left, past_right
+from qad.mps.kernels.environments import past_left, past_right
 from qad.symmetric.generic import as_map, join, qr
 
 if TYPE_CHECKING:

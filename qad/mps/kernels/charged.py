@@ -15,7 +15,7 @@ from qad.mps.chain.row import distinct_map
 from qad.mps.charges.channels import Channels
 from qad.mps.kernels.terms import CentreKernel
 from qad.symmetric.blocks.moves import between, move
-from qad.symmetric.contraction import contraction, tensordot
+from qad.symmetric.contraction import contraction
 from qad.symmetric.create import from_dense
 from qad.symmetric.sparse import Entries, applied
 from qad.symmetric.tensor import SymTensor, bare
@@ -54,7 +54,7 @@ class ChargedKernel(CentreKernel):
         self.channels: Channels = channels or Channels(tensors, conserved)
         super().__init__(self.channels.tensors, identities)
         self.sites = self.channels.sites()
-        self.entries: list[Entries] = distinct_map(Entries, self.sites)
+        self.passed: list[Entries] = distinct_map(Entries, self.sites)
         self.swept: dict[np.dtype, list[Entries]] = {}  # of `qad.mps.energy.hamiltonian`
 
     def sites_of(self, H: Sequence[Any]) -> list[SymTensor]:
@@ -66,36 +66,6 @@ class ChargedKernel(CentreKernel):
     def terms_of(self, row: CentreTerms, site: int) -> ChargedTerms:
         """The terms of a centre."""
         return ChargedTerms(row, self.channels, site)
-
-    def past_left(
-        self, environment: SymTensor, site: int, tensor: SymTensor, bra: SymTensor | None = None
-    ) -> SymTensor:
-        """A left environment past a site; the bra is its tensor where it is not given."""
-        half = tensordot(environment, tensor, ([2], [0]))  # bra u s b
-        half = applied(self.entries[site], half, ((1, 2), (0, 3)), (0, 3, 2, 1), 2)  # bra s', v b
-        return tensordot((tensor if bra is None else bra).conj(), half, ([0, 1], [0, 1]))
-
-    def past_right(
-        self, environment: SymTensor, site: int, tensor: SymTensor, bra: SymTensor | None = None
-    ) -> SymTensor:
-        """A right environment past a site; the bra is its tensor where it is not given."""
-        half = tensordot(tensor, environment, ([2], [2]))  # a s bra v
-        half = applied(self.entries[site], half, ((1, 3), (3, 1)), (3, 1, 2, 0), 2)  # s' bra, u a
-        return tensordot((tensor if bra is None else bra).conj(), half, ([1, 2], [0, 1]))
-
-    def mixed_left(self, site: int, left: SymTensor, centre: SymTensor) -> SymTensor:
-        """The density on (a, s) of what the operators of this site and all left of it make of a centre."""
-        half = applied(self.entries[site], left, ((1,), (0,)), (0, 2, 3, 1, 4), 3)  # a' v s', a s
-        found = tensordot(half, centre, ([3, 4], [0, 1]))  # a' v s' ...
-        others = (1, *range(3, found.ndim))
-        return tensordot(found, found.conj(), (others, others))
-
-    def mixed_right(self, site: int, right: SymTensor, centre: SymTensor) -> SymTensor:
-        """The conjugate of the density on (s, b) of what those of this site and all right of it make of a centre."""
-        half = applied(self.entries[site], right, ((1,), (1,)), (4, 1, 2, 3, 0), 2)  # s b, v s' b'
-        found = tensordot(centre, half, ([-2, -1], [0, 1]))  # ... v s' b'
-        others = tuple(range(found.ndim - 2))
-        return tensordot(found.conj(), found, (others, others))
 
 
 # -- effective operators -----------------------------------------------------------------------------------------------

@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from qad.mps.chain.row import edges
+from qad.mps.kernels.environments import past_left, past_right, through
+from qad.symmetric.generic import join
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,6 +42,7 @@ class CentreKernel:
     """
 
     sites: Sequence[Any]  # as they join the tensors of states
+    passed: Sequence[Any]  # as environments pass them
 
     def __init__(self, tensors: Sequence[np.ndarray], identities: Identities | None = None):
         self.tensors: list[np.ndarray] = list(tensors)
@@ -53,6 +56,29 @@ class CentreKernel:
         """The environments beyond both ends of a chain."""
         dtype = np.result_type(*{t.dtype for t in tensors})
         return tuple(end.astype(dtype) for end in edges(tensors, self.sites))
+
+    def past_left(self, environment: Any, site: int, tensor: Any, bra: Any = None) -> Any:
+        """A left environment past a site; the bra is its tensor where it is not given."""
+        return past_left(environment, tensor, bra, self.passed[site])
+
+    def past_right(self, environment: Any, site: int, tensor: Any, bra: Any = None) -> Any:
+        """A right environment past a site; the bra is its tensor where it is not given."""
+        return past_right(environment, tensor, bra, self.passed[site])
+
+    def mixed_left(self, site: int, left: Any, centre: Any) -> Any:
+        """The density on (a, s) of what the operators of this site and all left of it make of a centre."""
+        half = through(self.passed[site], left, ((1,), (0,)), (0, 2, 3, 1, 4), 3)  # a' v s', a s
+        found = join(half, centre, ((3, 4), (0, 1)))  # a' v s' ...
+        others = (1, *range(3, found.ndim))
+        return join(found, found.conj(), (others, others))
+
+    def mixed_right(self, site: int, right: Any, centre: Any) -> Any:
+        """The conjugate of the density on (s, b) of what those of this site and all right of it make of a centre."""
+        half = through(self.passed[site], right, ((1,), (1,)), (4, 1, 2, 3, 0), 2)  # s b, v s' b'
+        ahead = centre.ndim - 2
+        found = join(centre, half, ((ahead, ahead + 1), (0, 1)))  # ... v s' b'
+        others = tuple(range(ahead + 1))
+        return join(found.conj(), found, (others, others))
 
     def effective(self, site: int, size: int, left: Any, right: Any, centre: Any) -> tuple[Apply, Any]:
         """The effective operator of a centre of `size` sites, this one first, and the centre whose numbers it takes."""
@@ -146,23 +172,10 @@ class CentreTerms:
         # those of terms on both sides of the bond between the sites
         self.between: np.ndarray = np.isnan(left_half) & np.isnan(right_half) & live
         ends, begins = two[:, known(after) != 0].any(axis=(1, 2, 3)), one[known(before) != 0].any(axis=(0, 2, 3))
-        # whether no term reaches from beyond one end to the site at the other end, and ends there
-        self.short: bool = not (goes & np.isnan(right_half) & ends | comes & np.isnan(left_half) & begins).any()
-
-    @cached_property
-    def in_the_middle(self) -> bool:
-        """Whether it takes fewer multiplications to tell terms apart at the bond between two sites."""
-        s, t = self.one.shape[2], self.two.shape[2]
-        first, second = s * s * t, s * t * t  # by a matrix on (a, s), and on (t, b), in units of bond**3
-        outer = self.open_left.any() * first * (1 if self.short else t)
-        outer += self.open_right.any() * second * (1 if self.short else s)
-        middle = (1 + self.between.sum()) * (first + second)
-        return self.size == 2 and middle < outer + self.across.sum() * (first + second)
-
-    @cached_property
-    def apart(self) -> bool:
-        """Whether terms with the left go on the first of two sites alone, those with the right on the second one."""
-        return self.size == 2 and (self.short or self.in_the_middle)
+        across = (goes & np.isnan(right_half) & ends) | (comes & np.isnan(left_half) & begins)
+        # whether no term reaches from beyond one end to the site at the other end, and ends there: so that terms with
+        # the left go on the first of two sites alone, those with the right on the second one
+        self.apart: bool = size == 2 and not across.any()
 
     @cached_property
     def sides(self) -> tuple[np.ndarray, np.ndarray]:
@@ -188,7 +201,7 @@ class CentreTerms:
     @cached_property
     def inner(self) -> np.ndarray | None:
         """What couples both sites where terms are apart, (s', t', s, t)."""
-        if not self.apart or self.in_the_middle or not self.between.any():
+        if not self.apart or not self.between.any():
             return None
         one = np.einsum("u,uvij->vij", known(self.before), self.one[:, self.between])
         two = np.einsum("vwkl,w->vkl", self.two[self.between], known(self.after))
@@ -197,14 +210,10 @@ class CentreTerms:
     @cached_property
     def crossing(self) -> tuple[np.ndarray, np.ndarray] | None:
         """Both site tensors with nothing else than what is applied channel by channel."""
-        everything = np.ones(1, bool)
-        left, through, right = self.open_left, self.across, self.open_right
-        if self.in_the_middle:
-            left, through, right = everything, self.between, everything
-        if not through.any():
+        if not self.across.any():
             return None
-        one = np.where((left[:, None] & through)[:, :, None, None], self.one, 0)
-        return one, np.where((through[:, None] & right)[:, :, None, None], self.two, 0)
+        one = np.where((self.open_left[:, None] & self.across)[:, :, None, None], self.one, 0)
+        return one, np.where((self.across[:, None] & self.open_right)[:, :, None, None], self.two, 0)
 
     def fused(self, legs: str, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """Terms on both sites by weights of the channels on both sides, the legs (s', t', s, t) as two."""

@@ -15,7 +15,7 @@ from qad.extend import like
 from qad.mps.chain.densities import site_density
 from qad.mps.charges.parts import applied, parts_of, strung
 from qad.mps.charges.quantities import standing
-from qad.mps.kernels.dense import past_left, past_right
+from qad.mps.kernels.environments import past_left, past_right
 from qad.mps.measure.measures import check_state, local_expectations, orders_of, per_site, sides_of
 from qad.mps.measure.multipoint import multipoint
 from qad.symmetric.generic import dense, direct_sum, join, numbers, permuted, stacked

@@ -10,7 +10,7 @@ from qad.core.errors import ShapeError
 from qad.extend import like
 from qad.mps.chain.densities import site_density
 from qad.mps.charges.quantities import named, standing
-from qad.mps.kernels.dense import past_left
+from qad.mps.kernels.environments import past_left
 from qad.mps.measure.measures import check_state, sides_of
 from qad.mps.operators.opsum import OpSum
 

@@ -12,7 +12,7 @@ from qad.core.errors import ArgumentError
 from qad.extend import like
 from qad.mps.chain.chain import zip_sites
 from qad.mps.chain.checks import check_plain
-from qad.mps.kernels.dense import through_left, through_right
+from qad.mps.kernels.environments import through_left, through_right
 
 if TYPE_CHECKING:
     from qad.mps.chain.state import MPS

@@ -16,7 +16,7 @@ from qad.mps.chain.checks import check_kind
 from qad.mps.chain.densities import site_density
 from qad.mps.charges.quantities import named
 from qad.mps.kernels.cells import steps_to_nothing
-from qad.mps.kernels.dense import past_left, through_right
+from qad.mps.kernels.environments import past_left, through_right
 from qad.mps.measure.measures import per_site
 from qad.mps.operators.opsum import OpSum
 from qad.mps.operators.uniform_mpo import UniformMPO, check_hermitian, of_neighbours

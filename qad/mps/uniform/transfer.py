@@ -10,7 +10,7 @@ import scipy
 from qad.core.errors import ArgumentError, BatchError
 from qad.extend import like, stack_of, value_of
 from qad.linalg import dominant_eig, linear_solve
-from qad.mps.kernels.dense import past_left, past_right, through_left
+from qad.mps.kernels.environments import past_left, past_right, through_left
 from qad.symmetric.blocks.layout import layout
 from qad.symmetric.create import eye
 from qad.symmetric.generic import laid_out, numbers, with_numbers

@@ -9,7 +9,7 @@ import qad
 from qad.core.errors import ArgumentError, ShapeError
 from qad.mps import MPS, energy, entanglement_entropy, expectation, log_norm2, norm, norm2, overlap
 from qad.mps.charges.make import bond_sectors
-from qad.mps.kernels.dense import past_left, past_right
+from qad.mps.kernels.environments import past_left, past_right
 from qad.mps.kernels.operators import operator_for
 from qad.mps.search.sweeps import right_canonical
 from qad.symmetric.tensor import bare

@@ -5,7 +5,7 @@ import pytest
 
 import qad
 from qad.mps.chain.canonical import canonical, move_left, move_right
-from qad.mps.kernels.dense import past_left, past_right
+from qad.mps.kernels.environments import past_left, past_right
 from tests.cases import normal
 from tests.mps.surroundings import Environments
 
