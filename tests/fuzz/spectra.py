@@ -285,7 +285,8 @@ def check(seed) -> list:
     for mode, (derivative, order, along) in modes(f, a, e).items():
         right = expected[order - 1]
         scale = max(np.abs(right).max(), expected[2][order - 1], 0.3 / np.linalg.norm(a, 2) ** order)
-        right = np.sum(e.conj() * right).real if along else right
+        if along:  # <e, D> of a D that is known to a part of `scale` is known to that part times the norm of e
+            right, scale = np.sum(e.conj() * right).real, scale * np.linalg.norm(e)
         must = sure and (always or mode in CLUSTERS)
         gap = _divided_by(name.split(" (")[0], least, order, a.dtype) if must else least[1]
         tolerance = min(u / max(gap, 1e-15) ** order, tolerances.quarter(a.dtype))
