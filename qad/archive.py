@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import struct
-import zipfile
 import zlib
 from contextlib import contextmanager
-from itertools import count
 from pathlib import Path
-from time import time_ns
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import numpy as np
 
@@ -19,34 +16,13 @@ from qad.core.errors import ArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
-    from typing import BinaryIO
+    from typing import Any, BinaryIO
 
     from numpy.typing import NDArray
 
     from qad.typing import FilePath
 
-# what zipfile and NumPy raise from files that are no archives of arrays, or that have changed
-DAMAGED: tuple[type[Exception], ...] = (
-    zipfile.BadZipFile, zlib.error, struct.error, ValueError, KeyError, EOFError, OSError, AttributeError, TypeError,
-    RuntimeError, MemoryError, OverflowError, IndexError,
-)  # fmt: skip
-
-NUMBERS = count()
 FINGERPRINTS = ("operator", "model", "start")  # marks that nobody can read
-
-
-def beside(path: Path) -> tuple[BinaryIO, Path]:
-    """A new file in the folder of `path`, open, and its name.
-
-    The name is no draw of random numbers, which a frozen function that compiles would be refused for: the time makes it
-    one of its own, and a file that exists is never opened.
-    """
-    while True:
-        aside = path.with_name(f".{os.getpid()}-{time_ns():x}-{next(NUMBERS)}.part")
-        try:
-            return open(aside, "xb"), aside
-        except FileExistsError:
-            continue
 
 
 def put(path: FilePath, write: Callable[[BinaryIO], object]) -> None:
@@ -54,9 +30,10 @@ def put(path: FilePath, write: Callable[[BinaryIO], object]) -> None:
 
     The file beside is one that no other thread, process or machine has made, and is gone after a failure.
     """
-    file, aside = beside(path := Path(path))
+    path = Path(path)
+    aside = path.with_name(f".{uuid4().hex}.part")
     try:
-        with file:
+        with open(aside, "xb") as file:
             write(file)
             file.flush()
             os.fsync(file.fileno())
@@ -77,7 +54,7 @@ def read_arrays(path: FilePath) -> dict[str, NDArray[Any]]:
             return {name: file[name] for name in file.files}
     except FileNotFoundError:
         raise
-    except DAMAGED as error:
+    except Exception as error:  # whatever zipfile, NumPy and json raise from what has changed
         raise ArgumentError(
             f"{path} cannot be read: it is damaged, or holds something else; it is left as it is"
         ) from error
@@ -88,7 +65,7 @@ def understood(path: FilePath) -> Iterator[None]:
     """Inside, whatever the entries of a file lack, or are not, is told of the file."""
     try:
         yield
-    except DAMAGED as error:
+    except Exception as error:
         what = f"it has no entry {error}" if isinstance(error, KeyError) else str(error)
         raise ArgumentError(f"{path} cannot be read: it is damaged, and left as it is: {what}") from error
 

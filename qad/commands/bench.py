@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from statistics import median
-from time import perf_counter
+from timeit import repeat, timeit
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,33 +27,20 @@ def run(args: Namespace) -> int:
     """Measure, and print a line as soon as it is there."""
     from qad import value_and_grad
 
-    print(f"{'':44}{'value':>12}{'and gradient':>14}{'ratio':>8}")
+    print(f"{'':44}{'value, ms':>12}{'and gradient':>14}{'ratio':>8}")
     for name, make in CASES.items():
         f, x = make()
         alone, both = (sample(g, x, args.seconds) for g in (f, value_and_grad(f)))
-        print(f"{name:44}{readable(alone):>12}{readable(both):>14}{both / alone:>8.1f}", flush=True)
+        print(f"{name:44}{alone:>12.3g}{both:>14.3g}{both / alone:>8.1f}", flush=True)
     print("Medians of this process; python -m qad info says which BLAS, how many threads, and what is compiled.")
     return 0
 
 
 def sample(f: Callable[[Any], Any], x: Any, seconds: float) -> float:
-    """The median time of a call, after one that warms up."""
+    """The median time of a call in milliseconds, after one that warms up."""
     f(x)
-    times: list[float] = []
-    end = perf_counter() + seconds
-    while len(times) < LEAST or perf_counter() < end:
-        begin = perf_counter()
-        f(x)
-        times.append(perf_counter() - begin)
-    return median(times)
-
-
-def readable(seconds: float) -> str:
-    """Seconds in a unit that suits them."""
-    for unit, size in (("s", 1.0), ("ms", 1e-3)):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds / 1e-6:.3g} µs"
+    once = timeit(lambda: f(x), number=1)
+    return 1e3 * median(repeat(lambda: f(x), number=1, repeat=max(LEAST, int(seconds / once))))
 
 
 def trace() -> Case:

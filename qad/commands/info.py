@@ -5,17 +5,14 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import packages_distributions, version
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
+
+from qad.installed import NEEDED
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-
-EXTRAS = {  # of pyproject.toml, and the package that each brings
-    "fast": "llvmlite", "viz": "matplotlib", "quimb": "quimb", "torch": "torch", "jax": "jax",
-    "tenpy": "physics-tenpy", "itensor": "h5py", "tensornetwork": "tensornetwork", "qiskit": "qiskit",
-    "pennylane": "pennylane", "cuda": "cupy-cuda12x",
-}  # fmt: skip
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -38,7 +35,7 @@ def versions() -> list[tuple[str, str]]:
         ("qad", qad.__version__),
         ("python", f"{platform.python_version()}, {sys.executable}"),
         ("system", f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors"),
-        *((name, found(name) or "not installed") for name in needed),
+        *((name, version(name)) for name in needed),
     ]
 
 
@@ -62,7 +59,7 @@ def kernels() -> str:
     """Where compiled kernels are kept, and how many."""
     from qad.native.kept import folder
 
-    if found("llvmlite") is None:
+    if find_spec("llvmlite") is None:
         return "not compiled: pip install 'qad[fast]'"
     place = folder()
     files = [path for path in place.rglob("*") if path.is_file()] if place.is_dir() else []
@@ -71,15 +68,9 @@ def kernels() -> str:
 
 def extras() -> list[tuple[str, str]]:
     """Which optional packages are there."""
-    return [
-        (f"extra {extra}", f"{package} {number}" if (number := found(package)) else f"pip install 'qad[{extra}]'")
-        for extra, package in EXTRAS.items()
-    ]
-
-
-def found(package: str) -> str | None:
-    """The version of a package; None where it is not installed."""
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
+    there = packages_distributions()
+    rows = []
+    for name, (_, extra) in NEEDED.items():
+        found = f"{name} {version(there[name][0])}" if name in there else f"{name}: pip install 'qad[{extra}]'"
+        rows.append((f"extra {extra}", found))
+    return rows
