@@ -90,27 +90,27 @@ class _Back:
 
     def pull(self, t, span, y):
         """Into how many pieces a step has to be divided; if it is one, the cotangent passes."""
-        changes, errors, scales = self.changes(t, span, y)
+        found = list(self.changes(t, span, y))
         collected, worst, size = {}, 0.0, size_of(self.cotangent)
-        for key, change in changes.items():
-            error, done = size_of(errors[key]), size_of(change)
-            collected[key] = done if key[1] is None else self.collected[key] + done
+        for key, change, error, scale in found:
+            error, done, is_state = size_of(error), size_of(change), key[1] is None
+            collected[key] = done if is_state else self.collected[key] + done
             allowed = (
-                max(self.tol * max(collected[key], size), self.solver.atol * self.seeded)
-                if key[1] is None
-                else max(self.tol * collected[key], self.solver.atol * size / scales[key])
+                max(self.tol * max(done, size), self.solver.atol * self.seeded)
+                if is_state
+                else max(self.tol * collected[key], self.solver.atol * size / scale)
             )
-            worst = max(worst, error / allowed if allowed else np.inf if error else 0.0, key=_nan_last)
+            worst = np.maximum(worst, error / allowed if allowed else np.inf if error else 0.0)  # NaN, where one is
         if worst <= 1:
-            self.cotangent = changes[0, None]
+            self.cotangent = found[0][1]
             self.collected.update(collected)
             return 1
         return PARTS if not worst < PARTS**5 else max(2, ceil(1.1 * worst**0.2))
 
     def changes(self, t, size, y):
-        """The cotangents of all that the state after a step depends on, their errors, and the sizes of all that.
+        """Keys of all that the state after a step depends on, the cotangents of these, their errors, and their sizes.
 
-        A key is the order less one, and a name; that of the state before the step is None.
+        A key is the order less one, and a name; that of the state before the step is None, and comes first.
         """
         first, names = ([y, np.float64(t)], [None, "time"]) if self.moving else ([y], [None])
         f, args, n, mark = self.solver.f, self.solver.args, len(first), next_id()
@@ -131,7 +131,7 @@ class _Back:
             found = jvp(gradients, point, tuple(along))
         keys = [(k, name) for k in range(len(found)) for name in names]
         changes, errors = ([x for pulled in found for x in pulled[part]] for part in (0, 1))
-        return (dict(zip(keys, x, strict=True)) for x in (changes, errors, scales * len(found)))
+        return zip(keys, changes, errors, scales * len(found), strict=True)
 
     def pulled_slope(self, t, y):
         """A random cotangent through the derivative of f."""
@@ -192,7 +192,3 @@ def _jump(solver, slope, t, size, y):
     if all(size_of(at(right, off) - at(left, off)) > 0.1 * whole for off in (aside, -aside)):
         return None  # time alone is what switches
     return t + left * size
-
-
-def _nan_last(x):
-    return np.inf if np.isnan(x) else x

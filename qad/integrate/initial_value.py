@@ -127,21 +127,13 @@ def solve_ivp(
         states = [y]
         for (begin, end), starts in zip(pairwise(times), fine, strict=True):
             states.append(_along(solver, begin, end, starts, states[-1]))
-    return np.stack(np.broadcast_arrays(*states) if states[0].dtype == states[-1].dtype else _one_dtype(states))
+    return np.stack(states)
 
 
 def _along(solver, begin, end, starts, y):
     """The solution at `end`, by steps that begin at given times."""
-    advance, here, origin = checkpoint(advanced), begin, float(value_of(begin))
-    for k, start in enumerate(starts):
-        following = end if k + 1 == len(starts) else begin + (starts[k + 1] - origin)
-        size = end - here if following is end else starts[k + 1] - start
-        y = advance(solver.f, here, y, size, solver.args)
-        here = following
-    return y
-
-
-def _one_dtype(states):
-    """A real initial state whose solution is complex."""
-    dtype = np.result_type(*[y.dtype for y in states])
-    return [y.astype(dtype) for y in states]
+    advance = checkpoint(advanced)
+    places = [begin + (start - starts[0]) for start in starts]
+    for here, (start, following) in zip(places, pairwise(starts), strict=False):
+        y = advance(solver.f, here, y, following - start, solver.args)
+    return advance(solver.f, places[-1], y, end - places[-1], solver.args)

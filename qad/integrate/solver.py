@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 SAFETY, LEAST, MOST = 0.9, 0.2, 10.0  # how a step may change from one to the next
 
 
+@dataclass(eq=False)
 class Solver:
     """Steps of one problem without derivatives, with the size that the last one suggested.
 
@@ -34,16 +36,11 @@ class Solver:
     rtol: float
     atol: float
     left: int
-    bare: Any
-    size: float | None
-    order: int
+    size: float | None = None
+    order: int = 0
 
-    def __init__(
-        self, f: Callable[..., Array], args: tuple[Any, ...], rtol: float, atol: float, max_steps: int
-    ) -> None:
-        self.f, self.args, self.rtol, self.atol, self.left = f, args, rtol, atol, max_steps
-        self.bare = tree_map(unrecorded, args)
-        self.size, self.order = None, 0
+    def __post_init__(self) -> None:
+        self.bare = tree_map(unrecorded, self.args)
 
     def between(self, begin: float, end: float, y: Array) -> tuple[Array, list[Start]]:
         """The solution at `end` of that which is `y` at `begin`, and the steps: time, size, and state before it."""
@@ -53,7 +50,7 @@ class Solver:
         while here != end:
             last = self.size >= abs(end - here) * (1 - 1e-12)
             size = end - here if last else sign * self.size
-            found, error = self._bare(*pair_of(self.f, here, y, size, self.bare)[:2])
+            found, error = self._bare(*pair_of(self.f, here, y, size, self.bare))
             ratio = size_of(error / (self.atol + self.rtol * np.maximum(np.abs(y), np.abs(found))))
             self._next(ratio, abs(size), here)
             if ratio <= 1:
