@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.core.tape.backward import alive, plain_sweep
 from qad.core.tape.node import ANSWER, ARGS, ID, KWARGS, LEAF, PARENTS, PICK, PRIMITIVE
+from qad.core.transforms.trace import nodes_below
 from qad.extend import Tensor, value_of
 
 if TYPE_CHECKING:
@@ -30,42 +31,28 @@ class Card:
 
     title: str
     kind: str  # "leaf", "operation" or "result"
-    constants: str = ""
-    value: str = ""
-    gradient: str = ""
-    parents: list[Card] = field(default_factory=list)
+    constants: str
+    value: str
+    gradient: str
+    parents: list[int]  # the numbers of its operands' cards
 
 
 def cards(y: Tensor, names: dict[int, str]) -> list[Card]:
     """The cards of the graph of Tensor `y`, operands first; `names` are titles of leaves, by the ids of their nodes."""
-    nodes = _below(y.node)
+    nodes = nodes_below([alive(y.node)])
+    if len(nodes) > MOST:
+        raise ArgumentError(f"qad.draw shows at most {MOST} operations: draw a part, or a smaller example")
     gradients = _gradients(y) if y.dtype.kind == "f" and y.shape == () else {}
-    made = {}
+    number = {node[ID]: k for k, node in enumerate(nodes)}
+    made = []
     for node in nodes:
-        p = node[PRIMITIVE]
-        number = node[ID]
-        kind = "leaf" if p is LEAF else "result" if node is y.node else "operation"
-        card = Card(names.get(number) or _title(node), kind)
-        answer = y if node is y.node else node[ANSWER]
-        card.value = summary(answer)
-        card.gradient = summary(np.conj(gradients[number])) if number in gradients else ""
-        card.constants = _constants(node)
-        card.parents = [made[parent[ID]] for parent in node[PARENTS] if parent is not None]
-        made[number] = card
-    return list(made.values())
-
-
-def _below(root: Node) -> list[Node]:
-    """The nodes below `root`, in the order in which they were recorded."""
-    found, waiting = {}, [root]
-    while waiting:
-        node = alive(waiting.pop())
-        if node[ID] not in found:
-            found[node[ID]] = node
-            waiting.extend(parent for parent in node[PARENTS] if parent is not None)
-        if len(found) > MOST:
-            raise ArgumentError(f"qad.draw shows at most {MOST} operations: draw a part, or a smaller example")
-    return [found[key] for key in sorted(found)]
+        title = names.get(node[ID]) or _title(node)
+        kind = "leaf" if node[PRIMITIVE] is LEAF else "result" if node is y.node else "operation"
+        value = summary(y if node is y.node else node[ANSWER])
+        gradient = summary(np.conj(gradients[node[ID]])) if node[ID] in gradients else ""
+        parents = [number[alive(parent)[ID]] for parent in node[PARENTS] if parent is not None]
+        made.append(Card(title, kind, _constants(node), value, gradient, parents))
+    return made
 
 
 def _gradients(y: Tensor) -> dict[int, Cotangent]:
@@ -125,6 +112,4 @@ def summary(x: Any) -> str:
 
 
 def _number(x: Any) -> str:
-    if isinstance(x, (complex, np.complexfloating)):
-        return f"{x.real + 0.0:.3g}{x.imag + 0.0:+.3g}j"
-    return f"{x + 0.0:.4g}" if isinstance(x, (float, np.floating)) else str(x)
+    return f"{x + 0.0:.4g}" if isinstance(x, (float, complex, np.inexact)) else str(x)

@@ -11,16 +11,14 @@ from qad.extend import Tensor
 from qad.showing.drawing import GREY, INK, MONO, PALE, Drawing
 from qad.showing.picture import Picture
 from qad.viz.graph import Card, cards
-from qad.viz.layers import BoxPlace, arrange
+from qad.viz.layers import MARGIN, BoxPlace, arrange
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 VALUE, GRADIENT = "#00694d", "#c04f00"  # Okabe and Ito's green and vermilion, darker: they are letters on white
-FILL = {"leaf": "#e8f4fb", "operation": "#ffffff", "result": "#fdf8d8"}
-EDGE = {"leaf": "#56b4e9", "operation": "#c4ccd4", "result": "#e69f00"}
-ROW, PAD, LETTER = 18, 10, 7.0  # pixels: a line of text, the margin of a card, a letter
-GAP, AISLE, MARGIN = 22, 56, 24  # between cards of a layer, between layers, around the picture
+COLOURS = {"leaf": ("#e8f4fb", "#56b4e9"), "operation": ("#ffffff", "#c4ccd4"), "result": ("#fdf8d8", "#e69f00")}
+ROW, PAD, LETTER = 18, 10, 7.28  # pixels: a line of text, the margin of a card, a letter
 
 
 def graph(y: Tensor, names: Mapping[str, Tensor] | None) -> Picture:
@@ -34,22 +32,20 @@ def graph(y: Tensor, names: Mapping[str, Tensor] | None) -> Picture:
 
 def _drawing(boxes: list[Card]) -> Drawing:
     """The whole picture."""
-    number = {box: k for k, box in enumerate(boxes)}
-    heights = [2 * PAD + ROW * len(_rows(box)) for box in boxes]
-    places, edges = arrange([[number[p] for p in box.parents] for box in boxes], heights, GAP)
-    widths = [0.0] * (max(place.layer for place in places) + 1)
-    for box, place in zip(boxes, places, strict=True):
-        widths[place.layer] = max(widths[place.layer], _width(box))
-    lefts = [MARGIN + sum(widths[:k]) + AISLE * k for k in range(len(widths))]
-    top = min(place.y - place.height / 2 for path in [*edges, places] for place in path) - MARGIN
-    bottom = max(place.y + place.height / 2 for path in [*edges, places] for place in path) + MARGIN
-    spans = {id(p): _span(p, lefts, widths, None) for path in edges for p in path}
-    spans |= {id(p): _span(p, lefts, widths, _width(box)) for box, p in zip(boxes, places, strict=True)}
-    drawing = Drawing(lefts[-1] + widths[-1] + MARGIN, bottom - top, MONO)
+    widest = [max(len(text) for text, _, _ in _rows(box)) for box in boxes]
+    sizes = [
+        (max(44.0, 2 * PAD + LETTER * most), 2 * PAD + ROW * len(_rows(box)))
+        for box, most in zip(boxes, widest, strict=True)
+    ]
+    places, edges = arrange([box.parents for box in boxes], sizes)
+    placed = [place for path in [places, *edges] for place in path]
+    width = max(place.x + place.width / 2 for place in placed) + MARGIN
+    height = max(place.y + place.height / 2 for place in placed) + MARGIN
+    drawing = Drawing(width, height, MONO)
     for path in edges:
-        _wire(drawing, path, spans, top)
+        _wire(drawing, path)
     for box, place in zip(boxes, places, strict=True):
-        _card(drawing, box, spans[id(place)], place.y - place.height / 2 - top, place.height)
+        _card(drawing, box, place)
     return drawing
 
 
@@ -60,31 +56,21 @@ def _rows(box: Card) -> list[tuple[str, str, bool]]:
     return [title, *((text, colour, False) for text, colour in rest if text)]
 
 
-def _width(box: Card) -> float:
-    return max(44.0, 2 * PAD + LETTER * 1.04 * max(len(text) for text, _, _ in _rows(box)))
-
-
-def _span(place: BoxPlace, lefts: Sequence[float], widths: Sequence[float], width: float | None) -> tuple[float, float]:
-    """Left and right end of a box, in the middle of its layer; of an edge that passes by, the whole layer."""
-    left, room = lefts[place.layer], widths[place.layer]
-    return (left, left + room) if width is None else (left + (room - width) / 2, left + (room + width) / 2)
-
-
-def _wire(drawing: Drawing, path: Sequence[BoxPlace], spans: dict[int, tuple[float, float]], top: float) -> None:
+def _wire(drawing: Drawing, path: Sequence[BoxPlace]) -> None:
     """An edge: curves between layers, straight lines through them, and an arrow."""
-    codes, points = "M", [(spans[id(path[0])][1], path[0].y - top)]
+    codes, points = "M", [(path[0].x + path[0].width / 2, path[0].y)]
     for one, two in pairwise(path):
-        start, end = spans[id(one)][1], spans[id(two)][0]
-        middle, y, z = (start + end) / 2, one.y - top, two.y - top
+        start, end = one.x + one.width / 2, two.x - two.width / 2
+        middle = (start + end) / 2
         codes += "LC"
-        points += [(start, y), (middle, y), (middle, z), (end, z)]
+        points += [(start, one.y), (middle, one.y), (middle, two.y), (end, two.y)]
     x, y = points[-1]
     drawing.path(codes, points, PALE)
     drawing.path("MLL", [(x, y), (x - 7, y - 3.5), (x - 7, y + 3.5)], "none", fill=PALE)
 
 
-def _card(drawing: Drawing, box: Card, span: tuple[float, float], y: float, height: float) -> None:
-    left, right = span
-    drawing.box(left, y, right - left, height, FILL[box.kind], EDGE[box.kind], 8)
+def _card(drawing: Drawing, box: Card, place: BoxPlace) -> None:
+    top = place.y - place.height / 2
+    drawing.box(place.x - place.width / 2, top, place.width, place.height, *COLOURS[box.kind], 8)
     for k, (words, colour, bold) in enumerate(_rows(box)):
-        drawing.text((left + right) / 2, y + PAD + ROW * (k + 0.5), words, 12, colour, bold)
+        drawing.text(place.x, top + PAD + ROW * (k + 0.5), words, 12, colour, bold)

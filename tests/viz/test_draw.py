@@ -11,7 +11,7 @@ import pytest
 import qad
 from qad.core.errors import ArgumentError
 from qad.viz.graph import cards, summary
-from qad.viz.layers import arrange
+from qad.viz.layers import AISLE, GAP, arrange
 from qad.viz.tape_graph import GRADIENT, VALUE
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -51,15 +51,17 @@ def test_values_are_green_and_gradients_red():
 def test_cards_do_not_overlap():
     rng = np.random.default_rng(0)
     parents = [[]] + [sorted(set(rng.integers(0, k, 2).tolist())) for k in range(1, 40)]
-    heights = rng.uniform(10, 60, 40).tolist()
-    places, edges = arrange(parents, heights, 5.0)
+    sizes = rng.uniform(10, 60, (40, 2)).tolist()
+    places, edges = arrange(parents, sizes)
     for layer in range(max(p.layer for p in places) + 1):
         column = sorted((p for p in places if p.layer == layer), key=lambda p: p.y)
         for one, two in pairwise(column):
-            assert two.y - one.y >= (one.height + two.height) / 2 + 5.0 - 1e-9
+            assert two.y - one.y >= (one.height + two.height) / 2 + GAP - 1e-9
     assert len(edges) == sum(map(len, parents))
     for path in edges:
         assert [p.layer for p in path] == list(range(path[0].layer, path[-1].layer + 1))
+        for one, two in pairwise(path):
+            assert two.x - one.x >= (one.width + two.width) / 2 + AISLE - 1e-9
 
 
 def test_what_cannot_be_drawn():
