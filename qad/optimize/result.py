@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
@@ -16,14 +17,8 @@ BY_USER = "stopped by the user (Ctrl-C)"  # the message of searches that end so,
 def result_card(found: Any) -> str:
     """What a search has found as notebooks show it: all fields but the arrays, in their order."""
     names = [f.name for f in fields(found) if f.name != "history"]
-    rows = [(name.replace("_", " "), short(getattr(found, name))) for name in names]
+    rows = [(name.replace("_", " "), shorten(str(getattr(found, name)), LONGEST, placeholder=" ...")) for name in names]
     return card(type(found).__name__, [*rows, ("steps", max(len(found.history) - 1, 0))])
-
-
-def short(x: Any) -> str:
-    """A field in one line."""
-    text = (x if isinstance(x, str) else repr(x)).replace("\n", " ")
-    return text if len(text) <= LONGEST else text[:LONGEST] + "..."
 
 
 @dataclass(frozen=True)
@@ -50,21 +45,15 @@ class OptimizeResult:
         Numbers of iterations, and of evaluations of the loss with its gradient.
     """
 
-    params: Any
+    params: Any = field(repr=False)
     fun: float = field(metadata={"static": True})
-    history: np.ndarray = field(metadata={"static": True})
+    history: np.ndarray = field(repr=False, metadata={"static": True})
     gradient_norm: float = field(metadata={"static": True})
     success: bool = field(metadata={"static": True})
-    interrupted: bool = field(metadata={"static": True})
+    interrupted: bool = field(repr=False, metadata={"static": True})
     message: str = field(metadata={"static": True})
     nit: int = field(metadata={"static": True})
     nfev: int = field(metadata={"static": True})
-
-    def __repr__(self) -> str:
-        return (
-            f"OptimizeResult(fun={self.fun!r}, gradient_norm={self.gradient_norm:.3g}, success={self.success}, "
-            f"message={self.message!r}, nit={self.nit}, nfev={self.nfev})"
-        )
 
     def _repr_html_(self) -> str:
         return result_card(self)

@@ -24,11 +24,6 @@ def _positive(n: Value) -> Value:
     return n + (n < -0.5) * (-1 - 2 * n)
 
 
-def _chebyt_slope(n: Value, x: Value) -> Value:
-    """``n U_{n-1}``."""
-    return n * _less(special.eval_chebyu, n, x)
-
-
 def _chebyu_slope(n: Value, x: Value) -> Value:
     """``2 C_{n-1}^(2)``, and ``U_n = -U_{-n-2}`` to the left of -1."""
     left = n < -1
@@ -41,7 +36,7 @@ def _of_last(f: Function, slope: Function) -> None:
 
 
 _of_last(special.eval_legendre, lambda n, x: _less(special.eval_gegenbauer, _positive(n), 1.5, x))
-_of_last(special.eval_chebyt, lambda n, x: _chebyt_slope(abs(value_of(n)), x))
+_of_last(special.eval_chebyt, lambda n, x: abs(value_of(n)) * _less(special.eval_chebyu, abs(value_of(n)), x))
 _of_last(special.eval_chebyu, lambda n, x: _chebyu_slope(value_of(n), x))
 _of_last(special.eval_hermite, lambda n, x: 2 * n * _less(special.eval_hermite, n, x))
 _of_last(special.eval_hermitenorm, lambda n, x: n * _less(special.eval_hermitenorm, n, x))
