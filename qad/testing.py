@@ -71,24 +71,21 @@ def check_grads(
     if not isinstance(args, (tuple, list)):
         raise ArgumentError("args is a tuple of the arguments of f: write qad.check_grads(f, (x,))")
     args = tuple(args)
-    doubled = tuple(_double(a) for a in args)
+    leaves, spec = flatten(args)
+    wide = [_double(x) for x in leaves]
     check = _Check(np.random.default_rng([seed, 0x51AD]), tuple(modes), rtol)  # no seed that a test would choose
-    check.run(f, doubled, order, "")
-    if not check.failures and any(_is_single(a) for a in args):
-        check.single(f, args, doubled)
+    check.run(f, unflatten(spec, wide), order, "")
+    if not check.failures and any(x is not y for x, y in zip(leaves, wide, strict=True)):
+        check.single(f, args, unflatten(spec, wide))
     if check.failures:
         name = getattr(f, "__name__", repr(f))
         raise CheckError(f"derivatives of {name} failed {len(check.failures)} checks:\n" + "\n".join(check.failures))
 
 
-def _is_single(tree):
-    return any(str(getattr(leaf, "dtype", "")) in _SINGLE for leaf in flatten(tree)[0])
-
-
-def _double(tree):
-    leaves, spec = flatten(tree)
-    wide = [x.astype(_SINGLE[str(x.dtype)]) if str(getattr(x, "dtype", "")) in _SINGLE else x for x in leaves]
-    return unflatten(spec, wide)
+def _double(x):
+    """An array of single precision in double, anything else as it is."""
+    dtype = str(getattr(x, "dtype", ""))
+    return x.astype(_SINGLE[dtype]) if dtype in _SINGLE else x
 
 
 def _inner(a, b):
@@ -196,11 +193,8 @@ class _Check:
         narrow = [as_array(w).astype(as_array(v).dtype) for w, v in zip(ws, values, strict=True)]
         got = flatten(pull(unflatten(spec, narrow)))[0]
         expected = flatten(wide_pull(unflatten(spec, ws)))[0]
-        for i, (g, e, x) in enumerate(zip(got, expected, flatten(args)[0], strict=True)):
-            if as_array(g).dtype != as_array(x).dtype:
-                self.failures.append(
-                    f"  single precision, array {i}: the gradient is {g.dtype}, the argument {x.dtype}"
-                )
+        self.kinds(got, map(as_array, flatten(args)[0]), range(len(got)), "single precision")
+        for i, (g, e) in enumerate(zip(got, expected, strict=True)):
             if not _norm([g - e]) <= 1e-3 * (1e-3 + _norm([e])):
                 self.failures.append(
                     _differ(f"single precision, array {i}: norm of the gradient", _norm([g]), _norm([e]))
