@@ -15,6 +15,7 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.core.keywords import keywords_told
 from qad.core.trees import flatten
 from qad.extend import Tensor, value_of
+from qad.extend.recording import directions
 from qad.mps.chain.chain import site_count
 from qad.mps.chain.checks import operator_of
 from qad.mps.chain.state import MPS
@@ -49,8 +50,8 @@ class ThermalState:
     cooling : Cooling
         Bond and cutoff.
     state : MPS
-        Of norm 1, with physical legs (site, ancilla) as one; with charges its tensors are not differentiated, as
-        `energy`, `expectation` and `log_partition` are.
+        Of norm 1, with physical legs (site, ancilla) as one.  Its tensors are differentiated in reverse mode, with
+        charges not at all; `energy`, `expectation` and `log_partition` in every case.
     log_partition : real scalar
         ``log Z = log tr exp(-beta H)``, differentiable.
     discarded : float
@@ -88,6 +89,11 @@ class ThermalState:
                 "or log_partition, or leave out conserve"
             )
         arrays, where = flatten((list(self.exponent), []))
+        if any("forward" in directions(x) for x in arrays):
+            raise ArgumentError(
+                "the tensors of a thermal state are differentiated in reverse mode: use qad.grad or qad.vjp; its "
+                "energy, expectation and log_partition have both"
+            )
         *tensors, _, lost, _ = evolved(*arrays, plan=self.cooling, where=where)
         return MPS(tensors), float(value_of(lost))
 

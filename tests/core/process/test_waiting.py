@@ -17,7 +17,7 @@ from qad.contract.plan import planner
 from qad.core.process import waiting
 from qad.core.process.waiting import COMPILING, NOT_KEPT, tell, tell_once
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
