@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,6 +38,7 @@ class Solver:
     left: int
     size: float | None = None
     order: int = 0
+    bare: Any = field(init=False)
 
     def __post_init__(self) -> None:
         self.bare = tree_map(unrecorded, self.args)
