@@ -94,7 +94,10 @@ def weights(rows: np.ndarray, products: np.ndarray, target: np.ndarray) -> np.nd
     sizes = np.sqrt(products.diagonal().real)
     sizes = np.where(sizes == 0, 1, sizes)
     scales, cut = sizes[:, None] * sizes, tolerances.zero(sizes.dtype, sizes.size)
-    inverse = like(rows).asarray(np.linalg.pinv(products / scales, cut, hermitian=True) / scales)
+    values, vectors = np.linalg.eigh(products / scales)
+    kept = values > cut * values[-1]
+    vectors = vectors[:, kept]
+    inverse = like(rows).asarray((vectors / values[kept]) @ vectors.conj().T / scales)
     found = inverse @ (rows.conj() @ target)
     for _ in range(REFINEMENTS):
         found = found + inverse @ (rows.conj() @ (target - found @ rows))

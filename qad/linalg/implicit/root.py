@@ -25,7 +25,7 @@ from qad.linalg.krylov.gmres import Report, bare, plain_leaves, solve
 from qad.linalg.support import tolerances
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from typing import Any
 
     from qad.typing import Array, Tree
@@ -47,8 +47,6 @@ class Equation:
         ``resolve(F, solution)`` finds the solution again, for F as a function of leaves with other operands.
     guess : callable or None
         ``guess(cotangents, solution)`` starts the adjoint solve.
-    pullback : callable or None
-        ``pullback(cotangents)`` are those of the operands, from plain ones of x: written out where speed matters.
     options : dict
         Tolerance and limits of the adjoint solve, for `linear_solve`.
     starts : int
@@ -60,7 +58,6 @@ class Equation:
     solution: list[Any] | None
     resolve: Callable[..., list[Any]]
     guess: Callable[..., list[Any]] | None = None
-    pullback: Callable[[list[Array]], list[Array]] | None = None
     options: dict[str, Any] = field(default_factory=dict)
     starts: int = 0
     report: Report = field(default_factory=Report)
@@ -110,14 +107,9 @@ def root(*operands: Array, equation: Equation) -> tuple[Array, ...]:
     """The solution of an `Equation`: the one that was found, or where operands have changed a new one."""
     if equation.operands is None:  # each example of a batch for itself: the first operands are where to start
         return tuple(equation.resolve(lambda leaves: equation.residual(leaves, operands), operands[: equation.starts]))
-    if is_solved_for(operands, equation):
+    if all(a is b for a, b in zip(operands, equation.operands, strict=True)):
         return tuple(equation.solution)
     return tuple(equation.resolve(lambda leaves: equation.residual(leaves, operands), equation.solution))
-
-
-def is_solved_for(operands: Sequence[Array], equation: Equation) -> bool:
-    """Whether these are the operands for which the solution was found."""
-    return equation.operands is not None and all(a is b for a, b in zip(operands, equation.operands, strict=True))
 
 
 def _rule(needed, g, ans, *operands, equation):
@@ -125,9 +117,6 @@ def _rule(needed, g, ans, *operands, equation):
         like(x).zeros(x.shape, x.dtype) if c is None else c.conj().astype(x.dtype) for c, x in zip(g, ans, strict=True)
     ]
     plain = all(isinstance(x, (np.ndarray, np.generic)) for x in (*seeds, *ans, *operands))  # nothing is recorded
-    if equation.pullback and plain and is_solved_for(operands, equation):
-        found = equation.pullback(seeds)
-        return [found[i].conj() for i in needed]
     _, adjoint = vjp(lambda *x: equation.residual(x, operands), *ans)
     start = equation.guess and equation.guess(*([value_of(x) for x in xs] for xs in (seeds, ans)))
     find = solution_of if plain else linear_solve

@@ -9,13 +9,12 @@ import scipy  # loads scipy.sparse.linalg when it is first used
 
 from qad.core.errors import ConvergenceError
 from qad.extend import as_array, no_grad, value_of
-from qad.linalg.implicit.fixed_point import fixed_point
 from qad.linalg.implicit.packing import Packing
 from qad.linalg.krylov.gmres import Report, correction
 from qad.peps.classical.moves import GENERAL, TURNED, Frame, begun, first, frame, grown, loss, per_site, seen, step
 from qad.peps.infinite.cells.moves import unit
 from qad.peps.infinite.cut import MOST
-from qad.peps.infinite.implicit import LOOSER
+from qad.peps.infinite.implicit import LOOSER, PRODUCTS, at_rest
 from qad.peps.infinite.iteration import Around, difference, weighted
 from qad.peps.infinite.symmetry import elements
 from qad.peps.infinite.transfer import two_largest
@@ -34,7 +33,6 @@ SPAN = 1e-7  # of differences of steps, relative
 DISTINCT = 1e-6  # how far the two largest eigenvalues of a converged edge are apart, relative, where phases coexist
 FORGOTTEN = 1.5  # how much further they are apart where a field chose a phase
 ADJOINT_TOL = 1e-11
-PRODUCTS = 300  # with a derivative of steps, before a solve begins anew: near a transition steps contract slowly
 
 
 def environment_of(
@@ -55,14 +53,7 @@ def environment_of(
     def move(around: Around, layers: Array) -> Around:
         return step(around, layers, w, reference)
 
-    def size(change: Around, around: Around) -> float:
-        return weighted(change, around, w.after)
-
-    limits = {"tol": LOOSER * tol, "adjoint_tol": ADJOINT_TOL, "adjoint_restart": PRODUCTS, "norm": size}
-    given = Report()
-    around = fixed_point(move, reference.around, layers, method="given", report=given, **limits)
-    report.adjoint = given.adjoint
-    return around
+    return at_rest(move, reference.around, layers, (tol, ADJOINT_TOL), report, w.after)
 
 
 def begun_by_one_side(

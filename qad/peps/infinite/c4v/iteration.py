@@ -5,23 +5,12 @@ An isometry is defined up to a basis of the new leg.  Each is turned to be as ne
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from qad.peps.infinite.c4v.growth import eigenvectors
 from qad.peps.infinite.c4v.moves import column, grown, signed
 from qad.peps.infinite.iteration import Around
 from qad.peps.infinite.polar import polar
-
-
-class Converged(NamedTuple):
-    """A fixed point, the isometry there, and how it was reached."""
-
-    around: Around
-    isometry: np.ndarray
-    error: float
-    iterations: int
 
 
 def aligned(u: np.ndarray, reference: np.ndarray) -> np.ndarray:

@@ -8,10 +8,14 @@ import numpy as np
 
 from qad.extend import as_array, value_of
 from qad.linalg import Report
+from qad.linalg.support.derivative_order import orders
 from qad.peps.infinite.c4v.growth import raised
-from qad.peps.infinite.c4v.implicit import differentiable
-from qad.peps.infinite.c4v.iteration import MOVES, Converged
+from qad.peps.infinite.c4v.iteration import MOVES
+from qad.peps.infinite.c4v.linearized import adjoint_of, by_hand
+from qad.peps.infinite.c4v.moves import signed
+from qad.peps.infinite.c4v.smooth import by_eigh, by_qr
 from qad.peps.infinite.cut import is_about
+from qad.peps.infinite.implicit import at_rest
 from qad.peps.infinite.iteration import Around, calm, difference, weighted
 
 if TYPE_CHECKING:
@@ -51,9 +55,25 @@ def solved(
         return weighted(difference(new, old), new)
 
     steps = calm(step, around, isometry, change, tols[0], maxiter, lambda isometry, _: isometry, MEMORY)
-    found = Converged(*next(steps))
-    report.residual, around = found.error, found.around
+    around, isometry, report.residual, report.iterations = next(steps)
     if value_of(layer) is not layer:
-        around = differentiable(layer, found, tols, report, method)
-    report.iterations = found.iterations
-    return ((around.corners,), (around.edges,), (found.isometry,)), found.error, report
+        new, reference = MOVES[method](around, plain, isometry)
+        around = differentiable(layer, new, reference, tols, report, method)
+    return ((around.corners,), (around.edges,), (isometry,)), report.residual, report
+
+
+def differentiable(
+    layer: Array, at: Around, reference: np.ndarray, tols: tuple[float, float], report: Report, method: str
+) -> Around:
+    """The fixed point as a function of the recorded `layer`, with the isometry there."""
+    is_first = method == "qr" and orders(layer) == 1
+    adjoint = adjoint_of(at, value_of(layer), reference) if is_first else None
+
+    def move(around: Around, layer: Array) -> Around:
+        if is_first:
+            new = Around(*by_hand(*around, layer, reference=reference, adjoint=adjoint))
+        else:
+            new = (by_qr if method == "qr" else by_eigh)(around, layer, reference)
+        return signed(new, at)
+
+    return at_rest(move, at, layer, tols, report)

@@ -14,11 +14,11 @@ from qad.linalg import Report
 from qad.linalg.support.derivative_order import orders
 from qad.peps.infinite.cells.iteration import Converged, Stepper
 from qad.peps.infinite.cells.lattice import CLOCKWISE, wiring
-from qad.peps.infinite.cells.linearized import LinearizedStep
+from qad.peps.infinite.cells.linearized import near
 from qad.peps.infinite.cells.moves import absorbed, enlarged, filled, rows, scaled, stacked
 from qad.peps.infinite.cells.projectors import Frame, sides, smooth
 from qad.peps.infinite.cut import is_about
-from qad.peps.infinite.implicit import settled
+from qad.peps.infinite.implicit import at_rest
 from qad.peps.infinite.iteration import Around
 
 if TYPE_CHECKING:
@@ -80,15 +80,13 @@ def differentiable(
     layers: Sequence[Array], stepper: Stepper, found: Converged, tols: tuple[float, float], report: Report
 ) -> Around:
     """The fixed point as a function of the recorded `layers`."""
-    order = max(orders(layer) for layer in layers)
-    w = stepper.wires
+    order, w = max(orders(layer) for layer in layers), stepper.wires
 
     def move(around: Around, layers: Array) -> Around:
         grown = rows(around, layers)
         corners = enlarged(around, grown, w)
-        a, b = smooth(sides(corners, w, stepper.method), found.spaces, order)
+        pair = sides(corners, w, stepper.method)
+        a, b = near(*pair, at=found.spaces) if order == 1 else smooth(pair, found.spaces, order)
         return scaled(absorbed(grown, corners, a, b, w), found.around)
 
-    stack = stacked(layers)
-    step = LinearizedStep(found.around, as_array(value_of(stack)), found.spaces, w, stepper.method)
-    return Around(*settled(move, found.around, stack, step, tols, report))
+    return at_rest(move, found.around, stacked(layers), tols, report, w.after)
