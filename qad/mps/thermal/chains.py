@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import Tensor, like, value_of
+from qad.extend import Tensor, value_of
 from qad.mps.chain.state import MPS
 from qad.mps.charges.channels import Channels
-from qad.mps.charges.quantities import Quantities
+from qad.mps.charges.make import bond_sectors
+from qad.mps.operators.mpo import MPO
 from qad.mps.thermal.products import edge
 from qad.symmetric.create import from_dense
 from qad.symmetric.generic import join, numbers, permuted
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from qad.mps.charges.quantities import Charge, Quantities
     from qad.mps.thermal.products import Chain
     from qad.typing import Array
 
@@ -49,19 +51,14 @@ def times(factor: float, chain: Chain) -> Chain:
     return [chain[0] * factor, *chain[1:]]
 
 
-def joined(chain: Chain) -> list[np.ndarray]:
-    """The tensors of an operator as those of a state with legs (out in)."""
-    return [t.reshape(len(t), -1, t.shape[3]) for t in chain]
-
-
-def split(tensors: Sequence[np.ndarray], legs: Sequence[int]) -> Chain:
-    """The other way."""
-    return [t.reshape(len(t), d, d, -1) for t, d in zip(tensors, legs, strict=True)]
-
-
-def wide(operator: Sequence[Array]) -> list[Array]:
-    """The tensors of an operator on the sites as one on sites with ancillas."""
-    return [np.kron(w, like(w).eye(w.shape[2])) for w in operator]
+def projector(conserved: Quantities, total: Charge) -> MPO:
+    """Onto the states of a total charge; bonds tell the charge of the sites on their left."""
+    bonds, plus, tensors = bond_sectors(conserved, total, np.inf), conserved.symmetry.plus, []
+    for before, after, own, states in zip(bonds, bonds[1:], conserved.charges, conserved.states, strict=False):
+        kept = np.array([[[plus(q, charge) == p for charge in own] for p in after] for q in before], float)
+        w = kept[..., None] * np.eye(len(own))
+        tensors.append(w if states is None else states @ w @ states.T)
+    return MPO(tensors)
 
 
 def element_of(bra: Chain, ket: Chain, operator: Chain) -> Array:
@@ -76,7 +73,7 @@ def element_of(bra: Chain, ket: Chain, operator: Chain) -> Array:
 def purification(chain: Chain, conserved: Quantities | None) -> MPS:
     """An operator as a state whose sites are pairs (out, in), the charge of the ancilla counted with opposite sign."""
     if conserved is None:
-        return MPS(joined(chain))
+        return MPS([t.reshape(len(t), -1, t.shape[3]) for t in chain])
     doubled = conserved.pairs()
     tensors = []
     for t, order, both, leg in zip(chain, conserved.orders, doubled.orders, doubled.legs, strict=True):

@@ -22,12 +22,9 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, any_traced, defvjp, primitive, vjp
 from qad.mps.energy.hamiltonian import HERMITIAN, strength
-from qad.mps.evolve.adjoint import UNCUT
-from qad.mps.evolve.changes import CHANGES, FINEST, adjoint_of, filled, of_operator, with_changes
 from qad.mps.evolve.cut import FROZEN, LEAST_CUTOFF
-from qad.mps.evolve.dual import check_room
 from qad.mps.operators.mpo import MPO
-from qad.mps.thermal.chains import chain_of, daggered, element_of, joined, purification, split, times, wide
+from qad.mps.thermal.chains import chain_of, daggered, element_of, projector, purification, times
 from qad.mps.thermal.products import summed
 
 if TYPE_CHECKING:
@@ -35,13 +32,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.mps.chain.state import MPS
-    from qad.mps.charges.quantities import Quantities
+    from qad.mps.charges.quantities import Charge, Quantities
     from qad.mps.thermal.products import Chain, Pairs
     from qad.typing import Array
 
 SERIES, ORDER = 0.2, 12  # length of the series, over the size of all terms together, and its last power
 FINE = 1e-18  # weight that a cut of the adjoint discards
-REACH = 1e-3  # of `evolve`; states of symmetric Hamiltonians lack what breaks their symmetries
 FIRST_OF_MEANS = (
     "derivatives of thermal means are of first order; one of log_partition is a mean: -energy by beta, so that the "
     "gradient of energy is its second"
@@ -50,7 +46,7 @@ FIRST_OF_MEANS = (
 
 @dataclass(frozen=True)
 class Cooling:
-    """How a thermal state is made, and its tensors differentiated (see `Cooled`).
+    """How a thermal state is made.
 
     Attributes
     ----------
@@ -60,41 +56,14 @@ class Cooling:
         Weight that a cut of the state may discard.
     conserved : Quantities, optional
         What the operator conserves, and the sites count.
-    reach : float
-        As of `evolve`.
+    total : tuple of int, optional
+        The charge of all sites together; by default the state is a sum over all charges.
     """
 
     bond: int
     cutoff: float
     conserved: Quantities | None = None
-    reach: float = REACH
-
-    def run(self, A: Sequence[np.ndarray], start: Sequence[Any] = ()) -> Cooled:
-        """The purification."""
-        return Cooled(self, A)
-
-
-class Cooled:
-    """A purification and its derivative (as `qad.mps.evolve.adjoint.AdjointSweep`)."""
-
-    final: list[Any]
-    lacked: float
-    missed: float = 0.0
-
-    def __init__(self, cooling: Cooling, A: Sequence[np.ndarray]):
-        self.squares: Squares = Squares(cooling, A)
-        self.final, self.lacked = joined(self.squares.roots[-1]), 0.0
-        self.reach: float = cooling.reach
-        self.gained: float = self.squares.log_norm
-        self.lost: float = self.squares.discarded
-        if self.lost <= UNCUT:
-            self.final, self.lacked = filled(self.final, self.squares.changed, cooling.bond, cooling.reach)
-
-    def slopes(self, slopes: list[Any], by_norm: np.ndarray) -> tuple[list[Any], list[Any]]:
-        """Gradients by the tensors of A, from those by the tensors of the purification."""
-        check_room(self.lacked, self.reach)
-        adjoint, size = adjoint_of(self.final, slopes, float(by_norm.real), FINE)
-        return self.squares.slopes(split(adjoint, self.squares.legs), size), []
+    total: Charge | None = None
 
 
 class Squares:
@@ -136,8 +105,10 @@ class Squares:
         self.log_norm -= mean / 2
 
     def begin(self, cutoff: float) -> None:
-        """The series ``1 - t A (1 - t A / 2 (1 - t A / 3 ...))`` from within, of the one of norm 1."""
-        one, unit = self.one, [w * (1 / np.sqrt(d)) for w, d in zip(self.one, self.legs, strict=True)]
+        """The series ``1 - t A (1 - t A / 2 (1 - t A / 3 ...))`` from within, of the one or its part in a sector."""
+        one, cooling = self.one, self.cooling
+        start = one if cooling.total is None else self.chain_of(projector(cooling.conserved, cooling.total))
+        unit = [w * (1 / np.sqrt(d)) for w, d in zip(start, self.legs, strict=True)]
         self.series.append(unit)
         for k in range(ORDER, 0, -1):
             root, size = self.summed([(one, unit), (times(-self.time / k, self.rest), self.series[-1])], cutoff)
@@ -199,15 +170,6 @@ class Squares:
         excess = operator - mean * MPO.identity(len(self.legs), self.legs)
         adjoint, log_norm = self.back([(times(2.0, self.chain_of(excess)), self.roots[-1])])
         return self.slopes(adjoint, np.exp(log_norm))
-
-    def changed(self, rng: np.random.Generator, bond: int) -> list[np.ndarray]:
-        """What random changes of A make of X."""
-        operators = (wide(of_operator(self.A, rng)) for _ in range(CHANGES))
-        change = with_changes([], joined(self.roots[0]), operators, bond)
-        for root in self.roots[:-1]:
-            before = split(change, self.legs)
-            change = joined(summed([(before, root), (root, before)], bond, FINEST)[0])
-        return change
 
 
 def cutoff_before(squares: int, cutoff: float) -> float:

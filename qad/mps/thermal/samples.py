@@ -23,7 +23,7 @@ from qad.mps.evolve.evolution import evolve
 from qad.mps.evolve.neighbours import of_neighbours
 from qad.mps.measure.observables import energy
 from qad.mps.thermal.collapse import Sectors, Sites
-from qad.mps.thermal.state import check_temperature, open_operator
+from qad.mps.thermal.state import SECTOR_OF, check_temperature, open_operator
 
 if TYPE_CHECKING:
     from qad.mps.charges.quantities import Names
@@ -168,7 +168,7 @@ def metts(
     samples, warm_up = site_count(samples, 1, "samples"), site_count(warm_up, 0, "warm_up")
     rng, states = np.random.default_rng(seed), []
     if conserve is None and sector is not None:
-        raise ArgumentError("sector= is of what is conserved: give conserve=")
+        raise ArgumentError(SECTOR_OF)
     collapse = Sites(H, rng) if conserve is None else Sectors(H, conserve, sector, rng)
     for k in range(warm_up + samples):
         starts = collapse.after(states[-1], k - 1) if k else [collapse.start()]

@@ -13,16 +13,13 @@ from typing import TYPE_CHECKING
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.keywords import keywords_told
-from qad.core.trees import flatten
 from qad.extend import Tensor, value_of
-from qad.extend.recording import directions
 from qad.mps.chain.chain import site_count
 from qad.mps.chain.checks import operator_of
 from qad.mps.chain.state import MPS
 from qad.mps.charges.channels import conserve_for
 from qad.mps.charges.quantities import conserved_by
 from qad.mps.energy.hamiltonian import check_hermitian
-from qad.mps.evolve.adjoint import evolved
 from qad.mps.evolve.courses import check_unstacked
 from qad.mps.evolve.evolution import real_time
 from qad.mps.evolve.tebd import cutoff_for
@@ -35,6 +32,7 @@ if TYPE_CHECKING:
     from qad.typing import Real, Scalar
 
 ERROR = 1e-7  # of a purification, by all cuts of the last square
+SECTOR_OF = "sector= is of what is conserved: give conserve="
 
 
 @dataclass(frozen=True, repr=False)
@@ -48,12 +46,12 @@ class ThermalState:
     beta : real scalar
         Inverse temperature.
     cooling : Cooling
-        Bond and cutoff.
+        Bond, cutoff and charges.
     state : MPS
-        Of norm 1, with physical legs (site, ancilla) as one.  Its tensors are differentiated in reverse mode, with
-        charges not at all; `energy`, `expectation` and `log_partition` in every case.
+        Of norm 1, with physical legs (site, ancilla) as one; its tensors are not differentiated, as `energy`,
+        `expectation` and `log_partition` are.
     log_partition : real scalar
-        ``log Z = log tr exp(-beta H)``, differentiable.
+        ``log Z = log tr exp(-beta H)``, the trace over one sector where that is given; differentiable.
     discarded : float
         Sum of the weights that truncations cut off.
     """
@@ -67,50 +65,40 @@ class ThermalState:
         charges = f", {', '.join(conserved.names)} conserved" if conserved else ""
         return f"ThermalState({len(self.H)} sites, beta {self.beta}{charges}, bond at most {self.cooling.bond})"
 
-    @property
+    @cached_property
     def exponent(self) -> MPO:
         """``beta H``."""
         return self.beta * self.H
 
-    @cached_property
-    def squares(self) -> Squares | None:
-        """What the state was made from; None where something is recorded: what is asked then makes it with its rule."""
-        A = self.exponent
-        return None if any(type(w) is Tensor for w in A) else Squares(self.cooling, A.tensors)
+    @property
+    def recorded(self) -> bool:
+        """Whether something is differentiated: what is measured then makes the state with its rule."""
+        return any(type(w) is Tensor for w in self.exponent)
 
     @cached_property
-    def made(self) -> tuple[MPS, float]:
-        """The purification, with the bonds that derivatives of its tensors need where they have any; what was cut."""
-        if self.squares:
-            return self.squares.state, self.squares.discarded
-        if self.cooling.conserved is not None:
-            raise ArgumentError(
-                "the tensors of a thermal state with charges have no derivative: differentiate its energy, expectation "
-                "or log_partition, or leave out conserve"
-            )
-        arrays, where = flatten((list(self.exponent), []))
-        if any("forward" in directions(x) for x in arrays):
-            raise ArgumentError(
-                "the tensors of a thermal state are differentiated in reverse mode: use qad.grad or qad.vjp; its "
-                "energy, expectation and log_partition have both"
-            )
-        *tensors, _, lost, _ = evolved(*arrays, plan=self.cooling, where=where)
-        return MPS(tensors), float(value_of(lost))
+    def squares(self) -> Squares:
+        """What the state was made from."""
+        return Squares(self.cooling, [value_of(w) for w in self.exponent])
 
     @property
     def state(self) -> MPS:
         """The purification."""
-        return self.made[0]
+        if self.recorded:
+            raise ArgumentError(
+                "the tensors of a thermal state have no derivative: differentiate its energy, expectation or "
+                "log_partition"
+            )
+        return self.squares.state
 
     @property
     def discarded(self) -> float:
         """The weight that truncations cut off."""
-        return self.made[1]
+        return self.squares.discarded
 
     @property
     def log_partition(self) -> Real:
         """``log tr exp(-beta H)``, differentiable."""
-        return 2 * self.squares.log_norm if self.squares else self._measured(self.H)[0]
+        return self._measured(self.H)[0] if self.recorded else 2 * self.squares.log_norm
 
     @property
     def energy(self) -> Real:
@@ -135,13 +123,14 @@ class ThermalState:
         operator = operator_of(observable, None if conserved is None else conserved.names)
         if len(operator) != len(self.H):
             raise ShapeError(f"an observable has {len(self.H)} sites, as the thermal state has, not {len(operator)}")
-        return self.squares.mean(operator) if self.squares else self._measured(operator)[1]
+        return self._measured(operator)[1] if self.recorded else self.squares.mean(operator)
 
 
 @keywords_told
 def thermal_state(
-    H: MPO | OpSum, beta: Real, *, bond: int = 64, cutoff: float | None = None, conserve: Names | None = None
-) -> ThermalState:
+    H: MPO | OpSum, beta: Real, *, bond: int = 64, cutoff: float | None = None, conserve: Names | None = None,
+    sector: int | tuple[int, ...] | None = None,
+) -> ThermalState:  # fmt: skip
     """The thermal state ``exp(-beta H) / Z`` of an open chain.
 
     Parameters
@@ -159,8 +148,10 @@ def thermal_state(
     conserve : str or sequence of str, optional
         What `H` conserves: "Sz", "N", ("N", "Sz"), "parity".  The result is the same sum over all sectors (grand
         canonical), of block-sparse tensors: five times as quick at bonds of 150, no quicker below 50.  The ancilla of a
-        site carries the opposite charge, so that the purification has charge zero in all.  One sector alone is for
-        `metts(..., sector=)`: a projector onto it would multiply the bonds by the number of charges.
+        site carries the opposite charge, so that the purification has charge zero in all.
+    sector : int or tuple of int, optional
+        Of this total charge alone (canonical ensemble), as of `ground_state`: 0 for ``2 Sz = 0``, (4, 0) for four
+        electrons without spin.  Bonds tell how much of it stands left of them, and so are larger where it is hot.
 
     Returns
     -------
@@ -197,10 +188,13 @@ def thermal_state(
     check_unstacked((*H, beta))
     check_temperature(beta)
     check_hermitian([value_of(w) for w in H])
+    if conserve is None and sector is not None:
+        raise ArgumentError(SECTOR_OF)
     cutoff = cutoff_for(ERROR, max(len(H) - 1, 1)) if cutoff is None else cutoff
     conserved = None if conserve is None else conserved_by(H, conserve)
-    hot = ThermalState(H, beta, Cooling(site_count(bond, 1, "bond"), cutoff, conserved))
-    _ = hot.squares  # made now: the tensors of H may be written into later
+    total = None if sector is None else conserved.sector(sector)
+    hot = ThermalState(H, beta, Cooling(site_count(bond, 1, "bond"), cutoff, conserved, total))
+    _ = hot.recorded or hot.squares  # made now: the tensors of H may be written into later
     return hot
 
 

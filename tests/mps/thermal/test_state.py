@@ -6,7 +6,8 @@ import pytest
 import qad
 from qad.core.errors import ArgumentError, BatchError, GradientTypeError, ShapeError
 from qad.mps import heisenberg, ising, j1j2, metts, thermal_state
-from qad.mps.thermal.chains import wide
+from qad.mps.charges.quantities import conserved_by
+from qad.mps.thermal.chains import projector
 
 ISING, HEISENBERG, J1J2 = ising(6, 1.0), heisenberg(6), j1j2(5, 1.0, 0.5)
 ONE = qad.mps.MPO.identity(6)
@@ -93,6 +94,8 @@ def test_sums_are_taken_as_their_operators():
     (lambda: thermal_state(ISING, 1.0).expectation(ising(4, 1.0)), ShapeError, "6 sites"),
     (lambda: qad.grad(lambda b: metts(ISING, b, 2).expectation(ISING)[0])(1.0), GradientTypeError, "thermal_state"),
     (lambda: metts(ISING, 1.0, 0), ArgumentError, "samples"),
+    (lambda: thermal_state(HEISENBERG, 1.0, sector=0), ArgumentError, "give conserve="),
+    (lambda: thermal_state(HEISENBERG, 1.0, conserve="Sz", sector=1), ArgumentError, "no state of these sites"),
     (lambda: qad.hessian(lambda b: thermal_state(ISING, b).energy)(1.0), ArgumentError, "first order"),
     (lambda: qad.vmap(lambda b: thermal_state(ISING, b).energy)(np.ones(2)), BatchError, "loop"),
 ])  # fmt: skip
@@ -129,18 +132,6 @@ def test_derivatives_by_all_couplings_against_diagonalisation(p):
         exact_row = qad.grad(lambda p, beta, row=row: dense(p, beta)[row], (0, 1))(p, beta)
         np.testing.assert_allclose(found[0], exact_row[0], rtol=0, atol=2e-6)
         np.testing.assert_allclose(found[1], exact_row[1], rtol=0, atol=2e-6)
-
-
-def test_cuts_between_faint_equal_values():
-    """Through the tensors of the state, where rounding decides which of them are kept, as by the adjoint state."""
-    H, cutoff = qad.mps.xxz(8, 0.7), 1e-20
-
-    def by_tensors(beta):
-        state = thermal_state(H, beta, cutoff=cutoff).state
-        return qad.mps.energy(state, qad.mps.MPO(wide(H)))
-
-    slope = qad.grad(lambda beta: thermal_state(H, beta, cutoff=cutoff).energy)(1.0)
-    assert qad.grad(by_tensors)(1.0) == pytest.approx(slope, abs=1e-7)
 
 
 def test_means_of_operators_that_are_not_hermitian_and_that_vanish():
@@ -199,8 +190,57 @@ def test_sums_over_all_sectors_are_those_of_the_whole_space(H, conserve):
 def test_an_operator_that_changes_the_charge_is_refused_by_name():
     with pytest.raises(ArgumentError, match="does not conserve 'Sz'"):
         thermal_state(ISING, 1.0, conserve="Sz")
-    with pytest.raises(ArgumentError, match="no derivative"):
-        qad.grad(lambda b: qad.mps.norm(thermal_state(HEISENBERG, b, conserve="Sz").state))(1.0)
+
+
+@pytest.mark.parametrize("conserve", [None, "Sz"])
+def test_tensors_of_a_state_have_no_derivative_and_what_was_cut_is_a_number(conserve):
+    def size(b):
+        hot = thermal_state(HEISENBERG, b, conserve=conserve)
+        assert type(hot.discarded) is float
+        return qad.mps.norm(hot.state)
+
+    with pytest.raises(ArgumentError, match="differentiate its energy"):
+        qad.grad(size)(1.0)
+
+
+@pytest.mark.parametrize("H, conserve, sector", [
+    (qad.mps.xxz(7, 0.7), "Sz", 1), (j1j2(6, 1.0, 0.4), "Sz", 0), (qad.mps.xxz(6, 0.7), "Sz", -6),
+    (qad.mps.hubbard(4, 1.0, 4.0), ("N", "Sz"), (3, 1)), (qad.mps.hubbard(4, 1.0, 4.0), ("N", "Sz"), (4, 0)),
+    (qad.mps.kitaev_chain(5, 1.0, 0.6, 0.4), "parity", 1), (qad.mps.ising(6, 0.8), "parity x", 1),
+])  # fmt: skip
+@pytest.mark.sampled(3)
+def test_one_sector_is_a_sum_over_its_states(H, conserve, sector):
+    """Values, and slopes by the temperature and by all couplings at once."""
+    H, beta = H.mpo() if hasattr(H, "mpo") else H, 1.3
+    conserved = conserved_by(H, conserve)
+    rows = projector(conserved, conserved.sector(sector)).to_dense()
+    charges = sum_of_charges(conserved)
+    if conserved.states[0] is None:
+        np.testing.assert_array_equal(rows, np.diag([conserved.sector(sector) == q for q in charges]))
+    levels, vectors = np.linalg.eigh(H.to_dense())
+    within = np.einsum("ik,ij,jk->k", vectors.conj(), rows, vectors).real
+    weights = within * np.exp(-beta * levels)
+    mean, square = (weights @ levels**k / weights.sum() for k in (1, 2))
+    hot = thermal_state(H, beta, bond=256, conserve=conserve, sector=sector)
+    assert hot.log_partition == pytest.approx(np.log(weights.sum()), abs=1e-7)
+    assert hot.energy == pytest.approx(mean, abs=1e-7)
+    by_beta, by_scale = (
+        qad.grad(f)(x)
+        for f, x in (
+            (lambda b: thermal_state(H, b, bond=256, conserve=conserve, sector=sector).energy, beta),
+            (lambda s: thermal_state(s * H, beta, bond=256, conserve=conserve, sector=sector).log_partition, 1.0),
+        )
+    )
+    assert by_beta == pytest.approx(mean**2 - square, abs=1e-5)
+    assert by_scale == pytest.approx(-beta * mean, abs=1e-6)
+
+
+def sum_of_charges(conserved):
+    """Of every basis state of all sites."""
+    found = [conserved.symmetry.neutral]
+    for own in conserved.charges:
+        found = [conserved.symmetry.plus(q, charge) for q in found for charge in own]
+    return found
 
 
 @pytest.mark.parametrize("sector", [None, 2])
