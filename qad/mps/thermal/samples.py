@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from qad.mps.operators.opsum import OpSum
     from qad.typing import Seed
 
-STEP, SHORT = 0.05, 0.025  # of one step in imaginary time, over the size of a term; of "tebd4", whose steps cost little
+STEP = 0.05  # of one step in imaginary time, over the size of a term; "tebd4" errs by 2e-5 then, samples by far more
 LONG = 1.0  # imaginary time, over the size of a term, beyond which steps grow longer: as its root
 
 
@@ -117,7 +117,7 @@ def metts(
         How many samples at the beginning are thrown away.
     steps : int, optional
         Into how many equal steps of imaginary time ``beta / 2`` is divided; by default steps of 0.05 over the size of a
-        term, 0.025 for "tebd4", and four at least; beyond a time of 1 over that size their number grows as its root.
+        term, and four at least; beyond a time of 1 over that size their number grows as its root.
     method : str
         As of `evolve`; "auto" is "tebd4" where `H` holds neighbours only, else "tdvp2".
     bond, cutoff
@@ -164,7 +164,7 @@ def metts(
     check_temperature(beta)
     if method == "auto":
         method = "tebd4" if of_neighbours(H) else "tdvp2"
-    steps = steps_for(strength(H.tensors) * beta / 2, method) if steps is None else steps
+    steps = steps_for(strength(H.tensors) * beta / 2) if steps is None else steps
     samples, warm_up = site_count(samples, 1, "samples"), site_count(warm_up, 0, "warm_up")
     rng, states = np.random.default_rng(seed), []
     if conserve is None and sector is not None:
@@ -177,7 +177,7 @@ def metts(
     return Metts(states[warm_up:])
 
 
-def steps_for(time: float, method: str) -> int:
+def steps_for(time: float) -> int:
     """How many steps an imaginary time takes by default, in units of the size of a term."""
     time = min(time, np.sqrt(LONG * time))  # what is left at low temperature moves slowly
-    return max(4, ceil(time / (SHORT if method == "tebd4" else STEP)))
+    return max(4, ceil(time / STEP))
