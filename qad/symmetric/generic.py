@@ -26,7 +26,7 @@ from qad.symmetric.scaling import scale
 from qad.symmetric.tensor import SymTensor, aligned, as_symmetric, bare
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from qad.symmetric.groups import Charge
@@ -242,13 +242,13 @@ def split(x: Any, rows: int, max_rank: int | None, cutoff: float | None, multipl
     return low.reshape(*where.rows, -1), high.reshape(-1, *where.columns)
 
 
-def qr(x: Any, rows: int = 2) -> tuple[Any, Any]:
-    """``x = Q R``: an isometry from the new bond to the first legs, and the rest."""
+def qr(x: Any, rows: int = 2, pair: Callable[[Array], tuple[Array, Array]] = np.linalg.qr) -> tuple[Any, Any]:
+    """``x = Q R``: an isometry from the new bond to the first legs, and the rest; of a matrix by `pair`."""
     where, matrices = as_map(x, rows)
-    return halves_of(where, [np.linalg.qr(matrix) for matrix in matrices])
+    return halves_of(where, [pair(matrix) for matrix in matrices])
 
 
-def lq(x: Any) -> tuple[Any, Any]:
+def lq(x: Any, pair: Callable[[Array], tuple[Array, Array]] = np.linalg.qr) -> tuple[Any, Any]:
     """``x = L Q``: the rest on the first leg, and an isometry from the new bond to the other legs.
 
     Of fermions it is `qr` of the conjugate: transposed matrices of sectors would not be isometric where two of them are
@@ -256,8 +256,8 @@ def lq(x: Any) -> tuple[Any, Any]:
     """
     if type(x) is not SymTensor or not x.symmetry.fermionic:
         where, matrices = as_map(x, 1)
-        pairs = [np.linalg.qr(matrix.T) for matrix in matrices]
+        pairs = [pair(matrix.T) for matrix in matrices]
         return halves_of(where, [(r.T.copy(), q.T.copy()) for q, r in pairs])
     last = x.ndim - 1
-    isometry, rest = qr(permuted(x.conj(), *range(1, last + 1), 0), last)
+    isometry, rest = qr(permuted(x.conj(), *range(1, last + 1), 0), last, pair)
     return permuted(rest.conj(), 1, 0), laid_out(permuted(isometry.conj(), last, *range(last)), last)

@@ -67,8 +67,6 @@ class EvolutionMethod:
         As of `qad.mps.evolve.truncation.Truncation`.
     room : callable
         Makes what widens bonds for terms beyond neighbours (`qad.mps.evolve.room`), or None.
-    steered : bool
-        Whether what steps are made of is differentiated.
     adjoint : callable, optional
         What makes the evolution and has its derivative by an adjoint state (`qad.mps.evolve.dual.AdjointState`), where
         nothing to speak of is cut off.  Else steps are made again.
@@ -81,7 +79,6 @@ class EvolutionMethod:
     finer: float
     reach: float
     room: Callable[..., Room | None]
-    steered: bool
     adjoint: Callable[..., Any] | None
 
     def run(self, made: Sequence[Any], start: Sequence[Any]) -> Any:
@@ -177,13 +174,11 @@ class AdjointSweep:
 
     def slopes(self, slopes: list[Any], by_norm: Array) -> tuple[list[Any], list[Any]]:
         """Gradients by what a step is made of and by the initial state, from those by the final one and the norm."""
-        total, after, steered = [0 * x for x in self.made], self.final, self.plan.steered
+        total, after = [0 * x for x in self.made], self.final
         for k, before in self.run.backwards():
-            made = self.made if steered else ()
-            (out, _), pull = vjp(lambda made, state, k=k: self.step(made or self.made, state, k), made, before)
+            (out, _), pull = vjp(lambda made, state, k=k: self.step(made, state, k), self.made, before)
             by_made, slopes = pull((in_basis_of(out, after, slopes), by_norm))
-            total = [a + b for a, b in zip(total, by_made, strict=True)] if steered else total
-            after = before
+            total, after = [a + b for a, b in zip(total, by_made, strict=True)], before
         return total, list(slopes)
 
     def step(self, made: Sequence[Any], state: Sequence[Any], k: int) -> tuple[list[Any], Array]:

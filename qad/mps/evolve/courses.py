@@ -131,10 +131,9 @@ class Recorded:
         self.tensors, self.made_of = centred(psi, H, imaginary), psi._made_of
         usual = cutoff_of(method, known, value_of(dt)) if cutoff is None else cutoff
         room = partial(room_for, method, known, psi, bond=bond, cutoff=usual, dt=abs(value_of(dt)))
-        steered = any(type(x) is Tensor for x in flatten(self.made)[0])
         sites = list(map(plain, H if psi.conserved is None else operator_for(psi, known).sites_of(H)))
         finer = min(usual, RECORDED_CUTOFF) if cutoff is None else cutoff
-        plan = EvolutionMethod(self.kind, sites, bond, usual, finer, reach, room, steered, adjoint=None)
+        plan = EvolutionMethod(self.kind, sites, bond, usual, finer, reach, room, adjoint=None)
         values = list(map(plain, self.made)), list(map(plain, self.tensors))
         if method == "tdvp":
             check_full(values[1])

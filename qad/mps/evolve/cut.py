@@ -25,7 +25,7 @@ from qad.linalg.support import tolerances
 from qad.linalg.truncation.rule import nonzero, restored
 from qad.mps.chain.canonical import swept
 from qad.mps.evolve.leading import leading, leading_first
-from qad.symmetric.generic import as_map, halves_of, laid_out
+from qad.symmetric.generic import laid_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -172,19 +172,6 @@ defvjp(orthonormal, shared=_orthonormal_vjp)
 def size_of(x: Array) -> Array:
     """The norm of an array, by the same operations whether it is recorded or not."""
     return np.sqrt(np.sum(x.real**2) + np.sum(x.imag**2))
-
-
-def orthonormal_rows(tensor: Any) -> tuple[Any, Any]:
-    """A site tensor as an isometry from its right bond, and the rest on it."""
-    where, matrices = as_map(tensor, 2)
-    return halves_of(where, [orthonormal(matrix) for matrix in matrices])
-
-
-def orthonormal_columns(tensor: Any) -> tuple[Any, Any]:
-    """The rest of a site tensor on its left bond, and an isometry from there."""
-    where, matrices = as_map(tensor, 1)
-    rest, isometry = halves_of(where, [(c.mT, q.mT) for q, c in (orthonormal(matrix.mT) for matrix in matrices)])
-    return rest, laid_out(isometry, 2)
 
 
 def centred_by_cuts(tensors: Sequence[Any]) -> list[Any]:

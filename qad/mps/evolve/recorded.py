@@ -10,13 +10,13 @@ from qad.core.errors import ArgumentError
 from qad.extend import like, value_of
 from qad.linalg.krylov.lanczos import on_host
 from qad.linalg.truncation.rule import nonzero
+from qad.mps.chain.canonical import schmidt_form
 from qad.mps.evolve.centre import exponential
 from qad.mps.evolve.start import normalised
 from qad.mps.evolve.suzuki import rounds
 from qad.mps.evolve.tdvp import TIGHTEST, Tdvp
 from qad.mps.evolve.tebd import gate, swept, terms_for
 from qad.mps.kernels.environments import past_left, past_right
-from qad.symmetric.generic import as_map, join, qr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -158,14 +158,10 @@ class RecordedTdvp(Tdvp):
 
 def check_full(tensors: Sequence[Any]) -> None:
     """Raise where a bond of a chain has zero Schmidt values: no derivative knows what would fill them."""
-    centre = tensors[0]
-    for there in tensors[1:]:
-        bond = qr(centre)[1]
-        values = np.concatenate([np.linalg.svdvals(matrix) for matrix in as_map(bond, 1)[1]])
-        rank = nonzero(-np.sort(-values), max(bond.shape))
+    for values in schmidt_form(tensors)[1]:
+        rank = nonzero(-np.sort(-values), len(values))
         if rank < len(values):
             raise ArgumentError(
                 f"a bond of the state has rank {rank} of {len(values)}: tdvp of one site would fill the others in "
                 "directions without derivative: psi.truncate(cutoff=1e-12)[0] drops them, and 'tdvp2' lets bonds grow"
             )
-        centre = join(bond, there)

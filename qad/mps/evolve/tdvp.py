@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qad.linalg.krylov.lanczos import exponential
-from qad.mps.evolve.cut import orthonormal_columns, orthonormal_rows
-from qad.symmetric.generic import join, laid_out, numbers, with_numbers
+from qad.mps.evolve.cut import orthonormal
+from qad.symmetric.generic import join, laid_out, lq, numbers, qr, with_numbers
 
 if TYPE_CHECKING:
     from typing import Any
@@ -101,11 +101,11 @@ class Tdvp:
     def pass_bond(self, site: int, to_right: bool) -> None:
         """Leave an isometry behind; the bond matrix goes back in time before it joins the next site."""
         if to_right:
-            self.tensors[site], bond = orthonormal_rows(self.tensors[site])
+            self.tensors[site], bond = qr(self.tensors[site], pair=orthonormal)
             self.passed(site, True)
             bond = self.evolved(bond, site + 1, 0, -1)
             self.tensors[site + 1] = laid_out(join(bond, self.tensors[site + 1]), 2)
         else:
-            bond, self.tensors[site] = orthonormal_columns(self.tensors[site])
+            bond, self.tensors[site] = lq(self.tensors[site], orthonormal)
             self.passed(site, False)
             self.tensors[site - 1] = join(self.tensors[site - 1], self.evolved(bond, site, 0, -1))

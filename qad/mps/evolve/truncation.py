@@ -12,9 +12,21 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import value_of
 from qad.linalg.truncation import rule
-from qad.mps.evolve.cut import ROUNDED, cut, guessed, orthonormal, orthonormal_columns, orthonormal_rows, size_of
+from qad.mps.evolve.cut import ROUNDED, cut, guessed, orthonormal, size_of
 from qad.mps.evolve.leading import loose, lost, worthwhile
-from qad.symmetric.generic import as_map, bond_and_columns, dense, halves_of, join, laid_out, norm, plain, rows_and_bond
+from qad.symmetric.generic import (
+    as_map,
+    bond_and_columns,
+    dense,
+    halves_of,
+    join,
+    laid_out,
+    lq,
+    norm,
+    plain,
+    qr,
+    rows_and_bond,
+)  # fmt: skip
 from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
@@ -105,10 +117,10 @@ class Truncation:
         """Move the centre across the bond right of a site, either way."""
         here, there = tensors[site : site + 2]
         if to_right:
-            tensors[site], rest = orthonormal_rows(here)
+            tensors[site], rest = qr(here, pair=orthonormal)
             tensors[site + 1] = laid_out(join(rest, there), 2)
         else:
-            rest, tensors[site + 1] = orthonormal_columns(there)
+            rest, tensors[site + 1] = lq(there, orthonormal)
             tensors[site] = join(here, rest)
 
 
