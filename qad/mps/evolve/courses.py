@@ -13,7 +13,6 @@ from qad.core.trees import flatten
 from qad.extend import Tensor, stack_of, value_of
 from qad.mps.chain.checks import as_operator, check_operator
 from qad.mps.energy.hamiltonian import check_hermitian, strength
-from qad.mps.energy.node import prepared
 from qad.mps.evolve.adjoint import EvolutionMethod, evolution_of
 from qad.mps.evolve.dual import AdjointState
 from qad.mps.evolve.recorded import GateSteps, TdvpSteps, check_full
@@ -40,14 +39,6 @@ GATES = {"tebd": 2, "tebd4": 4}  # and the order of the product formula
 RECORDED_CUTOFF = 1e-24  # the least weight that is cut by default where it counts how weights grow
 
 
-def course_of(psi: Any, H: Any, dt: Scalar, several: int, steps: int, **way: Any) -> Steps | Recorded:
-    """What takes a state several steps further at a time, of so many in all."""
-    if any(type(x) is Tensor for x in (*flatten(psi)[0], *H, dt)):
-        return Recorded(psi, H, dt, several, steps, **way)
-    del way["reach"]
-    return Steps(psi, H, dt, several, **way)
-
-
 def operator_at(H: Any, time: Scalar, psi: Any) -> MPO:
     """An operator, or the one that a function gives at a time."""
     if not callable(H):
@@ -58,83 +49,60 @@ def operator_at(H: Any, time: Scalar, psi: Any) -> MPO:
         raise ArgumentError(f"H(t) returns the operator at time t, an MPO or an OpSum; at {time}: {error}") from None
 
 
-class Steps:
-    """The evolution of plain operands."""
+class Course:
+    """The evolution of a state, several steps at a time.
 
-    def __init__(
-        self, psi: MPS, H: MPO, dt: float, several: int, method: str, bond: int, cutoff: float | None, imaginary: bool
-    ):
-        check_operator(psi, H)
-        prepared(H)
-        cutoff = cutoff_of(method, H, dt) if cutoff is None else cutoff
-        start = centred(psi, H, imaginary)
-        kind = kind_of(method, psi, H, np.result_type(*[t.dtype for t in start]), several)
-        made, scale = kind.made_of(H, -dt if imaginary else -1j * dt)
-        self.scale: float = scale
-        self.truncation: Truncation = Truncation(bond, cutoff)
-        room = room_for(method, H, psi, bond, cutoff, dt)
-        self.run: Run = Run(start, kind.plain(made, self.truncation), room)
-        self.steps: int = len(kind)
-        self.made_of: Callable[[Sequence[Any]], MPS] = psi._made_of
-
-    def advance(self) -> float:
-        """Several steps; the logarithm of what the norm gained."""
-        return self.run.advance(self.steps) + self.scale
-
-    @property
-    def state(self) -> MPS:
-        """That it has become."""
-        return self.made_of(self.run.tensors)
-
-    @property
-    def lost(self) -> float:
-        """The weight that was cut off."""
-        return self.truncation.discarded
-
-    @property
-    def missed(self) -> float:
-        """What the variational principle did not see."""
-        return self.run.missed
-
-
-class Recorded:
-    """The evolution of recorded operands, as one node of the tape; with a callback as one for each step.
-
+    Plain operands take step after step.  Recorded ones are one node of the tape, or with a callback one for each step.
     Of four ways the first that can: all amplitudes with gates; all amplitudes where bonds lack what a change fills,
     both of short plain chains; an adjoint chain for gates, for terms beyond neighbours and for such bonds, of a state
     that is not cut; and a reverse sweep.
+
+    Parameters
+    ----------
+    psi, H, dt
+        The state, the operator, and the length of a step.
+    several, steps : int
+        How many steps are taken at a time, and how many in all.
+    method, bond, cutoff, imaginary, reach
+        As of `qad.mps.evolve`.
     """
 
     tensors: Sequence[Any]
     made_of: Callable[[Sequence[Any]], MPS]
-    lost: float = 0.0
-    missed: float = 0.0
+    errors: tuple[float, float] = (0.0, 0.0)
+    run: Run | None = None
+    plan: EvolutionMethod | None = None
 
     def __init__(
         self, psi: Any, H: MPO, dt: Scalar, several: int, steps: int, method: str, bond: int, cutoff: float | None,
-        imaginary: bool, reach: float,
+        imaginary: bool, reach: float = 1.0,
     ):  # fmt: skip
-        check_unstacked((*flatten(psi)[0], *H, dt))
-        known, factor = plain_of(H), dt * (-1.0 if imaginary else -1j)
+        operands, known, factor = (*flatten(psi)[0], *H, dt), plain_of(H), dt * (-1.0 if imaginary else -1j)
+        recorded, length = any(type(x) is Tensor for x in operands), abs(value_of(dt))
+        check_unstacked(operands)
         check_operator(psi, known)
         check_hermitian(known.tensors)
         unit = np.zeros((), np.result_type(psi.dtype, H.dtype, value_of(factor)))
         self.kind: GateSteps | TdvpSteps = kind_of(method, psi, known, unit.dtype, several)
-        self.made: list[Any] = self.kind.made_of(H, factor)[0]
-        self.plan: EvolutionMethod | None = None
+        made, self.scale = self.kind.made_of(H, factor)
+        self.made: list[Any] = made
         self.amplitudes: Any = None if method == "tdvp" else advanced if method in GATES else exponentiated
         vectors = steps * (len(psi) if method in GATES else MOST_PRODUCTS)
-        whole = self.amplitudes and cutoff is None and psi.conserved is None and fits(psi.phys, bond, vectors)
+        whole = recorded and self.amplitudes and cutoff is psi.conserved is None and fits(psi.phys, bond, vectors)
         if whole and method in GATES:
             self.tensors, self.made_of = amplitudes_of(psi) + unit, chain_of
             return
         self.tensors, self.made_of = centred(psi, H, imaginary), psi._made_of
-        usual = cutoff_of(method, known, value_of(dt)) if cutoff is None else cutoff
-        room = partial(room_for, method, known, psi, bond=bond, cutoff=usual, dt=abs(value_of(dt)))
+        usual = cutoff_of(method, known, length) if cutoff is None else cutoff
+        room = partial(room_for, method, known, psi, bond=bond, cutoff=usual, dt=length)
+        if not recorded:
+            self.truncation: Truncation = Truncation(bond, usual)
+            self.run = Run(self.tensors, self.kind.plain(made, self.truncation), room())
+            return
         sites = list(map(plain, H if psi.conserved is None else operator_for(psi, known).sites_of(H)))
         finer = min(usual, RECORDED_CUTOFF) if cutoff is None else cutoff
         plan = EvolutionMethod(self.kind, sites, bond, usual, finer, reach, room, adjoint=None)
-        values = list(map(plain, self.made)), list(map(plain, self.tensors))
+        values = list(map(plain, made)), list(map(plain, self.tensors))
         if method == "tdvp":
             check_full(values[1])
         paired = method == "tdvp2" and len(psi) > 1 and (room() is not None or misses(plan, *values, whole))
@@ -145,12 +113,19 @@ class Recorded:
 
     def advance(self) -> Real:
         """Several steps; the logarithm of what the norm gained."""
-        if self.plan is None:
+        if self.run is not None:
+            gained = self.run.advance(len(self.kind)) + self.scale
+            self.tensors = self.run.tensors
+        elif self.plan is None:
             self.tensors, gained = self.amplitudes(self.made, self.tensors, self.kind)
-            return gained
-        self.tensors, gained, lost, missed = evolution_of(self.made, self.tensors, self.plan)
-        self.lost, self.missed = self.lost + lost, self.missed + missed
+        else:
+            self.tensors, gained, lost, missed = evolution_of(self.made, self.tensors, self.plan)
+            self.errors = self.errors[0] + lost, self.errors[1] + missed
         return gained
+
+    def account(self) -> tuple[float, float]:
+        """The weight that was cut off, and what the variational principle did not see."""
+        return (self.truncation.discarded, self.run.missed) if self.run is not None else self.errors
 
     @property
     def state(self) -> MPS:
@@ -160,7 +135,7 @@ class Recorded:
 
 def cutoff_of(method: str, H: MPO, dt: float) -> float:
     """The weight that a cut may discard in steps of this length."""
-    step, cuts = abs(dt) * strength([value_of(w) for w in H]), max(2 * (len(H) - 1), 1)
+    step, cuts = dt * strength([value_of(w) for w in H]), max(2 * (len(H) - 1), 1)
     if method not in GATES:
         return cutoff_for(BUDGET * step, cuts)
     order = GATES[method]

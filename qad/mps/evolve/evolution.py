@@ -13,7 +13,7 @@ from qad.core.process.threads import blas_for
 from qad.extend import value_of
 from qad.mps.chain.chain import site_count
 from qad.mps.chain.state import MPS
-from qad.mps.evolve.courses import GATES, course_of, operator_at
+from qad.mps.evolve.courses import GATES, Course, operator_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -144,18 +144,18 @@ def evolve(
             if course is None or callable(H):  # the midpoint rule: W. Magnus, Commun. Pure Appl. Math. 7, 649 (1954)
                 state = psi if course is None else course.state
                 operator = operator_at(H, (k + 0.5) * (time / steps), state)
-                course = course_of(state, operator, time / steps, several, steps, **way)
+                course = Course(state, operator, time / steps, several, steps, **way)
             gained, now = gained + course.advance(), (k + several) * dt
             if callable(H):
-                lost, missed = lost + course.lost, missed + course.missed
+                lost, missed = np.add((lost, missed), course.account())
             if callback is not None:
                 try:
                     callback(course.state, now)
                 except StopIteration:
                     break
     if not callable(H):
-        lost, missed = course.lost, course.missed
-    return Evolution(course.state, now, float(lost), gained, missed)
+        lost, missed = course.account()
+    return Evolution(course.state, now, float(lost), gained, float(missed))
 
 
 def real_time(time: Any) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qad.mps.evolve.courses import Steps
+from qad.mps.evolve.courses import Course
 from qad.mps.measure.observables import energy
 from qad.mps.search.monitor import Finished
 
@@ -48,7 +48,7 @@ def judge(watch: Watch, tol: float, what: str) -> None:
 
 def evolve_until(H: MPO, watch: Watch, method: str, dt: float, bond: int, tol: float) -> None:
     """Steps of one length until one loses, or leaves less than `tol` to gain, relative, at most that per unit time."""
-    course = Steps(watch.state, H, dt, 1, method, bond, None, imaginary=True)
+    course = Course(watch.state, H, dt, 1, 1, method, bond, None, imaginary=True)
     while True:
         course.advance()
         watch.nfev += 1
