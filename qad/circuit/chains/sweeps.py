@@ -32,6 +32,7 @@ from qad.mps.chain.row import total_of
 from qad.mps.chain.sandwich import factor, operator_matrices, sandwich
 from qad.mps.chain.site_tensors import applied
 from qad.mps.chain.state import MPS
+from qad.mps.evolve.tebd import compressed
 from qad.mps.evolve.truncation import Truncation
 from qad.symmetric.tensor import bare
 
@@ -74,10 +75,9 @@ class ChainRun:
     def begin(self, start: Sequence[np.ndarray]) -> Walker:
         """The initial state."""
         if not start:
-            return self.walker(self.basis([0] * self.program.n).tensors, self.bond)
-        walker = self.walker(start, self.bond)
-        walker.press(0, len(start) - 1)
-        return walker
+            start, truncation = self.basis([0] * self.program.n).tensors, Truncation(self.bond, self.cutoff)
+            return Walker(start, truncation, self.conserved)
+        return self.walker(start, self.bond)
 
     def basis(self, bits: Sequence[int]) -> MPS:
         """A basis state."""
@@ -85,17 +85,16 @@ class ChainRun:
         return MPS.product(bits, dtype=self.dtype, conserve=conserve, sites=QUBIT)
 
     def walker(self, tensors: Sequence[Any], bond: int) -> Walker:
-        """A chain with its centre at the first site, whose bonds are to be no larger than that."""
-        tensors = [t if t.dtype == self.dtype else t.astype(self.dtype) for t in tensors]
-        return Walker(tensors, 0, Truncation(bond, self.cutoff), self.conserved)
+        """A chain of any gauge, cut down to this bond, its centre at the first site."""
+        truncation = Truncation(bond, self.cutoff)
+        found = compressed([t.astype(self.dtype) for t in tensors], truncation)
+        return Walker(found, truncation, self.conserved)
 
     def bra(self, tensors: Sequence[Any]) -> Walker | None:
         """A chain of any gauge that is to be taken back; None for one that conserves and is zero."""
         if self.conserved is not None and not weight(tensors) > 0:
             return None
-        walker = self.walker(tensors, self.bra_bond)
-        walker.press(0, len(tensors) - 1)
-        return walker
+        return self.walker(tensors, self.bra_bond)
 
     @property
     def first(self) -> int:

@@ -12,8 +12,9 @@ from qad.mps.chain.canonical import move_left, move_right
 from qad.mps.chain.densities import opened
 from qad.mps.chain.row import edges
 from qad.mps.charges.parts import applied
+from qad.mps.evolve.tebd import compressed
 from qad.mps.kernels.environments import past_left, past_right
-from qad.symmetric.generic import dense, join, laid_out
+from qad.symmetric.generic import dense, join
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,8 +31,8 @@ class Walker:
     Parameters
     ----------
     tensors : list of arrays or SymTensors (left, 2, right)
-        Isometries before and after the centre.  They are never written into, so that earlier lists of them stay.
-    centre : int
+        Isometries before and after the centre, which begins at the first site.  They are never written into, so that
+        earlier lists of them stay.
     truncation : Truncation
         Cuts bonds, and keeps account of it.
     conserved : Quantities, optional
@@ -43,10 +44,8 @@ class Walker:
     truncation: Truncation
     conserved: Quantities | None
 
-    def __init__(
-        self, tensors: Iterable[Any], centre: int, truncation: Truncation, conserved: Quantities | None = None
-    ):
-        self.tensors, self.centre, self.truncation, self.conserved = list(tensors), centre, truncation, conserved
+    def __init__(self, tensors: Iterable[Any], truncation: Truncation, conserved: Quantities | None = None):
+        self.tensors, self.centre, self.truncation, self.conserved = list(tensors), 0, truncation, conserved
 
     def gate(self, op: Instruction, numbers: np.ndarray | None, back: bool = False) -> None:
         """Apply an instruction of these numbers, or `back` in the circuit its adjoint; the centre ends beside it."""
@@ -73,19 +72,11 @@ class Walker:
         if found[0].ndim == 4:
             self.tensors[first], self.tensors[first + 1] = self.truncation.split(found[0], to_right)
             self.centre = first + to_right
-            return
-        self.tensors[first : first + len(found)] = found
-        if len(found) > 1:
-            self.press(first, first + len(found) - 1)
-
-    def press(self, first: int, last: int) -> None:
-        """Make bonds as small as allowed between two sites, outside of which the chain is canonical."""
-        self.centre = last
-        self.move(first)
-        for site in range(first, last):
-            self.tensors[site], carried = self.truncation.split(self.tensors[site], to_right=True)
-            self.tensors[site + 1] = laid_out(join(carried, self.tensors[site + 1]), 2)
-        self.centre = last
+        elif len(found) > 1:
+            self.tensors[first : first + len(found)] = compressed(found, self.truncation)
+            self.centre = first
+        else:
+            self.tensors[first] = found[0]
 
     def reach(self, first: int, last: int) -> None:
         """Move the centre to the nearest of some sites."""

@@ -15,24 +15,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.linalg.truncation.rule import kept
-from qad.mps.chain.canonical import move_right
 from qad.mps.chain.chain import added
+from qad.mps.evolve.cut import amplitude_beyond
 from qad.mps.evolve.enrich import MORE, Reach, sizes
-from qad.mps.evolve.tebd import shortened
-from qad.mps.evolve.truncation import Truncation, amplitude_beyond
+from qad.mps.evolve.tebd import compressed
+from qad.mps.evolve.truncation import Truncation
 from qad.symmetric.create import from_dense
-from qad.symmetric.generic import (
-    aligned_numbers,
-    as_map,
-    charges_of,
-    direct_sum,
-    join,
-    norm,
-    numbers,
-    of_map,
-    padded,
-    qr,
-)  # fmt: skip
+from qad.symmetric.generic import as_map, charges_of, direct_sum, join, norm, numbers, of_map, padded, qr
 from qad.symmetric.legs import Leg
 from qad.symmetric.tensor import SymTensor
 
@@ -93,7 +82,7 @@ def with_changes(change: list[Any], state: Sequence[Any], operators: Iterable[Se
     for operator in operators:
         more = applied(operator, state, bond)
         change = added(change, more, 2) if change else more
-    return compressed(change, bond, FINEST)
+    return compressed(change, Truncation(bond, FINEST))
 
 
 def identity_on(tensor: Any) -> Any:
@@ -108,15 +97,6 @@ def operator_site(w: np.ndarray, left: Sequence[Charge], right: Sequence[Charge]
     """The site tensor of an operator between channels of these charges; what would not conserve is left out."""
     (one, rows), (two, columns) = (Leg.from_charges(q, 1, leg.symmetry) for q in (left, right))
     return from_dense(w[np.ix_(rows, columns)], (one, two.conj(), leg, leg.conj()), tol=np.inf)
-
-
-def compressed(tensors: Sequence[Any], bond: int | None, weight: float) -> list[Any]:
-    """A chain of smaller bonds, its centre at site 0; every cut may discard a part of the weight."""
-    found = list(tensors)
-    for site in range(len(found) - 1):
-        move_right(found, site)
-    shortened(found, Truncation(bond, weight))
-    return found
 
 
 def portion(k: int, steps: int) -> range:
@@ -185,7 +165,7 @@ def adjoint_of(tensors: Sequence[Any], slopes: Sequence[Any], by_norm: float, cu
     states.  What dA_i has of the rows of A_i itself is a change further left, the rest N_i is orthogonal to all others:
     the adjoint state is the sum of ``L_i (C_i^-H N_i) R_i``.
     """
-    weight = by_norm - np.vdot(numbers(tensors[0]), aligned_numbers(tensors[0], slopes[0])).real
+    weight = by_norm - numbers(join(slopes[0], tensors[0].conj(), ((1, 2), (1, 2)))).sum().real
     found, centre, others = [], tensors[0], [slopes[0] + tensors[0] * weight]
     for tensor, slope in zip(tensors[1:], slopes[1:], strict=True):
         isometry, bond = qr(centre)
@@ -200,7 +180,7 @@ def adjoint_of(tensors: Sequence[Any], slopes: Sequence[Any], by_norm: float, cu
         sites = zip(tensors[1:-1], others[1:], found[1:], found[2:], strict=False)
         middle = [direct_sum(padded(t, after), direct_sum(n, left, (2,)), (0,)) for t, n, left, after in sites]
         chain = [direct_sum(others[0], found[0], (2,)), *middle, direct_sum(tensors[-1], others[-1], (0,))]
-    chain = compressed(chain, None, cutoff)
+    chain = compressed(chain, Truncation(None, cutoff))
     size = norm(chain[0])
     return [chain[0] * (1 / (size or 1.0)), *chain[1:]], size
 

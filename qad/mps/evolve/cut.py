@@ -25,7 +25,7 @@ from qad.linalg.support import tolerances
 from qad.linalg.truncation.rule import nonzero, restored
 from qad.mps.chain.canonical import swept
 from qad.mps.evolve.leading import leading, leading_first
-from qad.symmetric.generic import laid_out
+from qad.symmetric.generic import as_map, bond_and_columns, dense, join, laid_out, norm, rows_and_bond
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -185,3 +185,24 @@ def centred_by_cuts(tensors: Sequence[Any]) -> list[Any]:
 def whole(a: Array) -> tuple[Array, Array]:
     """`cut` of a matrix where its singular values are zero to rounding."""
     return cut(a, ranks_of=lambda values: [max(1, int(nonzero(values[0], max(a.shape))))])
+
+
+def amplitude_beyond(pair: Any, ranks: Sequence[int], known: Sequence[np.ndarray] = ()) -> float:
+    """What a change of the pair by an operator on both sites may put into directions that are discarded, at most.
+
+    It is relative to the norm, of an operator of norm 1.  They have no weight, so that their cotangent is unknown.
+    Directions whose weight is merely small are reached by as little: they continue a spectrum that decays.  Of
+    directions on the right those are at hand that are `known` rows of a bond, by default those with weight.
+    """
+    where, matrices = as_map(pair, 2)
+    sizes = [0.0]
+    for place, (matrix, rank) in enumerate(zip(matrices, ranks, strict=True)):
+        if rank < min(matrix.shape):
+            u, _, vh = np.linalg.svd(matrix)
+            outside = np.linalg.svd(known[place])[2][len(known[place]) :] if known else vh[rank:]
+            lost = rows_and_bond(where, [u[:, rank:] if k == place else m[:, :0] for k, m in enumerate(matrices)])
+            beyond = bond_and_columns(where, [outside if k == place else m[:0] for k, m in enumerate(matrices)])
+            half = join(lost.conj(), pair, ((0,), (0,)))  # s' j s t b
+            found = dense(join(half, beyond.conj(), ((4,), (2,)))).transpose(0, 2, 5, 3, 1, 4)  # s' s t' t j k
+            sizes.append(np.linalg.norm(found.reshape(int(np.prod(found.shape[:4])), -1), axis=1).max())
+    return max(sizes) / (norm(pair) * (1 + ROUNDED * np.finfo(pair.dtype).eps))

@@ -13,6 +13,7 @@ import numpy as np
 
 from qad.extend import Tensor
 from qad.linalg import expm
+from qad.mps.chain.canonical import move_right
 from qad.mps.evolve.cut import LEAST_CUTOFF, MOST_CUTOFF
 from qad.mps.evolve.neighbours import neighbour_terms
 from qad.symmetric.generic import as_map, join, of_map, permuted
@@ -43,6 +44,15 @@ def shortened(tensors: list[Any], truncation: Truncation) -> None:
     for site in reversed(range(1, len(tensors))):
         carried, tensors[site] = truncation.split(tensors[site], to_right=False, rows=1)
         tensors[site - 1] = join(tensors[site - 1], carried)
+
+
+def compressed(tensors: Sequence[Any], truncation: Truncation) -> list[Any]:
+    """A plain chain of smaller bonds, its centre at the first site."""
+    found = list(tensors)
+    for site in range(len(found) - 1):
+        move_right(found, site)
+    shortened(found, truncation)
+    return found
 
 
 def terms_for(H: MPO, conserved: Quantities | None) -> list[Any]:
