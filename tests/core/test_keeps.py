@@ -8,7 +8,6 @@ import pytest
 
 import qad
 import qad.circuit.chains.sweeps  # which is loaded when it is first used
-from qad.core.errors import ArgumentError
 from qad.core.registry.define import PRIMITIVES
 from qad.mps import MPS, heisenberg, ising
 from qad.mps.chain.sandwich import operator_matrices, quotient, sandwich
@@ -155,7 +154,6 @@ NOT_FROZEN = {
     "evolved",
     "measured_in",
 }  # where it cuts is decided by numbers, so that every other number is recorded anew
-NOT_FORWARD = {"evolved"}  # the tensors of a thermal state
 ROWS = np.array([[0.6, 0.8j, 0.0, 0.0], [0.0, 0.0, -0.8, 0.6]])
 T, V = np.array([0.7, 0.4]), np.array([0.3, -1.1])
 
@@ -203,9 +201,7 @@ RUNS = [
     (name, how)
     for name in LOSSES
     for how in (*FIRST, *HIGHER)
-    if (name not in FIRST_ONLY or how not in HIGHER)
-    and (name not in NOT_FROZEN or "freeze" not in how)
-    and (name not in NOT_FORWARD or how != "jvp")
+    if (name not in FIRST_ONLY or how not in HIGHER) and (name not in NOT_FROZEN or "freeze" not in how)
 ]
 
 
@@ -219,13 +215,6 @@ def test_transforms(name, how):
     transform = {**FIRST, **HIGHER}[how]
     found, expected = (transform(f)(T) for f in LOSSES[name])
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-10)
-
-
-def test_evolutions_in_forward_mode():
-    found, expected = (FIRST["jvp"](f)(T) for f in (spins, phases))
-    np.testing.assert_allclose(found, expected, rtol=1e-9)
-    with pytest.raises(ArgumentError, match="reverse mode"):
-        FIRST["jvp"](lambda t: np.sum(thermal(t).state.to_dense() ** 4))(T)
 
 
 @pytest.mark.parametrize("name", sorted(LOSSES.keys() - NOT_FROZEN))
