@@ -1,8 +1,8 @@
 """Amplitudes of many configurations at once, of states of either kind.
 
 Those of arrays are one node of the tape, holomorphic in every tensor; `qad.mps.amplitudes.prefix_trees` shares the
-work among configurations.  Second derivatives come from the tape of the plain product of matrices, configuration by
-configuration.
+work among configurations.  Forward mode and second derivatives are those of `qad.mps.amplitudes.sectors`, in functions
+that the tape knows; a ring is opened for them.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import defvjp, is_foreign, jvp, primitive, stop_gradient, value_of, vjp
+from qad.extend import defjvp, defvjp, is_foreign, jvp, primitive, stop_gradient, value_of, vjp
+from qad.linalg.support.derivative_order import orders
 from qad.mps.amplitudes.prefix_trees import Words
 from qad.mps.amplitudes.sectors import scaled_amplitudes as of_sectors
+from qad.mps.chain.gauge import opened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,50 +34,38 @@ def amplitudes_of(*tensors: np.ndarray, words: Words) -> tuple[tuple[np.ndarray,
 
 
 @primitive
-def slopes_of(
-    g: np.ndarray, values: np.ndarray, logs: np.ndarray, *tensors: np.ndarray, words: Words, kept: Kept | None = None
-) -> tuple[np.ndarray, ...]:
-    """Cotangents of the tensors for those of the values; `values` and `logs` are handed over as what came before."""
+def slopes_of(g: np.ndarray, *tensors: np.ndarray, words: Words, kept: Kept | None = None) -> tuple[np.ndarray, ...]:
+    """Cotangents of the tensors for those of the values."""
     tables = words.forward(tensors)[2] if kept is None else kept
     return tuple(words.backward(g, tensors, tables))
 
 
 def plain(tensors: Sequence[Array], logs: Array, configurations: Array) -> Array:
     """The values again, in functions that the tape knows."""
-    factor = np.exp(-logs / len(tensors))[:, None, None]
-    product = None
-    for site, tensor in enumerate(tensors):
-        matrices = tensor.transpose(1, 0, 2)[configurations[:, site]] * factor.astype(tensor.real.dtype)
-        product = matrices if product is None else product @ matrices
-    return np.trace(product, axis1=1, axis2=2)
+    tensors = opened(tensors) if tensors[0].shape[0] > 1 else tensors
+    values, own = of_sectors(tensors, None, configurations)
+    return values * np.exp(own - logs).astype(values.real.dtype)
 
 
 def _amplitudes_vjp(needed, g, ans, *tensors, words, kept=None):
     if g[0] is None:  # nothing depends on the values, and the logs are constants
         return tuple(0.0 * tensors[i] for i in needed)
-    slopes = slopes_of(g[0].astype(ans[0].dtype, copy=False), *ans, *tensors, words=words, kept=kept)
+    slope = g[0].astype(ans[0].dtype, copy=False)
+    if any(map(orders, (slope, *tensors))):
+        _, pullback = vjp(lambda *chain: plain(chain, ans[1], words.configurations), *tensors)
+        slopes = [x.conj() for x in pullback(slope.conj())]
+    else:
+        slopes = slopes_of(slope, *tensors, words=words, kept=kept)
     return tuple(slopes[i] for i in needed)
 
 
-def _slopes_vjp(needed, cotangents, ans, g, values, logs, *tensors, words, kept=None):
-    """``sum_i c_i slopes_i`` is ``sum g`` times the amplitudes' derivative along c, which is linear in g."""
-    direction = tuple(0.0 * t if c is None else c for c, t in zip(cotangents, tensors, strict=True))
-
-    def along(*tensors):
-        return jvp(lambda *chain: plain(chain, logs, words.configurations), tensors, direction)[1]
-
-    out = {1: 0.0 * values, 2: 0.0 * logs}  # they follow from the tensors, and were counted there
-    if 0 in needed:
-        out[0] = along(*tensors)
-    if max(needed) > 2:
-        _, pullback = vjp(along, *tensors)
-        curvature = pullback(g.conj() + 0.0 * values)
-        out |= {i: curvature[i - 3].conj() for i in needed if i > 2}
-    return tuple(out[i] for i in needed)
+def _amplitudes_jvp(tangents, ans, *tensors, words):
+    direction = tuple(0.0 * x if t is None else t for x, t in zip(tensors, tangents, strict=True))
+    return jvp(lambda *chain: plain(chain, ans[1], words.configurations), tensors, direction)[1], 0.0 * ans[1]
 
 
 defvjp(amplitudes_of, shared=_amplitudes_vjp)
-defvjp(slopes_of, shared=_slopes_vjp)
+defjvp(amplitudes_of, shared=_amplitudes_jvp)
 
 
 def scaled_amplitudes(

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from qad.extend import like, stop_gradient
+from qad.extend import like, unrecorded
 from qad.mps.chain.densities import rights_of
+from qad.symmetric.generic import numbers
 from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
@@ -30,12 +31,12 @@ if TYPE_CHECKING:
 
 
 def scaled_amplitudes(
-    tensors: Sequence[SymTensor], conserved: Quantities, configurations: np.ndarray
+    tensors: Sequence[Any], conserved: Quantities | None, configurations: np.ndarray
 ) -> tuple[Array, Array]:
     """Amplitudes divided by ``exp(logs)``, and the constant logs; zeros outside of the sector."""
     words, back = np.unique(configurations, axis=0, return_inverse=True)
     fresh = np.argmax(np.diff(words, axis=0, prepend=-1) != 0, axis=1)  # where each word leaves the one before it
-    neutral, unit = conserved.symmetry.shown(conserved.symmetry.neutral), like(tensors[0].data)
+    neutral, unit = start_of(conserved), like(numbers(tensors[0]))
     dtype = np.result_type(*[t.dtype for t in tensors])
     groups: dict[Any, Group] = {
         neutral: (np.zeros(1, int), unit.ones((1, 1), dtype), unit.zeros(1, dtype.type(0).real.dtype))
@@ -46,7 +47,9 @@ def scaled_amplitudes(
         parents = np.searchsorted(before, begins, side="right") - 1
         groups = {
             charge: gathered(parts)
-            for charge, parts in continued(groups, tensor, conserved.orders[site], parents, words[begins, site]).items()
+            for charge, parts in continued(
+                groups, tensor, order_of(conserved, site), parents, words[begins, site]
+            ).items()
         }
         before = begins
     place = np.full(len(words), -1)
@@ -55,7 +58,17 @@ def scaled_amplitudes(
         place[reached], values, logs = np.arange(len(reached)), rows[:, 0], own
     nothing = unit.zeros(1, dtype)
     chosen = place[back.reshape(-1)] % (len(values) + 1)
-    return np.concatenate([values, nothing])[chosen], stop_gradient(np.concatenate([logs, nothing.real])[chosen])
+    return np.concatenate([values, nothing])[chosen], np.concatenate([logs, nothing.real])[chosen]
+
+
+def start_of(conserved: Quantities | None) -> Any:
+    """The charge of no sites."""
+    return () if conserved is None else conserved.symmetry.shown(conserved.symmetry.neutral)
+
+
+def order_of(conserved: Quantities | None, site: int) -> np.ndarray | None:
+    """Which basis state of a site each entry of its leg is; None where that is its own number."""
+    return None if conserved is None else conserved.orders[site]
 
 
 def continued(
@@ -89,7 +102,7 @@ def gathered(parts: list[Group]) -> Group:
     members = np.concatenate([part[0] for part in parts])
     order = np.argsort(members)
     rows, logs = (np.concatenate([part[i] for part in parts])[order] for i in (1, 2))
-    sizes = stop_gradient(np.abs(rows).max(axis=1))
+    sizes = np.abs(unrecorded(rows)).max(axis=1)
     sizes = np.where(sizes > 0, sizes, np.ones_like(sizes))
     return members[order], rows / sizes[:, None], logs + np.log(sizes)
 
@@ -103,11 +116,10 @@ def drawn(tensors: Sequence[Any], conserved: Quantities | None, shots: int, rng:
     ``O(shots n phys bond**2)``.  A. J. Ferris and G. Vidal, Phys. Rev. B 85, 165146 (2012).
     """
     out = np.empty((shots, len(tensors)), np.int64)
-    neutral = () if conserved is None else conserved.symmetry.shown(conserved.symmetry.neutral)
-    groups: Groups = {neutral: (np.arange(shots), np.ones((shots, 1)))}
+    groups: Groups = {start_of(conserved): (np.arange(shots), np.ones((shots, 1)))}
     for site, (tensor, right) in enumerate(zip(tensors, rights_of(tensors)[1][1:], strict=True)):
         uniform, found, ahead = rng.random(shots), {}, by_charge(right)
-        matrices = matrices_of(tensor, None if conserved is None else conserved.orders[site])
+        matrices = matrices_of(tensor, order_of(conserved, site))
         for charge, (samples, rows) in groups.items():
             branches = {state: (after, rows @ matrix) for state, after, matrix in matrices[charge]}
             chosen = choice(branches, ahead, uniform[samples], tensor.shape[1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -13,14 +14,13 @@ from qad.showing.drawing import BLUE, INK, PALE, RED, Drawing
 from qad.showing.picture import Picture
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from matplotlib.axes import Axes
 
 BONDS = (INK, RED, BLUE)
 STEP = 56.0  # pixels from site to site
 
 
+@dataclass(repr=False, unsafe_hash=True)
 class Lattice:
     """A piece of the square lattice whose sites are numbered column after column, so that the chain stays narrow.
 
@@ -53,16 +53,15 @@ class Lattice:
     """
 
     length: int
-    width: int
-    along: bool
-    around: bool
+    width: int = 1
+    along: bool = False
+    around: bool = False
 
-    def __init__(self, length: int, width: int = 1, along: bool = False, around: bool = False):
-        self.length = site_count(
-            length, 3 if along else 1, "the length of a lattice that closes" if along else "length"
-        )
-        self.width = site_count(width, 3 if around else 1, "the width of a lattice that closes" if around else "width")
-        self.along, self.around = bool(along), bool(around)
+    def __post_init__(self) -> None:
+        self.along, self.around = bool(self.along), bool(self.around)
+        for name, closes in (("length", self.along), ("width", self.around)):
+            least, what = (3, f"the {name} of a lattice that closes") if closes else (1, name)
+            setattr(self, name, site_count(getattr(self, name), least, what))
 
     @classmethod
     def chain(cls, n: int, periodic: bool = False) -> Lattice:
@@ -106,17 +105,6 @@ class Lattice:
     def __repr__(self) -> str:
         closed = " and ".join(name for name in ("along", "around") if getattr(self, name))
         return f"Lattice({self.length} x {self.width}, {'closed ' + closed if closed else 'open'})"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Lattice) and self.shape == other.shape
-
-    def __hash__(self) -> int:
-        return hash(tuple(self.shape.values()))
-
-    @property
-    def shape(self) -> dict[str, Any]:
-        """What it was made of."""
-        return {name: getattr(self, name) for name in ("length", "width", "along", "around")}
 
     def site(self, x: int, y: int = 0) -> int:
         """The site of the chain that stands in column x at height y; closed directions wrap."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
@@ -24,40 +23,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 
-@dataclass(frozen=True, eq=False, init=False)
-class Memory:
-    """What was found of an operator, and of which numbers.
-
-    It has no fields, so that `qad.freeze` sees none of it: a function that captures an operator depends on its tensors.
-    """
-
-    if TYPE_CHECKING:
-        numbers: ClassVar[list[bytes] | None]
-        found: ClassVar[dict[Any, Any]]
-
-    def __init__(self, numbers: list[bytes] | None, found: dict[Any, Any]):
-        object.__setattr__(self, "numbers", numbers)
-        object.__setattr__(self, "found", found)
-
-
-NOTHING = Memory(None, {})
-
-
 class OperatorChain(Chain):
     """Site tensors of an operator, and what stands on its sites."""
 
-    __slots__ = ("_sites",)
     LEGS: tuple[str, ...] = ("left", "right", "out", "in")
     RIGHT: int = 1
-
-    @property
-    def sites(self) -> tuple[Site, ...] | None:
-        """What stands on every site, where the operator was made of a sum that says so; else None."""
-        return getattr(self, "_sites", None)
-
-    @sites.setter
-    def sites(self, sites: tuple[Site, ...] | None) -> None:
-        self._sites = sites
+    sites: tuple[Site, ...] | None = None  # what stands on every site, where it was made of a sum that says so
 
     def _made_of(self, tensors: Iterable[Any]) -> Self:
         """The operator of other tensors on the same sites, unchecked."""
@@ -88,15 +59,16 @@ class MPO(OperatorChain):
     MPO(3 sites, open, bonds 1-1-1-1, float64)
     """
 
-    __slots__ = ("_memory",)
+    DERIVED = ("_memory",)  # which says nothing new to a frozen function
+    _memory: tuple[list[bytes] | None, dict[Any, Any]] = (None, {})  # what was found of it, and of which numbers
 
     @property
     def remembered(self) -> dict[Any, Any]:
         """What was found of this operator as its tensors are now: what energies need, and states that conserve."""
         now = numbers_of(self.tensors)
-        if now is None or getattr(self, "_memory", NOTHING).numbers != now:
-            self._memory = Memory(now, {})
-        return self._memory.found
+        if now is None or self._memory[0] != now:
+            self._memory = now, {}
+        return self._memory[1]
 
     @classmethod
     def identity(cls, n: int, phys: int | Sequence[int] = 2, dtype: DTypeLike = float) -> MPO:

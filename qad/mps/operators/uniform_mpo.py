@@ -47,8 +47,6 @@ class UniformMPO(OperatorChain):
     UniformMPO(1 sites, repeated, bonds 3-3, float64)
     """
 
-    __slots__ = ()
-
     def __init__(self, tensors: Iterable[ArrayLike]):
         super().__init__(tensors)
         check_triangular(self)
