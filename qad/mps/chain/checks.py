@@ -43,10 +43,10 @@ def check_operator(psi: Any, H: Any) -> None:
     check_match(psi, tuple(w.shape[2] for w in H), "the operator")
 
 
-def check_kind(x: Any, kind: type[Chain]) -> None:
-    """Raise unless `x` is a chain of this kind."""
+def check_kind(x: Any, kind: type[Chain]) -> Any:
+    """The chain itself; raises unless it is one of this kind."""
     if isinstance(x, kind):
-        return
+        return x
     name, got = kind.__name__, type(x).__name__
     article = "an" if name.startswith("M") else "a"
     if kind is MPO and isinstance(x, MPS):

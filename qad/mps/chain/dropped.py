@@ -138,11 +138,25 @@ def check_filled(psi: Any, ranks: Callable[[Any], list[int]], what: str) -> None
         noisy = [noise(rng, p) if type(x) is Tensor else p for x, p in zip(numbers, here, strict=True)]
         now, most = ranks(unflatten(spec, here)), ranks(unflatten(spec, noisy))
         if any(few < many for few, many in zip(now, most, strict=True)):
-            raise ArgumentError(
-                f"{what} has no second derivative here: probabilities of zero (ranks {now}) may be filled by a change "
-                f"of the state (to ranks {most}). Take it where they are filled, or drop the directions that carry no "
-                "weight beforehand, outside of the differentiated function: psi.truncate(cutoff=1e-12)"
-            )
+            refuse_filling(what, now, most)
+
+
+def check_full(matrices: Sequence[Array], what: str) -> None:
+    """Raise where a second derivative of something is asked for whose matrices have singular values of zero."""
+    for matrix in matrices:
+        if orders_of([matrix]) > 1:
+            now, most = rank(np.linalg.svdvals(stack_of(value_of(matrix)))), min(matrix.shape)
+            if now < most:
+                refuse_filling(what, now, most)
+
+
+def refuse_filling(what: str, now: object, most: object) -> NoReturn:
+    """Raise: probabilities of zero may be filled."""
+    raise ArgumentError(
+        f"{what} has no second derivative here: probabilities of zero (ranks {now}) may be filled by a change of the "
+        f"state (to ranks {most}). Take it where they are filled, or drop the directions that carry no weight "
+        "beforehand, outside of the differentiated function: psi.truncate(cutoff=1e-12)"
+    )
 
 
 def examples(numbers: Sequence[Array]) -> list[list[np.ndarray]]:
@@ -162,5 +176,5 @@ def noise(rng: np.random.Generator, x: np.ndarray) -> np.ndarray:
 
 
 def rank(values: np.ndarray) -> int:
-    """How many singular values, the largest of about 1, rounding does not hide."""
-    return int(np.count_nonzero(values > UNRESOLVED * np.finfo(values.dtype).eps))
+    """How many singular values, the largest of about 1, rounding does not hide; the fewest of a stack of them."""
+    return int((values > UNRESOLVED * np.finfo(values.dtype).eps).sum(axis=-1).min())

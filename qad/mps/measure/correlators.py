@@ -12,11 +12,13 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import like
+from qad.mps.chain.checks import check_kind
 from qad.mps.chain.densities import site_density
+from qad.mps.chain.state import MPS
 from qad.mps.charges.parts import applied, parts_of, strung
 from qad.mps.charges.quantities import standing
 from qad.mps.kernels.environments import past_left, past_right
-from qad.mps.measure.measures import check_state, local_expectations, orders_of, per_site, sides_of
+from qad.mps.measure.measures import local_expectations, orders_of, per_site, sides_of
 from qad.mps.measure.multipoint import multipoint
 from qad.symmetric.generic import dense, direct_sum, join, numbers, permuted, stacked
 from qad.symmetric.tensor import SymTensor
@@ -24,7 +26,6 @@ from qad.symmetric.tensor import SymTensor
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.mps.chain.state import MPS
     from qad.mps.charges.quantities import Charge, Kinds
     from qad.typing import Array, ArrayLike
 
@@ -101,7 +102,7 @@ def correlations(
     >>> round(float(table[5, 14].real * 9), 6)  # hidden order, -4/9
     -4.0
     """
-    return swept(psi, pair_of(check_state(psi), one, other, string, sites))
+    return swept(psi, pair_of(check_kind(psi, MPS), one, other, string, sites))
 
 
 def structure_factor(
@@ -147,7 +148,7 @@ def structure_factor(
     >>> qad.mps.structure_factor(neel, "Sz", "Sz", [0.0, np.pi]).real.round(12)
     array([0., 2.])
     """
-    n = len(check_state(psi))
+    n = len(check_kind(psi, MPS))
     where = np.arange(n, dtype=float) if positions is None else np.asarray(positions, float)
     if (momenta := np.asarray(momenta)).dtype.kind not in "iuf":
         raise ArgumentError(f"momenta are real numbers, not of dtype {momenta.dtype}")

@@ -9,11 +9,11 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import stack_of, value_of
 from qad.linalg import norm as frobenius
-from qad.mps.chain.dropped import check_filled, rank
+from qad.mps.chain.checks import check_kind
+from qad.mps.chain.dropped import check_full
 from qad.mps.chain.methods import offered
 from qad.mps.chain.schmidt import sectors_of
 from qad.mps.chain.state import MPS
-from qad.mps.measure.measures import check_state
 from qad.mps.measure.spectral_sums import UNRESOLVED, check_order, entropy_of
 
 if TYPE_CHECKING:
@@ -86,10 +86,8 @@ def entanglement_entropy(
     order = check_order(order)
     if by_sector:
         return entropies_by_sector(psi, bond, order)
-    bonds = bonds_of(check_state(psi), bond)
-    check_smooth(psi, bonds, order)
-    sectors = centers(psi)
-    values = [entropy_of(sectors[i - 1], order, power=2) for i in bonds]
+    bonds, sectors = bonds_of(check_kind(psi, MPS), bond), sectors_of(psi)
+    values = [entropy_of(smooth(sectors[i - 1], order), order, power=2) for i in bonds]
     none = np.zeros(0, psi.dtype).real
     return values[0] if bond is not None else np.stack(values) if values else none
 
@@ -130,9 +128,9 @@ def schmidt_values(
     array([0.5, 0.5])
     """
     shown = require_sectors(psi).conserved.symmetry.shown if by_sector else None
-    sectors, found = sectors_of(check_state(psi)), []
+    sectors, found = sectors_of(check_kind(psi, MPS)), []
     for i in bonds_of(psi, bond):
-        parts = [(x.charge, np.linalg.svdvals(x.matrix)) for x in sectors[i - 1]]
+        parts = [(charge, np.linalg.svdvals(matrix)) for charge, matrix in sectors[i - 1]]
         if by_sector:
             found.append({shown(charge): s for charge, s in parts})
         else:
@@ -193,11 +191,10 @@ def entropies_by_sector(psi: Any, bond: int | None, order: float) -> Any:
     if order != 1:
         raise ArgumentError(f"entropies by sector add up to the whole for order 1 only, not {order}: leave one out")
     shown = require_sectors(psi).conserved.symmetry.shown
-    bonds = bonds_of(psi, bond)
-    check_smooth(psi, bonds, order)
     sectors, found = sectors_of(psi), []
-    for i in bonds:
-        parts = [(x.charge, x.matrix, frobenius(x.matrix)) for x in sectors[i - 1]]
+    for i in bonds_of(psi, bond):
+        smooth(sectors[i - 1], order)
+        parts = [(charge, matrix, frobenius(matrix)) for charge, matrix in sectors[i - 1]]
         found.append({
             shown(charge): SectorEntropy(size**2, entropy_of([matrix * (1 / size)], order, power=2))
             for charge, matrix, size in parts if stack_of(value_of(size)) > 0
@@ -205,30 +202,17 @@ def entropies_by_sector(psi: Any, bond: int | None, order: float) -> Any:
     return found if bond is None else found[0]
 
 
-def centers(psi: MPS) -> list[list[Array]]:
-    """For every inner bond matrices whose singular values together are the Schmidt values of the normalised state."""
-    return [[sector.matrix for sector in sectors] for sectors in sectors_of(psi)]
-
-
-def check_smooth(psi: Any, bonds: Sequence[int], order: float) -> None:
-    """Raise where the entropies of some bonds have no second derivative, which is asked for."""
+def smooth(sectors: Sequence[tuple[Any, Array]], order: float) -> list[Array]:
+    """The matrices of a bond; raises where their entropy has no second derivative, which is asked for."""
+    matrices = [matrix for _, matrix in sectors]
     if order <= 1:  # the slope is infinite where a Schmidt value is zero
-
-        def ranks(chain: Any) -> list[int]:
-            matrices = centers(chain)
-            return [rank_at(matrices[i - 1]) for i in bonds]
-
-        check_filled(psi, ranks, "the entropy")
-
-
-def rank_at(matrices: Sequence[np.ndarray]) -> int:
-    """How many Schmidt values rounding does not hide, of the matrices of a bond."""
-    return sum(rank(np.linalg.svdvals(matrix)) for matrix in matrices)
+        check_full(matrices, "the entropy")
+    return matrices
 
 
 def require_sectors(psi: Any) -> MPS:
     """The state itself; raises where sectors of an ordinary one are asked for."""
-    if check_state(psi).conserved is None:
+    if check_kind(psi, MPS).conserved is None:
         raise ArgumentError(
             "by_sector= is of symmetric states: qad.mps.MPS.random(..., conserve=...), or "
             "ground_state(..., conserve=...), gives one"

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.core.trees import flatten
-from qad.extend import like, value_of
+from qad.extend import value_of
 from qad.mps.chain.chain import as_array
 from qad.mps.chain.checks import check_kind
 from qad.mps.chain.densities import environments, reduced, site_density
@@ -64,9 +63,16 @@ def local_expectations(psi: MPS, operator: str | ArrayLike | Sequence[ArrayLike]
     >>> qad.mps.local_expectations(neel, np.diag([0.5, -0.5])).real
     array([ 0.5, -0.5,  0.5])
     """
-    operators = per_site(check_state(psi), operator, sites)
-    pairs = zip(site_densities(psi), operators, strict=True)
-    return np.stack([(density * matrix.T).sum() / density.trace() for density, matrix in pairs])
+    return expected(psi, range(len(check_kind(psi, MPS))), per_site(psi, operator, sites))
+
+
+def expected(psi: MPS, places: Sequence[int], operators: Sequence[Array]) -> Array:
+    """The expectation values of operators on single sites."""
+    (lefts, tensors, rights), orders, values = sides_of(psi), orders_of(psi) or [None] * len(psi), []
+    for i, matrix in zip(places, operators, strict=True):
+        density = site_density(lefts[i], tensors[i], rights[i + 1], orders[i])
+        values.append((density * matrix.T).sum() / density.trace())
+    return np.stack(values)
 
 
 @offered
@@ -104,11 +110,14 @@ def measure(psi: MPS, operator: str | ArrayLike, sites: int | Sequence[int] | No
     >>> complex(qad.mps.measure(neel, np.diag([1.0, -1.0, -1.0, 1.0]), (0, 2)))  # Z Z
     (1+0j)
     """
-    places = None if sites is None else check_sites(psi, sites)
+    if sites is None:
+        return local_expectations(psi, operator if isinstance(operator, str) else as_array(operator))
+    places = check_sites(psi, sites)
     operator = operator if isinstance(operator, str) else as_array(operator)
-    if places is None or isinstance(operator, str) or operator.shape == (psi.phys[places[0]],) * 2:
-        values = local_expectations(psi, operator if places is None else on_sites(psi, operator, places))
-        return values if places is None else values[places[0] if np.ndim(sites) == 0 else list(places)]
+    if isinstance(operator, str) or operator.shape == (psi.phys[places[0]],) * 2:
+        matrices = named(psi, operator, None, places) if isinstance(operator, str) else [operator] * len(places)
+        values = expected(psi, places, fitting(psi, matrices, places))
+        return values[0] if np.ndim(sites) == 0 else values
     matrix, k = as_matrix(operator, dims := [psi.phys[site] for site in places]), len(places)
     order = np.argsort(places)
     matrix = matrix.reshape(*dims, *dims).transpose(*order, *(order + k)).reshape(matrix.shape)
@@ -143,7 +152,6 @@ def reduced_density(psi: MPS, sites: int | Sequence[int]) -> Array:
     array([[0.5, 0. ],
            [0. , 0.5]])
     """
-    check_state(psi)
     sites = check_sites(psi, sites)
     if list(sites) != sorted(sites):
         raise ArgumentError(f"sites {sites} must ascend and lie in 0 ... {len(psi) - 1}")
@@ -163,29 +171,6 @@ def orders_of(psi: MPS) -> Sequence[np.ndarray] | None:
     return psi.conserved.frames if psi.conserved is not None else None
 
 
-def site_densities(psi: MPS) -> list[Array]:
-    """The density of every site, legs (ket, bra), of any trace."""
-    lefts, tensors, rights = sides_of(psi)
-    orders = orders_of(psi) or [None] * len(tensors)
-    return [site_density(*row) for row in zip(lefts, tensors, rights[1:], orders, strict=True)]
-
-
-def check_state(psi: Any) -> Any:
-    """The state itself; raises unless it is one."""
-    check_kind(psi, MPS)
-    return psi
-
-
-def on_sites(psi: MPS, operator: Any, places: Sequence[int]) -> list[Any]:
-    """An operator or its name as one matrix for each site: on those places itself, the identity elsewhere."""
-    create = like(*flatten(psi)[0])
-    rows: list[Any] = [create.eye(size) for size in psi.phys]
-    matrices = named(psi, operator, None, places) if isinstance(operator, str) else [operator] * len(places)
-    for place, matrix in zip(places, matrices, strict=True):
-        rows[place] = matrix
-    return rows
-
-
 def per_site(psi: MPS, operator: Any, sites: Kinds = None) -> list[Array]:
     """One matrix for each site, as an array; `sites` are the kinds that an operator's name is looked up in."""
     if isinstance(operator, str):
@@ -198,8 +183,15 @@ def per_site(psi: MPS, operator: Any, sites: Kinds = None) -> list[Array]:
         matrices = [operator] * len(psi) if one else list(operator)
     if len(matrices) != len(psi):
         raise ShapeError(f"{len(matrices)} operators were given for {len(psi)} sites")
-    matrices = list(map(as_array, matrices))
-    for site, (matrix, phys) in enumerate(zip(matrices, psi.phys, strict=True)):
-        if matrix.shape != (phys, phys):
-            raise ShapeError(f"an operator of shape {matrix.shape} does not fit site {site}, of dimension {phys}")
-    return matrices
+    return fitting(psi, matrices, range(len(psi)))
+
+
+def fitting(psi: MPS, matrices: Sequence[Any], places: Sequence[int]) -> list[Array]:
+    """Matrices for some sites as arrays; raises where one does not fit."""
+    arrays = list(map(as_array, matrices))
+    for matrix, site in zip(arrays, places, strict=True):
+        if matrix.shape != (psi.phys[site],) * 2:
+            raise ShapeError(
+                f"an operator of shape {matrix.shape} does not fit site {site}, of dimension {psi.phys[site]}"
+            )
+    return arrays

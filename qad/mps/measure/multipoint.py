@@ -8,16 +8,17 @@ import numpy as np
 
 from qad.core.errors import ShapeError
 from qad.extend import like
+from qad.mps.chain.checks import check_kind
 from qad.mps.chain.densities import site_density
+from qad.mps.chain.state import MPS
 from qad.mps.charges.quantities import named, standing
 from qad.mps.kernels.environments import past_left
-from qad.mps.measure.measures import check_state, sides_of
+from qad.mps.measure.measures import sides_of
 from qad.mps.operators.opsum import OpSum
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.mps.chain.state import MPS
     from qad.mps.charges.quantities import Kinds
     from qad.typing import Array, ArrayLike
 
@@ -59,7 +60,7 @@ def multipoint(psi: MPS, operators: Sequence[str | ArrayLike], places: ArrayLike
     >>> qad.mps.multipoint(pair, ("Cdag", "Cdag", "C", "C"), places, sites="fermion").real
     array([ 1., -1.,  0.])
     """
-    plain = check_state(psi).without_symmetry()
+    plain = check_kind(psi, MPS).without_symmetry()
     operators, places = list(operators), np.asarray(places)
     if not operators or places.shape[-1:] != (len(operators),) or places.dtype.kind not in "iu":
         raise ShapeError(
