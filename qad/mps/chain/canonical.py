@@ -30,12 +30,6 @@ if TYPE_CHECKING:
 
 ISOMETRIC = 100.0  # times rounding: how far an isometry may be from one
 
-__all__ = [
-    "canonical", "isometric_columns", "isometric_rows", "move_left", "move_right", "right_canonical", "schmidt_form",
-    "swept", "truncated",
-]  # fmt: skip
-
-
 # -- one site ----------------------------------------------------------------------------------------------------------
 
 

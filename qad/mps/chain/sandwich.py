@@ -150,13 +150,11 @@ def beginning(bra: SiteTensors, operators: Sequence[Any] | None, ket: SiteTensor
 def scaled(environment: Any, log_scale: Any) -> tuple[Any, Any]:
     """`environment` with its Frobenius norm near 1, by a power of two, which costs no digits."""
     size = np.linalg.norm(stack_of(numbers(environment)).ravel())
-    if not 0 < size < np.inf:
+    if not any_traced(size) and not 0 < size < np.inf:
         return environment, log_scale
-    if any_traced(size):  # the power is then a part of the program, not a decision
-        exponent = np.frexp(size)[1]
-        return environment * np.ldexp(1.0, -exponent).astype(environment.dtype), log_scale + exponent * np.log(2.0)
-    exponent = int(np.frexp(size)[1])
-    return environment * environment.dtype.type(2.0**-exponent), log_scale + exponent * np.log(2.0)
+    exponent = np.frexp(size)[1]  # in a traced program a part of it, not a decision
+    power = np.ldexp(1.0, -exponent).astype(environment.dtype)
+    return environment * power, log_scale + exponent * np.log(2.0)
 
 
 def operator_matrices(H: Iterable[Array], dtype: DTypeLike) -> list[tuple[Array, int, int]]:
@@ -167,13 +165,9 @@ def operator_matrices(H: Iterable[Array], dtype: DTypeLike) -> list[tuple[Array,
 
 
 def normalised(psi: Any) -> Any:
-    """`psi` with its norm divided out, an equal part from every site after each one's own size."""
-    values = [stack_of(value_of(numbers(tensor))) for tensor in psi]
-    # recorded by `qad.freeze`, sizes are not known
-    sizes = [1.0] * len(values) if any_traced(*values) else [np.abs(x).max(initial=0.0) for x in values]
-    if 0.0 in sizes or not np.isfinite(sizes).all():
-        raise ArgumentError("the state has norm zero, or none that is finite: it cannot be normalised")
-    tensors = [tensor * (1 / size) for tensor, size in zip(psi, sizes, strict=True)]
+    """`psi` with its norm divided out, an equal part from every site once its entries are about 1."""
+    traced = any_traced(*[stack_of(value_of(numbers(tensor))) for tensor in psi])
+    tensors = list(psi) if traced else evened(psi)[0]  # recorded by `qad.freeze`, sizes are not known
     square, log_scale = sandwich(tensors, tensors)
     if not (stack_of(square).real > 0).all():
         raise ArgumentError("the state has norm zero, or none that is finite: it cannot be normalised")
@@ -182,9 +176,6 @@ def normalised(psi: Any) -> Any:
 
 
 # -- scales ------------------------------------------------------------------------------------------------------------
-
-
-FAR = 0.9  # of the largest exponent: beyond it exp(log_scale) by itself may overflow where the value does not
 
 
 def within_range(value: Array, log_scale: Any, what: str, tiny: bool = True) -> Array:
@@ -199,16 +190,13 @@ def within_range(value: Array, log_scale: Any, what: str, tiny: bool = True) -> 
             f"{what} is exp({float(np.max(logs)):.6g}), which {limits.dtype} cannot hold: qad.mps.log_norm2(psi) is "
             "the logarithm of the squared norm, psi.normalized() the state of norm 1"
         )
-    if np.max(np.abs(log_scale)) < FAR * np.log(limits.max):
-        return value * factor(value, log_scale)
-    half = factor(value, log_scale / 2)
+    half = factor(value, log_scale / 2)  # the whole by itself may overflow where the value does not
     return value * half * half
 
 
 def factor(value: Array, log_scale: Any) -> Any:
     """``exp(log_scale)`` in the precision of `value`."""
-    real = np.finfo(value.dtype).dtype
-    return np.exp(log_scale).astype(real) if any_traced(log_scale) else real.type(np.exp(log_scale))
+    return np.exp(log_scale).astype(np.finfo(value.dtype).dtype)
 
 
 def evened(tensors: Sequence[Any]) -> tuple[list[Any], int]:
