@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.core.trees import flatten, unflatten
-from qad.extend import Tensor, like, stack_of, value_of
+from qad.core.trees import tree_map
+from qad.extend import Tensor, like, stack_of, unrecorded, value_of
 from qad.extend.recording import levels_of
 from qad.linalg.support import tolerances
 from qad.mps.chain.row import edges
@@ -127,18 +127,14 @@ def check_weak(carried: Array, rows: int, bond: int) -> None:
 def check_filled(psi: Any, ranks: Callable[[Any], list[int]], what: str) -> None:
     """Raise where a second derivative of something is asked for that has none where ranks may grow.
 
-    ``ranks(chain)`` are those of a plain chain.  Random numbers in the tensors that are differentiated fill what these
-    may fill.
+    ``ranks(chain)`` are those of a chain; random tensors of the same bonds show what they may become.
     """
-    numbers, spec = flatten(psi)
-    if orders_of(numbers) < 2:
+    if not is_second(psi):
         return
     rng = np.random.default_rng(0)
-    for here in examples(numbers):
-        noisy = [noise(rng, p) if type(x) is Tensor else p for x, p in zip(numbers, here, strict=True)]
-        now, most = ranks(unflatten(spec, here)), ranks(unflatten(spec, noisy))
-        if any(few < many for few, many in zip(now, most, strict=True)):
-            refuse_filling(what, now, most)
+    now, most = ranks(tree_map(unrecorded, psi)), ranks(tree_map(lambda x: noise(rng, x), psi))
+    if any(few < many for few, many in zip(now, most, strict=True)):
+        refuse_filling(what, now, most)
 
 
 def check_full(matrices: Sequence[Array], what: str) -> None:
@@ -159,17 +155,7 @@ def refuse_filling(what: str, now: object, most: object) -> NoReturn:
     )
 
 
-def examples(numbers: Sequence[Array]) -> list[list[np.ndarray]]:
-    """The plain arrays behind some, of every example of a batch."""
-    plain = [stack_of(value_of(x)) for x in numbers]
-    stacked = [p.ndim > np.ndim(x) for p, x in zip(plain, numbers, strict=True)]
-    if not any(stacked):
-        return [plain]
-    size = len(plain[stacked.index(True)])
-    return [[p[i] if many else p for p, many in zip(plain, stacked, strict=True)] for i in range(size)]
-
-
-def noise(rng: np.random.Generator, x: np.ndarray) -> np.ndarray:
+def noise(rng: np.random.Generator, x: Array) -> np.ndarray:
     """Random numbers of the shape and dtype of an array."""
     real, imag = rng.standard_normal((2, *x.shape))
     return like(x).asarray((real + 1j * imag if x.dtype.kind == "c" else real).astype(x.dtype))

@@ -9,7 +9,7 @@ from qad.core.keywords import keywords_told
 from qad.core.trees import tree_map
 from qad.mps.chain.canonical import canonical, truncated
 from qad.mps.chain.chain import site_count
-from qad.mps.chain.sandwich import cut_in_range, inner, normalised
+from qad.mps.chain.sandwich import cut_in_range, normalised
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -146,7 +146,7 @@ class Methods:
 
     def __matmul__(self, other: Any) -> Scalar:
         """``psi @ phi`` is the overlap ``<psi|phi>``: `qad.mps.overlap`."""
-        return inner(self, other) if type(other) is type(self) else NotImplemented
+        return self.overlap(other) if type(other) is type(self) else NotImplemented
 
     def normalized(self) -> Self:
         """The state with norm 1: its norm, of any size, is divided out evenly.

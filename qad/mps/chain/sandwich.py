@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.core.errors import ArgumentError, ShapeError
+from qad.core.errors import ArgumentError
 from qad.extend import any_traced, like, stack_of, value_of
-from qad.mps.chain.row import distinct_map, edges, require_alike, total_of
+from qad.mps.chain.row import distinct_map, edges
 from qad.mps.kernels.environments import acted, adjoint, operator_matrix, past_left
 from qad.symmetric.generic import numbers
 from qad.symmetric.tensor import SymTensor
@@ -87,22 +87,6 @@ def swept(
                 in_range = in_range and environment is not before
         size = np.linalg.norm(stack_of(numbers(environment)).ravel())
     return environment, log_scale, in_range and (any_traced(size) or 0 < size < np.inf)
-
-
-def overlap(bra: Any, ket: Any) -> tuple[Array, Any]:
-    """`sandwich` of two states of the same sites; those of different charges are orthogonal."""
-    require_alike(bra, ket, "an overlap")
-    if bra.conserved is not None:
-        if total_of(bra) != total_of(ket):
-            return np.result_type(bra.dtype, ket.dtype).type(0), 0.0
-    elif len(bra) != len(ket) or any(a.shape[1] != b.shape[1] for a, b in zip(bra, ket, strict=True)):
-        raise ShapeError("states of different sites have no overlap: lengths and physical dimensions must agree")
-    return sandwich(bra, ket)
-
-
-def inner(bra: Any, ket: Any) -> Array:
-    """``<bra|ket>``."""
-    return within_range(*overlap(bra, ket), "the overlap", tiny=False)
 
 
 def quotient(tensors: Sequence[Any], operators: Sequence[Any]) -> Array:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.extend import stack_of
 from qad.linalg import norm as matrix_norm
 from qad.mps.chain.dropped import check_filled, is_second, rank
 from qad.mps.chain.gates import check_sites
@@ -122,8 +123,8 @@ def transposed(psi: MPS, one: Block, other: Block) -> Array:
 
 
 def rank_of(matrix: np.ndarray) -> int:
-    """The rank of a plain matrix whose largest singular value is about 1."""
-    return rank(np.linalg.svdvals(matrix))
+    """The rank of a matrix whose largest singular value is about 1."""
+    return rank(stack_of(np.linalg.svdvals(matrix)))
 
 
 def density_of(psi: MPS, one: Block, other: Block) -> tuple[Array, int, int]:

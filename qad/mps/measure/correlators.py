@@ -6,7 +6,7 @@ begun move on together.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -30,25 +30,6 @@ if TYPE_CHECKING:
     from qad.typing import Array, ArrayLike
 
     Front: TypeAlias = dict[Charge, tuple[list[tuple[int, int]], Any]]  # by charge: which began where, environments
-
-
-class OperatorPair(NamedTuple):
-    """Two operators of a correlation, a matrix for each site.
-
-    Attributes
-    ----------
-    ones, others : lists of matrices
-        A and B where they stand on the right of the other one, or on one site with it.
-    openings : pair of lists
-        A and B where they stand on the left of the other one.
-    between : list of matrices, or None
-        What acts on the sites between both.
-    """
-
-    ones: list[Array]
-    others: list[Array]
-    openings: tuple[list[Array], list[Array]]
-    between: list[Array] | None
 
 
 def correlations(
@@ -102,7 +83,7 @@ def correlations(
     >>> round(float(table[5, 14].real * 9), 6)  # hidden order, -4/9
     -4.0
     """
-    return swept(psi, pair_of(check_kind(psi, MPS), one, other, string, sites))
+    return swept(psi, *pair_of(check_kind(psi, MPS), one, other, string, sites))
 
 
 def structure_factor(
@@ -172,41 +153,45 @@ def structure_factor(
 # -- pairs -------------------------------------------------------------------------------------------------------------
 
 
-def pair_of(psi: Any, one: Any, other: Any, string: Any, sites: Kinds) -> OperatorPair:
-    """The matrices of a correlation, with the strings that fermions or the caller ask for."""
+def pair_of(psi: Any, one: Any, other: Any, string: Any, sites: Kinds) -> tuple[Any, Any, Any, Any]:
+    """The matrices of a correlation on each site, with the strings that fermions or the caller ask for.
+
+    A and B where they stand on the right of the other one, or on one site with it; both where they stand on its left;
+    and what acts on the sites between, or None.
+    """
     ones = per_site(psi, one, sites)
     others = ones if other is one else per_site(psi, other, sites)
     found = [isinstance(x, str) and all(x in kind.fermionic for kind in standing(psi, sites)) for x in (one, other)]
     if string is not None:
-        return OperatorPair(ones, others, (ones, others), per_site(psi, string, sites))
+        return ones, others, (ones, others), per_site(psi, string, sites)
     if found[0] != found[1]:
         raise ArgumentError(
             f"{one!r} and {other!r} are not both fermionic, so that a string begins at the end of the chain: "
             "qad.mps.multipoint puts it in"
         )
     if not found[0]:
-        return OperatorPair(ones, others, (ones, others), None)
+        return ones, others, (ones, others), None
     parity = per_site(psi, "F", sites)
     first = [a @ f for a, f in zip(ones, parity, strict=True)]  # A_i is left of B_j: the string of B begins there
     second = [f @ b for b, f in zip(others, parity, strict=True)]  # B_j acts first, where the string of A passes
-    return OperatorPair(ones, others, (first, second), parity)
+    return ones, others, (first, second), parity
 
 
-def swept(psi: MPS, pair: OperatorPair) -> Array:
+def swept(psi: MPS, ones: Any, others: Any, openings: Any, between: Any) -> Array:
     """The table of a correlation, in one sweep; that of an operator with itself is symmetric."""
     (lefts, tensors, rights), frames, rows, front = sides_of(psi), orders_of(psi), ([], []), {}
-    alike = pair.openings[0] is pair.openings[1]
-    ways = list(zip(pair.openings, (pair.others, pair.ones), strict=True))[: 1 if alike else 2]
+    alike = openings[0] is openings[1]
+    ways = list(zip(openings, (others, ones), strict=True))[: 1 if alike else 2]
     for j, tensor in enumerate(tensors):
         density = site_density(lefts[j], tensor, rights[j + 1], None if frames is None else frames[j])
         norm2, none = density.trace(), like(density).zeros
-        here = (density * (pair.ones[j] @ pair.others[j]).T).sum() / norm2
+        here = (density * (ones[j] @ others[j]).T).sum() / norm2
         for way, (_, closing) in enumerate(ways):
             ends = parts_of(closing[j], j, psi.conserved) if front else {}
             ahead = met(front, way, ends, tensor, rights[j + 1], none(j, density.dtype)) / norm2
             rest = none(len(psi) - j - 1, density.dtype)
             rows[way].append(np.concatenate([ahead, none(1, rest.dtype) if way else here[None], rest]))
-        go_on(front, tensor if pair.between is None else strung(pair.between[j], j, tensor, psi.conserved), tensor)
+        go_on(front, tensor if between is None else strung(between[j], j, tensor, psi.conserved), tensor)
         begin(front, [parts_of(opening[j], j, psi.conserved) for opening, _ in ways], lefts[j], tensor, j)
     upper = np.stack(rows[0], axis=1)
     return upper + (np.triu(upper, 1).T if alike else np.stack(rows[1]))

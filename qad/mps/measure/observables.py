@@ -11,7 +11,8 @@ from qad.extend import stack_of, unrecorded
 from qad.linalg.support.derivative_order import orders
 from qad.mps.chain.checks import as_operator, check_kind, check_match, check_operator
 from qad.mps.chain.methods import offered
-from qad.mps.chain.sandwich import inner, operator_matrices, sandwich, within_range
+from qad.mps.chain.row import require_alike, total_of
+from qad.mps.chain.sandwich import operator_matrices, sandwich, within_range
 from qad.mps.chain.state import MPS
 from qad.mps.energy.node import energy as energy_of_state
 from qad.mps.kernels.operators import sites_for
@@ -147,9 +148,12 @@ def overlap(bra: MPS, ket: MPS) -> Scalar:
     """
     check_kind(bra, MPS)
     check_kind(ket, MPS)
-    if bra.conserved is None and ket.conserved is None:
+    require_alike(bra, ket, "an overlap")
+    if bra.conserved is None:
         check_match(bra, ket.phys, "the other state")
-    return inner(bra, ket)
+    elif total_of(bra) != total_of(ket):
+        return np.result_type(bra.dtype, ket.dtype).type(0)
+    return within_range(*sandwich(bra, ket), "the overlap", tiny=False)
 
 
 @offered

@@ -28,25 +28,21 @@ def spectral_sum(matrix: Array, *, power: float, log: bool) -> Real:
     return term(s, power, log).sum()
 
 
-def term(s: Array, power: float, log: bool) -> Array:
-    """What one singular value adds."""
+def term(s: Array, power: float, log: bool, slope: bool = False) -> Array:
+    """What one singular value adds, or the derivative of that."""
     there = s > UNRESOLVED * np.finfo(s.dtype).eps
     safe = np.where(there, s, 1.0)
-    return np.where(there, -(safe**power) * np.log(safe) if log else safe**power, 0.0)
-
-
-def slope(s: Array, power: float, log: bool) -> Array:
-    """The derivative of `term`."""
-    there = s > UNRESOLVED * np.finfo(s.dtype).eps
-    safe = np.where(there, s, 1.0)
-    factor = -power * np.log(safe) - 1.0 if log else power
-    return np.where(there, safe ** (power - 1) * factor, 0.0)
+    if slope:
+        factor, power = (-power * np.log(safe) - 1.0 if log else power), power - 1
+    else:
+        factor = -np.log(safe) if log else 1.0
+    return np.where(there, safe**power * factor, 0.0)
 
 
 @cache
 def slope_of(power: float, log: bool) -> Callable[[Array], Array]:
     """The slope as a function of singular values alone, the same one at every call."""
-    return partial(slope, power=power, log=log)
+    return partial(term, power=power, log=log, slope=True)
 
 
 defvjp(

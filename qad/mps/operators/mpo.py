@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
-from qad.core.errors import ArgumentError, ShapeError
+from qad.core.errors import ShapeError
 from qad.extend import Tensor, value_of
 from qad.mps.chain.canonical import truncated
 from qad.mps.chain.chain import Chain, site_count, zip_sites
-from qad.mps.chain.gauge import factorised
 from qad.mps.chain.methods import OFFERED
-from qad.mps.chain.site_tensors import applied, join, stacked
-from qad.mps.chain.state import MOST_AMPLITUDES, MPS
+from qad.mps.chain.site_tensors import applied, stacked
+from qad.mps.chain.state import MPS
 
 if TYPE_CHECKING:
     from qad.mps.operators.local import Site
@@ -122,7 +121,6 @@ class MPO(OperatorChain):
         """
         matrix = matrix if hasattr(matrix, "dtype") else np.asarray(matrix)
         size = matrix.shape[0] if matrix.ndim == 2 else 0
-        max_bond = None if max_bond is None else site_count(max_bond, 1, "max_bond")
         given = [site_count(d, 1, "phys") for d in (phys if np.ndim(phys) else [phys])]
         dims = given if np.ndim(phys) else given * max(1, round(np.log(max(size, 1)) / np.log(max(*given, 2))))
         if matrix.shape != (int(np.prod(dims)),) * 2:
@@ -132,7 +130,7 @@ class MPO(OperatorChain):
             )
         n = len(dims)
         pairs = matrix.reshape(*dims, *dims).transpose([axis for i in range(n) for axis in (i, n + i)])
-        return cls(unpaired(factorised(pairs.reshape([d * d for d in dims]), max_bond, cutoff), dims))
+        return cls(unpaired(MPS.from_dense(pairs.reshape([d * d for d in dims]), max_bond, cutoff), dims))
 
     def truncate(self, max_bond: int | None = None, cutoff: float = 1e-14) -> tuple[MPO, Real]:
         """The operator with smaller bonds that is nearest to this one, bond by bond.
@@ -176,10 +174,7 @@ class MPO(OperatorChain):
         dims = [t.shape[2] for t in self]
         if dims != [t.shape[3] for t in self]:
             raise ShapeError("an operator between sites of different dimensions is not truncated")
-        rows = [
-            t.transpose(0, 2, 3, 1).reshape(t.shape[0], -1, t.shape[1]) * float(d**-0.5)
-            for t, d in zip(self, dims, strict=True)
-        ]
+        rows = [t * float(d**-0.5) for t, d in zip(self._pairs(), dims, strict=True)]
         smaller, error = truncated(rows, max_bond, cutoff)
         smaller = [t * float(d**0.5) for t, d in zip(smaller, dims, strict=True)]
         return self._made_of(unpaired(smaller, dims)), error
@@ -193,14 +188,13 @@ class MPO(OperatorChain):
             If it has more than 2**28 entries.
         """
         outs, ins = [t.shape[2] for t in self], [t.shape[3] for t in self]
-        if (count := float(np.prod(np.array(outs + ins, float)))) > MOST_AMPLITUDES:
-            raise ArgumentError(
-                f"to_dense would write {count:.3g} entries, more than 2**28: qad.mps.expectation needs none of them"
-            )
-        pairs = join([t.transpose(0, 2, 3, 1) for t in self], self.bonds)
+        legs = MPS(self._pairs()).to_dense().reshape([size for pair in zip(outs, ins, strict=True) for size in pair])
         n = len(self)
-        legs = pairs.reshape([size for pair in zip(outs, ins, strict=True) for size in pair])
         return legs.transpose(*range(0, 2 * n, 2), *range(1, 2 * n, 2)).reshape(np.prod(outs), -1)
+
+    def _pairs(self) -> list[Array]:
+        """The site tensors of the operator as a state, whose basis states are pairs (out, in)."""
+        return [t.transpose(0, 2, 3, 1).reshape(t.shape[0], -1, t.shape[1]) for t in self]
 
     def __matmul__(self, other: C) -> C:
         """The operator that applies `other` first, or the state that the operator makes; bond dimensions multiply."""
