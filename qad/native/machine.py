@@ -56,6 +56,7 @@ def compiled(text: str) -> bytes:
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     options = binding.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization, options.slp_vectorization = True, False
+    options.loop_unrolling = False  # measured: code runs as fast as unrolled, and half of the time to make it is saved
     passes = binding.create_pass_builder(machine, options)
     passes.getModulePassManager().run(module, passes)
     return machine.emit_object(module)

@@ -1,6 +1,7 @@
 """Consecutive steps of a program as one instruction: a table, and the call of the compiled loop.
 
-LLVM compiles one loop for all programs, and our own inner loops, once on a machine, when the first program needs them.
+LLVM compiles one loop for all programs, and each of our own inner loops, once on a machine, when the first program
+needs it.
 """
 
 from __future__ import annotations
@@ -26,18 +27,24 @@ if TYPE_CHECKING:
 
 OWN = own_loops.sine, own_loops.cosine, own_loops.product, own_loops.product_complex
 FILES = [Path(__file__).with_name(f"{name}.py") for name in ("loop", "own_loops", "rows")]
-KERNELS = Kernels(run_table, *OWN, files=FILES, fast=False)
+KERNELS = {function.__name__: Kernels(function, files=FILES, fast=False) for function in (run_table, *OWN)}
 READABLE = 0x101  # flags of an array that is aligned and in C order
+
+
+def kernel(name: str) -> Any:
+    """The kernel of this name, compiled or loaded at first use."""
+    return getattr(KERNELS[name](np.dtype(float)), name)
 
 
 def own(name: str) -> int:
     """The address of our own inner loop of this name."""
-    return getattr(KERNELS(np.dtype(float)), name).address
+    return kernel(name).address
 
 
 def warm_up() -> None:
     """Compile, or load, all that programs need."""
-    KERNELS(np.dtype(float))
+    for name in KERNELS:
+        kernel(name)
 
 
 def instruction(parts: list[Part], arrays: Arrays, registers: list[Any], number: Mapping[Var, int]) -> Instruction:
@@ -70,7 +77,7 @@ def instruction(parts: list[Part], arrays: Arrays, registers: list[Any], number:
     bounds = np.array([(blocks, *ends[i : i + 2]) for i, (blocks, _) in enumerate(parts)], np.int64)
     reads = [(i, number[var], var.nbytes) for var, i in given.items() if var not in written]
     makes = [(i, number[var], var.shape, var.dtype) for var, i in given.items() if var in written]
-    places, native = np.zeros(len(given), np.int64), KERNELS(np.dtype(float)).run_table
+    places, native = np.zeros(len(given), np.int64), kernel(run_table.__name__)
     native(bounds[:0], numbers, places)  # the arguments are checked once
     room = registers if given else None
     return carry_out, (native.native, (bounds, numbers, places), memoryview(places), room, reads, makes, held)

@@ -10,11 +10,11 @@ pytest.importorskip("llvmlite")
 def carried_out(operation, x, y):
     """One row on two vectors."""
     from qad.frozen.run.compiled.rows import Operand, RowOperation
-    from qad.frozen.run.compiled.runs import KERNELS, own
+    from qad.frozen.run.compiled.runs import kernel, own
 
     row = RowOperation(operation, (Operand.of(x), Operand.of(y)), len(x), (*x.strides, *y.strides))
     rows = np.array([row.numbers(lambda array: (array.__array_interface__["data"][0], -1), own)])
-    KERNELS(np.dtype(float)).run_table(np.array([[1, 0, 1]]), rows, np.zeros(0, int))
+    kernel("run_table")(np.array([[1, 0, 1]]), rows, np.zeros(0, int))
 
 
 ARGUMENTS = {
