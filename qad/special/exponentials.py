@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ArgumentError
 from qad.extend import operand, primitive, rule, value_of
 from qad.rules.elementwise import logsumexp as sums
 from qad.rules.elementwise.constants import LN2, LN10
@@ -206,7 +205,7 @@ def softmax(x: ArrayLike, axis: Axes = None) -> Array:
     >>> qad.special.softmax(np.array([1000.0, 1000.0]))
     array([0.5, 0.5])
     """
-    return _softmax(_several(x), axis=axis)
+    return _softmax(inexact(x), axis=axis)
 
 
 def log_softmax(x: ArrayLike, axis: Axes = None) -> Array:
@@ -229,15 +228,8 @@ def log_softmax(x: ArrayLike, axis: Axes = None) -> Array:
     >>> qad.special.log_softmax(np.array([0.0, 0.0]))
     array([-0.69314718, -0.69314718])
     """
-    x = _several(x)
+    x = inexact(x)
     return x - sums.logsumexp(x, axis=axis, keepdims=True)
-
-
-def _several(x: ArrayLike) -> Value:
-    x = operand(x)
-    if not np.shape(x):
-        raise ArgumentError("softmax of a single number is 1: give an array")
-    return x
 
 
 @primitive(name="softmax")

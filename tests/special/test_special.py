@@ -122,6 +122,8 @@ def test_values_are_scipys():
     x = normal(3, 4)
     np.testing.assert_allclose(qad.special.softmax(x, axis=1), special.softmax(x, axis=1))
     np.testing.assert_allclose(qad.special.log_softmax(x), special.log_softmax(x))
+    assert qad.special.softmax(0.3) == 1.0 and qad.special.log_softmax(3) == 0.0
+    assert qad.grad(qad.special.softmax)(0.3) == 0.0
     np.testing.assert_allclose(qad.special.logsumexp(x, b=x**2, axis=0), special.logsumexp(x, b=x**2, axis=0))
     np.testing.assert_allclose(qad.special.polygamma(2, POSITIVE), special.polygamma(2, POSITIVE))
     np.testing.assert_allclose(qad.special.polygamma(2, POSITIVE + 0j), special.polygamma(2, POSITIVE), rtol=1e-13)
