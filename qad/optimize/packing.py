@@ -44,6 +44,7 @@ class Parameters:
 
     spec: Any
     leaves: Packing
+    widths: np.ndarray  # of entries: a complex one is two numbers
 
     def __init__(self, params: Tree):
         leaves, self.spec = flatten(params)
@@ -52,6 +53,8 @@ class Parameters:
         for i, leaf in enumerate(leaves):
             check_leaf(leaf, lambda i=i: "params" + leaf_path(params, i))
         self.leaves = Packing([number(leaf) for leaf in leaves], real=True, dtype=float)
+        sizes = zip(self.leaves.like, self.leaves.complex, strict=True)
+        self.widths = np.concatenate([np.full(leaf.size, 1 + is_complex) for leaf, is_complex in sizes])
 
     def pack(self, tree: Tree) -> Vector:
         """A new float64 vector of the entries of `tree`."""
@@ -69,11 +72,4 @@ class Parameters:
 
     def squares(self, vector: Vector) -> Vector:
         """Squared moduli of the entries in `vector`, one for the real and the imaginary part of a complex one."""
-        squares = vector**2
-        for part, is_complex in zip(
-            np.split(squares, self.leaves.ends[:-1].tolist()), self.leaves.complex, strict=True
-        ):
-            if is_complex:
-                pairs = part.reshape(-1, 2)
-                pairs[...] = pairs.sum(-1, keepdims=True)
-        return squares
+        return np.repeat(np.add.reduceat(vector**2, np.cumsum(self.widths) - self.widths), self.widths)
