@@ -46,13 +46,10 @@ def refined(solver: Solver, taken: list[list[Start]], ends: list[Array], order: 
     back, found = _Back(solver, min(order, 2), moving), []
     for steps, end in zip(reversed(taken), reversed(ends), strict=True):
         back.seed(end)
-        pieces = []
-        for step in reversed(steps):
-            back.through(*step, pieces)
-        found.append(pieces[::-1])
+        found.insert(0, [piece for step in reversed(steps) for piece in back.through(*step)][::-1])
     if order > 1:
-        _refuse_jumps(solver, back.pulled_slope, [step for steps in reversed(found) for step in steps], "has a kink")
-    return [[t for t, _, _ in steps] for steps in reversed(found)]
+        _refuse_jumps(solver, back.pulled_slope, [step for steps in found for step in steps], "has a kink")
+    return [[t for t, _, _ in steps] for steps in found]
 
 
 class _Back:
@@ -69,11 +66,11 @@ class _Back:
         self.cotangent = self.cotangent + normal(self.rng, y.shape, y.dtype)
         self.seeded = max(self.seeded, size_of(self.cotangent))
 
-    def through(self, t, size, y, pieces):
-        """Go back through a step, in pieces that are short enough; they are put behind `pieces`."""
+    def through(self, t, size, y):
+        """Go back through a step, in pieces that are short enough: these, the last one first."""
         parts = self.pull(t, size, y)
         if parts == 1:
-            pieces.append((t, size, y))
+            yield t, size, y
             return
         self.left -= parts
         if self.left < 0 or abs(size) <= 40 * np.spacing(abs(t)):
@@ -86,7 +83,7 @@ class _Back:
         for k in range(parts - 1):
             states.append(self.solver.advanced(t + k * part, states[-1], part))
         for k in reversed(range(parts)):
-            self.through(t + k * part, part, states[k], pieces)
+            yield from self.through(t + k * part, part, states[k])
 
     def pull(self, t, span, y):
         """Into how many pieces a step has to be divided; if it is one, the cotangent passes."""
