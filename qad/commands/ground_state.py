@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 
 from qad.commands import seed
 from qad.core.errors import ArgumentError
+from qad.installed import require
 from qad.showing.picture import SUFFIXES
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Sequence
     from typing import Any
 
 MODELS = ("heisenberg", "xxz", "xyz", "ising", "long_range_ising", "j1j2", "blbq", "aklt", "bose_hubbard", "hubbard",
@@ -47,10 +49,10 @@ def run(args: Namespace) -> int:
     from qad.mps import ground_state
 
     H = operator(args)
-    if args.save is not None:
-        check_folder("--save", args.save)
+    check_file("--save", args.save)
+    check_file("--plot", args.plot, SUFFIXES)
     if args.plot is not None:
-        check_plot(args.plot)
+        require("a plot of a search", "matplotlib")
     begin = perf_counter()
     found = ground_state(
         H, bond=args.bond, method=args.method, conserve=args.conserve, sector=args.sector, tol=args.tol,
@@ -117,19 +119,13 @@ def setting(words: str) -> tuple[str, Any]:
         raise ArgumentError(f"--set {name}: {value!r} is no number") from None
 
 
-def check_folder(option: str, path: str) -> None:
-    """Raise before the search if there is no place for a file."""
+def check_file(option: str, path: str | None, suffixes: Sequence[str] = ()) -> None:
+    """Raise before the search, not after it, if a file that is asked for cannot be written."""
+    if path is None:
+        return
+    if suffixes and Path(path).suffix.lower() not in suffixes:
+        raise ArgumentError(f"{option} writes {', '.join(suffixes)}, not {path!r}")
     if not Path(path).absolute().parent.is_dir():
         raise ArgumentError(f"{option}: there is no folder {str(Path(path).parent)!r}")
     if Path(path).is_dir():
         raise ArgumentError(f"{option}: {path!r} is a folder; name a file in it")
-
-
-def check_plot(path: str) -> None:
-    """Raise before the search, not after it, if there will be no plot."""
-    if Path(path).suffix.lower() not in SUFFIXES:
-        raise ArgumentError(f"--plot writes {', '.join(SUFFIXES)}, not {path!r}")
-    check_folder("--plot", path)
-    from qad.showing.painting import new_figure
-
-    new_figure(1, 1, "a plot of a search")
