@@ -7,6 +7,7 @@ Euclidean inner product is the manifold's, so that two-loop recursions stay plai
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -159,7 +160,8 @@ class Descent(Minimisation):
         for vector in self.direction.candidates(here, scaled, lambda v: self.metric(here.point, v, here.norm)):
             there, step, velocity = self.search(here, vector)
             if there is not None:
-                self.direction.moved(self.space, here, there, step, velocity)
+                carry = partial(self.space.transport, here.point, step, there.point)
+                self.direction.moved(here, there, velocity, carry)
                 self.step(there)
                 return True
             self.direction.forget()

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import TypeAlias
 
-    from qad.optimize.manifolds import Manifold
     from qad.optimize.search import EvaluatedPoint
     from qad.typing import Vector
 
+    Linear: TypeAlias = Callable[[Vector], Vector]
     Direction: TypeAlias = "Gradient | LBFGS"
 
 
@@ -33,16 +33,14 @@ class Gradient:
     def forget(self) -> None:
         self.length = None
 
-    def candidates(self, here: EvaluatedPoint, scaled: Vector, metric: Callable[[Vector], Vector]) -> Iterator[Vector]:
+    def candidates(self, here: EvaluatedPoint, scaled: Vector, metric: Linear) -> Iterator[Vector]:
         """Directions to try, the best first."""
         slope = here.gradient @ scaled
         yield -scaled * (self.length / slope if self.length else min(1.0, 1.0 / np.sqrt(slope)))
         yield -scaled * (1e-3 / np.sqrt(slope))
 
-    def moved(
-        self, manifold: Manifold, here: EvaluatedPoint, there: EvaluatedPoint, step: Vector, velocity: Vector
-    ) -> None:
-        """Learn from an accepted step."""
+    def moved(self, here: EvaluatedPoint, there: EvaluatedPoint, velocity: Vector, carry: Linear) -> None:
+        """Learn from an accepted step, and `carry` tangent vectors (rows) along it."""
         self.length = 2 * abs(there.value - here.value)
 
 
@@ -55,7 +53,7 @@ class ConjugateGradient(Gradient):
     def forget(self) -> None:
         self.length = self.last = None
 
-    def candidates(self, here: EvaluatedPoint, scaled: Vector, metric: Callable[[Vector], Vector]) -> Iterator[Vector]:
+    def candidates(self, here: EvaluatedPoint, scaled: Vector, metric: Linear) -> Iterator[Vector]:
         if self.last is not None:
             direction, old = self.last
             change = here.gradient - old
@@ -65,12 +63,9 @@ class ConjugateGradient(Gradient):
                 yield vector * (self.length / -slope)
         yield from super().candidates(here, scaled, metric)
 
-    def moved(
-        self, manifold: Manifold, here: EvaluatedPoint, there: EvaluatedPoint, step: Vector, velocity: Vector
-    ) -> None:
-        super().moved(manifold, here, there, step, velocity)
-        old = manifold.transport(here.point, step, there.point, here.gradient[None])[0]
-        self.last = velocity, old
+    def moved(self, here: EvaluatedPoint, there: EvaluatedPoint, velocity: Vector, carry: Linear) -> None:
+        super().moved(here, there, velocity, carry)
+        self.last = velocity, carry(here.gradient[None])[0]
 
 
 class LBFGS:
@@ -86,14 +81,14 @@ class LBFGS:
         self.steps.clear()
         self.changes.clear()
 
-    def candidates(self, here: EvaluatedPoint, scaled: Vector, metric: Callable[[Vector], Vector]) -> Iterator[Vector]:
+    def candidates(self, here: EvaluatedPoint, scaled: Vector, metric: Linear) -> Iterator[Vector]:
         if self.steps:
             vector = -self.apply(here.gradient, metric)
             if here.gradient @ vector < 0:
                 yield vector
         yield -scaled * min(1.0, 0.1 / np.sqrt(here.gradient @ scaled))
 
-    def apply(self, vector: Vector, metric: Callable[[Vector], Vector]) -> Vector:
+    def apply(self, vector: Vector, metric: Linear) -> Vector:
         """The approximate inverse Hessian times a vector: J. Nocedal's two loops, Math. Comp. 35, 773 (1980)."""
         weights = []
         for step, change in zip(reversed(self.steps), reversed(self.changes), strict=True):
@@ -106,11 +101,8 @@ class LBFGS:
             vector = vector + (weights.pop() - weight) * step
         return vector
 
-    def moved(
-        self, manifold: Manifold, here: EvaluatedPoint, there: EvaluatedPoint, step: Vector, velocity: Vector
-    ) -> None:
-        known = np.stack([here.gradient, *self.steps, *self.changes])
-        old, *rest = manifold.transport(here.point, step, there.point, known)
+    def moved(self, here: EvaluatedPoint, there: EvaluatedPoint, velocity: Vector, carry: Linear) -> None:
+        old, *rest = carry(np.stack([here.gradient, *self.steps, *self.changes]))
         half = len(rest) // 2
         for memory, moved in ((self.steps, rest[:half]), (self.changes, rest[half:])):
             memory.clear()
