@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import webbrowser
-from io import BytesIO, StringIO
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,9 +49,7 @@ class Picture:
         """The picture as SVG."""
         if isinstance(self._art, Drawing):
             return self._art.svg(self.alt)
-        file = StringIO()
-        self._art.savefig(file, format="svg", metadata={"Title": self.alt, "Date": None})
-        return file.getvalue()
+        return self._printed("svg", metadata={"Title": self.alt, "Date": None}).decode()
 
     def png(self, dpi: float = 144) -> bytes:
         """The picture as the bytes of a PNG file, painted by matplotlib.
@@ -72,7 +70,7 @@ class Picture:
         >>> qad.draw(qad.Circuit(1).h(0)).png()[1:4]
         b'PNG'
         """
-        return self._printed("png", dpi)
+        return self._printed("png", dpi=dpi)
 
     def save(self, path: FilePath, dpi: float = 144) -> None:
         """Write the picture into a file, in the format that its name ends in.
@@ -103,7 +101,7 @@ class Picture:
         suffix = Path(path).suffix.lower()
         if suffix not in SUFFIXES:
             raise ArgumentError(f"a picture is saved as {', '.join(SUFFIXES)}: write picture.save('picture.svg')")
-        content = self.svg.encode() if suffix == ".svg" else self._printed(suffix[1:], dpi)
+        content = self.svg.encode() if suffix == ".svg" else self._printed(suffix[1:], dpi=dpi)
         put(path, lambda file: file.write(content))
 
     def show(self) -> None:
@@ -152,10 +150,10 @@ class Picture:
             paint(self._art, ax)
         return self
 
-    def _printed(self, kind: str, dpi: float) -> bytes:
+    def _printed(self, kind: str, **how: Any) -> bytes:
         figure = painted(self._art) if isinstance(self._art, Drawing) else self._art
         file = BytesIO()
-        figure.savefig(file, format=kind, dpi=dpi)
+        figure.savefig(file, format=kind, **how)
         return file.getvalue()
 
     def _repr_svg_(self) -> str | None:

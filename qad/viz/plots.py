@@ -56,7 +56,7 @@ def history(found: Any, exact: float | None = None) -> Picture:
     """
     if exact is not None and not (isinstance(exact, Real) and np.isfinite(exact)):
         raise ArgumentError(f"exact is a finite number, not {exact!r}")
-    figure, ax = _axes("a plot of a search")
+    ax = new_figure(*SIZE, "a plot of a search").add_subplot()
     for (name, values), colour, mark in _styled(found):
         values = np.asarray(getattr(values, "history", values))
         if values.ndim != 1 or not values.size or values.dtype.kind not in "fiu":
@@ -68,7 +68,7 @@ def history(found: Any, exact: float | None = None) -> Picture:
         ax.set_yscale("log")
     ax.set_ylabel("energy or loss" if exact is None else "distance from the exact value")
     what = "energy or loss" if exact is None else f"distance from {exact!r}"
-    return _finished(figure, ax, f"{what} after every step")
+    return _finished(ax, f"{what} after every step")
 
 
 def entanglement(psi: Any) -> Picture:
@@ -99,7 +99,7 @@ def entanglement(psi: Any) -> Picture:
     """
     from qad.mps import entanglement_entropy
 
-    figure, ax = _axes("a plot of entropies")
+    ax = new_figure(*SIZE, "a plot of entropies").add_subplot()
     count, limits = 0, set()
     for (name, chain), colour, mark in _styled(psi):
         entropies = np.asarray(entanglement_entropy(chain))
@@ -111,7 +111,7 @@ def entanglement(psi: Any) -> Picture:
         label = "most for these bonds" if k == 0 else None
         ax.plot(np.arange(1, len(sizes) + 1), np.log(sizes), color=GREY, lw=1, ls=":", label=label)
     ax.set(xlabel="bond left of site", ylabel="entropy (nats)", ylim=(0, None))
-    return _finished(figure, ax, f"entanglement entropy across {count} bonds")
+    return _finished(ax, f"entanglement entropy across {count} bonds")
 
 
 def gradient_check(f: Callable[..., Any], args: Sequence[Any], seed: Seed = 0) -> Picture:
@@ -165,11 +165,11 @@ def gradient_check(f: Callable[..., Any], args: Sequence[Any], seed: Seed = 0) -
         return float(f(*packing.unpack(point + step * direction)))
 
     errors = np.array([abs((along(h) - along(-h)) / (2 * h) - slope) for h in STEPS]) / max(abs(slope), 1e-300)
-    figure, ax = _axes("a plot of differences")
+    ax = new_figure(*SIZE, "a plot of differences").add_subplot()
     ax.loglog(STEPS, np.maximum(errors, 1e-16), color=CYCLE[0], marker="o", markersize=4, lw=1.4, label="distance")
     ax.loglog(STEPS, errors[0] * (STEPS / STEPS[0]) ** 2, color=GREY, ls="--", lw=1, label="step squared")
     ax.set(xlabel="step of the difference", ylabel="relative distance from the gradient", ylim=(1e-14, None))
-    return _finished(figure, ax, f"gradient against differences: {errors.min():.1e} apart at best")
+    return _finished(ax, f"gradient against differences: {errors.min():.1e} apart at best")
 
 
 def _styled(x: Any) -> Any:
@@ -177,12 +177,7 @@ def _styled(x: Any) -> Any:
     return zip(x.items() if isinstance(x, dict) else [(None, x)], cycle(CYCLE), cycle(MARKS), strict=False)
 
 
-def _axes(for_what: str) -> tuple[Any, Any]:
-    figure = new_figure(*SIZE, for_what)
-    return figure, figure.add_subplot()
-
-
-def _finished(figure: Any, ax: Any, alt: str) -> Picture:
+def _finished(ax: Any, alt: str) -> Picture:
     ax.grid(alpha=0.25)
     ax.spines[["top", "right"]].set_visible(False)
     if ax.get_xscale() == "linear":
@@ -192,4 +187,4 @@ def _finished(figure: Any, ax: Any, alt: str) -> Picture:
     if labels := ax.get_legend_handles_labels()[1]:
         columns = 3 if len("".join(labels)) < WIDEST else 2
         ax.legend(frameon=False, fontsize=9, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns)
-    return Picture(figure, alt)
+    return Picture(ax.figure, alt)
