@@ -177,21 +177,21 @@ def least_squares(f: Callable[[Tree], Tree], x0: Tree, **options: Any) -> Optimi
             "the sum of squares has one"
         )
     evaluated, start = _with_jacobian(lambda x: flatten(f(x))[0], vectors), _packed(start)
-    best, point, calls = start @ start / 2, vectors.pack(x0), 0
+    best = scipy.optimize.OptimizeResult(
+        x=vectors.pack(x0), cost=start @ start / 2, grad=np.nan, success=False, message=BY_USER, njev=0, nfev=0
+    )
 
     def residual(v):
-        nonlocal best, point, calls
-        values, calls = evaluated(v, False), calls + 1
-        if values @ values / 2 < best:
-            best, point = values @ values / 2, np.array(v)
+        values = evaluated(v, False)
+        best.nfev += 1
+        if values @ values / 2 < best.cost:
+            best.update(x=np.array(v), cost=values @ values / 2)
         return values
 
     try:
         found = scipy.optimize.least_squares(residual, vectors.pack(x0), jac=lambda v: evaluated(v)[1], **options)
     except KeyboardInterrupt:
-        found = scipy.optimize.OptimizeResult(
-            x=point, cost=best, grad=np.nan, success=False, message=BY_USER, njev=0, nfev=calls
-        )
+        found = best
     return OptimizeResult(
         params=vectors.unpack(found.x), fun=float(found.cost), history=np.array([start @ start / 2, found.cost]),
         gradient_norm=float(np.linalg.norm(found.grad)), success=bool(found.success),
