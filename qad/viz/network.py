@@ -136,15 +136,14 @@ def _plane(state: Any) -> Picture:
     sites = {site: place for site, place in at.items() if None not in site}
     for (row, column), (x, y) in sites.items():
         _, up, left, down, right = state[row, column].shape
-        last = column == columns[-1], row == rows[-1]
-        if around or not last[0]:
-            _bond(drawing, x, y, x + STEP * (0.6 if last[0] else 1), y, right, dashed=last[0])
-        if infinite or not last[1]:
-            _bond(drawing, x, y, x, y + STEP * (0.6 if last[1] else 1), down, dashed=last[1])
-        if around and column == 0:
-            _bond(drawing, x, y, x - 0.6 * STEP, y, left, dashed=True)
-        if infinite and row == 0:
-            _bond(drawing, x, y, x, y - 0.6 * STEP, up, dashed=True)
+        ways = (
+            (1, 0, right, column == columns[-1], around), (0, 1, down, row == rows[-1], infinite),
+            (-1, 0, left, column == 0, around), (0, -1, up, row == 0, infinite),
+        )  # fmt: skip
+        for dx, dy, size, leads_out, continues in ways:
+            reach = STEP * (0.6 if leads_out else 1)
+            if continues if leads_out else dx + dy > 0:
+                _bond(drawing, x, y, x + dx * reach, y + dy * reach, size, dashed=leads_out)
     for site, (x, y) in at.items():
         if site in sites:
             _tensor(drawing, x, y, letters[site[0]][site[1]] if infinite else "")
