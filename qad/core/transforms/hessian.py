@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.core.transforms.arguments import check_argnums, numbers_of
+from qad.core.transforms.arguments import check_argnums
 from qad.core.transforms.grad import gradient_by
 from qad.core.transforms.jacobian import Leaves, by_columns
 from qad.core.transforms.leaves import checked
 from qad.core.transforms.transformed import transformed
-from qad.core.trees import flatten
+from qad.core.trees import ONE_LEAF, flatten
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from qad.core.transforms.transformed import Transformed
     from qad.typing import Array, Function, P, Tree
     from qad.typing.words import Pair, Value
 
@@ -100,17 +101,19 @@ def hessian(f: Callable[P, Any], argnums: int | tuple[int, ...] = 0) -> Callable
     (array([2., 6.]), array([[4., 0.],
            [0., 4.]]))
     """
-    return transformed(second, f, gradient_by(f, argnums, "qad.hessian"), argnums, name="qad.hessian")
+    return transformed(second, f, gradient_by(f, argnums, "qad.hessian"), name="qad.hessian")
 
 
-def second(_: Function, gradient: Function, argnums: int | tuple[int, ...], /, *args: Tree, **kwargs: Any) -> Any:
+def second(_: Function, gradient: Transformed, /, *args: Tree, **kwargs: Any) -> Any:
     """What `hessian` makes."""
-    numbers, several = numbers_of(argnums), isinstance(argnums, tuple)
+    _, numbers, several, *_ = gradient.args  # as `gradient_alone` takes them
     check_argnums(numbers, args)
     given = {n: checked(args[n], n) for n in numbers}
     xs = [x for leaves, _ in given.values() for x in leaves]
     rows = by_columns(gradient, args, kwargs, given, [x.shape for x in xs], [x.dtype for x in xs])
-    spec = flatten(tuple([args[n] for n in numbers]) if several else args[argnums])[1]
+    if not several and given[numbers[0]][1] is ONE_LEAF and xs[0].dtype.kind == "f":  # the common case, quickly
+        return rows[0][0][0]
+    spec = flatten(tuple([args[n] for n in numbers]) if several else args[numbers[0]])[1]
     table = Leaves(rows, spec, [spec for _, spec in given.values()], several)
     if all(x.dtype.kind != "c" for x in xs):
         return table.tree(itemgetter(0))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from itertools import islice, pairwise
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -70,14 +70,13 @@ def reals(shape: Sequence[int], dtype: np.dtype[Any]) -> int:
     return prod(shape) * (2 if dtype.kind == "c" else 1)
 
 
-class Leaves:
+class Leaves(NamedTuple):
     """Something for each leaf of an output and each leaf of the arguments, ``rows[i][j]``."""
 
-    def __init__(self, rows: list[list[Any]], out: Spec, specs: list[Spec], several: bool) -> None:
-        self.rows: list[list[Any]] = rows
-        self.out: Spec = out
-        self.specs: list[Spec] = specs
-        self.several: bool = several
+    rows: list[list[Any]]
+    out: Spec
+    specs: list[Spec]
+    several: bool
 
     def tree(self, function: Function) -> Tree:
         """``function(entry)`` of each, nested like the output and, inside of that, like the arguments."""
@@ -204,7 +203,7 @@ def by_columns(
         for i, x in enumerate(leaves):
 
             def moving(x, n=n, i=i, leaves=leaves, spec=spec):
-                tree = unflatten(spec, [x if k == i else y for k, y in enumerate(leaves)])
+                tree = unflatten(spec, [*leaves[:i], x, *leaves[i + 1 :]])
                 return joined(flatten(f(*args[:n], tree, *args[n:][1:], **kwargs))[0])
 
             moved = pushed(moving, x, basis(x.shape, x.dtype), sum(sizes))

@@ -17,7 +17,6 @@ from qad.extend import (
     attach,
     implements,
     like,
-    primitive,
     quick_with_metadata,
     refuse_out,
     rule,
@@ -39,9 +38,10 @@ LARGE, SHORT = 1 << 12, 8  # entries of an array, and of its rows
 
 
 # -- sum and its adjoint -------------------------------------------------------------------------------------
-@primitive(name="broadcast_to")
 def spread(g: Value, shape: tuple[int, ...], axis: Axes = None, keepdims: bool = False) -> Value:
     """`g` repeated along the reduced axes, back to `shape`: a read-only view, the adjoint of a sum."""
+    if type(g) is Tensor:
+        return _spread(g, shape, axis, keepdims)
     if axis is None and isinstance(g, (np.ndarray, np.generic)):
         return np.ndarray(shape, g.dtype, g, 0, (0,) * len(shape))  # a tenth of the price of broadcast_to
     if not keepdims:
@@ -100,7 +100,8 @@ def in_full(x: Value) -> Value:
 
 
 rule(sum_over, _sum_rule, linear=True, batch=_sum_of_each, name="sum")
-rule(spread, _spread_rule, linear=True, batch=_spread_each, shows=True, fresh=True)
+rule(spread, _spread_rule, linear=True, batch=_spread_each, shows=True, fresh=True, name="broadcast_to")
+_spread = quick_with_metadata(spread)
 _sum = quick_with_metadata(sum_over)
 
 
