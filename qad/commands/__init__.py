@@ -21,7 +21,6 @@ COMMANDS = {
     "circuit": "expectation values and samples of a program in OpenQASM",
     "bench": "times of a few gradients on this machine",
 }
-BAD_INPUT = (ArgumentError, GradientTypeError, QasmError, ShapeError)
 
 
 class OneLineParser(ArgumentParser):
@@ -59,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser().parse_args(argv)
     try:
         return args.run(args)
-    except (*BAD_INPUT, UnicodeDecodeError) as error:
+    except (ArgumentError, GradientTypeError, QasmError, ShapeError, UnicodeDecodeError) as error:  # bad input
         return refused(args, error, 2)
     except (QadError, ImportError, OSError) as error:
         return refused(args, error, 1)

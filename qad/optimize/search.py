@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from qad.optimize.manifolds import Manifold
     from qad.optimize.packing import Parameters
-    from qad.typing import Function, Vector
+    from qad.typing import Function
 
 
 class Stop(Exception):
@@ -29,18 +29,17 @@ class NotFinite(RejectedPoint):
     """The loss or its gradient is no number."""
 
 
+@dataclass(eq=False, slots=True)
 class EvaluatedPoint:
     """A point with its loss and gradient there; where there is no loss, with infinity and None."""
 
-    __slots__ = ("point", "value", "gradient", "norm")
     point: Any
     value: float
     gradient: Any  # a Vector, None where there is no loss
-    norm: float
+    norm: float = field(init=False)
 
-    def __init__(self, point: Any, value: float, gradient: Vector | None):
-        self.point, self.value, self.gradient = point, value, gradient
-        self.norm = np.inf if gradient is None else float(np.linalg.norm(gradient))
+    def __post_init__(self) -> None:
+        self.norm = np.inf if self.gradient is None else float(np.linalg.norm(self.gradient))
 
 
 @dataclass(eq=False)
