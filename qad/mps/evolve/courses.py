@@ -70,6 +70,7 @@ class Course:
     tensors: Sequence[Any]
     made_of: Callable[[Sequence[Any]], MPS]
     errors: tuple[float, float] = (0.0, 0.0)
+    scale: float
     run: Run | None = None
     plan: EvolutionMethod | None = None
 
