@@ -126,7 +126,7 @@ def matrix_trace(x: Value) -> Value:
 
 @lru_cache(maxsize=256)
 def _ones(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray | None:
-    """Ones as long as the diagonal of a matrix of this shape; None for a stack, and for numbers that BLAS does not take.
+    """Ones as long as the diagonal of a matrix of this shape; None for a stack and for numbers that BLAS does not take.
 
     Nobody can write into them, so that frozen programs need not compare them in each replay.
     """
