@@ -20,10 +20,9 @@ from qad.core.trees import tree_map
 from qad.extend import Tensor, like, stack_of, unrecorded, value_of
 from qad.extend.recording import levels_of
 from qad.linalg.support import tolerances
-from qad.mps.chain.row import edges
-from qad.mps.kernels.environments import past_left, past_right
+from qad.mps.chain.densities import rights_of
 from qad.mps.measure.spectral_sums import UNRESOLVED
-from qad.symmetric.generic import as_map, charges_of, numbers, opposite_charges, plain
+from qad.symmetric.generic import as_map, charges_of, numbers, opposite_charges, permuted, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -84,15 +83,10 @@ def continues(environment: np.ndarray | None, rows: np.ndarray) -> bool:
 
 def environments(tensors: Sequence[Any], to_right: bool) -> dict[int, dict[Charge, np.ndarray]]:
     """For every inner bond the environment of the sites that a sweep has ahead there, by charge; its size is 1."""
-    begin, end = edges(tensors)
-    environment, passed, charges = (end, past_right, opposite_charges) if to_right else (begin, past_left, charges_of)
-    found = {}
-    for bond in reversed(range(1, len(tensors))) if to_right else range(1, len(tensors)):
-        environment = passed(environment, tensors[bond - (not to_right)])
-        environment = environment * (1 / (np.abs(numbers(environment)).max(initial=0.0) or 1.0))
-        where, matrices = as_map(environment, 1)
-        found[bond] = dict(zip(charges(where), matrices, strict=True))
-    return found
+    rows = tensors if to_right else [permuted(tensor, 2, 1, 0) for tensor in reversed(tensors)]
+    found, charges = rights_of(rows)[1], opposite_charges if to_right else charges_of
+    maps = [as_map(environment, 1) for environment in (found if to_right else found[::-1])]
+    return {bond: dict(zip(charges(where), matrices, strict=True)) for bond, (where, matrices) in enumerate(maps)}
 
 
 def refuse_weightless(place: str, kept: int, most: int, second: bool = False, kind: str = "") -> NoReturn:

@@ -110,12 +110,13 @@ def measure(psi: MPS, operator: str | ArrayLike, sites: int | Sequence[int] | No
     >>> complex(qad.mps.measure(neel, np.diag([1.0, -1.0, -1.0, 1.0]), (0, 2)))  # Z Z
     (1+0j)
     """
+    named_one = isinstance(operator, str)
+    operator = operator if named_one else as_array(operator)
     if sites is None:
-        return local_expectations(psi, operator if isinstance(operator, str) else as_array(operator))
+        return local_expectations(psi, operator)
     places = check_sites(psi, sites)
-    operator = operator if isinstance(operator, str) else as_array(operator)
-    if isinstance(operator, str) or operator.shape == (psi.phys[places[0]],) * 2:
-        matrices = named(psi, operator, None, places) if isinstance(operator, str) else [operator] * len(places)
+    if named_one or operator.shape == (psi.phys[places[0]],) * 2:
+        matrices = named(psi, operator, None, places) if named_one else [operator] * len(places)
         values = expected(psi, places, fitting(psi, matrices, places))
         return values[0] if np.ndim(sites) == 0 else values
     matrix, k = as_matrix(operator, dims := [psi.phys[site] for site in places]), len(places)

@@ -8,7 +8,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, like, value_of
-from qad.mps.energy.hamiltonian import strength
+from qad.mps.energy import hamiltonian
 from qad.mps.operators.automaton import has_form
 from qad.mps.operators.mpo import OperatorChain
 
@@ -133,30 +133,19 @@ def of_neighbours(h: np.ndarray) -> UniformMPO:
 
 
 def check_hermitian(H: UniformMPO) -> None:
-    """Raise unless the sum is its own adjoint: its elements between random product states are compared.
-
-    Between product vectors p and q on a window, ``<p|H|q>`` is a polynomial of their entries, which vanishes by chance
-    with probability 0.  The window holds more sites than there are channels, and so every term that does not repeat.
-    """
-    rng, tensors = np.random.default_rng(0), [value_of(w) for w in H]
-    straight = adjoint = first = np.eye(1, H.bonds[0])[0] + 0j
-    size = first.real
-    for tensor in tensors * (H.bond + 1):
-        p, q = rng.standard_normal((2, tensor.shape[2])) + 1j * rng.standard_normal((2, tensor.shape[2]))
-        q = p + 0.5 * q
-        scale = 1 / np.vdot(p, q)
-        there, back = (np.einsum("uvst,s,t->uv", tensor, a.conj(), b) for a, b in ((p, q), (q, p)))
-        straight = straight @ (there * scale)
-        adjoint = adjoint @ (back.conj() * scale)
-        size = size @ (abs(there) * abs(scale))
-    if abs(straight[-1] - adjoint[-1]) > 1e-10 * size[-1]:
-        raise ArgumentError("the Hamiltonian is not Hermitian, so that it has no ground state: add its adjoint")
+    """Raise unless the sum is its own adjoint."""
+    hamiltonian.check_hermitian(window(H))
 
 
 def size_of(H: UniformMPO) -> float:
     """The size of the terms: the standard deviation of the energy at infinite temperature, per root of a site.
 
-    Taken on a window longer than any term that does not repeat; constants do not count.
+    Constants do not count.
     """
-    first, *others, last = H.tensors * (H.bond + 1)
-    return strength([first[:1], *others, last[:, -1:]])
+    return hamiltonian.strength(window(H))
+
+
+def window(H: UniformMPO) -> list[np.ndarray]:
+    """The open operator of more sites than there are channels, and so of every term that does not repeat."""
+    first, *others, last = [value_of(w) for w in H] * (H.bond + 1)
+    return [first[:1], *others, last[:, -1:]]
