@@ -133,7 +133,8 @@ def truncated(tensors: Sequence[Any], max_bond: int | None, cutoff: float) -> tu
                 refuse_weightless(f"bond {bond}", kept, most)
         out[bond] = join(carried, out[bond])
     out[-1] = laid_out(out[-1], 2)
-    return out, norm(np.stack(errors)) if errors else zero_of(out[0])
+    values = numbers(out[0])
+    return out, norm(np.stack(errors)) if errors else like(values).zeros((), values.real.dtype)[()]
 
 
 def halves(tensor: Any, max_bond: int | None, cutoff: float, bond: int, most: int) -> tuple[Any, Any]:
@@ -148,12 +149,6 @@ def halves(tensor: Any, max_bond: int | None, cutoff: float, bond: int, most: in
     low, high = generic.split(tensor, 2, max_bond, cutoff, "warn" if recorded else "cut")
     isometry, carried = isometric_rows(low)
     return isometry, join(carried, high)
-
-
-def zero_of(tensor: Any) -> Array:
-    """The number zero of the real dtype of a tensor."""
-    values = numbers(tensor)
-    return like(values).zeros((), values.real.dtype)[()]
 
 
 # -- Schmidt vectors ---------------------------------------------------------------------------------------------------

@@ -37,8 +37,8 @@ def sandwich(bra: SiteTensors, ket: SiteTensors, operators: Sequence[Any] | None
     ----------
     bra, ket : sequences of site tensors (left, physical, right)
         `bra` is conjugated here.
-    operators : list of (matrix, left, right), or of SymTensors, or None for ``<bra|ket>``
-        Matrices as `operator_matrix` makes them, with the dimensions of their bonds.
+    operators : list of matrices, or of SymTensors, or None for ``<bra|ket>``
+        Matrices as `operator_matrix` makes them.
 
     Returns
     -------
@@ -51,21 +51,13 @@ def sandwich(bra: SiteTensors, ket: SiteTensors, operators: Sequence[Any] | None
     environment, log_scale, in_range = swept(start, bra, operators, ket)
     if not in_range:
         (bra, one), (ket, two) = evened(bra), evened(ket)
-        operators, three = evened_operators(operators)
+        operators, three = (None, 0) if operators is None else evened(operators)
         environment, log_scale, _ = swept(start, bra, operators, ket)
         log_scale = log_scale + (one + two + three) * np.log(2.0)
     if type(environment) is SymTensor:
         return environment.data.sum(), log_scale
     size = prod(outer_legs(bra, operators, ket))
     return np.trace(environment.reshape(size, size)), log_scale  # of the legs where it was opened
-
-
-def evened_operators(operators: Sequence[Any] | None) -> tuple[list[Any] | None, int]:
-    """`evened` of the operators of a sandwich."""
-    if operators is None or type(operators[0]) is SymTensor:
-        return (None, 0) if operators is None else evened(operators)
-    matrices, taken = evened([matrix for matrix, _, _ in operators])
-    return [(matrix, *row[1:]) for matrix, row in zip(matrices, operators, strict=True)], taken
 
 
 def swept(
@@ -80,7 +72,8 @@ def swept(
             if symmetric:
                 environment = past_left(environment, tensor, bra[site], w)
             else:
-                environment = adjoint(bra[site]) @ acted(environment, tensor, w)
+                step = w if w is None else (w, w.shape[1] // tensor.shape[1], w.shape[0] // bra[site].shape[1])
+                environment = adjoint(bra[site]) @ acted(environment, tensor, step)
             if site % SITES_PER_SCALING == SITES_PER_SCALING - 1:
                 before = environment
                 environment, log_scale = scaled(environment, log_scale)
@@ -116,7 +109,7 @@ def check_quotient(value: np.ndarray, square: np.ndarray) -> None:
 
 def outer_legs(bra: SiteTensors, operators: Sequence[Any] | None, ket: SiteTensors) -> tuple[int, int, int]:
     """The dimensions of the bonds where a chain of arrays was opened."""
-    return bra[0].shape[0], (1 if operators is None else operators[0][1]), ket[0].shape[0]
+    return bra[0].shape[0], (1 if operators is None else operators[0].shape[1] // ket[0].shape[1]), ket[0].shape[0]
 
 
 def beginning(bra: SiteTensors, operators: Sequence[Any] | None, ket: SiteTensors) -> Any:
@@ -141,11 +134,11 @@ def scaled(environment: Any, log_scale: Any) -> tuple[Any, Any]:
     return environment * power, log_scale + exponent * np.log(2.0)
 
 
-def operator_matrices(H: Iterable[Array], dtype: DTypeLike) -> list[tuple[Array, int, int]]:
+def operator_matrices(H: Iterable[Array], dtype: DTypeLike) -> list[Array]:
     """Every site of `H` as `sandwich` wants it, in the precision of `dtype`."""
     dtype = np.result_type(dtype, np.float32)  # amplitudes may be integers
     kinds = {"c": np.result_type(dtype, 1j)}
-    return distinct_map(lambda w: (operator_matrix(w).astype(kinds.get(w.dtype.kind, dtype)), *w.shape[:2]), H)
+    return distinct_map(lambda w: operator_matrix(w).astype(kinds.get(w.dtype.kind, dtype)), H)
 
 
 def normalised(psi: Any) -> Any:

@@ -88,25 +88,17 @@ def products(psi: MPS, strings: list[Any], matrices: Sequence[np.ndarray]) -> di
     for site, tensor in enumerate(tensors):  # the front: what environments there are, and the strings that share each
         if site in waiting:
             front = [*front, (lefts[site], waiting[site])]
-        ways: dict[Any, list[tuple[Array, list[Any]]]] = {}
-        for environment, sharing in front:
-            for number, own in by_operator(sharing, site).items():
-                ways.setdefault(number, []).append((environment, own))
-        front = []
-        for number, entries in ways.items():
+        ways: dict[Any, dict[int, list[Any]]] = {}  # by the operator that stands here, or none, and the environment
+        for i, (_, sharing) in enumerate(front):
+            for string in sharing:
+                ways.setdefault(dict(string).get(site), {}).setdefault(i, []).append(string)
+        before, front = front, []
+        for number, shared in ways.items():
             ket = tensor if number is None else like(tensor).asarray(matrices[number]) @ tensor
-            moved = past_left(np.stack([environment for environment, _ in entries]), ket, tensor)
-            for environment, (_, own) in zip(moved, entries, strict=True):
+            moved = past_left(np.stack([before[i][0] for i in shared]), ket, tensor)
+            for environment, own in zip(moved, shared.values(), strict=True):
                 ended = [string for string in own if string[-1][0] == site]
                 values |= {string: (environment * rights[site + 1]).sum() / norm2 for string in ended}
                 if len(ended) < len(own):
                     front.append((environment, [string for string in own if string[-1][0] > site]))
     return values
-
-
-def by_operator(strings: list[Any], site: int) -> dict[Any, list[Any]]:
-    """Strings by the number of their operator on a site, None where they have none there."""
-    found: dict[Any, list[Any]] = {}
-    for string in strings:
-        found.setdefault(next((number for i, number in string if i == site), None), []).append(string)
-    return found

@@ -128,12 +128,8 @@ def spin(size: float) -> Site:
     parity = tuple([k % 2 for k in steps])
     charges = {"Sz": tuple([int(doubled) - 2 * k for k in steps]), "parity": parity, "parity x": parity}
     name = f"spin-{int(doubled)}/2" if doubled % 2 else f"spin-{int(size)}"
-    return Site(name, operators, charges=charges, states=states_of_spin(len(m)))
-
-
-def states_of_spin(count: int) -> dict[str, int]:
-    """Names of the basis states of a spin: up and down, and in the middle 0."""
-    return {"up": 0, "down": count - 1} | ({"0": count // 2} if count % 2 else {})
+    states = {"up": 0, "down": len(m) - 1} | ({"0": len(m) // 2} if len(m) % 2 else {})
+    return Site(name, operators, charges=charges, states=states)
 
 
 def boson(most: int) -> Site:
