@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from qad.mps.charges.quantities import Quantities
     from qad.typing import Array
 
+    Groups: TypeAlias = dict[Any, tuple[np.ndarray, np.ndarray]]  # by charge: which samples, and their rows
     Group: TypeAlias = tuple[
         np.ndarray, Array, Array
     ]  # which beginnings, their rows, logarithms of what was divided out
@@ -43,12 +44,8 @@ def scaled_amplitudes(
     for site, tensor in enumerate(tensors):
         begins = np.flatnonzero(fresh <= site)
         parents = np.searchsorted(before, begins, side="right") - 1
-        groups = {
-            charge: gathered(parts)
-            for charge, parts in continued(
-                groups, tensor, order_of(conserved, site), parents, words[begins, site]
-            ).items()
-        }
+        found = continued(groups, tensor, order_of(conserved, site), parents, words[begins, site])
+        groups = {charge: gathered(parts) for charge, parts in found.items()}
         before = begins
     place = np.full(len(words), -1)
     values, logs = unit.zeros(0, dtype), unit.zeros(0, dtype.type(0).real.dtype)
@@ -114,19 +111,19 @@ def drawn(tensors: Sequence[Any], conserved: Quantities | None, shots: int, rng:
     ``O(shots n phys bond**2)``.  A. J. Ferris and G. Vidal, Phys. Rev. B 85, 165146 (2012).
     """
     out = np.empty((shots, len(tensors)), np.int64)
-    groups: dict[Any, Group] = {start_of(conserved): (np.arange(shots), np.ones((shots, 1)), np.zeros(shots))}
+    groups: Groups = {start_of(conserved): (np.arange(shots), np.ones((shots, 1)))}
     for site, (tensor, right) in enumerate(zip(tensors, rights_of(tensors)[1][1:], strict=True)):
         uniform, found, ahead = rng.random(shots), {}, by_charge(right)
         matrices = matrices_of(tensor, order_of(conserved, site))
-        for charge, (samples, rows, logs) in groups.items():
+        for charge, (samples, rows) in groups.items():
             branches = {state: (after, rows @ matrix) for state, after, matrix in matrices[charge]}
             chosen = choice(branches, ahead, uniform[samples], tensor.shape[1])
             out[samples, site] = chosen
             for state, (after, branch) in branches.items():
                 here = chosen == state
                 if here.any():
-                    found.setdefault(after, []).append((samples[here], branch[here], logs[here]))
-        groups = {charge: gathered(parts) for charge, parts in found.items()}
+                    found.setdefault(after, []).append((samples[here], branch[here]))
+        groups = {charge: gathered_samples(parts) for charge, parts in found.items()}
     return out
 
 
@@ -146,3 +143,9 @@ def choice(
         weights[:, state] = (branch @ right[after].T * branch.conj()).sum(axis=1).real.clip(0)
     ladder = weights.cumsum(axis=1)
     return (uniform[:, None] * ladder[:, -1:] >= ladder).sum(axis=1).clip(max=max(branches))
+
+
+def gathered_samples(parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    """The samples that came to one charge, and their rows, of norm 1."""
+    rows = np.concatenate([rows for _, rows in parts])
+    return np.concatenate([samples for samples, _ in parts]), rows / np.linalg.norm(rows, axis=1, keepdims=True)
