@@ -23,6 +23,7 @@ from qad.core.errors import ArgumentError
 from qad.extend import Tensor, any_traced, defvjp, primitive, vjp
 from qad.mps.energy.hamiltonian import HERMITIAN, strength
 from qad.mps.evolve.cut import FROZEN, LEAST_CUTOFF
+from qad.mps.evolve.neighbours import traced
 from qad.mps.operators.mpo import MPO
 from qad.mps.thermal.chains import chain_of, daggered, element_of, projector, purification, times
 from qad.mps.thermal.products import summed
@@ -88,7 +89,7 @@ class Squares:
         self.A: Sequence[np.ndarray] = A
         self.legs: list[int] = [w.shape[2] for w in A]
         self.discarded: float = 0.0
-        mean, squares = mean_of_all(A), max(0, ceil(log2(max(len(A) * strength(A) / (2 * SERIES), 1.0))))
+        mean, squares = float(traced(A)[-1][0].real), max(0, ceil(log2(max(len(A) * strength(A) / (2 * SERIES), 1.0))))
         self.time: float = 0.5 ** (squares + 1)
         self.one: Chain = self.chain_of(MPO.identity(len(A), self.legs))
         self.rest: Chain = self.chain_of(MPO(A) - mean * MPO.identity(len(A), self.legs))
@@ -175,14 +176,6 @@ class Squares:
 def cutoff_before(squares: int, cutoff: float) -> float:
     """The weight that a cut may discard before so many squares, each of which doubles the amplitude that it lacks."""
     return max(LEAST_CUTOFF, cutoff * 0.25**squares)
-
-
-def mean_of_all(A: Sequence[np.ndarray]) -> float:
-    """The mean of a Hermitian operator in all states."""
-    found = np.ones((1, 1))
-    for w in A:
-        found = found @ np.trace(w, axis1=2, axis2=3) / w.shape[2]
-    return float(found[0, 0].real)
 
 
 @primitive(keeps=True)

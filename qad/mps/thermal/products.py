@@ -20,7 +20,7 @@ import numpy as np
 from qad.mps.evolve.tebd import shortened
 from qad.mps.evolve.truncation import Truncation
 from qad.symmetric.blocks.layout import layout
-from qad.symmetric.generic import join, leg_sizes, norm, permuted, qr
+from qad.symmetric.generic import join, leg_sizes, norm, qr
 from qad.symmetric.legs import Leg
 from qad.symmetric.tensor import SymTensor, bare
 
@@ -171,19 +171,12 @@ def rights_of(pairs: Pairs, guess: Chain) -> list[list[Any]]:
 
 def past_left(env: Any, a: Any, b: Any) -> Any:
     """A left environment (row, A, B) past a site of both: (row, out, A, in, B)."""
-    if b.shape[0] > a.shape[0]:  # the larger one first takes fewer products
-        half = join(env, b, ((2,), (0,)))  # row A m i B'
-        return permuted(join(half, a, ((1, 2), (0, 2))), 0, 3, 4, 1, 2)
     half = join(env, a, ((1,), (0,)))  # row B o m A'
     return join(half, b, ((1, 3), (0, 1)))
 
 
 def past_right(env: Any, a: Any, b: Any, guess: Any) -> Any:
     """A right environment (guess, A, B) past a site of all three."""
-    if a.shape[0] > b.shape[0]:
-        half = join(a, env, ((3,), (1,)))  # A o m g B'
-        full = join(b, half, ((1, 3), (2, 4)))  # B i A o g
-        return permuted(join(guess, full, ((1, 2, 3), (3, 1, 4))), 0, 2, 1)
     half = join(b, env, ((3,), (2,)))  # B m i g A'
     full = join(a, half, ((2, 3), (1, 4)))  # A o B i g
     return join(guess, full, ((1, 2, 3), (1, 3, 4)))
