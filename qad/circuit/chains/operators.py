@@ -24,7 +24,7 @@ from qad.mps.charges.quantities import changes
 from qad.mps.evolve.tebd import applied
 from qad.mps.operators.local import Site, spin
 from qad.mps.operators.mpo import MPO
-from qad.symmetric.create import eye, from_blocks, from_dense
+from qad.symmetric.create import eye, from_dense
 from qad.symmetric.generic import join, laid_out, norm, permuted, qr, split
 from qad.symmetric.legs import Leg
 
@@ -154,19 +154,18 @@ def require_conserving(op: Instruction, numbers: np.ndarray | None, conserved: Q
 
 def surviving(
     tensors: Sequence[SymTensor], op: Instruction, numbers: np.ndarray | None, back: bool, conserved: Quantities
-) -> tuple[Charge, list[SymTensor]]:
-    """The charge that an instruction adds to this state, and the tensors of its span after it.
+) -> list[Any]:
+    """The tensors from its first qubit on of this state after an instruction; an added charge is carried to the end.
 
-    The centre stands among the qubits of the instruction.  Raises where several parts of it are left.
+    The centre stands among its qubits.  Raises where parts of it are left that add different charges.
     """
     sites, matrix = sites_of(op), matrix_of(op, numbers).astype(tensors[0].dtype)
     parts = parts_of(matrix.conj().T if back else matrix, sites, conserved)
-    if sites[-1] - sites[0] < 2:
-        operators = {q: symmetric(part, q, sites, conserved) for q, part in parts.items()}
-    else:
-        span = range(sites[0], sites[-1] + 1)
-        operators = {q: row_of(part, q, sites, span, conserved) for q, part in parts.items()}
-    found = {q: acted(operator, tensors, sites[0]) for q, operator in operators.items()}
+    span, found = range(sites[0], sites[-1] + 1), {}
+    for q, part in parts.items():
+        near = len(span) < 3 and not any(q)
+        operator = symmetric(part, sites, conserved) if near else row_of(part, q, sites, span, conserved)
+        found[q] = acted(operator, tensors, sites[0])
     left = list(found)
     if len(found) > 1:
         norms = {q: weight(changed) for q, changed in found.items()}
@@ -178,10 +177,8 @@ def surviving(
             f"{called(op)} does not conserve {names}: parts of it add {shown} to qubits {sites} of this state; leave "
             "conserve out, or name what all gates conserve"
         )
-    charge, changed = left[0], found[left[0]]
-    if any(charge):
-        changed[-1] = shifted(changed[-1], (changed[-1].ndim - 1,), charge)
-    return charge, changed
+    bond, behind = end_leg(left[0], conserved), range(span.stop, len(tensors) if any(left[0]) else 0)
+    return found[left[0]] + acted([idle(bond, site, matrix.dtype, conserved) for site in behind], tensors, span.stop)
 
 
 def acted(operator: Any, tensors: Sequence[Any], first: int) -> list[Any]:
@@ -206,33 +203,28 @@ def weight(tensors: Sequence[SymTensor]) -> float:
 # -- operators as symmetric tensors ------------------------------------------------------------------------------------
 
 
-def symmetric(
-    part: np.ndarray, charge: Charge, sites: Sequence[int], conserved: Quantities, ends: tuple[Leg, ...] = ()
-) -> SymTensor:
-    """The tensor of a matrix that adds a charge, legs (out, ..., in, ...), between legs `ends` of dimension 1."""
+def symmetric(part: np.ndarray, sites: Sequence[int], conserved: Quantities, ends: tuple[Leg, ...] = ()) -> SymTensor:
+    """The tensor of a matrix that conserves, legs (out, ..., in, ...), between legs `ends` of dimension 1."""
     legs, orders = [conserved.legs[site] for site in sites], [conserved.orders[site] for site in sites]
     array = part.reshape((2,) * (2 * len(sites)))[np.ix_(*orders * 2)]
     both = (*ends[:1], *legs, *[leg.conj() for leg in legs], *ends[1:])
-    array = array.reshape([leg.dim for leg in both])
-    return from_dense(array, both, charge=conserved.symmetry.shown(charge), tol=0.0)
-
-
-def neutral(matrix: np.ndarray, sites: Sequence[int], conserved: Quantities) -> SymTensor:
-    """The tensor of a matrix that conserves."""
-    return symmetric(matrix, conserved.symmetry.neutral, sites, conserved)
+    return from_dense(array.reshape([leg.dim for leg in both]), both, tol=0.0)
 
 
 def row_of(
     part: np.ndarray, charge: Charge, sites: Sequence[int], span: range, conserved: Quantities
 ) -> list[SymTensor]:
-    """The site operators (left, right, out, in) over a span of a matrix on some sites that adds a charge."""
-    one, k = Leg({conserved.symmetry.neutral: 1}, 1, conserved.symmetry), len(sites)
-    rest = symmetric(part, charge, sites, conserved, (one, one.conj()))
+    """The site operators (left, right, out, in) over a span of a matrix on some sites that adds a charge.
+
+    What it adds flows out through the last bond.
+    """
+    one, end = (end_leg(q, conserved) for q in (conserved.symmetry.neutral, charge))
+    rest, k = symmetric(part, sites, conserved, (one, end.conj())), len(sites)
     rest = permuted(rest, 0, *[axis for site in range(1, k + 1) for axis in (site, k + site)], 2 * k + 1)
     found, bond = [], one
     for site in span:
         if site not in sites:
-            found.append(join(eye(bond, part.dtype), eye(conserved.legs[site], part.dtype), ((), ())))
+            found.append(idle(bond, site, part.dtype, conserved))
             continue
         own = rest
         if site != sites[-1]:
@@ -242,18 +234,11 @@ def row_of(
     return found
 
 
-def shifted(tensor: SymTensor, axes: tuple[int, ...], charge: Charge) -> SymTensor:
-    """A tensor whose legs `axes` carry so much more, of neutral charge."""
-    group, legs = tensor.symmetry, list(tensor.legs)
+def end_leg(charge: Charge, conserved: Quantities) -> Leg:
+    """The outer bond of an operator that adds a charge."""
+    return Leg({charge: 1}, 1, conserved.symmetry)
 
-    def more(q: Any) -> Any:
-        return group.shown(group.plus(group.charge(q), charge))
 
-    for axis in axes:
-        leg = legs[axis]
-        legs[axis] = Leg({more(q): dim for q, dim in leg.sectors.items()}, leg.flow, group)
-    blocks = {
-        tuple([more(q) if axis in axes else q for axis, q in enumerate(key)]): block
-        for key, block in tensor.blocks().items()
-    }
-    return from_blocks(blocks, legs, split=2)
+def idle(bond: Leg, site: int, dtype: Any, conserved: Quantities) -> SymTensor:
+    """The site operator that does nothing and carries a bond on."""
+    return join(eye(bond, dtype), eye(conserved.legs[site], dtype), ((), ()))

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -48,16 +48,9 @@ if TYPE_CHECKING:
 
 History: TypeAlias = "list[tuple[Any, ...]]"  # the tensors before every gate
 Kept: TypeAlias = "tuple[Walker, History]"  # the final walker of a forward sweep, and its history
-
-
-class Target(Protocol):
-    """A number that is measured, linear in the projector on the state, or in the state."""
-
-    def value(self, psi: Sequence[Any], *operands: Array) -> Array:
-        """The number, by a computation that the tape can differentiate by the operands."""
-
-    def bra(self, run: ChainRun, ket: Walker, *operands: Any) -> tuple[float, Walker | None]:
-        """A factor, and the walker (None for zero) whose overlap with the state then changes as the number does."""
+Target: TypeAlias = (
+    "Energy | Overlap"  # a number that is measured, linear in the projector on the state or in the state
+)
 
 
 @dataclass(frozen=True)
@@ -138,8 +131,11 @@ def numbers(op: Instruction, entries: np.ndarray) -> np.ndarray | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Energy(Target):
+class Energy:
     """``<psi|H|psi>`` of a matrix product operator H: of tensors given as operands, or of those that conserve.
+
+    As of `Overlap`, `value` is the number, by a computation that the tape can differentiate by the operands, and `bra`
+    a factor and the walker (None for zero) whose overlap with the state then changes as the number does.
 
     Attributes
     ----------
@@ -167,7 +163,7 @@ class Energy(Target):
 
 
 @dataclass(frozen=True, eq=False)
-class Overlap(Target):
+class Overlap:
     """``<phi|psi>`` with a chain of the given tensors, or numbers of symmetric ones."""
 
     where: tuple[Layout, ...] = ()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.circuit.chains.operators import ONE, acted, adjoint, neutral, shifted, site_operators, surviving
+from qad.circuit.chains.operators import ONE, acted, adjoint, site_operators, surviving, symmetric
 from qad.circuit.gates.table import pauli_matrix
 from qad.mps.chain.canonical import move_left, move_right
 from qad.mps.chain.densities import opened
@@ -52,10 +52,7 @@ class Walker:
         if self.conserved is not None:
             first, last = min((*op.controls, *op.targets)), max((*op.controls, *op.targets))
             self.reach(first, last)
-            charge, found = surviving(self.tensors, op, numbers, back, self.conserved)
-            if any(charge):
-                self.tensors[last + 1 :] = [shifted(tensor, (0, 2), charge) for tensor in self.tensors[last + 1 :]]
-            self.put(first, found, to_right=not back)
+            self.put(first, last, surviving(self.tensors, op, numbers, back, self.conserved), to_right=not back)
             return
         first, operators = site_operators(op, numbers)
         operators = [w.astype(self.tensors[0].dtype, copy=False) for w in (adjoint(operators) if back else operators)]
@@ -65,18 +62,18 @@ class Walker:
         operator: Any = operators if len(operators) > 2 else operators[0][0, 0]
         if len(operators) == 2:
             operator = np.tensordot(operators[0][0], operators[1][:, 0], (0, 0)).transpose(0, 2, 1, 3)
-        self.put(first, acted(operator, self.tensors, first), to_right=not back)
+        self.put(first, last, acted(operator, self.tensors, first), to_right=not back)
 
-    def put(self, first: int, found: Sequence[Any], to_right: bool = True) -> None:
-        """Put tensors of sites in the place of those from the site `first` on, a pair of legs (a, s, t, b) as it is."""
+    def put(self, first: int, last: int, found: list[Any], to_right: bool) -> None:
+        """Put tensors in the place of those from the site `first` on, a pair as one; bonds up to `last` are cut."""
         if found[0].ndim == 4:
             self.tensors[first], self.tensors[first + 1] = self.truncation.split(found[0], to_right)
             self.centre = first + to_right
-        elif len(found) > 1:
-            self.tensors[first : first + len(found)] = compressed(found, self.truncation)
+            return
+        if first < last:
+            found[: last + 1 - first] = compressed(found[: last + 1 - first], self.truncation)
             self.centre = first
-        else:
-            self.tensors[first] = found[0]
+        self.tensors[first : first + len(found)] = found
 
     def reach(self, first: int, last: int) -> None:
         """Move the centre to the nearest of some sites."""
@@ -136,7 +133,7 @@ class Overlaps:
         left, right = self.left(bra, ket, sites[0]), self.right(bra, ket, sites[-1] + 1)
         row = {site: ket[site] for site in range(sites[0], sites[-1] + 1)}
         for site in op.controls:
-            row[site] = applied(ONE if conserved is None else neutral(ONE, [site], conserved), row[site])
+            row[site] = applied(ONE if conserved is None else symmetric(ONE, [site], conserved), row[site])
         if op.kind == "pauli" and conserved is None:
             letters = zip(op.targets, op.letters, strict=True)
             turned = row | {q: applied(pauli_matrix(letter), row[q]) for q, letter in letters}
