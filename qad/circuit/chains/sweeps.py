@@ -48,9 +48,7 @@ if TYPE_CHECKING:
 
 History: TypeAlias = "list[tuple[Any, ...]]"  # the tensors before every gate
 Kept: TypeAlias = "tuple[Walker, History]"  # the final walker of a forward sweep, and its history
-Target: TypeAlias = (
-    "Energy | Overlap"  # a number that is measured, linear in the projector on the state or in the state
-)
+Target: TypeAlias = "Energy | Overlap"  # what is measured, linear in the projector on the state or in the state
 
 
 @dataclass(frozen=True)
@@ -112,10 +110,8 @@ class ChainRun:
         slopes = np.zeros(entries.shape, complex)
         if bra is None:
             return slopes
-        overlaps, steps = (
-            Overlaps(bra.tensors, self.conserved),
-            list(zip(self.program.instructions, history, strict=True)),
-        )
+        overlaps = Overlaps(bra.tensors, self.conserved)
+        steps = list(zip(self.program.instructions, history, strict=True))
         with blas_for(min(self.bra_bond, 2 ** (self.program.n // 2))):
             for op, before in reversed(steps[self.first :]):
                 if op.varies:
