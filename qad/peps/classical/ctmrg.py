@@ -136,8 +136,6 @@ def converged(layers: np.ndarray, around: Around, w: Wiring, tol: float, maxiter
     steps shrink, and again a shorter one where they have grown (C. T. Kelley and D. E. Keyes, SIAM J. Numer. Anal. 35,
     508 (1998)).
     """
-    for _ in range(LEAST):
-        around = unit(step(around, layers, w, first(around, layers, w)), around)
     reference, pace, last = first(around, layers, w), PACE, None
     report.iterations, least, since = 0, np.inf, 0
     while report.iterations < maxiter:
