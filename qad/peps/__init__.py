@@ -9,8 +9,8 @@ from qad.peps.infinite.half_cylinder import entanglement_spectrum
 from qad.peps.infinite.observables import energy, expectation, local_expectations
 from qad.peps.infinite.state import PEPS
 from qad.peps.infinite.structure import structure_factor
-from qad.peps.lattices import honeycomb, kagome, kitaev, spin_spin, triangular
-from qad.peps.models import Model, Term, heisenberg, ising, j1j2, term, xxz
+from qad.peps.lattices import honeycomb, kagome, kitaev, triangular
+from qad.peps.models import Model, Term, heisenberg, ising, j1j2, spin_spin, term, xxz
 from qad.peps.search.cluster_update import cluster_update
 from qad.peps.search.ground import ground_state
 from qad.peps.search.result import GroundState

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ShapeError
-from qad.mps.operators.local import site
 from qad.peps.checks import array_operand
-from qad.peps.models import NEIGHBOURS, Model, Sites, term
+from qad.peps.infinite.orbits import joined
+from qad.peps.models import NEIGHBOURS, Model, Sites, spin_spin, term
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -73,7 +73,7 @@ def honeycomb(x: ArrayLike, y: ArrayLike | None = None, z: ArrayLike | None = No
     >>> qad.peps.honeycomb(qad.peps.spin_spin())
     Model(3 terms, on 2 sites at most)
     """
-    return joined((x, x if y is None else y, x if z is None else z), HONEYCOMB, 2)
+    return of_joined((x, x if y is None else y, x if z is None else z), HONEYCOMB, 2)
 
 
 def kagome(bond: ArrayLike) -> Model:
@@ -95,7 +95,7 @@ def kagome(bond: ArrayLike) -> Model:
     >>> qad.peps.kagome(qad.peps.spin_spin())
     Model(4 terms, on 2 sites at most)
     """
-    return joined((bond,), KAGOME, 3)
+    return of_joined((bond,), KAGOME, 3)
 
 
 def kitaev(jx: RealNumber = 1.0, jy: RealNumber = 1.0, jz: RealNumber = 1.0) -> Model:
@@ -121,30 +121,14 @@ def kitaev(jx: RealNumber = 1.0, jy: RealNumber = 1.0, jz: RealNumber = 1.0) -> 
     >>> qad.peps.kitaev()
     Model(3 terms, on 2 sites at most)
     """
-    couplings = [np.kron(s, s).real for s in (site("spin-1/2").operators[name] for name in ("Sx", "Sy", "Sz"))]
-    return honeycomb(*(-j * c for j, c in zip((jx, jy, jz), couplings, strict=True)))
+    return honeycomb(spin_spin(-jx, 0, 0), spin_spin(0, -jy, 0), spin_spin(0, 0, -jz))
 
 
-def spin_spin(x: RealNumber = 1.0, y: RealNumber = 1.0, z: RealNumber = 1.0) -> Array:
-    """``x SxSx + y SySy + z SzSz`` of two spins 1/2, as a matrix.
-
-    Examples
-    --------
-    >>> import qad
-    >>> qad.peps.spin_spin()[1]
-    array([ 0.  , -0.25,  0.5 ,  0.  ])
-    """
-    spin = (site("spin-1/2").operators[name] for name in ("Sx", "Sy", "Sz"))
-    return sum(c * np.kron(s, s).real for c, s in zip((x, y, z), spin, strict=True))
-
-
-def joined(bonds: tuple[ArrayLike, ...], pattern: Pattern, count: int) -> Model:
-    """The model of some bonds between sites of which `count` are one; terms on the same sites are added."""
-    found: dict[Sites, Array] = {}
-    for kind, slots, sites in pattern:
-        widened = embedded(bonds[kind], slots, len(sites), count)
-        found[sites] = found[sites] + widened if sites in found else widened
-    return Model([term(operator, sites) for sites, operator in found.items()])
+def of_joined(bonds: tuple[ArrayLike, ...], pattern: Pattern, count: int) -> Model:
+    """The model of some bonds between sites of which `count` are one."""
+    return Model(
+        joined([term(embedded(bonds[kind], slots, len(sites), count), sites) for kind, slots, sites in pattern])
+    )
 
 
 def embedded(bond: ArrayLike, slots: tuple[int, int], cells: int, count: int) -> Array:

@@ -177,9 +177,20 @@ def real_if_real(x: Array) -> Array:
 
 def spin_term(couplings: Sequence[RealNumber], sites: Sites) -> Term:
     """``x SxSx + y SySy + z SzSz`` of spins 1/2 on two sites."""
-    spin = [site("spin-1/2").operators[name] for name in ("Sx", "Sy", "Sz")]
-    total = sum(c * np.kron(s, s).real.reshape(2, 2, 2, 2) for c, s in zip(couplings, spin, strict=True))
-    return Term(operand(total), sites)
+    return Term(operand(spin_spin(*couplings)).reshape(2, 2, 2, 2), sites)
+
+
+def spin_spin(x: RealNumber = 1.0, y: RealNumber = 1.0, z: RealNumber = 1.0) -> Array:
+    """``x SxSx + y SySy + z SzSz`` of two spins 1/2, as a matrix.
+
+    Examples
+    --------
+    >>> import qad
+    >>> qad.peps.spin_spin()[1]
+    array([ 0.  , -0.25,  0.5 ,  0.  ])
+    """
+    spin = (site("spin-1/2").operators[name] for name in ("Sx", "Sy", "Sz"))
+    return sum(c * np.kron(s, s).real for c, s in zip((x, y, z), spin, strict=True))
 
 
 NEIGHBOURS: tuple[Sites, ...] = (((0, 0), (0, 1)), ((0, 0), (1, 0)))

@@ -12,7 +12,7 @@ from qad.core.trees import tree_map
 from qad.extend import jvp, value_and_grad, value_of
 from qad.linalg.krylov.gmres import Report
 from qad.peps.checks import array_operand
-from qad.peps.classical.ctmrg import apart, environment_of, is_c4v
+from qad.peps.classical.ctmrg import DISTINCT, apart, environment_of, is_c4v
 from qad.peps.classical.moves import GENERAL, TURNED, per_site, seen
 from qad.peps.classical.trg import hotrg, trg
 
@@ -20,12 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from qad.peps.infinite.iteration import Around
     from qad.typing import Array, ArrayLike, RealNumber, Scalar
 
 __all__ = ["Thermodynamics", "partition_function", "thermodynamics"]
 
-COEXISTING = 1e-6  # how far the two largest eigenvalues of an edge are apart, relative, in a sum of phases
 METHODS = ("ctmrg", "trg", "hotrg")
 
 
@@ -125,8 +123,11 @@ def partition_function(
     report = Report() if report is None else report
     closing, symmetric = closing_of(boundary, tensor), symmetry is not None
     around = environment_of(tensor, chi, symmetric, tol, maxiter, report, closing)
-    if symmetric and value_of(tensor) is not tensor:
-        check_one_phase(tree_map(value_of, around))
+    if symmetric and value_of(tensor) is not tensor and apart(tree_map(value_of, around)) < DISTINCT:
+        raise ArgumentError(
+            "the environment is a sum of phases that rotations or reflections turn into each other, and has no "
+            'derivative: leave out symmetry="c4v", and one of them is chosen'
+        )
     w = TURNED if symmetric else GENERAL
     return log_of(per_site(around, seen(tensor, w), w))
 
@@ -174,7 +175,12 @@ def checked(tensor: ArrayLike, chi: int, method: str, symmetry: str | None) -> A
     if not np.all(np.isfinite(plain)) or not np.any(plain):
         raise ArgumentError("partition_function: the tensor is zero, or has entries that are not finite")
     if symmetry is not None:
-        check_c4v(plain, method, symmetry)
+        if symmetry != "c4v" or method != "ctmrg":
+            raise ArgumentError(f'symmetry={symmetry!r} with method={method!r}: write "c4v" or None, with "ctmrg"')
+        if not is_c4v(plain):
+            raise ArgumentError(
+                'the tensor is not real or not the same under all rotations and reflections: leave out symmetry="c4v"'
+            )
     return tensor
 
 
@@ -186,25 +192,6 @@ def closing_of(boundary: ArrayLike | None, tensor: Array) -> np.ndarray | None:
     if {closing.shape} != {(d,) for d in tensor.shape}:
         raise ShapeError(f"boundary is a vector for each leg of {tensor.shape}, not an array of shape {closing.shape}")
     return closing
-
-
-def check_c4v(tensor: np.ndarray, method: str, symmetry: str) -> None:
-    """Raise unless the tensor is real and the same under rotations and reflections."""
-    if symmetry != "c4v" or method != "ctmrg":
-        raise ArgumentError(f'symmetry={symmetry!r} with method={method!r}: write "c4v" or None, with "ctmrg"')
-    if not is_c4v(tensor):
-        raise ArgumentError(
-            'the tensor is not real or not the same under all rotations and reflections: leave out symmetry="c4v"'
-        )
-
-
-def check_one_phase(around: Around) -> None:
-    """Raise where a derivative would be that of a sum of phases, which is no isolated environment."""
-    if apart(around) < COEXISTING:
-        raise ArgumentError(
-            "the environment is a sum of phases that rotations or reflections turn into each other, and has no "
-            'derivative: leave out symmetry="c4v", and one of them is chosen'
-        )
 
 
 def log_of(z: Array) -> Array:

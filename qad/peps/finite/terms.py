@@ -10,7 +10,7 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.peps.models import Term, term
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
     from qad.typing import Array
@@ -59,20 +59,8 @@ def one(operator: Any, sites: Iterable[tuple[int, int]], shape: tuple[int, int],
     return term(operator, places)
 
 
-def strip_of(sites: tuple[Place, ...]) -> tuple[int, int]:
-    """The first row and the number of rows of the strip in which these sites lie."""
-    rows = [r for r, _ in sites]
-    return min(rows), max(rows) - min(rows) + 1
-
-
-def measured_order(sites: tuple[Place, ...]) -> list[Place]:
-    """The sites in the order in which a strip passes them: by columns, then by rows."""
-    return sorted(sites, key=lambda site: (site[1], site[0]))
-
-
-def against(density: Array, term: Term, dims: dict[Place, int]) -> tuple[Array, Array]:
-    """``tr(rho O)`` and ``tr(rho)`` for the open legs of a strip."""
-    order = measured_order(term.sites)
+def against(density: Array, order: Sequence[Place], term: Term, dims: dict[Place, int]) -> tuple[Array, Array]:
+    """``tr(rho O)`` and ``tr(rho)`` for the open legs of a strip, which are those of the sites in `order`."""
     wanted = tuple(dims[site] for site in term.sites)
     if term.operator.shape != wanted * 2:
         raise ShapeError(

@@ -14,7 +14,7 @@ from qad.core.errors import ArgumentError
 from qad.extend import value_of
 from qad.peps.finite.rows import Strip, absorbed, boundaries, check_ranks, closed, double_layer, rim
 from qad.peps.finite.state import FinitePEPS, opened
-from qad.peps.finite.terms import against, measured_order, strip_of
+from qad.peps.finite.terms import against
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,16 +88,17 @@ def values_of(state: FinitePEPS, terms: Sequence[Term], chi: int) -> list[Array]
     densities: dict[tuple, Array] = {}
     found = []
     for term in terms:
-        first, height = key = strip_of(term.sites)
+        measured = [r for r, _ in term.sites]
+        first, height = key = min(measured), max(measured) - min(measured) + 1
         if key not in strips:
             strips[key] = Strip(above[first], rows[first : first + height], below[first + height - 1])
-        order = tuple(measured_order(term.sites))
+        order = tuple(sorted(term.sites, key=lambda site: site[::-1]))  # as a strip passes them
         if order not in densities:
             opened_sites = {
                 c: [doubles[r][c] if (r, c) in order else rows[r][c] for r in range(first, first + height)]
                 for _, c in order
             }
             densities[order] = strips[key].density(opened_sites)
-        value, norm = against(densities[order], term, dims)
+        value, norm = against(densities[order], order, term, dims)
         found.append((value / norm).real)
     return found

@@ -150,9 +150,8 @@ def environment(
     if start is not None:
         check_start(start, state, cell)
         groups = [tuple(map(plain, group)) for group in (start.corners, start.edges, start.frame)]
-    engine = c4v if symmetric else cells
-    layers = [engine.double_layer(symmetrised(state[place], state.symmetry)) for place in cell.first]
-    found, error, report = engine.solved(layers, cell, chi, groups, method, tols, maxiter)
+    layers = [cells.double_layer(symmetrised(state[place], state.symmetry)) for place in cell.first]
+    found, error, report = (c4v if symmetric else cells).solved(layers, cell, chi, groups, method, tols, maxiter)
     return Environment(*found, cell, error, report)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from qad.core.errors import ConvergenceError
-from qad.peps.infinite.c4v.moves import column, enlarged, grown, start
+from qad.peps.infinite.c4v.moves import column, enlarged, grown
 from qad.peps.infinite.cut import kept
 from qad.peps.infinite.iteration import Around
 
@@ -23,13 +23,12 @@ def eigenvectors(around: Around, layer: np.ndarray, chi: int, exactly: bool = Fa
     return vectors[:, order[:k]], sizes[:k] / sizes[0]
 
 
-def raised(layer: np.ndarray, chi: int, around: Around | None = None) -> tuple[Around, np.ndarray]:
+def raised(layer: np.ndarray, chi: int, around: Around) -> tuple[Around, np.ndarray]:
     """Corner and edge of about `chi` states, and the isometry that kept them, still to be converged.
 
-    From nothing, or from those of another size.
+    From those of another size.
     """
     before, changes = None, []
-    around = start(layer) if around is None else around
     for _ in range(MOST_MOVES):
         u, values = eigenvectors(around, layer, chi)
         around = grown(around, layer, u, column(around), spans=False)

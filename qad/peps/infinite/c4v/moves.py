@@ -24,23 +24,6 @@ if TYPE_CHECKING:
     from qad.typing import Array
 
 
-def double_layer(site: Array) -> Array:
-    """Ket times bra of a site ``[s, u, l, d, r]``, as a matrix of its legs (left, down) by (up, right)."""
-    d = site.shape[1]
-    flat = site.reshape(len(site), -1)
-    both = (flat.T @ flat.conj()).reshape((d,) * 8)  # u l d r, U L D R
-    return both.transpose(1, 5, 2, 6, 0, 4, 3, 7).reshape(d**4, d**4)
-
-
-def start(layer: Array) -> Around:
-    """Corner and edge of a single row, its outer legs joined ket to bra."""
-    p = round(len(layer) ** 0.5)
-    ends = np.eye(round(p**0.5)).ravel()
-    legs = layer.reshape(p, p, p, p)  # l, d, u, r
-    edge = np.einsum("ldur,u->ldr", legs, ends)
-    return normalised(np.einsum("ldr,l->dr", edge, ends), edge)
-
-
 def normalised(corner: Array, edge: Array) -> Around:
     """Hermitian and of norm 1, but for rounding."""
     corner = corner + corner.conj().T

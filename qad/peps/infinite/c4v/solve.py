@@ -14,6 +14,7 @@ from qad.peps.infinite.c4v.iteration import MOVES
 from qad.peps.infinite.c4v.linearized import adjoint_of, by_hand
 from qad.peps.infinite.c4v.moves import signed
 from qad.peps.infinite.c4v.smooth import by_eigh, by_qr
+from qad.peps.infinite.cells.moves import start
 from qad.peps.infinite.cut import is_about
 from qad.peps.infinite.implicit import at_rest
 from qad.peps.infinite.iteration import Around, calm, difference, weighted
@@ -42,10 +43,14 @@ def solved(
 
     Tolerances are those of the last change, and of the adjoint equation.
     """
-    (layer,), report = layers, Report()
+    p, report = layers[0].shape[0], Report()
+    layer = layers[0].transpose(1, 2, 0, 3).reshape(p * p, p * p)  # (left, down) by (up, right)
     plain = as_array(value_of(layer))
-    around, isometry = (None, None) if before is None else (Around(before[0][0], before[1][0]), before[2][0])
-    if around is None or not is_about(len(around.corners), chi):
+    corners, edges, *frame = start([as_array(value_of(layers[0]))], cell) if before is None else before
+    around = Around(corners[0], edges[0])
+    if frame and is_about(len(around.corners), chi):
+        isometry = frame[0][0]
+    else:
         around, isometry = raised(plain, chi, around)
 
     def step(around: Around, isometry: np.ndarray) -> tuple[Around, np.ndarray]:

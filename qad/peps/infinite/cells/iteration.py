@@ -24,16 +24,6 @@ MEMORY = 5  # steps that are mixed
 LEAST = {"half": 1e-7, "full": 1e-10}  # relative, of S: about the square and the fourth power of a corner's values
 
 
-class Converged(NamedTuple):
-    """A fixed point, its frame, the decompositions of its cuts, and how it was reached."""
-
-    around: Around
-    frame: Frame
-    spaces: Spaces
-    error: float
-    iterations: int
-
-
 class Stepper(NamedTuple):
     """Steps of one cell."""
 
@@ -82,8 +72,15 @@ class Stepper(NamedTuple):
             around, frame, _ = self.step(around, frame.a.any(1).sum(1), frame)
         return around, frame
 
-    def converged(self, around: Around, frame: Frame, tol: float, maxiter: int) -> Converged:
-        """Iterate to the fixed point: cuts follow the frame, and are made again by decompositions at its end."""
+    def converged(
+        self, around: Around, frame: Frame, tol: float, maxiter: int
+    ) -> tuple[Around, Frame, Spaces, float, int]:
+        """Iterate to the fixed point: cuts follow the frame, and are made again by decompositions at its end.
+
+        Returns
+        -------
+        the fixed point, its frame, the decompositions of its cuts, the last change, and the number of moves
+        """
         following = frame.a.any(1)
         sizes = following.sum(1)
 
@@ -96,7 +93,7 @@ class Stepper(NamedTuple):
         for new, turned, error, n in calm(followed, around, frame, self.change, tol, maxiter, held, MEMORY):
             checked, turned, spaces = self.step(new, sizes, turned)
             if self.change(checked, new) <= LOOSER * tol:
-                return Converged(new, turned, spaces, error, n)
+                return new, turned, spaces, error, n
             following = None  # these are not the leading states
         raise AssertionError
 

@@ -12,11 +12,11 @@ import numpy as np
 from qad.extend import as_array, value_of
 from qad.linalg import Report
 from qad.linalg.support.derivative_order import orders
-from qad.peps.infinite.cells.iteration import Converged, Stepper
+from qad.peps.infinite.cells.iteration import Stepper
 from qad.peps.infinite.cells.lattice import CLOCKWISE, wiring
 from qad.peps.infinite.cells.linearized import near
 from qad.peps.infinite.cells.moves import absorbed, enlarged, filled, rows, scaled, stacked
-from qad.peps.infinite.cells.projectors import Frame, sides, smooth
+from qad.peps.infinite.cells.projectors import Frame, Spaces, sides, smooth
 from qad.peps.infinite.cut import is_about
 from qad.peps.infinite.implicit import at_rest
 from qad.peps.infinite.iteration import Around
@@ -48,13 +48,11 @@ def solved(
     around, frame = (None, None) if before is None else together(*before)
     if around is None or not is_about(around.corners.shape[1], chi):
         around, frame = stepper.raised(around)
-    found = stepper.converged(around, frame, tols[0], maxiter)
-    report.residual, around = found.error, found.around
+    around, frame, spaces, report.residual, report.iterations = stepper.converged(around, frame, tols[0], maxiter)
     if any(value_of(layer) is not layer for layer in layers):
-        around = differentiable(layers, stepper, found, tols, report)
-    report.iterations = found.iterations
-    apart = separate(around, found.spaces.used.sum(1), plain, wires)
-    return (*apart, tuple(found.frame)), found.error, report
+        around = differentiable(layers, stepper, around, spaces, tols, report)
+    apart = separate(around, spaces.used.sum(1), plain, wires)
+    return (*apart, tuple(frame)), report.residual, report
 
 
 def together(corners: Group, edges: Group, frame: Group) -> tuple[Around, Frame]:
@@ -77,16 +75,16 @@ def separate(around: Around, sizes: np.ndarray, layers: Sequence[np.ndarray], w:
 
 
 def differentiable(
-    layers: Sequence[Array], stepper: Stepper, found: Converged, tols: tuple[float, float], report: Report
+    layers: Sequence[Array], stepper: Stepper, at: Around, spaces: Spaces, tols: tuple[float, float], report: Report
 ) -> Around:
-    """The fixed point as a function of the recorded `layers`."""
+    """The fixed point as a function of the recorded `layers`, with the decompositions of its cuts."""
     order, w = max(orders(layer) for layer in layers), stepper.wires
 
     def move(around: Around, layers: Array) -> Around:
         grown = rows(around, layers)
         corners = enlarged(around, grown, w)
         pair = sides(corners, w, stepper.method)
-        a, b = near(*pair, at=found.spaces) if order == 1 else smooth(pair, found.spaces, order)
-        return scaled(absorbed(grown, corners, a, b, w), found.around)
+        a, b = near(*pair, at=spaces) if order == 1 else smooth(pair, spaces, order)
+        return scaled(absorbed(grown, corners, a, b, w), at)
 
-    return at_rest(move, found.around, stacked(layers), tols, report, w.after)
+    return at_rest(move, at, stacked(layers), tols, report, w.after)
