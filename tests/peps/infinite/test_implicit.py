@@ -1,4 +1,4 @@
-"""Derivatives of environments that are written out, beside those of the recorded steps."""
+"""Derivatives of environments at their fixed point."""
 
 import numpy as np
 import pytest
@@ -19,17 +19,17 @@ STATES = {
 @pytest.mark.parametrize("dtype", [float, complex])
 @pytest.mark.parametrize("case", STATES)
 @pytest.mark.sampled(2)
-def test_first_derivatives_are_those_of_recorded_steps(case, dtype, monkeypatch):
+def test_first_derivatives_are_those_of_moves_that_are_right_to_second_order(case, dtype, monkeypatch):
     state, method = STATES[case][0](dtype), STATES[case][1]
     env = peps.environment(state, 6, method=method, tol=1e-11)
 
     def energy(state):
         return peps.energy(state, peps.ising(1.0), 6, env, method=method, tol=1e-11)
 
-    quick = qad.grad(energy)(state)
+    first = qad.grad(energy)(state)
     for engine in (peps.infinite.c4v, peps.infinite.cells):
         monkeypatch.setattr(engine.solve, "orders", lambda layer: 2)
-    for x, y in zip(quick.tensors, qad.grad(energy)(state).tensors, strict=True):
+    for x, y in zip(first.tensors, qad.grad(energy)(state).tensors, strict=True):
         np.testing.assert_allclose(x, y, rtol=0, atol=1e-8)
 
 

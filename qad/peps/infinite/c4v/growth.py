@@ -13,16 +13,6 @@ SETTLED = 1e-3  # change of the spectrum at which the moves by eigenvectors end
 MOST_MOVES = 200
 
 
-def eigenvectors(around: Around, layer: np.ndarray, chi: int, exactly: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """The leading eigenvectors of the enlarged corner, about `chi` or exactly that many, and relative values."""
-    m = enlarged(around, layer)
-    values, vectors = np.linalg.eigh((m + m.conj().T) / 2)
-    order = np.argsort(-np.abs(values), kind="stable")
-    sizes = np.abs(values[order])
-    k = chi if exactly else kept(sizes, chi)
-    return vectors[:, order[:k]], sizes[:k] / sizes[0]
-
-
 def raised(layer: np.ndarray, chi: int, around: Around) -> tuple[Around, np.ndarray]:
     """Corner and edge of about `chi` states, and the isometry that kept them, still to be converged.
 
@@ -30,7 +20,12 @@ def raised(layer: np.ndarray, chi: int, around: Around) -> tuple[Around, np.ndar
     """
     before, changes = None, []
     for _ in range(MOST_MOVES):
-        u, values = eigenvectors(around, layer, chi)
+        m = enlarged(around, layer)
+        values, vectors = np.linalg.eigh((m + m.conj().T) / 2)
+        order = np.argsort(-np.abs(values), kind="stable")
+        values = np.abs(values[order])
+        k = kept(values, chi)
+        u, values = vectors[:, order[:k]], values[:k] / values[0]
         around = grown(around, layer, u, column(around), spans=False)
         if before is not None and len(before) == len(values):
             changes.append(np.abs(values - before).max())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,21 +11,20 @@ from qad.extend import as_array, value_of
 from qad.linalg import Report
 from qad.linalg.support.derivative_order import orders
 from qad.peps.infinite.c4v.growth import raised
-from qad.peps.infinite.c4v.iteration import MOVES
-from qad.peps.infinite.c4v.linearized import adjoint_of, by_hand
+from qad.peps.infinite.c4v.iteration import MOVES, aligned, near_reference
 from qad.peps.infinite.c4v.moves import signed
-from qad.peps.infinite.c4v.smooth import by_eigh, by_qr
 from qad.peps.infinite.cells.moves import start
 from qad.peps.infinite.cut import is_about
 from qad.peps.infinite.implicit import at_rest
 from qad.peps.infinite.iteration import Around, calm, difference, weighted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from qad.peps.infinite.cells.lattice import Cell
     from qad.typing import Array
 
+    Move = Callable[..., tuple[Around, Array]]
     Groups = tuple[tuple[np.ndarray, ...], ...]
 
 MEMORY = 10  # steps that are mixed
@@ -52,9 +52,11 @@ def solved(
         isometry = frame[0][0]
     else:
         around, isometry = raised(plain, chi, around)
+    grow = MOVES[method]
 
     def step(around: Around, isometry: np.ndarray) -> tuple[Around, np.ndarray]:
-        return MOVES[method](around, plain, isometry)
+        new, turned = grow(around, plain, isometry, aligned)
+        return signed(new, around), turned
 
     def change(new: Around, old: Around) -> float:
         return weighted(difference(new, old), new)
@@ -62,23 +64,17 @@ def solved(
     steps = calm(step, around, isometry, change, tols[0], maxiter, lambda isometry, _: isometry, MEMORY)
     around, isometry, report.residual, report.iterations = next(steps)
     if value_of(layer) is not layer:
-        new, reference = MOVES[method](around, plain, isometry)
-        around = differentiable(layer, new, reference, tols, report, method)
+        around = differentiable(layer, *step(around, isometry), grow, tols, report)
     return ((around.corners,), (around.edges,), (isometry,)), report.residual, report
 
 
 def differentiable(
-    layer: Array, at: Around, reference: np.ndarray, tols: tuple[float, float], report: Report, method: str
+    layer: Array, at: Around, reference: np.ndarray, grow: Move, tols: tuple[float, float], report: Report
 ) -> Around:
     """The fixed point as a function of the recorded `layer`, with the isometry there."""
-    is_first = method == "qr" and orders(layer) == 1
-    adjoint = adjoint_of(at, value_of(layer), reference) if is_first else None
+    isometry = partial(near_reference, order=orders(layer))
 
     def move(around: Around, layer: Array) -> Around:
-        if is_first:
-            new = Around(*by_hand(*around, layer, reference=reference, adjoint=adjoint))
-        else:
-            new = (by_qr if method == "qr" else by_eigh)(around, layer, reference)
-        return signed(new, at)
+        return signed(grow(around, layer, reference, isometry)[0], at)
 
     return at_rest(move, at, layer, tols, report)

@@ -14,7 +14,6 @@ from qad.linalg import Report
 from qad.linalg.support.derivative_order import orders
 from qad.peps.infinite.cells.iteration import Stepper
 from qad.peps.infinite.cells.lattice import CLOCKWISE, wiring
-from qad.peps.infinite.cells.linearized import near
 from qad.peps.infinite.cells.moves import absorbed, enlarged, filled, rows, scaled, stacked
 from qad.peps.infinite.cells.projectors import Frame, Spaces, sides, smooth
 from qad.peps.infinite.cut import is_about
@@ -83,8 +82,7 @@ def differentiable(
     def move(around: Around, layers: Array) -> Around:
         grown = rows(around, layers)
         corners = enlarged(around, grown, w)
-        pair = sides(corners, w, stepper.method)
-        a, b = near(*pair, at=spaces) if order == 1 else smooth(pair, spaces, order)
+        a, b = smooth(sides(corners, w, stepper.method), spaces, order)
         return scaled(absorbed(grown, corners, a, b, w), at)
 
     return at_rest(move, at, stacked(layers), tols, report, w.after)
