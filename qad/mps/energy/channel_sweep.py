@@ -62,8 +62,3 @@ class Sparse:
             for t, s, c in entries[w, v]:
                 self.into_m[f].setdefault((t, s), []).append((c, w))
                 self.from_u[w].append((c, f, t, s))
-
-    @property
-    def products(self) -> int:
-        """The products of both directions, in units of ``bond**3``, for the sites' own d."""
-        return (len(self.early) + len(self.late)) * (3 * self.out + 2 * self.out * self.in_)

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 HERMITIAN = 1e-6  # |H - H^dagger| / |H| in the Frobenius norm, up to which an operator counts as Hermitian
 EXTREME = 200  # powers of 2 in the size of terms beyond which every site takes its share
-FEW = 1.5  # times the products of `Sweep`: up to that a `Table`, which is compiled, takes less time
 
 
 class Swept(NamedTuple):
@@ -101,7 +100,7 @@ class Hamiltonian(Prepared):
         return quotient(data, operator_matrices(self.given, np.result_type(*{t.dtype for t in data})))
 
     def route(self, bonds: tuple[int, ...], dtype: np.dtype[Any]) -> Table | Sweep:
-        """How a state of these bonds is swept: a `Table` where there is a compiler and few channels need products."""
+        """How a state of these bonds is swept: a `Table` where there is a compiler."""
         key = bonds, dtype
         if key not in self.routes:
             real = np.result_type(dtype, np.float32).type(0).real.dtype
@@ -110,9 +109,7 @@ class Hamiltonian(Prepared):
             cast = distinct_map(lambda t: t.astype(work if t.dtype.kind == "c" else real), self.tensors)
             # it runs with ket and bra exchanged, so that it ends in the tape's unconjugated cotangents
             sparse = distinct_map(lambda t: Sparse(t.conj()), cast)
-            usual = sum(5 * max(step.left, step.right) * step.in_ for step in sparse)
-            few = sum(step.products for step in sparse) <= FEW * usual
-            self.routes[key] = Table(sparse, bonds, work) if has_compiler() and few else Sweep(cast, work)
+            self.routes[key] = Table(sparse, bonds, work) if has_compiler() else Sweep(cast, work)
         return self.routes[key]
 
 

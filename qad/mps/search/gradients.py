@@ -39,7 +39,8 @@ def lbfgs(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> No
         variables, chain = weighted(watch.state, floor)
         gain, steps = one_round(loss, watch, variables, chain)
         gain *= watch.unit / watch.scale
-        if is_settled(gain, before, tol) and (watch.is_flat(tol) or abs(gain) <= ROUNDING):
+        flat = watch.gradient_norm**2 <= max(tol, ROUNDING) * watch.scale / watch.unit
+        if is_settled(gain, before, tol) and (flat or abs(gain) <= ROUNDING):
             watch.converge(f"the last {steps} iterations gained {gain:.1e} of the energy")
         floor, before = float(np.clip(0.3 * np.sqrt(max(gain, 0.0)), *FLOORS)), gain
         watch.extra["floor"] = floor

@@ -125,10 +125,6 @@ class Watch:
         """Whether the last step left nothing to gain; what loses is not settled."""
         return is_settled(self.gained(), self.gained(1), tol)
 
-    def is_flat(self, tol: float) -> bool:
-        """Whether the square of the gradient's norm is small beside our `scale`, both in our unit."""
-        return self.gradient_norm**2 <= max(tol, ROUNDING) * self.scale / self.unit
-
     def converge(self, message: str) -> NoReturn:
         """End the search: a tolerance is reached."""
         self.converged = True

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.mps.chain.row import total_of
+from qad.mps.chain.row import edges, total_of
+from qad.mps.kernels.environments import past_left, past_right
 from qad.mps.measure.observables import energy, overlap
 from qad.symmetric.generic import aligned_numbers, join
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from qad.mps.chain.chain import Chain
     from qad.mps.kernels.terms import Apply
@@ -68,34 +69,32 @@ class Excluded:
 class Penalty:
     """``weight |state><state|`` for every excluded state, by the overlaps on both sides of the centre.
 
-    The present state is the bra, and the legs of the overlaps are (bra, ket); None is that of no sites.
+    The present state is the bra, and the legs of the overlaps are (bra, ket).
     """
 
-    def __init__(self, excluded: Excluded | None, n: int):
+    def __init__(self, excluded: Excluded | None, tensors: Sequence[Any]):
         self.states: list[Any] = [] if excluded is None else excluded.states
         self.weight: float = 0.0 if excluded is None else excluded.weight
-        self.left: list[list[Any]] = [[None] * n for _ in self.states]
-        self.right: list[list[Any]] = [[None] * n for _ in self.states]
+        begin, end = (side.astype(tensors[0].dtype) for side in edges(tensors))
+        self.left: list[list[Any]] = [[begin] * len(tensors) for _ in self.states]
+        self.right: list[list[Any]] = [[end] * len(tensors) for _ in self.states]
 
     def pass_right(self, site: int, tensor: Any) -> None:
         """The centre moves on from this site to the right."""
         for state, left in zip(self.states, self.left, strict=True):
-            half = state[site] if left[site] is None else join(left[site], state[site])
-            left[site + 1] = join(tensor.conj(), half, ((0, 1), (0, 1)))
+            left[site + 1] = past_left(left[site], state[site], tensor)
 
     def pass_left(self, site: int, tensor: Any) -> None:
         """The centre moves on from this site to the left."""
         for state, right in zip(self.states, self.right, strict=True):
-            half = state[site] if right[site] is None else join(state[site], right[site], ((2,), (1,)))
-            right[site - 1] = join(tensor.conj(), half, ((1, 2), (1, 2)))
+            right[site - 1] = past_right(right[site], state[site], tensor)
 
     def reduced(self, number: int, site: int, size: int) -> Any:
         """An excluded state in the basis of the centre of `size` sites, this one first."""
-        state, left, right = self.states[number], self.left[number][site], self.right[number][site + size - 1]
-        centre = state[site] if left is None else join(left, state[site])
-        for tensor in state.tensors[site + 1 : site + size]:
+        centre = self.left[number][site]
+        for tensor in self.states[number].tensors[site : site + size]:
             centre = join(centre, tensor)
-        return centre if right is None else join(centre, right, ((centre.ndim - 1,), (1,)))
+        return join(centre, self.right[number][site + size - 1], ((size + 1,), (1,)))
 
     def added(self, apply: Apply, centre: Any, site: int) -> Apply:
         """An effective operator with the penalty added, on the numbers of a centre, this site first."""

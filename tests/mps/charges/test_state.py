@@ -11,7 +11,6 @@ from qad.mps import MPS, energy, entanglement_entropy, expectation, log_norm2, n
 from qad.mps.charges.make import bond_sectors
 from qad.mps.kernels.environments import past_left, past_right
 from qad.mps.kernels.operators import operator_for
-from qad.mps.search.sweeps import right_canonical
 from qad.symmetric.tensor import bare
 from tests.mps.charges.chains import CHAINS, random
 
@@ -67,7 +66,7 @@ def test_second_order():
 def test_effective_operators(name, size):
     """Every matrix element between centres is that of the whole states."""
     psi, H = random(name)
-    operator, tensors = operator_for(psi, H), right_canonical(list(psi))
+    operator, tensors = operator_for(psi, H), list(psi.normalized().canonicalize(0))
     left, right = operator.edges(tensors)
     rights = [right]
     for tensor, w in zip(reversed(tensors), reversed(operator.sites), strict=True):
