@@ -13,52 +13,51 @@ members: 28 instead of 50 for a chain of spins 1/2 with neighbours coupled, what
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 
 from qad.mps.operators.automaton import rows_of_cover
 
-Plan: TypeAlias = dict[tuple[int, int], list[tuple[complex, int]]]  # a sum of channels for each block (t, s)
-Sums: TypeAlias = list[tuple[complex, int, int, int]]  # coefficient, number in E or F, and block (t, s) or (s, t)
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+K, T = TypeVar("K"), TypeVar("T")
+Block: TypeAlias = "tuple[int, int, int]"  # of a channel of E or F, and of a matrix (t, s)
 
 
 class Sparse:
-    """The sums of channels and of blocks by which a site is passed, with products only for a vertex cover of them."""
+    """The sums of channels and of blocks by which a site is passed, with products only for a vertex cover of them.
 
-    left: int
-    right: int
-    out: int
-    in_: int
-    from_t: list[Sums]
-    into_k: list[Plan]
-    into_m: list[Plan]
-    from_u: list[Sums]
+    Attributes
+    ----------
+    early, late : list of int
+        E and F; what they are numbered by below.
+    from_t, from_u : dict
+        ``L'[v] += c T[e][t, :, s]`` and ``R[w] += c U[f][:, t, s]``: by the channel, what is added, (c, block).
+    into_k, into_m : dict
+        ``K[e][t, :, s] += c R[v]`` and ``M[f][:, t, s] += c L[w]``: by the block, what is added, (c, channel).
+    """
 
     def __init__(self, tensor: np.ndarray):
-        self.left, self.right, self.out, self.in_ = tensor.shape
+        self.left, self.right, self.out, _ = tensor.shape
         self.coefficients: set[complex] = set(tensor[tensor != 0].tolist())
         pairs = [(int(w), int(v)) for w, v in np.argwhere(tensor.any(axis=(2, 3)))]
         chosen = rows_of_cover(pairs, self.left, self.right)
         self.late: list[int] = sorted({v for w, v in pairs if w not in chosen})
-        early = [(w, v) for w, v in pairs if v not in self.late]
-        self.early: list[int] = sorted({w for w, _ in early})
-        entries = {pair: [(t, s, tensor[*pair, t, s].item()) for t, s in np.argwhere(tensor[pair])] for pair in pairs}
-        self._plan(early, [pair for pair in pairs if pair[1] in self.late], entries)
+        self.early: list[int] = sorted({w for w, v in pairs if v not in self.late})
+        entries = [(w, v, t, s, tensor[w, v, t, s].item()) for w, v, t, s in np.argwhere(tensor).tolist()]
+        soon = [(w, v, (self.early.index(w), t, s), c) for w, v, t, s, c in entries if v not in self.late]
+        then = [(w, v, (self.late.index(v), t, s), c) for w, v, t, s, c in entries if v in self.late]
+        self.from_t: dict[int, list[tuple[complex, Block]]] = grouped((v, (c, block)) for _, v, block, c in soon)
+        self.into_k: dict[Block, list[tuple[complex, int]]] = grouped((block, (c, v)) for _, v, block, c in soon)
+        self.into_m: dict[Block, list[tuple[complex, int]]] = grouped((block, (c, w)) for w, _, block, c in then)
+        self.from_u: dict[int, list[tuple[complex, Block]]] = grouped((w, (c, block)) for w, _, block, c in then)
 
-    def _plan(self, early, late, entries):
-        """The sums of blocks from which environments, and what is applied before the products, are put together."""
-        self.from_t = [[] for _ in range(self.right)]  # L'[v] += c T[e][t, :, s]
-        self.into_k = [{} for _ in self.early]  # K[e][t, :, s] += c R[v]
-        for w, v in early:
-            e = self.early.index(w)
-            for t, s, c in entries[w, v]:
-                self.from_t[v].append((c, e, t, s))
-                self.into_k[e].setdefault((t, s), []).append((c, v))
-        self.into_m = [{} for _ in self.late]  # M[f][:, t, s] += c L[w]
-        self.from_u = [[] for _ in range(self.left)]  # R[w] += c U[f][:, t, s]
-        for w, v in late:
-            f = self.late.index(v)
-            for t, s, c in entries[w, v]:
-                self.into_m[f].setdefault((t, s), []).append((c, w))
-                self.from_u[w].append((c, f, t, s))
+
+def grouped(pairs: Iterable[tuple[K, T]]) -> dict[K, list[T]]:
+    """By their first halves, what stands second in pairs."""
+    found = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found

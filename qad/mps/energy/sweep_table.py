@@ -17,9 +17,9 @@ from qad.contract.run.compiler import replay
 from qad.contract.run.entries import Add, MatrixProduct, Rescale, entry
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from qad.mps.energy.channel_sweep import Plan, Sparse
+    from qad.mps.energy.channel_sweep import Block, Sparse
 
 __all__ = ["Table"]
 
@@ -96,18 +96,16 @@ class Table:
                 code.combine([(1, here + e * a * a, 0)], left, 0, 1, a * a)
                 code.product(left, ket, self.half, a, a, d * end)
                 code.product(bra, self.half, block, d * end, a, d * end, first=True)
-            places = {(t, s): (t * d + s) * a for t in range(d) for s in range(d)}
             if site.late:
                 code.turn(ket, self.turned, a, d, end)
-            for f, plan, half in zip(site.late, site.into_m, self.halves[i], strict=True):
-                code.assemble(plan, places, here, a, d * d * a, self.other)
+            for f, (channel, half) in enumerate(zip(site.late, self.halves[i], strict=True)):
+                code.assemble(site.into_m, f, here, a, self.other, d, (d * a, a, d * d * a))
                 code.product(self.other, self.turned, half, a * d, d * a, end)
-                code.product(bra, half, there + f * end**2, end, a * d, end, first=True)
-            for v, terms in enumerate(site.from_t):
-                if v not in site.late:
-                    # a block of a site: (t, a', s, b')
-                    parts = [(c, self.blocks[e] + (t * end * d + s) * end, d * end) for c, e, t, s in terms]
-                    code.combine(parts, there + v * end**2, end, end, end)
+                code.product(bra, half, there + channel * end**2, end, a * d, end, first=True)
+            for v in set(range(site.right)).difference(site.late):  # a block of a site: (t, a', s, b')
+                terms = site.from_t.get(v, ())
+                parts = [(c, self.blocks[e] + (t * end * d + s) * end, d * end) for c, (e, t, s) in terms]
+                code.combine(parts, there + v * end**2, end, end, end)
             if i % CHECK_EVERY == CHECK_EVERY - 1:
                 code.rescale(there, site.right * end**2, self.exponents + i)
         return code.array()
@@ -119,22 +117,21 @@ class Table:
             site, (a, d, end) = self.sites[i], self.shapes[i]
             bra, ket, slope = (self.places[i] + k * self.length for k in range(3))
             here, there = self.rooms[i % 2 - 1], self.rooms[i % 2]
-            places = {(t, s): (t * end * d + s) * end for t in range(d) for s in range(d)}
             fresh = True
-            for e, plan in zip(site.early, site.into_k, strict=True):
-                code.assemble(plan, places, here, end, d * end, self.other)
+            for e, (channel, left) in enumerate(self.lefts[i].items()):
+                code.assemble(site.into_k, e, here, end, self.other, d, (end * d * end, end, d * end))
                 code.product(ket, self.other, self.half, a, d * end, d * end, second=True)
-                fresh = code.into(slope, fresh, self.turned, (self.lefts[i][e], self.half, a, a, d * end))
-                code.product(bra, self.half, there + e * a * a, a, d * end, a, second=True)
+                fresh = code.into(slope, fresh, self.turned, (left, self.half, a, a, d * end))
+                code.product(bra, self.half, there + channel * a * a, a, d * end, a, second=True)
             if site.late:
                 code.turn(ket, self.turned, a, d, end)
             for f, half, block in zip(site.late, self.halves[i], self.blocks, strict=False):
                 fresh = code.into(slope, fresh, self.half, (half, here + f * end**2, a * d, end, end), second=True)
                 code.product(bra, here + f * end**2, self.other, a * d, end, end)
                 code.product(self.other, self.turned, block, a * d, end, d * a, second=True)
-            for w, terms in enumerate(site.from_u):
-                # a block of a site: (a, t, s, b)
-                parts = [(c, self.blocks[f] + (t * d + s) * a, d * d * a) for c, f, t, s in terms]
+            for w in range(site.left):  # a block of a site: (a, t, s, b)
+                terms = site.from_u.get(w, ())
+                parts = [(c, self.blocks[f] + (t * d + s) * a, d * d * a) for c, (f, t, s) in terms]
                 code.combine(parts, there + w * a * a, a, a, a, w not in site.early)
             if i % CHECK_EVERY == 0:
                 code.rescale(there, site.left * a * a, self.exponents + i)
@@ -223,12 +220,13 @@ class Code:
             fresh = False
 
     def assemble(
-        self, plan: Plan, places: dict[tuple[int, int], int], channels: int, bond: int, step: int, out: int
-    ) -> None:
-        """Sums of channels, matrices (bond, bond), as the blocks of a matrix; `places` says where each begins."""
-        for key, place in places.items():
-            terms = [(c, channels + w * bond**2, bond) for c, w in plan.get(key, ())]
-            self.combine(terms, out + place, step, bond, bond)
+        self, plan: Mapping[Block, Sequence[tuple[complex, int]]], number: int, channels: int, bond: int, out: int,
+        d: int, steps: tuple[int, int, int],
+    ) -> None:  # fmt: skip
+        """Sums of channels, matrices (bond, bond), as blocks (t, s) of a matrix; steps of t, of s, and of rows."""
+        for t, s in np.ndindex(d, d):
+            terms = [(c, channels + w * bond**2, bond) for c, w in plan.get((number, t, s), ())]
+            self.combine(terms, out + t * steps[0] + s * steps[1], steps[2], bond, bond)
 
     def turn(self, tensor: int, out: int, left: int, d: int, right: int) -> None:
         """A site's tensor (left, d, right) as (d, left, right)."""

@@ -15,7 +15,7 @@ Legs of environments are (bra, operator, ket), of operators (left, right, out, i
 
 from __future__ import annotations
 
-from functools import cached_property
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -137,6 +137,7 @@ def known(multiples: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(multiples), 0, multiples)
 
 
+@dataclass
 class CentreTerms:
     """The operators of two neighbours in the centre, and what is known of the bonds left, between and right of them.
 
@@ -158,26 +159,22 @@ class CentreTerms:
     after: np.ndarray
     size: int
 
-    def __init__(
-        self, one: np.ndarray, two: np.ndarray, before: np.ndarray, left_half: np.ndarray, right_half: np.ndarray,
-        after: np.ndarray, size: int,
-    ):  # fmt: skip
-        self.one, self.two, self.size = one, two, size
-        self.before, self.left_half, self.right_half, self.after = before, left_half, right_half, after
-        self.open_left: np.ndarray = np.isnan(before)  # the channels with something else than 1 on their left
-        self.open_right: np.ndarray = np.isnan(after)
+    def __post_init__(self):
+        one, two = self.one, self.two
+        self.open_left: np.ndarray = np.isnan(self.before)  # the channels with something else than 1 on their left
+        self.open_right: np.ndarray = np.isnan(self.after)
         goes, comes = one[self.open_left].any(axis=(0, 2, 3)), two[:, self.open_right].any(axis=(1, 2, 3))
         self.across: np.ndarray = goes & comes  # the channels v of terms that reach beyond the centre on both sides
         live = one.any(axis=(0, 2, 3)) & two.any(axis=(1, 2, 3))
         # those of terms on both sides of the bond between the sites
-        self.between: np.ndarray = np.isnan(left_half) & np.isnan(right_half) & live
-        ends, begins = two[:, known(after) != 0].any(axis=(1, 2, 3)), one[known(before) != 0].any(axis=(0, 2, 3))
-        across = (goes & np.isnan(right_half) & ends) | (comes & np.isnan(left_half) & begins)
+        self.between: np.ndarray = np.isnan(self.left_half) & np.isnan(self.right_half) & live
+        ends = two[:, known(self.after) != 0].any(axis=(1, 2, 3)) & np.isnan(self.right_half)
+        begins = one[known(self.before) != 0].any(axis=(0, 2, 3)) & np.isnan(self.left_half)
         # whether no term reaches from beyond one end to the site at the other end, and ends there: so that terms with
         # the left go on the first of two sites alone, those with the right on the second one
-        self.apart: bool = size == 2 and not across.any()
+        self.apart: bool = self.size == 2 and not (goes & ends | comes & begins).any()
 
-    @cached_property
+    @property
     def sides(self) -> tuple[np.ndarray, np.ndarray]:
         """What goes with each channel u on the left, and with each channel w on the right, on sites of the centre.
 
@@ -198,7 +195,7 @@ class CentreTerms:
                 break
         return left, right
 
-    @cached_property
+    @property
     def inner(self) -> np.ndarray | None:
         """What couples both sites where terms are apart, (s', t', s, t)."""
         if not self.apart or not self.between.any():
@@ -207,7 +204,7 @@ class CentreTerms:
         two = np.einsum("vwkl,w->vkl", self.two[self.between], known(self.after))
         return np.einsum("vij,vkl->ikjl", one, two)
 
-    @cached_property
+    @property
     def crossing(self) -> tuple[np.ndarray, np.ndarray] | None:
         """Both site tensors with nothing else than what is applied channel by channel."""
         if not self.across.any():
