@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -29,17 +29,10 @@ if TYPE_CHECKING:
     from qad.symmetric.tensor import SymTensor
     from qad.typing import Array, RealNumber
 
+    Swept: TypeAlias = "tuple[Table | Sweep, Any, RealNumber]"  # how, the environments from the left, and the square
 
 HERMITIAN = 1e-6  # |H - H^dagger| / |H| in the Frobenius norm, up to which an operator counts as Hermitian
 EXTREME = 200  # powers of 2 in the size of terms beyond which every site takes its share
-
-
-class Swept(NamedTuple):
-    """What the sweep from the left leaves for the sweep from the right."""
-
-    route: Table | Sweep
-    environments: Any
-    square: float
 
 
 class Prepared:
@@ -58,12 +51,13 @@ class Prepared:
         route, tensors = self.on(data)
         (square, value), environments = route.forward(tensors, keep)
         check_quotient(value, square)
-        return value.real / square.real, Swept(route, environments, square.real)
+        return value.real / square.real, (route, environments, square.real)
 
     def slopes(self, g: RealNumber, energy: float, kept: Swept) -> list[np.ndarray]:
         """`g` times the derivative of the energy by all numbers, from what the sweep from the left left."""
-        seeds = np.array([-energy, 1.0], kept.route.dtype) * (2 * g / kept.square).astype(kept.square.dtype)
-        return self.numbers_of(kept.route.backward(kept.environments, seeds))
+        route, environments, square = kept
+        seeds = np.array([-energy, 1.0], route.dtype) * (2 * g / square).astype(square.dtype)
+        return self.numbers_of(route.backward(environments, seeds))
 
 
 class Hamiltonian(Prepared):

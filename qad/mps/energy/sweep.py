@@ -9,7 +9,7 @@ symmetric tensors nothing is moved.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -21,23 +21,12 @@ from qad.symmetric.tensor import SymTensor, bare
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    # of a site: the tensor contracted first, (a | s b), and the other, (a s | b), conjugates; where the first one joins
+    # the operator, and that; what the sweep from the left has before the other one is contracted, legs (a', s', v, b);
+    # and what was divided out behind it
+    Site: TypeAlias = tuple[Any, Any, int, Any, Any, float]
 
 IN, OUT = 3, 2  # axes of a site of the operator: where the ket joins it, and where the bra does
-
-
-class Site(NamedTuple):
-    """A site of both layers: the tensor that is contracted first, (a | s b), and the other, (a s | b), conjugates.
-
-    `axis` is where the first one joins the operator `w`, `half` what the sweep from the left has before the other one
-    is contracted, legs (a', s', v, b), and `size` what was divided out behind it.
-    """
-
-    first: Any
-    other: Any
-    w: Any
-    axis: int
-    half: Any
-    size: float
 
 
 class Sweep:
@@ -67,7 +56,7 @@ class Sweep:
             size = float(np.abs(numbers(environment)).max(initial=0.0)) or 1.0
             environment = environment * (1 / size)
             if keep:
-                found.append(Site(first, other, w, axis, half, size))
+                found.append((first, other, axis, w, half, size))
         return numbers(environment), (environment, found)
 
     def backward(self, kept: tuple[Any, list[Site]], seeds: np.ndarray) -> list[Any]:
@@ -75,7 +64,7 @@ class Sweep:
         (end, sites), slopes = kept, []
         environment = with_numbers(end.conj(), seeds)
         for site in reversed(sites):
-            first, other, w, axis, half, size = site
+            first, other, axis, w, half, size = site
             environment = environment * (1 / size)
             slope = join(half, environment, ((2, 3), (1, 2)))  # a' s' b'
             slopes.append(with_numbers(slope, numbers(slope).conj()) if axis == IN else slope)

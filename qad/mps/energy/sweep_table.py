@@ -39,15 +39,6 @@ class Table:
         In which it is done.
     """
 
-    exponents: int
-    rooms: list[int]
-    lefts: list[dict[int, int]]
-    halves: list[list[int]]
-    half: int
-    other: int
-    turned: int
-    blocks: list[int]
-
     def __init__(self, sites: Sequence[Sparse], bonds: Sequence[int], dtype: np.dtype[Any]):
         self.sites: Sequence[Sparse] = sites
         self.bonds: Sequence[int] = bonds
@@ -67,20 +58,22 @@ class Table:
 
     def _room(self):
         """Places of what stays of every site, and of what each site uses anew."""
-        self.exponents = self._piece(len(self.sites))
+        self.exponents: int = self._piece(len(self.sites))
         channels = [1, *(site.right for site in self.sites)]
         whole = max(w * bond**2 for w, bond in zip(channels, self.bonds, strict=True))
-        self.rooms = [self._piece(whole) for _ in "ab"]  # of environments, by turns
-        self.lefts = [
+        self.rooms: list[int] = [self._piece(whole) for _ in "ab"]  # of environments, by turns
+        self.lefts: list[dict[int, int]] = [
             {e: self._piece(a * a) for e in site.early} for site, (a, _, _) in zip(self.sites, self.shapes, strict=True)
         ]
-        self.halves = [
+        self.halves: list[list[int]] = [
             [self._piece(a * d * end) for _ in site.late]
             for site, (a, d, end) in zip(self.sites, self.shapes, strict=True)
         ]
         most = max((d * max(a, end)) ** 2 for a, d, end in self.shapes)
         self.half, self.other, self.turned = (self._piece(most) for _ in range(3))
-        self.blocks = [self._piece(most) for _ in range(max(max(len(s.early), len(s.late)) for s in self.sites))]
+        self.blocks: list[int] = [
+            self._piece(most) for _ in range(max(max(len(s.early), len(s.late)) for s in self.sites))
+        ]
 
     def _piece(self, size):
         self.top += size

@@ -6,6 +6,7 @@ environments (bra, operator, ket), on the left ``(+, -, -)``, on the right ``(-,
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from qad.extend import Tensor
 from qad.mps.chain.row import distinct_map
 from qad.mps.charges.channels import Channels
-from qad.mps.kernels.terms import CentreKernel
+from qad.mps.kernels.terms import CentreKernel, total
 from qad.symmetric.blocks.moves import between, move
 from qad.symmetric.contraction import contraction
 from qad.symmetric.create import from_dense
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from qad.mps.charges.quantities import Quantities
     from qad.mps.kernels.terms import Apply, CentreTerms, Identities
     from qad.symmetric.blocks.layout import Layout
-    from qad.symmetric.contraction import Contraction
     from qad.symmetric.legs import Leg
 
     Part: TypeAlias = Callable[[np.ndarray], np.ndarray]
@@ -79,7 +79,7 @@ class ChargedTerms:
     left : Entries or None
         With each channel u of the bond on the left, (u, s', s) where terms are apart, else (u, s', t', s, t).
     right : Entries or None
-        With each channel w of the bond on the right, (t', t, w), else (s', t', s, t, w).
+        With each channel w of the bond on the right, (w, t', t), else (w, s', t', s, t).
     inner : Entries or None
         What couples both sites where terms are apart, (s', t', s, t).
     crossing : list of Entries
@@ -95,10 +95,10 @@ class ChargedTerms:
         self.own: int = 1 if row.apart else size  # how many sites the terms on either side have
         left, right = row.sides
         before, after = channels.legs[site], channels.legs[site + size].conj()
-        self.left: Entries | None = self.symmetric(left[channels.orders[site]], self.sites[: self.own], (before,), ())
+        self.left: Entries | None = self.symmetric(left[channels.orders[site]], self.sites[: self.own], before)
         last = self.sites[size - self.own :]
-        self.right: Entries | None = self.symmetric(right[channels.orders[site + size]], last, (), (after,))
-        self.inner: Entries | None = None if row.inner is None else self.symmetric(row.inner[None], self.sites, (), ())
+        self.right: Entries | None = self.symmetric(right[channels.orders[site + size]], last, after)
+        self.inner: Entries | None = None if row.inner is None else self.symmetric(row.inner[None], self.sites)
         self.crossing: list[Entries] = []
         if row.crossing is not None and size:
             self.crossing = [Entries(channels.tensor(site + i, w)) for i, w in enumerate(row.crossing[:size])]
@@ -109,19 +109,16 @@ class ChargedTerms:
 
     @staticmethod
     def symmetric(
-        terms: np.ndarray, sites: list[tuple[Leg, np.ndarray]], ahead: tuple[Leg, ...], behind: tuple[Leg, ...]
-    ) -> Entries | None:
-        """The entries of terms (channel, out, in) on some sites, the leg of the channel ahead, behind, or nowhere.
-
-        None where all of them are zero.
-        """
+        terms: np.ndarray, sites: list[tuple[Leg, np.ndarray]], channel: Leg | None = None
+    ) -> Entries | None:  # fmt: skip
+        """The entries of terms (channel, out, in) on some sites, or of a single one; None where all are zero."""
         if not terms.any():
             return None
         legs, orders = [leg for leg, _ in sites], [order for _, order in sites]
         shape = [len(order) for order in orders]
-        sorted_terms = terms.reshape(len(terms), *shape, *shape)[(slice(None), *np.ix_(*orders, *orders))]
-        shaped = sorted_terms if ahead else np.moveaxis(sorted_terms, 0, -1) if behind else sorted_terms[0]
-        return Entries(from_dense(shaped, (*ahead, *legs, *[leg.conj() for leg in legs], *behind), tol=0.0))
+        found = terms.reshape(len(terms), *shape, *shape)[(slice(None), *np.ix_(*orders, *orders))]
+        legs = *legs, *[leg.conj() for leg in legs]
+        return Entries(from_dense(*((found[0], legs) if channel is None else (found, (channel, *legs))), tol=0.0))
 
     def effective(self, left: SymTensor, right: SymTensor, centre: SymTensor) -> tuple[Apply, SymTensor]:
         """The effective operator between two environments, and the centre as it takes its numbers."""
@@ -131,21 +128,23 @@ class ChargedTerms:
             on_left = applied(self.left, left, ((1,), (0,)), order, 1 + m)
         if self.right is not None:  # b' b s' t' s t, as a matrix of s t b and s' t' b'
             order = (*range(2 + m, 2 + 2 * m), 1, *range(2, 2 + m), 0)
-            on_right = applied(self.right, right, ((1,), (2 * m,)), order, 1 + m)
+            on_right = applied(self.right, right, ((1,), (0,)), order, 1 + m)
         split = 1 + m if on_left is not None else size + 1 - m if on_right is not None else 1
         centre = centre.resplit(split)
-        parts = Parts(centre.layout)
+        where, parts = centre.layout, []
         if on_left is not None:
-            how = contraction(on_left.layout, centre.layout, tuple(range(1 + m, 2 + 2 * m)), tuple(range(1 + m)))
-            parts.product(how, on_left.data, True)
+            ahead = contraction(on_left.layout, where, tuple(range(1 + m, 2 + 2 * m)), tuple(range(1 + m)))
+            parts.append(laid_back(lambda x: ahead.run(on_left.data, x), ahead.out, where))
         if on_right is not None:
             last = tuple(range(size + 1 - m, size + 2))
-            parts.product(contraction(centre.layout, on_right.layout, last, tuple(range(1 + m))), on_right.data, False)
+            behind = contraction(where, on_right.layout, last, tuple(range(1 + m)))
+            parts.append(laid_back(lambda x: behind.run(x, on_right.data), behind.out, where))
         if self.crossing:
-            parts.chain(*self.channel_by_channel(left, right))
+            parts.append(chained(*self.channel_by_channel(left, right), where))
         if self.inner is not None:
-            parts.inner(self.inner)
-        return parts, centre
+            axes, order = ((1, 2), (2, 3)), (0, 2, 3, 1)
+            parts.append(lambda x: applied(self.inner, bare(where, x), axes, order, where.split).data)
+        return partial(total, parts), centre
 
     def channel_by_channel(self, left: SymTensor, right: SymTensor) -> tuple[SymTensor, SymTensor]:
         """What crosses the centre: (a', v, s', a, s) and (v, t, b, t', b'), without the legs of sites that are none."""
@@ -157,43 +156,16 @@ class ChargedTerms:
         return first, applied(self.crossing[1], right, ((1,), (1,)), (2, 4, 1, 3, 0), 3)
 
 
-class Parts:
-    """The sum of the parts of an effective operator, as a function of the flat arrays of a centre.
+def chained(left: SymTensor, right: SymTensor, where: Layout) -> Part:
+    """The terms that cross a centre of this layout, all channels at once."""
+    own = (left.ndim - 1) // 2  # legs of the centre that the left has: a, or a and s
+    first = contraction(left.layout, where, tuple(range(1 + own, 1 + 2 * own)), tuple(range(own)))
+    inner = tuple(range(1 + own, len(first.out.legs)))  # a' v s' (t) b
+    second = contraction(first.out, right.layout, (1, *inner), tuple(range(1 + len(inner))))
+    return laid_back(lambda x: second.run(first.run(left.data, x), right.data), second.out, where)
 
-    Attributes
-    ----------
-    layout : Layout
-        Of those arrays, legs (a, b), (a, s, b) or (a, s, t, b).
-    """
 
-    def __init__(self, layout: Layout):
-        self.layout: Layout = layout
-        self.parts: list[Part] = []
-
-    def product(self, how: Contraction, operator: np.ndarray, ahead: bool) -> None:
-        """Add one matrix, in front of the vector or behind it."""
-        self.add((lambda x: how.run(operator, x)) if ahead else (lambda x: how.run(x, operator)), how.out)
-
-    def chain(self, left: SymTensor, right: SymTensor) -> None:
-        """Add the terms that cross the centre, all channels at once."""
-        own = (left.ndim - 1) // 2  # legs of the centre that the left has: a, or a and s
-        first = contraction(left.layout, self.layout, tuple(range(1 + own, 1 + 2 * own)), tuple(range(own)))
-        inner = tuple(range(1 + own, len(first.out.legs)))  # a' v s' (t) b
-        second = contraction(first.out, right.layout, (1, *inner), tuple(range(1 + len(inner))))
-        self.add(lambda x: second.run(first.run(left.data, x), right.data), second.out)
-
-    def inner(self, entries: Entries) -> None:
-        """Add what couples both sites."""
-        order, where = (0, 2, 3, 1), self.layout
-        self.parts.append(lambda x: applied(entries, bare(where, x), ((1, 2), (2, 3)), order, where.split).data)
-
-    def add(self, part: Part, where: Layout) -> None:
-        """Add a function whose results have another layout."""
-        back = between(where, self.layout, tuple(range(len(where.legs))))
-        self.parts.append(part if back is None else lambda x: move(part(x), table=back))
-
-    def __call__(self, x: np.ndarray) -> np.ndarray:
-        out = None
-        for part in self.parts:
-            out = part(x) if out is None else out + part(x)
-        return 0 * x if out is None else out
+def laid_back(part: Part, out: Layout, where: Layout) -> Part:
+    """A function whose results have another layout, with them in this one."""
+    table = between(out, where, tuple(range(len(out.legs))))
+    return part if table is None else lambda x: move(part(x), table=table)

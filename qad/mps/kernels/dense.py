@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from qad.extend import is_foreign, like
-from qad.mps.kernels.terms import CentreKernel
+from qad.mps.kernels.terms import CentreKernel, total
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -63,20 +64,18 @@ class DenseTerms:
 
     Attributes
     ----------
-    left, right : pair of arrays (channels,) and (channels, out, in), or None
-        What goes with some channels on the left, and on the right, on the sites that are theirs.
+    left, right : array (channels, out, in), or None
+        What goes with the channels on the left, and on the right, on the sites that are theirs.
     inner : array (s' t', s t) or None
         What couples both sites where these stand apart.
     crossing : two pairs of channels of an environment and a site tensor of them, or None
         What is applied channel by channel.
     """
 
-    left: Live | None
-    right: Live | None
-
     def __init__(self, row: CentreTerms):
-        self.left, self.right = (live(terms) for terms in row.sides)
-        inner = row.inner
+        (left, right), inner = row.sides, row.inner
+        self.left: Block = left if left.any() else None
+        self.right: Block = right if right.any() else None
         self.inner: Block = None if inner is None else inner.reshape(inner.shape[0] * inner.shape[1], -1)
         self.crossing: tuple[Live, Live] | None = None
         if row.crossing is not None:
@@ -88,22 +87,23 @@ class DenseTerms:
 
     def effective(self, left: np.ndarray, right: np.ndarray, centre: np.ndarray) -> tuple[Apply, np.ndarray]:
         """The effective operator between two environments, and the centre, whose numbers it takes."""
-        on_left = on_right = chain = None
+        a, b = len(centre), centre.shape[-1]
+        parts: list[Apply] = []
         if self.left is not None:
-            on_left = grown_left(left[:, self.left[0]], self.left[1])
+            on_left = grown_left(left, self.left)  # of the legs (a, s) or (a, s, t)
+            parts.append(lambda x: (on_left @ x.reshape(len(on_left), -1)).reshape(-1))
         if self.right is not None:
-            on_right = grown_right(right[:, self.right[0]], self.right[1])
+            on_right = grown_right(right, self.right)  # of (t, b) or (s, t, b)
+            parts.append(lambda x: (x.reshape(-1, len(on_right)) @ on_right).reshape(-1))
         if self.crossing is not None:
             (before, one), (after, two) = self.crossing
-            chain = left_block(left[:, before], one), right_block(two, right[:, after])
-        a, *legs, b = centre.shape
-        return summed(on_left, on_right, self.inner, chain, (a, *legs, *[1] * (2 - len(legs)), b)), centre
-
-
-def live(terms: np.ndarray) -> Live | None:
-    """The channels with which anything goes, and that; None where nothing does."""
-    channels = np.flatnonzero(terms.any(axis=(1, 2)))
-    return (channels, terms[channels]) if len(channels) else None
+            ahead, behind = left_block(left[:, before], one), right_block(two, right[:, after])
+            rows, columns = ahead.shape[1], len(behind)
+            parts.append(lambda x: ((ahead @ x.reshape(rows, -1)).reshape(-1, columns) @ behind).reshape(-1))
+        if self.inner is not None:
+            within = like(left).asarray(self.inner.astype(left.dtype, copy=False))
+            parts.append(lambda x: (within @ x.reshape(a, -1, b)).reshape(-1))
+        return partial(total, parts), centre
 
 
 def grown_left(environment: np.ndarray, operators: np.ndarray) -> np.ndarray:
@@ -128,43 +128,3 @@ def left_block(environment: np.ndarray, w: np.ndarray) -> np.ndarray:
 def right_block(w: np.ndarray, environment: np.ndarray) -> np.ndarray:
     """The site operator `w` and the right environment (b', w, b) right of it, as ``(v s b, s' b')``."""
     return grown_right(environment, w.transpose(1, 2, 0, 3).reshape(w.shape[1], w.shape[2], -1))
-
-
-def summed(
-    on_left: Block, on_right: Block, inner: Block, chain: tuple[np.ndarray, np.ndarray] | None, shape: tuple[int, ...]
-) -> Apply:
-    """The sum of the parts of an effective operator as a function of vectors.
-
-    Parameters
-    ----------
-    on_left, on_right : arrays (rows, rows) and (columns, columns), or None
-        Of the legs (a, s) or (a, s, t), and (t, b) or (s, t, b).
-    inner : array (s' t', s t) or None
-    chain : pair of arrays, or None
-        Blocks (a' s' v, a s) and (v t b, t' b').
-    shape : tuple (a, s, t, b)
-    """
-    a, s, t, b = shape
-
-    def apply(x):
-        out = None
-        if on_left is not None:
-            out = (on_left @ x.reshape(len(on_left), -1)).reshape(-1)
-        if on_right is not None:
-            out = added(out, (x.reshape(-1, len(on_right)) @ on_right).reshape(-1))
-        if chain is not None:
-            half = (chain[0] @ x.reshape(a * s, t * b)).reshape(a * s, -1)
-            out = added(out, (half @ chain[1]).reshape(-1))
-        if inner is not None:
-            out = added(out, (like(x).asarray(inner) @ x.reshape(a, s * t, b)).reshape(-1))
-        return 0 * x if out is None else out
-
-    return apply
-
-
-def added(total: np.ndarray | None, more: np.ndarray) -> np.ndarray:
-    """A sum, in the place of the first if there is one."""
-    if total is None:
-        return more
-    total += more
-    return total

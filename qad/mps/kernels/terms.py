@@ -43,6 +43,7 @@ class CentreKernel:
 
     sites: Sequence[Any]  # as they join the tensors of states
     passed: Sequence[Any]  # as environments pass them
+    terms_of: Callable[[CentreTerms, int], Any]  # the terms of a centre as tensors of the kind
 
     def __init__(self, tensors: Sequence[np.ndarray], identities: Identities | None = None):
         self.tensors: list[np.ndarray] = list(tensors)
@@ -92,10 +93,6 @@ class CentreKernel:
             row = CentreTerms(sites[0], sites[1], before[site], before[half], after[half], after[end], size)
             self.terms[site, size] = self.terms_of(row, site)
         return self.terms[site, size]
-
-    def terms_of(self, row: CentreTerms, site: int) -> Any:
-        """The terms of a centre as tensors of the kind."""
-        raise TypeError("a kernel is of one kind")
 
 
 Identities: TypeAlias = "tuple[list[np.ndarray], list[np.ndarray]]"
@@ -216,3 +213,11 @@ class CentreTerms:
         """Terms on both sites by weights of the channels on both sides, the legs (s', t', s, t) as two."""
         out = np.einsum(f"u,uvij,vwkl,w->{legs}", left, self.one, self.two, right, optimize=True)
         return out.reshape(*out.shape[:-4], out.shape[-4] * out.shape[-3], out.shape[-2] * out.shape[-1])
+
+
+def total(parts: Sequence[Apply], x: np.ndarray) -> np.ndarray:
+    """The sum of the parts of an effective operator on a centre as a vector."""
+    out = parts[0](x) if parts else 0 * x
+    for part in parts[1:]:
+        out = out + part(x)
+    return out
