@@ -99,10 +99,11 @@ def walked(
     ahead: Ways = {}
     back: Ways = {}
     for site, w in enumerate(tensors):
-        for step in nonzeros(w, conserved, site):
-            one, two = (site, step[0]), ((site + 1) % bonds, step[1])
-            ahead.setdefault(one, []).append((two, (site, *step[2:])))
-            back.setdefault(two, []).append((one, (site, *step[2:])))
+        own = conserved.charges[site]
+        for u, v, out, in_ in np.transpose(np.nonzero(w)).tolist():
+            one, two, step = (site, u), ((site + 1) % bonds, v), (site, (out, in_), minus(own[out], own[in_]))
+            ahead.setdefault(one, []).append((two, step))
+            back.setdefault(two, []).append((one, step))
     sizes = [*(w.shape[0] for w in tensors), tensors[-1].shape[1]][:bonds]
     first = [(bond, 0) for bond in range(n)] if around else [(0, 0)]
     last = [(bond, size - 1) for bond, size in enumerate(sizes)] if around else [(n, k) for k in range(sizes[-1])]
@@ -115,10 +116,7 @@ def walked(
     known, live = {**ending, **begun}, begun.keys() & ending.keys()
     charges = [[known.get((b, k), conserved.symmetry.neutral) for k in range(size)] for b, size in enumerate(sizes)]
     alive = [[k for k in range(size) if (b, k) in live] for b, size in enumerate(sizes)]
-    made: dict[tuple[Any, ...], np.ndarray] = {}  # sites that share a tensor go on doing so
-    for site, w in enumerate(tensors):
-        left, right = alive[site], alive[(site + 1) % bonds]
-        tensors[site] = made.setdefault((id(w), *left, None, *right), only(w, left, right))
+    tensors = [only(w, alive[site], alive[(site + 1) % bonds]) for site, w in enumerate(tensors)]
     return tensors, [*charges, *charges[: n + 1 - bonds]]
 
 
@@ -151,13 +149,6 @@ def only(w: np.ndarray, left: list[int], right: list[int]) -> np.ndarray:
     dead = np.ones(w.shape[:2], bool)
     dead[np.ix_(left, right)] = False
     return np.where(dead[:, :, None, None], 0, w)
-
-
-def nonzeros(w: np.ndarray, conserved: Quantities, site: int) -> list[tuple[int, int, tuple[int, int], Charge]]:
-    """The entries of a site tensor that are not zero: both channels, (out, in), and the charge that they add."""
-    charges, minus = conserved.charges[site], conserved.symmetry.minus
-    places = np.transpose(np.nonzero(w)).tolist()
-    return [(u, v, (out, in_), minus(charges[out], charges[in_])) for u, v, out, in_ in places]
 
 
 def refuse(term: list[Step], conserved: Quantities, around: bool) -> None:

@@ -83,7 +83,7 @@ class Parts:
                 continue  # what is recorded has a derivative also where it is zero
             if charge != neutral:
                 self.refuse(origin[charge, parts], charge)
-            kept.append((parts, real_where_it_is(weight)))
+            kept.append((parts, weight.real if isinstance(weight, complex) and weight.imag == 0 else weight))
         return kept
 
     def check_family(self, family: Any) -> None:
@@ -117,11 +117,6 @@ class Parts:
             if self.total.operators.number(matrix)[0] == number:
                 return name
         return "a matrix"
-
-
-def real_where_it_is(weight: Any) -> Any:
-    """A plain number without an imaginary part that is zero."""
-    return weight.real if isinstance(weight, complex) and weight.imag == 0 else weight
 
 
 # -- operators on single sites -----------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import isqrt
@@ -112,10 +113,7 @@ def quantities(conserve: Names, sites: Sequence[str | Site]) -> Quantities:
 
 def counted(charges: Iterable[Charge]) -> dict[Charge, int]:
     """How often each charge stands in a row, in the order of first appearance."""
-    found: dict[Charge, int] = {}
-    for charge in charges:
-        found[charge] = found.get(charge, 0) + 1
-    return found
+    return dict(Counter(charges))
 
 
 def sorting(charges: Sequence[Charge]) -> np.ndarray:
@@ -228,12 +226,11 @@ def filled(
     """How many states each charge has after every site, as whole numbers of any size."""
     found = [{start: 1}]
     for states in charges:
-        counts: dict[Charge, int] = {}
+        counts: Counter[Charge] = Counter()
         for before, count in found[-1].items():
             for charge in states:
-                after = add(before, charge)
-                counts[after] = counts.get(after, 0) + count
-        found.append(counts)
+                counts[add(before, charge)] += count
+        found.append(dict(counts))
     return found
 
 

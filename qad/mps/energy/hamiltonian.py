@@ -20,7 +20,7 @@ from qad.symmetric.sparse import Entries
 from qad.symmetric.tensor import aligned, bare
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from qad.mps.chain.state import MPS
     from qad.mps.kernels.charged import ChargedKernel
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     Swept: TypeAlias = "tuple[Table | Sweep, Any, RealNumber]"  # how, the environments from the left, and the square
 
 HERMITIAN = 1e-6  # |H - H^dagger| / |H| in the Frobenius norm, up to which an operator counts as Hermitian
-EXTREME = 200  # powers of 2 in the size of terms beyond which every site takes its share
 
 
 class Prepared:
@@ -43,7 +42,6 @@ class Prepared:
     """
 
     on: Callable[[Sequence[np.ndarray]], tuple[Table | Sweep, Sequence[Any]]]
-    numbers_of: Callable[[Sequence[Any]], list[np.ndarray]]
     quotient: Callable[[Sequence[Array]], Array]
 
     def swept(self, data: Sequence[np.ndarray], keep: bool = True) -> tuple[float, Swept]:
@@ -58,6 +56,10 @@ class Prepared:
         route, environments, square = kept
         seeds = np.array([-energy, 1.0], route.dtype) * (2 * g / square).astype(square.dtype)
         return self.numbers_of(route.backward(environments, seeds))
+
+    def numbers_of(self, slopes: list[Any]) -> list[np.ndarray]:
+        """Derivatives by arrays as they are."""
+        return slopes
 
 
 class Hamiltonian(Prepared):
@@ -82,12 +84,7 @@ class Hamiltonian(Prepared):
 
     def on(self, data: Sequence[np.ndarray]) -> tuple[Table | Sweep, Sequence[np.ndarray]]:
         """How a state of these tensors is swept, and these."""
-        route = self.route((1, *(t.shape[2] for t in data)), np.result_type(*{t.dtype for t in data}))
-        return route, data if type(route) is Table else [t.astype(route.dtype, copy=False) for t in data]
-
-    def numbers_of(self, slopes: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Derivatives by arrays as they are."""
-        return list(slopes)
+        return self.route((1, *(t.shape[2] for t in data)), precision(data)), data
 
     def quotient(self, data: Sequence[Array]) -> Array:
         """The energy in operations that the tape differentiates."""
@@ -97,14 +94,24 @@ class Hamiltonian(Prepared):
         """How a state of these bonds is swept: a `Table` where there is a compiler."""
         key = bonds, dtype
         if key not in self.routes:
-            real = np.result_type(dtype, np.float32).type(0).real.dtype
-            kinds = {dtype.kind, *(t.dtype.kind for t in self.tensors)}
-            work = np.result_type(real, np.complex64) if "c" in kinds else real
-            cast = distinct_map(lambda t: t.astype(work if t.dtype.kind == "c" else real), self.tensors)
+            cast = in_precision(self.tensors, dtype)
+            work = np.result_type(dtype, *{t.dtype for t in cast})
             # it runs with ket and bra exchanged, so that it ends in the tape's unconjugated cotangents
             sparse = distinct_map(lambda t: Sparse(t.conj()), cast)
             self.routes[key] = Table(sparse, bonds, work) if has_compiler() else Sweep(cast, work)
         return self.routes[key]
+
+
+def precision(data: Sequence[np.ndarray]) -> np.dtype[Any]:
+    """The floating dtype in which these arrays fit."""
+    return np.result_type(np.float32, *{x.dtype for x in data})
+
+
+def in_precision(tensors: Iterable[np.ndarray], dtype: np.dtype[Any]) -> list[np.ndarray]:
+    """Site tensors in the precision of a dtype, each real or complex as it is."""
+    real = np.finfo(dtype).dtype
+    kinds = {"c": np.result_type(real, np.complex64)}
+    return distinct_map(lambda w: w.astype(kinds.get(w.dtype.kind, real)), tensors)
 
 
 def with_norm(tensors: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -155,18 +162,13 @@ def check_hermitian(tensors: Sequence[np.ndarray]) -> None:
 
 def strength(tensors: Sequence[np.ndarray]) -> float:
     """The size of the terms of an operator, the root of ``tr H^dagger H / n`` per state, H without its trace."""
-    size, exponent = balanced_strength(tensors)
-    return float(np.ldexp(size, exponent))
-
-
-def balanced_strength(tensors: Sequence[np.ndarray]) -> tuple[float, int]:
-    """`strength` as a number and the exponent of a power of 2 that multiplies it."""
     tensors, exponent = balanced(tensors)
     square, trace = ends(tensors), like(tensors[0]).eye(tensors[0].shape[0])
     for tensor in tensors:
         square = summed(square, tensor, tensor.conj()) / tensor.shape[2]
         trace = trace @ np.trace(tensor, axis1=2, axis2=3) / tensor.shape[2]
-    return float(np.sqrt(max(closed(square) - abs(np.trace(trace)) ** 2, 0.0) / len(tensors))), exponent
+    size = np.sqrt(max(closed(square) - abs(np.trace(trace)) ** 2, 0.0) / len(tensors))
+    return float(np.ldexp(size, exponent))
 
 
 def balanced(tensors: Sequence[np.ndarray]) -> tuple[list[np.ndarray], int]:
@@ -188,14 +190,11 @@ def balanced(tensors: Sequence[np.ndarray]) -> tuple[list[np.ndarray], int]:
 
 def of_order_one(tensors: Sequence[np.ndarray]) -> tuple[list[np.ndarray], float]:
     """An operator whose terms are of order 1, and the power of 8 that gives the one that it was made of."""
-    size, exponent = balanced_strength(tensors)
-    if not 0 < size < np.inf:
+    if not 0 < (size := strength(tensors)) < np.inf:
         return list(tensors), 1.0
-    unit = 8.0 ** int(np.clip(round((np.log2(size) + exponent) / 3), -340, 340))
-    if abs(np.log2(unit)) > EXTREME:
-        tensors, exponent = balanced(tensors)
-        return [tensors[0] * (2.0**exponent / unit), *tensors[1:]], unit
-    return [tensors[0] * (1 / unit), *tensors[1:]], unit
+    unit = 8.0 ** int(np.clip(round(np.log2(size) / 3), -340, 340))
+    tensors, exponent = balanced(tensors)
+    return [tensors[0] * (2.0**exponent / unit), *tensors[1:]], unit
 
 
 def touching(tensors: Sequence[np.ndarray]) -> float:
@@ -257,17 +256,13 @@ class ChargedHamiltonian(Prepared):
 
     def on(self, data: Sequence[np.ndarray]) -> tuple[Sweep, list[SymTensor]]:
         """How a state of these numbers is swept, and its tensors."""
-        dtype = np.result_type(*{x.dtype for x in data}, np.float32)
-        tensors = [bare(where, x.astype(dtype, copy=False)) for where, x in zip(self.layouts, data, strict=True)]
+        dtype, tensors = precision(data), [bare(where, x) for where, x in zip(self.layouts, data, strict=True)]
         if dtype not in self.kernel.swept:  # with a channel for the norm, in the precision of the state
-            real = np.finfo(dtype).dtype
-            kinds = {"c": np.result_type(real, np.complex64)}
-            cast = distinct_map(lambda w: w.astype(kinds.get(w.dtype.kind, real)), self.H)
-            sites = Channels(with_norm(cast), self.kernel.channels.conserved).sites()
+            sites = Channels(with_norm(in_precision(self.H, dtype)), self.kernel.channels.conserved).sites()
             self.kernel.swept[dtype] = distinct_map(Entries, sites)
         return Sweep(self.kernel.swept[dtype], dtype), tensors
 
-    def numbers_of(self, slopes: Sequence[SymTensor]) -> list[np.ndarray]:
+    def numbers_of(self, slopes: list[Any]) -> list[np.ndarray]:
         """The numbers of derivatives in the order of those of the state."""
         own = [where.conj if site % 2 else where for site, where in enumerate(self.layouts)]
         return [aligned(bare(where, None), slope, "energy") for where, slope in zip(own, slopes, strict=True)]

@@ -49,7 +49,8 @@ class Sweep:
         found: list[Site] = []
         environment = beginning(tensors[0], self.sites[0], self.dtype)
         for number, (tensor, w) in enumerate(zip(tensors, self.sites, strict=True)):
-            first, other, axis = layers(tensor, number)
+            one, two = (laid_out(tensor.astype(self.dtype), rows) for rows in (1, 2))
+            first, other, axis = (one.conj(), two, OUT) if number % 2 else (one, two.conj(), IN)
             half = join(environment, first, ((0,), (0,)))  # v a' s b
             half = through(w, half, ((0, 2), (0, axis)), (0, 3, 2, 1))  # a' s' v b
             environment = join(other, half, ((0, 1), (0, 1)))  # b' v b
@@ -73,12 +74,6 @@ class Sweep:
                 z = through(w, z, ((1, 2), (OUT + IN - axis, 1)), (3, 1, 2, 0))  # s b u a'
                 environment = join(first, z, ((1, 2), (0, 1)))  # a u a'
         return slopes[::-1]
-
-
-def layers(tensor: Any, number: int) -> tuple[Any, Any, int]:
-    """The layer that is contracted first on a site, the other one, and where the first joins the operator."""
-    one, two = laid_out(tensor, 1), laid_out(tensor, 2)
-    return (one.conj(), two, OUT) if number % 2 else (one, two.conj(), IN)
 
 
 def beginning(tensor: Any, w: Any, dtype: np.dtype[Any]) -> Any:

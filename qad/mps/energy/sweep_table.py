@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from qad.mps.energy.channel_sweep import Block, Sparse
 
-__all__ = ["Table"]
-
 CHECK_EVERY, ROOM = 4, 60  # sites between two looks at the scale; powers of two that it may drift
 
 
@@ -100,8 +98,8 @@ class Table:
                 parts = [(c, self.blocks[e] + (t * end * d + s) * end, d * end) for c, (e, t, s) in terms]
                 code.combine(parts, there + v * end**2, end, end, end)
             if i % CHECK_EVERY == CHECK_EVERY - 1:
-                code.rescale(there, site.right * end**2, self.exponents + i)
-        return code.array()
+                code.numbers += entry(Rescale(there, site.right * end**2, ROOM, self.exponents + i))
+        return np.array(code.numbers, np.int64)
 
     def _backward(self):
         """The sweep from the right."""
@@ -127,8 +125,8 @@ class Table:
                 parts = [(c, self.blocks[f] + (t * d + s) * a, d * d * a) for c, (f, t, s) in terms]
                 code.combine(parts, there + w * a * a, a, a, a, w not in site.early)
             if i % CHECK_EVERY == 0:
-                code.rescale(there, site.left * a * a, self.exponents + i)
-        return code.array()
+                code.numbers += entry(Rescale(there, site.left * a * a, ROOM, self.exponents + i))
+        return np.array(code.numbers, np.int64)
 
     def forward(self, tensors: Sequence[np.ndarray], keep: bool) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
         """As `qad.mps.energy.sweep.Sweep.forward`."""
@@ -166,19 +164,11 @@ class Table:
 
 
 class Code:
-    """Entries, as they are written."""
+    """Entries, as they are written: the numbers that `qad.contract.run.compiled.loop` reads."""
 
     def __init__(self, factors: dict[complex, int]):
         self.factors: dict[complex, int] = factors
         self.numbers: list[int] = []
-
-    def array(self) -> np.ndarray:
-        """What `qad.contract.run.compiled.loop` reads."""
-        return np.array(self.numbers, np.int64)
-
-    def rescale(self, start: int, size: int, exponent: int) -> None:
-        """Keep a piece within range."""
-        self.numbers += entry(Rescale(start, size, ROOM, exponent))
 
     def product(
         self, one: int, two: int, out: int, m: int, k: int, n: int, first: bool = False, second: bool = False

@@ -92,8 +92,8 @@ class ChargedCell(ChargedKernel):
     ends : dict of Entries
         Of the first (0) and the last (-1) channel left of the cell: where True, they join a leg of an environment on
         the left, else one of an environment on the right.
-    between : Entries or None
-        What leaves out both, a map from the channels to those in between; None where there are none.
+    between : Entries
+        What leaves out both, a map from the channels to those in between.
     """
 
     def __init__(self, H: Sequence[np.ndarray], dtype: DTypeLike, conserved: Quantities):
@@ -107,7 +107,7 @@ class ChargedCell(ChargedKernel):
             (k, ahead): Entries(from_dense(unit, (side,))) for k, unit in units.items() for ahead, side in sides
         }
         inner = np.diag(1 - units[0] - units[-1])
-        self.between: Entries | None = Entries(from_dense(inner, (leg, leg.conj()))) if inner.any() else None
+        self.between: Entries = Entries(from_dense(inner, (leg, leg.conj())))
 
     def taken(self, environment: SymTensor, channel: int, ahead: bool) -> SymTensor:
         """The first (0) or the last (1) channel of an environment, legs (bra, ket)."""
@@ -119,6 +119,4 @@ class ChargedCell(ChargedKernel):
 
     def inner(self, environment: SymTensor, ahead: bool) -> SymTensor:
         """An environment without its first and last channels."""
-        if self.between is None:
-            return environment * 0.0
         return applied(self.between, environment, ((1,), (0 if ahead else 1,)), (0, 2, 1), 1)

@@ -7,7 +7,7 @@ environments (bra, operator, ket), on the left ``(+, -, -)``, on the right ``(-,
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,14 +22,12 @@ from qad.symmetric.sparse import Entries, applied
 from qad.symmetric.tensor import SymTensor, bare
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from qad.mps.charges.quantities import Quantities
     from qad.mps.kernels.terms import Apply, CentreTerms, Identities
     from qad.symmetric.blocks.layout import Layout
     from qad.symmetric.legs import Leg
-
-    Part: TypeAlias = Callable[[np.ndarray], np.ndarray]
 
 
 class ChargedKernel(CentreKernel):
@@ -156,7 +154,7 @@ class ChargedTerms:
         return first, applied(self.crossing[1], right, ((1,), (1,)), (2, 4, 1, 3, 0), 3)
 
 
-def chained(left: SymTensor, right: SymTensor, where: Layout) -> Part:
+def chained(left: SymTensor, right: SymTensor, where: Layout) -> Apply:
     """The terms that cross a centre of this layout, all channels at once."""
     own = (left.ndim - 1) // 2  # legs of the centre that the left has: a, or a and s
     first = contraction(left.layout, where, tuple(range(1 + own, 1 + 2 * own)), tuple(range(own)))
@@ -165,7 +163,7 @@ def chained(left: SymTensor, right: SymTensor, where: Layout) -> Part:
     return laid_back(lambda x: second.run(first.run(left.data, x), right.data), second.out, where)
 
 
-def laid_back(part: Part, out: Layout, where: Layout) -> Part:
+def laid_back(part: Apply, out: Layout, where: Layout) -> Apply:
     """A function whose results have another layout, with them in this one."""
     table = between(out, where, tuple(range(len(out.legs))))
     return part if table is None else lambda x: move(part(x), table=table)

@@ -47,6 +47,8 @@ class Checkpoint:
     method : Method
     bond : int
         Of the search; a file of a smaller one is gone on from, to this bond.
+    first : MPS
+        The state that the search would begin from without a file.
     start : MPS, optional
         What the caller gave.
     dtype : dtype, optional
@@ -66,6 +68,7 @@ class Checkpoint:
         H: MPO,
         method: Method,
         bond: int,
+        first: MPS,
         start: MPS | None = None,
         dtype: DTypeLike | None = None,
         excluded: Sequence[MPS] = (),
@@ -77,14 +80,12 @@ class Checkpoint:
         self.H, self.method, self.bond, self.dtype = H, method, bond, None if dtype is None else np.dtype(dtype)
         self.mark: dict[str, Any] = {"format": FORMAT, "method": method.name, "operator": fingerprint(H)}
         self.mark |= {"conserve": None, "sector": None, "weight": weight if len(excluded) else None}
+        if first.conserved is not None:
+            self.mark |= {"conserve": list(first.conserved.names), "sector": list(total_of(first))}
         given = [] if start is None else [start]
         self.states: dict[str, list[list[float]]] = {
             "start": list(map(outline, given)), "excluded": list(map(outline, excluded)),
         }  # fmt: skip
-
-    def of_sector(self, start: MPS) -> None:
-        """The search is one of the sector in which this state lies."""
-        self.mark |= {"conserve": list(start.conserved.names), "sector": list(total_of(start))}
 
     def write(self, state: MPS, history: Sequence[float], extra: dict[str, float]) -> None:
         """Replace the file by the present state."""

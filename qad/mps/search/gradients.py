@@ -10,6 +10,7 @@ preconditioner of M. Hauru, M. Van Damme and J. Haegeman, SciPost Phys. 10, 040 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,7 +33,7 @@ FIRST_FLOOR, FLOORS = 1e-2, (1e-5, 1e-1)  # Schmidt coefficients below the floor
 
 def lbfgs(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> None:
     """Rounds of L-BFGS, each in a gauge of its own, until one gains too little."""
-    loss = excluded.loss(H)
+    loss = partial(excluded.loss, H)
     watch.begin(loss(watch.state))
     floor, before = watch.extra.get("floor", FIRST_FLOOR), np.inf
     while True:

@@ -39,7 +39,5 @@ def chosen(method: str | Method) -> Method:
 def check_excludes(method: Method, excluded: Excluded) -> None:
     """Raise where a method cannot exclude states, and shall."""
     if excluded.states and not method.excludes:
-        others = [repr(other.name) for other in METHODS.values() if other.excludes]
-        raise ArgumentError(
-            f"{method.name!r} cannot exclude states: {', '.join(others[:-1])} and {others[-1]} find excited states"
-        )
+        others = ", ".join(repr(other.name) for other in METHODS.values() if other.excludes)
+        raise ArgumentError(f"{method.name!r} cannot exclude states: choose one of {others} for excited states")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from qad.mps.measure.observables import energy, overlap
 from qad.symmetric.generic import aligned_numbers, join
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from qad.mps.chain.chain import Chain
     from qad.mps.kernels.terms import Apply
@@ -61,9 +62,9 @@ class Excluded:
         square = overlap(psi, psi).real
         return sum(self.weight * np.abs(overlap(state, psi)) ** 2 / square for state in self.states)
 
-    def loss(self, H: MPO) -> Callable[[Any], Any]:
-        """The energy of a state with the penalty, as a function."""
-        return lambda psi: energy(psi, H) + self.cost(psi) if self.states else energy(psi, H)
+    def loss(self, H: MPO, psi: Chain) -> Any:
+        """The energy of a state with the penalty."""
+        return energy(psi, H) + self.cost(psi) if self.states else energy(psi, H)
 
 
 class Penalty:
@@ -89,18 +90,15 @@ class Penalty:
         for state, right in zip(self.states, self.right, strict=True):
             right[site - 1] = past_right(right[site], state[site], tensor)
 
-    def reduced(self, number: int, site: int, size: int) -> Any:
-        """An excluded state in the basis of the centre of `size` sites, this one first."""
-        centre = self.left[number][site]
-        for tensor in self.states[number].tensors[site : site + size]:
-            centre = join(centre, tensor)
-        return join(centre, self.right[number][site + size - 1], ((size + 1,), (1,)))
-
     def added(self, apply: Apply, centre: Any, site: int) -> Apply:
         """An effective operator with the penalty added, on the numbers of a centre, this site first."""
-        if not self.states:
+        end, rows = site + centre.ndim - 2, []
+        for state, left, right in zip(self.states, self.left, self.right, strict=True):
+            projected = reduce(join, state.tensors[site:end], left[site])
+            projected = join(projected, right[end - 1], ((centre.ndim - 1,), (1,)))
+            rows.append(aligned_numbers(centre, projected))
+        if not rows:
             return apply
-        rows = [aligned_numbers(centre, self.reduced(k, site, centre.ndim - 2)) for k in range(len(self.states))]
 
         def penalised(x):
             return apply(x) + self.weight * sum(row * np.vdot(row, x) for row in rows)

@@ -8,13 +8,12 @@ between all neighbours, ever more weakly: quantum annealing (T. Kadowaki and H. 
 from __future__ import annotations
 
 from itertools import pairwise
-from operator import neg, sub
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from qad.mps.charges.axes import turned
-from qad.mps.charges.quantities import changes
+from qad.mps.charges.quantities import Quantities, changes
 from qad.mps.operators.local import Site
 from qad.mps.operators.opsum import OpSum
 from qad.rules.making.devices import to_device
@@ -22,7 +21,6 @@ from qad.rules.making.devices import to_device
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from qad.mps.charges.quantities import Quantities
     from qad.mps.operators.mpo import MPO
 
 STRENGTHS = (1.0, 0.3, 0.1, 0.03, 0.01)  # of what is added, beside terms of order 1
@@ -46,34 +44,28 @@ def in_pieces(tensors: Sequence[np.ndarray]) -> bool:
         channels = np.zeros((w.shape[1], phys - 1 + known))
         channels[reached] = values[where]
         conditions = values - channels[v] if site + 1 < len(tensors) else values
-        free = null_space(conditions[conditions.any(axis=1)])
+        conditions = np.linalg.qr(conditions[conditions.any(axis=1)], mode="r")
+        sizes, rows = np.linalg.svd(conditions)[1:]
+        free = rows[np.count_nonzero(sizes > SMALL) :].T  # an orthonormal basis of what fulfils them
         first = (own if site == 0 else np.pad(first, ((0, 0), (0, phys - 1)))) @ free
         channels = channels @ free
     return bool(np.linalg.matrix_rank(first, SMALL) < first.shape[1])
 
 
-def null_space(conditions: np.ndarray) -> np.ndarray:
-    """An orthonormal basis of what fulfils linear conditions, one a row, as columns."""
-    values, rows = np.linalg.svd(np.linalg.qr(conditions, mode="r"))[1:]
-    return rows[np.count_nonzero(values > SMALL) :].T
-
-
 def joining(phys: Sequence[int], conserved: Quantities | None) -> MPO:
     """``-sum_i sum_q A_q(i) A_-q(i+1)``, with what adds the charge q to each site, from all states that it may."""
-    if conserved is None:
-        charges, states, minus, opposite = [[0] * size for size in phys], [None] * len(phys), sub, neg
-    else:
-        charges, states, group = conserved.charges, conserved.states, conserved.symmetry
-        minus, opposite = group.minus, group.opposite
+    if conserved is None:  # of one charge, all states alike
+        conserved = Quantities(("none",), tuple([((0,),) * size for size in phys]))
+    group = conserved.symmetry
     moves = [
-        {q: turned(here / len(own), frame) for q, here in changes(own, minus).items()}
-        for own, frame in zip(charges, states, strict=True)
+        {q: turned(here / len(own), frame) for q, here in changes(own, group.minus).items()}
+        for own, frame in zip(conserved.charges, conserved.states, strict=True)
     ]
     total = OpSum(len(phys), [Site("any", {"Id": np.eye(size)}) for size in phys])
     for site, (one, two) in enumerate(pairwise(moves)):
         for charge, change in one.items():
-            if opposite(charge) in two:
-                total.add(-1.0, change, site, two[opposite(charge)], site + 1)
+            if (back := group.opposite(charge)) in two:
+                total.add(-1.0, change, site, two[back], site + 1)
     return total.mpo()
 
 

@@ -7,6 +7,7 @@ matrix, ever more weakly (C. Hubig et al., PRB 91, 155115 (2015)).  Tensors are 
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -92,9 +93,6 @@ class Sweeps:
     REMEMBERED: ClassVar[tuple[str, ...]] = ("bond", "tolerance", "mixing", "polishing")  # what a checkpoint keeps
     size: int  # of the centre, in sites
     growth: int
-    mixing: float
-    fading: Sequence[float]
-    least: float
     polishing: float = 0.0
     noise: float = 0.0
     rng: np.random.Generator
@@ -107,7 +105,8 @@ class Sweeps:
         self.most: int = bond
         pairs = self.size == 2
         first, self.growth = (self.schedule.bond, self.schedule.growth) if pairs else (SITE_BOND, 2)
-        self.mixing, *self.fading, self.least = self.schedule.pair_mixing if pairs else self.schedule.site_mixing
+        self.mixings: Sequence[float] = self.schedule.pair_mixing if pairs else self.schedule.site_mixing
+        self.mixing: float = self.mixings[0]
         self.bond: int = min(bond, max(first, start.bond))
         others = [] if excluded is None else [state.dtype for state in excluded.states]
         dtype = np.result_type(start.dtype, H.dtype, *others)
@@ -169,8 +168,8 @@ class Sweeps:
         self.energy = self.expectation()
         gain = max(before - self.energy, 0.0)
         self.tolerance = float(np.clip(self.schedule.share * gain, TIGHTEST, self.tolerance))
-        self.mixing *= self.fading[0 if growing else 1]
-        self.mixing = self.mixing if self.mixing > self.least else 0.0
+        self.mixing *= self.mixings[1 if growing else 2]
+        self.mixing = self.mixing if self.mixing > self.mixings[3] else 0.0
         self.bond = min(self.growth * self.bond, self.most)
         return self.energy
 
@@ -188,11 +187,9 @@ class Sweeps:
 
     def improved(self, site: int) -> Any:
         """The best centre whose first site is this one."""
-        size = self.size
-        centre = self.tensors[site]
-        for tensor in self.tensors[site + 1 : site + size]:
-            centre = join(centre, tensor)
-        apply, centre = self.kernel.effective(site, size, self.left[site], self.right[site + size - 1], centre)
+        end = site + self.size
+        centre = reduce(join, self.tensors[site:end])
+        apply, centre = self.kernel.effective(site, self.size, self.left[site], self.right[end - 1], centre)
         found = self.lowest(self.penalty.added(apply, centre, site), numbers(centre))
         return laid_out(generic.with_numbers(centre, found), 2)
 
