@@ -98,7 +98,7 @@ class Course:
         room = partial(room_for, method, known, psi, bond=bond, cutoff=usual, dt=length)
         if not recorded:
             self.truncation: Truncation = Truncation(bond, usual)
-            self.run = Run(self.tensors, self.kind.plain(made, self.truncation), room())
+            self.run = Run(self.tensors, self.kind.forth(made, self.truncation), room())
             return
         sites = list(map(plain, H if psi.conserved is None else operator_for(psi, known).sites_of(H)))
         finer = min(usual, RECORDED_CUTOFF) if cutoff is None else cutoff
@@ -115,7 +115,7 @@ class Course:
     def advance(self) -> Real:
         """Several steps; the logarithm of what the norm gained."""
         if self.run is not None:
-            gained = self.run.advance(len(self.kind)) + self.scale
+            gained = self.run.advance(self.kind.pieces) + self.scale
             self.tensors = self.run.tensors
         elif self.plan is None:
             self.tensors, gained = self.amplitudes(self.made, self.tensors, self.kind)

@@ -18,9 +18,10 @@ from qad.core.errors import ArgumentError
 from qad.extend import vjp
 from qad.mps.evolve.adjoint import UNCUT, spacing
 from qad.mps.evolve.changes import FINEST, adjoint_of, filled, of_operator, portion, with_changes
-from qad.mps.evolve.pieces import Layers, Points, between
+from qad.mps.evolve.pieces import Points
 from qad.mps.evolve.recorded import GateSteps
 from qad.mps.evolve.room import Run
+from qad.mps.evolve.tebd import between
 from qad.mps.evolve.truncation import Truncation
 from qad.symmetric.generic import aligned_numbers, with_numbers
 
@@ -48,10 +49,10 @@ class AdjointState:
         self.plan: EvolutionMethod = plan
         self.made: Sequence[Any] = made
         self.start: Sequence[Any] = start
-        self.pieces: Layers | Points = (Layers if type(plan.kind) is GateSteps else Points)(plan.kind, made)
+        self.kind: GateSteps | Points = plan.kind if type(plan.kind) is GateSteps else Points(plan.kind)
         truncation = Truncation(plan.bond, plan.cutoff)
-        self.run: Run = self.forth(self.pieces, truncation)
-        for k in range(len(self.pieces)):
+        self.run: Run = self.forth(self.kind, truncation)
+        for k in range(self.kind.pieces):
             self.run.step(k)
             if truncation.discarded > UNCUT:
                 break
@@ -63,22 +64,22 @@ class AdjointState:
         if self.lost <= UNCUT:
             self.final, self.lacked = filled(self.final, self.changed, plan.bond, plan.reach)
 
-    def forth(self, pieces: Layers | Points, truncation: Truncation) -> Run:
+    def forth(self, kind: GateSteps | Points, truncation: Truncation) -> Run:
         """What takes the first state through pieces."""
-        keep = spacing(self.start, self.plan.bond, len(pieces))
-        return Run(self.start, pieces.forth(truncation), self.plan.room(), keep)
+        keep = spacing(self.start, self.plan.bond, kind.pieces)
+        return Run(self.start, kind.forth(self.made, truncation), self.plan.room(), keep)
 
-    def wide(self, take: Callable[[Truncation], Take], bond: int, cutoff: float, start: Sequence[Any] = ()) -> Run:
+    def wide(self, take: Callable[..., Take], bond: int, cutoff: float, start: Sequence[Any] = ()) -> Run:
         """What takes another chain through pieces, with bonds of its own."""
-        return Run(start, take(Truncation(bond, cutoff)), self.plan.room(bond=bond, cutoff=cutoff))
+        return Run(start, take(self.made, Truncation(bond, cutoff)), self.plan.room(bond=bond, cutoff=cutoff))
 
     def changed(self, rng: np.random.Generator, bond: int) -> list[Any]:
         """What random changes on the way make of the state at the end."""
-        change, log, state = self.wide(self.pieces.forth, bond, FINEST), 0.0, self.run.stored[0]
-        for k in range(len(self.pieces)):
+        change, log, state = self.wide(self.kind.forth, bond, FINEST), 0.0, self.run.stored[0]
+        for k in range(self.kind.pieces):
             state = self.run.stored[k] if k in self.run.stored else self.run.again(state, k - 1)
-            rounds, inside = divmod(k, self.pieces.per_round)
-            if not inside and (some := portion(rounds, len(self.pieces) // self.pieces.per_round)):
+            rounds, inside = divmod(k, self.kind.per_round)
+            if not inside and (some := portion(rounds, len(self.plan.kind))):
                 before = change.tensors and [change.tensors[0] * np.exp(log), *change.tensors[1:]]
                 operators = (of_operator(self.plan.sites, rng) for _ in some)
                 change.tensors, log = with_changes(before, state, operators, bond), 0.0
@@ -88,19 +89,19 @@ class AdjointState:
     def slopes(self, slopes: Sequence[Any], by_norm: np.ndarray) -> tuple[list[Any], list[Any]]:
         """Gradients by what steps are made of and the first state, from those by the tensors of the final one."""
         check_room(self.lacked, self.plan.reach)
-        pieces = self.pieces.finer()
-        adjoint, size = adjoint_of(self.final, slopes, float(by_norm.real), pieces.faint)
+        kind = self.kind.finer(self.made)
+        adjoint, size = adjoint_of(self.final, slopes, float(by_norm.real), kind.faint)
         if not size > 0:
             return [0 * x for x in self.made], [0 * x for x in self.start]
-        back, log, run = self.wide(pieces.back, 2 * self.plan.bond, pieces.faint, adjoint), np.log(size), self.run
-        if pieces is not self.pieces:  # the adjoint state comes from the end, the state to the last point
-            run, last = self.forth(pieces, Truncation(self.plan.bond, self.plan.cutoff)), len(pieces) - 1
+        back, log, run = self.wide(kind.back, 2 * self.plan.bond, kind.faint, adjoint), np.log(size), self.run
+        if kind is not self.kind:  # the adjoint state comes from the end, the state to the last point
+            run, last = self.forth(kind, Truncation(self.plan.bond, self.plan.cutoff)), kind.pieces - 1
             log += run.advance(last) - self.gained + back.step(last)
         after = run.tensors
         total = [0 * x.astype(np.result_type(x.dtype, 1j)) for x in self.made]
         for k, before in run.backwards():
             states = {"bra": back.tensors, "before": before, "after": after, "gained": run.gains[k]}
-            pull = vjp(lambda *made, k=k, states=states: pieces.element(made, **states, k=k), *self.made)[1]
+            pull = vjp(lambda *made, k=k, states=states: kind.element(made, **states, k=k), *self.made)[1]
             total = [a + b for a, b in zip(total, pull(np.asarray(np.exp(log) + 0j)), strict=True)]
             log, after = log + back.step(k) - run.gains[k], before
         by_start = vjp(lambda *tensors: between(back.tensors, tensors), *self.start)[1](np.asarray(np.exp(log) + 0j))

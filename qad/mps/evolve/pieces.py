@@ -17,18 +17,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.mps.chain.row import edges
 from qad.mps.energy.hamiltonian import touching
-from qad.mps.evolve.start import normalised
-from qad.mps.evolve.tebd import applied, swept
-from qad.mps.kernels.environments import past_left
-from qad.symmetric.generic import dense, join, numbers
+from qad.mps.evolve.tebd import between
+from qad.symmetric.generic import dense
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from qad.mps.evolve.recorded import GateSteps, Take, Taken, TdvpSteps
+    from qad.mps.evolve.recorded import Take, TdvpSteps
     from qad.mps.evolve.truncation import Truncation
     from qad.typing import Array
 
@@ -37,76 +34,32 @@ QUADRATURE = 1e-7  # error of an integral over unit time, of unit vectors
 POINTS = 12  # at most, of a step
 
 
-class Layers:
-    """Sweeps of gates, on even bonds to the right and on odd bonds back."""
-
-    per_round: int = 2  # pieces
-    faint: float = 1e-14  # the weight that a cut of the adjoint state discards
-
-    def __init__(self, kind: GateSteps, gates: Sequence[Any]):
-        self.kind: GateSteps = kind
-        self.rows: list[list[Any]] = [row for k in range(len(kind)) for row in kind.layers(gates, k)]
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def finer(self) -> Layers:
-        """Pieces for the derivative."""
-        return self
-
-    def forth(self, truncation: Truncation) -> Take:
-        """What takes the state past a piece."""
-        return lambda tensors, k: layer(self.rows[k], tensors, truncation, k % 2 == 0)
-
-    def back(self, truncation: Truncation) -> Take:
-        """What takes the adjoint state back."""
-        daggers = [[None if gate is None else gate.conj().transpose(2, 3, 0, 1) for gate in row] for row in self.rows]
-        return lambda tensors, k: layer(daggers[k], tensors, truncation, k % 2 == 1)
-
-    def element(
-        self, made: Sequence[Any], bra: Sequence[Any], before: Sequence[Any], after: Sequence[Any], gained: float,
-        k: int,
-    ) -> Array:  # fmt: skip
-        """What changes with the gates, whose states before and after the piece are given."""
-        return between(bra, before, row=self.kind.layers(made, k // 2)[k % 2]) * np.exp(-gained)
-
-
-def layer(row: Sequence[Any], tensors: Sequence[Any], truncation: Truncation, to_right: bool) -> Taken:
-    """A chain after gates, one or None for every bond."""
-    out = list(tensors)
-    swept(row, out, truncation, to_right)
-    return normalised(out, -1 if to_right else 0)
-
-
 class Points:
     """Shares of steps ``exp(F H)``, which end at so many points of Gauss in every one of them; without any, steps."""
 
     per_round: int = 1
     faint: float = 1e-12
 
-    def __init__(self, kind: TdvpSteps, made: Sequence[Any], points: int = 0):
+    def __init__(self, kind: TdvpSteps, points: int = 0):
         self.kind: TdvpSteps = kind
-        self.made: Sequence[Any] = made
         x, weights = np.polynomial.legendre.leggauss(points) if points else (np.ones(1), np.zeros(1))
         times = (np.arange(len(kind))[:, None] + (1 + x) / 2).reshape(-1)
         self.shares: np.ndarray = np.diff([0.0, *times, *[len(kind)] * (points > 0)])
         self.weights: list[float] = list(np.tile(weights / 2, len(kind)))
+        self.pieces: int = len(self.shares)
 
-    def __len__(self) -> int:
-        return len(self.shares)
-
-    def finer(self) -> Points:
+    def finer(self, made: Sequence[Any]) -> Points:
         """Pieces for the derivative."""
-        angle = abs(self.made[0][()]) * FAST * touching([dense(w) for w in self.made[1:]])
-        return Points(self.kind, self.made, points_for(float(angle)))
+        angle = abs(made[0][()]) * FAST * touching([dense(w) for w in made[1:]])
+        return Points(self.kind, points_for(float(angle)))
 
-    def forth(self, truncation: Truncation) -> Take:
+    def forth(self, made: Sequence[Any], truncation: Truncation) -> Take:
         """What takes the state past a piece."""
-        return self.kind.plain(self.made, truncation, self.shares)
+        return self.kind.forth(made, truncation, self.shares)
 
-    def back(self, truncation: Truncation) -> Take:
+    def back(self, made: Sequence[Any], truncation: Truncation) -> Take:
         """What takes the adjoint state back."""
-        return self.kind.plain([self.made[0].conj()], truncation, self.shares)
+        return self.kind.forth([made[0].conj()], truncation, self.shares)
 
     def element(
         self, made: Sequence[Any], bra: Sequence[Any], before: Sequence[Any], after: Sequence[Any], gained: float,
@@ -123,15 +76,3 @@ def points_for(angle: float) -> int:
         if constant * angle ** (2 * m) < QUADRATURE:
             return m
     return POINTS
-
-
-def between(bra: Sequence[Any], ket: Sequence[Any], H: Sequence[Any] = (), row: Sequence[Any] = ()) -> Array:
-    """``<bra|H|ket>`` or the overlap, or that with gates on some bonds, one or None for every bond."""
-    env, site = edges(ket, H)[0], 0
-    while site < len(ket):
-        if site < len(row) and row[site] is not None:
-            pair, other = applied(row[site], ket, site), join(bra[site], bra[site + 1])
-            env, site = join(other.conj(), join(env, pair), ((0, 1, 2), (0, 1, 2))), site + 2
-        else:
-            env, site = past_left(env, ket[site], bra[site], H[site] if H else None), site + 1
-    return numbers(env).sum() + 0j

@@ -15,7 +15,7 @@ from qad.mps.evolve.centre import exponential
 from qad.mps.evolve.start import normalised
 from qad.mps.evolve.suzuki import rounds
 from qad.mps.evolve.tdvp import TIGHTEST, Tdvp
-from qad.mps.evolve.tebd import gate, swept, terms_for
+from qad.mps.evolve.tebd import between, gate, swept, terms_for
 from qad.mps.kernels.environments import past_left, past_right
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from qad.mps.charges.quantities import Quantities
     from qad.mps.evolve.truncation import Truncation
     from qad.mps.operators.mpo import MPO
-    from qad.typing import Scalar
+    from qad.typing import Array, Scalar
 
     Taken = tuple[list[Any], Any]  # tensors of norm 1, and the logarithm of the norm that was divided out
     Take = Callable[[list[Any], int], Taken]
@@ -35,7 +35,7 @@ class GateSteps:
     """Rounds of gates, on even bonds from left to right and on odd ones on the way back.
 
     What they are made of is a flat list of tensors that may be recorded: here the gates of every other bond, for each
-    distinct share of a step.
+    distinct share of a step.  Pieces of an evolution (`qad.mps.evolve.pieces`) are sweeps, two of every round.
 
     Parameters
     ----------
@@ -48,10 +48,14 @@ class GateSteps:
         What the chain conserves.
     """
 
+    per_round: int = 2  # pieces
+    faint: float = 1e-14  # the weight that a cut of the adjoint state discards
+
     def __init__(self, order: int, steps: int, bonds: int, conserved: Quantities | None = None):
         self.conserved: Quantities | None = conserved
         self.rounds: list[tuple[float, float]] = rounds(order, steps)
         self.bonds: int = bonds
+        self.pieces: int = 2 * len(self.rounds)
         self.distinct: list[tuple[int, float]] = sorted({x for both in self.rounds for x in enumerate(both) if x[1]})
 
     def __len__(self) -> int:
@@ -69,27 +73,48 @@ class GateSteps:
                 scale += times * more
         return found, scale
 
-    def layers(self, made: Sequence[Any], k: int) -> list[list[Any]]:
-        """The gates of the two sweeps of a round, one or None for every bond."""
-        rows: list[list[Any]] = [[None] * self.bonds, [None] * self.bonds]
+    def row(self, made: Sequence[Any], k: int) -> list[Any]:
+        """The gates of sweep k, one or None for every bond."""
+        row: list[Any] = [None] * self.bonds
         start = 0
         for first, share in self.distinct:
             end = start + len(range(first, self.bonds, 2))
-            if share == self.rounds[k][first]:
-                rows[first][first::2] = made[start:end]
+            if first == k % 2 and share == self.rounds[k // 2][first]:
+                row[first::2] = made[start:end]
             start = end
-        return rows
+        return row
+
+    def sweep(self, made: Sequence[Any], tensors: Sequence[Any], cuts: Truncation, k: int, back: int = 0) -> Taken:
+        """The tensors after sweep k, or `back` through it, of norm 1, and the logarithm of what the norm gained."""
+        out, to_right = list(tensors), k % 2 == back
+        swept(self.row(made, k), out, cuts, to_right)
+        return normalised(out, -1 if to_right else 0)
 
     def step(self, made: Sequence[Any], tensors: Sequence[Any], truncation: Truncation, k: int) -> Taken:
         """The tensors after a round, plain or recorded, of norm 1, and the logarithm of what the norm gained."""
-        out = list(tensors)
-        for gates, to_right in zip(self.layers(made, k), (True, False), strict=True):
-            swept(gates, out, truncation, to_right)
-        return normalised(out)
+        half, first = self.sweep(made, tensors, truncation, 2 * k)
+        out, second = self.sweep(made, half, truncation, 2 * k + 1)
+        return out, first + second
 
-    def plain(self, made: Sequence[Any], truncation: Truncation) -> Take:
-        """What takes plain tensors through a round."""
-        return lambda tensors, k: self.step(made, tensors, truncation, k)
+    def finer(self, made: Sequence[Any]) -> GateSteps:
+        """Pieces for the derivative."""
+        return self
+
+    def forth(self, made: Sequence[Any], truncation: Truncation) -> Take:
+        """What takes plain tensors past a piece."""
+        return lambda tensors, k: self.sweep(made, tensors, truncation, k)
+
+    def back(self, made: Sequence[Any], truncation: Truncation) -> Take:
+        """What takes the adjoint state back."""
+        daggers = [gate.conj().transpose(2, 3, 0, 1) for gate in made]
+        return lambda tensors, k: self.sweep(daggers, tensors, truncation, k, back=1)
+
+    def element(
+        self, made: Sequence[Any], bra: Sequence[Any], before: Sequence[Any], after: Sequence[Any], gained: float,
+        k: int,
+    ) -> Array:  # fmt: skip
+        """What changes with the gates, whose states before and after the piece are given."""
+        return between(bra, before, row=self.row(made, k)) * np.exp(-gained)
 
 
 class TdvpSteps:
@@ -100,11 +125,11 @@ class TdvpSteps:
 
     def __init__(self, size: int, steps: int, kernel: Any):
         self.size: int = size
-        self.steps: int = steps
+        self.pieces: int = steps  # without shares
         self.kernel: Any = kernel
 
     def __len__(self) -> int:
-        return self.steps
+        return self.pieces
 
     def made_of(self, H: MPO, factor: Scalar) -> tuple[list[Any], float]:
         """The factor, and the operator; nothing is divided out."""
@@ -117,7 +142,7 @@ class TdvpSteps:
         sweep.step(truncation)
         return normalised(sweep.tensors)
 
-    def plain(self, made: Sequence[Any], truncation: Truncation, shares: Sequence[float] | None = None) -> Take:
+    def forth(self, made: Sequence[Any], truncation: Truncation, shares: Sequence[float] | None = None) -> Take:
         """What takes plain tensors through a step, or a share of one; environments stay for the next."""
         done: Any = None
 

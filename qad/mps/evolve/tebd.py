@@ -14,9 +14,11 @@ import numpy as np
 from qad.extend import Tensor
 from qad.linalg import expm
 from qad.mps.chain.canonical import move_right
+from qad.mps.chain.row import edges
 from qad.mps.evolve.cut import LEAST_CUTOFF, MOST_CUTOFF
 from qad.mps.evolve.neighbours import neighbour_terms
-from qad.symmetric.generic import as_map, join, of_map, permuted
+from qad.mps.kernels.environments import past_left
+from qad.symmetric.generic import as_map, join, numbers, of_map, permuted
 from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from qad.mps.charges.quantities import Quantities
     from qad.mps.evolve.truncation import Truncation
     from qad.mps.operators.mpo import MPO
-    from qad.typing import Scalar
+    from qad.typing import Array, Scalar
 
 
 def swept(gates: Sequence[Any], tensors: list[Any], truncation: Truncation, to_right: bool) -> None:
@@ -90,3 +92,15 @@ def cutoff_for(error: float, cuts: int) -> float:
     step, so that a weight which does not follow the step would cut off what each has just created.
     """
     return float(np.clip((error / cuts) ** 2, LEAST_CUTOFF, MOST_CUTOFF))
+
+
+def between(bra: Sequence[Any], ket: Sequence[Any], H: Sequence[Any] = (), row: Sequence[Any] = ()) -> Array:
+    """``<bra|H|ket>`` or the overlap, or that with gates on some bonds, one or None for every bond."""
+    env, site = edges(ket, H)[0], 0
+    while site < len(ket):
+        if site < len(row) and row[site] is not None:
+            pair, other = applied(row[site], ket, site), join(bra[site], bra[site + 1])
+            env, site = join(other.conj(), join(env, pair), ((0, 1, 2), (0, 1, 2))), site + 2
+        else:
+            env, site = past_left(env, ket[site], bra[site], H[site] if H else None), site + 1
+    return numbers(env).sum() + 0j

@@ -46,12 +46,11 @@ def amplitudes_of(psi: MPS) -> Array:
 def advanced(made: Sequence[Array], amplitudes: Array, kind: GateSteps) -> tuple[Array, Array]:
     """The amplitudes after all rounds of gates, of norm 1, and the logarithm of what the norm gained."""
     legs, gained = amplitudes.shape, 0.0
-    for k in range(len(kind)):
-        for row in kind.layers(made, k):
-            for site, gate in enumerate(row):
-                if gate is not None:
-                    pair = legs[site] * legs[site + 1]
-                    amplitudes = gate.reshape(pair, pair) @ amplitudes.reshape(prod(legs[:site]), pair, -1)
+    for k in range(kind.pieces):
+        for site, gate in enumerate(kind.row(made, k)):
+            if gate is not None:
+                pair = legs[site] * legs[site + 1]
+                amplitudes = gate.reshape(pair, pair) @ amplitudes.reshape(prod(legs[:site]), pair, -1)
         size = size_of(amplitudes)
         amplitudes, gained = amplitudes / size, gained + np.log(size)
     return amplitudes.reshape(legs), gained
