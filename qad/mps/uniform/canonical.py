@@ -77,11 +77,9 @@ def schmidt_form(psi: UniformMPS) -> tuple[UniformMPS, list[NDArray[Any]]]:
 def root(environment: Any) -> tuple[Any, Any]:
     """``x`` with ``x x^H`` the positive matrix that an environment is but for a phase, and its (pseudo)inverse."""
     where, matrices = as_map(environment, 1)
-    trace = sum(np.trace(matrix) for matrix in matrices)
-    matrices = [matrix * (np.conj(trace) / abs(trace)) for matrix in matrices]
-    pairs = [np.linalg.eigh((matrix + matrix.conj().T) / 2) for matrix in matrices]
-    least = LEAST * max(values[-1] for values, _ in pairs)
-    kept = [(vectors[:, values > least], np.sqrt(values[values > least])) for values, vectors in pairs]
+    pairs = [np.linalg.svd(matrix)[:2] for matrix in matrices]  # eigenvectors, whatever the phase is
+    least = LEAST * max(values[0] for _, values in pairs)
+    kept = [(vectors[:, values > least], np.sqrt(values[values > least])) for vectors, values in pairs]
     x, inverse = (rows_and_bond(where, [v * s**power for v, s in kept]) for power in (1, -1))
     return x, permuted(inverse.conj(), 1, 0)
 

@@ -5,7 +5,6 @@ G. Vidal, PRL 98, 070201 (2007), in the stable form of M. B. Hastings, J. Math. 
 
 from __future__ import annotations
 
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +12,6 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.core.keywords import keywords_told
 from qad.core.process.threads import blas_for
-from qad.linalg.truncation import rule
 from qad.mps.chain.chain import site_count
 from qad.mps.charges.quantities import Quantities
 from qad.mps.charges.uniform import counted_from_mean
@@ -25,15 +23,15 @@ from qad.mps.operators.uniform_mpo import UniformMPO
 from qad.mps.operators.uniform_opsum import UniformOpSum
 from qad.mps.uniform.canonical import schmidt_form
 from qad.mps.uniform.measures import check_term, operator_of, two_site_term
+from qad.mps.uniform.mixed import leading_of
 from qad.mps.uniform.state import UniformMPS
 from qad.mps.uniform.transfer import check_single
-from qad.symmetric.generic import as_map, bond_and_columns, charges_of, join, scaled
+from qad.symmetric.generic import join, scaled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from qad.symmetric.tensor import SymTensor
     from qad.typing import ArrayLike
 
 
@@ -93,18 +91,23 @@ def evolve(
         raise ArgumentError(f"evolve takes cells of one or two sites and orders 2 and 4, not {len(psi)} and {order}")
     if psi.conserved is not None and len(psi) < 2:
         raise ArgumentError("evolve takes a cell of two sites of a state that conserves: search for it with cell=2")
-    dt = real_time(time) / site_count(steps, 1, "steps")
-    cutoff = cutoff_of(h, dt, order) if cutoff is None else cutoff
-    cell = InfiniteGates(psi, h, -1j if not imaginary else -1.0, site_count(bond, 1, "bond"), cutoff)
+    dt, factor = real_time(time) / site_count(steps, 1, "steps"), -1.0 if imaginary else -1j
+    bond = site_count(bond, 1, "bond")
+    cutoff = Truncation(bond, cutoff_of(h, dt, order) if cutoff is None else cutoff).cutoff
+    gates = gates_of_step(psi, h, factor * dt, order)
+    state, weights = schmidt_form(psi)
+    tensors = [t.astype(np.result_type(state.dtype, h, factor)) for t in state] * (2 // len(psi))
+    weights = weights * (2 // len(psi))
     with blas_for(max(bond, *psi.bonds)):
         for k in range(steps):
-            cell.step(dt, order)
+            for site, exponential in gates:
+                apply(exponential, site, tensors, weights, bond, cutoff)
             if callback is not None:
                 try:
-                    callback(cell.state, (k + 1) * dt)
+                    callback(UniformMPS(tensors, psi.conserved), (k + 1) * dt)
                 except StopIteration:
                     break
-    return cell.state
+    return UniformMPS(tensors, psi.conserved)
 
 
 def cutoff_of(h: np.ndarray, dt: float, order: int) -> float:
@@ -114,52 +117,22 @@ def cutoff_of(h: np.ndarray, dt: float, order: int) -> float:
     return cutoff_for((abs(dt) * size) ** (order + 1), 3 * len(ORDERS[order]))
 
 
-class InfiniteGates:
-    """A cell of two right-canonical tensors and the Schmidt coefficients left of each."""
-
-    def __init__(self, psi: UniformMPS, h: np.ndarray, factor: complex, bond: int, cutoff: float):
-        state, weights = schmidt_form(psi)
-        repeat = 2 // len(psi)
-        dtype = np.result_type(state.dtype, h, factor)
-        self.tensors: list[Any] = [t.astype(dtype) for t in state.tensors * repeat]
-        self.weights: list[np.ndarray] = weights * repeat
-        self.conserved: Quantities | None = psi.conserved
-        self.terms: list[Any] = [h, h] if psi.conserved is None else terms_around(h, psi)
-        self.factor: complex = factor
-        self.gates: dict[tuple[int, float], Any] = {}
-        self.bond: int = bond
-        self.cutoff: float = Truncation(bond, cutoff).cutoff
-
-    @property
-    def state(self) -> UniformMPS:
-        """The present state."""
-        return UniformMPS(self.tensors, self.conserved)
-
-    def step(self, dt: float, order: int = 2) -> None:
-        """One step: half on the first bond, whole on the second, half on the first."""
-        for share in ORDERS[order]:
-            for bond, part in ((0, 0.5), (1, 1.0), (0, 0.5)):
-                self.apply(bond, share * part * dt)
-
-    def apply(self, i: int, dt: float) -> None:
-        """A gate on sites i and i+1 of the cell."""
-        if (i, dt) not in self.gates:
-            self.gates[i, dt] = gate(self.terms[i], self.factor * dt)[0]
-        j = 1 - i
-        pair = applied(self.gates[i, dt], (self.tensors[i], self.tensors[j]), 0)
-        where, matrices = as_map(scaled(pair, self.weights[i], 0), 2)
-        triples = [np.linalg.svd(matrix, full_matrices=False) for matrix in matrices]
-        ranks = rule.kept([s for _, s, _ in triples], self.bond, self.cutoff)
-        kept = [(charge, s[:k]) for charge, (_, s, _), k in zip(charges_of(where), triples, ranks, strict=True)]
-        values = np.concatenate([s for _, s in sorted(kept, key=itemgetter(0))])  # in the order of the bond
-        size = np.linalg.norm(values)
-        self.weights[j] = values / size
-        self.tensors[j] = bond_and_columns(where, [vh[:k] for (_, _, vh), k in zip(triples, ranks, strict=True)])
-        self.tensors[i] = join(pair, self.tensors[j].conj(), ((2, 3), (1, 2))) * (1 / size)
+def gates_of_step(psi: UniformMPS, h: np.ndarray, factor: complex, order: int) -> list[tuple[int, Any]]:
+    """The gates of a step and their first sites: half on the first bond, whole on the second, half on the first."""
+    terms: list[Any] = [h, h]
+    if psi.conserved is not None:  # within a cell, and across to the next one
+        counted = counted_from_mean(psi.conserved, psi.total)
+        terms = [Quantities(counted.names, counted.charges * 2).term(h, site) for site in range(2)]
+    parts = [(i, share * part) for share in ORDERS[order] for i, part in ((0, 0.5), (1, 1.0), (0, 0.5))]
+    gates = {(i, share): gate(terms[i], factor * share)[0] for i, share in parts}
+    return [(part[0], gates[part]) for part in parts]
 
 
-def terms_around(h: np.ndarray, psi: UniformMPS) -> list[SymTensor]:
-    """The symmetric tensors of a term within a cell of two sites, and across to the next one."""
-    counted = counted_from_mean(psi.conserved, psi.total)
-    around = Quantities(counted.names, counted.charges * 2)
-    return [around.term(h, site) for site in range(2)]
+def apply(gate: Any, i: int, tensors: list[Any], weights: list[np.ndarray], bond: int, cutoff: float) -> None:
+    """A gate on sites i and i+1 of a cell of two, right-canonical with the Schmidt coefficients left of each."""
+    j = 1 - i
+    pair = applied(gate, (tensors[i], tensors[j]), 0)
+    _, values, tensors[j] = leading_of(scaled(pair, weights[i], 0), 2, most=bond, weight=cutoff)
+    size = np.linalg.norm(values)
+    weights[j] = values / size
+    tensors[i] = join(pair, tensors[j].conj(), ((2, 3), (1, 2))) * (1 / size)

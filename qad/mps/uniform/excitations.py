@@ -11,6 +11,7 @@ J. Haegeman et al., PRB 85, 100408 (2012); L. Vanderstraeten, J. Haegeman, F. Ve
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,9 +30,18 @@ from qad.mps.uniform.measures import check_term, operator_of, ordinary
 from qad.mps.uniform.mixed import Mixed
 from qad.mps.uniform.schur import Side
 from qad.mps.uniform.state import UniformMPS
-from qad.mps.uniform.transfer import check_single, largest_two, leading, nothing_between
+from qad.mps.uniform.transfer import check_single, largest_two, leading, matrix_of, nothing_between
 from qad.mps.uniform.vumps import Vumps
-from qad.symmetric.generic import as_map, join, laid_out, numbers, permuted, rows_and_bond, with_numbers
+from qad.symmetric.generic import (
+    aligned_numbers,
+    as_map,
+    join,
+    laid_out,
+    numbers,
+    permuted,
+    rows_and_bond,
+    with_numbers,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -138,8 +148,6 @@ class Particle:
     ----------
     phase : complex or float
         Of a step by one cell.
-    beyond : Mixed
-        The ground state right of B: the one left of it, but for kinks.
     ground : float
         What the effective operator of a site gives for the ground state.
     bases, parts : lists of arrays or SymTensors
@@ -147,69 +155,65 @@ class Particle:
         carries the charge that is asked for.
     fixed : array, SymTensor or None
         The fixed point of the transfer operator between both sides; None where B, or a kink, leaves none.
+    sides : list of Side
+        How environments with B on their side, left or right, pass the cell.
+    sites : list of tuples
+        What does not change by site: the effective operator with a centre that it takes, environments with B on the
+        left and on the right but for B, and what the other sites' B meet here.
     """
-
-    H: Any
-    psi: Mixed
-    beyond: Mixed
-    dtype: np.dtype[Any]
-    scale: float
-    phase: complex
-    ground: float
-    lefts: list[Any]
-    rights: list[Any]
-    bases: list[Any]
-    parts: list[Any]
-    fixed: Any
 
     def __init__(
         self, H: UniformMPO, state: UniformMPS, momentum: float, other: UniformMPS | None = None,
         charge: Charge | None = None,
     ):  # fmt: skip
-        self.scale = size_of(H) or 1.0
-        self.phase = np.exp(1j * momentum) * (1 if other is None else sign_between(state, other))
+        self.scale: float = size_of(H) or 1.0
+        self.phase: Any = np.exp(1j * momentum) * (1 if other is None else sign_between(state, other))
         if abs(self.phase.imag) < 1e-15:
             self.phase = self.phase.real
-        dtypes = [H.dtype, state.dtype, *([] if other is None else [other.dtype])]
-        self.dtype = np.result_type(*dtypes, self.phase, np.float64)
+        states = [state] if other is None else [state, other]
+        self.dtype: np.dtype[Any] = np.result_type(H.dtype, *(x.dtype for x in states), self.phase, np.float64)
         counted = None if state.conserved is None else counted_from_mean(state.conserved, state.total)
-        self.H = cell_of(list(H), self.dtype, counted)
-        self.psi, energy = self._prepared(state)
-        self.beyond, second = (self.psi, energy) if other is None else self._prepared(other)
-        self.check_equal(energy, second, "energies per site")
         tensors = [w.astype(self.dtype) for w in H]
+        psis = [Mixed.of(UniformMPS([t.astype(self.dtype) for t in x], x.conserved)) for x in states]
+        self.H: Any = cell_of(tensors, self.dtype, counted)
+        energy = self._around(psis[0])[0].energy
         for w in tensors:
             w[0, -1] -= energy * np.eye(w.shape[2])  # the ground state has energy 0 from here on
         self.H = cell_of(tensors, self.dtype, counted)
-        self.lefts, rights, self.ground = self._around(self.psi)
-        _, self.rights, second = (self.lefts, rights, self.ground) if other is None else self._around(self.beyond)
-        self.check_equal(self.ground, second, "energies across a bond")
-        self.ground = (self.ground + second) / 2
-        self.bases = [beside(left) for left in self.psi.lefts]
-        ends = zip(self.bases, self.beyond.rights, strict=True)
-        self.parts = [nothing_between(basis, 2, x, 2, charge) for basis, x in ends]
-        self.fixed = None if other is not None or any(charge or ()) else self.psi.bonds[-1]
+        found = [self._around(psi) for psi in psis]
+        (one, ground), (two, second) = found[0], found[-1]
+        self.check_equal(energy, energy + two.energy, "energies per site")
+        self.check_equal(ground, second, "energies across a bond")
+        self.ground: float = (ground + second) / 2
+        kets, bras = two.psi.rights, one.psi.lefts
+        self.bases: list[Any] = [columns_beside(x) for x in bras]
+        self.parts: list[Any] = [nothing_between(y, 2, x, 2, charge) for y, x in zip(self.bases, kets, strict=True)]
+        self.fixed: Any = None if other is not None or any(charge or ()) else one.psi.bonds[-1]
+        left = Side(self.H, [kets[0] * np.conj(self.phase), *kets[1:]], bras, True, often=True)
+        self.sides: list[Side] = [left, Side(self.H, [*bras[:-1], bras[-1] * self.phase], kets, False, often=True)]
+        self.sites: list[tuple[Any, ...]] = [self._site(n, one, two) for n in range(len(kets))]
 
-    def _prepared(self, state: UniformMPS) -> tuple[Mixed, float]:
-        """The mixed form of a state and its energy per site.  Raises unless the state is a stationary point."""
-        psi = Mixed.of(UniformMPS([t.astype(self.dtype) for t in state], state.conserved))
+    def _around(self, psi: Mixed) -> tuple[Vumps, float]:
+        """A state and its environments, and what its effective operators give for itself; raises unless stationary."""
         search = Vumps(self.H, psi, self.scale)
-        search.look()
         search.slope = PRECISION * self.scale
-        search.look()
+        effective, centre = search.look()[0][0], psi.vectors()[0]
         if search.slope > STATIONARY * self.scale:
             raise ArgumentError(
                 f"the state is no ground state: the energy's gradient has norm {search.slope:.1e}; search for it first"
             )
-        return psi, search.energy
+        return search, np.vdot(centre, effective(centre)).real
 
-    def _around(self, psi: Mixed) -> tuple[list[Any], list[Any], float]:
-        """The environments of a ground state, and what its effective operators give for itself."""
-        search = Vumps(self.H, psi, self.scale)
-        search.slope = PRECISION * self.scale
-        sites, _ = search.look()
-        centre = psi.vectors()[0]
-        return search.lefts, search.rights, np.vdot(centre, sites[0](centre)).real
+    def _site(self, n: int, one: Vumps, two: Vumps) -> tuple[Any, ...]:
+        """What does not change at a site between the environments of the ground states."""
+        basis, bra, ket, w = self.bases[n], one.psi.lefts[n], two.psi.rights[n], self.H.sites[n]
+        effective, centre = self.H.effective(n, 1, one.lefts[n], two.rights[n], join(basis, self.parts[n]))
+        left, right = join(one.lefts[n], w, ((1,), (0,))), join(w, two.rights[n], ((1,), (1,)))
+        begun = join(join(bra.conj(), left, ((0, 1), (0, 3))), basis, ((1, 3), (0, 1)))  # b' v m
+        ended = join(right, ket.conj(), ((1, 3), (1, 2)))  # u s b a'
+        meets_after = join(basis.conj(), join(left, bra, ((1, 4), (0, 1))), ((0, 1), (0, 2)))  # m v b
+        meets_before = join(right, ket, ((2, 4), (1, 2)))  # u s' b' a
+        return effective, centre, begun, ended, meets_before, meets_after
 
     def check_equal(self, one: float, two: float, what: str) -> None:
         """Raise unless both ground states have this in common: else the energy of a kink would have no zero."""
@@ -225,7 +229,7 @@ class Particle:
         if k > size:
             raise ArgumentError(f"this bond dimension has {size} excitations, not {k}")
         if size <= max(2 * k + 2, 20):
-            matrix = np.array([self.apply(x) for x in np.eye(size, dtype=self.dtype)]).T
+            matrix = matrix_of(self.apply, size, self.dtype)
             return np.linalg.eigvalsh((matrix + matrix.conj().T) / 2)[:k]
         operator = scipy.sparse.linalg.LinearOperator((size, size), self.apply, dtype=self.dtype)
         start = np.random.default_rng(0).standard_normal(size).astype(self.dtype)
@@ -240,34 +244,26 @@ class Particle:
         pieces = np.split(x.reshape(-1), np.cumsum([numbers(part).size for part in self.parts])[:-1])
         parts = [with_numbers(part, piece) for part, piece in zip(self.parts, pieces, strict=True)]
         changed = [join(basis, part) for basis, part in zip(self.bases, parts, strict=True)]
-        before, after = self.with_changed(changed, True), self.with_changed(changed, False)
+        begun = [join(site[2], part) for site, part in zip(self.sites, parts, strict=True)]
+        ended = [join(b, site[3], ((1, 2), (1, 2))) for site, b in zip(self.sites, changed, strict=True)]
+        before = self.with_changed(self.sides[0], begun, np.conj(self.phase))
+        after = self.with_changed(self.sides[1], [permuted(y, 2, 1, 0) for y in ended], self.phase)
         out = []
-        for n, (basis, piece) in enumerate(zip(self.bases, pieces, strict=True)):
-            w = self.H.sites[n]
-            here = opened(self.lefts[n], changed[n], w, self.rights[n])
-            here = here + opened(before[n], self.beyond.rights[n], w, self.rights[n])
-            here = here + opened(self.lefts[n], self.psi.lefts[n], w, after[n])
-            kept = join(basis.conj(), here, ((0, 1), (0, 1)))
-            out.append(numbers(laid_out(kept, 1)) - self.ground * piece)
+        for n, (effective, centre, _, _, meets_before, meets_after) in enumerate(self.sites):
+            here = with_numbers(centre, effective(aligned_numbers(centre, changed[n])))
+            here = here + join(before[n], meets_before, ((1, 2), (0, 3)))
+            kept = join(self.bases[n].conj(), here, ((0, 1), (0, 1))) + join(meets_after, after[n], ((1, 2), (1, 2)))
+            out.append(numbers(laid_out(kept, 1)) - self.ground * pieces[n])
         return np.concatenate(out)
 
-    def with_changed(self, changed: Sequence[Any], ahead: bool) -> list[Any]:
-        """For every site, environments in which B stands anywhere on its left (`ahead`), or on its right."""
-        past, beside = (self.H.past_left, self.lefts) if ahead else (self.H.past_right, self.rights)
-        kets, bras = self.beyond.rights, self.psi.lefts
-        if not ahead:
-            kets, bras = bras, kets
-        order, phase = range(len(changed))[:: 1 if ahead else -1], np.conj(self.phase) if ahead else self.phase
-
-        def passed(x: Any) -> list[Any]:
-            found = [x]
-            for n in order:
-                new = past(beside[n], n, changed[n], bras[n])
-                found.append(new if found[-1] is None else new + past(found[-1], n, kets[n], bras[n]))
-            return found
-
-        first = self.series(Side(self.H, [kets[0] * phase, *kets[1:]], bras, ahead), passed(None)[-1] * phase)
-        return passed(first)[:-1][:: 1 if ahead else -1]
+    def with_changed(self, side: Side, new: Sequence[Any], phase: complex) -> list[Any]:
+        """For every site, environments in which B stands anywhere on this side, from those with B on the last site."""
+        order = side.order
+        found = [self.series(side, reduce(lambda x, n: side.past(x, n) + new[n], order[1:], new[order[0]]))]
+        for n in order[:-1]:
+            found.append(side.past(found[-1], n) + new[n])
+        found[0] = found[0] * phase
+        return found[:: 1 if side.ahead else -1]
 
     def series(self, side: Side, source: Any) -> Any:
         """``x = source + T(x)``, channel by channel: nothing placed yet, terms begun, terms that have ended.
@@ -283,18 +279,11 @@ class Particle:
         return side.environment(first, fixed, fixed, tol, source)[0]
 
 
-def beside(isometry: Any) -> Any:
+def columns_beside(isometry: Any) -> Any:
     """Orthonormal columns beside those of an isometry (a, s, b), of every charge."""
     where, projectors = as_map(join(isometry, isometry.conj(), ((2,), (2,))), 2)
     pairs = [np.linalg.eigh(projector) for projector in projectors]
     return rows_and_bond(where, [vectors[:, values < 0.5] for values, vectors in pairs])
-
-
-def opened(left: Any, ket: Any, w: Any, right: Any) -> Any:
-    """A site between two environments, the legs (a', s', b') of the bra left open."""
-    half = join(left, ket, ((2,), (0,)))  # a' u s b
-    half = join(half, w, ((1, 2), (0, 3)))  # a' b v s'
-    return join(half, right, ((2, 1), (1, 2)))  # a' s' b'
 
 
 def sign_between(one: UniformMPS, two: UniformMPS) -> complex:

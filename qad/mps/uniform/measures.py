@@ -167,7 +167,6 @@ def fidelity(one: UniformMPS, two: UniformMPS) -> Real:
         if a.bonds[0] == b.bonds[0] == 1:  # a number, which is 0 for orthogonal states
             return abs(through_right(np.ones((1, 1)), a.tensors, b.tensors)[0, 0])
         start = np.random.default_rng(0).standard_normal((b.bonds[0], a.bonds[0])) + 0j
-        start[: min(start.shape), : min(start.shape)] += np.eye(min(start.shape))
         return abs(dominant_eig(lambda x: through_right(x, a.tensors, b.tensors), start)[0])
 
     return (dominant(one, two) / np.sqrt(dominant(one, one) * dominant(two, two))) ** (1 / len(one))
@@ -235,8 +234,7 @@ def energy_from(psi: UniformMPS, H: UniformMPO, left: Array, right: Array) -> Ar
     kets, tensors = psi.tensors * (cell // len(psi)), H.tensors * (cell // len(H))
     channels = tensors[0].shape[0]
 
-    def passed(*parts):
-        first, middle = parts if len(parts) == 2 else (0 * left, *parts)
+    def passed(first, middle):
         x = np.concatenate([first[:, None], middle, like(left).zeros((len(left), 1, len(left)), left.dtype)], axis=1)
         for ket, w in zip(kets, tensors, strict=True):
             x = past_left(x, ket, operator=w)
@@ -246,7 +244,7 @@ def energy_from(psi: UniformMPS, H: UniformMPO, left: Array, right: Array) -> Ar
     factor = (begun[:, 0] * right).sum() / (left * right).sum()
     middle, steps = begun[:, 1:-1] / factor, steps_to_nothing([value_of(w) for w in tensors])
     if steps is None:
-        middle = linear_solve(lambda x: x - passed(x)[:, 1:-1] / factor, middle, tol=1e-13)
+        middle = linear_solve(lambda x: x - passed(0 * left, x)[:, 1:-1] / factor, middle, tol=1e-13)
     else:
         for _ in range(steps - 1):
             middle = passed(left, middle)[:, 1:-1] / factor

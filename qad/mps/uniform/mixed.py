@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,7 @@ from qad.mps.uniform.state import UniformMPS
 from qad.mps.uniform.transfer import identity
 from qad.symmetric.generic import (
     as_map,
+    charges_of,
     halves_of,
     join,
     laid_out,
@@ -58,15 +60,11 @@ class Mixed:
         state, weights = schmidt_form(psi)
         lefts = [isometry(scaled(t, w, 0), 2) for w, t in zip(weights, state, strict=True)]
         after = zip(state, (*weights[1:], weights[0]), strict=True)
-        bonds = [diagonal(t, w).astype(t.dtype) for t, w in after]
+        bonds = [scaled(identity(t, 2), w / np.linalg.norm(w), 1).astype(t.dtype) for t, w in after]
         return cls(lefts, list(state.tensors), bonds, psi.conserved)
 
     def __len__(self) -> int:
         return len(self.lefts)
-
-    def with_(self, lefts: list[Any], rights: list[Any], bonds: list[Any]) -> Mixed:
-        """Another state of the same cell."""
-        return Mixed(lefts, rights, bonds, self.conserved)
 
     @property
     def centres(self) -> list[Any]:
@@ -94,7 +92,7 @@ class Mixed:
         turns = [isometry(c, 1).conj() for c in bonds]
         lefts = [join(isometry(x, 2), u, ((2,), (1,))) for x, u in zip(centres, turns, strict=True)]
         rights = [join(turns[n - 1], isometry(x, 1), ((0,), (0,))) for n, x in enumerate(centres)]
-        return self.with_(lefts, rights, bonds)
+        return Mixed(lefts, rights, bonds, self.conserved)
 
     def densities(self) -> tuple[Any, Any]:
         """The densities right of the left isometries of a cell, and left of the right ones, legs (bra, ket)."""
@@ -103,27 +101,23 @@ class Mixed:
 
     def slopes(self, sites: Sequence[Apply]) -> list[float]:
         """The norm of the gradient by every site, of which the effective operators are given."""
-        found = []
-        for apply, centre, left in zip(sites, self.centres, self.lefts, strict=True):
-            moved = as_map(with_numbers(centre, apply(numbers(centre))), 2)[1]
-            found.append(float(np.linalg.norm(list(map(outside, as_map(left, 2)[1], moved)))))
-        return found
+        rows = zip(self.lefts, self.centres, sites, strict=True)
+        return [norm(beside(left, with_numbers(x, apply(numbers(x))))) for left, x, apply in rows]
 
-    def trimmed(self, least: float = NOTHING) -> Mixed:
-        """The state without directions of no weight, which belong to no environment: or itself, if there are none."""
-        return self.truncated(None, least)
-
-    def truncated(self, most: int | None, cutoff: float) -> Mixed:
+    def truncated(self, most: int | None = None, cutoff: float = NOTHING) -> Mixed:
         """The state with the largest Schmidt values of every bond, of all sectors together; itself, if that is all."""
-        parts = [leading_of(c, 1, most, cutoff) for c in self.bonds]
+        parts = [leading_of(c, 1, most=most, cutoff=cutoff, zeros=True)[::2] for c in self.bonds]
         if all(u.shape[1] == c.shape[0] for (u, _), c in zip(parts, self.bonds, strict=True)):
             return self
         us, vs = [u for u, _ in parts], [permuted(v.conj(), 1, 0) for _, v in parts]
-        lefts = [isometry(between(x, us[n - 1], us[n]), 2) for n, x in enumerate(self.lefts)]
+        lefts = [between(x, us[n - 1], us[n]) for n, x in enumerate(self.lefts)]
+        if not all(numbers(x).size for x in lefts):  # sectors that no cell joins
+            return self
+        lefts = [isometry(x, 2) for x in lefts]
         rights = [isometry(between(x, vs[n - 1], vs[n]), 1) for n, x in enumerate(self.rights)]
         bonds = [between(c, u, v) for c, u, v in zip(self.bonds, us, vs, strict=True)]
         bonds = [laid_out(c * (1 / norm(c)), 1) for c in bonds]
-        return self.with_(lefts, rights, bonds)
+        return Mixed(lefts, rights, bonds, self.conserved)
 
     def state(self) -> UniformMPS:
         """The right isometries, their bonds in the basis of Schmidt vectors."""
@@ -132,20 +126,18 @@ class Mixed:
         return UniformMPS(tensors, self.conserved)
 
 
-def diagonal(tensor: Any, weights: np.ndarray) -> Any:
-    """The matrix on the bond right of a site of these Schmidt coefficients, of norm 1."""
-    return scaled(identity(tensor, 2), weights / np.linalg.norm(weights), 1)
+def leading_of(x: Any, rows: int, **limits: Any) -> tuple[Any, np.ndarray, Any]:
+    """The largest singular values of a map from its first legs to the others, of all sectors together.
 
-
-def leading_of(x: Any, rows: int, most: int | None, least: float, relative: bool = True) -> tuple[Any, Any]:
-    """The singular vectors of the largest values of a map from its first legs to the others, of all sectors together.
-
-    The `least` value is beside the largest (`relative`), or as it is.
+    They stand in the order of the bond, between the columns and the rows that go with them.  The `limits` are those of
+    `qad.linalg.truncation.rule.kept`.
     """
     where, matrices = as_map(x, rows)
     triples = [np.linalg.svd(matrix, full_matrices=False) for matrix in matrices]
-    ranks = rule.kept([s for _, s, _ in triples], most, None, least, relative=relative, zeros=True)
-    return halves_of(where, [(u[:, :k], vh[:k]) for (u, _, vh), k in zip(triples, ranks, strict=True)])
+    ranks = rule.kept([s for _, s, _ in triples], **limits)
+    kept = [(charge, s[:k]) for charge, (_, s, _), k in zip(charges_of(where), triples, ranks, strict=True)]
+    u, v = halves_of(where, [(u[:, :k], vh[:k]) for (u, _, vh), k in zip(triples, ranks, strict=True)])
+    return u, np.concatenate([s for _, s in sorted(kept, key=itemgetter(0))]), v
 
 
 def between(x: Any, one: Any, two: Any) -> Any:
@@ -156,15 +148,10 @@ def between(x: Any, one: Any, two: Any) -> Any:
 def isometry(tensor: Any, rows: int) -> Any:
     """The isometry between the first legs and the others that is nearest to a tensor."""
     where, matrices = as_map(tensor, rows)
-    return of_map(where, [polar(matrix) for matrix in matrices])
+    pairs = [np.linalg.svd(matrix, full_matrices=False) for matrix in matrices]
+    return of_map(where, [u @ vh for u, _, vh in pairs])
 
 
-def polar(matrix: np.ndarray) -> np.ndarray:
-    """The isometry that is nearest to a matrix."""
-    u, _, vh = np.linalg.svd(matrix, full_matrices=False)
-    return u @ vh
-
-
-def outside(isometry: np.ndarray, moved: np.ndarray) -> float:
-    """The norm of what lies out of the range of an isometry: of the gradient, where an effective operator moved it."""
-    return float(np.linalg.norm(moved - isometry @ (isometry.conj().T @ moved)))
+def beside(left: Any, x: Any) -> Any:
+    """The part of ``x`` (a, s, ...) out of the range of an isometry (a, s, b)."""
+    return x - join(left, join(left.conj(), x, ((0, 1), (0, 1))))

@@ -12,6 +12,7 @@ V. Zauner-Stauber et al., PRB 97, 045145 (2018), appendix C; H. N. Phien, G. Vid
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,13 +20,13 @@ import numpy as np
 from qad.linalg.krylov.gmres import corrected, correction
 from qad.mps.uniform.transfer import identity, transfer_of
 from qad.symmetric.generic import numbers, with_numbers
-from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
     from qad.mps.kernels.dense import Apply
+    from qad.mps.uniform.transfer import Flat
 
 PRODUCTS, RESTART = 3000, 60  # of GMRES at most, and vectors that it keeps
 INNER = 0.1  # of a tolerance: near sums of several states larger residuals lead searches astray
@@ -49,12 +50,12 @@ def environments_with(
     tol : float
         Bounds residuals, in the units of the Hamiltonian.
     """
-    one = identity(kets[0], 0) if ahead else identity(kets[0], 0, -1)
-    first, energy = Side(H, kets, kets, ahead).environment(one, one, density, tol, start=start)
+    one, side = identity(kets[0], 0, 1 if ahead else -1), Side(H, kets, kets, ahead)
+    first, energy = side.environment(one, one, density, tol, start=start)
     found = [first]
-    for site in range(len(kets) - 1) if ahead else range(len(kets) - 1, 0, -1):
-        found.append((H.past_left if ahead else H.past_right)(found[-1], site, kets[site]))
-    return found if ahead else found[::-1], float(energy.real)
+    for site in side.order[:-1]:
+        found.append(side.past(found[-1], site))
+    return found[:: 1 if ahead else -1], float(energy.real)
 
 
 @dataclass
@@ -68,19 +69,29 @@ class Side:
         Of the cell.
     ahead : bool
         Whether this is the left side, whose environments go to the right.
+    often : bool
+        Whether it meets so many environments that their transfer operator is worth a matrix.
     """
 
     H: Any
     kets: Sequence[Any]
     bras: Sequence[Any]
     ahead: bool
+    often: bool = False
+    through: Flat | None = None
+
+    @property
+    def order(self) -> range:
+        """The sites as environments pass them."""
+        return range(len(self.kets))[:: 1 if self.ahead else -1]
+
+    def past(self, x: Any, site: int) -> Any:
+        """An environment past a site."""
+        return (self.H.past_left if self.ahead else self.H.past_right)(x, site, self.kets[site], self.bras[site])
 
     def passed(self, x: Any) -> Any:
         """An environment past the cell."""
-        past = self.H.past_left if self.ahead else self.H.past_right
-        for site in range(len(self.kets))[:: 1 if self.ahead else -1]:
-            x = past(x, site, self.kets[site], self.bras[site])
-        return x
+        return reduce(self.past, self.order, x)
 
     def environment(
         self, first: Any, one: Any, density: Any, tol: float, source: Any = None, start: Any = None
@@ -93,7 +104,6 @@ class Side:
         nothing, whole = (0, 1) if ahead else (1, 0)
         begun = H.placed(first, nothing, ahead)
         begun = begun if source is None else begun + H.inner(source, ahead)
-        start = start if same_legs(start, begun) else None
         found = self.between(begun, start, tol)
         moved = self.passed(found) if source is None else self.passed(found) + source
         guess = None if start is None else H.taken(start, whole, ahead)
@@ -119,7 +129,7 @@ class Side:
     def alone(self, source: Any, one: Any, density: Any, tol: float, guess: Any = None) -> tuple[Any, Any]:
         """The solution of ``x - T(x) + tr(x density) 1 = source`` less its trace with the density, and this trace."""
         fixed, known, given = numbers(one), numbers(density), numbers(source)
-        through = transfer_of(self.kets, self.bras, source, self.ahead)
+        through = self.through = self.through or transfer_of(self.kets, self.bras, source, self.ahead, self.often)
 
         def apply(v: np.ndarray) -> np.ndarray:
             return v - through(v) + np.vdot(known, v) * fixed
@@ -140,10 +150,3 @@ def solution(apply: Apply, b: np.ndarray, start: np.ndarray, tol: float) -> np.n
     """
     name, size = "the environment of an infinite chain, one state and no sum", max(np.linalg.norm(b), 1e-300)
     return corrected(apply, b, start, INNER * tol / size, RESTART, PRODUCTS, name, correction, "restarted GMRES")[0]
-
-
-def same_legs(start: Any, begun: Any) -> bool:
-    """Whether an environment may be the start of a search for another one."""
-    if start is None:
-        return False
-    return start.layout is begun.layout if type(begun) is SymTensor else start.shape == begun.shape

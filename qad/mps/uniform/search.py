@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,9 +12,10 @@ from qad.core.process.threads import blas_for
 from qad.extend import Tensor
 from qad.mps.chain.chain import site_count
 from qad.mps.charges.channels import conserve_for
+from qad.mps.charges.quantities import conserved_by
 from qad.mps.operators.uniform_mpo import UniformMPO, check_hermitian
 from qad.mps.operators.uniform_opsum import UniformOpSum
-from qad.mps.uniform import sectors
+from qad.mps.search.start import check_sector
 from qad.mps.uniform.measures import check_term, operator_of
 from qad.mps.uniform.variational import Run
 from qad.optimize.progress import bar_for
@@ -22,6 +23,7 @@ from qad.optimize.progress import bar_for
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from qad.mps.charges.quantities import Charge, Names, Quantities
     from qad.mps.uniform.result import UniformGroundState
     from qad.mps.uniform.state import UniformMPS
     from qad.typing import ArrayLike, DTypeLike, Seed
@@ -112,8 +114,9 @@ def ground_state(
         raise ArgumentError(f"tol must not be negative, but got {tol!r}")
     if isinstance(h, (UniformMPO, UniformOpSum)):
         conserve = conserve_for(h, conserve, around=True)
-    if charged := conserve is not None or getattr(start, "conserved", None) is not None:
-        h = sectors.hamiltonian(h, conserve, start, method)
+    charged = conserve is not None or getattr(start, "conserved", None) is not None
+    if charged:
+        h = charged_operator(h, start.conserved.names if conserve is None else conserve, method)
     elif sector is not None:
         raise ArgumentError(f"sector={sector!r} is the charge of what conserve= names: give both")
     H = plain_operator(h, cell if start is None else len(start))
@@ -122,11 +125,29 @@ def ground_state(
     dtype = dtype_for(H, dtype) if start is None else np.result_type(start.dtype, least_dtype(H))
     wide = np.result_type(dtype, H.dtype, np.float64)
     with blas_for(max(bond, start.bond if start else 1)), bar_for(progress, "energy") as bar:
-        if charged:
-            run: Run = sectors.SectorRun(H, *sectors.known(H, conserve, sector, start), bar, maxiter, wide)
-        else:
-            run = Run(H, bar, maxiter, wide, descends=method == "riemannian")
+        quantities = known(H, conserve, sector, start) if charged else (None, None)
+        run = Run(H, bar, maxiter, wide, *quantities, descends=method == "riemannian")
         return run.ended(start, bond, starts, tol, np.random.default_rng(seed), dtype)
+
+
+def charged_operator(h: Any, conserve: Names, method: str) -> UniformMPO:
+    """The Hamiltonian as an operator, its terms split into parts that conserve where it is a sum."""
+    if method != "vumps":
+        raise ArgumentError(f'{method!r} keeps no charges: leave out conserve, or write method="vumps"')
+    if not isinstance(h, (UniformOpSum, UniformMPO)):
+        raise ArgumentError(
+            "a search that conserves charges takes a UniformOpSum or a UniformMPO: write the terms as one"
+        )
+    return h.mpo(conserve) if isinstance(h, UniformOpSum) else h
+
+
+def known(H: UniformMPO, conserve: Names | None, sector: object, start: UniformMPS | None) -> tuple[Quantities, Charge]:
+    """What is conserved, and the charge of a cell, as the caller or the start says."""
+    if start is None:
+        conserved = conserved_by(H, conserve)
+        return conserved, conserved.symmetry.neutral if sector is None else conserved.sector(sector)
+    check_sector(start, conserve, sector)
+    return start.conserved, start.total
 
 
 def least_dtype(H: UniformMPO) -> type:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial, reduce
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,11 +24,12 @@ if TYPE_CHECKING:
 
     from qad.mps.uniform.state import UniformMPS
     from qad.symmetric.groups import Charge
-    from qad.typing import Array
+    from qad.typing import Array, DTypeLike
 
     Flat: TypeAlias = Callable[[np.ndarray], np.ndarray]  # an operator on the numbers of environments
 
 SINGLE = 1 - 1e-12  # ratio of the eigenvalues of a transfer operator, above which they count as equal
+LARGE = 128  # sizes of matrices of transfer operators at most
 SMALL = 16  # sizes of matrices that are diagonalised as they are
 
 
@@ -61,14 +64,10 @@ def environments(psi: UniformMPS, start: Any = None) -> tuple[list[Any], list[An
         ``lefts[i]`` of everything left of site i, ``rights[i]`` of everything right of it.
     """
 
-    def through(x, ahead):
-        for tensor in psi.tensors if ahead else reversed(psi.tensors):
-            x = passed(x, tensor, ahead)
-        return x
-
+    ahead, back = (partial(passed, ahead=ahead) for ahead in (True, False))
     one, two = identity(psi[0], 0), identity(psi[0], 0, -1)
-    _, left = dominant_eig(lambda x: through(x, True), one if start is None else start)
-    _, right = dominant_eig(lambda x: through(x, False), two)
+    _, left = dominant_eig(lambda x: reduce(ahead, psi.tensors, x), one if start is None else start)
+    _, right = dominant_eig(lambda x: reduce(back, psi.tensors[::-1], x), two)
     return along(psi, left, right)
 
 
@@ -86,19 +85,19 @@ def isometric_environments(psi: UniformMPS, start: np.ndarray | None = None) -> 
 
 def along(psi: UniformMPS, left: Any, right: Any) -> tuple[list[Any], list[Any]]:
     """Environments of every site from those of the cell."""
-    lefts, rights = [left], [right]
-    for tensor in psi.tensors[:-1]:
-        lefts.append(passed(lefts[-1], tensor, True))
-    for tensor in psi.tensors[:0:-1]:
-        rights.append(passed(rights[-1], tensor, False))
-    return lefts, rights[::-1]
+    ahead, back = (partial(passed, ahead=ahead) for ahead in (True, False))
+    rights = accumulate(psi.tensors[:0:-1], back, initial=right)
+    return list(accumulate(psi.tensors[:-1], ahead, initial=left)), list(rights)[::-1]
 
 
 # -- plain numbers -----------------------------------------------------------------------------------------------------
 
 
-def transfer_of(kets: Sequence[Any], bras: Sequence[Any], like: Any, ahead: bool) -> Flat:
-    """The transfer operator of a cell on the numbers of environments as `like`, of the left (`ahead`) or the right."""
+def transfer_of(kets: Sequence[Any], bras: Sequence[Any], like: Any, ahead: bool, often: bool = False) -> Flat:
+    """The transfer operator of a cell on the numbers of environments as `like`, of the left (`ahead`) or the right.
+
+    It may be a matrix where it is called so `often` that its making pays.
+    """
     past, rows = (past_left, 1) if ahead else (past_right, 2)  # as products take the legs of symmetric tensors
     pairs = [(laid_out(x, rows), laid_out(y, 3 - rows)) for x, y in zip(kets, bras, strict=True)][:: 1 if ahead else -1]
 
@@ -108,7 +107,13 @@ def transfer_of(kets: Sequence[Any], bras: Sequence[Any], like: Any, ahead: bool
             x = past(x, ket, bra)
         return numbers(laid_out(x, 1))
 
-    return apply
+    size, dtype = numbers(like).size, np.result_type(kets[0].dtype, bras[0].dtype)
+    return matrix_of(apply, size, dtype).dot if often and size <= LARGE else apply
+
+
+def matrix_of(apply: Flat, size: int, dtype: DTypeLike) -> np.ndarray:
+    """The matrix of a linear function of vectors."""
+    return np.array([apply(row) for row in np.eye(size, dtype=dtype)]).T
 
 
 def leading(
@@ -118,16 +123,14 @@ def leading(
 
     Of what carries a charge, by default none.  The vector has legs (bra, ket), and is a right environment.
     """
-    dtype, shape = (
-        np.result_type(*{t.dtype for t in (*kets, *bras)}, np.float64),
-        nothing_between(bras[0], 0, kets[0], 0, charge),
-    )
+    dtype = np.result_type(*{t.dtype for t in (*kets, *bras)}, np.float64)
+    shape = nothing_between(bras[0], 0, kets[0], 0, charge)
     size = numbers(shape).size
     if not size:
         return np.zeros(0), shape
     apply = transfer_of(kets, bras, shape, False)
     if size < SMALL:
-        values, vectors = np.linalg.eig(np.array([apply(row) for row in np.eye(size, dtype=dtype)]).T)
+        values, vectors = np.linalg.eig(matrix_of(apply, size, dtype))
     else:
         operator = scipy.sparse.linalg.LinearOperator((size, size), apply, dtype=dtype)
         start = np.random.default_rng(0).standard_normal(size).astype(dtype)  # the identity might lack the second
@@ -144,13 +147,15 @@ def nothing_between(one: Any, axis: int, other: Any, beside: int, charge: Charge
     return bare(where, np.zeros(where.size))
 
 
-def largest_two(kets: Sequence[Any], bras: Sequence[Any] | None = None) -> np.ndarray:
+def largest_two(
+    kets: Sequence[Any], bras: Sequence[Any] | None = None, charge: Charge | None = None
+) -> np.ndarray:  # fmt: skip
     """The magnitudes of the second and of the first eigenvalue of the transfer operator of the cell.
 
     With tensors of another state as the bra, those of the mixed one.  Of states with charges they are those on what
-    carries none: there it is 1 as often as the state is a sum of others.
+    carries one, by default none: there it is 1 as often as the state is a sum of others.
     """
-    return np.sort(np.append(abs(leading(kets, kets if bras is None else bras, 2)[0]), (0.0, 0.0)))[-2:]
+    return np.sort(np.append(abs(leading(kets, kets if bras is None else bras, 2, charge)[0]), (0.0, 0.0)))[-2:]
 
 
 def largest_by_charge(psi: UniformMPS, charge: object) -> tuple[float, float]:
@@ -160,14 +165,11 @@ def largest_by_charge(psi: UniformMPS, charge: object) -> tuple[float, float]:
     """
     second, first = largest_two(psi.tensors)
     if psi.conserved is None:
-        return float(second), float(first)
+        return second, first
     group, bond = psi.conserved.symmetry, psi[0].legs[0].charges
-    everything = {group.minus(q, p) for q in bond for p in bond}
-    wanted = everything if charge is None else {group.charge(charge)}
-    sizes = [second] if group.neutral in wanted else [0.0]
-    for total in wanted - {group.neutral}:
-        sizes.append(abs(leading(psi.tensors, psi.tensors, 1, total)[0]).max(initial=0.0))
-    return float(max(sizes)), float(first)
+    wanted = {group.minus(q, p) for q in bond for p in bond} if charge is None else {group.charge(charge)}
+    charged = [largest_two(psi.tensors, charge=q)[1] for q in wanted - {group.neutral}]
+    return max([*charged, second if group.neutral in wanted else 0.0]), first
 
 
 # -- what states are refused -------------------------------------------------------------------------------------------

@@ -1,24 +1,31 @@
-"""The search by `qad.mps.uniform.vumps`: several starts at small bonds, growth, and what is said of the result."""
+"""The search by `qad.mps.uniform.vumps`: several starts at small bonds, growth, and what is said of the result.
+
+Bonds of states that conserve charges have sectors, whose dimensions steps do not change.  They are those that a state
+of larger bonds keeps when it is cut, again as long as that leads to others that are lower.
+"""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from qad.core.errors import ConvergenceError
+from qad.linalg.support.random import normal
 from qad.mps.chain.site_tensors import random_isometry
+from qad.mps.charges.make import product_tensors
+from qad.mps.charges.uniform import counted_from_mean, domains, random_word
 from qad.mps.kernels.cells import cell_of
 from qad.mps.operators.uniform_mpo import size_of
 from qad.mps.search.monitor import is_settled
-from qad.mps.uniform.growth import expanded, gaussian
+from qad.mps.uniform.growth import expanded
 from qad.mps.uniform.mixed import Mixed
 from qad.mps.uniform.nearby import Neighbourhood
 from qad.mps.uniform.result import UniformGroundState
 from qad.mps.uniform.schur import environments_with
 from qad.mps.uniform.state import UniformMPS
-from qad.mps.uniform.transfer import SINGLE, largest_by_charge, largest_two
+from qad.mps.uniform.transfer import SINGLE, identity, largest_by_charge, largest_two
 from qad.mps.uniform.vumps import FEW, LEAST, MANY, Vumps
 from qad.optimize import minimize
 from qad.optimize.progress import note
@@ -28,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from qad.mps.charges.quantities import Quantities
+    from qad.mps.charges.quantities import Charge, Quantities
     from qad.mps.operators.uniform_mpo import UniformMPO
     from qad.typing import Progress
 
@@ -45,10 +52,27 @@ NOISE = 1e-2  # of the last stage, at the beginning
 DEAD = 1e-7  # Schmidt coefficients beside the largest: rounding, and correlations along them are none of the state
 SEVERAL = "; the state is a sum of several ones, of which a larger cell may hold one"
 OTHER = 1e-3  # how far the overlap per site of different states is from 1, at least
+ROOM = 16  # directions beside small bonds, among which sectors are chosen
+SURE = 1e-10  # differences of energies beside the size of the terms: beyond rounding
+FINE = 1e-4  # gradient, beside the size of the terms, at which weights are compared between sectors
+
+Settled: TypeAlias = tuple[Vumps, bool, str]  # a search, whether it reached its end, and what is said of how
 
 
 class Run:
     """What the stages of a search share.
+
+    Parameters
+    ----------
+    H : UniformMPO
+    bar : progress bar
+    maxiter : int
+    dtype : dtype
+        Of the numbers of the search.
+    conserved, total : optional
+        The quantities, and the charge of a cell.
+    descends : bool
+        Whether gradients take over from coarse steps.
 
     Attributes
     ----------
@@ -56,30 +80,24 @@ class Run:
         The energy before every step, of all starts one after the other.
     lowest : Mixed or None
         The state of the lowest energy on the way.
-    calmest : tuple
-        The least gradient of the present stage, and the state that has it.
+    domains : tuple (float, str)
+        The least energy per site of domains of other charges but the same mean, and their words.
     """
 
-    h: UniformMPO
-    H: Any
-    scale: float
-    bar: Progress
-    maxiter: int
-    history: list[float]
-    lowest: Mixed | None
-    least: float  # its energy
-    calmest: tuple[float, Mixed]
-    descends: bool  # whether gradients take over from coarse steps
-    dtype: np.dtype[Any]  # of the numbers of the search
-    parted: bool  # whether no repeating state of a few bonds is as low as others that do not repeat
-
     def __init__(
-        self, H: UniformMPO, bar: Progress, maxiter: int, dtype: np.dtype, counted: Quantities | None = None,
-        descends: bool = False,
+        self, H: UniformMPO, bar: Progress, maxiter: int, dtype: np.dtype[Any], conserved: Quantities | None = None,
+        total: Charge | None = None, descends: bool = False,
     ):  # fmt: skip
         self.h, self.bar, self.maxiter, self.dtype, self.descends = H, bar, maxiter, dtype, descends
-        self.H, self.scale = cell_of(list(H), dtype, counted), size_of(H) or 1.0
-        self.history, self.lowest, self.least, self.parted = [], None, np.inf, False
+        self.conserved: Quantities | None = conserved
+        self.counted: Quantities | None = None if conserved is None else counted_from_mean(conserved, total)
+        self.total: Charge | None = total
+        self.domains: tuple[float, str] = (np.inf, "") if conserved is None else domains(H, conserved, total)
+        self.H: Any = cell_of(list(H), dtype, self.counted)
+        self.scale: float = size_of(H) or 1.0
+        self.history: list[float] = []
+        self.lowest: Mixed | None = None
+        self.least: float = np.inf  # its energy
 
     def ended(
         self, start: UniformMPS | None, bond: int, starts: int, tol: float, rng: np.random.Generator, dtype: np.dtype
@@ -87,101 +105,121 @@ class Run:
         """The ground state from a start, or the best of several; after Ctrl-C the lowest state that there was."""
         try:
             if start is None:
-                begin = self.at_random(bond, starts, rng)
+                begin = [self.at_random(min(bond, FIRST), rng) for _ in range(starts)]
             else:
                 begin = [Mixed.of(UniformMPS([t.astype(self.dtype) for t in start], start.conserved))]
             last, converged, message = self.searched(begin, bond, tol, rng)
+            psi, slope = last.psi, last.slope
         except KeyboardInterrupt:
             if self.lowest is None:
                 raise
-            energy, state, _ = self.finished(self.lowest, dtype)
-            return UniformGroundState(state, energy, np.array([*self.history, energy]), False, BY_USER)
-        energy, state, several = self.finished(last.psi, dtype)
-        history = np.array([*self.history, energy])
-        return UniformGroundState(state, energy, history, converged, message + several, last.slope)
+            psi, converged, message, slope = self.lowest, False, BY_USER, np.nan
+        energy = environments_with(self.H, psi.rights, psi.densities()[1], None, LEAST * self.scale, ahead=False)[1]
+        state, energy = psi.state(), energy / len(psi)
+        if message != BY_USER:
+            converged, message = self.judged(state, energy, converged, message)
+        state = UniformMPS([t.astype(dtype) for t in state], psi.conserved)
+        return UniformGroundState(state, energy, np.array([*self.history, energy]), converged, message, slope)
 
-    def at_random(self, bond: int, starts: int, rng: np.random.Generator) -> list[Mixed]:
-        """Random states of small bonds."""
-        size = min(bond, FIRST)
-        cells = [[random_isometry(rng, size, d, size, self.dtype) for d in self.h.phys] for _ in range(starts)]
-        return [Mixed.of(UniformMPS(tensors)) for tensors in cells]
+    def judged(self, state: UniformMPS, energy: float, converged: bool, message: str) -> tuple[bool, str]:
+        """Whether the state is what was asked for, and what is said of it.
 
-    def finished(self, psi: Mixed, dtype: np.dtype) -> tuple[float, UniformMPS, str]:
-        """The energy to rounding and the state that a search ended with, and a warning where that is a sum."""
-        rights = environments_with(self.H, psi.rights, psi.densities()[1], None, LEAST * self.scale, ahead=False)
-        state, message = psi.state(), ""
-        if largest_two(psi.rights)[0] > SINGLE:
-            message = SEVERAL
-        elif psi.conserved is not None and largest_by_charge(state, None)[0] > SINGLE:
-            message = "; the state is a sum of several ones that break the symmetry"
-        return rights[1] / len(psi), UniformMPS([t.astype(dtype) for t in state], psi.conserved), message
+        States of other charges, side by side, may be lower; the state may be a sum of several.
+        """
+        if energy > self.domains[0] + SURE * self.scale:
+            return False, (
+                f"not converged: domains of {self.domains[1]}, of the same mean charge, have {self.domains[0]:.9g} per "
+                "site, which is lower; a repeating state of a few bonds cannot hold them: give the sector= of one of "
+                "them, or leave out conserve="
+            )
+        if largest_two(state.tensors)[0] > SINGLE:
+            message += SEVERAL
+        elif state.conserved is not None and largest_by_charge(state, None)[0] > SINGLE:
+            message += "; the state is a sum of several ones that break the symmetry"
+        return converged, message
 
-    def searched(
-        self, starts: Sequence[Mixed], bond: int, tol: float, rng: np.random.Generator
-    ) -> tuple[Vumps, bool, str]:
+    def at_random(self, bond: int, rng: np.random.Generator) -> Mixed:
+        """A random state of a small bond; where charges are conserved, a random product of basis states."""
+        if self.conserved is None:
+            return Mixed.of(UniformMPS([random_isometry(rng, bond, d, bond, self.dtype) for d in self.h.phys]))
+        word = random_word(self.conserved, self.total, rng)
+        tensors = product_tensors(word, self.counted, self.dtype)
+        rows = [[t.resplit(n) for t in tensors] for n in (2, 1)]
+        return Mixed(*rows, [identity(t, 2) for t in tensors], self.conserved)
+
+    def searched(self, starts: Sequence[Mixed], bond: int, tol: float, rng: np.random.Generator) -> Settled:
         """The search from the best of several starts, whether it converged, and what is said of it."""
         found = [self.grown(start, min(bond, max(JUDGED, start.bond))) for start in starts]
         best = min(found, key=lambda search: search.energy)
         others = self.others(best, found)
-        last, converged, how = (best, False, "") if self.parted else self.finest(best.psi, bond, tol, rng)
-        slim = last.psi.trimmed(DEAD)
+        last, converged, how = self.finest(best.psi, bond, tol, rng)
+        slim = last.psi.truncated(None, DEAD)
         if slim is not last.psi:
             last, converged, how = self.settled_from(slim, SHARE * np.sqrt(tol), tol)
         ended = "converged" if converged else "not converged"
         return last, converged, f"{ended}{how}: the gradient's norm is {last.slope:.1e}{others}"
 
-    def finest(self, psi: Mixed, bond: int, tol: float, rng: np.random.Generator) -> tuple[Vumps, bool, str]:
-        """From a state with small bonds on to the end at the largest, as `settled_from`."""
-        coarse = self.stirred(self.widest(psi, bond), rng)
-        return self.settled_from(coarse, SHARE * np.sqrt(tol), tol)
+    def finest(self, psi: Mixed, bond: int, tol: float, rng: np.random.Generator) -> Settled:
+        """From a state on to the end at the largest bond; and again from there, while other sectors are lower."""
+        found, bond = None, max(bond, psi.bond)
+        least = -(-bond // 4)
+        left = rooms = [0] if self.conserved is None else sorted({least, max(least, min(bond, ROOM))}, reverse=True)
+        while left:
+            room, *left = left
+            wide = self.widest(psi, bond, room)
+            if found is not None and [c.legs for c in wide.bonds] == [c.legs for c in psi.bonds]:
+                continue
+            again = self.settled_from(self.stirred(wide, rng), SHARE * np.sqrt(tol), tol)
+            if found is None or again[0].energy < found[0].energy - max(tol, SURE) * self.scale:
+                found, psi, left = again, again[0].psi, rooms if room and again[1] else []
+        return found
 
-    def widest(self, psi: Mixed, bond: int) -> Mixed:
-        """From a state with small bonds one with the largest, coarsely."""
-        return self.grown(psi, bond).psi
-
-    def expanded(self, search: Vumps, bond: int) -> Mixed:
-        """The state of a search with larger bonds, the new directions without weight."""
-        return expanded(search, bond)
+    def widest(self, psi: Mixed, bond: int, room: int) -> Mixed:
+        """A state of the largest bond, coarsely: what is kept of one with as much room beside it, of all sectors."""
+        search = self.grown(psi, bond + room)
+        return self.settled_from(search.psi, FINE)[0].psi.truncated(bond) if room else search.psi
 
     def stirred(self, psi: Mixed, rng: np.random.Generator) -> Mixed:
         """With a little noise: without it a search stays where a symmetry holds that the ground state breaks."""
         size = np.sqrt(psi.bond) if psi.conserved is None else 1.0  # of a centre as large as an isometry
-        return psi.nearest_to([x + NOISE * size * gaussian(rng, x) for x in psi.vectors()])
+        pairs = [(x, normal(rng, x.size, x.dtype)) for x in psi.vectors()]
+        return psi.nearest_to([x + NOISE * size / np.linalg.norm(noise) * noise for x, noise in pairs])
 
     def grown(self, psi: Mixed, bond: int) -> Vumps:
         """The search at a bond dimension, coarsely, by way of smaller ones."""
         search = self.settled_from(psi, COARSE)[0]
-        while min(search.psi.dims) < bond and not self.parted:
-            size = sum(search.psi.dims)
+        while min(search.psi.dims) < bond:
+            size, kept = sum(search.psi.dims), search.psi.bond
+            if self.conserved is not None:  # the least quarter may lie in poor sectors
+                search = Vumps(self.H, search.psi.truncated(kept - kept // 4), self.scale)
             search.look()
-            psi = self.expanded(search, min(bond, 2 * search.psi.bond))
+            psi = expanded(search, min(bond, 2 * kept))
             if sum(psi.dims) > size:
                 search = self.settled_from(psi, COARSE)[0]
             if sum(search.psi.dims) <= size:  # larger bonds have no weight
                 break
         return search
 
-    def settled_from(self, psi: Mixed, gradient: float, gain: float | None = None) -> tuple[Vumps, bool, str]:
+    def settled_from(self, psi: Mixed, gradient: float, gain: float | None = None) -> Settled:
         """A search from a state, whether it reached its end, and what is said of how.
 
         Steps to the lowest centres are the quickest, but change all of them at once, and may overshoot: then steps of
-        few products, and then gradients.
+        few products, and then gradients, which know no charges.
         """
-        self.calmest = np.inf, psi
         for most in () if self.descends and gain is not None else (MANY, FEW):
             search = Vumps(self.H, psi, self.scale, most)
             if self.until(search, gradient, gain):
                 return search, True, ""
-            if self.parted:
-                break
-        return self.otherwise(psi, GAIN if gain is None else gain)
+        if self.conserved is not None:
+            return search, False, ", steps to the lowest centres went round in circles"
+        return self.descended(psi, GAIN if gain is None else gain)
 
     def until(self, search: Vumps, gradient: float, gain: float | None = None) -> bool:
         """Steps until the gradient is small, and so are all gains to come; whether that was reached.
 
         Given up where neither the gradient nor the energy has had a new least value for long; a saddle is left slowly.
         """
-        energies, least, since, reached = [], np.inf, 0, False
+        energies, least, since, best = [], np.inf, 0, (search.psi, np.inf, np.inf)
         for _ in range(self.maxiter):
             psi = search.psi
             try:
@@ -190,58 +228,50 @@ class Run:
                 if search.trim():
                     continue
                 break  # close to a sum of several states
-            lower = search.energy < min(energies, default=np.inf) - LEAST * self.scale
+            lower = search.energy < best[1] - LEAST * self.scale
+            best = (psi, search.energy, search.slope) if lower else best
             energies.append(search.energy)
+            self.history.append(search.energy)
             if search.energy < self.least:
                 self.lowest, self.least = psi, search.energy
-            if search.slope < self.calmest[0]:
-                self.calmest = search.slope, psi
             note(self.bar, energies, search.slope)
-            parted = self.is_above_domains(search.energy)
-            since = 0 if search.slope < least or (lower and not parted) else since + 1
+            since = 0 if search.slope < least or lower else since + 1
             least = min(least, search.slope)
-            reached = search.slope <= gradient * self.scale and (
+            if search.slope <= gradient * self.scale and (
                 gain is None or is_steady(search.energies, WINDOW, self.scale, gain)
-            )
-            if reached or since > PATIENCE:
+            ):
+                return True
+            if since > PATIENCE:
                 break
-        self.history.extend(energies)
-        self.parted = not reached and self.is_above_domains(search.energy)
-        return reached
-
-    def is_above_domains(self, energy: float) -> bool:
-        """Whether states of other charges, side by side, are lower; without charges they are states of this search."""
+        search.psi, search.energy, search.slope = best
+        search.lefts = search.rights = None
         return False
 
-    def otherwise(self, psi: Mixed, tol: float) -> tuple[Vumps, bool, str]:
+    def descended(self, psi: Mixed, tol: float) -> Settled:
         """From `psi` on by L-BFGS in the metric of the state, which only ever lowers the energy; as `settled_from`.
 
         In rounds, each around the state of the last one: its weights are divided by as finely as that one gained.
         """
-        state, energies, floor = psi.state(), [], FIRST_FLOOR
+        state, floor, gain = psi.state(), FIRST_FLOOR, np.inf
         for done in range(0, self.maxiter, ROUND):
             around = Neighbourhood(state, floor)
             limits = {"gtol": 0.0, "ftol": 0.0, "maxiter": min(ROUND, self.maxiter - done)}
             found = minimize(partial(around.energy, H=self.h), around.nowhere(), progress=self.bar, **limits)
             state, scale = around.state(found.params), abs(found.fun) or 1.0
-            energies.extend(found.history)
             self.history.extend(found.history)
-            if found.message == BY_USER:
-                self.lowest = Mixed.of(state)
-                raise KeyboardInterrupt
             search = Vumps(self.H, Mixed.of(state), self.scale)
-            try:
-                search.look()
-                search.look()  # to residuals that suit this gradient
-            except ConvergenceError:
-                search.slope = np.inf
-            flat = search.slope <= np.sqrt(tol) * self.scale
-            reached = bool(flat and is_steady(energies, ROUND, scale, tol))
-            if reached or is_steady(energies, ROUND, scale, FINER * tol) or not found.nit:
+            if found.message == BY_USER:
+                self.lowest = search.psi
+                raise KeyboardInterrupt
+            search.slope = np.sqrt(tol) * self.scale  # as exact as this gradient asks for
+            search.look()
+            before, gain = gain, (found.history[0] - found.fun) / scale
+            reached = search.slope <= np.sqrt(tol) * self.scale and is_settled(gain, before, tol)
+            if reached or is_settled(gain, before, FINER * tol) or not found.nit:
                 break
-            floor = float(np.clip(0.3 * np.sqrt((found.history[0] - found.fun) / scale), *FLOORS))
+            floor = float(np.clip(0.3 * np.sqrt(gain), *FLOORS))
         why = "" if self.descends else ", for steps to the lowest centres went round in circles"
-        return search, reached, f" by gradients{why}"
+        return search, bool(reached), f" by gradients{why}"
 
     def others(self, best: Vumps, found: Sequence[Vumps]) -> str:
         """What is said of starts that led to other states of the same energy."""

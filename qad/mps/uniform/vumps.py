@@ -101,8 +101,8 @@ class Vumps:
 
     def trim(self) -> bool:
         """Leave out directions of no weight, whose own environments may not exist; whether there were any."""
-        before, self.psi = self.psi.bond, self.psi.trimmed()
-        self.trail, self.energies, self.move = [], [], None
+        before, self.psi = self.psi.bond, self.psi.truncated()
+        self.trail, self.energies, self.move, self.lefts, self.rights = [], [], None, None, None
         return self.psi.bond < before
 
     def damped(self, before: Sequence[np.ndarray], after: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -110,9 +110,8 @@ class Vumps:
 
         All of them change at once, so that they may overshoot together, and go round the solution.
         """
-        move = np.concatenate([y - x for x, y in zip(before, after, strict=True)])
-        back = self.move is not None and len(self.move) == len(move) and np.vdot(self.move, move).real < 0
-        self.move = move
+        last, self.move = self.move, np.concatenate([y - x for x, y in zip(before, after, strict=True)])
+        back = last is not None and np.vdot(last, self.move).real < 0
         return [(x + y) / 2 for x, y in zip(before, after, strict=True)] if back else list(after)
 
     def further(self, after: list[np.ndarray]) -> list[np.ndarray]:
