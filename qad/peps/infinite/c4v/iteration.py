@@ -36,7 +36,7 @@ def aligned(y: np.ndarray, reference: np.ndarray) -> np.ndarray:
 
 def near_reference(y: Array, reference: np.ndarray, order: int) -> Array:
     """The same as a smooth function, right to some order, where `reference` spans nearly that space."""
-    z = np.linalg.solve((reference.conj().T @ y).T, y.T).T
+    z = y @ np.linalg.inv(reference.conj().T @ y)
     return z if order == 1 else z @ (3 * np.eye(reference.shape[1]) - z.conj().T @ z) / 2
 
 
