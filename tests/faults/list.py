@@ -486,7 +486,7 @@ FAULTS = [
         "peps/classical/test_partition.py",
     ),
     Fault("peps/models.py", "Term(operand(-g * pauli", "Term(operand(g * pauli", "peps/test_models.py"),
-    Fault("peps/lattices.py", "spin_spin(0, -jy, 0)", "spin_spin(0, jy, 0)", "peps/test_lattices.py"),
+    Fault("peps/lattices.py", "spin_spin(-jx, 0, 0)", "spin_spin(jx, 0, 0)", "peps/test_lattices.py"),
     Fault(
         "peps/finite/terms.py",
         "return np.sum(rho * term.operator), np",
