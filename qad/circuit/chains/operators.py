@@ -96,9 +96,14 @@ def row(factor: complex, span: range, found: dict[int, np.ndarray], controls: Se
     return [factor * tensors[0], *tensors[1:]]
 
 
-def adjoint(operators: list[np.ndarray]) -> list[np.ndarray]:
-    """Site operators of the Hermitian conjugate."""
-    return [w.conj().swapaxes(2, 3) for w in operators]
+def whole(tensors: Sequence[np.ndarray], op: Instruction, numbers: np.ndarray | None, back: bool) -> list[Any]:
+    """The tensors from its first qubit on of this plain state after an instruction."""
+    first, operators = site_operators(op, numbers)
+    operators = [(w.conj().swapaxes(2, 3) if back else w).astype(tensors[0].dtype, copy=False) for w in operators]
+    operator: Any = operators if len(operators) > 2 else operators[0][0, 0]
+    if len(operators) == 2:
+        operator = np.tensordot(operators[0][0], operators[1][:, 0], (0, 0)).transpose(0, 2, 1, 3)
+    return acted(operator, tensors, first)
 
 
 # -- gates by charge ---------------------------------------------------------------------------------------------------

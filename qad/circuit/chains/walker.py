@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.circuit.chains.operators import ONE, acted, adjoint, site_operators, surviving, symmetric
+from qad.circuit.chains.operators import ONE, surviving, symmetric, whole
 from qad.circuit.gates.table import pauli_matrix
 from qad.mps.chain.canonical import move_left, move_right
 from qad.mps.chain.densities import opened
@@ -49,20 +50,11 @@ class Walker:
 
     def gate(self, op: Instruction, numbers: np.ndarray | None, back: bool = False) -> None:
         """Apply an instruction of these numbers, or `back` in the circuit its adjoint; the centre ends beside it."""
-        if self.conserved is not None:
-            first, last = min((*op.controls, *op.targets)), max((*op.controls, *op.targets))
+        first, last = min((*op.controls, *op.targets)), max((*op.controls, *op.targets))
+        if self.conserved is not None or first < last or not op.unitary:
             self.reach(first, last)
-            self.put(first, last, surviving(self.tensors, op, numbers, back, self.conserved), to_right=not back)
-            return
-        first, operators = site_operators(op, numbers)
-        operators = [w.astype(self.tensors[0].dtype, copy=False) for w in (adjoint(operators) if back else operators)]
-        last = first + len(operators) - 1
-        if first < last or not op.unitary:
-            self.reach(first, last)
-        operator: Any = operators if len(operators) > 2 else operators[0][0, 0]
-        if len(operators) == 2:
-            operator = np.tensordot(operators[0][0], operators[1][:, 0], (0, 0)).transpose(0, 2, 1, 3)
-        self.put(first, last, acted(operator, self.tensors, first), to_right=not back)
+        after = whole if self.conserved is None else partial(surviving, conserved=self.conserved)
+        self.put(first, last, after(self.tensors, op, numbers, back), to_right=not back)
 
     def put(self, first: int, last: int, found: list[Any], to_right: bool) -> None:
         """Put tensors in the place of those from the site `first` on, a pair as one; bonds up to `last` are cut."""
