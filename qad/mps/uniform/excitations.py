@@ -153,8 +153,8 @@ class Particle:
     bases, parts : lists of arrays or SymTensors
         Orthonormal columns beside the left isometry of every site; B is one of them times a matrix like its part, which
         carries the charge that is asked for.
-    fixed : array, SymTensor or None
-        The fixed point of the transfer operator between both sides; None where B, or a kink, leaves none.
+    fixed : tuple of arrays or SymTensors, or None
+        The fixed points of the transfer operator between both sides; None where B, or a kink, leaves none.
     sides : list of Side
         How environments with B on their side, left or right, pass the cell.
     sites : list of tuples
@@ -188,7 +188,8 @@ class Particle:
         kets, bras = two.psi.rights, one.psi.lefts
         self.bases: list[Any] = [columns_beside(x) for x in bras]
         self.parts: list[Any] = [nothing_between(y, 2, x, 2, charge) for y, x in zip(self.bases, kets, strict=True)]
-        self.fixed: Any = None if other is not None or any(charge or ()) else one.psi.bonds[-1]
+        fixed = one.psi.bonds[-1]
+        self.fixed: Any = None if other is not None or any(charge or ()) else (permuted(fixed, 1, 0), fixed)
         left = Side(self.H, [kets[0] * np.conj(self.phase), *kets[1:]], bras, True, often=True)
         self.sides: list[Side] = [left, Side(self.H, [*bras[:-1], bras[-1] * self.phase], kets, False, often=True)]
         self.sites: list[tuple[Any, ...]] = [self._site(n, one, two) for n in range(len(kets))]
@@ -271,10 +272,7 @@ class Particle:
         The part along the fixed point, which is singular at momentum 0, leads to the ground state and is left out.
         """
         begun, tol = self.H.taken(source, 0 if side.ahead else 1, side.ahead), PRECISION * max(self.scale, 1.0)
-        if self.fixed is None:
-            fixed = begun * 0.0
-        else:
-            fixed = self.fixed if side.ahead else laid_out(permuted(self.fixed, 1, 0), 1)
+        fixed = begun * 0.0 if self.fixed is None else laid_out(self.fixed[side.ahead], 1)
         first, _ = side.alone(begun, fixed, fixed, tol)
         return side.environment(first, fixed, fixed, tol, source)[0]
 

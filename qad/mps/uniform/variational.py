@@ -237,9 +237,9 @@ class Run:
             note(self.bar, energies, search.slope)
             since = 0 if search.slope < least or lower else since + 1
             least = min(least, search.slope)
-            if search.slope <= gradient * self.scale and (
-                gain is None or is_steady(search.energies, WINDOW, self.scale, gain)
-            ):
+            gains = abs(np.diff(search.energies[-1 - 2 * WINDOW :: WINDOW])) / self.scale
+            steady = gain is None or (len(gains) == 2 and is_settled(gains[1], gains[0], gain))
+            if steady and search.slope <= gradient * self.scale:
                 return True
             if since > PATIENCE:
                 break
@@ -278,11 +278,3 @@ class Run:
         near = [x for x in found if x is not best and x.energy - best.energy < COARSE**2 * self.scale]
         other = sum(largest_two(best.psi.rights, x.psi.rights)[1] < (1 - OTHER) ** len(self.H) for x in near)
         return f"; {other} of {len(found)} starts led to other states of nearly this energy" if other else ""
-
-
-def is_steady(energies: Sequence[float], window: int, scale: float, tol: float) -> bool:
-    """Whether the last steps leave less than this to gain, beside a scale, as a window and the one before tell."""
-    if len(energies) <= 2 * window:
-        return False
-    last, before = (abs(energies[-k - window] - energies[-k]) / scale for k in (1, 1 + window))
-    return is_settled(last, before, tol)
