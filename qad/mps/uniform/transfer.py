@@ -147,9 +147,7 @@ def nothing_between(one: Any, axis: int, other: Any, beside: int, charge: Charge
     return bare(where, np.zeros(where.size))
 
 
-def largest_two(
-    kets: Sequence[Any], bras: Sequence[Any] | None = None, charge: Charge | None = None
-) -> np.ndarray:  # fmt: skip
+def largest_two(kets: Sequence[Any], bras: Sequence[Any] | None = None, charge: Charge | None = None) -> np.ndarray:
     """The magnitudes of the second and of the first eigenvalue of the transfer operator of the cell.
 
     With tensors of another state as the bra, those of the mixed one.  Of states with charges they are those on what
