@@ -1,10 +1,10 @@
-"""Pieces of an evolution, between which an adjoint state ends its integrals: layers of gates, and shares of steps.
+"""Pieces of an evolution, between which an adjoint state ends its integrals: sweeps of gates, and shares of steps.
 
 A loss that changes by ``Re <x|d psi>`` after all pieces changes, by what they are made of, by the sum of ``Re d E_k``
 over all pieces, with the adjoint state x_k and the state psi_k behind piece k, which has the norm n_k before it is
 divided out::
 
-    gates                 E_k = <x_k| G_k |psi_(k-1)> / n_k       over a layer G_k
+    gates                 E_k = <x_k| G_k |psi_(k-1)> / n_k       over a sweep G_k
     exp(F H) of a step    E_k = w_k F <x_k| H |psi_k>             at the points of Gauss, of weight w_k
 
 P. J. Davis and P. Rabinowitz, Methods of Numerical Integration, section 2.7.
