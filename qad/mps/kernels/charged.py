@@ -87,16 +87,14 @@ class ChargedTerms:
     def __init__(self, row: CentreTerms, channels: Channels, site: int):
         size, conserved = row.size, channels.conserved
         self.size: int = size
-        self.sites: list[tuple[Leg, np.ndarray]] = [
-            (conserved.legs[k], conserved.orders[k]) for k in range(site, site + size)
-        ]
+        sites = list(zip(conserved.legs, conserved.orders, strict=True))[site : site + size]
         self.own: int = 1 if row.apart else size  # how many sites the terms on either side have
         left, right = row.sides
         before, after = channels.legs[site], channels.legs[site + size].conj()
-        self.left: Entries | None = self.symmetric(left[channels.orders[site]], self.sites[: self.own], before)
-        last = self.sites[size - self.own :]
+        self.left: Entries | None = self.symmetric(left[channels.orders[site]], sites[: self.own], before)
+        last = sites[size - self.own :]
         self.right: Entries | None = self.symmetric(right[channels.orders[site + size]], last, after)
-        self.inner: Entries | None = None if row.inner is None else self.symmetric(row.inner[None], self.sites)
+        self.inner: Entries | None = None if row.inner is None else self.symmetric(row.inner[None], sites)
         self.crossing: list[Entries] = []
         if row.crossing is not None and size:
             self.crossing = [Entries(channels.tensor(site + i, w)) for i, w in enumerate(row.crossing[:size])]

@@ -89,7 +89,8 @@ class CentreKernel:
         """The terms around a centre of `size` sites, this one first, as tensors of the kind."""
         if (site, size) not in self.terms:
             (before, after), half, end = self.identities, site + min(size, 1), site + size
-            sites = [*self.tensors[site:end], *[nothing_on(len(before[end]))] * (2 - size)]
+            none = np.eye(len(before[end]))[:, :, None, None]  # the site tensor of no site, beside which one stands
+            sites = [*self.tensors[site:end], none, none]
             row = CentreTerms(sites[0], sites[1], before[site], before[half], after[half], after[end], size)
             self.terms[site, size] = self.terms_of(row, site)
         return self.terms[site, size]
@@ -122,11 +123,6 @@ def multiples(tensor: np.ndarray) -> np.ndarray:
     corner = tensor[:, :, 0, 0]
     same = tensor == corner[:, :, None, None] * np.eye(*tensor.shape[2:])
     return np.where(same.all(axis=(2, 3)), corner, np.nan)
-
-
-def nothing_on(bond: int) -> np.ndarray:
-    """The site tensor of no site: a centre of one site is one beside this."""
-    return np.eye(bond)[:, :, None, None]
 
 
 def known(multiples: np.ndarray) -> np.ndarray:

@@ -73,9 +73,8 @@ def overlaps(watch: Watch, excluded: Excluded) -> bool:
 
 
 def refuted(
-    watch: Watch, tol: float, pairs: Callable[[Any], Any], anew: Callable[[Any], Any] | None = None, *,
-    again: bool = False,
-) -> bool:  # fmt: skip
+    watch: Watch, tol: float, pairs: Callable[[Any], Any], anew: Callable[[Any], Any] | None, *, again: bool
+) -> bool:
     """Whether a probe ends lower than the state that seemed converged: then that is where the search goes on."""
     scale = watch.scale / watch.unit
     least = max(REFUTED * tol, LEAST_REFUTED) * scale

@@ -43,11 +43,6 @@ def lowest_of_two(apply: Apply, centre: np.ndarray, random: np.ndarray, toleranc
     return weights[0, 0] * centre + weights[1, 0] * vector if levels[0] < -tolerance else centre
 
 
-def unit(x: np.ndarray) -> np.ndarray:
-    """A vector divided by its norm."""
-    return x / np.linalg.norm(x)
-
-
 def beside(centre: np.ndarray, x: np.ndarray) -> np.ndarray:
     """The part of a vector that is orthogonal to the centre."""
     return x - np.vdot(centre, x) * centre

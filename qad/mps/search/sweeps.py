@@ -19,7 +19,7 @@ from qad.linalg.truncation import rule
 from qad.mps.chain.canonical import move_left, move_right
 from qad.mps.kernels.dense import on_host
 from qad.mps.kernels.operators import kernel_for
-from qad.mps.search.local import lowest_of_two, unit
+from qad.mps.search.local import lowest_of_two
 from qad.mps.search.monitor import ROUNDING
 from qad.mps.search.penalty import Penalty
 from qad.symmetric import generic
@@ -197,7 +197,7 @@ class Sweeps:
         """The ground state of an effective operator, sought from the centre."""
         if self.noise:
             drawn = normal(self.rng, centre.shape, np.result_type(centre.dtype, np.float64)).astype(centre.dtype)
-            centre, random = unit(centre), unit(like(centre).asarray(drawn))
+            centre, random = (x / np.linalg.norm(x) for x in (centre, like(centre).asarray(drawn)))
             self.closely -= 1
             if self.closely == 0:
                 return lowest_of_two(apply, centre, random, self.tolerance)
