@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from qad.mps.search.sweeps import Sweeps
 
 MOST_PRODUCTS = 192  # of the effective operator, per step, where local problems are not solved
-COARSE = 1e-8  # relative gain of a sweep of two sites below which single sites go on
+COARSE = 1e-6  # relative gain of a sweep of two sites below which single sites go on
+FINE = 1e-8  # error of the energy at which their first local problems are solved
 
 
 def one_site(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> None:
@@ -26,7 +27,7 @@ def two_sites(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -
     if len(H) > 1 and not watch.extra.get("polishing"):
         coarsely(TwoSites(H, watch.state, bond, excluded), watch, max(tol, COARSE))
     polish = OneSite(H, watch.state, bond, excluded)
-    polish.mixing, polish.polishing, polish.tolerance = 0.0, 1.0, COARSE
+    polish.mixing, polish.polishing, polish.tolerance = 0.0, 1.0, FINE
     finish(polish, watch, tol)
 
 
