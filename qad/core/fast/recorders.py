@@ -238,7 +238,7 @@ def product(p: Primitive, method: Recorder, otherwise: Recorder, stacks: Primiti
                             w = kept(level, w)
                         return Tensor(ans, [next_id(), q, (v, w), None, ans, (left, right)], level)
                     if type(level) is Forward and level.open and (mode() is None or records(level)):
-                        return push_product(multiplied, x, y, v, w, m <= 2 >= n, level)
+                        return push_product(q, multiplied, x, y, v, w, m <= 2 >= n, level)
                 except (ValueError, TypeError):
                     pass
         return otherwise(x, y)
