@@ -25,7 +25,7 @@ LATE = {
     "symmetric",
     "viz",
 }  # floors
-AT_ONCE = {"contract", "core", "extend", "frozen", "installed", "linalg", "rules", "testing"}
+AT_ONCE = {"contract", "core", "extend", "frozen", "installed", "keywords", "linalg", "rules", "testing"}
 BY_NAME = {
     "archive",
     "commands",

@@ -33,7 +33,6 @@ FLOORS = (
 TOP = ("__init__", "__main__", "commands")  # which may import all, qad itself included
 ROOMS = (  # of core, each of which imports only those before it
     "errors",
-    "keywords",
     "process",
     "counterparts",
     "tape",
@@ -59,15 +58,15 @@ PATCHES = {  # the files that change what another one has made, and what it is
 INSTALLED = {"sweep", "unary", "unary_with_metadata", "binary", "product"}
 FROM_CORE = {
     "errors",
-    "keywords",
     "trees",
     "process",
 }  # all else comes through extend
 BY_THE_DOOR = (  # which need not
-    "core", "extend", "archive", "installed", "testing", "showing", "integrate", "optimize", "viz", "frozen", "typing",
-    *TOP,
+    "core", "extend", "archive", "installed", "keywords", "testing", "showing", "integrate", "optimize", "viz",
+    "frozen", "typing", *TOP,
 )  # fmt: skip
-BESIDE_CORE = ("extend", "archive", "installed", "testing", "showing")  # each may import those before it, and core
+# each may import those before it, and core
+BESIDE_CORE = ("extend", "archive", "installed", "keywords", "testing", "showing")
 WORDS = "typing"  # what annotations are written in: rests on core alone, and is open to every floor
 OPTIONAL = {
     "autoray", "cotengra", "cupy", "dask", "distributed", "jax", "llvmlite", "matplotlib", "numba",

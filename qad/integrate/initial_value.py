@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, BatchError
-from qad.core.keywords import keywords_told
 from qad.core.transforms.checkpoint import checkpoint
 from qad.core.trees import flatten
 from qad.extend import Tensor, as_array, unrecorded, value_of
@@ -21,6 +20,7 @@ from qad.extend.batching import is_batched
 from qad.integrate.cotangent_steps import refined
 from qad.integrate.dormand_prince import advanced
 from qad.integrate.solver import Solver
+from qad.keywords import keywords_told
 from qad.linalg.support.derivative_order import orders
 
 if TYPE_CHECKING:

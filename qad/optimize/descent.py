@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.core.keywords import keywords_told
+from qad.keywords import keywords_told
 from qad.optimize.directions import DIRECTIONS
 from qad.optimize.progress import bar_for
 from qad.optimize.search import Minimisation

@@ -8,8 +8,8 @@ import numpy as np
 import scipy  # loads scipy.optimize when it is first used, which takes longer than the rest of qad
 
 from qad.core.errors import ArgumentError
-from qad.core.keywords import keywords_told
 from qad.core.transforms.jvp import hvp
+from qad.keywords import keywords_told
 from qad.optimize.packing import Parameters
 from qad.optimize.progress import bar_for
 from qad.optimize.search import Minimisation, NotFinite

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, ConvergenceError, RejectedPoint, ShapeError
-from qad.core.keywords import keywords_told
 from qad.extend import as_array, like
+from qad.keywords import keywords_told
 from qad.optimize.packing import Parameters
 from qad.optimize.progress import bar_for
 from qad.optimize.search import Minimisation

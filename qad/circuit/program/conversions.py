@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qad.core.keywords import keywords_told
+from qad.keywords import keywords_told
 from qad.showing import card
 
 if TYPE_CHECKING:

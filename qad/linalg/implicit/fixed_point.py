@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, ConvergenceError
-from qad.core.keywords import keywords_told
 from qad.core.trees import flatten, tree_map, unflatten
+from qad.keywords import keywords_told
 from qad.linalg.implicit.mixing import Mixing
 from qad.linalg.implicit.packing import Packing
 from qad.linalg.implicit.root import attach, in_batches

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.core.keywords import keywords_told
 from qad.core.trees import flatten, tree_map, unflatten
 from qad.extend import as_array, defvjp, each_alone, like, primitive, stack_of, unrecorded, value_of, vjp
 from qad.extend.batching import is_batched, under_vmap
+from qad.keywords import keywords_told
 from qad.linalg.implicit.closure import capture
 from qad.linalg.krylov.gmres import Report, bare, plain_leaves, solve
 from qad.linalg.support import tolerances

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, ConvergenceError
-from qad.core.keywords import keywords_told
 from qad.core.trees import tree_map
 from qad.extend import value_of, vjp
+from qad.keywords import keywords_told
 from qad.linalg.krylov.eigenpair import FlatOperator, inner, normalised, operator_of, pair
 from qad.linalg.krylov.eigensearch import dominant
 from qad.linalg.krylov.gmres import Report, plain_leaves

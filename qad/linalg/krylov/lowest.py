@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.core.keywords import keywords_told
 from qad.extend import like
+from qad.keywords import keywords_told
 from qad.linalg.krylov.eigenpair import FlatOperator, normalised, operator_of, pair
 from qad.linalg.krylov.eigensearch import lowest, preconditioned
 from qad.linalg.krylov.gmres import Report

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from qad.core.errors import ArgumentError
-from qad.core.keywords import keywords_told
 from qad.core.trees import tree_map
+from qad.keywords import keywords_told
 from qad.mps.chain.canonical import canonical, truncated
 from qad.mps.chain.chain import site_count
 from qad.mps.chain.sandwich import cut_in_range, normalised

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.core.keywords import keywords_told
+from qad.keywords import keywords_told
 from qad.mps.amplitudes.reading import Readings
 from qad.mps.chain import gauge
 from qad.mps.chain.chain import Chain, site_count

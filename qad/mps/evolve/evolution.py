@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.core.keywords import keywords_told
 from qad.core.process.threads import blas_for
 from qad.extend import value_of
+from qad.keywords import keywords_told
 from qad.mps.chain.chain import site_count
 from qad.mps.chain.state import MPS
 from qad.mps.evolve.courses import GATES, Course, operator_at

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
-from qad.core.keywords import keywords_told
 from qad.core.process.threads import blas_for
+from qad.keywords import keywords_told
 from qad.mps.chain.canonical import is_recorded, schmidt_form
 from qad.mps.chain.chain import site_count
 from qad.mps.chain.checks import as_operator, operator_of

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, GradientTypeError
-from qad.core.keywords import keywords_told
 from qad.extend import Tensor
+from qad.keywords import keywords_told
 from qad.mps.chain.chain import site_count
 from qad.mps.chain.checks import as_operator
 from qad.mps.chain.state import MPS

@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.core.keywords import keywords_told
 from qad.extend import Tensor, value_of
+from qad.keywords import keywords_told
 from qad.mps.chain.chain import site_count
 from qad.mps.chain.checks import operator_of
 from qad.mps.chain.state import MPS

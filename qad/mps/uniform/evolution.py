@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.core.keywords import keywords_told
 from qad.core.process.threads import blas_for
+from qad.keywords import keywords_told
 from qad.mps.chain.chain import site_count
 from qad.mps.charges.quantities import Quantities
 from qad.mps.charges.uniform import counted_from_mean

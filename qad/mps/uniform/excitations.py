@@ -18,8 +18,8 @@ import numpy as np
 import scipy
 
 from qad.core.errors import ArgumentError, ConvergenceError
-from qad.core.keywords import keywords_told
 from qad.core.process.threads import blas_for
+from qad.keywords import keywords_told
 from qad.mps.chain.chain import site_count
 from qad.mps.charges.uniform import counted_from_mean
 from qad.mps.kernels.cells import cell_of

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.core.errors import ArgumentError, GradientTypeError
-from qad.core.keywords import keywords_told
 from qad.core.process.threads import blas_for
 from qad.extend import Tensor
+from qad.keywords import keywords_told
 from qad.mps.chain.chain import site_count
 from qad.mps.charges.channels import conserve_for
 from qad.mps.charges.quantities import conserved_by

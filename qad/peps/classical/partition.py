@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.core.keywords import keywords_told
 from qad.core.trees import tree_map
 from qad.extend import jvp, value_and_grad, value_of
+from qad.keywords import keywords_told
 from qad.linalg.krylov.gmres import Report
 from qad.peps.checks import array_operand
 from qad.peps.classical.ctmrg import DISTINCT, apart, environment_of, is_c4v

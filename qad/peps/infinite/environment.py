@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.core.keywords import keywords_told
 from qad.extend import any_traced
+from qad.keywords import keywords_told
 from qad.linalg import Report
 from qad.linalg.support.derivative_order import orders
 from qad.peps.checks import check_kind

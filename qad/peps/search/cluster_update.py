@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.keywords import keywords_told
+from qad.keywords import keywords_told
 from qad.peps.infinite.state import pattern
 from qad.peps.search.simple_update import OPPOSITE, RIGHT, Weighted, bond_terms, leading
 

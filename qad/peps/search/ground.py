@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ConvergenceError
-from qad.core.keywords import keywords_told
 from qad.core.process.threads import blas_for
 from qad.core.trees import tree_map
 from qad.extend import value_of
+from qad.keywords import keywords_told
 from qad.optimize import Product, Sphere, minimize_on
 from qad.optimize.directions import LBFGS
 from qad.optimize.progress import bar_for

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.core.keywords import keywords_told
 from qad.extend import Tensor, as_array, value_of
+from qad.keywords import keywords_told
 from qad.linalg import expm
 from qad.peps.checks import check_kind
 from qad.peps.infinite.orbits import canonical, joined
