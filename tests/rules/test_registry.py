@@ -94,6 +94,11 @@ def of_no_coupling(j):
     return qad.mps.uniform.ground_energy(qad.mps.uniform.ising(1.0, j))
 
 
+def of_amplitudes(scale):
+    psi = qad.mps.MPS([tensor * scale for tensor in qad.mps.MPS.random(4, 4, seed=0)])
+    return np.sum(qad.abs2(psi.amplitudes([[0, 1, 0, 1], [1, 0, 0, 1]])))
+
+
 def of_time(t):
     """A loss of an evolution by tensors, not amplitudes."""
     final = qad.mps.evolve(qad.mps.MPS.random(4, 4, seed=0), qad.mps.ising(4, 1.0), t, 1, bond=4, cutoff=0.0).state
@@ -124,6 +129,7 @@ def of_second_derivatives():
     with Seen() as seen:
         qad.grad(of_time)(0.1)
         qad.grad(of_time_beyond_neighbours)(0.1)
+        qad.vmap(qad.grad(of_amplitudes))(np.array([1.0, 2.0]))  # their slopes are recorded by batches and by freeze
         for f in kept.values():
             with suppress(qad.errors.ArgumentError):
                 qad.hvp(f, (h,), v)

@@ -5,7 +5,8 @@ at most the tolerance: that is for a method to say (`qad.mps.search.monitor`).  
 the minimum and the bases of bonds in which a search has ended, ends no lower: pairs from slightly noisy centres, cut to
 the bond of the search, on the way to the right and, where that cut costs energy, on the way back, then single sites
 while they could still end lower; where the Hamiltonian falls in pieces, from another share of charge once more
-(`qad.mps.search.pieces`).  4. The state is orthogonal to those that are excluded.  Where 3 fails the search goes on
+(`qad.mps.search.pieces`); and if it is symmetric no exchange of states between the sectors of a bond
+(`qad.mps.charges.exchange`).  4. The state is orthogonal to those that are excluded.  Where 3 fails the search goes on
 from the lower state.
 """
 
@@ -38,12 +39,13 @@ FINE = {"polishing": 1.0, "mixing": 0.0, "full": 1.0, "tolerance": 1e-8}  # how 
 
 def until_converged(
     run: Callable[[], None], watch: Watch, tol: float, excluded: Excluded, pairs: Callable[[Any], Any],
-    anew: Callable[[Any], Any] | None,
+    anew: Callable[[Any], Any] | None, exchanging: Callable[[Any], Any] | None,
 ) -> None:  # fmt: skip
     """Run a method until it has converged, or the user or the number of steps ends it.
 
     ``pairs(state)`` are sweeps of two sites, which know the largest bond.  Where ``anew(state)`` is given, which leads
-    to where no sweep does, a second probe begins there.
+    to where no sweep does, a second probe begins there; and where ``exchanging(state)`` is, whose bonds exchange states
+    between sectors, so does the last one.
     """
     for number in range(RUNS):
         with until_finished(watch):
@@ -53,7 +55,7 @@ def until_converged(
         if not watch.converged or overlaps(watch, excluded):
             return
         with until_finished(watch):  # the user may end it
-            if len(watch.state) == 1 or not refuted(watch, tol, pairs, anew, again=number > 0):
+            if len(watch.state) == 1 or not refuted(watch, tol, pairs, anew, exchanging, again=number > 0):
                 return
         if watch.message == BY_USER:
             return
@@ -73,8 +75,9 @@ def overlaps(watch: Watch, excluded: Excluded) -> bool:
 
 
 def refuted(
-    watch: Watch, tol: float, pairs: Callable[[Any], Any], anew: Callable[[Any], Any] | None, *, again: bool
-) -> bool:
+    watch: Watch, tol: float, pairs: Callable[[Any], Any], anew: Callable[[Any], Any] | None,
+    exchanging: Callable[[Any], Any] | None, *, again: bool,
+) -> bool:  # fmt: skip
     """Whether a probe ends lower than the state that seemed converged: then that is where the search goes on."""
     scale = watch.scale / watch.unit
     least = max(REFUTED * tol, LEAST_REFUTED) * scale
@@ -83,6 +86,9 @@ def refuted(
         found = probed(watch.state, pairs, least, wider=True)[1]
     if found.energy >= here - least and anew is not None:
         found = probed(anew(watch.state), pairs, least, here=here)[1]
+    if found.energy >= here - least and exchanging is not None:
+        found = exchanging(watch.state)
+        found.exchange(least)
     if found.energy >= here - least:
         return False
     near = again or here - found.energy <= NEAR * scale
