@@ -98,7 +98,7 @@ def by_known_rows(t):
     return np.sum(qad.abs2(q @ c @ np.arange(4.0)))
 
 
-PAIR, EDGE = heisenberg(2), np.ones((1, 1, 1))
+PAIR, EDGE = heisenberg(2), np.ones((1, 1, 1), complex)
 START, BRA = np.array([1.0, 2.0, -1.0, 0.5j]), np.array([0.3, 1.0, 1j, 1.0])
 
 
