@@ -11,6 +11,8 @@ import numpy as np
 from qad import linalg
 from qad.core.errors import ArgumentError, BatchError
 from qad.extend import stack_of, unrecorded
+from qad.linalg.support.degeneracy import width
+from qad.linalg.support.derivative_order import orders
 from qad.linalg.truncation.rule import kept, tied
 from qad.linalg.truncation.truncation_rank import check_gap
 from qad.symmetric.decompositions import factored
@@ -47,8 +49,8 @@ def truncated_svd(
         How many of the legs are rows; by default those of its layout.
     multiplets : "warn", "drop" or "cut"
         Where the cut would go through singular values that coincide: "drop" leaves all of them out, whatever sectors
-        they are in.  The others choose among sectors by their order in the bond, which derivatives do not mind; where
-        values coincide within one sector, "warn" warns, and the backward pass raises if the loss depends on the choice.
+        they are in.  The others choose among sectors by their order in the bond, and derivatives are refused; where
+        values coincide within one sector, "warn" warns.
 
     Returns
     -------
@@ -60,7 +62,8 @@ def truncated_svd(
     Raises
     ------
     ArgumentError
-        If nothing would be kept, or an entry is not finite; in the backward pass as `qad.linalg.svd`.
+        If nothing would be kept, or an entry is not finite; in a derivative if the cut goes through singular values
+        that coincide, of one sector or several, and as `qad.linalg.svd`.
     BatchError
         Under `qad.vmap`, if examples keep different numbers of values of a sector: their bonds differ.
 
@@ -78,6 +81,7 @@ def truncated_svd(
     whole = [linalg.svd(matrix, full_matrices=False) for matrix in matrices] if plain else None
     values = spectra(matrices) if whole is None else [s for _, s, _ in whole]
     ranks = kept_ranks(a.layout, values, max_rank, cutoff, relative, multiplets, "truncated_svd")
+    _check_ties(a, values, ranks, "truncated_svd")
     if whole is None:
         pairs = zip(matrices, ranks, strict=True)
         found = [linalg.truncated_svd(m, max_rank=rank, multiplets="cut") if rank else _nothing(m) for m, rank in pairs]
@@ -86,6 +90,14 @@ def truncated_svd(
         found = [(u[:, :rank], s[:rank], vh[:rank], np.linalg.norm(s[rank:])) for (u, s, vh), rank in pairs]
     left, values, right = factored(a.layout, [x[:3] for x in found], "truncated_svd")
     return left, values, right, linalg.norm(np.stack([x[3] for x in found]))
+
+
+def _check_ties(a, values, ranks, owner):
+    """Raise where a derivative of a cut through coinciding values, of one sector or several, would be of one side."""
+    if orders(a.data):
+        s, kept = np.sort(np.concatenate(values, axis=-1))[..., ::-1], sum(ranks)
+        if (s[..., kept - 1] > width(s)).any():  # of zeros the factors know that they have no derivative
+            check_gap(s, kept, owner)
 
 
 def _nothing(matrix):
@@ -135,8 +147,7 @@ def split(
     matrices = a.sectors()
     values = spectra(matrices)
     ranks = kept_ranks(a.layout, values, max_rank, cutoff, relative, multiplets, "split", zeros=False)
-    if stack_of(a.data) is not a.data:
-        check_gap(np.sort(np.concatenate(values, axis=-1))[..., ::-1], sum(ranks))
+    _check_ties(a, values, ranks, "split")
     pairs = [
         linalg.split(matrix, max_rank=rank, multiplets="cut") if rank else (matrix[:, :0], matrix[:0])
         for matrix, rank in zip(matrices, ranks, strict=True)

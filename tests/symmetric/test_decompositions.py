@@ -212,9 +212,26 @@ def test_a_cut_within_a_sector_warns_and_has_no_derivative():
         truncated_svd(a, 3)
     with pytest.warns(RuntimeWarning), pytest.raises(ArgumentError):
         qad.grad(lambda a: np.sum(np.abs(truncated_svd(a, 3)[0].data) * np.arange(7)))(a)
-    between = diagonal([2.0, 1.0], [1.0, 0.2])  # of two sectors: chosen, smooth, silent
-    g = qad.grad(lambda a: np.sum(truncated_svd(a, 2)[1] ** 2))(between)
-    close(g.to_dense(), np.diag([4.0, 2.0, 0, 0]), 1e-12)
+
+
+@pytest.mark.parametrize("factors", [lambda a: truncated_svd(a, 2)[1], lambda a: split(a, 2)[0].data])
+def test_a_cut_between_equal_values_of_two_sectors_is_chosen_and_has_no_derivative(factors):
+    def loss(a):
+        return np.sum(np.abs(factors(a)) ** 2)
+
+    between, apart = diagonal([2.0, 1.0], [1.0, 0.2]), diagonal([2.0, 1.0], [0.9, 0.2])
+    with pytest.raises(ArgumentError, match="rank 2 cuts through degenerate"):
+        qad.grad(loss)(between)
+    with pytest.raises(ArgumentError, match="rank 2 cuts through degenerate"):
+        qad.jvp(loss, (between,), (between,))
+    values = qad.vmap(lambda x: loss(type(between)(between.layout, x)))(np.stack([between.data, between.data]))
+    np.testing.assert_allclose(values, loss(between), rtol=1e-14)  # values are as they are, of batches too
+    assert np.count_nonzero(qad.grad(loss)(apart).data) == 2
+
+
+def test_zeros_that_are_cut_do_not_trouble_losses_of_the_others():
+    g = qad.grad(lambda a: truncated_svd(a, 2)[1][0])(diagonal([2.0, 0.0], [0.0, 0.0]))
+    close(g.to_dense(), np.diag([1.0, 0, 0, 0]), 1e-12)
 
 
 @pytest.mark.parametrize(

@@ -56,11 +56,11 @@ def has_gap(s: np.ndarray, k: int) -> bool:
     return k < s.shape[-1] and bool((s[..., k - 1] - s[..., k] > width(s)).all())
 
 
-def check_gap(s: np.ndarray, k: int) -> None:
-    """Raise where a derivative of a split at rank k would depend on which of coinciding values are kept."""
+def check_gap(s: np.ndarray, k: int, owner: str = "split") -> None:
+    """Raise where a derivative of a truncation to rank k would depend on which of coinciding values are kept."""
     if k < s.shape[-1] and not has_gap(s, k):
         raise ArgumentError(
-            f"split: rank {k} cuts through degenerate singular values, of which the choice is arbitrary and has no "
+            f"{owner}: rank {k} cuts through degenerate singular values, of which the choice is arbitrary and has no "
             'derivative: write multiplets="drop"'
         )
 
