@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     Swept: TypeAlias = "tuple[Table | Sweep, Any, RealNumber]"  # how, the environments from the left, and the square
 
 HERMITIAN = 1e-6  # |H - H^dagger| / |H| in the Frobenius norm, up to which an operator counts as Hermitian
+EXTREME = 200  # powers of 2 in the size of terms beyond which every site takes its share
 
 
 class Prepared:
@@ -193,7 +194,9 @@ def of_order_one(tensors: Sequence[np.ndarray]) -> tuple[list[np.ndarray], float
     if not 0 < (size := strength(tensors)) < np.inf:
         return list(tensors), 1.0
     unit = 8.0 ** int(np.clip(round(np.log2(size) / 3), -340, 340))
-    tensors, exponent = balanced(tensors)
+    exponent = 0
+    if abs(np.log2(unit)) > EXTREME:  # else the gauge stays, of which mixers know
+        tensors, exponent = balanced(tensors)
     return [tensors[0] * (2.0**exponent / unit), *tensors[1:]], unit
 
 
