@@ -15,9 +15,8 @@ from qad.mps.chain.checks import as_operator, check_operator
 from qad.mps.energy.hamiltonian import check_hermitian, strength
 from qad.mps.evolve.adjoint import EvolutionMethod, evolution_of
 from qad.mps.evolve.dual import AdjointState
-from qad.mps.evolve.recorded import GateSteps, TdvpSteps, check_full
+from qad.mps.evolve.recorded import GateSteps, TdvpSteps, centred, check_full
 from qad.mps.evolve.room import BUDGET, Run, room_for
-from qad.mps.evolve.start import centred
 from qad.mps.evolve.suzuki import ORDERS
 from qad.mps.evolve.tdvp import MOST_PRODUCTS
 from qad.mps.evolve.tebd import cutoff_for

@@ -1,7 +1,7 @@
 """Derivatives of evolutions by an adjoint state that has bonds of its own.
 
 A loss of the final state phi of norm 1 changes by ``Re <x|d phi>``.  The adjoint state x is a chain that evolves back
-as the state evolves forth, piece by piece (`qad.mps.evolve.pieces`), truncated at its own weights: with U_k what a
+as the state evolves forth, piece by piece (`qad.mps.evolve.recorded`), truncated at its own weights: with U_k what a
 piece does to the state, and n_k the norm that it leaves, ``x_(k-1) = U_k^H x_k / n_k``.  What a change does to it is
 never asked to fit into its bonds on the way, no cut is differentiated, and nothing is divided by Schmidt values but
 those of the final state, once (`qad.mps.evolve.changes.adjoint_of`).  By gates the derivative is that of the product
@@ -18,8 +18,6 @@ from qad.core.errors import ArgumentError
 from qad.extend import vjp
 from qad.mps.evolve.adjoint import UNCUT, spacing
 from qad.mps.evolve.changes import FINEST, adjoint_of, filled, of_operator, portion, with_changes
-from qad.mps.evolve.pieces import Points
-from qad.mps.evolve.recorded import GateSteps
 from qad.mps.evolve.room import Run
 from qad.mps.evolve.tebd import between
 from qad.mps.evolve.truncation import Truncation
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.mps.evolve.adjoint import EvolutionMethod
-    from qad.mps.evolve.recorded import Take
+    from qad.mps.evolve.recorded import GateSteps, Take, TdvpSteps
 
 NO_ROOM = (
     "a change of the Hamiltonian, the time or the state may lead to directions for which the bonds of the final state "
@@ -49,7 +47,7 @@ class AdjointState:
         self.plan: EvolutionMethod = plan
         self.made: Sequence[Any] = made
         self.start: Sequence[Any] = start
-        self.kind: GateSteps | Points = plan.kind if type(plan.kind) is GateSteps else Points(plan.kind)
+        self.kind: GateSteps | TdvpSteps = plan.kind
         truncation = Truncation(plan.bond, plan.cutoff)
         self.run: Run = self.forth(self.kind, truncation)
         for k in range(self.kind.pieces):
@@ -64,7 +62,7 @@ class AdjointState:
         if self.lost <= UNCUT:
             self.final, self.lacked = filled(self.final, self.changed, plan.bond, plan.reach)
 
-    def forth(self, kind: GateSteps | Points, truncation: Truncation) -> Run:
+    def forth(self, kind: GateSteps | TdvpSteps, truncation: Truncation) -> Run:
         """What takes the first state through pieces."""
         keep = spacing(self.start, self.plan.bond, kind.pieces)
         return Run(self.start, kind.forth(self.made, truncation), self.plan.room(), keep)
@@ -79,7 +77,7 @@ class AdjointState:
         for k in range(self.kind.pieces):
             state = self.run.stored[k] if k in self.run.stored else self.run.again(state, k - 1)
             rounds, inside = divmod(k, self.kind.per_round)
-            if not inside and (some := portion(rounds, len(self.plan.kind))):
+            if not inside and (some := portion(rounds, len(self.kind))):
                 before = change.tensors and [change.tensors[0] * np.exp(log), *change.tensors[1:]]
                 operators = (of_operator(self.plan.sites, rng) for _ in some)
                 change.tensors, log = with_changes(before, state, operators, bond), 0.0

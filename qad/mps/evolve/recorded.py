@@ -1,22 +1,36 @@
-"""Steps of time evolution in operations that the tape differentiates; the values are those of the plain steps."""
+"""Steps of time evolution in operations that the tape differentiates; the values are those of the plain steps.
+
+An adjoint state (`qad.mps.evolve.dual`) goes back by pieces of them: sweeps of gates, and shares of steps.  A loss that
+changes by ``Re <x|d psi>`` after all pieces changes, by what they are made of, by the sum of ``Re d E_k`` over all
+pieces, with the adjoint state x_k and the state psi_k behind piece k, which has the norm n_k before it is divided out::
+
+    gates                 E_k = <x_k| G_k |psi_(k-1)> / n_k       over a sweep G_k
+    exp(F H) of a step    E_k = w_k F <x_k| H |psi_k>             at the points of Gauss, of weight w_k
+
+P. J. Davis and P. Rabinowitz, Methods of Numerical Integration, section 2.7.
+"""
 
 from __future__ import annotations
 
+from math import factorial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import like, value_of
+from qad.core.trees import flatten
+from qad.extend import Tensor, like, value_of
 from qad.linalg.krylov.lanczos import on_host
 from qad.linalg.truncation.rule import nonzero
-from qad.mps.chain.canonical import schmidt_form
+from qad.mps.chain.canonical import right_canonical, schmidt_form
+from qad.mps.energy.hamiltonian import touching
 from qad.mps.evolve.centre import exponential
-from qad.mps.evolve.start import normalised
+from qad.mps.evolve.cut import centred_by_cuts, size_of
 from qad.mps.evolve.suzuki import rounds
 from qad.mps.evolve.tdvp import TIGHTEST, Tdvp
 from qad.mps.evolve.tebd import between, gate, swept, terms_for
 from qad.mps.kernels.environments import past_left, past_right
+from qad.symmetric.generic import dense, numbers, with_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,12 +44,35 @@ if TYPE_CHECKING:
     Taken = tuple[list[Any], Any]  # tensors of norm 1, and the logarithm of the norm that was divided out
     Take = Callable[[list[Any], int], Taken]
 
+FAST = 4.0  # highest frequency of a local change, over the size of the terms that touch a site
+QUADRATURE = 1e-7  # error of an integral over unit time, of unit vectors
+POINTS = 12  # at most, of a step
+
+
+def centred(psi: Any, H: MPO, imaginary: bool) -> list[Any]:
+    """The site tensors, plain or recorded, with their centre at site 0 and norm 1, in a dtype that can evolve."""
+    dtype = np.result_type(psi.dtype, H.dtype, psi.dtype if imaginary else 1j)
+    if any(type(x) is Tensor for x in flatten(psi)[0]):
+        state = normalised(centred_by_cuts(psi.tensors))[0]
+    elif psi.conserved is not None or psi.periodic or not right_canonical(psi.tensors):
+        state = schmidt_form(psi.tensors)[0]
+    else:  # the state that an evolution returned
+        state = normalised(list(psi.tensors))[0]
+    return [t.astype(dtype) for t in state]
+
+
+def normalised(tensors: list[Any], centre: int = 0) -> tuple[list[Any], Any]:
+    """The tensors of the state of norm 1, changed in place, and the logarithm of the norm."""
+    size = size_of(numbers(tensors[centre]))
+    tensors[centre] = with_numbers(tensors[centre], numbers(tensors[centre]) / size)
+    return tensors, np.log(size)
+
 
 class GateSteps:
     """Rounds of gates, on even bonds from left to right and on odd ones on the way back.
 
     What they are made of is a flat list of tensors that may be recorded: here the gates of every other bond, for each
-    distinct share of a step.  Pieces of an evolution (`qad.mps.evolve.pieces`) are sweeps, two of every round.
+    distinct share of a step.  Pieces of an evolution are sweeps, two of every round.
 
     Parameters
     ----------
@@ -120,16 +157,25 @@ class GateSteps:
 class TdvpSteps:
     """Steps of the variational principle, of one site or two; made of the factor and the tensors of the operator.
 
-    The `kernel` is that of the plain operator (`qad.mps.kernels.operators.kernel_for`).
+    The `kernel` is that of the plain operator (`qad.mps.kernels.operators.kernel_for`).  Pieces are steps, or shares of
+    them, which end at so many `points` of Gauss in every one.
     """
 
-    def __init__(self, size: int, steps: int, kernel: Any):
+    per_round: int = 1
+    faint: float = 1e-12
+
+    def __init__(self, size: int, steps: int, kernel: Any, points: int = 0):
         self.size: int = size
-        self.pieces: int = steps  # without shares
+        self.steps: int = steps
         self.kernel: Any = kernel
+        x, weights = np.polynomial.legendre.leggauss(points) if points else (np.ones(1), np.zeros(1))
+        times = (np.arange(steps)[:, None] + (1 + x) / 2).reshape(-1)
+        self.shares: list[float] = np.diff([0.0, *times, *[steps] * (points > 0)]).tolist()
+        self.weights: list[float] = list(np.tile(weights / 2, steps))
+        self.pieces: int = len(self.shares)
 
     def __len__(self) -> int:
-        return self.pieces
+        return self.steps
 
     def made_of(self, H: MPO, factor: Scalar) -> tuple[list[Any], float]:
         """The factor, and the operator; nothing is divided out."""
@@ -142,8 +188,13 @@ class TdvpSteps:
         sweep.step(truncation)
         return normalised(sweep.tensors)
 
-    def forth(self, made: Sequence[Any], truncation: Truncation, shares: Sequence[float] | None = None) -> Take:
-        """What takes plain tensors through a step, or a share of one; environments stay for the next."""
+    def finer(self, made: Sequence[Any]) -> TdvpSteps:
+        """Pieces for the derivative."""
+        angle = abs(made[0][()]) * FAST * touching([dense(w) for w in made[1:]])
+        return TdvpSteps(self.size, self.steps, self.kernel, points_for(float(angle)))
+
+    def forth(self, made: Sequence[Any], truncation: Truncation) -> Take:
+        """What takes plain tensors past a piece; environments stay for the next."""
         done: Any = None
 
         def take(tensors: list[Any], k: int) -> Taken:
@@ -151,12 +202,32 @@ class TdvpSteps:
             if done is None or done.tensors is not tensors:
                 done = Tdvp(self.kernel, tensors, made[0], np.sqrt(truncation.cutoff), self.size)
             done.tensors, done.gained = list(tensors), 0.0
-            done.factor = on_host(made[0][()]) * (shares[k] if shares is not None else 1.0) / 2
+            done.factor = on_host(made[0][()]) * self.shares[k] / 2
             done.step(truncation)
             out, gained = normalised(done.tensors)
             return out, gained + done.gained
 
         return take
+
+    def back(self, made: Sequence[Any], truncation: Truncation) -> Take:
+        """What takes the adjoint state back."""
+        return self.forth([made[0].conj()], truncation)
+
+    def element(
+        self, made: Sequence[Any], bra: Sequence[Any], before: Sequence[Any], after: Sequence[Any], gained: float,
+        k: int,
+    ) -> Array:  # fmt: skip
+        """What changes with the factor F and the tensors of H, whose states before and after the piece are given."""
+        return self.weights[k] * made[0] * between(bra, after, made[1:])
+
+
+def points_for(angle: float) -> int:
+    """How many points resolve the phase that the fastest change turns by in a step."""
+    for m in range(2, POINTS):
+        constant = factorial(m) ** 4 / ((2 * m + 1) * factorial(2 * m) ** 3)
+        if constant * angle ** (2 * m) < QUADRATURE:
+            return m
+    return POINTS
 
 
 class RecordedTdvp(Tdvp):

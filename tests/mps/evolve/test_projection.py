@@ -8,7 +8,7 @@ from scipy.sparse.linalg import expm_multiply
 import qad
 from qad.mps import MPS, OpSum, evolve, ground_state, local_expectations
 from qad.mps.evolve.enrich import Reach
-from qad.mps.evolve.start import centred
+from qad.mps.evolve.recorded import centred
 
 Z = np.diag([1.0, -1.0])
 SPINS = (("Sp", "Sm"), ("Sz",), ("Sz", "Sz"), ("Sp", "Sz", "Sm"), ("Sz", "Sz", "Sz"))
