@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "aligned_numbers", "as_map", "bond_and_columns", "charges_of", "dense", "direct_sum", "halves_of", "join",
-    "laid_out", "leg_sizes", "lq", "norm", "numbers", "of_map", "opposite_charges", "padded", "permuted", "plain", "qr",
+    "laid_out", "leg_sizes", "lq", "norm", "numbers", "of_map", "opposite_charges", "padded", "plain", "qr",
     "rows_and_bond", "scaled", "split", "stacked", "svd", "with_numbers",
 ]  # fmt: skip
 
@@ -74,11 +74,6 @@ def _orders(
     second = (*axes[1], *[axis for axis in range(two) if axis not in axes[1]])
     found = [None if order == tuple(range(len(order))) else order for order in (first, second)]
     return found[0], found[1], len(axes[0])
-
-
-def permuted(x: Any, *axes: int) -> Any:
-    """The legs in another order."""
-    return x.transpose(*axes)
 
 
 def laid_out(x: Any, rows: int) -> Any:
@@ -259,5 +254,5 @@ def lq(x: Any, pair: Callable[[Array], tuple[Array, Array]] = np.linalg.qr) -> t
         pairs = [pair(matrix.T) for matrix in matrices]
         return halves_of(where, [(r.T.copy(), q.T.copy()) for q, r in pairs])
     last = x.ndim - 1
-    isometry, rest = qr(permuted(x.conj(), *range(1, last + 1), 0), last, pair)
-    return permuted(rest.conj(), 1, 0), laid_out(permuted(isometry.conj(), last, *range(last)), last)
+    isometry, rest = qr(x.conj().transpose(*range(1, last + 1), 0), last, pair)
+    return rest.conj().transpose(1, 0), laid_out(isometry.conj().transpose(last, *range(last)), last)

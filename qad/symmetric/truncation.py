@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from operator import index
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +18,6 @@ from qad.symmetric.decompositions import factored
 from qad.symmetric.maps import as_map, halves
 
 if TYPE_CHECKING:
-    from qad.symmetric.blocks.layout import Layout
     from qad.symmetric.tensor import SymTensor
     from qad.typing import Array, Real
 
@@ -80,8 +78,7 @@ def truncated_svd(
     matrices, plain = a.sectors(), stack_of(a.data) is a.data
     whole = [linalg.svd(matrix, full_matrices=False) for matrix in matrices] if plain else None
     values = spectra(matrices) if whole is None else [s for _, s, _ in whole]
-    ranks = kept_ranks(a.layout, values, max_rank, cutoff, relative, multiplets, "truncated_svd")
-    _check_ties(a, values, ranks, "truncated_svd")
+    ranks = kept_ranks(a, values, max_rank, cutoff, relative, multiplets, "truncated_svd")
     if whole is None:
         pairs = zip(matrices, ranks, strict=True)
         found = [linalg.truncated_svd(m, max_rank=rank, multiplets="cut") if rank else _nothing(m) for m, rank in pairs]
@@ -90,14 +87,6 @@ def truncated_svd(
         found = [(u[:, :rank], s[:rank], vh[:rank], np.linalg.norm(s[rank:])) for (u, s, vh), rank in pairs]
     left, values, right = factored(a.layout, [x[:3] for x in found], "truncated_svd")
     return left, values, right, linalg.norm(np.stack([x[3] for x in found]))
-
-
-def _check_ties(a, values, ranks, owner):
-    """Raise where a derivative of a cut through coinciding values, of one sector or several, would be of one side."""
-    if orders(a.data):
-        s, kept = np.sort(np.concatenate(values, axis=-1))[..., ::-1], sum(ranks)
-        if (s[..., kept - 1] > width(s)).any():  # of zeros the factors know that they have no derivative
-            check_gap(s, kept, owner)
 
 
 def _nothing(matrix):
@@ -146,8 +135,7 @@ def split(
     a = as_map(a, split, "split")
     matrices = a.sectors()
     values = spectra(matrices)
-    ranks = kept_ranks(a.layout, values, max_rank, cutoff, relative, multiplets, "split", zeros=False)
-    _check_ties(a, values, ranks, "split")
+    ranks = kept_ranks(a, values, max_rank, cutoff, relative, multiplets, "split", zeros=False)
     pairs = [
         linalg.split(matrix, max_rank=rank, multiplets="cut") if rank else (matrix[:, :0], matrix[:0])
         for matrix, rank in zip(matrices, ranks, strict=True)
@@ -161,7 +149,7 @@ def spectra(matrices: list[Array]) -> list[np.ndarray]:
 
 
 def kept_ranks(
-    where: Layout,
+    a: SymTensor,
     values: list[np.ndarray],
     max_rank: int | None,
     cutoff: float | None,
@@ -170,17 +158,19 @@ def kept_ranks(
     owner: str,
     zeros: bool = True,
 ) -> list[int]:
-    """How many of the singular `values` of each sector of a layout are kept; raises where those of a batch differ.
+    """How many of the singular `values` of each sector of a map are kept; raises where those of a batch differ.
 
-    Without `zeros`, those that are zero to rounding are not.
+    Without `zeros`, those that are zero to rounding are not.  Derivatives are refused where the cut goes through values
+    that coincide, of one sector or several, and are not zero: they would be of one side of a kink.
     """
     if multiplets not in ("warn", "drop", "cut"):
         raise ArgumentError(f'{owner}: multiplets={multiplets!r}: write "warn", "drop" or "cut"')
-    sectors = where.sectors
+    sectors = a.layout.sectors
     order = sorted(range(len(sectors)), key=lambda i: sectors[i].charge)  # that of the bond
     values = [values[i] for i in order]
     batch = max((s.ndim for s in values), default=1) > 1
-    max_rank = None if max_rank is None else _whole(max_rank, owner)
+    if max_rank is not None and not hasattr(max_rank, "__index__"):
+        raise ArgumentError(f"{owner}: max_rank={max_rank!r} must be a whole number")
     size = max([max(x.rows, x.columns) for x in sectors], default=0)
     how = {"relative": relative, "size": size, "zeros": zeros, "drop": multiplets == "drop", "least": 0}
     ranks = [
@@ -199,21 +189,22 @@ def kept_ranks(
             RuntimeWarning,
             stacklevel=3,
         )
+    if orders(a.data):
+        _check_ties(values, sum(most), owner)
     return [most[order.index(i)] for i in range(len(order))]
 
 
-def _whole(max_rank, owner):
-    if not hasattr(max_rank, "__index__"):
-        raise ArgumentError(f"{owner}: max_rank={max_rank!r} must be a whole number")
-    return index(max_rank)
+def _check_ties(values, rank, owner):
+    s = np.sort(np.concatenate(values, axis=-1))[..., ::-1]
+    if (s[..., rank - 1] > width(s)).any():  # of zeros the factors know that they have no derivative
+        check_gap(s, rank, owner)
 
 
 def _one_for_all(ranks, owner):
     """The ranks of the examples of a batch; raises where they differ, as then do their bonds."""
-    for other in ranks:
-        if other != ranks[0]:
-            raise BatchError(
-                f"{owner}: the examples of a batch keep different sectors, {ranks[0]} and {other} values of each "
-                "charge, so that their bonds differ: take the examples in a loop"
-            )
+    if others := [other for other in ranks if other != ranks[0]]:
+        raise BatchError(
+            f"{owner}: the examples of a batch keep different sectors, {ranks[0]} and {others[0]} values of each "
+            "charge, so that their bonds differ: take the examples in a loop"
+        )
     return ranks[0]

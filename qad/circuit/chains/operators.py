@@ -25,7 +25,7 @@ from qad.mps.evolve.tebd import applied
 from qad.mps.operators.local import Site, spin
 from qad.mps.operators.mpo import MPO
 from qad.symmetric.create import eye, from_dense
-from qad.symmetric.generic import join, laid_out, norm, permuted, qr, split
+from qad.symmetric.generic import join, laid_out, norm, qr, split
 from qad.symmetric.legs import Leg
 
 if TYPE_CHECKING:
@@ -225,7 +225,7 @@ def row_of(
     """
     one, end = (end_leg(q, conserved) for q in (conserved.symmetry.neutral, charge))
     rest, k = symmetric(part, sites, conserved, (one, end.conj())), len(sites)
-    rest = permuted(rest, 0, *[axis for site in range(1, k + 1) for axis in (site, k + site)], 2 * k + 1)
+    rest = rest.transpose(0, *[axis for site in range(1, k + 1) for axis in (site, k + site)], 2 * k + 1)
     found, bond = [], one
     for site in span:
         if site not in sites:
@@ -234,7 +234,7 @@ def row_of(
         own = rest
         if site != sites[-1]:
             own, rest = split(rest, 3, None, RANK_TOLERANCE, "cut")
-        found.append(permuted(own, 0, 3, 1, 2))
+        found.append(own.transpose(0, 3, 1, 2))
         bond = own.legs[3].conj()
     return found
 

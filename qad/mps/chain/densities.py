@@ -15,7 +15,7 @@ from qad.extend import stack_of
 from qad.mps.chain.row import edges
 from qad.mps.charges.axes import in_basis
 from qad.mps.kernels.environments import past_left, past_right
-from qad.symmetric.generic import join, numbers, permuted
+from qad.symmetric.generic import join, numbers
 from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def reduced(sides: Sides, sites: Sequence[int], orders: Sequence[np.ndarray] | N
         environment = opened(environment, tensors[site], site in sites)
     last = environment.ndim - 1
     density = join(environment, rights[sites[-1] + 1], ((0, last), (0, 1)))  # bra and ket of every site
-    density = permuted(density, *range(1, density.ndim, 2), *range(0, density.ndim, 2))
+    density = density.transpose(*range(1, density.ndim, 2), *range(0, density.ndim, 2))
     dense = density if orders is None else of_basis(density, [orders[site] for site in sites])
     size = int(np.prod(dense.shape[: len(sites)]))
     return dense.reshape(size, size)
@@ -88,7 +88,7 @@ def opened(environment: Any, tensor: Any, keep: bool, bra: Any = None) -> Any:
         return join(bra.conj(), half, ((0, 1), (0, half.ndim - 2)))
     found = join(bra.conj(), half, ((0,), (0,)))  # s' b' pairs s b
     end = found.ndim - 2
-    return permuted(found, 1, *range(2, end), 0, end, end + 1)
+    return found.transpose(1, *range(2, end), 0, end, end + 1)
 
 
 def of_basis(density: SymTensor, orders: Sequence[np.ndarray]) -> Array:

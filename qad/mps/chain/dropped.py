@@ -22,7 +22,7 @@ from qad.extend.recording import levels_of
 from qad.linalg.support import tolerances
 from qad.mps.chain.densities import rights_of
 from qad.mps.measure.spectral_sums import UNRESOLVED
-from qad.symmetric.generic import as_map, charges_of, numbers, opposite_charges, permuted, plain
+from qad.symmetric.generic import as_map, charges_of, numbers, opposite_charges, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -83,7 +83,7 @@ def continues(environment: np.ndarray | None, rows: np.ndarray) -> bool:
 
 def environments(tensors: Sequence[Any], to_right: bool) -> dict[int, dict[Charge, np.ndarray]]:
     """For every inner bond the environment of the sites that a sweep has ahead there, by charge; its size is 1."""
-    rows = tensors if to_right else [permuted(tensor, 2, 1, 0) for tensor in reversed(tensors)]
+    rows = tensors if to_right else [tensor.transpose(2, 1, 0) for tensor in reversed(tensors)]
     found, charges = rights_of(rows)[1], opposite_charges if to_right else charges_of
     maps = [as_map(environment, 1) for environment in (found if to_right else found[::-1])]
     return {bond: dict(zip(charges(where), matrices, strict=True)) for bond, (where, matrices) in enumerate(maps)}

@@ -14,7 +14,7 @@ from qad.extend import stack_of, unrecorded, value_of
 from qad.linalg import norm as frobenius
 from qad.mps.chain.dropped import is_second
 from qad.mps.chain.gauge import carried_of, check_open
-from qad.symmetric.generic import as_map, bond_and_columns, charges_of, join, numbers, permuted
+from qad.symmetric.generic import as_map, bond_and_columns, charges_of, join, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +31,7 @@ def sectors_of(psi: MPS) -> list[list[tuple[Charge, Array]]]:
     check_open(psi.tensors)
     if not all(np.isfinite(stack_of(unrecorded(numbers(tensor)))).all() for tensor in psi):
         raise ArgumentError(EMPTY)
-    found, mirrored, bonds = [], [permuted(tensor, 2, 1, 0) for tensor in reversed(psi.tensors)], range(1, len(psi))
+    found, mirrored, bonds = [], [tensor.transpose(2, 1, 0) for tensor in reversed(psi.tensors)], range(1, len(psi))
     lefts, rights = factors_of(psi.tensors, bonds), factors_of(mirrored, bonds[::-1])
     for left, right in zip(lefts, reversed(rights), strict=True):
         centre = join(left, right, ((1,), (1,)))

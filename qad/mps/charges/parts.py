@@ -20,7 +20,7 @@ from qad.extend import Tensor, stack_of, value_of
 from qad.mps.charges.axes import turned
 from qad.mps.charges.quantities import changes, quantities
 from qad.symmetric.create import from_dense
-from qad.symmetric.generic import join, numbers, permuted
+from qad.symmetric.generic import join, numbers
 from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def applied(part: Any, tensor: Any) -> Any:
     """A site tensor after an operator on its physical leg."""
     if type(tensor) is not SymTensor:
         return part @ tensor
-    return permuted(join(tensor, part, ((1,), (1,))), 0, 2, 1)
+    return join(tensor, part, ((1,), (1,))).transpose(0, 2, 1)
 
 
 def strung(matrix: Array, site: int, tensor: Any, conserved: Quantities | None) -> Any:

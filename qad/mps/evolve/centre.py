@@ -28,7 +28,7 @@ from qad.linalg.krylov import lanczos
 from qad.linalg.krylov.lanczos import Krylov
 from qad.mps.evolve.cut import FIRST, FROZEN
 from qad.mps.evolve.tdvp import MOST_PRODUCTS, TIGHTEST
-from qad.symmetric.generic import aligned_numbers, join, numbers, permuted, stacked, with_numbers
+from qad.symmetric.generic import aligned_numbers, join, numbers, stacked, with_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -128,7 +128,7 @@ def product(parts: Sequence[Any], x: Any, lead: int = 0) -> Any:
     for k in reversed(range(len(operators))):
         half, bond = join(half, operators[k], ((lead + 1 + k, bond), (3, 1))), half.ndim - 2  # ... a s b' u t'
     found = join(half, left, ((lead, bond), (2, 1)))  # ... b' t' s' a'
-    return permuted(found, *range(lead), *reversed(range(lead, found.ndim)))
+    return found.transpose(*range(lead), *reversed(range(lead, found.ndim)))
 
 
 def integral(back: Krylov, space: Krylov, factor: complex, begin: float, share: float) -> np.ndarray:

@@ -25,7 +25,7 @@ from qad.extend import value_of
 from qad.mps.chain.canonical import isometric_rows
 from qad.mps.chain.row import edges
 from qad.mps.evolve.cut import cut, orthonormal
-from qad.symmetric.generic import as_map, bond_and_columns, charges_of, direct_sum, join, padded, permuted
+from qad.symmetric.generic import as_map, bond_and_columns, charges_of, direct_sum, join, padded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,7 +109,7 @@ class Reach:
         for site in reversed(range(len(out))):
             rows = out[site] if new is None else padded(out[site], new)
             reached = join(join(ket[site], right, ((2,), (2,))), self.sites[site], ((1, 3), (3, 1)))
-            reached = permuted(reached, 2, 0, 3, 1)  # (operator, ket, out, bra)
+            reached = reached.transpose(2, 0, 3, 1)  # (operator, ket, out, bra)
             if site == 0:
                 out[0] = rows
                 start = join(begin, reached, ((1, 2), (0, 1))) * scale
@@ -125,7 +125,7 @@ class Reach:
 
     def passed(self, seen: Any, site: int, tensor: Any) -> Any:
         """A left part past a site: (row, out, operator, ket)."""
-        return permuted(join(join(seen, tensor), self.sites[site], ((1, 2), (0, 3))), 0, 3, 2, 1)
+        return join(join(seen, tensor), self.sites[site], ((1, 2), (0, 3))).transpose(0, 3, 2, 1)
 
 
 def mixed(part: Any, rows: int, rng: np.random.Generator) -> Any:

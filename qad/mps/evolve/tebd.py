@@ -18,7 +18,7 @@ from qad.mps.chain.row import edges
 from qad.mps.evolve.cut import LEAST_CUTOFF, MOST_CUTOFF
 from qad.mps.evolve.neighbours import neighbour_terms
 from qad.mps.kernels.environments import past_left
-from qad.symmetric.generic import as_map, join, numbers, of_map, permuted
+from qad.symmetric.generic import as_map, join, numbers, of_map
 from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def applied(gate: Any, tensors: Sequence[Any], site: int) -> Any:
     """The pair of sites (a, s, t, b) after a gate."""
     pair = join(tensors[site], tensors[site + 1])
     if type(pair) is SymTensor:
-        return permuted(join(gate, pair, ((2, 3), (1, 2))), 2, 0, 1, 3)
+        return join(gate, pair, ((2, 3), (1, 2))).transpose(2, 0, 1, 3)
     left, s, t, right = pair.shape
     return (gate.reshape(s * t, s * t) @ pair.reshape(left, s * t, right)).reshape(pair.shape)
 

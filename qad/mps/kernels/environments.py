@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.symmetric.generic import join, permuted
+from qad.symmetric.generic import join
 from qad.symmetric.sparse import Entries, applied
 from qad.symmetric.tensor import SymTensor
 
@@ -66,7 +66,7 @@ def past_right(environment: Any, ket: Any, bra: Any = None, operator: Any = None
 
 def through(w: Any, x: Any, axes: Pairs, order: tuple[int, ...], rows: int = 2) -> Any:
     """A tensor past a site of an operator, or the few entries of one; its legs in another order, so many as rows."""
-    return applied(w, x, axes, order, rows) if type(w) is Entries else permuted(join(x, w, axes), *order)
+    return applied(w, x, axes, order, rows) if type(w) is Entries else join(x, w, axes).transpose(*order)
 
 
 def through_left(environment: Array, kets: Sequence[Array], bras: Sequence[Array] | None = None) -> Array:

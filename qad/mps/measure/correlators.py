@@ -20,7 +20,7 @@ from qad.mps.charges.quantities import standing
 from qad.mps.kernels.environments import past_left, past_right
 from qad.mps.measure.measures import local_expectations, orders_of, per_site, sides_of
 from qad.mps.measure.multipoint import multipoint
-from qad.symmetric.generic import dense, direct_sum, join, numbers, permuted, stacked
+from qad.symmetric.generic import dense, direct_sum, join, numbers, stacked
 from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ def go_on(front: Front, ket: Any, bra: Any) -> None:
             front[charge] = places, past_left(stack, ket, bra)
             continue
         passed = join(bra.conj(), join(stack, ket), ((0, 1), (1, 2)))  # bra, number, ket
-        front[charge] = places, permuted(passed, 1, 0, 2)
+        front[charge] = places, passed.transpose(1, 0, 2)
 
 
 def met(front: Front, way: int, parts: dict[Charge, Any], tensor: Any, right: Any, total: Array) -> Array:

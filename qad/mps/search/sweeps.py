@@ -23,7 +23,7 @@ from qad.mps.search.local import lowest_of_two
 from qad.mps.search.monitor import ROUNDING
 from qad.mps.search.penalty import Penalty
 from qad.symmetric import generic
-from qad.symmetric.generic import as_map, join, laid_out, numbers, permuted
+from qad.symmetric.generic import as_map, join, laid_out, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -238,7 +238,7 @@ class Sweeps:
             if self.mixing:
                 density = mixed(density, self.kernel.mixed_right(site, self.right[site], centre), self.mixing)
             kept = self.principal(density)  # s b | bond
-            self.tensors[site] = laid_out(permuted(kept.conj(), 2, 0, 1), 1)
+            self.tensors[site] = laid_out(kept.conj().transpose(2, 0, 1), 1)
             rest = join(centre, kept, ((centre.ndim - 2, centre.ndim - 1), (0, 1)))
             self.tensors[site - 1] = laid_out(rest if self.size == 2 else join(self.tensors[site - 1], rest), 2)
         self.pass_left(site)

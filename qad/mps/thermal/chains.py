@@ -16,7 +16,7 @@ from qad.mps.charges.make import bond_sectors
 from qad.mps.operators.mpo import MPO
 from qad.mps.thermal.products import edge
 from qad.symmetric.create import from_dense
-from qad.symmetric.generic import join, numbers, permuted
+from qad.symmetric.generic import join, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,12 +38,12 @@ def chain_of(operator: Sequence[Any], conserved: Quantities | None = None) -> Ch
             operator = channels.recorded(operator)
         else:
             operator = [channels.tensor(site, w) for site, w in enumerate(channels.tensors)]
-    return [permuted(w, 0, 2, 3, 1) for w in operator]
+    return [w.transpose(0, 2, 3, 1) for w in operator]
 
 
 def daggered(chain: Chain) -> Chain:
     """The adjoint operator; of symmetric tensors the flow through bonds is turned."""
-    return [permuted(t.conj(), 0, 2, 1, 3) for t in chain]
+    return [t.conj().transpose(0, 2, 1, 3) for t in chain]
 
 
 def times(factor: float, chain: Chain) -> Chain:
@@ -66,7 +66,7 @@ def element_of(bra: Chain, ket: Chain, operator: Chain) -> Array:
     env = edge(bra[0].conj(), operator[0], ket[0], axis=0)
     for x, w, t in zip(bra, operator, ket, strict=True):
         half = join(join(env, t), w, ((1, 2), (0, 2)))  # bra in ket out O
-        env = permuted(join(x.conj(), half, ((0, 1, 2), (0, 3, 1))), 0, 2, 1)
+        env = join(x.conj(), half, ((0, 1, 2), (0, 3, 1))).transpose(0, 2, 1)
     return numbers(env).sum()
 
 

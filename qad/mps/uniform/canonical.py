@@ -9,7 +9,7 @@ import numpy as np
 from qad.mps.chain.checks import check_kind
 from qad.mps.uniform.state import UniformMPS
 from qad.mps.uniform.transfer import check_finite, check_single, environments, leading
-from qad.symmetric.generic import as_map, join, laid_out, norm, permuted, rows_and_bond, svd
+from qad.symmetric.generic import as_map, join, laid_out, norm, rows_and_bond, svd
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,7 +60,7 @@ def schmidt_form(psi: UniformMPS) -> tuple[UniformMPS, list[NDArray[Any]]]:
     """The form itself; of a sum of several states, that of an arbitrary one of them."""
     check_finite(psi)
     lefts, rights = environments(psi)
-    roots = [root(permuted(r, 1, 0)) for r in (rights[-1], *rights[:-1])]  # right of the bond left of site i
+    roots = [root(r.transpose(1, 0)) for r in (rights[-1], *rights[:-1])]  # right of the bond left of site i
     weights, bases, inverses = [], [], []
     for left, (x, inverse) in zip(lefts, roots, strict=True):
         u, values, _ = svd(join(join(x.conj(), left, ((0,), (0,))), x), 1)
@@ -81,7 +81,7 @@ def root(environment: Any) -> tuple[Any, Any]:
     least = LEAST * max(values[0] for _, values in pairs)
     kept = [(vectors[:, values > least], np.sqrt(values[values > least])) for vectors, values in pairs]
     x, inverse = (rows_and_bond(where, [v * s**power for v, s in kept]) for power in (1, -1))
-    return x, permuted(inverse.conj(), 1, 0)
+    return x, inverse.conj().transpose(1, 0)
 
 
 def shortest(psi: UniformMPS, least: int) -> UniformMPS:

@@ -38,7 +38,6 @@ from qad.symmetric.generic import (
     join,
     laid_out,
     numbers,
-    permuted,
     rows_and_bond,
     with_numbers,
 )
@@ -189,7 +188,7 @@ class Particle:
         self.bases: list[Any] = [columns_beside(x) for x in bras]
         self.parts: list[Any] = [nothing_between(y, 2, x, 2, charge) for y, x in zip(self.bases, kets, strict=True)]
         fixed = one.psi.bonds[-1]
-        self.fixed: Any = None if other is not None or any(charge or ()) else (permuted(fixed, 1, 0), fixed)
+        self.fixed: Any = None if other is not None or any(charge or ()) else (fixed.transpose(1, 0), fixed)
         left = Side(self.H, [kets[0] * np.conj(self.phase), *kets[1:]], bras, True, often=True)
         self.sides: list[Side] = [left, Side(self.H, [*bras[:-1], bras[-1] * self.phase], kets, False, often=True)]
         self.sites: list[tuple[Any, ...]] = [self._site(n, one, two) for n in range(len(kets))]
@@ -248,7 +247,7 @@ class Particle:
         begun = [join(site[2], part) for site, part in zip(self.sites, parts, strict=True)]
         ended = [join(b, site[3], ((1, 2), (1, 2))) for site, b in zip(self.sites, changed, strict=True)]
         before = self.with_changed(self.sides[0], begun, np.conj(self.phase))
-        after = self.with_changed(self.sides[1], [permuted(y, 2, 1, 0) for y in ended], self.phase)
+        after = self.with_changed(self.sides[1], [y.transpose(2, 1, 0) for y in ended], self.phase)
         out = []
         for n, (effective, centre, _, _, meets_before, meets_after) in enumerate(self.sites):
             here = with_numbers(centre, effective(aligned_numbers(centre, changed[n])))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.mps.uniform.mixed import Mixed, beside, isometry, leading_of
-from qad.symmetric.generic import direct_sum, join, laid_out, norm, permuted
+from qad.symmetric.generic import direct_sum, join, laid_out, norm
 
 if TYPE_CHECKING:
     from typing import Any
@@ -49,7 +49,7 @@ def moved(search: Vumps, site: int) -> Any:
     begun = join(half, H.sites[site], ((1, 2), (0, 3)))  # a' m v s'
     half = join(psi.rights[other], search.rights[other], ((2,), (2,)))  # m t b' w
     ended = join(half, H.sites[other], ((1, 3), (3, 1)))  # m b' v t'
-    return laid_out(join(permuted(begun, 0, 3, 1, 2), permuted(ended, 0, 2, 3, 1), 2), 2)
+    return laid_out(join(begun.transpose(0, 3, 1, 2), ended.transpose(0, 2, 3, 1), 2), 2)
 
 
 def directions(psi: Mixed, site: int, pair: Any, bond: int, least: float) -> Directions:

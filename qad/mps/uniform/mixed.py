@@ -21,7 +21,6 @@ from qad.symmetric.generic import (
     norm,
     numbers,
     of_map,
-    permuted,
     scaled,
     svd,
     with_numbers,
@@ -109,7 +108,7 @@ class Mixed:
         parts = [leading_of(c, 1, most=most, cutoff=cutoff, zeros=True)[::2] for c in self.bonds]
         if all(u.shape[1] == c.shape[0] for (u, _), c in zip(parts, self.bonds, strict=True)):
             return self
-        us, vs = [u for u, _ in parts], [permuted(v.conj(), 1, 0) for _, v in parts]
+        us, vs = [u for u, _ in parts], [v.conj().transpose(1, 0) for _, v in parts]
         lefts = [between(x, us[n - 1], us[n]) for n, x in enumerate(self.lefts)]
         if not all(numbers(x).size for x in lefts):  # sectors that no cell joins
             return self
@@ -121,7 +120,7 @@ class Mixed:
 
     def state(self) -> UniformMPS:
         """The right isometries, their bonds in the basis of Schmidt vectors."""
-        turns = [permuted(svd(c, 1)[2].conj(), 1, 0) for c in self.bonds]  # C = U S V: the basis right of it is V
+        turns = [svd(c, 1)[2].conj().transpose(1, 0) for c in self.bonds]  # C = U S V: the basis right of it is V
         tensors = [isometry(between(x, turns[n - 1], turns[n]), 1) for n, x in enumerate(self.rights)]
         return UniformMPS(tensors, self.conserved)
 
