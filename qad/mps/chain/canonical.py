@@ -60,15 +60,15 @@ def reaching(matrices: list[Array], pair: Callable[[Array], Pair]) -> list[Pair]
     return [pair(m) if stack_of(unrecorded(m)).any() else (m[:, :0], m[:0]) for m in matrices]
 
 
-def move_right(tensors: list[Any], site: int) -> None:
-    """Move the centre of plain tensors from a site to the one right of it; new tensors take their places."""
-    tensors[site], rest = generic.qr(tensors[site])
+def move_right(tensors: list[Any], site: int, pair: Callable[[Array], Pair] = np.linalg.qr) -> None:
+    """Move the centre from a site to the one right of it, by `pair`; new tensors take their places."""
+    tensors[site], rest = generic.qr(tensors[site], pair=pair)
     tensors[site + 1] = laid_out(join(rest, tensors[site + 1]), 2)
 
 
-def move_left(tensors: list[Any], site: int) -> None:
-    """Move the centre of plain tensors from a site to the one left of it; new tensors take their places."""
-    rest, tensors[site] = generic.lq(tensors[site])
+def move_left(tensors: list[Any], site: int, pair: Callable[[Array], Pair] = np.linalg.qr) -> None:
+    """Move the centre from a site to the one left of it, by `pair`; new tensors take their places."""
+    rest, tensors[site] = generic.lq(tensors[site], pair)
     tensors[site - 1] = join(tensors[site - 1], rest)
 
 

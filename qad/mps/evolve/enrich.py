@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.extend import value_of
+from qad.linalg.truncation import rule
 from qad.mps.chain.canonical import isometric_rows
 from qad.mps.chain.row import edges
 from qad.mps.evolve.cut import cut, orthonormal
@@ -148,13 +149,11 @@ def directions(found: Any, rows: Any, bond: int, cutoff: float) -> tuple[Any, fl
     parts = [beside(*pair) for pair in pairs]
     if not parts:
         return None, 0.0
-    values = np.concatenate([part[1] for part in parts])
-    sector = np.repeat(np.arange(len(parts)), [len(part[1]) for part in parts])
-    order = np.argsort(-values, kind="stable")
-    kept, lost = kept_of(values[order], cutoff, max(floor for _, _, floor in parts), bond - rows.shape[0])
-    counts = np.bincount(sector[order[:kept]], minlength=len(parts)).tolist()
+    values, floor = [s for _, s, _ in parts], max(floor for _, _, floor in parts)
+    whole, room = sum(float(s @ s) for s in values) or 1.0, bond - rows.shape[0]
+    counts = rule.kept(values, room, cutoff / whole, floor, relative=False, zeros=True, least=0)
     halves = [leading(rest, pair[1], count) for pair, (rest, _, _), count in zip(pairs, parts, counts, strict=True)]
-    return (bond_and_columns(where, halves) if kept else None), lost
+    return (bond_and_columns(where, halves) if any(counts) else None), whole * rule.lost(values, counts)
 
 
 def sizes(tensors: Sequence[Any]) -> list[int]:
@@ -191,10 +190,3 @@ def leading(rest: Array, known: Array, kept: int) -> Array:
         return known[:0]
     vectors = cut(rest.mT, ranks_of=lambda _: [kept])[0].mT
     return orthonormal((vectors - (vectors @ known.conj().mT) @ known).mT)[0].mT
-
-
-def kept_of(values: np.ndarray, cutoff: float, floor: float, room: int) -> tuple[int, float]:
-    """How many of the descending singular values are kept, and the weight of those that are not, but for rounding."""
-    weights = np.append(np.cumsum(values[::-1] ** 2)[::-1], 0.0)
-    kept = min(np.count_nonzero((weights[:-1] > cutoff) & (values > floor)), max(room, 0))
-    return kept, float(weights[kept])

@@ -13,9 +13,9 @@ import numpy as np
 
 from qad.extend import Tensor
 from qad.linalg import expm
-from qad.mps.chain.canonical import move_right
+from qad.mps.chain.canonical import move_left, move_right
 from qad.mps.chain.row import edges
-from qad.mps.evolve.cut import LEAST_CUTOFF, MOST_CUTOFF
+from qad.mps.evolve.cut import LEAST_CUTOFF, MOST_CUTOFF, orthonormal
 from qad.mps.evolve.neighbours import neighbour_terms
 from qad.mps.kernels.environments import past_left
 from qad.symmetric.generic import as_map, join, numbers, of_map
@@ -35,7 +35,7 @@ def swept(gates: Sequence[Any], tensors: list[Any], truncation: Truncation, to_r
     """Apply gates to the bonds that have one, in one sweep and in place; the centre goes to the other end."""
     for site in range(len(gates)) if to_right else reversed(range(len(gates))):
         if gates[site] is None:
-            truncation.move(tensors, site, to_right)
+            (move_right if to_right else move_left)(tensors, site + (not to_right), orthonormal)
         else:
             pair, before = applied(gates[site], tensors, site), tensors[site + to_right]
             tensors[site], tensors[site + 1] = truncation.split(pair, to_right, before)

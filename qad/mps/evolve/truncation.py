@@ -14,7 +14,7 @@ from qad.extend import value_of
 from qad.linalg.truncation import rule
 from qad.mps.evolve.cut import amplitude_beyond, cut, guessed, orthonormal, size_of
 from qad.mps.evolve.leading import loose, lost, worthwhile
-from qad.symmetric.generic import as_map, halves_of, join, laid_out, lq, plain, qr
+from qad.symmetric.generic import as_map, halves_of, laid_out, plain
 from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
@@ -100,13 +100,3 @@ class Truncation:
         ranks = rule.kept(values, self.bond, self.cutoff)
         self.discarded += rule.lost(values, ranks)
         return ranks
-
-    def move(self, tensors: list[Any], site: int, to_right: bool) -> None:
-        """Move the centre across the bond right of a site, either way."""
-        here, there = tensors[site : site + 2]
-        if to_right:
-            tensors[site], rest = qr(here, pair=orthonormal)
-            tensors[site + 1] = laid_out(join(rest, there), 2)
-        else:
-            rest, tensors[site + 1] = lq(there, orthonormal)
-            tensors[site] = join(here, rest)

@@ -25,8 +25,7 @@ from qad.mps.energy.hamiltonian import HERMITIAN, strength
 from qad.mps.evolve.cut import FROZEN, LEAST_CUTOFF
 from qad.mps.evolve.neighbours import traced
 from qad.mps.operators.mpo import MPO
-from qad.mps.thermal.chains import chain_of, daggered, element_of, projector, purification, times
-from qad.mps.thermal.products import summed
+from qad.mps.thermal.products import chain_of, daggered, element_of, projector, purification, summed, times
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -1,4 +1,6 @@
-"""Sums of products of operators, as chains of small bonds.
+"""Operators as chains of small bonds, plain or conserving, the sums of their products, and what they purify.
+
+An ancilla carries the opposite of the charge of its site, so that the purification of what conserves has charge zero.
 
 The bonds of ``sum_j A_j B_j`` hold what its right parts are seen to span through random tensors: of a matrix M = L R^T
 across a bond, the range of L is that of ``M G`` for random G, which take no more than A_j and B_j bond by bond, so that
@@ -17,10 +19,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qad.extend import Tensor, value_of
+from qad.mps.chain.state import MPS
+from qad.mps.charges.channels import Channels
+from qad.mps.charges.make import bond_sectors
 from qad.mps.evolve.tebd import shortened
 from qad.mps.evolve.truncation import Truncation
+from qad.mps.operators.mpo import MPO
 from qad.symmetric.blocks.layout import layout
-from qad.symmetric.generic import join, leg_sizes, norm, qr
+from qad.symmetric.create import from_dense
+from qad.symmetric.generic import join, leg_sizes, norm, numbers, qr
 from qad.symmetric.legs import Leg
 from qad.symmetric.tensor import SymTensor, bare
 
@@ -28,7 +36,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, TypeAlias
 
-    from qad.symmetric.groups import Charge
+    from qad.mps.charges.quantities import Charge, Quantities
+    from qad.typing import Array
 
     Chain: TypeAlias = Sequence[Any]  # of an operator: legs (left, out, in, right)
     Pairs: TypeAlias = Sequence[tuple[Chain, Chain]]
@@ -38,6 +47,68 @@ MORE = 8  # random vectors beyond the directions that a bond keeps
 FEW = 2  # the same of each of several sectors, and beside them a quarter of what it keeps
 SPARE = 1.25  # random vectors for a full bond, over its size
 GROWTH = 1.5  # by how much bonds are thought to grow at first
+
+
+# -- operators as chains -----------------------------------------------------------------------------------------------
+
+
+def chain_of(operator: Sequence[Any], conserved: Quantities | None = None) -> Chain:
+    """The tensors of an operator, plain or recorded, with legs (left, out, in, right).
+
+    What would break the symmetry is left out of recorded ones.
+    """
+    if conserved is not None:
+        channels = Channels([value_of(w) for w in operator], conserved)
+        if Tensor in map(type, operator):
+            operator = channels.recorded(operator)
+        else:
+            operator = [channels.tensor(site, w) for site, w in enumerate(channels.tensors)]
+    return [w.transpose(0, 2, 3, 1) for w in operator]
+
+
+def daggered(chain: Chain) -> Chain:
+    """The adjoint operator; of symmetric tensors the flow through bonds is turned."""
+    return [t.conj().transpose(0, 2, 1, 3) for t in chain]
+
+
+def times(factor: float, chain: Chain) -> Chain:
+    """The chain times a number."""
+    return [chain[0] * factor, *chain[1:]]
+
+
+def projector(conserved: Quantities, total: Charge) -> MPO:
+    """Onto the states of a total charge; bonds tell the charge of the sites on their left."""
+    bonds, plus, tensors = bond_sectors(conserved, total, np.inf), conserved.symmetry.plus, []
+    for before, after, own, states in zip(bonds, bonds[1:], conserved.charges, conserved.states, strict=False):
+        kept = np.array([[[plus(q, charge) == p for charge in own] for p in after] for q in before], float)
+        w = kept[..., None] * np.eye(len(own))
+        tensors.append(w if states is None else states @ w @ states.T)
+    return MPO(tensors)
+
+
+def element_of(bra: Chain, ket: Chain, operator: Chain) -> Array:
+    """``tr(bra^H O ket)`` of operators."""
+    env = edge(bra[0].conj(), operator[0], ket[0], axis=0)
+    for x, w, t in zip(bra, operator, ket, strict=True):
+        half = join(join(env, t), w, ((1, 2), (0, 2)))  # bra in ket out O
+        env = join(x.conj(), half, ((0, 1, 2), (0, 3, 1))).transpose(0, 2, 1)
+    return numbers(env).sum()
+
+
+def purification(chain: Chain, conserved: Quantities | None) -> MPS:
+    """An operator as a state whose sites are pairs (out, in), the charge of the ancilla counted with opposite sign."""
+    if conserved is None:
+        return MPS([t.reshape(len(t), -1, t.shape[3]) for t in chain])
+    doubled = conserved.pairs()
+    tensors = []
+    for t, order, both, leg in zip(chain, conserved.orders, doubled.orders, doubled.legs, strict=True):
+        back = np.argsort(order)
+        wide = t.to_dense()[:, back][:, :, back].reshape(t.shape[0], -1, t.shape[3])[:, both]
+        tensors.append(from_dense(wide, (t.legs[0], leg, t.legs[3]), split=2, tol=0.0))
+    return MPS(tensors, doubled)
+
+
+# -- sums of products --------------------------------------------------------------------------------------------------
 
 
 def summed(pairs: Pairs, bond: int, cutoff: float) -> tuple[list[Any], float, float]:

@@ -1,6 +1,7 @@
-"""Samples of the thermal states of chains.
+"""Samples of the thermal states of chains, and measurements that leave products of sites or of pairs of them.
 
-S. R. White, PRL 102, 190601 (2009); E. M. Stoudenmire and S. R. White, New J. Phys. 12, 055026 (2010).
+S. R. White, PRL 102, 190601 (2009); E. M. Stoudenmire and S. R. White, New J. Phys. 12, 055026 (2010); with charges:
+M. Binder and T. Barthel, PRB 95, 195148 (2017).
 """
 
 from __future__ import annotations
@@ -11,22 +12,33 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ArgumentError, GradientTypeError
+from qad.core.errors import GradientTypeError
 from qad.extend import Tensor
 from qad.keywords import keywords_told
+from qad.mps.amplitudes.sectors import drawn
 from qad.mps.chain.chain import site_count
 from qad.mps.chain.checks import as_operator
 from qad.mps.chain.state import MPS
 from qad.mps.charges.channels import conserve_for
+from qad.mps.charges.make import product_tensors
+from qad.mps.charges.quantities import conserved_by
+from qad.mps.charges.uniform import random_word
 from qad.mps.energy.hamiltonian import strength
+from qad.mps.evolve.cut import MOST_CUTOFF
 from qad.mps.evolve.evolution import evolve
 from qad.mps.evolve.neighbours import of_neighbours
+from qad.mps.evolve.tebd import swept
+from qad.mps.evolve.truncation import Truncation
 from qad.mps.measure.observables import energy
-from qad.mps.thermal.collapse import Sectors, Sites
-from qad.mps.thermal.state import SECTOR_OF, check_temperature, open_operator
+from qad.mps.thermal.state import check_temperature, open_operator
+from qad.symmetric.generic import as_map, of_map
 
 if TYPE_CHECKING:
-    from qad.mps.charges.quantities import Names
+    from collections.abc import Sequence
+    from typing import Any
+
+    from qad.mps.charges.quantities import Names, Quantities
+    from qad.mps.evolve.evolution import Evolution
     from qad.mps.operators.mpo import MPO
     from qad.mps.operators.opsum import OpSum
     from qad.typing import Seed
@@ -158,7 +170,7 @@ def metts(
     True
     """
     conserve = conserve_for(H, conserve)
-    H = open_operator(H, conserve)
+    H = open_operator(H, conserve, sector)
     if any(type(x) is Tensor for x in (*H, beta)):
         raise GradientTypeError("samples have no derivative: differentiate qad.mps.thermal_state(H, beta)")
     check_temperature(beta)
@@ -167,8 +179,6 @@ def metts(
     steps = steps_for(strength(H.tensors) * beta / 2) if steps is None else steps
     samples, warm_up = site_count(samples, 1, "samples"), site_count(warm_up, 0, "warm_up")
     rng, states = np.random.default_rng(seed), []
-    if conserve is None and sector is not None:
-        raise ArgumentError(SECTOR_OF)
     collapse = Sites(H, rng) if conserve is None else Sectors(H, conserve, sector, rng)
     for k in range(warm_up + samples):
         starts = collapse.after(states[-1], k - 1) if k else [collapse.start()]
@@ -181,3 +191,91 @@ def steps_for(time: float) -> int:
     """How many steps an imaginary time takes by default, in units of the size of a term."""
     time = min(time, np.sqrt(LONG * time))  # what is left at low temperature moves slowly
     return max(4, ceil(time / STEP))
+
+
+# -- measurements ------------------------------------------------------------------------------------------------------
+
+
+class Sites:
+    """Sites are measured in their own basis, and in turn in its Fourier transform."""
+
+    def __init__(self, H: MPO, rng: np.random.Generator):
+        self.rng: np.random.Generator = rng
+        self.fourier: list[np.ndarray] = [np.fft.fft(np.eye(w.shape[2]), norm="ortho") for w in H]
+
+    def start(self) -> MPS:
+        """A product state at random."""
+        return MPS.product([np.eye(len(u))[self.rng.integers(len(u))] for u in self.fourier])
+
+    def after(self, psi: MPS, k: int) -> list[MPS]:
+        """The product state that the measurement after sample k leaves."""
+        if k % 2:
+            return [MPS.product([np.eye(d)[bit] for d, bit in zip(psi.phys, psi.sample(1, self.rng)[0], strict=True)])]
+        seen = MPS([u.conj() @ t for u, t in zip(self.fourier, psi, strict=True)])
+        return [MPS.product([u[bit] for u, bit in zip(self.fourier, seen.sample(1, self.rng)[0], strict=True)])]
+
+    def chosen(self, runs: Sequence[Evolution]) -> MPS:
+        """Of what such states have become the next sample."""
+        return runs[0].state
+
+
+class Sectors:
+    """Sites are measured in their own basis, and in turn pairs of them in random bases that conserve.
+
+    Where all sectors count, the product of sites may change the state of one of them: as Metropolis decides, by the
+    weights ``<i|exp(-beta H)|i>`` of both, which are the squared norms that the evolution gives.
+    """
+
+    def __init__(self, H: MPO, conserve: Names, sector: Any, rng: np.random.Generator):
+        self.rng: np.random.Generator = rng
+        self.conserved: Quantities = conserved_by(H, conserve)
+        self.total: Any = None if sector is None else self.conserved.sector(sector)
+
+    def start(self) -> MPS:
+        """A product of basis states at random, of the total charge if that is given."""
+        if self.total is None:
+            return self.product([self.rng.integers(len(own)) for own in self.conserved.charges])
+        return self.product(random_word(self.conserved, self.total, self.rng))
+
+    def product(self, states: Sequence[int]) -> MPS:
+        """The product of basis states."""
+        return MPS(product_tensors(states, self.conserved, complex), self.conserved)
+
+    def after(self, psi: MPS, k: int) -> list[MPS]:
+        """The state that the measurement after sample k leaves, and perhaps one that may take its place."""
+        if k % 2:
+            states = self.drawn(psi)
+            changed, site = states.copy(), self.rng.integers(len(psi))
+            changed[site] = (changed[site] + self.rng.integers(1, psi.phys[site])) % psi.phys[site]
+            return [self.product(x) for x in ((states, changed) if self.total is None else (states,))]
+        gates: list[Any] = [None] * (len(psi) - 1)
+        for site in range(k // 2 % 2, len(gates), 2):
+            gates[site] = self.turn(site)
+        states = self.drawn(self.turned(psi, gates))
+        back = [None if gate is None else gate.conj().transpose(2, 3, 0, 1) for gate in gates]
+        return [self.turned(self.product(states), back)]
+
+    def drawn(self, psi: MPS) -> np.ndarray:
+        """The states of the sites that are measured, those that are counted."""
+        return drawn(psi.tensors, self.conserved, 1, self.rng)[0]
+
+    def chosen(self, runs: Sequence[Evolution]) -> MPS:
+        """Of what such states have become the next sample."""
+        gained = 2 * (runs[-1].log_norm - runs[0].log_norm)
+        return runs[-1 if np.log(self.rng.random()) < gained else 0].state
+
+    def turn(self, site: int) -> Any:
+        """A unitary map of a pair of sites, random within every charge (Haar)."""
+        shape = [len(own) for own in self.conserved.charges[site : site + 2]] * 2
+        where, matrices = as_map(self.conserved.term(np.ones(shape), site, np.inf), 2)
+        found = []
+        for matrix in matrices:
+            q, r = np.linalg.qr(self.rng.standard_normal((*matrix.shape, 2)) @ [1, 1j])
+            found.append(q * (r.diagonal() / np.abs(r.diagonal())))
+        return of_map(where, found)
+
+    def turned(self, psi: MPS, gates: list[Any]) -> MPS:
+        """The state after gates."""
+        tensors = [t.astype(complex) for t in psi.canonicalize(0)]
+        swept(gates, tensors, Truncation(psi.bond * 2 * max(psi.phys), MOST_CUTOFF), to_right=True)
+        return psi._made_of(tensors)

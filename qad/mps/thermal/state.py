@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from qad.typing import Real, Scalar
 
 ERROR = 1e-7  # of a purification, by all cuts of the last square
-SECTOR_OF = "sector= is of what is conserved: give conserve="
 
 
 @dataclass(frozen=True, repr=False)
@@ -184,12 +183,10 @@ def thermal_state(
     0
     """
     conserve = conserve_for(H, conserve)
-    H = open_operator(H, conserve)
+    H = open_operator(H, conserve, sector)
     check_unstacked((*H, beta))
     check_temperature(beta)
     check_hermitian([value_of(w) for w in H])
-    if conserve is None and sector is not None:
-        raise ArgumentError(SECTOR_OF)
     cutoff = cutoff_for(ERROR, max(len(H) - 1, 1)) if cutoff is None else cutoff
     conserved = None if conserve is None else conserved_by(H, conserve)
     total = None if sector is None else conserved.sector(sector)
@@ -205,8 +202,10 @@ def check_temperature(beta: Real) -> float:
     return value
 
 
-def open_operator(H: MPO | OpSum, conserve: Names | None = None) -> MPO:
-    """The operator itself, or that of a sum, in parts that conserve; raises where it is a ring."""
+def open_operator(H: MPO | OpSum, conserve: Names | None, sector: object) -> MPO:
+    """The operator itself, or that of a sum, in parts that conserve; raises for a ring, and a sector of nothing."""
+    if conserve is None and sector is not None:
+        raise ArgumentError("sector= is of what is conserved: give conserve=")
     H = operator_of(H, conserve)
     if H.periodic:
         raise ShapeError("thermal states are of open chains: terms between the first and the last site join the ends")

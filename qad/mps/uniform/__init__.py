@@ -14,9 +14,8 @@ from qad.mps.uniform.measures import (
     local_expectations,
 )
 from qad.mps.uniform.minimum import ground_energy
-from qad.mps.uniform.result import UniformGroundState
 from qad.mps.uniform.search import ground_state
-from qad.mps.uniform.state import SymmetricUniformMPS, UniformMPS
+from qad.mps.uniform.state import SymmetricUniformMPS, UniformGroundState, UniformMPS
 
 __all__ = [
     "SymmetricUniformMPS", "UniformGroundState", "UniformMPO", "UniformMPS", "UniformOpSum", "correlation_length",

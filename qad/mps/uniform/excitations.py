@@ -32,15 +32,7 @@ from qad.mps.uniform.schur import Side
 from qad.mps.uniform.state import UniformMPS
 from qad.mps.uniform.transfer import check_single, largest_two, leading, matrix_of, nothing_between
 from qad.mps.uniform.vumps import Vumps
-from qad.symmetric.generic import (
-    aligned_numbers,
-    as_map,
-    join,
-    laid_out,
-    numbers,
-    rows_and_bond,
-    with_numbers,
-)
+from qad.symmetric.generic import aligned_numbers, as_map, join, laid_out, numbers, rows_and_bond, with_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -154,3 +154,9 @@ def isometry(tensor: Any, rows: int) -> Any:
 def beside(left: Any, x: Any) -> Any:
     """The part of ``x`` (a, s, ...) out of the range of an isometry (a, s, b)."""
     return x - join(left, join(left.conj(), x, ((0, 1), (0, 1))))
+
+
+def beyond(x: Any, right: Any) -> Any:
+    """The part of ``x`` (..., t, b) out of the range of an isometry (m, t, b) from its left leg."""
+    kept = join(x, right.conj(), ((x.ndim - 2, x.ndim - 1), (1, 2)))
+    return x - join(kept, right)

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qad.mps.charges.quantities import Charge, Names, Quantities
-    from qad.mps.uniform.result import UniformGroundState
-    from qad.mps.uniform.state import UniformMPS
+    from qad.mps.uniform.state import UniformGroundState, UniformMPS
     from qad.typing import ArrayLike, DTypeLike, Seed
 
 METHODS = ("vumps", "riemannian")

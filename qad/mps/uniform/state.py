@@ -1,7 +1,8 @@
-"""Uniform matrix product states."""
+"""Uniform matrix product states, and what searches for them return."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +12,7 @@ from qad.mps.chain.chain import Chain, site_count
 from qad.mps.chain.site_tensors import random_isometry
 from qad.mps.charges.axes import in_basis
 from qad.mps.charges.uniform import counted_from_mean
+from qad.optimize.result import result_card
 from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
@@ -132,3 +134,33 @@ def check_cell(psi: UniformMPS) -> None:
             raise ShapeError(
                 f"the bond left of site {site} does not fit: {psi[site - 1].legs[2]!r} and {tensor.legs[0]!r}"
             )
+
+
+@dataclass(frozen=True)
+class UniformGroundState:
+    """What `ground_state` found on an infinite chain.
+
+    Attributes
+    ----------
+    state : UniformMPS
+        Right-canonical.
+    energy : float
+        Per site.
+    history : ndarray
+        The energy at the start and after every iteration.
+    converged : bool
+    message : str
+        Why the search ended; and whether the state is a sum of several, or others have its energy.
+    gradient : float
+        "vumps": the norm of the energy's gradient, per site; else nan.
+    """
+
+    state: UniformMPS
+    energy: float = field(metadata={"static": True})
+    history: np.ndarray = field(metadata={"static": True})
+    converged: bool = field(metadata={"static": True})
+    message: str = field(metadata={"static": True})
+    gradient: float = field(default=np.nan, metadata={"static": True})
+
+    def _repr_html_(self) -> str:
+        return result_card(self)

@@ -19,12 +19,10 @@ from qad.mps.charges.uniform import counted_from_mean, domains, random_word
 from qad.mps.kernels.cells import cell_of
 from qad.mps.operators.uniform_mpo import size_of
 from qad.mps.search.monitor import is_settled
-from qad.mps.uniform.growth import expanded
 from qad.mps.uniform.mixed import Mixed
 from qad.mps.uniform.nearby import Neighbourhood
-from qad.mps.uniform.result import UniformGroundState
 from qad.mps.uniform.schur import environments_with
-from qad.mps.uniform.state import UniformMPS
+from qad.mps.uniform.state import UniformGroundState, UniformMPS
 from qad.mps.uniform.transfer import SINGLE, identity, largest_by_charge, largest_two
 from qad.mps.uniform.vumps import FEW, LEAST, MANY, Vumps
 from qad.optimize import minimize
@@ -193,7 +191,7 @@ class Run:
             if self.conserved is not None:  # the least quarter may lie in poor sectors
                 search = Vumps(self.H, search.psi.truncated(kept - kept // 4), self.scale)
             search.look()
-            psi = expanded(search, min(bond, 2 * kept))
+            psi = search.expanded(min(bond, 2 * kept))
             if sum(psi.dims) > size:
                 search = self.settled_from(psi, COARSE)[0]
             if sum(search.psi.dims) <= size:  # larger bonds have no weight

@@ -3,7 +3,7 @@
 The state is held in mixed form, ``AC = AL C = C AR``: AL isometries from the left, AR from the right, C on the bonds.
 Every step takes the lowest vectors of the effective operators of all AC and C, and the isometries that are nearest to
 ``AC C^-1`` and ``C^-1 AC``, from polar factors.  The gradient of the energy is ``H_AC AC - AL H_C C``; its norm says
-how far the state is from a stationary point.
+how far the state is from a stationary point.  Bonds grow in the directions and sectors that the Hamiltonian asks for.
 
 V. Zauner-Stauber et al., PRB 97, 045145 (2018).
 """
@@ -17,14 +17,15 @@ import numpy as np
 import scipy
 
 from qad.linalg.krylov.lanczos import Krylov
+from qad.mps.uniform.mixed import Mixed, beside, beyond, isometry, leading_of
 from qad.mps.uniform.schur import environments_with
+from qad.symmetric.generic import direct_sum, join, laid_out, norm
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
     from qad.mps.kernels.terms import Apply
-    from qad.mps.uniform.mixed import Mixed
 
 MANY, FEW = 150, 3  # products of an effective operator in one step, at most: to its lowest vector, or on the way there
 LOOK = 5  # products between two looks at the projected matrix
@@ -32,6 +33,7 @@ INNER = 0.1  # residuals of lowest vectors, beside the gradient
 LEAST = 1e-14  # of all residuals, beside the scale of the Hamiltonian
 SPAN = 5  # steps that are compared with as many before, to extrapolate a slow approach
 LEAST_RATIO, FARTHEST = 0.3, 100.0  # of their moves; and how many times the last one is added at most
+ROUNDING = 1e-13  # of what the Hamiltonian brings out of a state, beside its scale
 BENT = 0.3  # how far both may differ in direction, beside what is left to go
 
 
@@ -130,6 +132,49 @@ class Vumps:
         self.trail, self.energies = [], []
         pieces = np.split(ratio / left * now, np.cumsum([x.size for x in after])[:-1])
         return [x + more for x, more in zip(after, pieces, strict=True)]
+
+    def expanded(self, bond: int) -> Mixed:
+        """The state with bonds of up to this dimension, new directions and sectors without weight yet.
+
+        They are those of the largest singular values of what ``H`` brings out of the range of both isometries beside a
+        bond; an exact ground state has none, and stays as it is.
+        """
+        psi = self.psi
+        found = [directions(psi, n, self.moved(n), bond, ROUNDING * self.scale) for n in range(len(psi))]
+        before = [found[-1], *found[:-1]]
+        lefts = [x if new is None else direct_sum(x, new[0], (2,)) for x, new in zip(psi.lefts, found, strict=True)]
+        rights = [x if new is None else direct_sum(x, new[1], (0,)) for x, new in zip(psi.rights, before, strict=True)]
+        # from the old to the new basis of the bond right of every site, and of that left of it
+        ends = [join(y.conj(), x, ((0, 1), (0, 1))) for x, y in zip(psi.lefts, lefts, strict=True)]
+        begins = [join(y.conj(), x, ((1, 2), (1, 2))) for x, y in zip(psi.rights, rights, strict=True)]
+        after = [*begins[1:], begins[0]]
+        return Mixed(
+            [laid_out(join(ends[n - 1], x), 2) for n, x in enumerate(lefts)],
+            [laid_out(join(x, turn, ((2,), (1,))), 1) for x, turn in zip(rights, after, strict=True)],
+            [join(join(ends[n], c), after[n], ((1,), (1,))) for n, c in enumerate(psi.bonds)],
+            psi.conserved,
+        )
+
+    def moved(self, site: int) -> Any:
+        """What H makes of a site and the next one, legs (a, s, t, b), by terms across their bond alone."""
+        H, psi, other = self.H, self.psi, (site + 1) % len(self.psi)
+        half = join(self.lefts[site], psi.centres[site])  # a' u s m
+        begun = join(half, H.sites[site], ((1, 2), (0, 3)))  # a' m v s'
+        half = join(psi.rights[other], self.rights[other], ((2,), (2,)))  # m t b' w
+        ended = join(half, H.sites[other], ((1, 3), (3, 1)))  # m b' v t'
+        return laid_out(join(begun.transpose(0, 3, 1, 2), ended.transpose(0, 2, 3, 1), 2), 2)
+
+
+def directions(psi: Mixed, site: int, pair: Any, bond: int, least: float) -> tuple[Any, Any] | None:
+    """New columns (a, s, m) of the isometry of a site and new rows (m, t, b) of the next one's, up to `bond` in all."""
+    left, right = psi.lefts[site], psi.rights[(site + 1) % len(psi)]
+    most = bond - left.shape[2]
+    pair = beyond(beside(left, pair), right)
+    if most < 1 or norm(pair) <= least:
+        return None
+    least /= np.sqrt(min(left.shape[0] * left.shape[1], right.shape[1] * right.shape[2]))  # one is larger
+    columns, rows = leading_of(pair, 2, most=most, cutoff=least, relative=False, zeros=True)[::2]
+    return isometry(beside(left, columns), 2), isometry(beyond(rows, right), 1)  # once more, against rounding
 
 
 def lowest_vector(apply: Apply, start: np.ndarray, tol: float, most: int) -> np.ndarray:

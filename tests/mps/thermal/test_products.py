@@ -5,8 +5,7 @@ import pytest
 
 import qad
 from qad.mps import MPO, ising, thermal_state, xxz
-from qad.mps.thermal.chains import chain_of
-from qad.mps.thermal.products import summed
+from qad.mps.thermal.products import chain_of, summed
 
 RNG = np.random.default_rng(1)
 

@@ -7,7 +7,7 @@ import qad
 from qad.core.errors import ArgumentError, BatchError, GradientTypeError, ShapeError
 from qad.mps import heisenberg, ising, j1j2, metts, thermal_state
 from qad.mps.charges.quantities import conserved_by
-from qad.mps.thermal.chains import projector
+from qad.mps.thermal.products import projector
 
 ISING, HEISENBERG, J1J2 = ising(6, 1.0), heisenberg(6), j1j2(5, 1.0, 0.5)
 ONE = qad.mps.MPO.identity(6)
