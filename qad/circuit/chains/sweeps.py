@@ -228,8 +228,8 @@ def left_out(bra: Sequence[np.ndarray], ket: Sequence[np.ndarray]) -> list[np.nd
     """``<bra|ket>`` with each tensor of the ket left out."""
     overlaps, found = Overlaps(bra, None), []
     for site, tensor in enumerate(bra):
-        half = np.tensordot(overlaps.left(bra, ket, site), tensor.conj(), (0, 0))  # ket, physical, bra'
-        found.append(half @ overlaps.right(bra, ket, site + 1))
+        half = np.tensordot(overlaps.past(bra, ket, "left", site), tensor.conj(), (0, 0))  # ket, physical, bra'
+        found.append(half @ overlaps.past(bra, ket, "right", site + 1))
     return found
 
 

@@ -14,7 +14,7 @@ from qad.mps.chain.densities import opened
 from qad.mps.chain.row import edges
 from qad.mps.charges.parts import applied
 from qad.mps.evolve.tebd import compressed
-from qad.mps.kernels.environments import past_left, past_right
+from qad.mps.kernels.environments import past_left, past_right, through_left
 from qad.symmetric.generic import dense, join
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Walker:
         """Apply an instruction of these numbers, or `back` in the circuit its adjoint; the centre ends beside it."""
         first, last = min((*op.controls, *op.targets)), max((*op.controls, *op.targets))
         if self.conserved is not None or first < last or not op.unitary:
-            self.reach(first, last)
+            self.move(min(max(self.centre, first), last))
         after = whole if self.conserved is None else partial(surviving, conserved=self.conserved)
         self.put(first, last, after(self.tensors, op, numbers, back), to_right=not back)
 
@@ -66,10 +66,6 @@ class Walker:
             found[: last + 1 - first] = compressed(found[: last + 1 - first], self.truncation)
             self.centre = first
         self.tensors[first : first + len(found)] = found
-
-    def reach(self, first: int, last: int) -> None:
-        """Move the centre to the nearest of some sites."""
-        self.move(min(max(self.centre, first), last))
 
     def move(self, site: int) -> None:
         """Move the centre."""
@@ -96,17 +92,10 @@ class Overlaps:
         left, right = edges(bra)
         self.kept: dict[str, tuple[list[Any], list[Any]]] = {"left": ([left], []), "right": ([right], [])}
 
-    def left(self, bra: Sequence[np.ndarray], ket: Sequence[np.ndarray], stop: int) -> np.ndarray:
-        """The environment of all sites before `stop`."""
-        return self.past("left", range(stop), bra, ket)
-
-    def right(self, bra: Sequence[np.ndarray], ket: Sequence[np.ndarray], start: int) -> np.ndarray:
-        """The environment of all sites from `start` on."""
-        return self.past("right", range(len(bra) - 1, start - 1, -1), bra, ket)
-
-    def past(self, side: str, sites: range, bra: Sequence[np.ndarray], ket: Sequence[np.ndarray]) -> np.ndarray:
-        """The environment after absorbing `sites`, as far as possible from memory."""
+    def past(self, bra: Sequence[np.ndarray], ket: Sequence[np.ndarray], side: str, bond: int) -> np.ndarray:
+        """The environment of all sites on one side of the bond left of a site, as far as possible from memory."""
         (environments, pairs), past = self.kept[side], past_left if side == "left" else past_right
+        sites = range(bond) if side == "left" else range(len(bra) - 1, bond - 1, -1)
         valid = 0
         for site, (a, b) in zip(sites, pairs, strict=False):
             if a is not bra[site] or b is not ket[site]:
@@ -122,14 +111,16 @@ class Overlaps:
     def paired(self, op: Instruction, bra: Sequence[Any], ket: Sequence[Any]) -> np.ndarray:
         """``<bra| d op / d v |ket>`` for every number v of an instruction, an array (E,); its controls are at 1."""
         sites, conserved = sorted((*op.controls, *op.targets)), self.conserved
-        left, right = self.left(bra, ket, sites[0]), self.right(bra, ket, sites[-1] + 1)
+        left, right = self.past(bra, ket, "left", sites[0]), self.past(bra, ket, "right", sites[-1] + 1)
         row = {site: ket[site] for site in range(sites[0], sites[-1] + 1)}
         for site in op.controls:
             row[site] = applied(ONE if conserved is None else symmetric(ONE, [site], conserved), row[site])
         if op.kind == "pauli" and conserved is None:
             letters = zip(op.targets, op.letters, strict=True)
             turned = row | {q: applied(pauli_matrix(letter), row[q]) for q, letter in letters}
-            return np.array([1, -1j]) * [closed(left, bra, each, right) for each in (row, turned)]
+            inside = [bra[site] for site in row]
+            ends = [through_left(left, [*each.values()], inside).ravel() for each in (row, turned)]
+            return np.array([1, -1j]) * [end @ right.ravel() for end in ends]
         for site, tensor in row.items():
             left = opened(left, tensor, site in op.targets, bra[site])
         density = dense(join(left, right, ((0, left.ndim - 1), (0, 1))))  # (out, in) of every target
@@ -137,21 +128,6 @@ class Overlaps:
             density = density[np.ix_(*[np.argsort(conserved.orders[t]) for t in sorted(op.targets) for _ in range(2)])]
         k, order = len(op.targets), np.argsort(np.argsort(op.targets))
         density = density.transpose([2 * t for t in order] + [2 * t + 1 for t in order]).reshape(2**k, 2**k)
-        return slopes_of(op, density)
-
-
-def closed(left: np.ndarray, bra: Sequence[np.ndarray], row: dict[int, np.ndarray], right: np.ndarray) -> complex:
-    """The overlap between environments of the bra and a row of tensors of the ket."""
-    for site, tensor in row.items():
-        left = past_left(left, tensor, bra[site])
-    return left.ravel() @ right.ravel()
-
-
-def slopes_of(op: Instruction, density: np.ndarray) -> np.ndarray:
-    """What an instruction's numbers multiply, from the density of its targets."""
-    if op.kind != "pauli":
-        return density.diagonal() if op.kind == "diagonal" else density.ravel()
-    matrix = np.ones((1, 1))
-    for letter in op.letters:
-        matrix = np.kron(matrix, pauli_matrix(letter))
-    return np.array([np.trace(density), -1j * (density * matrix).sum()])
+        if op.kind != "pauli":
+            return density.diagonal() if op.kind == "diagonal" else density.ravel()
+        return np.array([np.trace(density), -1j * (density * pauli_matrix(op.letters)).sum()])

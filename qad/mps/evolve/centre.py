@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, TypeAlias
 
-    from qad.mps.kernels.terms import Apply
     from qad.typing import Array
 
     Parts: TypeAlias = list[tuple[Krylov, float, float]]
@@ -66,25 +65,10 @@ def exponentiated(
 ) -> tuple[np.ndarray, Parts]:
     """`exponential` of the numbers of tensors, of which `where` tells."""
     centre, *tensors = unflatten(where, (x, *parts))
-    apply, start = effective(kernel, first, centre, tensors)
+    apply, start = kernel.effective(first, len(tensors) - 2, tensors[0], tensors[-1], centre)
     spaces: Parts = []
-    y, gained = evolved(apply, numbers(start), factor, spaces)
-    return laid_as(centre, start, np.exp(gained) * y).reshape(x.shape), spaces
-
-
-def effective(kernel: Any, first: int, centre: Any, parts: Sequence[Any]) -> tuple[Apply, Any]:
-    """The effective operator between two environments, and the centre whose numbers it takes."""
-    return kernel.effective(first, len(parts) - 2, parts[0], parts[-1], centre)
-
-
-def evolved(apply: Apply, x: np.ndarray, factor: np.ndarray, spaces: Parts | None) -> tuple[np.ndarray, float]:
-    """``exp(factor A) x``, of the norm of x, and the logarithm of what it gained."""
-    return lanczos.exponential(apply, x, factor[()], TIGHTEST, MOST_PRODUCTS, spaces)
-
-
-def laid_as(x: Any, y: Any, values: np.ndarray) -> np.ndarray:
-    """The numbers of a tensor like y in the order of those of x."""
-    return aligned_numbers(x, with_numbers(y, values))
+    y, gained = lanczos.exponential(apply, numbers(start), factor[()], TIGHTEST, MOST_PRODUCTS, spaces)
+    return aligned_numbers(centre, with_numbers(start, np.exp(gained) * y)).reshape(x.shape), spaces
 
 
 def _exponentiated_vjp(needed, g, y, x, factor, *parts, where, kernel, first, kept=None):
@@ -93,24 +77,25 @@ def _exponentiated_vjp(needed, g, y, x, factor, *parts, where, kernel, first, ke
     if any(type(z) is Tensor for z in (g, x, factor, *parts)):
         raise ArgumentError(FIRST)
     centre, *tensors = unflatten(where, (x, *parts))
-    apply, start = effective(kernel, first, centre, tensors)
-    slope = laid_as(start, centre, g.conj()).astype(y.dtype, copy=False)
+    apply, start = kernel.effective(first, len(tensors) - 2, tensors[0], tensors[-1], centre)
+    slope = aligned_numbers(start, with_numbers(centre, g.conj())).astype(y.dtype, copy=False)
     if not slope.any():
         return tuple(np.zeros_like((x, factor, *parts)[i]) for i in needed)
     if kept is None:
-        evolved(apply, numbers(start), factor, kept := [])
-    by_factor = np.asarray(np.vdot(slope, apply(laid_as(start, centre, y)))) if 1 in needed else None
+        lanczos.exponential(apply, numbers(start), factor[()], TIGHTEST, MOST_PRODUCTS, kept := [])
+    after = aligned_numbers(start, with_numbers(centre, y))
+    by_factor = np.asarray(np.vdot(slope, apply(after))) if 1 in needed else None
     f, bras, kets = factor[()], [], []
     for space, step, before in reversed(kept):
         spaces: Parts = []
-        after, gained = evolved(apply, slope, np.conj(factor) * step, spaces)
+        after, gained = lanczos.exponential(apply, slope, np.conj(f) * step, TIGHTEST, MOST_PRODUCTS, spaces)
         end = 1.0
         for back, share, more in spaces if max(needed) > 1 else ():
             weights = integral(back, space, f * step, end - share, share)
             pairs(f * step * share * np.exp(before + more) * weights, back, space, bras, kets)
             end -= share
         slope = np.exp(gained) * after
-    found = {0: laid_as(centre, start, slope).conj().reshape(x.shape), 1: by_factor}
+    found = {0: aligned_numbers(centre, with_numbers(start, slope)).conj().reshape(x.shape), 1: by_factor}
     if max(needed) > 1:
         both = [stacked(start, np.concatenate(vectors)) for vectors in (bras, kets)]
         found |= by_parts(both[0].conj(), both[1], tensors, [i for i in needed if i > 1])

@@ -98,8 +98,8 @@ class AdjointState:
         after = run.tensors
         total = [0 * x.astype(np.result_type(x.dtype, 1j)) for x in self.made]
         for k, before in run.backwards():
-            states = {"bra": back.tensors, "before": before, "after": after, "gained": run.gains[k]}
-            pull = vjp(lambda *made, k=k, states=states: kind.element(made, **states, k=k), *self.made)[1]
+            states = before, after, run.gains[k]
+            pull = vjp(lambda *made, k=k, states=states: kind.element(made, back.tensors, states, k), *self.made)[1]
             total = [a + b for a, b in zip(total, pull(np.asarray(np.exp(log) + 0j)), strict=True)]
             log, after = log + back.step(k) - run.gains[k], before
         by_start = vjp(lambda *tensors: between(back.tensors, tensors), *self.start)[1](np.asarray(np.exp(log) + 0j))

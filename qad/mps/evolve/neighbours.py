@@ -50,7 +50,7 @@ def neighbour_terms(H: MPO) -> list[np.ndarray]:
     """
     if H.periodic or len(H) < 2:
         raise ArgumentError("two-site terms need an open operator of at least two sites")
-    left, right = traced(H), traced(mirrored(H))[-2::-1]
+    left, right = traced(H), traced([w.swapaxes(0, 1) for w in reversed(H.tensors)])[-2::-1]
     inner = [np.einsum("a,aboi,b->oi", left[i], H[i], right[i]) for i in range(1, len(H) - 1)]
     terms = []
     for i, (w, other) in enumerate(pairwise(H)):
@@ -68,11 +68,6 @@ def traced(H: Sequence[np.ndarray]) -> list[np.ndarray]:
     for w in H:
         rows.append(rows[-1] @ np.trace(w, axis1=2, axis2=3) / w.shape[2])
     return rows
-
-
-def mirrored(H: MPO) -> list[np.ndarray]:
-    """The site tensors in reverse order."""
-    return [w.transpose(1, 0, 2, 3) for w in reversed(H.tensors)]
 
 
 def check_complete(H: Sequence[np.ndarray], inner: Iterable[np.ndarray], terms: Iterable[np.ndarray]) -> None:

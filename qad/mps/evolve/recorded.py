@@ -26,9 +26,10 @@ from qad.mps.chain.canonical import right_canonical, schmidt_form
 from qad.mps.energy.hamiltonian import touching
 from qad.mps.evolve.centre import exponential
 from qad.mps.evolve.cut import centred_by_cuts, size_of
+from qad.mps.evolve.neighbours import neighbour_terms
 from qad.mps.evolve.suzuki import rounds
 from qad.mps.evolve.tdvp import TIGHTEST, Tdvp
-from qad.mps.evolve.tebd import between, gate, swept, terms_for
+from qad.mps.evolve.tebd import between, gate, swept
 from qad.mps.kernels.environments import past_left, past_right
 from qad.symmetric.generic import dense, numbers, with_numbers
 
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
     Taken = tuple[list[Any], Any]  # tensors of norm 1, and the logarithm of the norm that was divided out
     Take = Callable[[list[Any], int], Taken]
+    States = tuple[Sequence[Any], Sequence[Any], float]  # before and after a piece, and the logarithm of its norm
 
 FAST = 4.0  # highest frequency of a local change, over the size of the terms that touch a site
 QUADRATURE = 1e-7  # error of an integral over unit time, of unit vectors
@@ -100,7 +102,9 @@ class GateSteps:
 
     def made_of(self, H: MPO, factor: Scalar) -> tuple[list[Any], float]:
         """The gates of a step ``exp(factor * H)``, and the logarithm of what was divided out of those of all rounds."""
-        terms, dtype = terms_for(H, self.conserved), np.result_type(H.dtype, value_of(factor))
+        terms, dtype = neighbour_terms(H), np.result_type(H.dtype, value_of(factor))
+        if self.conserved is not None:
+            terms = [self.conserved.term(h, site) for site, h in enumerate(terms)]
         found, scale = [], 0.0
         for first, share in self.distinct:
             times = sum(both[first] == share for both in self.rounds)
@@ -146,11 +150,9 @@ class GateSteps:
         daggers = [gate.conj().transpose(2, 3, 0, 1) for gate in made]
         return lambda tensors, k: self.sweep(daggers, tensors, truncation, k, back=1)
 
-    def element(
-        self, made: Sequence[Any], bra: Sequence[Any], before: Sequence[Any], after: Sequence[Any], gained: float,
-        k: int,
-    ) -> Array:  # fmt: skip
-        """What changes with the gates, whose states before and after the piece are given."""
+    def element(self, made: Sequence[Any], bra: Sequence[Any], states: States, k: int) -> Array:
+        """What changes with the gates, between an adjoint state and those of a piece."""
+        before, _, gained = states
         return between(bra, before, row=self.row(made, k)) * np.exp(-gained)
 
 
@@ -213,12 +215,9 @@ class TdvpSteps:
         """What takes the adjoint state back."""
         return self.forth([made[0].conj()], truncation)
 
-    def element(
-        self, made: Sequence[Any], bra: Sequence[Any], before: Sequence[Any], after: Sequence[Any], gained: float,
-        k: int,
-    ) -> Array:  # fmt: skip
-        """What changes with the factor F and the tensors of H, whose states before and after the piece are given."""
-        return self.weights[k] * made[0] * between(bra, after, made[1:])
+    def element(self, made: Sequence[Any], bra: Sequence[Any], states: States, k: int) -> Array:
+        """What changes with the factor F and the tensors of H, between an adjoint state and those of a piece."""
+        return self.weights[k] * made[0] * between(bra, states[1], made[1:])
 
 
 def points_for(angle: float) -> int:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from qad.mps.evolve.recorded import Take
     from qad.mps.operators.mpo import MPO
-    from qad.typing import Array
 
 BUDGET = 1e-7  # error of all cuts in unit time where the method has hardly an error of its own
 SOON, LATE = 4, 10  # steps between two looks at what is missed, where bonds may grow and where they may not
@@ -72,10 +71,6 @@ class Room:
             return None
         self.made, self.wait, self.rate = True, 1, self.reach.missed(out, self.gap)
         return out
-
-    def wider(self, H: Sequence[Array], tensors: Sequence[Array]) -> list[Array]:
-        """The chain with the room that H gives it, plain or recorded."""
-        return Reach(H).enriched(tensors, self.bond, self.dt, self.cutoff)
 
     def look(self, tensors: Sequence[Any], done: int) -> None:
         """Put down what the steps since the last look missed: with directions added, what was missed after that."""
@@ -143,7 +138,9 @@ class Run:
 
     def wider(self, H: Sequence[Any], tensors: Sequence[Any], k: int) -> Sequence[Any]:
         """The tensors before step k with the room that they got there, from an operator that is plain or recorded."""
-        return self.room.wider(H, tensors) if k in self.widened else tensors
+        if k not in self.widened:
+            return tensors
+        return Reach(H).enriched(tensors, self.room.bond, self.room.dt, self.room.cutoff)
 
     def again(self, tensors: Sequence[Any], k: int) -> list[Any]:
         """The state after a step, from that before it."""

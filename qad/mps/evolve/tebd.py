@@ -16,7 +16,6 @@ from qad.linalg import expm
 from qad.mps.chain.canonical import move_left, move_right
 from qad.mps.chain.row import edges
 from qad.mps.evolve.cut import LEAST_CUTOFF, MOST_CUTOFF, orthonormal
-from qad.mps.evolve.neighbours import neighbour_terms
 from qad.mps.kernels.environments import past_left
 from qad.symmetric.generic import as_map, join, numbers, of_map
 from qad.symmetric.tensor import SymTensor
@@ -25,9 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from qad.mps.charges.quantities import Quantities
     from qad.mps.evolve.truncation import Truncation
-    from qad.mps.operators.mpo import MPO
     from qad.typing import Array, Scalar
 
 
@@ -55,12 +52,6 @@ def compressed(tensors: Sequence[Any], truncation: Truncation) -> list[Any]:
         move_right(found, site)
     shortened(found, truncation)
     return found
-
-
-def terms_for(H: MPO, conserved: Quantities | None) -> list[Any]:
-    """The two-site terms of an operator, legs (out, out, in, in), as arrays or as tensors that conserve."""
-    terms = neighbour_terms(H)
-    return terms if conserved is None else [conserved.term(h, site) for site, h in enumerate(terms)]
 
 
 def gate(h: Any, factor: Scalar) -> tuple[Any, float]:

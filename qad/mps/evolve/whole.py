@@ -7,6 +7,7 @@ No direction of a bond is missing from a derivative.
 
 from __future__ import annotations
 
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -59,7 +60,6 @@ def advanced(made: Sequence[Array], amplitudes: Array, kind: GateSteps) -> tuple
 def exponentiated(made: Sequence[Array], amplitudes: Array, kind: TdvpSteps) -> tuple[Array, Array]:
     """The amplitudes after all steps of the whole operator, of norm 1, and the logarithm of what the norm gained."""
     gained, middle, tensors = 0.0, *around_middle(amplitudes)
-    tensors[middle] = amplitudes.reshape(len(tensors[middle]), amplitudes.shape[middle], -1)
     sweep = RecordedTdvp(made, tensors, kind.kernel, 1)
     for site in range(middle):
         sweep.passed(site, True)
@@ -73,17 +73,13 @@ def exponentiated(made: Sequence[Array], amplitudes: Array, kind: TdvpSteps) -> 
 
 def chain_of(amplitudes: Array) -> MPS:
     """A chain of these amplitudes, all in its middle tensor: bonds hold every state, those without weight too."""
-    middle, tensors = around_middle(amplitudes)
-    tensors[middle] = amplitudes.reshape(len(tensors[middle]), amplitudes.shape[middle], -1)
-    return MPS(tensors)
+    return MPS(around_middle(amplitudes)[1])
 
 
 def around_middle(amplitudes: Array) -> tuple[int, list[Array]]:
-    """The middle site, and bases of every state left and right of it; of the middle what has the same left bond."""
-    legs, unit, tensors = amplitudes.shape, like(amplitudes).eye, []
+    """The middle site, and amplitudes there between bases of every state left and right of it."""
+    legs, unit = amplitudes.shape, partial(like(amplitudes).eye, dtype=amplitudes.dtype)
     middle = next(site for site in range(len(legs)) if prod(legs[: site + 1]) >= prod(legs[site + 1 :]))
-    for site, leg in enumerate(legs):
-        size = prod(legs[:middle]) if site == middle else leg * prod(legs[:site] if site < middle else legs[site + 1 :])
-        shape = (size, leg, -1) if site > middle else (-1, leg, size)
-        tensors.append(unit(size, dtype=amplitudes.dtype).reshape(shape if site != middle else (size, 1, -1)))
-    return middle, tensors
+    left = [unit(prod(legs[: k + 1])).reshape(-1, legs[k], prod(legs[: k + 1])) for k in range(middle)]
+    right = [unit(prod(legs[k:])).reshape(prod(legs[k:]), legs[k], -1) for k in range(middle + 1, len(legs))]
+    return middle, [*left, amplitudes.reshape(prod(legs[:middle]), legs[middle], -1), *right]
