@@ -32,7 +32,7 @@ from qad.mps.chain.row import total_of
 from qad.mps.chain.sandwich import factor, operator_matrices, sandwich
 from qad.mps.chain.site_tensors import applied
 from qad.mps.chain.state import MPS
-from qad.mps.evolve.tebd import compressed
+from qad.mps.evolve.tebd import between, compressed
 from qad.mps.evolve.truncation import Truncation
 from qad.symmetric.tensor import bare
 
@@ -221,16 +221,8 @@ def slopes(
     ket, history = run.forward(entries, *start) if kept is None else kept
     weight, bra = target.bra(run, ket, *own)
     found = run.backward(entries, history, bra)
-    return tuple(weight * slope for slope in (found, *(left_out(bra.tensors, start) if start else ())))
-
-
-def left_out(bra: Sequence[np.ndarray], ket: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """``<bra|ket>`` with each tensor of the ket left out."""
-    overlaps, found = Overlaps(bra, None), []
-    for site, tensor in enumerate(bra):
-        half = np.tensordot(overlaps.past(bra, ket, "left", site), tensor.conj(), (0, 0))  # ket, physical, bra'
-        found.append(half @ overlaps.past(bra, ket, "right", site + 1))
-    return found
+    by_start = vjp(lambda *ket: between(bra.tensors, ket), *[x + 0j for x in start])[1](1.0 + 0j) if start else ()
+    return tuple(weight * slope for slope in (found, *[slope.conj() for slope in by_start]))
 
 
 def _measured_vjp(needed, g, ans, entries, *operands, run, targets, kept=None):

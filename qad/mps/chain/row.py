@@ -132,20 +132,21 @@ def require_same_sector(one: Any, two: Any) -> None:
         )
 
 
-def check_row(psi: Any) -> None:
-    """Raise unless neighbours fit, and physical legs are those of their sites."""
-    legs = psi.conserved.legs
-    if len(psi) != len(legs) or not len(psi):
-        raise ShapeError(f"{len(psi)} site tensors were given for {len(legs)} sites")
-    for site, (tensor, leg) in enumerate(zip(psi, legs, strict=True)):
-        if not isinstance(tensor, SymTensor) or tensor.ndim != 3 or not tensor.legs[1].alike(leg):
+def check_row(psi: Any, legs: Callable[[], Sequence[Leg]], around: bool = False) -> None:
+    """Raise unless neighbours fit, `around` a cell the ends too, and physical legs are those of their sites."""
+    if len(psi) != len(psi.conserved.charges) or not len(psi):
+        raise ShapeError(f"{len(psi)} site tensors were given for {len(psi.conserved.charges)} sites")
+    for site, tensor in enumerate(psi):
+        if not isinstance(tensor, SymTensor) or tensor.ndim != 3:
+            raise ShapeError(f"site {site} needs a SymTensor of legs (left, physical, right), not {tensor!r}")
+    for site, (tensor, leg) in enumerate(zip(psi, legs(), strict=True)):
+        if not tensor.legs[1].alike(leg):
             raise ShapeError(f"site {site} needs a SymTensor of legs (left, {leg!r}, right), not {tensor!r}")
-        if site and not psi[site - 1].legs[2].joins(tensor.legs[0]):
+        if (site or around) and not psi[site - 1].legs[2].joins(tensor.legs[0]):
             raise ShapeError(
-                f"the bond between sites {site - 1} and {site} does not fit: {psi[site - 1].legs[2]!r} and "
-                f"{tensor.legs[0]!r}"
+                f"the bond left of site {site} does not fit: {psi[site - 1].legs[2]!r} and {tensor.legs[0]!r}"
             )
-    if psi.bonds[0] != 1 or psi.bonds[-1] != 1:
+    if not around and (psi.bonds[0] != 1 or psi.bonds[-1] != 1):
         raise ShapeError(
             f"the outer bonds have dimensions {psi.bonds[0]} and {psi.bonds[-1]}: only open chains conserve"
         )

@@ -96,7 +96,7 @@ class MPS(Methods, Readings, Chain):
                 )
             super()._check()
         elif isinstance(self.conserved, Quantities):
-            check_row(self)
+            check_row(self, lambda: self.conserved.legs)
         else:
             raise ArgumentError(
                 f"conserved= is what another state conserves, psi.conserved, not {self.conserved!r}: names "

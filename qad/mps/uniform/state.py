@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ArgumentError, ShapeError
+from qad.core.errors import ArgumentError
 from qad.mps.chain.chain import Chain, site_count
+from qad.mps.chain.row import check_row
 from qad.mps.chain.site_tensors import random_isometry
 from qad.mps.charges.axes import in_basis
 from qad.mps.charges.uniform import counted_from_mean
 from qad.optimize.result import result_card
-from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
     from typing import Any, Self
@@ -114,26 +114,10 @@ class UniformMPS(Chain):
         if self.conserved is None:
             super()._check()
         else:
-            check_cell(self)
+            check_row(self, lambda: counted_from_mean(self.conserved, self.total).legs, around=True)
 
 
 SymmetricUniformMPS = UniformMPS  # of symmetric tensors, with what they conserve
-
-
-def check_cell(psi: UniformMPS) -> None:
-    """Raise unless neighbours of symmetric tensors fit, around the cell too, and physical legs are of their sites."""
-    if not psi.tensors or len(psi) != len(psi.conserved.charges):
-        raise ShapeError(f"{len(psi)} site tensors were given for {len(psi.conserved.charges)} sites")
-    for site, tensor in enumerate(psi):
-        if not isinstance(tensor, SymTensor) or tensor.ndim != 3:
-            raise ShapeError(f"site {site} needs a SymTensor of legs (left, physical, right), not {tensor!r}")
-    for site, (tensor, leg) in enumerate(zip(psi, counted_from_mean(psi.conserved, psi.total).legs, strict=True)):
-        if not tensor.legs[1].alike(leg):
-            raise ShapeError(f"site {site} needs a SymTensor of legs (left, {leg!r}, right), not {tensor!r}")
-        if not psi[site - 1].legs[2].joins(tensor.legs[0]):
-            raise ShapeError(
-                f"the bond left of site {site} does not fit: {psi[site - 1].legs[2]!r} and {tensor.legs[0]!r}"
-            )
 
 
 @dataclass(frozen=True)
