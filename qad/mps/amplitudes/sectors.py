@@ -23,10 +23,8 @@ if TYPE_CHECKING:
     from qad.mps.charges.quantities import Quantities
     from qad.typing import Array
 
-    Groups: TypeAlias = dict[Any, tuple[np.ndarray, np.ndarray]]  # by charge: which samples, and their rows
-    Group: TypeAlias = tuple[
-        np.ndarray, Array, Array
-    ]  # which beginnings, their rows, logarithms of what was divided out
+    # which beginnings, or samples, their rows, and logarithms of what was divided out
+    Group: TypeAlias = tuple[np.ndarray, Array, Array]
 
 
 def scaled_amplitudes(
@@ -111,19 +109,19 @@ def drawn(tensors: Sequence[Any], conserved: Quantities | None, shots: int, rng:
     ``O(shots n phys bond**2)``.  A. J. Ferris and G. Vidal, Phys. Rev. B 85, 165146 (2012).
     """
     out = np.empty((shots, len(tensors)), np.int64)
-    groups: Groups = {start_of(conserved): (np.arange(shots), np.ones((shots, 1)))}
+    groups: dict[Any, Group] = {start_of(conserved): (np.arange(shots), np.ones((shots, 1)), np.zeros(shots))}
     for site, (tensor, right) in enumerate(zip(tensors, rights_of(tensors)[1][1:], strict=True)):
         uniform, found, ahead = rng.random(shots), {}, by_charge(right)
         matrices = matrices_of(tensor, order_of(conserved, site))
-        for charge, (samples, rows) in groups.items():
+        for charge, (samples, rows, logs) in groups.items():
             branches = {state: (after, rows @ matrix) for state, after, matrix in matrices[charge]}
             chosen = choice(branches, ahead, uniform[samples], tensor.shape[1])
             out[samples, site] = chosen
             for state, (after, branch) in branches.items():
                 here = chosen == state
                 if here.any():
-                    found.setdefault(after, []).append((samples[here], branch[here]))
-        groups = {charge: gathered_samples(parts) for charge, parts in found.items()}
+                    found.setdefault(after, []).append((samples[here], branch[here], logs[here]))
+        groups = {charge: gathered(parts) for charge, parts in found.items()}
     return out
 
 
@@ -143,9 +141,3 @@ def choice(
         weights[:, state] = (branch @ right[after].T * branch.conj()).sum(axis=1).real.clip(0)
     ladder = weights.cumsum(axis=1)
     return (uniform[:, None] * ladder[:, -1:] >= ladder).sum(axis=1).clip(max=max(branches))
-
-
-def gathered_samples(parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
-    """The samples that came to one charge, and their rows, of norm 1."""
-    rows = np.concatenate([rows for _, rows in parts])
-    return np.concatenate([samples for samples, _ in parts]), rows / np.linalg.norm(rows, axis=1, keepdims=True)

@@ -20,6 +20,7 @@ from qad.core.trees import tree_map
 from qad.extend import Tensor, like, stack_of, unrecorded, value_of
 from qad.extend.recording import levels_of
 from qad.linalg.support import tolerances
+from qad.linalg.support.random import normal
 from qad.mps.chain.densities import rights_of
 from qad.mps.measure.spectral_sums import UNRESOLVED
 from qad.symmetric.generic import as_map, charges_of, numbers, opposite_charges, plain
@@ -126,7 +127,8 @@ def check_filled(psi: Any, ranks: Callable[[Any], list[int]], what: str) -> None
     if not is_second(psi):
         return
     rng = np.random.default_rng(0)
-    now, most = ranks(tree_map(unrecorded, psi)), ranks(tree_map(lambda x: noise(rng, x), psi))
+    filled = tree_map(lambda x: like(x).asarray(normal(rng, x.shape, x.dtype)), psi)
+    now, most = ranks(tree_map(unrecorded, psi)), ranks(filled)
     if any(few < many for few, many in zip(now, most, strict=True)):
         refuse_filling(what, now, most)
 
@@ -147,12 +149,6 @@ def refuse_filling(what: str, now: object, most: object) -> NoReturn:
         f"state (to ranks {most}). Take it where they are filled, or drop the directions that carry no weight "
         "beforehand, outside of the differentiated function: psi.truncate(cutoff=1e-12)"
     )
-
-
-def noise(rng: np.random.Generator, x: Array) -> np.ndarray:
-    """Random numbers of the shape and dtype of an array."""
-    real, imag = rng.standard_normal((2, *x.shape))
-    return like(x).asarray((real + 1j * imag if x.dtype.kind == "c" else real).astype(x.dtype))
 
 
 def rank(values: np.ndarray) -> int:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
+from qad.linalg.support.random import normal
 from qad.mps.charges.quantities import kinds as kinds_of
 from qad.symmetric.blocks.layout import layout
 from qad.symmetric.contraction import tensordot
@@ -15,18 +16,15 @@ from qad.symmetric.legs import Leg
 from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from qad.typing import Array, DTypeLike
 
 
 def random_gaussian(rng: np.random.Generator, left: int, phys: int, right: int, dtype: np.dtype[Any]) -> np.ndarray:
     """A site tensor of independent Gaussian entries, as large as an isometry from the left bond."""
-    shape = (left, phys, right)
-    gauss = rng.standard_normal(shape)
-    if dtype.kind == "c":
-        gauss = (gauss + 1j * rng.standard_normal(shape)) / np.sqrt(2)
-    return (gauss / np.sqrt(phys * right)).astype(dtype)
+    size = np.sqrt(phys * right * (2 if dtype.kind == "c" else 1))
+    return (normal(rng, (left, phys, right), dtype) / size).astype(dtype)
 
 
 def random_isometry(rng: np.random.Generator, left: int, phys: int, right: int, dtype: np.dtype[Any]) -> np.ndarray:
@@ -57,17 +55,6 @@ def basis_or_vector(state: Any, site: int, phys: int, dtype: DTypeLike) -> Array
     if not 0 <= state < phys:
         raise ArgumentError(f"site {site}: there is no basis state {state} among {phys} (numbers start at 0)")
     return np.eye(phys, dtype=dtype)[int(state)]
-
-
-def join(tensors: Sequence[Array], bonds: Sequence[int]) -> Array:
-    """Product of matrices ``(left, anything, right)`` along the chain, closed by a trace: a flat array."""
-    row = tensors[0].reshape(-1, bonds[1])
-    for site, tensor in enumerate(tensors[1:], 1):
-        row = row @ tensor.reshape(bonds[site], -1)
-        row = row.reshape(-1, bonds[site + 1])
-    if bonds[0] == 1:
-        return row.reshape(-1)
-    return np.trace(row.reshape(bonds[0], -1, bonds[0]), axis1=0, axis2=2)
 
 
 def stacked(upper: Array, lower: Array) -> Array:

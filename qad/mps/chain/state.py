@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Self
 
@@ -15,10 +16,11 @@ from qad.mps.chain.chain import Chain, site_count
 from qad.mps.chain.methods import Methods
 from qad.mps.chain.row import check_row, total_of
 from qad.mps.chain.sandwich import normalised
-from qad.mps.chain.site_tensors import basis_or_vector, join, numbered, random_gaussian, random_isometry
+from qad.mps.chain.site_tensors import basis_or_vector, numbered, random_gaussian, random_isometry
 from qad.mps.charges.axes import in_basis
 from qad.mps.charges.make import product_tensors, random_tensors
 from qad.mps.charges.quantities import Quantities, kinds, quantities
+from qad.symmetric.generic import join
 from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
@@ -205,7 +207,8 @@ class MPS(Methods, Readings, Chain):
                 f"to_dense would write {count:.3g} amplitudes, more than 2**28: qad.mps.expectation and "
                 "qad.mps.overlap need none of them"
             )
-        return join(self.without_symmetry().tensors, self.bonds).reshape(self.phys)
+        whole = reduce(join, self.without_symmetry().tensors)
+        return np.trace(whole, axis1=0, axis2=whole.ndim - 1) if self.periodic else whole.reshape(self.phys)
 
     @classmethod
     def from_dense(cls, amplitudes: ArrayLike, max_bond: int | None = None, cutoff: float = 1e-14) -> Self:

@@ -12,6 +12,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.mps.charges.axes import ALONG_X, PAIRS_ALONG_X, along_x, turned
+from qad.mps.operators.local import each_of
 from qad.mps.operators.local import site as site_of
 from qad.symmetric.create import from_dense
 from qad.symmetric.groups import symmetry
@@ -139,14 +140,7 @@ def sites_of_dimension(dims: Sequence[int]) -> tuple[Site, ...]:
 
 def kinds(sites: Kinds, dims: Sequence[int]) -> tuple[Site, ...]:
     """What stands on every site: what the caller says, else spins of these dimensions."""
-    if sites is None:
-        return sites_of_dimension(dims)
-    found = [sites] * len(dims) if isinstance(sites, str) or not hasattr(sites, "__iter__") else list(sites)
-    if len(found) != len(dims):
-        raise ArgumentError(
-            f"{len(found)} kinds of site were given for {len(dims)} sites: give one for all, or one each"
-        )
-    return tuple(map(site_of, found))
+    return sites_of_dimension(dims) if sites is None else each_of(sites, len(dims))
 
 
 def standing(psi: Any, sites: Kinds = None) -> tuple[Site, ...]:

@@ -12,9 +12,8 @@ from qad.extend import like
 from qad.mps.chain.row import distinct_map
 from qad.mps.chain.sandwich import check_quotient, operator_matrices, quotient
 from qad.mps.charges.channels import Channels
-from qad.mps.energy.channel_sweep import Sparse
 from qad.mps.energy.sweep import Sweep
-from qad.mps.energy.sweep_table import Table
+from qad.mps.energy.sweep_table import Sparse, Table
 from qad.mps.kernels.operators import operator_for
 from qad.symmetric.sparse import Entries
 from qad.symmetric.tensor import aligned, bare

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from qad.mps.chain.row import edge
 from qad.mps.kernels.environments import through
-from qad.symmetric.blocks.layout import layout
 from qad.symmetric.generic import join, laid_out, numbers, with_numbers
-from qad.symmetric.tensor import SymTensor, bare
+from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,9 +77,7 @@ class Sweep:
 
 
 def beginning(tensor: Any, w: Any, dtype: np.dtype[Any]) -> Any:
-    """The environment of no sites."""
-    if type(tensor) is not SymTensor:
-        return np.ones((1, 1, 1), dtype)
-    leg = tensor.legs[0]
-    where = layout((leg.conj(), w.layout.legs[0].conj(), leg), 1, leg.symmetry.neutral, leg.symmetry)
-    return bare(where, np.ones(1, dtype))
+    """The environment of no sites, legs (ket, operator, bra)."""
+    if type(tensor) is SymTensor:
+        return edge(tensor, tensor.legs[0].conj(), [w.layout.legs[0]]).astype(dtype)
+    return np.ones((1, 1, 1), dtype)

@@ -12,14 +12,14 @@ import numpy as np
 from qad.mps.charges.channels import Channels
 from qad.mps.kernels.charged import ChargedKernel
 from qad.mps.kernels.dense import DenseKernel
+from qad.mps.kernels.environments import through
 from qad.symmetric.create import from_dense
-from qad.symmetric.sparse import Entries, applied
+from qad.symmetric.sparse import Entries
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from qad.mps.charges.quantities import Quantities
-    from qad.symmetric.tensor import SymTensor
     from qad.typing import DTypeLike
 
 
@@ -51,72 +51,64 @@ def steps_to_nothing(tensors: Sequence[np.ndarray]) -> int | None:
     return None if power.any() else cells
 
 
-class DenseCell(DenseKernel):
-    """The cell of an operator, for states of arrays.
-
-    Attributes
-    ----------
-    steps : int or None
-        After how many cells all terms have ended; None where some never do.
-    """
-
-    def __init__(self, H: Sequence[np.ndarray], dtype: DTypeLike):
-        super().__init__(H, dtype, ends_of(H))
-        self.steps: int | None = steps_to_nothing(H)
-
-    def taken(self, environment: np.ndarray, channel: int, ahead: bool) -> np.ndarray:
-        """The first (0) or the last (1) channel of an environment, legs (bra, ket)."""
-        return np.ascontiguousarray(environment[:, -channel])
-
-    def placed(self, matrix: np.ndarray, channel: int, ahead: bool) -> np.ndarray:
-        """An environment of nothing but this matrix in the first (0) or the last (1) channel."""
-        a, b = matrix.shape
-        found = np.zeros((a, self.sites[0].shape[0], b), np.result_type(matrix, self.sites[0]))
-        found[:, -channel] = matrix
-        return found
-
-    def inner(self, environment: np.ndarray, ahead: bool) -> np.ndarray:
-        """An environment without its first and last channels."""
-        found = environment.copy()
-        found[:, 0] = found[:, -1] = 0
-        return found
-
-
-class ChargedCell(ChargedKernel):
-    """The cell of an operator, for states that conserve; as `DenseCell`, of environments sector by sector.
+class CellEnds:
+    """The part of both kinds that knows the ends of each bond: the first (0) and the last (1) of its channels.
 
     A channel of an environment is taken from it, or put in its place, by a product with a unit vector.
 
     Attributes
     ----------
-    ends : dict of Entries
-        Of the first (0) and the last (-1) channel left of the cell: where True, they join a leg of an environment on
-        the left, else one of an environment on the right.
-    between : Entries
+    steps : int or None
+        After how many cells all terms have ended; None where some never do.
+    ends : dict
+        Of the first (0) and the last (-1) channel left of the cell the unit vectors: where True, they join a leg of an
+        environment on the left, else one of an environment on the right.
+    between : array or Entries
         What leaves out both, a map from the channels to those in between.
     """
+
+    steps: int | None
+    ends: dict[tuple[int, bool], Any]
+    between: Any
+
+    def know_ends(self, tensors: Sequence[np.ndarray], order: np.ndarray, made: Callable[..., Any]) -> None:
+        """Make the unit vectors of channels in this order by a function that is told the sides which legs join."""
+        self.steps = steps_to_nothing(tensors)
+        units = {k: np.eye(len(order))[k][order] for k in (0, -1)}
+        self.ends = {(k, ahead): made(unit, ahead) for k, unit in units.items() for ahead in (True, False)}
+        self.between = made(np.diag(1 - units[0] - units[-1]), True, False)
+
+    def taken(self, environment: Any, channel: int, ahead: bool) -> Any:
+        """The first (0) or the last (1) channel of an environment, legs (bra, ket)."""
+        return through(self.ends[-channel, ahead], environment, ((1,), (0,)), (0, 1), 1)
+
+    def placed(self, matrix: Any, channel: int, ahead: bool) -> Any:
+        """An environment of nothing but this matrix in the first (0) or the last (1) channel."""
+        return through(self.ends[-channel, not ahead], matrix, ((), ()), (0, 2, 1), 1)
+
+    def inner(self, environment: Any, ahead: bool) -> Any:
+        """An environment without its first and last channels."""
+        return through(self.between, environment, ((1,), (0 if ahead else 1,)), (0, 2, 1), 1)
+
+
+class DenseCell(CellEnds, DenseKernel):
+    """The cell of an operator, for states of arrays."""
+
+    def __init__(self, H: Sequence[np.ndarray], dtype: DTypeLike):
+        super().__init__(H, dtype, ends_of(H))
+        real = self.sites[0].real.dtype
+        self.know_ends(H, np.arange(H[0].shape[0]), lambda array, *sides: array.astype(real))
+
+
+class ChargedCell(CellEnds, ChargedKernel):
+    """The cell of an operator, for states that conserve; as `DenseCell`, of environments sector by sector."""
 
     def __init__(self, H: Sequence[np.ndarray], dtype: DTypeLike, conserved: Quantities):
         tensors = [w.astype(np.result_type(w.dtype, dtype)) for w in H]
         super().__init__(tensors, conserved, Channels(tensors, conserved, around=True), ends_of(tensors))
-        self.steps: int | None = steps_to_nothing(self.tensors)
-        leg, order = self.channels.legs[0], self.channels.orders[0]
-        units = {k: np.eye(len(order))[k][order] for k in (0, -1)}
-        sides = ((True, leg), (False, leg.conj()))
-        self.ends: dict[tuple[int, bool], Entries] = {
-            (k, ahead): Entries(from_dense(unit, (side,))) for k, unit in units.items() for ahead, side in sides
-        }
-        inner = np.diag(1 - units[0] - units[-1])
-        self.between: Entries = Entries(from_dense(inner, (leg, leg.conj())))
+        legs = {True: self.channels.legs[0], False: self.channels.legs[0].conj()}
 
-    def taken(self, environment: SymTensor, channel: int, ahead: bool) -> SymTensor:
-        """The first (0) or the last (1) channel of an environment, legs (bra, ket)."""
-        return applied(self.ends[-channel, ahead], environment, ((1,), (0,)), (0, 1), 1)
+        def made(array, *sides):
+            return Entries(from_dense(array, tuple([legs[side] for side in sides])))
 
-    def placed(self, matrix: SymTensor, channel: int, ahead: bool) -> SymTensor:
-        """An environment of nothing but this matrix in the first (0) or the last (1) channel."""
-        return applied(self.ends[-channel, not ahead], matrix, ((), ()), (0, 2, 1), 1)
-
-    def inner(self, environment: SymTensor, ahead: bool) -> SymTensor:
-        """An environment without its first and last channels."""
-        return applied(self.between, environment, ((1,), (0 if ahead else 1,)), (0, 2, 1), 1)
+        self.know_ends(self.tensors, self.channels.orders[0], made)

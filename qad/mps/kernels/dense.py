@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from qad.extend import is_foreign, like
+from qad.extend import like
 from qad.mps.kernels.terms import CentreKernel, total
+from qad.rules.making.devices import to_device
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -37,7 +38,7 @@ class DenseKernel(CentreKernel):
     def __init__(self, H: Iterable[np.ndarray], dtype: DTypeLike, identities: Identities | None = None):
         self.sites = [w.astype(np.result_type(w.dtype, dtype), copy=False) for w in H]
         self.passed: list[np.ndarray] = self.sites
-        super().__init__([on_host(w) for w in self.sites], identities)
+        super().__init__(to_device(self.sites, "cpu"), identities)
 
     def sites_of(self, H: Sequence[Any]) -> list[Any]:
         """The site tensors of this operator, recorded or plain."""
@@ -46,17 +47,6 @@ class DenseKernel(CentreKernel):
     def terms_of(self, row: CentreTerms, site: int) -> DenseTerms:
         """The terms of a centre."""
         return DenseTerms(row)
-
-
-def on_host(tensor: np.ndarray) -> np.ndarray:
-    """A small array as NumPy's own."""
-    if not is_foreign(tensor):
-        return np.asarray(tensor)
-    flat = tensor.reshape(-1)
-    return np.array([flat[i].item() for i in range(flat.size)], tensor.dtype).reshape(tensor.shape)
-
-
-# -- effective operators -----------------------------------------------------------------------------------------------
 
 
 class DenseTerms:

@@ -1,4 +1,8 @@
-"""Entanglement across the bonds of a chain: entropies, Schmidt values and their spectrum."""
+"""Entanglement across the bonds of a chain: entropies, Schmidt values and their spectrum.
+
+Schmidt values are singular values of small matrices, one for each sector of a bond, where what isometric forms carry
+across it from the left and from the right is joined.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +11,26 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import stack_of, value_of
+from qad.extend import stack_of, unrecorded, value_of
 from qad.linalg import norm as frobenius
 from qad.mps.chain.checks import check_kind
-from qad.mps.chain.dropped import check_full
+from qad.mps.chain.dropped import check_full, is_second
+from qad.mps.chain.gauge import carried_of, check_open
 from qad.mps.chain.methods import offered
-from qad.mps.chain.schmidt import sectors_of
 from qad.mps.chain.state import MPS
 from qad.mps.measure.spectral_sums import UNRESOLVED, check_order, entropy_of
+from qad.symmetric.generic import as_map, bond_and_columns, charges_of, join, numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from typing import TypeAlias
 
-    from qad.typing import Array
+    from qad.symmetric.groups import Charge
+    from qad.typing import Array, Real, T
+
+    Sectors: TypeAlias = list[tuple[Charge, Array]]
+
+EMPTY = "the state is zero or not finite: it has no entanglement"
 
 
 class SectorEntropy(NamedTuple):
@@ -86,10 +97,10 @@ def entanglement_entropy(
     order = check_order(order)
     if by_sector:
         return entropies_by_sector(psi, bond, order)
-    bonds, sectors = bonds_of(check_kind(psi, MPS), bond), sectors_of(psi)
-    values = [entropy_of(smooth(sectors[i - 1], order), order, power=2) for i in bonds]
-    none = np.zeros(0, psi.dtype).real
-    return values[0] if bond is not None else np.stack(values) if values else none
+    values = at_bonds(psi, bond, lambda sectors: entropy_of(smooth(sectors, order), order, power=2))
+    if bond is not None:
+        return values
+    return np.stack(values) if values else np.zeros(0, psi.dtype).real
 
 
 def schmidt_values(
@@ -128,14 +139,14 @@ def schmidt_values(
     array([0.5, 0.5])
     """
     shown = require_sectors(psi).conserved.symmetry.shown if by_sector else None
-    sectors, found = sectors_of(check_kind(psi, MPS)), []
-    for i in bonds_of(psi, bond):
-        parts = [(charge, np.linalg.svdvals(matrix)) for charge, matrix in sectors[i - 1]]
+
+    def values(sectors):
+        found = [np.linalg.svdvals(matrix) for _, matrix in sectors]
         if by_sector:
-            found.append({shown(charge): s for charge, s in parts})
-        else:
-            found.append(descending(np.concatenate([s for _, s in parts])) if len(parts) > 1 else parts[0][1])
-    return found if bond is None else found[0]
+            return {shown(charge): s for (charge, _), s in zip(sectors, found, strict=True)}
+        return np.sort(np.concatenate(found))[::-1] if len(found) > 1 else found[0]
+
+    return at_bonds(psi, bond, values)
 
 
 def entanglement_spectrum(
@@ -181,25 +192,20 @@ def levels(s: Array) -> Array:
     return -2 * np.log(s[: int(np.count_nonzero(plain > UNRESOLVED * np.finfo(plain.dtype).eps))])
 
 
-def descending(s: Array) -> Array:
-    """The values in descending order."""
-    return s[np.argsort(-stack_of(value_of(s)), kind="stable")]
-
-
 def entropies_by_sector(psi: Any, bond: int | None, order: float) -> Any:
     """Weight and entropy of every sector of a bond, or of all."""
     if order != 1:
         raise ArgumentError(f"entropies by sector add up to the whole for order 1 only, not {order}: leave one out")
     shown = require_sectors(psi).conserved.symmetry.shown
-    sectors, found = sectors_of(psi), []
-    for i in bonds_of(psi, bond):
-        smooth(sectors[i - 1], order)
-        parts = [(charge, matrix, frobenius(matrix)) for charge, matrix in sectors[i - 1]]
-        found.append({
+
+    def entropies(sectors):
+        parts = [(charge, m, frobenius(m)) for (charge, _), m in zip(sectors, smooth(sectors, order), strict=True)]
+        return {
             shown(charge): SectorEntropy(size**2, entropy_of([matrix * (1 / size)], order, power=2))
             for charge, matrix, size in parts if stack_of(value_of(size)) > 0
-        })  # fmt: skip
-    return found if bond is None else found[0]
+        }  # fmt: skip
+
+    return at_bonds(psi, bond, entropies)
 
 
 def smooth(sectors: Sequence[tuple[Any, Array]], order: float) -> list[Array]:
@@ -220,9 +226,47 @@ def require_sectors(psi: Any) -> MPS:
     return psi
 
 
-def bonds_of(psi: MPS, bond: int | None) -> Sequence[int]:
-    """The bonds that are asked for; raises where there is no such one."""
-    n = len(psi)
+def at_bonds(psi: MPS, bond: int | None, function: Callable[[Sectors], T]) -> T | list[T]:
+    """A function of the sectors of a bond, or of those of all; raises where there is no such bond."""
+    n = len(check_kind(psi, MPS))
     if bond is not None and not (hasattr(bond, "__index__") and 1 <= bond < n):
         raise ArgumentError(f"there is no bond {bond!r} inside a chain of {n} sites: bonds are 1 to {n - 1}")
-    return range(1, n) if bond is None else [bond]
+    sectors = sectors_of(psi)
+    return [function(own) for own in sectors] if bond is None else function(sectors[bond - 1])
+
+
+# -- sectors -----------------------------------------------------------------------------------------------------------
+
+
+def sectors_of(psi: MPS) -> list[Sectors]:
+    """For every inner bond its sectors, whose singular values are the Schmidt values of the normalised state."""
+    check_open(psi.tensors)
+    if not all(np.isfinite(stack_of(unrecorded(numbers(tensor)))).all() for tensor in psi):
+        raise ArgumentError(EMPTY)
+    found, mirrored, bonds = [], [tensor.transpose(2, 1, 0) for tensor in reversed(psi.tensors)], range(1, len(psi))
+    lefts, rights = factors_of(psi.tensors, bonds), factors_of(mirrored, bonds[::-1])
+    for left, right in zip(lefts, reversed(rights), strict=True):
+        centre = join(left, right, ((1,), (1,)))
+        where, matrices = as_map(of_size_one(centre, frobenius(numbers(centre).reshape(-1))), 1)
+        found.append(list(zip(charges_of(where), matrices, strict=True)))
+    return found
+
+
+def factors_of(tensors: Sequence[Any], bonds: Sequence[int]) -> list[Any]:
+    """What isometric forms of the sites before every inner bond carry across it, of size 1; the bonds' numbers."""
+    found, second = [], is_second(tensors)
+    for bond, tensor in zip(bonds, tensors, strict=False):
+        where, matrices = as_map(join(found[-1], tensor) if found else tensor, 2)
+        every = second or len(matrices) == 1  # one of several that carries nothing gets no direction
+        place, reached = f"bond {bond}", [every or stack_of(unrecorded(m)).any() for m in matrices]
+        rows = [carried_of(m, place, second) if some else m[:0] for m, some in zip(matrices, reached, strict=True)]
+        factor = bond_and_columns(where, rows)  # whose size is no part of the derivative
+        found.append(of_size_one(factor, np.linalg.norm(stack_of(unrecorded(numbers(factor))).reshape(-1))))
+    return found
+
+
+def of_size_one(factor: Any, size: Real) -> Any:
+    """A factor divided by its size; raises where that is none."""
+    if not ((plain := stack_of(value_of(size))) > 0).all() or not np.isfinite(plain).all():
+        raise ArgumentError(EMPTY)
+    return factor * (1 / size)

@@ -12,7 +12,7 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.mps.operators.names import spelled, suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -252,6 +252,15 @@ def site(kind: str | Site) -> Site:
     4
     """
     return kind if isinstance(kind, Site) else _named(str(kind))
+
+
+def each_of(kinds: str | Site | Sequence[str | Site], n: int) -> tuple[Site, ...]:
+    """The kinds of `n` sites, from one for all of them or one each."""
+    several = hasattr(kinds, "__iter__") and not isinstance(kinds, (str, set, frozenset, dict))
+    found = list(kinds) if several else [kinds] * n
+    if len(found) != n:
+        raise ArgumentError(f"{len(found)} kinds of site were given for {n} sites: give one for all, or one each")
+    return tuple(map(site, found))
 
 
 MAKERS: dict[str, Callable[[], Site]] = {

@@ -12,7 +12,7 @@ from qad.mps.chain.chain import site_count
 from qad.mps.charges.parts import of_definite_charge
 from qad.mps.operators.algebra import Algebra, finite_number, scaled
 from qad.mps.operators.automaton import Family, build, site_tensors
-from qad.mps.operators.local import site as site_of
+from qad.mps.operators.local import each_of
 from qad.mps.operators.mpo import MPO
 
 if TYPE_CHECKING:
@@ -58,11 +58,7 @@ class OpSum(Algebra):
     """
 
     def __init__(self, n: int, sites: str | Site | Sequence[str | Site] = "spin-1/2"):
-        several = hasattr(sites, "__iter__") and not isinstance(sites, (str, set, frozenset, dict))
-        kinds = list(sites) if several else [sites] * site_count(n, 1, "n")
-        if len(kinds) != site_count(n, 1, "n"):
-            raise ArgumentError(f"{len(kinds)} kinds of site were given for {n} sites: give one for all, or one each")
-        self.sites: tuple[Site, ...] = tuple(map(site_of, kinds))
+        self.sites: tuple[Site, ...] = each_of(sites, site_count(n, 1, "n"))
         self.operators: Any = Operators()
         self.terms: Any = {}
         self.families: Any = []

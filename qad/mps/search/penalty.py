@@ -73,9 +73,9 @@ class Penalty:
     The present state is the bra, and the legs of the overlaps are (bra, ket).
     """
 
-    def __init__(self, excluded: Excluded | None, tensors: Sequence[Any]):
-        self.states: list[Any] = [] if excluded is None else excluded.states
-        self.weight: float = 0.0 if excluded is None else excluded.weight
+    def __init__(self, excluded: Excluded, tensors: Sequence[Any]):
+        self.states: list[Any] = excluded.states
+        self.weight: float = excluded.weight
         begin, end = (side.astype(tensors[0].dtype) for side in edges(tensors))
         self.left: list[list[Any]] = [[begin] * len(tensors) for _ in self.states]
         self.right: list[list[Any]] = [[end] * len(tensors) for _ in self.states]

@@ -17,11 +17,11 @@ from qad.linalg.krylov.lanczos import lowest
 from qad.linalg.support.random import normal
 from qad.linalg.truncation import rule
 from qad.mps.chain.canonical import move_left, move_right
-from qad.mps.kernels.dense import on_host
 from qad.mps.kernels.operators import kernel_for
 from qad.mps.search.local import lowest_of_two
 from qad.mps.search.monitor import ROUNDING
 from qad.mps.search.penalty import Penalty
+from qad.rules.making.devices import to_device
 from qad.symmetric import generic
 from qad.symmetric.generic import as_map, join, laid_out, numbers
 
@@ -99,7 +99,7 @@ class Sweeps:
     closely: int = 0
     filled: int = 0
 
-    def __init__(self, H: MPO, start: Any, bond: int, excluded: Excluded | None = None):
+    def __init__(self, H: MPO, start: Any, bond: int, excluded: Excluded):
         self.start: Any = start
         self.schedule: SweepSchedule = CHARGED if start.conserved is not None else DENSE
         self.most: int = bond
@@ -108,8 +108,7 @@ class Sweeps:
         self.mixings: Sequence[float] = self.schedule.pair_mixing if pairs else self.schedule.site_mixing
         self.mixing: float = self.mixings[0]
         self.bond: int = min(bond, max(first, start.bond))
-        others = [] if excluded is None else [state.dtype for state in excluded.states]
-        dtype = np.result_type(start.dtype, H.dtype, *others)
+        dtype = np.result_type(start.dtype, H.dtype, *[state.dtype for state in excluded.states])
         state = start._made_of([t.astype(dtype) for t in start])
         self.tensors: list[Any] = list(state.normalized().canonicalize(0))
         self.kernel: Any = kernel_for(start, H, dtype)
@@ -247,7 +246,7 @@ class Sweeps:
         """An orthonormal basis of the most important directions of a density matrix, legs (rows, bond)."""
         where, matrices = as_map(density, 2)
         pairs = [np.linalg.eigh(matrix) for matrix in matrices]
-        weights = [on_host(values)[::-1] for values, _ in pairs]
+        weights = [values[::-1] for values in to_device([values for values, _ in pairs], "cpu")]
         kept = rule.kept(weights, self.bond, DISCARDED, squared=True)
         if sum(kept) < self.filled:
             kept = rule.kept(weights, min(self.filled, self.bond), squared=True)

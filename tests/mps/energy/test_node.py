@@ -11,10 +11,9 @@ from qad.core.errors import ArgumentError
 from qad.mps import MPO, MPS, OpSum, blbq, energy, heisenberg, ising, j1j2, long_range_ising
 from qad.mps.chain.sandwich import operator_matrices, quotient
 from qad.mps.energy import hamiltonian
-from qad.mps.energy.channel_sweep import Sparse
 from qad.mps.energy.hamiltonian import Hamiltonian
 from qad.mps.energy.sweep import Sweep
-from qad.mps.energy.sweep_table import Table
+from qad.mps.energy.sweep_table import Sparse, Table
 from tests.cases import Case
 
 COMPLEX = OpSum(6).add(1j, "Sp", 2, "Sm", 5).add(-1j, "Sm", 2, "Sp", 5).add(1.0, "Y", 3).mpo()
