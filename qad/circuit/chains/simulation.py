@@ -60,13 +60,9 @@ class ChainSimulation:
     run: Any
 
     def __init__(
-        self,
-        circuit: Builder,
-        max_bond: int | None,
-        cutoff: float,
-        bra_bond: int | None,
+        self, circuit: Builder, max_bond: int | None, cutoff: float, bra_bond: int | None,
         conserve: str | Sequence[str] | None = None,
-    ):
+    ):  # fmt: skip
         if conserve is not None and circuit.initial is not None:
             raise ArgumentError("c.mps(conserve=...) begins in |0...0>: leave conserve out, or begin by gates")
         if circuit.initial is not None and not isinstance(circuit.initial, MPS):

@@ -188,10 +188,7 @@ class Overlap:
 
 @primitive(keeps=True)
 def measured(
-    entries: np.ndarray,
-    *operands: Array,
-    run: ChainRun,
-    targets: tuple[tuple[Target, slice], ...],
+    entries: np.ndarray, *operands: Array, run: ChainRun, targets: tuple[tuple[Target, slice], ...]
 ) -> tuple[tuple[Array, ...], Kept]:
     """What the targets measure in the final state of the numbers of the gates, a tuple.
 

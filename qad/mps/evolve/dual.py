@@ -86,7 +86,8 @@ class AdjointState:
 
     def slopes(self, slopes: Sequence[Any], by_norm: np.ndarray) -> tuple[list[Any], list[Any]]:
         """Gradients by what steps are made of and the first state, from those by the tensors of the final one."""
-        check_room(self.lacked, self.plan.reach)
+        if self.lacked > self.plan.reach:
+            raise ArgumentError(NO_ROOM.format(self.lacked))
         kind = self.kind.finer(self.made)
         adjoint, size = adjoint_of(self.final, slopes, float(by_norm.real), kind.faint)
         if not size > 0:
@@ -104,12 +105,6 @@ class AdjointState:
             log, after = log + back.step(k) - run.gains[k], before
         by_start = vjp(lambda *tensors: between(back.tensors, tensors), *self.start)[1](np.asarray(np.exp(log) + 0j))
         return tuple(list(map(real_as, *pair)) for pair in ((total, self.made), (by_start, self.start)))
-
-
-def check_room(lacked: float, reach: float) -> None:
-    """Raise where the bonds of the final state have no room for what a change does."""
-    if lacked > reach:
-        raise ArgumentError(NO_ROOM.format(lacked))
 
 
 def real_as(slope: Any, x: Any) -> Any:

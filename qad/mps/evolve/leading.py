@@ -18,11 +18,6 @@ LOOSE = 2.0  # loss, over the weight of the least vector that is kept, above whi
 ROUNDS = 3  # of the power method for the largest vector that is lost
 
 
-def worthwhile(matrix: np.ndarray, known: np.ndarray, bond: int) -> bool:
-    """Whether a bond that is full already is cut down to its size again, and large enough."""
-    return bond >= SMALLEST and len(known) == bond < min(matrix.shape)
-
-
 def leading(matrix: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """``Q, C`` with ``Q C`` near the best approximation of the matrix of that rank, and the columns that Q spans."""
     columns = matrix @ known.conj().T

@@ -13,7 +13,7 @@ from qad.core.errors import ArgumentError
 from qad.extend import value_of
 from qad.linalg.truncation import rule
 from qad.mps.evolve.cut import amplitude_beyond, cut, guessed, orthonormal, size_of
-from qad.mps.evolve.leading import loose, lost, worthwhile
+from qad.mps.evolve.leading import SMALLEST, loose, lost
 from qad.symmetric.generic import as_map, halves_of, laid_out, plain
 from qad.symmetric.tensor import SymTensor
 
@@ -74,7 +74,7 @@ class Truncation:
 
     def by_guess(self, matrix: Array, known: Array) -> tuple[Array, Array] | None:
         """The halves of a matrix, by rows that held it before; None where it takes a singular value decomposition."""
-        if not worthwhile(matrix, known, self.bond):
+        if not (SMALLEST <= len(known) == self.bond < min(matrix.shape)):  # a full bond is cut down to its size again
             return None
         q, c = guessed(matrix, known)
         if loose(value_of(matrix), value_of(c)):

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.mps.charges.quantities import Quantities
-    from qad.mps.kernels.terms import Apply
 
 NOTHING = 1e-9  # of the largest Schmidt coefficient: its square is beyond rounding
 
@@ -97,11 +96,6 @@ class Mixed:
         """The densities right of the left isometries of a cell, and left of the right ones, legs (bra, ket)."""
         c = self.bonds[-1]
         return join(c, c.conj(), ((1,), (1,))), join(c, c.conj(), ((0,), (0,)))
-
-    def slopes(self, sites: Sequence[Apply]) -> list[float]:
-        """The norm of the gradient by every site, of which the effective operators are given."""
-        rows = zip(self.lefts, self.centres, sites, strict=True)
-        return [norm(beside(left, with_numbers(x, apply(numbers(x))))) for left, x, apply in rows]
 
     def truncated(self, most: int | None = None, cutoff: float = NOTHING) -> Mixed:
         """The state with the largest Schmidt values of every bond, of all sectors together; itself, if that is all."""

@@ -86,7 +86,11 @@ class Run:
         self, H: UniformMPO, bar: Progress, maxiter: int, dtype: np.dtype[Any], conserved: Quantities | None = None,
         total: Charge | None = None, descends: bool = False,
     ):  # fmt: skip
-        self.h, self.bar, self.maxiter, self.dtype, self.descends = H, bar, maxiter, dtype, descends
+        self.h: UniformMPO = H
+        self.bar: Progress = bar
+        self.maxiter: int = maxiter
+        self.dtype: np.dtype[Any] = dtype
+        self.descends: bool = descends
         self.conserved: Quantities | None = conserved
         self.counted: Quantities | None = None if conserved is None else counted_from_mean(conserved, total)
         self.total: Charge | None = total

@@ -19,7 +19,7 @@ import scipy
 from qad.linalg.krylov.lanczos import Krylov
 from qad.mps.uniform.mixed import Mixed, beside, beyond, isometry, leading_of
 from qad.mps.uniform.schur import environments_with
-from qad.symmetric.generic import direct_sum, join, laid_out, norm
+from qad.symmetric.generic import direct_sum, join, laid_out, norm, numbers, with_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,7 +89,9 @@ class Vumps:
             m = (n + 1) % count
             sites.append(self.H.effective(n, 1, left, right, psi.lefts[n])[0])
             bonds.append(self.H.effective(m, 0, self.lefts[m], right, psi.bonds[n])[0])
-        self.slope = float(np.linalg.norm(psi.slopes(sites)) / np.sqrt(count))
+        rows = zip(psi.lefts, psi.centres, sites, strict=True)
+        slopes = [norm(beside(left, with_numbers(x, apply(numbers(x))))) for left, x, apply in rows]
+        self.slope = float(np.linalg.norm(slopes) / np.sqrt(count))
         return sites, bonds
 
     def step(self) -> None:
