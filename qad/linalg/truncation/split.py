@@ -70,7 +70,7 @@ def split(
            [0., 0.]])
     """
     a = matrices(a, "split")
-    plain = stack_of(a) is a
+    plain = not orders(a)
     u, s, vh = np.linalg.svd(unrecorded(a), full_matrices=not plain)
     size, sizes = max(a.shape[-2:]), stack_of(s)
     most = int(nonzero(sizes, size).min(initial=s.shape[-1]))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import qad
+from qad.core.errors import ArgumentError
 from qad.linalg import split
 from qad.linalg.functions.divided_differences import first_differences
 from qad.linalg.functions.elementwise import ElementwiseFunction
@@ -113,3 +114,14 @@ def test_dropping_multiplets_ends_at_a_gap_by_which_derivatives_divide(gap):
     conditioning = 1 / gap if rank == 3 else 1  # of the kept space
     assert value == pytest.approx(loss(a), rel=1e-15 * conditioning + 1e-12)
     assert np.isfinite(gradient).all()
+
+
+def test_a_batch_without_derivative_is_split_as_its_examples_are():
+    stack = np.stack([np.diag([2.0, 1.0, 1.0]), np.diag([3.0, 1.0, 0.5])])
+    with pytest.warns(RuntimeWarning, match="cuts through degenerate"):
+        low, high = qad.vmap(lambda a: split(a, 2))(stack)
+    with pytest.warns(RuntimeWarning, match="cuts through degenerate"):
+        expected = [np.matmul(*split(a, 2)) for a in stack]
+    np.testing.assert_allclose(low @ high, expected, atol=1e-15)
+    with pytest.raises(ArgumentError, match="cuts through degenerate"):
+        qad.vmap(qad.grad(lambda a: np.sum(split(a, 2)[0] ** 2)))(stack)
