@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from qad.linalg.functions.elementwise import ElementwiseFunction
 
-LOW, HIGH = (4, 6)  # numbers of nodes of Gauss' rule
+LOW, HIGH = (5, 7)  # numbers of nodes of Gauss' rule
 
 
 def first_differences(f: ElementwiseFunction, w: np.ndarray, order: int = 1) -> np.ndarray:
