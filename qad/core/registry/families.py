@@ -157,7 +157,7 @@ def aligned(batched: Sequence[bool], args: Sequence[Any], core: Sequence[int] = 
 
 
 def shifted(axis: Axis | None, ndim: int) -> Any:
-    """`axis` of one example, or a tuple of them, as axes of a stack of `ndim` axes; all of them for None.
+    """`axis` of one example, or a tuple, which may repeat, as axes of a stack of `ndim` axes; all of them for None.
 
     Examples
     --------
@@ -168,7 +168,7 @@ def shifted(axis: Axis | None, ndim: int) -> Any:
     if axis is None:
         return tuple(range(1, ndim))
     if isinstance(axis, (tuple, list)):
-        return tuple([a + 1 for a in normalize_axis_tuple(axis, ndim - 1)])
+        return tuple([a + 1 for a in normalize_axis_tuple(axis, ndim - 1, allow_duplicate=True)])
     return normalize_axis_index(axis, ndim - 1) + 1
 
 

@@ -21,6 +21,7 @@ TABLE = [
     (lambda x: np.roll(x, -2, axis=1), (2, 3)),
     (lambda x: np.roll(x, (1, 2), (0, 1)), (2, 3)),
     (lambda x: np.roll(x, 1, axis=(0, 1)), (2, 3)),
+    (lambda x: np.roll(x, (1, 2), (0, -2)), (4, 3)),
     (lambda x: np.roll(x, 1), (0,)),
     (lambda x: np.tile(x, 3), (2, 3)),
     (lambda x: np.tile(x, (2, 1)), (2, 3)),

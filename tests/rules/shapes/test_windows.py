@@ -53,6 +53,9 @@ def test_windows_are_numpys(shape, window, axis):
     x = normal(*shape)
     found = sliding_window_view(qad.tensor(x, requires_grad=True), window, axis)
     np.testing.assert_array_equal(found.numpy(), sliding_window_view(x, window, axis))
+    batch = np.stack([x, -x])
+    windows = qad.vmap(lambda x: sliding_window_view(x, window, axis))(batch)
+    np.testing.assert_array_equal(windows, [sliding_window_view(x, window, axis) for x in batch])
 
 
 def test_windows_that_do_not_fit():
