@@ -57,9 +57,9 @@ def half(dtype: DTypeLike) -> float:
 def near(order: int = 1) -> float:
     """The gap, relative to the largest value, up to which differences of order k are integrated.
 
-    Beyond it k divisions by gaps leave SUMS units of rounding.  Five of Gauss's nodes leave near**10 / 10^12 of the tenth
-    derivative over such a gap: at second order 1e-20 of a function like exp, 1e-14 of a logarithm, whose derivatives grow
-    by factorials.
+    Beyond it k divisions by gaps leave SUMS units of rounding.  Five of Gauss's nodes leave near**10 / 10^12 of the
+    tenth derivative over such a gap: at second order 1e-20 of a function like exp, 1e-14 of a logarithm, whose
+    derivatives grow by factorials.
     """
     return SUMS ** (-1 / order)
 
