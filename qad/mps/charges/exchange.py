@@ -27,6 +27,9 @@ class Exchanging(OneSite):
     """A state whose bonds exchange states between sectors, while its centre passes from left to right."""
 
     site: int = 0
+    size: int
+    energy: float
+    tolerance: float
 
     def exchange(self, least: float) -> None:
         """Pass all bonds; an exchange stays where it lowers the energy by more than `least`."""

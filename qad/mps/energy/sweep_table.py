@@ -47,7 +47,9 @@ class Sparse:
     """
 
     def __init__(self, tensor: np.ndarray):
-        self.left, self.right, self.out, _ = tensor.shape
+        self.left: int = tensor.shape[0]
+        self.right: int = tensor.shape[1]
+        self.out: int = tensor.shape[2]
         self.coefficients: set[complex] = set(tensor[tensor != 0].tolist())
         pairs = [(int(w), int(v)) for w, v in np.argwhere(tensor.any(axis=(2, 3)))]
         chosen = rows_of_cover(pairs, self.left, self.right)
@@ -64,7 +66,7 @@ class Sparse:
 
 def grouped(pairs: Iterable[tuple[K, T]]) -> dict[K, list[T]]:
     """By their first halves, what stands second in pairs."""
-    found = {}
+    found: dict[K, list[T]] = {}
     for key, value in pairs:
         found.setdefault(key, []).append(value)
     return found
@@ -114,7 +116,9 @@ class Table:
             for site, (a, d, end) in zip(self.sites, self.shapes, strict=True)
         ]
         most = max((d * max(a, end)) ** 2 for a, d, end in self.shapes)
-        self.half, self.other, self.turned = (self._piece(most) for _ in range(3))
+        self.half: int = self._piece(most)
+        self.other: int = self._piece(most)
+        self.turned: int = self._piece(most)
         self.blocks: list[int] = [
             self._piece(most) for _ in range(max(max(len(s.early), len(s.late)) for s in self.sites))
         ]

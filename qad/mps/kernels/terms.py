@@ -152,7 +152,7 @@ class CentreTerms:
     after: np.ndarray
     size: int
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         one, two = self.one, self.two
         self.open_left: np.ndarray = np.isnan(self.before)  # the channels with something else than 1 on their left
         self.open_right: np.ndarray = np.isnan(self.after)
