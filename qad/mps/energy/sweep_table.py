@@ -28,7 +28,8 @@ from qad.mps.operators.automaton import rows_of_cover
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-K, T = TypeVar("K"), TypeVar("T")
+K = TypeVar("K")
+T = TypeVar("T")
 Block: TypeAlias = "tuple[int, int, int]"  # of a channel of E or F, and of a matrix (t, s)
 CHECK_EVERY, ROOM = 4, 60  # sites between two looks at the scale; powers of two that it may drift
 
