@@ -61,7 +61,7 @@ def check_gap(s: np.ndarray, k: int, owner: str = "split") -> None:
     if k < s.shape[-1] and not has_gap(s, k):
         raise ArgumentError(
             f"{owner}: rank {k} cuts through degenerate singular values, of which the choice is arbitrary and has no "
-            'derivative: write multiplets="drop"'
+            'derivative: write multiplets="drop", or take a rank, of a chain a bond, that keeps all of them or none'
         )
 
 

@@ -122,15 +122,21 @@ def check_weak(carried: Array, rows: int, bond: int) -> None:
 def check_filled(psi: Any, ranks: Callable[[Any], list[int]], what: str) -> None:
     """Raise where a second derivative of something is asked for that has none where ranks may grow.
 
-    ``ranks(chain)`` are those of a chain; random tensors of the same bonds show what they may become.
+    ``ranks(chain)`` are those of a chain; random numbers in what is recorded show what they may become.
     """
     if not is_second(psi):
         return
     rng = np.random.default_rng(0)
-    filled = tree_map(lambda x: like(x).asarray(normal(rng, x.shape, x.dtype)), psi)
-    now, most = ranks(tree_map(unrecorded, psi)), ranks(filled)
+    here = tree_map(unrecorded, psi)
+    filled = tree_map(lambda x, p: drawn_like(rng, p) if type(x) is Tensor else p, psi, here)
+    now, most = ranks(here), ranks(filled)
     if any(few < many for few, many in zip(now, most, strict=True)):
         refuse_filling(what, now, most)
+
+
+def drawn_like(rng: np.random.Generator, x: Array) -> Array:
+    """Random numbers of the shape, dtype and device of an array."""
+    return like(x).asarray(normal(rng, x.shape, x.dtype))
 
 
 def check_full(matrices: Sequence[Array], what: str) -> None:

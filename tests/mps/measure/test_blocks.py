@@ -70,3 +70,16 @@ def test_bad_input():
         negativity(psi, [0], [6])
     with pytest.raises(ArgumentError, match="1/2 to infinity"):
         mutual_information(psi, 0, 1, order=0.25)
+
+
+def test_second_derivatives_by_one_tensor_of_a_cat_state():
+    """They were refused for ranks that only changes of the other tensors fill."""
+    site = np.zeros((2, 2, 2))
+    site[0, 0, 0] = site[1, 1, 1] = 1
+    first, last = site[:1] + site[1:], site[:, :, :1] + site[:, :, 1:]
+
+    def information(angle):
+        turn = np.array([[1.0, 0], [0, 1]]) * np.cos(angle) + np.array([[0, -1.0], [1, 0]]) * np.sin(angle)
+        return mutual_information(MPS([np.einsum("ij,ajb->aib", turn, first), *[site] * 4, last]), [0], [4])
+
+    assert qad.hessian(information)(0.3) == pytest.approx(0.0, abs=1e-12)  # a rotation of one site changes nothing
