@@ -44,7 +44,6 @@ class Parameters:
 
     spec: Any
     leaves: Packing
-    widths: np.ndarray  # of entries: a complex one is two numbers
 
     def __init__(self, params: Tree):
         leaves, self.spec = flatten(params)
@@ -53,8 +52,6 @@ class Parameters:
         for i, leaf in enumerate(leaves):
             check_leaf(leaf, lambda i=i: "params" + leaf_path(params, i))
         self.leaves = Packing([number(leaf) for leaf in leaves], real=True, dtype=float)
-        sizes = zip(self.leaves.like, self.leaves.complex, strict=True)
-        self.widths = np.concatenate([np.full(leaf.size, 1 + is_complex) for leaf, is_complex in sizes])
 
     def pack(self, tree: Tree) -> Vector:
         """A new float64 vector of the entries of `tree`."""
@@ -72,4 +69,9 @@ class Parameters:
 
     def squares(self, vector: Vector) -> Vector:
         """Squared moduli of the entries in `vector`, one for the real and the imaginary part of a complex one."""
-        return np.repeat(np.add.reduceat(vector**2, np.cumsum(self.widths) - self.widths), self.widths)
+        squares = vector**2
+        parts = np.split(squares, self.leaves.ends[:-1].tolist())
+        for part, is_complex in zip(parts, self.leaves.complex, strict=True):
+            if is_complex:
+                part.reshape(-1, 2)[:] = part.reshape(-1, 2).sum(-1, keepdims=True)
+        return squares
