@@ -97,9 +97,10 @@ def grown(name, bond):
 
 def sweeps_from(start, operator, bond):
     """qad's sweeps of two sites."""
+    from qad.mps.search.penalty import Excluded
     from qad.mps.search.sweeps import TwoSites
 
-    return TwoSites(operator, start, bond)
+    return TwoSites(operator, start, bond, Excluded((), None, operator, start))
 
 
 def sweeps_of_qad(name, bond):
