@@ -526,8 +526,8 @@ FAULTS = [
     ),
     Fault(
         "optimize/packing.py",
-        "np.add.reduceat(vector**2,",
-        "np.maximum.reduceat(vector**2,",
+        "part.reshape(-1, 2).sum(-1, keepdims=True)",
+        "part.reshape(-1, 2).max(-1, keepdims=True)",
         "optimize/test_adam.py",
     ),
     # differential equations
