@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from qad.core.errors import ArgumentError
 from qad.extend import like
 from qad.linalg.krylov.lanczos import lowest
 from qad.linalg.support.random import normal
@@ -109,8 +110,7 @@ class Sweeps:
         self.mixing: float = self.mixings[0]
         self.bond: int = min(bond, max(first, start.bond))
         dtype = np.result_type(start.dtype, H.dtype, *[state.dtype for state in excluded.states])
-        state = start._made_of([t.astype(dtype) for t in start])
-        self.tensors: list[Any] = list(state.normalized().canonicalize(0))
+        self.tensors: list[Any] = right_canonical([t.astype(dtype) for t in start])
         self.kernel: Any = kernel_for(start, H, dtype)
         n = len(self.tensors)
         begin, end = self.kernel.edges(self.tensors)
@@ -270,3 +270,15 @@ def mixed(density: Any, more: Any, mixing: float) -> Any:
     """A density matrix with a little of another one."""
     weight = sum(matrix.trace().real for matrix in as_map(more, 2)[1])
     return laid_out(density, 2) + laid_out(more, 2) * (mixing / weight) if weight > 0 else density
+
+
+def right_canonical(tensors: Sequence[Any]) -> list[Any]:
+    """The same state, normalised, its centre at site 0."""
+    tensors = list(tensors)
+    for site in reversed(range(len(tensors))):
+        if not 0 < (size := generic.norm(tensors[site])) < np.inf:
+            raise ArgumentError(f"the start state has norm {size}: give another one, or none")
+        tensors[site] = tensors[site] * (1 / size)
+        if site:
+            move_left(tensors, site)
+    return tensors

@@ -242,7 +242,7 @@ def test_maxiter():
         ({"maxiter": 0}, "maxiter"),
         ({"start": MPS.random(5, 2)}, "5 sites"),
         ({"start": MPS.random(4, 2, periodic=True)}, "periodic"),
-        ({"start": MPS([np.zeros((1, 2, 1))] * 4)}, "norm zero"),
+        ({"start": MPS([np.zeros((1, 2, 1))] * 4)}, "norm 0"),
         ({"weight": -1.0}, "weight"),
         ({"method": "tebd", "excluded": [MPS.random(4, 2)]}, "dmrg"),
         ({"checkpoint": "/no such folder/file.npz"}, "folder"),
