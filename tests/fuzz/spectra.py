@@ -202,6 +202,9 @@ def _two(a):
     return np.stack([a, a])
 
 
+SINGULAR = "singular values"
+
+
 def draw(seed):
     """A program and its point, direction and derivatives: (name, f, a, e, (gradient, hvp, sizes), must be right, gaps).
 
@@ -210,13 +213,11 @@ def draw(seed):
     rng = np.random.default_rng(seed)
     single, kind = rng.random() < 0.15, "rc"[rng.integers(2)]
     name = list(FUNCTIONS)[rng.integers(len(FUNCTIONS))]
-    if rng.random() < 0.55:
-        form, f, a, e, expected, sure, gap, least = _hermitian(rng, single, kind, name)
-    else:
-        form, f, a, e, expected, sure, gap, least = _singular(rng, single, kind, name)
+    values, program = ("eigenvalues", _hermitian) if rng.random() < 0.55 else (SINGULAR, _singular)
+    form, f, a, e, expected, sure, gap, least = program(rng, single, kind, name)
     if single:
         a, e = (x.astype(np.complex64 if x.dtype.kind == "c" else np.float32) for x in (a, e))
-    return f"{form} ({name}, {a.dtype}{a.shape}, gap {gap:.1e})", f, a, e, expected, sure, least
+    return f"{form} ({name} of {values}, {a.dtype}{a.shape}, gap {gap:.1e})", f, a, e, expected, sure, least
 
 
 def _gaps(values, cut):
@@ -284,7 +285,7 @@ def _unit(dtype, gap):
 def check(seed) -> list:
     """What is wrong with the program of this seed, in words."""
     name, f, a, e, expected, sure, least = draw(seed)
-    found, u = [], _unit(a.dtype, least[1]) * np.sqrt(max(a.shape))
+    found, u = [], _unit(a.dtype, least[1] if SINGULAR in name else 1.0) * np.sqrt(max(a.shape))
     always = name.split(" (")[0] in ALWAYS_RIGHT
     if "gap 0.0e+00" in name and not sure and name.split(" (")[0] in CHOICES:
         return []  # a vector that LAPACK has chosen, which may happen to suit the weights or the direction

@@ -82,7 +82,7 @@ class Check:
         program, wide, v = self.program, self.wide, tuple(self.v)
         value, moved = qad.jvp(program, tuple(wide), v)
         self.compare("value", [value], [program(*wide)], 1e-13)
-        self.compare("jvp", [moved], [inner(self.g, v)], 1e-11 + 10 * self.rounding)
+        self.compare("jvp", [moved], [inner(self.g, v)], 1e-11 + self.rounding)
         self.compare("checkpoint", qad.grad(qad.checkpoint(program), NUMBERS)(*wide), self.g, 1e-11)
 
         def slope(*xs):

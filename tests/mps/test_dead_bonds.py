@@ -108,7 +108,8 @@ def test_what_has_no_second_derivative_is_refused(name, way):
     rng = np.random.default_rng(3)
     psi, d = MPS(chain(rng, float, [(0, 2, 2), (1, 2, 3)])), MPS(chain(rng, float, []))
     qad.grad(NOT_SMOOTH[name])(psi)
-    with pytest.raises(ArgumentError, match="has no second derivative here|bond 1 .* second derivative through"):
+    refusal = MISSED if name.startswith("entropy") else "has no second derivative here"
+    with pytest.raises(ArgumentError, match=refusal):
         way(NOT_SMOOTH[name], psi, d)
 
 
