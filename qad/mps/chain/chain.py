@@ -147,7 +147,9 @@ class Chain(Linear, SiteRow):
         return f"{type(self).__name__}({len(self)} sites, {kind}, bonds {listed(self.bonds)}, {self.dtype})"
 
     def _repr_html_(self) -> str:
-        return chain_card(self, *self._kind().items())
+        size = sum(tensor.size for tensor in self.tensors)
+        own = {"bonds": listed(self.bonds), "largest bond": self.bond, "entries": f"{size:,}", "dtype": self.dtype}
+        return card(f"{type(self).__name__} of {len(self)} sites", [*self._kind().items(), *own.items()])
 
     def _kind(self) -> dict[str, Any]:
         """What is told of a chain besides its sizes: how its ends meet."""
@@ -251,13 +253,3 @@ def site_count(n: Any, least: int, what: str) -> int:
 def listed(bonds: Sequence[int]) -> str:
     """Dimensions of bonds, of many the first and the last five."""
     return "-".join(map(str, bonds if len(bonds) <= 12 else (*bonds[:5], "...", *bonds[-5:])))
-
-
-def chain_card(chain: Any, *rows: tuple[str, object]) -> str:
-    """A chain as notebooks show it, with `rows` of its own kind."""
-    size = sum(tensor.size for tensor in chain.tensors)
-    return card(
-        f"{type(chain).__name__} of {len(chain)} sites",
-        [*rows, ("bonds", listed(chain.bonds)), ("largest bond", max(chain.bonds)), ("entries", f"{size:,}"),
-         ("dtype", chain.dtype)],
-    )  # fmt: skip

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import like
+from qad.extend import like, stack_of
 from qad.symmetric.blocks.layout import layout
 from qad.symmetric.tensor import SymTensor, bare
 
@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from qad.typing import Number, T
 
 
-def distinct_map(function: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
-    """``[function(x) for x in items]``, once for each distinct item: chains repeat their tensors."""
-    made = {}
-    return [made[id(x)] if id(x) in made else made.setdefault(id(x), function(x)) for x in items]
+def distinct_map(function: Callable[..., T], *rows: Iterable[Any]) -> list[T]:
+    """``list(map(function, *rows))``, called once for the same objects: chains repeat their tensors."""
+    columns = list(zip(*rows, strict=True))
+    distinct = {tuple(map(id, column)): column for column in columns}
+    made = {key: function(*column) for key, column in distinct.items()}
+    return [made[tuple(map(id, column))] for column in columns]
 
 
 class SiteRow:
@@ -85,7 +87,11 @@ class Linear:
     __array_ufunc__ = None  # NumPy's numbers leave the product to us
 
     def __truediv__(self, divisor: Number) -> Self:
-        return self * (1 / divisor) if np.ndim(divisor) == 0 else NotImplemented
+        if np.ndim(divisor) != 0 or isinstance(divisor, (Linear, str)):
+            return NotImplemented
+        if np.any(stack_of(divisor) == 0):
+            raise ArgumentError("a chain or a sum is not divided by zero")
+        return self * (1 / divisor)
 
 
 # -- ends of open chains -----------------------------------------------------------------------------------------------

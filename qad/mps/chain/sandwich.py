@@ -136,9 +136,14 @@ def scaled(environment: Any, log_scale: Any) -> tuple[Any, Any]:
 
 def operator_matrices(H: Iterable[Array], dtype: DTypeLike) -> list[Array]:
     """Every site of `H` as `sandwich` wants it, in the precision of `dtype`."""
-    dtype = np.result_type(dtype, np.float32)  # amplitudes may be integers
-    kinds = {"c": np.result_type(dtype, 1j)}
-    return distinct_map(lambda w: operator_matrix(w).astype(kinds.get(w.dtype.kind, dtype)), H)
+    return distinct_map(operator_matrix, in_precision(H, dtype))
+
+
+def in_precision(tensors: Iterable[Array], dtype: DTypeLike) -> list[Array]:
+    """Site tensors in the precision of a dtype, each real or complex as it is."""
+    real = np.finfo(np.result_type(dtype, np.float32)).dtype  # amplitudes may be integers
+    kinds = {"c": np.result_type(real, np.complex64)}
+    return distinct_map(lambda w: w.astype(kinds.get(w.dtype.kind, real)), tensors)
 
 
 def normalised(psi: Any) -> Any:

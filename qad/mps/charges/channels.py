@@ -14,6 +14,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import value_of
+from qad.mps.chain.row import distinct_map
 from qad.mps.charges.axes import ALONG_X, turned
 from qad.mps.charges.quantities import conserved_by, counted, sorting
 from qad.symmetric.create import from_dense
@@ -53,9 +54,7 @@ class Channels:
 
     def __init__(self, tensors: Sequence[np.ndarray], conserved: Quantities, around: bool = False):
         self.conserved: Quantities = conserved
-        made: dict[int, np.ndarray] = {}  # sites that share a tensor go on doing so
-        pairs = zip(map(np.asarray, tensors), conserved.states, strict=True)
-        tensors = [made.setdefault(id(w), turned(w, states)) for w, states in pairs]
+        tensors = distinct_map(lambda w, states: turned(np.asarray(w), states), tensors, conserved.states)
         self.tensors, self.charges = walked(tensors, conserved, around)
         self.orders: list[np.ndarray] = [sorting(charges) for charges in self.charges]
         self.legs: list[Leg] = [Leg(counted(charges), 1, conserved.symmetry) for charges in self.charges]

@@ -106,6 +106,3 @@ def products(H: UniformMPO, conserved: Quantities) -> tuple[np.ndarray, np.ndarr
     begun, ended, between = passed[:, :1, 1:-1], passed[:, 1:-1, -1:], np.eye(rows - 2) - passed[:, 1:-1, 1:-1]
     across = begun @ np.linalg.solve(between, ended) if rows > 2 else 0.0  # terms that leave the cell
     return (passed[:, :1, -1:] + across).reshape(-1) / len(H), charges, words
-
-
-# -- changed tensors ---------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from qad.contract.run.compiler import has_compiler
 from qad.core.errors import ArgumentError
 from qad.extend import like
 from qad.mps.chain.row import distinct_map
-from qad.mps.chain.sandwich import check_quotient, operator_matrices, quotient
+from qad.mps.chain.sandwich import check_quotient, in_precision, operator_matrices, quotient
 from qad.mps.charges.channels import Channels
 from qad.mps.energy.sweep import Sweep
 from qad.mps.energy.sweep_table import Sparse, Table
@@ -19,7 +19,7 @@ from qad.symmetric.sparse import Entries
 from qad.symmetric.tensor import aligned, bare
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from qad.mps.chain.state import MPS
     from qad.mps.kernels.charged import ChargedKernel
@@ -105,13 +105,6 @@ class Hamiltonian(Prepared):
 def precision(data: Sequence[np.ndarray]) -> np.dtype[Any]:
     """The floating dtype in which these arrays fit."""
     return np.result_type(np.float32, *{x.dtype for x in data})
-
-
-def in_precision(tensors: Iterable[np.ndarray], dtype: np.dtype[Any]) -> list[np.ndarray]:
-    """Site tensors in the precision of a dtype, each real or complex as it is."""
-    real = np.finfo(dtype).dtype
-    kinds = {"c": np.result_type(real, np.complex64)}
-    return distinct_map(lambda w: w.astype(kinds.get(w.dtype.kind, real)), tensors)
 
 
 def with_norm(tensors: Sequence[np.ndarray]) -> list[np.ndarray]:

@@ -76,13 +76,6 @@ class Algebra(Linear):
         finite_number(factor, "the factor of a sum")
         return self._changed(lambda matrix: matrix, lambda weight: weight * factor, rates=False)
 
-    def __truediv__(self, divisor: Number) -> Self:
-        if np.ndim(divisor) != 0 or isinstance(divisor, (Algebra, str)):
-            return NotImplemented
-        if stack_of(finite_number(divisor, "the divisor of a sum")) == 0:
-            raise ArgumentError("a sum is not divided by zero")
-        return self * (1 / divisor)
-
     def __matmul__(self, other: Self) -> Self:
         """The sum that applies `other` first: every term of one times every term of the other."""
         if not isinstance(other, Algebra):

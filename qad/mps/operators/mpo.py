@@ -11,6 +11,7 @@ from qad.extend import Tensor, value_of
 from qad.mps.chain.canonical import truncated
 from qad.mps.chain.chain import Chain, site_count, zip_sites
 from qad.mps.chain.methods import OFFERED
+from qad.mps.chain.row import distinct_map
 from qad.mps.chain.site_tensors import applied, stacked
 from qad.mps.chain.state import MPS
 
@@ -205,11 +206,8 @@ class MPO(OperatorChain):
         for site, (upper, lower) in enumerate(zip_sites(self, other)):
             if upper.shape[3] != lower.shape[other.LEGS.index("out" if isinstance(other, MPO) else "physical")]:
                 raise ShapeError(f"site {site}: an operator of shape {upper.shape} cannot act on {lower.shape}")
-        apply = stacked if isinstance(other, MPO) else applied
-        made = self._made_of if isinstance(other, MPO) else MPS
-        pairs = {(id(upper), id(lower)): (upper, lower) for upper, lower in zip(self, other, strict=True)}
-        products = {key: apply(*pair) for key, pair in pairs.items()}  # sites that share their factors go on doing so
-        return made([products[id(upper), id(lower)] for upper, lower in zip(self, other, strict=True)])
+        apply, made = (stacked, self._made_of) if isinstance(other, MPO) else (applied, MPS)
+        return made(distinct_map(apply, self, other))
 
     @property
     def mH(self) -> MPO:
