@@ -18,6 +18,15 @@ CALLS = {
     "a sum times nan": (lambda: OpSum(2) * np.nan, "the factor of a sum must be a finite number"),
     "a sum times nothing": (lambda: OpSum(2) * None, "the factor of a sum must be a finite number"),
     "a sum over zero": (lambda: OpSum(2) / 0, "not divided by zero"),
+    "a state over zero": (lambda: PSI / np.float64(0.0), "not divided by zero"),
+    "symmetric tensors alone": (
+        lambda: qad.mps.uniform.UniformMPS(MPS.product([0, 1], conserve="Sz").tensors),
+        "UniformMPS(tensors, psi.conserved)",
+    ),
+    "a repeated state that conserves a name": (
+        lambda: qad.mps.uniform.UniformMPS(MPS.product([0, 1], conserve="Sz").tensors, "Sz"),
+        "what another state conserves",
+    ),
     "a set of sites": (lambda: OpSum(2, {"spin-1", "fermion"}), "there is no kind of site"),
     "a site without identity": (lambda: Site("x", {"A": EYE}), "has no operator 'Id'"),
     "a rectangle on a site": (lambda: Site("x", {"Id": EYE, "A": np.ones((2, 3))}), "no matrix of 2 x 2"),

@@ -31,7 +31,57 @@ if TYPE_CHECKING:
 MOST_AMPLITUDES = 2**28  # what to_dense is willing to write out: 4 GiB of complex128
 
 
-class MPS(Methods, Readings, Chain):
+class StateChain(Chain):
+    """Site tensors of a state, a finite one or the cell of an infinite one."""
+
+    __slots__ = ()
+    _check_row: Any  # raises unless neighbours of symmetric tensors fit, and physical legs are those of their sites
+    LEGS: tuple[str, ...] = ("left", "physical", "right")
+    RIGHT: int = 2
+
+    @property
+    def phys(self) -> tuple[int, ...]:
+        """Dimensions of the physical legs; of an infinite chain those of the cell."""
+        return tuple(t.shape[1] for t in self.tensors)
+
+    def without_symmetry(self) -> Self:
+        """The same state of plain arrays, its basis in the order of the sites; itself where nothing is conserved.
+
+        Differentiable.
+
+        Examples
+        --------
+        >>> import numpy as np, qad
+        >>> neel = qad.mps.MPS.product([0, 1, 0], conserve="Sz")
+        >>> np.array_equal(neel.without_symmetry().to_dense(), qad.mps.MPS.product([0, 1, 0]).to_dense())
+        True
+        >>> found = qad.mps.uniform.ground_state(qad.mps.uniform.heisenberg(), bond=8, conserve="Sz")
+        >>> found.state.without_symmetry()
+        UniformMPS(2 sites, repeated, bonds 8-8-8, float64)
+        """
+        if self.conserved is None:
+            return self
+        frames = self.conserved.frames
+        return type(self)([in_basis(t.to_dense(), frame, 1) for t, frame in zip(self, frames, strict=True)])
+
+    def _check(self) -> None:
+        if self.conserved is None:
+            if SymTensor in map(type, self.tensors):
+                raise ArgumentError(
+                    "SymTensors make a state together with what they conserve: "
+                    f"{type(self).__name__}(tensors, psi.conserved)"
+                )
+            super()._check()
+        elif isinstance(self.conserved, Quantities):
+            self._check_row()
+        else:
+            raise ArgumentError(
+                f"conserved= is what another state conserves, psi.conserved, not {self.conserved!r}: names "
+                "of quantities are for MPS.product(..., conserve=) and MPS.random(..., conserve=)"
+            )
+
+
+class MPS(Methods, Readings, StateChain):
     """A matrix product state ``psi[s1, ..., sn] = tr(A1[s1] A2[s2] ... An[sn])``.
 
     Parameters
@@ -71,13 +121,6 @@ class MPS(Methods, Readings, Chain):
     """
 
     __slots__ = ()
-    LEGS: tuple[str, ...] = ("left", "physical", "right")
-    RIGHT: int = 2
-
-    @property
-    def phys(self) -> tuple[int, ...]:
-        """Dimensions of the physical legs."""
-        return tuple(t.shape[1] for t in self.tensors)
 
     @property
     def sector(self) -> int | tuple[int, ...] | None:
@@ -90,20 +133,8 @@ class MPS(Methods, Readings, Chain):
         sector = self.sector if isinstance(self.sector, tuple) else (self.sector,)
         return dict(zip(self.conserved.names, sector, strict=True))
 
-    def _check(self) -> None:
-        if self.conserved is None:
-            if SymTensor in map(type, self.tensors):
-                raise ArgumentError(
-                    "SymTensors make a state together with what they conserve: MPS(tensors, psi.conserved)"
-                )
-            super()._check()
-        elif isinstance(self.conserved, Quantities):
-            check_row(self, lambda: self.conserved.legs)
-        else:
-            raise ArgumentError(
-                f"conserved= is what another state conserves, psi.conserved, not {self.conserved!r}: names "
-                "of quantities are for MPS.product(..., conserve=) and MPS.random(..., conserve=)"
-            )
+    def _check_row(self) -> None:
+        check_row(self, lambda: self.conserved.legs)
 
     @classmethod
     @keywords_told
@@ -247,18 +278,3 @@ class MPS(Methods, Readings, Chain):
         MPS(5 sites, open, bonds 1-4-4-4-4-1, complex128)
         """
         return self if not self.periodic else type(self)(gauge.opened(self.tensors))
-
-    def without_symmetry(self) -> Self:
-        """The same state of plain arrays, its basis in the order of the sites; itself where nothing is conserved.
-
-        Examples
-        --------
-        >>> import numpy as np, qad
-        >>> neel = qad.mps.MPS.product([0, 1, 0], conserve="Sz")
-        >>> np.array_equal(neel.without_symmetry().to_dense(), qad.mps.MPS.product([0, 1, 0]).to_dense())
-        True
-        """
-        if self.conserved is None:
-            return self
-        frames = self.conserved.frames
-        return type(self)([in_basis(t.to_dense(), frame, 1) for t, frame in zip(self, frames, strict=True)])

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.mps.chain.chain import Chain, site_count
+from qad.mps.chain.chain import site_count
 from qad.mps.chain.row import check_row
 from qad.mps.chain.site_tensors import random_isometry
-from qad.mps.charges.axes import in_basis
+from qad.mps.chain.state import StateChain
 from qad.mps.charges.uniform import counted_from_mean
 from qad.optimize.result import result_card
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from qad.typing import DTypeLike, Seed
 
 
-class UniformMPS(Chain):
+class UniformMPS(StateChain):
     """An infinite chain that repeats a cell of site tensors, ``... A1 A2 ... Ak A1 A2 ...``.
 
     Parameters
@@ -51,13 +51,6 @@ class UniformMPS(Chain):
     """
 
     __slots__ = ()
-    LEGS: tuple[str, ...] = ("left", "physical", "right")
-    RIGHT: int = 2
-
-    @property
-    def phys(self) -> tuple[int, ...]:
-        """Dimensions of the physical legs of the cell."""
-        return tuple(t.shape[1] for t in self.tensors)
 
     @property
     def total(self) -> Charge | None:
@@ -89,32 +82,13 @@ class UniformMPS(Chain):
             raise ArgumentError(f"a random state needs a float or complex dtype, not {dtype}: write dtype=complex")
         return cls([random_isometry(rng, bond, phys, bond, dtype) for _ in range(cell)])
 
-    def without_symmetry(self) -> UniformMPS:
-        """The same state as one of arrays, its basis in the order of the sites; differentiable.
-
-        Examples
-        --------
-        >>> import qad
-        >>> found = qad.mps.uniform.ground_state(qad.mps.uniform.heisenberg(), bond=8, conserve="Sz")
-        >>> plain = found.state.without_symmetry()
-        >>> plain
-        UniformMPS(2 sites, repeated, bonds 8-8-8, float64)
-        """
-        if self.conserved is None:
-            return self
-        pairs = zip(self.tensors, self.conserved.frames, strict=True)
-        return UniformMPS([in_basis(t.to_dense(), frame, 1) for t, frame in pairs])
-
     def _kind(self) -> dict[str, Any]:
         charges = self.sector if isinstance(self.sector, tuple) else (self.sector,)
         names = () if self.conserved is None else self.conserved.names
         return {"ends": "repeated", **{name: f"{q} per cell" for name, q in zip(names, charges, strict=False)}}
 
-    def _check(self) -> None:
-        if self.conserved is None:
-            super()._check()
-        else:
-            check_row(self, lambda: counted_from_mean(self.conserved, self.total).legs, around=True)
+    def _check_row(self) -> None:
+        check_row(self, lambda: counted_from_mean(self.conserved, self.total).legs, around=True)
 
 
 SymmetricUniformMPS = UniformMPS  # of symmetric tensors, with what they conserve
