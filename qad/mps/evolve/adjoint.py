@@ -18,11 +18,11 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.core.trees import flatten, unflatten
-from qad.extend import Tensor, any_traced, defvjp, primitive, value_of, vjp
+from qad.extend import defvjp, primitive, value_of, vjp
 from qad.extend.recording import directions
 from qad.mps.chain.gauge import check_gauge, largest
 from qad.mps.chain.row import edges
-from qad.mps.evolve.cut import FIRST, FROZEN
+from qad.mps.evolve.cut import check_first_and_unfrozen
 from qad.mps.evolve.room import Run
 from qad.mps.evolve.truncation import Truncation
 from qad.mps.kernels.environments import past_right
@@ -86,11 +86,9 @@ class EvolutionMethod:
         done = None if self.adjoint is None else self.adjoint(self, made, start)
         return AdjointSweep(self, made, start) if done is None or done.lost > UNCUT else done
 
-    def step(
-        self, made: Sequence[Any], tensors: Sequence[Any], k: int, truncation: Truncation | None = None
-    ) -> tuple[list[Any], Array]:
+    def step(self, made: Sequence[Any], tensors: Sequence[Any], k: int) -> tuple[list[Any], Array]:
         """One step, plain or recorded: the tensors, and the logarithm of what the norm gained."""
-        return self.kind.step(made, tensors, truncation or Truncation(self.bond, self.finer, self.reach), k)
+        return self.kind.step(made, tensors, Truncation(self.bond, self.finer, self.reach), k)
 
 
 @primitive(keeps=True)
@@ -132,10 +130,7 @@ def of_bonds(like: Sequence[Any], values: Sequence[Array], bonds: Sequence[np.nd
 
 
 def _evolved_vjp(needed, g, ans, *arrays, plan, where, kept=None):
-    if any_traced(*arrays, *(c for c in g if c is not None)):
-        raise ArgumentError(FROZEN)
-    if any(type(x) is Tensor for x in (*arrays, *g)):
-        raise ArgumentError(FIRST)
+    check_first_and_unfrozen(*arrays, *g)
     if kept is None:
         kept = done_by(plan, where, arrays)
     n = len(kept.final)
@@ -166,7 +161,7 @@ class AdjointSweep:
         self.plan: EvolutionMethod = plan
         self.made: Sequence[Any] = made
         truncation, keep = Truncation(plan.bond, plan.finer), spacing(start, plan.bond, len(plan.kind))
-        self.run: Run = Run(start, lambda x, k: plan.step(made, x, k, truncation), plan.room(), keep)
+        self.run: Run = Run(start, lambda x, k: plan.kind.step(made, x, truncation, k), plan.room(), keep)
         self.gained: float = self.run.advance(len(plan.kind))
         self.final: list[Any] = self.run.tensors
         self.lost: float = float(truncation.discarded)

@@ -19,14 +19,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ArgumentError
 from qad.core.trees import flatten, unflatten
-from qad.extend import Tensor, any_traced, defvjp, primitive, vjp
+from qad.extend import defvjp, primitive, vjp
 from qad.extend.recording import directions
 from qad.linalg import expm_multiply
 from qad.linalg.krylov import lanczos
 from qad.linalg.krylov.lanczos import Krylov
-from qad.mps.evolve.cut import FIRST, FROZEN
+from qad.mps.evolve.cut import check_first_and_unfrozen
 from qad.mps.evolve.tdvp import MOST_PRODUCTS, TIGHTEST
 from qad.symmetric.generic import aligned_numbers, join, numbers, stacked, with_numbers
 
@@ -72,10 +71,7 @@ def exponentiated(
 
 
 def _exponentiated_vjp(needed, g, y, x, factor, *parts, where, kernel, first, kept=None):
-    if any_traced(g, x, factor, *parts):
-        raise ArgumentError(FROZEN)
-    if any(type(z) is Tensor for z in (g, x, factor, *parts)):
-        raise ArgumentError(FIRST)
+    check_first_and_unfrozen(g, x, factor, *parts)
     centre, *tensors = unflatten(where, (x, *parts))
     apply, start = kernel.effective(first, len(tensors) - 2, tensors[0], tensors[-1], centre)
     slope = aligned_numbers(start, with_numbers(centre, g.conj())).astype(y.dtype, copy=False)

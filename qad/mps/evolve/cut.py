@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import Tensor, defvjp, primitive
+from qad.extend import Tensor, any_traced, defvjp, primitive
 from qad.linalg.equations.triangular import solve_upper
 from qad.linalg.support import tolerances
 from qad.linalg.truncation.rule import nonzero, restored
@@ -50,6 +50,19 @@ FROZEN = (
 )
 
 
+def check_first(*arrays: Any) -> None:
+    """Raise where a derivative of a derivative is asked for."""
+    if any(type(x) is Tensor for x in arrays):
+        raise ArgumentError(FIRST)
+
+
+def check_first_and_unfrozen(*arrays: Any) -> None:
+    """Raise where a derivative of a derivative is asked for, or a frozen one."""
+    if any_traced(*[x for x in arrays if x is not None]):
+        raise ArgumentError(FROZEN)
+    check_first(*arrays)
+
+
 @primitive(keeps=True)
 def cut(
     *matrices: np.ndarray, ranks_of: Callable[[list[np.ndarray]], Sequence[int]]
@@ -69,8 +82,7 @@ def cut(
 
 
 def _cut_vjp(needed, g, ans, *matrices, ranks_of, kept=None):
-    if any(type(a) is Tensor for a in matrices):
-        raise ArgumentError(FIRST)
+    check_first(*matrices)
     triples = [np.linalg.svd(a, full_matrices=False) for a in matrices] if kept is None else kept
     values, ranks = [s for _, s, _ in triples], [q.shape[1] for q in ans[::2]]
     slopes = [np.zeros_like(x) if c is None else c.conj() for c, x in zip(g, ans, strict=True)]
@@ -121,8 +133,7 @@ def guessed(a: np.ndarray, known: np.ndarray) -> tuple[tuple[np.ndarray, np.ndar
 
 
 def _guessed_vjp(needed, g, ans, a, known, kept=None):
-    if any(type(x) is Tensor for x in (a, known)):
-        raise ArgumentError(FIRST)
+    check_first(a, known)
     q, columns = ans[0], a @ known.conj().T if kept is None else kept
     gq, gc = [np.zeros_like(x) if c is None else c.conj() for c, x in zip(g, ans, strict=True)]
     gq = gq + a @ gc.conj().T
@@ -142,8 +153,7 @@ def orthonormal(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _orthonormal_vjp(needed, g, ans, a):
-    if type(a) is Tensor:
-        raise ArgumentError(FIRST)
+    check_first(a)
     q, c = ans
     gq, gc = [np.zeros_like(x) if y is None else y.conj() for y, x in zip(g, ans, strict=True)]
     out = q @ gc

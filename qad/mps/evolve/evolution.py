@@ -138,23 +138,20 @@ def evolve(
         raise ArgumentError(f"unknown method {method!r}: choose one of {', '.join(map(repr, METHODS))}")
     several, dt = steps if callback is None and not callable(H) else 1, real_time(value_of(time)) / steps
     way = {"method": method, "bond": bond, "cutoff": cutoff, "imaginary": imaginary, "reach": reach}
-    gained, now, lost, missed, course = 0.0, 0.0, 0.0, 0.0, None
+    gained, now, errors, course = 0.0, 0.0, np.zeros(2), None
     with blas_for(max(bond, psi.bond)):
         for k in range(0, steps, several):
             if course is None or callable(H):  # the midpoint rule: W. Magnus, Commun. Pure Appl. Math. 7, 649 (1954)
-                state = psi if course is None else course.state
+                state, errors = (psi, errors) if course is None else (course.state, errors + course.account())
                 operator = operator_at(H, (k + 0.5) * (time / steps), state)
                 course = Course(state, operator, time / steps, several, steps, **way)
             gained, now = gained + course.advance(), (k + several) * dt
-            if callable(H):
-                lost, missed = np.add((lost, missed), course.account())
             if callback is not None:
                 try:
                     callback(course.state, now)
                 except StopIteration:
                     break
-    if not callable(H):
-        lost, missed = course.account()
+    lost, missed = errors + course.account()
     return Evolution(course.state, now, float(lost), gained, float(missed))
 
 

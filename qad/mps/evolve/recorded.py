@@ -30,7 +30,6 @@ from qad.mps.evolve.neighbours import neighbour_terms
 from qad.mps.evolve.suzuki import rounds
 from qad.mps.evolve.tdvp import TIGHTEST, Tdvp
 from qad.mps.evolve.tebd import between, gate, swept
-from qad.mps.kernels.environments import past_left, past_right
 from qad.symmetric.generic import dense, numbers, with_numbers
 
 if TYPE_CHECKING:
@@ -232,23 +231,13 @@ def points_for(angle: float) -> int:
 class RecordedTdvp(Tdvp):
     """A step in operations that the tape differentiates, also by the factor and the tensors of the operator."""
 
-    H: Sequence[Any]
-
     def __init__(self, made: Sequence[Any], tensors: Sequence[Any], kernel: Any, size: int):
-        self.H = made[1:]
-        super().__init__(kernel, list(tensors), made[0], TIGHTEST, size)
+        super().__init__(kernel, list(tensors), made[0], TIGHTEST, size, made[1:])
 
     def evolved(self, x: Any, first: int, size: int, sign: int = 1) -> Any:
         last = first + size - 1
         parts = self.left[first], self.H[first : last + 1], self.right[last]
         return exponential(x, sign * self.factor, *parts, kernel=self.kernel, first=first)
-
-    def passed(self, site: int, to_right: bool) -> None:
-        tensor, w = self.tensors[site], self.H[site]
-        if to_right:
-            self.left[site + 1] = past_left(self.left[site], tensor, tensor, w)
-        else:
-            self.right[site - 1] = past_right(self.right[site], tensor, tensor, w)
 
 
 def check_full(tensors: Sequence[Any]) -> None:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 
 from qad.linalg.krylov.lanczos import exponential
 from qad.mps.evolve.cut import orthonormal
+from qad.mps.kernels.environments import past_left, past_right
 from qad.symmetric.generic import join, laid_out, lq, numbers, qr, with_numbers
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from qad.mps.evolve.truncation import Truncation
@@ -39,32 +41,30 @@ class Tdvp:
         Error that an exponential may have.
     size : int
         Of a centre that evolves: 1 or 2 sites.
+    H : optional
+        The site tensors of the operator where they are recorded; by default those of the kernel.
     """
 
-    kernel: Any
-    tensors: list[Any]
-    factor: complex
-    tol: float
-    size: int
-    left: list[Any]  # environments of the sites before each one
-    right: list[Any]  # and of those behind it
-    gained: float  # logarithm of what the norm would have gained so far, were it not kept as it is
-
-    def __init__(self, kernel: Any, tensors: list[Any], factor: complex, tol: float, size: int = 2):
-        self.kernel, self.gained, self.size = kernel, 0.0, min(size, len(tensors))
-        self.factor, self.tol = factor / 2, min(max(tol, TIGHTEST), LOOSEST)  # every exponential goes half a step
-        self.tensors, n = tensors, len(tensors)
-        begin, end = kernel.edges(tensors)
-        self.left, self.right = [begin] * n, [end] * n
+    def __init__(self, kernel: Any, tensors: list[Any], factor: complex, tol: float, size: int, H: Any = None):
+        self.kernel: Any = kernel
+        self.H: Sequence[Any] = kernel.passed if H is None else H
+        self.tensors: list[Any] = tensors
+        self.factor: complex = factor / 2  # every exponential goes half a step
+        self.tol: float = min(max(tol, TIGHTEST), LOOSEST)
+        self.gained: float = 0.0  # logarithm of what the norm would have gained so far, were it not kept as it is
+        n, (begin, end) = len(tensors), kernel.edges(tensors)
+        self.size: int = min(size, n)
+        self.left: list[Any] = [begin] * n  # environments of the sites before each one
+        self.right: list[Any] = [end] * n  # and of those behind it
         for site in reversed(range(1, n)):
             self.passed(site, False)
 
     def passed(self, site: int, to_right: bool) -> None:
         """The environment past a site that has become an isometry."""
         if to_right:
-            self.left[site + 1] = self.kernel.past_left(self.left[site], site, self.tensors[site])
+            self.left[site + 1] = past_left(self.left[site], self.tensors[site], operator=self.H[site])
         else:
-            self.right[site - 1] = self.kernel.past_right(self.right[site], site, self.tensors[site])
+            self.right[site - 1] = past_right(self.right[site], self.tensors[site], operator=self.H[site])
 
     def evolved(self, x: Any, first: int, size: int, sign: int = 1) -> Any:
         """A centre of so many sites from `first` on, none for a bond, after half a step; of the norm of x."""

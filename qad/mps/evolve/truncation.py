@@ -45,15 +45,13 @@ class Truncation:
         that would miss them is refused; by default none is.
     """
 
-    bond: int
-    cutoff: float
-    reach: float
-    discarded: float
-
     def __init__(self, bond: int, cutoff: float, reach: float = np.inf):
         if not 0 <= cutoff < 1:
             raise ArgumentError(f"a cut may discard a weight from 0 to below 1, not cutoff={cutoff!r}")
-        self.bond, self.cutoff, self.reach, self.discarded = bond, cutoff, reach, 0.0
+        self.bond: int = bond
+        self.cutoff: float = cutoff
+        self.reach: float = reach
+        self.discarded: float = 0.0
 
     def split(self, pair: Any, to_right: bool, before: Any = None, rows: int = 2) -> tuple[Any, Any]:
         """Two tensors, the left one of so many legs; the centre goes to the right one, or to the left.
