@@ -3,7 +3,7 @@
 import numpy as np
 
 from qad.extend import like
-from qad.mps.kernels.dense import DenseKernel, left_block, right_block
+from qad.mps.kernels.dense import DenseKernel, grown_left, grown_right
 from qad.mps.kernels.environments import past_left, past_right
 
 
@@ -33,11 +33,13 @@ class Environments(DenseKernel):
 
     def before(self, site):
         """What stands left of the bond right of `site`, its operator included."""
-        return left_block(self.left[site], self.sites[site])
+        w = self.sites[site]
+        return grown_left(self.left[site], w.transpose(0, 2, 1, 3).reshape(len(w), -1, w.shape[3]))
 
     def after(self, site):
         """What stands right of the bond left of `site`, its operator included."""
-        return right_block(self.sites[site], self.right[site])
+        w = self.sites[site]
+        return grown_right(self.right[site], w.transpose(1, 2, 0, 3).reshape(w.shape[1], w.shape[2], -1))
 
     def one_site(self, site, shape):
         """The effective operator of the site tensor (a, s, b)."""

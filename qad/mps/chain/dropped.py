@@ -128,15 +128,12 @@ def check_filled(psi: Any, ranks: Callable[[Any], list[int]], what: str) -> None
         return
     rng = np.random.default_rng(0)
     here = tree_map(unrecorded, psi)
-    filled = tree_map(lambda x, p: drawn_like(rng, p) if type(x) is Tensor else p, psi, here)
+    filled = tree_map(
+        lambda x, p: like(p).asarray(normal(rng, p.shape, p.dtype)) if type(x) is Tensor else p, psi, here
+    )
     now, most = ranks(here), ranks(filled)
     if any(few < many for few, many in zip(now, most, strict=True)):
         refuse_filling(what, now, most)
-
-
-def drawn_like(rng: np.random.Generator, x: Array) -> Array:
-    """Random numbers of the shape, dtype and device of an array."""
-    return like(x).asarray(normal(rng, x.shape, x.dtype))
 
 
 def check_full(matrices: Sequence[Array], what: str) -> None:

@@ -86,7 +86,11 @@ def apply(
     """
     sites = check_sites(psi, sites)
     if isinstance(operator, str):
-        operator = one_named(psi, operator, sites)
+        if len(sites) != 1:
+            raise ArgumentError(
+                f"{operator!r} acts on one site, not on {sites}: give the matrix, or apply one after the other"
+            )
+        operator = named(psi, operator, None, sites)[0]
     operator = as_matrix(operator, [psi.phys[site] for site in sites])
     tensors = gate_tensors(operator, sites, psi)
     if is_recorded(psi) and not is_recorded([operator]):  # a change of the state meets the terms that there are
@@ -103,13 +107,6 @@ def apply(
     if out.conserved is None and is_recorded(out):
         out = MPS(narrowed(out))
     return out.truncate(max_bond, cutoff)[0]
-
-
-def one_named(psi: Any, name: str, sites: Sequence[int]) -> Array:
-    """The matrix of an operator's name on one site."""
-    if len(sites) != 1:
-        raise ArgumentError(f"{name!r} acts on one site, not on {sites}: give the matrix, or apply one after the other")
-    return named(psi, name, None, sites)[0]
 
 
 def narrowed(tensors: Sequence[Array]) -> list[Array]:

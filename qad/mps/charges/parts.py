@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 ROUNDING = 1e-12  # of the largest coefficient: what is left of parts that cancel
 
 
-def of_definite_charge(total: Any, conserve: Names) -> tuple[list[tuple[Any, Any]], list[Any]]:
-    """The terms and families of an `OpSum`, each of them conserving; raises, and names a term, where they do not."""
+def of_definite_charge(total: Any, conserve: Names) -> list[tuple[Any, Any]]:
+    """The terms of an `OpSum`, each of them conserving; raises, and names a term, where they or families do not."""
     parts = Parts(total, quantities(conserve, total.sites))
     for family in total.families:
         parts.check_family(family)
-    return parts.terms(), total.families
+    return parts.terms()
 
 
 class Parts:

@@ -31,13 +31,8 @@ def cell_of(H: Sequence[np.ndarray], dtype: DTypeLike, conserved: Quantities | N
 def ends_of(tensors: Sequence[np.ndarray]) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Multiples of 1 left, and right, of every channel of each bond: 1 in one of them, unknown in the others."""
     counts = [tensors[0].shape[0], *(w.shape[1] for w in tensors)]
-    found = []
-    for channel in (0, -1):
-        multiples = [np.full(count, np.nan) for count in counts]
-        for row in multiples:
-            row[channel] = 1.0
-        found.append(multiples)
-    return found[0], found[1]
+    first = [np.array([1.0, *[np.nan] * (count - 1)]) for count in counts]
+    return first, [row[::-1] for row in first]
 
 
 def steps_to_nothing(tensors: Sequence[np.ndarray]) -> int | None:

@@ -58,8 +58,8 @@ class DenseTerms:
         What goes with the channels on the left, and on the right, on the sites that are theirs.
     inner : array (s' t', s t) or None
         What couples both sites where these stand apart.
-    crossing : two pairs of channels of an environment and a site tensor of them, or None
-        What is applied channel by channel.
+    crossing : two pairs of channels of an environment and what goes with each of them, or None
+        What is applied channel by channel, by arrays (u, out v, in) and (w, out, v in).
     """
 
     def __init__(self, row: CentreTerms):
@@ -73,7 +73,9 @@ class DenseTerms:
             through = one.any(axis=(0, 2, 3)) & two.any(axis=(1, 2, 3))
             rows, columns = one.any(axis=(1, 2, 3)), two.any(axis=(0, 2, 3))
             before, after = np.flatnonzero(rows), np.flatnonzero(columns)
-            self.crossing = (before, one[rows][:, through]), (after, two[through][:, columns])
+            one, two = one[rows][:, through].transpose(0, 2, 1, 3), two[through][:, columns].transpose(1, 2, 0, 3)
+            one, two = one.reshape(len(before), -1, one.shape[3]), two.reshape(len(after), two.shape[1], -1)
+            self.crossing = (before, one), (after, two)
 
     def effective(self, left: np.ndarray, right: np.ndarray, centre: np.ndarray) -> tuple[Apply, np.ndarray]:
         """The effective operator between two environments, and the centre, whose numbers it takes."""
@@ -87,7 +89,7 @@ class DenseTerms:
             parts.append(lambda x: (x.reshape(-1, len(on_right)) @ on_right).reshape(-1))
         if self.crossing is not None:
             (before, one), (after, two) = self.crossing
-            ahead, behind = left_block(left[:, before], one), right_block(two, right[:, after])
+            ahead, behind = grown_left(left[:, before], one), grown_right(right[:, after], two)
             rows, columns = ahead.shape[1], len(behind)
             parts.append(lambda x: ((ahead @ x.reshape(rows, -1)).reshape(-1, columns) @ behind).reshape(-1))
         if self.inner is not None:
@@ -108,13 +110,3 @@ def grown_right(environment: np.ndarray, operators: np.ndarray) -> np.ndarray:
     operators = like(environment).asarray(operators.astype(environment.dtype, copy=False))
     grown = operators.transpose(1, 2, 0)[:, None] @ environment  # t' b' (t b)
     return grown.reshape(grown.shape[0] * grown.shape[1], -1).T
-
-
-def left_block(environment: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """A left environment (a', u, a) and the site operator `w` right of it, as ``(a' s' v, a s)``."""
-    return grown_left(environment, w.transpose(0, 2, 1, 3).reshape(len(w), -1, w.shape[3]))
-
-
-def right_block(w: np.ndarray, environment: np.ndarray) -> np.ndarray:
-    """The site operator `w` and the right environment (b', w, b) right of it, as ``(v s b, s' b')``."""
-    return grown_right(environment, w.transpose(1, 2, 0, 3).reshape(w.shape[1], w.shape[2], -1))

@@ -58,7 +58,7 @@ def past_right(environment: Any, ket: Any, bra: Any = None, operator: Any = None
         half = through(operator, half, ((1, 3), (3, 1)), (3, 1, 2, 0))  # s' bra u a
         return join(bra.conj(), half, ((1, 2), (0, 1)))
     if operator is not None:
-        return past_left(environment, mirror(ket), mirror(bra), operator.swapaxes(0, 1))
+        return past_left(environment, ket.transpose(2, 1, 0), bra.transpose(2, 1, 0), operator.swapaxes(0, 1))
     left, phys, right = bra.shape
     half = bra.reshape(left * phys, right).conj() @ environment
     return half.reshape(*half.shape[:-2], left, -1) @ ket.reshape(ket.shape[0], -1).mT
@@ -116,8 +116,3 @@ def operator_matrix(tensor: Array) -> Array:
 def adjoint(tensor: Array) -> Array:
     """The bra's part in `past_left`, a matrix (right, left physical)."""
     return tensor.reshape(-1, tensor.shape[2]).conj().mT
-
-
-def mirror(tensor: Array) -> Array:
-    """A site tensor read from the right."""
-    return tensor.transpose(2, 1, 0)

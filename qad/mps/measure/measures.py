@@ -24,6 +24,7 @@ from qad.mps.charges.quantities import named
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from qad.mps.chain.densities import Sides
     from qad.mps.charges.quantities import Kinds
     from qad.typing import Array, ArrayLike
 
@@ -63,14 +64,17 @@ def local_expectations(psi: MPS, operator: str | ArrayLike | Sequence[ArrayLike]
     >>> qad.mps.local_expectations(neel, np.diag([0.5, -0.5])).real
     array([ 0.5, -0.5,  0.5])
     """
-    return expected(psi, range(len(check_kind(psi, MPS))), per_site(psi, operator, sites))
+    places = range(len(check_kind(psi, MPS)))
+    return expected(sides_of(psi), places, per_site(psi, operator, sites), orders_of(psi))
 
 
-def expected(psi: MPS, places: Sequence[int], operators: Sequence[Array]) -> Array:
-    """The expectation values of operators on single sites."""
-    (lefts, tensors, rights), orders, values = sides_of(psi), orders_of(psi) or [None] * len(psi), []
+def expected(
+    sides: Sides, places: Sequence[int], operators: Sequence[Array], orders: Sequence[np.ndarray] | None = None
+) -> Array:
+    """The expectation values of operators on single sites of a state."""
+    (lefts, tensors, rights), values = sides, []
     for i, matrix in zip(places, operators, strict=True):
-        density = site_density(lefts[i], tensors[i], rights[i + 1], orders[i])
+        density = site_density(lefts[i], tensors[i], rights[i + 1], None if orders is None else orders[i])
         values.append((density * matrix.T).sum() / density.trace())
     return np.stack(values)
 
@@ -117,7 +121,7 @@ def measure(psi: MPS, operator: str | ArrayLike, sites: int | Sequence[int] | No
     places = check_sites(psi, sites)
     if named_one or operator.shape == (psi.phys[places[0]],) * 2:
         matrices = named(psi, operator, None, places) if named_one else [operator] * len(places)
-        values = expected(psi, places, fitting(psi, matrices, places))
+        values = expected(sides_of(psi), places, fitting(psi, matrices, places), orders_of(psi))
         return values[0] if np.ndim(sites) == 0 else values
     matrix, k = as_matrix(operator, dims := [psi.phys[site] for site in places]), len(places)
     order = np.argsort(places)
@@ -162,7 +166,7 @@ def reduced_density(psi: MPS, sites: int | Sequence[int]) -> Array:
     return density / density.trace()
 
 
-def sides_of(psi: MPS) -> Any:
+def sides_of(psi: MPS) -> Sides:
     """The environments and tensors of a state, by `qad.mps.chain.densities.environments`; a ring is opened."""
     return environments(psi.opened())
 

@@ -45,10 +45,7 @@ def slope_of(power: float, log: bool) -> Callable[[Array], Array]:
     return partial(term, power=power, log=log, slope=True)
 
 
-defvjp(
-    spectral_sum,
-    lambda g, ans, matrix, *, power, log: g * funm_svd(slope_of(power, log), matrix).conj(),
-)
+defvjp(spectral_sum, lambda g, ans, matrix, *, power, log: g * funm_svd(slope_of(power, log), matrix).conj())
 
 
 def entropy_of(matrices: Sequence[Array], order: float, power: float) -> Real:

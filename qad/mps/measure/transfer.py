@@ -56,10 +56,8 @@ class Transfer:
     def to_dense(self) -> Array:
         """The matrix, of shape `shape`."""
         a, b = self.bras[0].shape[0], self.kets[0].shape[0]
-        unit = (
-            like(*self.kets).eye(a * b, dtype=np.result_type(self.kets[0].dtype, self.bras[0].dtype)).reshape(-1, a, b)
-        )
-        return self.apply_left(unit).reshape(self.shape)
+        unit = like(*self.kets).eye(a * b, dtype=np.result_type(self.kets[0].dtype, self.bras[0].dtype))
+        return self.apply_left(unit.reshape(-1, a, b)).reshape(self.shape)
 
 
 def transfer(psi: MPS, start: int = 0, stop: int | None = None, bra: MPS | None = None) -> Transfer:

@@ -78,12 +78,8 @@ def mpo_exp(H: MPO | OpSum, factor: Number, order: int = 2) -> MPO:
     factor = finite_number(factor, "the factor of mpo_exp")
     if order not in STEPS:
         raise ArgumentError(f"mpo_exp is of order 1 or 2, not {order!r}")
-    found = None
-    for part in STEPS[order]:
-        step = MPO([site_exponential(w, factor * part) for w in H])
-        found = step if found is None else step @ found
-    found.sites = H.sites
-    return found
+    steps = [H._made_of([site_exponential(w, factor * part) for w in H]) for part in STEPS[order]]
+    return steps[0] if order == 1 else steps[1] @ steps[0]
 
 
 def site_exponential(w: Array, t: Number) -> Array:

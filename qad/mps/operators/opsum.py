@@ -190,11 +190,8 @@ class OpSum(Algebra):
         >>> qad.mps.OpSum(4, "boson-2").add(2.0, "Bdag", 0, "B", 3).add(2.0, "Bdag", 3, "B", 0).mpo()
         MPO(4 sites, open, bonds 1-4-4-4-1, float64)
         """
-        n = len(self.sites)
-        terms, families = list(self.terms.items()), self.families
-        if conserve is not None:
-            terms, families = of_definite_charge(self, conserve)
-        written, bonds = build(n, terms, families, self.identities)
+        terms = self.terms.items() if conserve is None else of_definite_charge(self, conserve)
+        written, bonds = build(len(self.sites), terms, self.families, self.identities)
         operator = MPO(site_tensors(written, bonds, self.sites, self.operators.matrices))
         operator.sites = self.sites
         return operator

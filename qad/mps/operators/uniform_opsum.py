@@ -191,7 +191,7 @@ class UniformOpSum(OpSum):
         terms = self.terms
         if conserve is not None:
             terms = {}
-            for string, weight in of_definite_charge(self, conserve)[0]:
+            for string, weight in of_definite_charge(self, conserve):
                 begun = self._shifted(string)
                 terms[begun] = terms.get(begun, 0.0) + weight
         written, bonds = repeated(self.cell, terms.items(), self.families, self.identities)

@@ -24,7 +24,7 @@ class Method:
     grows : bool
         Whether bonds grow up to `bond`; else those of the start are kept.
     excludes : bool
-        Whether it stays away from excluded states, by ``excluded.cost(state)`` or as sweeps do.
+        Whether it stays away from excluded states, by ``excluded.loss(H, state)`` or as sweeps do.
     """
 
     name: str

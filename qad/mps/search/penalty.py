@@ -57,14 +57,10 @@ class Excluded:
         """The largest squared overlap with a normalised state."""
         return max((float(np.abs(overlap(state, psi)) ** 2) for state in self.states), default=0.0)
 
-    def cost(self, psi: Chain) -> Any:
-        """The penalty of a state, by its normalised overlaps; differentiable."""
-        square = overlap(psi, psi).real
-        return sum(self.weight * np.abs(overlap(state, psi)) ** 2 / square for state in self.states)
-
     def loss(self, H: MPO, psi: Chain) -> Any:
-        """The energy of a state with the penalty."""
-        return energy(psi, H) + self.cost(psi) if self.states else energy(psi, H)
+        """The energy of a state with the penalty, by its normalised overlaps; differentiable."""
+        square = overlap(psi, psi).real if self.states else None
+        return energy(psi, H) + sum(self.weight * np.abs(overlap(state, psi)) ** 2 / square for state in self.states)
 
 
 class Penalty:

@@ -59,10 +59,7 @@ def chain_of(operator: Sequence[Any], conserved: Quantities | None = None) -> Ch
     """
     if conserved is not None:
         channels = Channels([value_of(w) for w in operator], conserved)
-        if Tensor in map(type, operator):
-            operator = channels.recorded(operator)
-        else:
-            operator = [channels.tensor(site, w) for site, w in enumerate(channels.tensors)]
+        operator = channels.recorded(operator) if Tensor in map(type, operator) else channels.sites()
     return [w.transpose(0, 2, 3, 1) for w in operator]
 
 

@@ -13,11 +13,9 @@ from qad.extend import like, operand, value_of
 from qad.linalg import dominant_eig, linear_solve
 from qad.mps.chain.chain import Chain
 from qad.mps.chain.checks import check_kind
-from qad.mps.chain.densities import site_density
-from qad.mps.charges.quantities import named
 from qad.mps.kernels.cells import steps_to_nothing
 from qad.mps.kernels.environments import past_left, through_right
-from qad.mps.measure.measures import per_site
+from qad.mps.measure.measures import expected, per_site
 from qad.mps.operators.opsum import OpSum
 from qad.mps.operators.uniform_mpo import UniformMPO, check_hermitian, of_neighbours
 from qad.mps.operators.uniform_opsum import UniformOpSum
@@ -100,17 +98,10 @@ def local_expectations(psi: UniformMPS, operator: str | ArrayLike | Sequence[Arr
     array([0.934215])
     """
     check_kind(psi, UniformMPS)
-    if isinstance(operator, str):
-        operator = named(psi, operator, sites)
-    psi = ordinary(psi)
+    operators, psi = per_site(psi, operator, sites), ordinary(psi)
     check_single(psi)
-    operators = per_site(psi, operator)
     lefts, rights = environments(psi)
-    values = []
-    for left, tensor, right, matrix in zip(lefts, psi, rights, operators, strict=True):
-        density = site_density(left, tensor, right)
-        values.append((density * matrix.T).sum() / density.trace())
-    return np.stack(values)
+    return expected((lefts, psi.tensors, [None, *rights]), range(len(psi)), operators)
 
 
 def correlation_length(psi: UniformMPS, charge: Charge | None = None) -> float:

@@ -12,19 +12,7 @@ from qad.linalg.truncation import rule
 from qad.mps.uniform.canonical import schmidt_form
 from qad.mps.uniform.state import UniformMPS
 from qad.mps.uniform.transfer import identity
-from qad.symmetric.generic import (
-    as_map,
-    charges_of,
-    halves_of,
-    join,
-    laid_out,
-    norm,
-    numbers,
-    of_map,
-    scaled,
-    svd,
-    with_numbers,
-)
+from qad.symmetric.generic import as_map, charges_of, halves_of, join, laid_out, numbers, of_map, scaled, with_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,12 +97,14 @@ class Mixed:
         lefts = [isometry(x, 2) for x in lefts]
         rights = [isometry(between(x, vs[n - 1], vs[n]), 1) for n, x in enumerate(self.rights)]
         bonds = [between(c, u, v) for c, u, v in zip(self.bonds, us, vs, strict=True)]
-        bonds = [laid_out(c * (1 / norm(c)), 1) for c in bonds]
+        bonds = [laid_out(c * (1 / np.linalg.norm(numbers(c))), 1) for c in bonds]
         return Mixed(lefts, rights, bonds, self.conserved)
 
     def state(self) -> UniformMPS:
         """The right isometries, their bonds in the basis of Schmidt vectors."""
-        turns = [svd(c, 1)[2].conj().transpose(1, 0) for c in self.bonds]  # C = U S V: the basis right of it is V
+        turns = [
+            leading_of(c, 1, zeros=True)[2].conj().transpose(1, 0) for c in self.bonds
+        ]  # C = U S V: the basis right of it is V
         tensors = [isometry(between(x, turns[n - 1], turns[n]), 1) for n, x in enumerate(self.rights)]
         return UniformMPS(tensors, self.conserved)
 

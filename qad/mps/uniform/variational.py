@@ -6,6 +6,7 @@ of larger bonds keeps when it is cut, again as long as that leads to others that
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -57,12 +58,13 @@ FINE = 1e-4  # gradient, beside the size of the terms, at which weights are comp
 Settled: TypeAlias = tuple[Vumps, bool, str]  # a search, whether it reached its end, and what is said of how
 
 
+@dataclass
 class Run:
     """What the stages of a search share.
 
-    Parameters
+    Attributes
     ----------
-    H : UniformMPO
+    h : UniformMPO
     bar : progress bar
     maxiter : int
     dtype : dtype
@@ -71,9 +73,6 @@ class Run:
         The quantities, and the charge of a cell.
     descends : bool
         Whether gradients take over from coarse steps.
-
-    Attributes
-    ----------
     history : list of float
         The energy before every step, of all starts one after the other.
     lowest : Mixed or None
@@ -82,24 +81,23 @@ class Run:
         The least energy per site of domains of other charges but the same mean, and their words.
     """
 
-    def __init__(
-        self, H: UniformMPO, bar: Progress, maxiter: int, dtype: np.dtype[Any], conserved: Quantities | None = None,
-        total: Charge | None = None, descends: bool = False,
-    ):  # fmt: skip
-        self.h: UniformMPO = H
-        self.bar: Progress = bar
-        self.maxiter: int = maxiter
-        self.dtype: np.dtype[Any] = dtype
-        self.descends: bool = descends
-        self.conserved: Quantities | None = conserved
+    h: UniformMPO
+    bar: Progress
+    maxiter: int
+    dtype: np.dtype[Any]
+    conserved: Quantities | None = None
+    total: Charge | None = None
+    descends: bool = False
+    history: list[float] = field(default_factory=list)
+    lowest: Mixed | None = None
+    least: float = np.inf  # its energy
+
+    def __post_init__(self) -> None:
+        h, conserved, total = self.h, self.conserved, self.total
         self.counted: Quantities | None = None if conserved is None else counted_from_mean(conserved, total)
-        self.total: Charge | None = total
-        self.domains: tuple[float, str] = (np.inf, "") if conserved is None else domains(H, conserved, total)
-        self.H: Any = cell_of(list(H), dtype, self.counted)
-        self.scale: float = size_of(H) or 1.0
-        self.history: list[float] = []
-        self.lowest: Mixed | None = None
-        self.least: float = np.inf  # its energy
+        self.domains: tuple[float, str] = (np.inf, "") if conserved is None else domains(h, conserved, total)
+        self.H: Any = cell_of(list(h), self.dtype, self.counted)
+        self.scale: float = size_of(h) or 1.0
 
     def ended(
         self, start: UniformMPS | None, bond: int, starts: int, tol: float, rng: np.random.Generator, dtype: np.dtype
