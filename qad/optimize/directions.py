@@ -25,10 +25,8 @@ if TYPE_CHECKING:
 class Gradient:
     """Steepest descent in the metric; steps as long as the last one that was accepted."""
 
-    length: float | None
-
     def __init__(self, memory: int):
-        self.length = None
+        self.length: float | None = None
 
     def forget(self) -> None:
         self.length = None
@@ -47,11 +45,11 @@ class Gradient:
 class ConjugateGradient(Gradient):
     """Hestenes and Stiefel's, restarted where it would not descend."""
 
-    length: float | None
     last: tuple[Vector, Vector] | None = None
 
     def forget(self) -> None:
-        self.length = self.last = None
+        super().forget()
+        self.last = None
 
     def candidates(self, here: EvaluatedPoint, scaled: Vector, metric: Linear) -> Iterator[Vector]:
         if self.last is not None:
@@ -71,11 +69,9 @@ class ConjugateGradient(Gradient):
 class LBFGS:
     """Limited-memory BFGS, the metric as its first guess of the curvature."""
 
-    steps: deque[Vector]
-    changes: deque[Vector]
-
     def __init__(self, memory: int):
-        self.steps, self.changes = deque(maxlen=memory), deque(maxlen=memory)
+        self.steps: deque[Vector] = deque(maxlen=memory)
+        self.changes: deque[Vector] = deque(maxlen=memory)
 
     def forget(self) -> None:
         self.steps.clear()

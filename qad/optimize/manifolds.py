@@ -259,8 +259,6 @@ class Product:
 
     def split(self, point: list[Any], vectors: Vector) -> list[Vector]:
         """The parts of flat vectors that belong to each factor."""
-        sizes = [
-            manifold.gradient(p, np.zeros_like(manifold.params(p))).size
-            for manifold, p in zip(self.factors, point, strict=True)
-        ]
+        pairs = zip(self.factors, point, strict=True)
+        sizes = [m.gradient(p, np.zeros_like(m.params(p))).size for m, p in pairs]
         return np.split(vectors, np.cumsum(sizes)[:-1], axis=-1)

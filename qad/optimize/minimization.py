@@ -21,16 +21,13 @@ if TYPE_CHECKING:
     from qad.optimize.result import OptimizeResult
     from qad.typing import Progress, Tree, Vector
 
+NEWTON = ("trust-ncg", "trust-krylov")  # these are given Hessian-vector products
 # method -> SciPy's names of our options; what a method does not know is not in its row
 METHODS = {
     "L-BFGS-B": {"gtol": "gtol", "ftol": "ftol", "maxiter": "maxiter", "memory": "maxcor"},
-    "BFGS": {"gtol": "gtol", "maxiter": "maxiter"},
-    "CG": {"gtol": "gtol", "maxiter": "maxiter"},
     "TNC": {"gtol": "gtol", "ftol": "ftol", "maxiter": "maxfun"},
-    "trust-ncg": {"gtol": "gtol", "maxiter": "maxiter"},
-    "trust-krylov": {"gtol": "gtol", "maxiter": "maxiter"},
+    **{name: {"gtol": "gtol", "maxiter": "maxiter"} for name in ("BFGS", "CG", *NEWTON)},
 }
-NEWTON = ("trust-ncg", "trust-krylov")  # these are given Hessian-vector products
 UNLIMITED = 10**9
 
 

@@ -43,7 +43,6 @@ class Parameters:
     """
 
     spec: Any
-    leaves: Packing
 
     def __init__(self, params: Tree):
         leaves, self.spec = flatten(params)
@@ -51,7 +50,7 @@ class Parameters:
             raise ArgumentError("there is nothing to optimise: params holds no arrays")
         for i, leaf in enumerate(leaves):
             check_leaf(leaf, lambda i=i: "params" + leaf_path(params, i))
-        self.leaves = Packing([number(leaf) for leaf in leaves], real=True, dtype=float)
+        self.leaves: Packing = Packing([number(leaf) for leaf in leaves], real=True, dtype=float)
 
     def pack(self, tree: Tree) -> Vector:
         """A new float64 vector of the entries of `tree`."""

@@ -31,13 +31,12 @@ class Drawing:
         A list of families, as in CSS.
     """
 
-    width: float
-    height: float
-    font: str
-    shapes: list[tuple[str, dict[str, Any], Any]]  # SVG's tag and attributes; the words, or codes and points of a path
-
     def __init__(self, width: float, height: float, font: str = SANS):
-        self.width, self.height, self.font, self.shapes = width, height, font, []
+        self.width: float = width
+        self.height: float = height
+        self.font: str = font
+        # SVG's tag and attributes; the words, or codes and points of a path
+        self.shapes: list[tuple[str, dict[str, Any], Any]] = []
 
     def line(self, points: Sequence[Point], colour: str = INK, width: float = 1.5, dashed: bool = False) -> None:
         """A line through points."""
