@@ -176,7 +176,7 @@ class Kernel:
         given = list(args)
         for i, dtype, ndim in self.arrays:
             x = args[i]
-            if x.dtype is not dtype or x.ndim != ndim or x.flags.num & IN_ORDER != IN_ORDER:
+            if x.dtype is not dtype or x.ndim != ndim or not x.flags.carray:  # most often it may be written to as well
                 check(x, dtype, ndim, f"argument {i} of {self.name}")
         for i, kind in self.bundles:
             if type(args[i].fields) is not kind:

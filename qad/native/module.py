@@ -29,7 +29,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Module"]
 
-EXTERNAL = "declare double @cos(double)", "declare double @sin(double)", "declare double @ldexp(double, i32)"
+EXTERNAL = (
+    "declare double @cos(double) memory(none)",  # then LLVM asks for both of one angle at once, where it can
+    "declare double @sin(double) memory(none)",
+    "declare double @ldexp(double, i32)",
+)
 
 
 class Module:
