@@ -245,8 +245,8 @@ def same(one: Any, two: Any) -> bool:
 
 def content(x: np.ndarray) -> Any:
     """What bytes are compared with: the memory of an array, or a copy of its entries."""
-    dense = x.T if x.flags.f_contiguous else x
-    return dense if dense.flags.c_contiguous and x.dtype.kind in "biufc" else x.tobytes()
+    dense = x if x.flags.c_contiguous else x.T if x.flags.f_contiguous else None
+    return x.tobytes() if dense is None or x.dtype.kind not in "biufc" else dense
 
 
 def is_read_only(x: np.ndarray) -> bool:

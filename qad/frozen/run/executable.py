@@ -140,10 +140,10 @@ class Workspace:
             if step.out in arrays and writes(step):
                 return step.fn, (*args, arrays[step.out])
             return _store, (*self._place(step.out), *call)
-        fn = step.fn
-        if kwargs or any(type(x) is not Var and variables(x) for x in args):
+        fn = partial(step.fn, **kwargs) if kwargs else step.fn
+        if variables(kwargs) or any(type(x) is not Var and variables(x) for x in args):
             moving = list(dict.fromkeys([*variables(args), *variables(kwargs)]))
-            fn, args = _nested(fn, args, kwargs, moving), moving
+            fn, args = _nested(step.fn, args, kwargs, moving), moving
         dead = [number[var] for var in {*step.reads()} if self.last[var] is step and var in number]
         return _fill, (registers, *self._place(step.out), fn, [self._register(x) for x in args], dead)
 
