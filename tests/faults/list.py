@@ -450,8 +450,8 @@ FAULTS = [
     ),
     Fault(
         "circuit/observables/energies.py",
-        "[2 * of_value * ans[2].conj()]",
-        "[2 * of_value * ans[2]]",
+        "2 * of_bra[0].conj()",
+        "2 * of_bra[0]",
         "circuit/observables/test_energies.py",
     ),
     Fault(
