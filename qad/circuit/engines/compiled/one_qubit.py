@@ -24,6 +24,8 @@ def in_rows(kernel: Callable[[int, Parts, Entries], Any], bit: int, parts: Parts
         return kernel(2, parts, entries)
     if bit == 2:
         return kernel(4, parts, entries)
+    if bit == 3:
+        return kernel(8, parts, entries)
     return kernel(1 << bit, parts, entries)
 
 
@@ -51,22 +53,21 @@ def complex_(h: int, parts: Parts, entries: Entries) -> int:
     return 0
 
 
-def pairings(h: int, parts: Parts, entries: Entries) -> tuple[float, float, float, float]:
-    """The sums of products of the entries of two real arrays, for the values of one bit in each."""
-    y, x = parts
+def pairings(h: int, y: np.ndarray, x: np.ndarray) -> tuple[float, float, float, float]:
+    """The sums of products of the entries of two real arrays, for the values of one bit, ``h = 2^p``, in each."""
     aa = ab = ba = bb = 0.0
-    for s in range(x.size // (2 * h)):
-        for k in range(2 * h * s, 2 * h * s + h):
-            aa += y[k] * x[k]
-            ab += y[k] * x[k + h]
-            ba += y[k + h] * x[k]
-            bb += y[k + h] * x[k + h]
+    for k in range(x.size - h):  # one loop, however short rows are: half of what it adds is zero
+        p, q = (y[k], y[k + h]) if k & h == 0 else (0.0, 0.0)
+        aa += p * x[k]
+        ab += p * x[k + h]
+        ba += q * x[k]
+        bb += q * x[k + h]
     return aa, ab, ba, bb
 
 
-def paired(h: int, parts: Parts, entries: Entries) -> tuple[float, float, float, float]:
+def paired(h: int, x: np.ndarray, e: np.ndarray, entries: Entries) -> tuple[float, float, float, float]:
     """A real matrix on parts of the state and of its cotangent; sums of products of this and of that."""
-    (x, e), (a, b, c, d) = parts, entries
+    a, b, c, d = entries
     aa = ab = ba = bb = 0.0
     for s in range(x.size // (2 * h)):
         for k in range(2 * h * s, 2 * h * s + h):
@@ -86,8 +87,14 @@ def take_back_real(
     slopes: np.ndarray,
 ) -> None:  # fmt: skip
     """Take a real matrix back from both chunks in one pass; the cotangents of its entries are added to `slopes`."""
-    for parts in ((re, lr), (im, li)):
-        sums = in_rows(paired, bit, parts, (vr[start], vr[start + 1], vr[start + 2], vr[start + 3]))
+    entries = vr[start], vr[start + 1], vr[start + 2], vr[start + 3]
+    for x, e in ((re, lr), (im, li)):
+        if bit < 4:  # rows are so short that sums of each take longer than another pass
+            in_rows(real, bit, (x,), entries)
+            sums = pairings(1 << bit, e, x)
+            in_rows(real, bit, (e,), entries)
+        else:
+            sums = paired(1 << bit, x, e, entries)
         for k, total in enumerate(sums):
             slopes[start + k, 0] += total
 
@@ -96,8 +103,8 @@ def reduce_complex(
     lr: np.ndarray, li: np.ndarray, re: np.ndarray, im: np.ndarray, bit: int, slopes: np.ndarray, start: int
 ) -> None:
     """Add the complex cotangents of the matrix's entries to `slopes` (E, 2)."""
-    same, other = in_rows(pairings, bit, (lr, re), ()), in_rows(pairings, bit, (li, im), ())
-    ahead, behind = in_rows(pairings, bit, (lr, im), ()), in_rows(pairings, bit, (li, re), ())
+    h = 1 << bit
+    same, other, ahead, behind = pairings(h, lr, re), pairings(h, li, im), pairings(h, lr, im), pairings(h, li, re)
     for k, (x, y, u, v) in enumerate(zip(same, other, ahead, behind)):  # noqa: B905 (kernels know no keywords)
         slopes[start + k, 0] += x + y
         slopes[start + k, 1] += u - v
