@@ -38,7 +38,7 @@ def forward(program: CircuitProgram, x: np.ndarray, psi: np.ndarray) -> np.ndarr
         return dual_numbers.forward(program, x, psi)
     out = np.zeros((max(x.shape[1], psi.shape[1]), 2**program.n), psi.dtype)
     out[:, : psi.shape[2]] = psi[0]
-    run(kernels.rounds(psi.dtype).forward, program, (out,), entries_of(program, x[0], psi.dtype))
+    run(kernels.rounds(psi.dtype).forward, program, (out,), (entries_of(program, x[0], psi.dtype),))
     return out[None]
 
 
@@ -53,17 +53,18 @@ def backward(
         return reference.backward(program, x, psi, out, g)
     if len(x) == 2:
         return dual_numbers.backward(program, x, psi, out, g)
-    entries, schedule = entries_of(program, x[0], out.dtype, inverse=True), schedule_of(program)
+    entries = entries_of(program, x[0], out.dtype, inverse=True)
     state, dual = np.array(out[0], order="C"), conjugated(g[0], out.dtype, owned)
     every = kernels.rounds(out.dtype)
-    slopes = run(every.backward, program, (state, dual), entries, (entries[0].shape[1], 2))
+    slopes = run(every.backward, program, (state, dual), (entries,), (entries.shape[2], 2))
     if x.shape[1] < len(slopes):
         slopes = slopes.sum(0, keepdims=True)
     if program.by_angles:
-        found, (gates, _) = np.zeros(x.shape), angle_tables(program)
-        every.collect(readable(x[0]), gates, *entries, slopes, found[0])
+        found = np.zeros(x.shape)
+        every.collect(readable(x[0]), angle_tables(program)[0], entries, slopes, found[0])
     else:
-        divide(schedule, slopes, *entries)
+        schedule = schedule_of(program)
+        divide(schedule, slopes, entries)
         found = of_vector(schedule, slopes)[None]
     return found, reference.summed(dual[None, :, : psi.shape[2]].conj(), psi)
 

@@ -3,7 +3,7 @@
 from math import cos, sin
 from typing import NamedTuple
 
-from qad.circuit.engines.compiled.arguments import Complexes128, Complexes128x2, Floats, Floats2, Floats3, Ints, Reals2
+from qad.circuit.engines.compiled.arguments import Complexes128, Complexes128x2, Floats, Floats2, Floats3, Ints, Reals3
 from qad.native import struct
 
 
@@ -24,29 +24,31 @@ class AngleGates(NamedTuple):
     parity: Ints
 
 
-def fill(theta: Floats2, gates: AngleGates, vr: Reals2, vi: Reals2) -> None:
-    """Write all entries (B, E) of parameters (B, P): constants, and of gate g those from ``firsts[g]`` on."""
+def fill(theta: Floats2, gates: AngleGates, entries: Reals3) -> None:
+    """Write all entries (2, B, E) of parameters (B, P): constants, and of gate g those from ``firsts[g]`` on."""
     slots, frequencies, firsts, constants, polynomials, _, _ = gates
     shift = constants.size
     for b in range(theta.shape[0]):
+        vr, vi = entries[0, b], entries[1, b]
         for k in range(shift):
-            vr[b, k], vi[b, k] = constants[k].real, constants[k].imag
+            vr[k], vi[k] = constants[k].real, constants[k].imag
         for g in range(slots.size):
             angle = frequencies[g] * theta[b, slots[g]]
             c, s = cos(angle), sin(angle)
             for k in range(firsts[g], firsts[g + 1]):
                 x = polynomials[0, k] + c * polynomials[1, k] + s * polynomials[2, k]
-                vr[b, shift + k], vi[b, shift + k] = x.real, x.imag
+                vr[shift + k], vi[shift + k] = x.real, x.imag
 
 
-def divide(slopes: Floats3, diagonal: Ints, parity: Ints, vr: Reals2, vi: Reals2) -> None:
+def divide(slopes: Floats3, diagonal: Ints, parity: Ints, entries: Reals3) -> None:
     """Take gates out of the sums (B, E, 2) of diagonal ones, and of Pauli rotations among them, that contain them.
 
-    Compare `qad.circuit.engines.compiled.diagonal`.  `vr` and `vi` are the entries of the inverse gates, a row for
-    each example, or one for all.
+    Compare `qad.circuit.engines.compiled.diagonal`.  The entries are those of the inverse gates, a row for each
+    example, or one for all.
     """
     for b in range(slopes.shape[0]):
-        u, p, q = slopes[b], vr[min(b, vr.shape[0] - 1)], vi[min(b, vr.shape[0] - 1)]
+        v = min(b, entries.shape[1] - 1)
+        u, p, q = slopes[b], entries[0, v], entries[1, v]
         for k in diagonal:
             u[k, 0], u[k, 1] = u[k, 0] * p[k] - u[k, 1] * q[k], u[k, 1] * p[k] + u[k, 0] * q[k]
         for k in parity:
@@ -56,13 +58,13 @@ def divide(slopes: Floats3, diagonal: Ints, parity: Ints, vr: Reals2, vi: Reals2
 
 
 def collect(
-    theta: Floats2, gates: AngleGates, vr: Reals2, vi: Reals2, slopes: Floats3,
+    theta: Floats2, gates: AngleGates, entries: Reals3, slopes: Floats3,
     out: Floats2,
 ) -> None:  # fmt: skip
     """Add to `out` (B, P) the cotangents of parameters, from sums (B, E, 2) that `divide` is to take gates out of."""
     slots, frequencies, firsts, constants, polynomials, diagonal, parity = gates
     shift = constants.size
-    divide(slopes, diagonal, parity, vr, vi)
+    divide(slopes, diagonal, parity, entries)
     for b in range(theta.shape[0]):
         for g in range(slots.size):
             angle = frequencies[g] * theta[b, slots[g]]

@@ -31,27 +31,28 @@ def store(psi: np.ndarray, pool: np.ndarray, first: int, run: int, base: int, re
 
 def forward(
     psi: Complexes2, r: Int, begin: Int, end: Int,
-    tables: Tables, vr: Reals2, vi: Reals2,
+    tables: Tables, entries: Reals3,
     chunk: Reals2, rows: Reals3, sources: ShortInts,
 ) -> None:  # fmt: skip
     """Round r on chunks `begin` to `end` of states (B, 2**n), counted through all states.
 
-    `vr` and `vi` are the entries of all gates, a row for each state, or one for all.
+    The entries (2, B, E) of all gates have a row for each state, or one for all.
     """
     rounds, pool = tables.rounds, tables.pool
     re, im, dr, di = chunk[0], chunk[1], chunk[2], chunk[3]
     first, run, chunks = rounds[r].offsets, rounds[r].run, rounds[r].chunks
     for task in range(begin, end):
         b, base = task // chunks, pool[rounds[r].bases + task % chunks]
-        v = min(b, vr.shape[0] - 1)
+        v = min(b, entries.shape[1] - 1)
+        vr, vi = entries[0, v], entries[1, v]
         load(psi[b], pool, first, run, base, re, im)
-        run_forward(tables, r, vr[v], vi[v], base, re, im, dr, di, sources, rows[0], rows[1])
+        run_forward(tables, r, vr, vi, base, re, im, dr, di, sources, rows[0], rows[1])
         store(psi[b], pool, first, run, base, re, im)
 
 
 def backward(
     psi: Complexes2, dual: Complexes2, r: Int, begin: Int, end: Int,
-    tables: Tables, vr: Reals2, vi: Reals2, slopes: Floats3,
+    tables: Tables, entries: Reals3, slopes: Floats3,
     chunk: Reals2, rows: Reals3, sources: ShortInts,
 ) -> None:  # fmt: skip
     """Round r backward, with the entries of the inverse gates; `dual` is the conjugate of the cotangent.
@@ -63,11 +64,12 @@ def backward(
     first, run, chunks = rounds[r].offsets, rounds[r].run, rounds[r].chunks
     for task in range(begin, end):
         b, base = task // chunks, pool[rounds[r].bases + task % chunks]
-        v = min(b, vr.shape[0] - 1)
+        v = min(b, entries.shape[1] - 1)
+        vr, vi = entries[0, v], entries[1, v]
         load(psi[b], pool, first, run, base, re, im)
         load(dual[b], pool, first, run, base, lr, li)
         run_backward(
-            tables, r, vr[v], vi[v], base, re, im, lr, li, dr, di, sources, rows[0], rows[1], slopes[b]
+            tables, r, vr, vi, base, re, im, lr, li, dr, di, sources, rows[0], rows[1], slopes[b]
         )  # fmt: skip
         store(psi[b], pool, first, run, base, re, im)
         store(dual[b], pool, first, run, base, lr, li)

@@ -1,4 +1,4 @@
-"""Real and imaginary parts (B, E) of the entries of all gates in the order of a schedule, and the way back.
+"""Real and imaginary parts (2, B, E) of the entries of all gates in the order of a schedule, and the way back.
 
 Constants come first, and then the program's vector.
 """
@@ -27,38 +27,34 @@ REAL_OF: dict[np.dtype[Any], np.dtype[Any]] = {
 COMPLEX_OF: dict[np.dtype[Any], np.dtype[Any]] = {real: dtype for dtype, real in REAL_OF.items()}
 
 
-def entries_of(
-    program: CircuitProgram, x: np.ndarray, dtype: np.dtype[Any], inverse: bool = False
-) -> tuple[np.ndarray, np.ndarray]:
-    """Real and imaginary parts (B, E) of all entries, or of those of the inverse gates, from parameters or entries."""
+def entries_of(program: CircuitProgram, x: np.ndarray, dtype: np.dtype[Any], inverse: bool = False) -> np.ndarray:
+    """All entries (2, B, E), or those of the inverse gates, from parameters or entries."""
     schedule = schedule_of(program)
     if program.by_angles:
-        vr = np.empty((len(x), schedule.order.size), REAL_OF[dtype])
-        vi = np.empty_like(vr)
-        kernels.rounds(dtype).fill(readable(x), angle_tables(program)[inverse], vr, vi)
-        return vr, vi
+        found = np.empty((2, len(x), schedule.order.size), REAL_OF[dtype])
+        kernels.rounds(dtype).fill(readable(x), angle_tables(program)[inverse], found)
+        return found
     found = after(schedule.constants, x, dtype)
-    return inverted(schedule, *found) if inverse else found
+    return inverted(schedule, found) if inverse else found
 
 
-def after(constants: np.ndarray, entries: np.ndarray, dtype: np.dtype[Any]) -> tuple[np.ndarray, np.ndarray]:
-    """Real and imaginary parts (B, E) of constants and of entries behind them, in the precision of the state."""
+def after(constants: np.ndarray, entries: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
+    """Constants and the entries behind them as (2, B, E), in the precision of the state."""
     every = np.concatenate([np.broadcast_to(constants, (len(entries), len(constants))), entries], 1)
-    return every.real.astype(REAL_OF[dtype]), every.imag.astype(REAL_OF[dtype])
+    return np.stack([every.real, every.imag]).astype(REAL_OF[dtype], copy=False)
 
 
-def inverted(schedule: Schedule, vr: np.ndarray, vi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def inverted(schedule: Schedule, entries: np.ndarray) -> np.ndarray:
     """The entries of the inverse gates."""
-    signs = schedule.signs.astype(vr.dtype, copy=False)
-    return np.take(vr, schedule.order, 1) * signs[0], np.take(vi, schedule.order, 1) * signs[1]
+    return np.take(entries, schedule.order, 2) * schedule.signs[:, None].astype(entries.dtype, copy=False)
 
 
-def divide(schedule: Schedule, slopes: np.ndarray, vr: np.ndarray, vi: np.ndarray) -> None:
+def divide(schedule: Schedule, slopes: np.ndarray, entries: np.ndarray) -> None:
     """Divide the sums (B, E, 2) of diagonal gates, whose products contain all gates, by the gates themselves.
 
     The given entries are those of the inverse gates, in the precision of the state.
     """
-    kernels.rounds(COMPLEX_OF[vr.dtype]).divide(slopes, schedule.diagonal, schedule.parity, vr, vi)
+    kernels.rounds(COMPLEX_OF[entries.dtype]).divide(slopes, schedule.diagonal, schedule.parity, entries)
 
 
 def of_vector(schedule: Schedule, slopes: np.ndarray) -> np.ndarray:
@@ -74,7 +70,7 @@ def angle_tables(program: CircuitProgram) -> list[Bundle]:
         count, firsts = len(schedule.constants), np.concatenate([[0], np.cumsum(np.bincount(p.gate))])
         every = np.stack([p.constant, p.cosine, p.sine])
         every = np.concatenate([np.broadcast_to(schedule.constants, (3, count)), every], 1)
-        re, im = inverted(schedule, every.real, every.imag)
+        re, im = inverted(schedule, np.stack([every.real, every.imag]))
         program.store["angles"] = [
             Bundle(AngleGates(
                 p.slots, p.frequencies, firsts, x[0, :count].copy(), x[:, count:].copy(), schedule.diagonal,

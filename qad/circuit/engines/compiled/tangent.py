@@ -181,7 +181,7 @@ def store_both(psi: np.ndarray, b: int, pool: np.ndarray, first: int, run: int, 
 
 def forward(
     psi: Complexes3, r: Int, begin: Int, end: Int,
-    tables: Tables, vr: Reals2, vi: Reals2, ur: Reals2, ui: Reals2,
+    tables: Tables, entries: Reals3, tangents: Reals3,
     chunk: Reals2, rows: Reals3, sources: ShortInts,
 ) -> None:  # fmt: skip
     """Round r on chunks `begin` to `end` of states and their tangents (2, B, 2**n), counted through all states."""
@@ -190,15 +190,16 @@ def forward(
     first, run, chunks = rounds[r].offsets, rounds[r].run, rounds[r].chunks
     for task in range(begin, end):
         b, base = task // chunks, pool[rounds[r].bases + task % chunks]
-        v = min(b, vr.shape[0] - 1)
+        v = min(b, entries.shape[1] - 1)
+        vr, vi, ur, ui = entries[0, v], entries[1, v], tangents[0, v], tangents[1, v]
         load_both(psi, b, pool, first, run, base, state)
-        run_forward(tables, r, vr[v], vi[v], ur[v], ui[v], base, state, room, sources, rows[0], rows[1])
+        run_forward(tables, r, vr, vi, ur, ui, base, state, room, sources, rows[0], rows[1])
         store_both(psi, b, pool, first, run, base, state)
 
 
 def backward(
     psi: Complexes3, lam: Complexes3, r: Int, begin: Int, end: Int,
-    tables: Tables, vr: Reals2, vi: Reals2, ur: Reals2, ui: Reals2,
+    tables: Tables, entries: Reals3, tangents: Reals3,
     slopes: Floats4, chunk: Reals2, rows: Reals3, sources: ShortInts,
 ) -> None:  # fmt: skip
     """Round r backward; `lam` (2, B, 2**n) are conjugate cotangents and their tangents, `slopes` is (B, 2, E, 2)."""
@@ -208,11 +209,12 @@ def backward(
     first, run, chunks = rounds[r].offsets, rounds[r].run, rounds[r].chunks
     for task in range(begin, end):
         b, base = task // chunks, pool[rounds[r].bases + task % chunks]
-        v = min(b, vr.shape[0] - 1)
+        v = min(b, entries.shape[1] - 1)
+        vr, vi, ur, ui = entries[0, v], entries[1, v], tangents[0, v], tangents[1, v]
         load_both(psi, b, pool, first, run, base, state)
         load_both(lam, b, pool, first, run, base, dual)
         run_backward(
-            tables, r, vr[v], vi[v], ur[v], ui[v], base, state, dual, room, sources, rows[0], rows[1], slopes[b]
+            tables, r, vr, vi, ur, ui, base, state, dual, room, sources, rows[0], rows[1], slopes[b]
         )  # fmt: skip
         store_both(psi, b, pool, first, run, base, state)
         store_both(lam, b, pool, first, run, base, dual)
