@@ -7,6 +7,8 @@ from functools import cache
 from operator import index
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from qad.core.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -60,6 +62,10 @@ class Symmetry:
     def reduced(self, numbers: tuple[int, ...]) -> tuple[int, ...]:
         """Charges of Z_n from 0 to n - 1."""
         return tuple([q % n if n else q for q, n in zip(numbers, self.moduli, strict=True)])
+
+    def residues(self, charges: np.ndarray) -> np.ndarray:
+        """An array of charges, its last axis that of the factors, those of Z_n from 0 to n - 1."""
+        return np.where(self.moduli, charges % np.maximum(self.moduli, 1), charges)
 
     def shown(self, charge: tuple[int, ...]) -> Charge:
         """A charge as the caller writes it."""

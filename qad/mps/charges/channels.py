@@ -8,7 +8,7 @@ takes no part in any term, and is left out.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,15 +21,14 @@ from qad.symmetric.create import from_dense
 from qad.symmetric.legs import Leg
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from qad.mps.charges.quantities import Charge, Names, Quantities
     from qad.symmetric.tensor import SymTensor
     from qad.typing import Array
 
-    Place: TypeAlias = tuple[int, int]  # a bond, left of the site of this number, and a channel of it
-    Step: TypeAlias = tuple[int, tuple[int, int], Charge]  # an entry: site, (out, in), what it adds
-    Ways: TypeAlias = dict[Place, list[tuple[Place, Step]]]
+
+UNMET, START = -2, -1  # instead of the number of an entry that led to a channel
 
 
 class Channels:
@@ -85,6 +84,23 @@ class Channels:
         return from_dense(w[np.ix_(left, right, phys, phys)], legs, tol=tol)
 
 
+class Entries(NamedTuple):
+    """The non-zeros of a site tensor, as arrays with one number or one row per entry."""
+
+    left: np.ndarray  # channels
+    right: np.ndarray
+    out: np.ndarray  # basis states
+    into: np.ndarray
+    change: np.ndarray  # (entries, factors of the symmetry), what the entry adds to the charge
+
+
+def entries_of(w: np.ndarray, charges: Sequence[Charge]) -> Entries:
+    """The non-zeros of a site tensor, whose basis states have these charges."""
+    left, right, out, into = np.nonzero(w)
+    own = np.array(charges)
+    return Entries(left, right, out, into, own[out] - own[into])
+
+
 def walked(
     tensors: list[np.ndarray], conserved: Quantities, around: bool
 ) -> tuple[list[np.ndarray], list[list[Charge]]]:
@@ -93,55 +109,86 @@ def walked(
     Channels that only one end leads to, or none, take no part in any term.  Their charge is that which this end leads
     to: a coefficient that is zero now may be differentiated by.
     """
-    n, plus, minus = len(tensors), conserved.symmetry.plus, conserved.symmetry.minus
+    n = len(tensors)
     bonds = n if around else n + 1
-    ahead: Ways = {}
-    back: Ways = {}
-    for site, w in enumerate(tensors):
-        own = conserved.charges[site]
-        for u, v, out, in_ in np.transpose(np.nonzero(w)).tolist():
-            one, two, step = (site, u), ((site + 1) % bonds, v), (site, (out, in_), minus(own[out], own[in_]))
-            ahead.setdefault(one, []).append((two, step))
-            back.setdefault(two, []).append((one, step))
+    entries = [entries_of(w, charges) for w, charges in zip(tensors, conserved.charges, strict=True)]
     sizes = [*(w.shape[0] for w in tensors), tensors[-1].shape[1]][:bonds]
-    first = [(bond, 0) for bond in range(n)] if around else [(0, 0)]
-    last = [(bond, size - 1) for bond, size in enumerate(sizes)] if around else [(n, k) for k in range(sizes[-1])]
-    begun, came = reached(first, ahead, plus, conserved.symmetry.neutral)
-    ending, goes = reached(last, back, minus, conserved.symmetry.neutral)
-    for one, ways in ahead.items():
-        for two, step in ways:
-            if one in begun and two in ending and plus(begun[one], step[2]) != ending[two]:
-                refuse([*path(came, one)[::-1], step, *path(goes, two)], conserved, around)
-    known, live = {**ending, **begun}, begun.keys() & ending.keys()
-    charges = [[known.get((b, k), conserved.symmetry.neutral) for k in range(size)] for b, size in enumerate(sizes)]
-    alive = [[k for k in range(size) if (b, k) in live] for b, size in enumerate(sizes)]
+    first = [[0] if around or bond == 0 else [] for bond in range(bonds)]
+    last = [[size - 1] if around else [] for size in sizes]
+    if not around:
+        last[n] = [*range(sizes[n])]
+    begun, ending = Walk(1, first, sizes, entries), Walk(-1, last, sizes, entries)
+    for site, found in enumerate(entries):
+        there = (site + 1) % bonds
+        sum_ = begun.charges[site][found.left] + found.change - ending.charges[there][found.right]
+        broken = np.any(conserved.symmetry.residues(sum_) != 0, axis=1)
+        met = (begun.came[site][found.left] != UNMET) & (ending.came[there][found.right] != UNMET)
+        for entry in np.flatnonzero(broken & met)[:1]:
+            before, after = begun.path(site, found.left[entry]), ending.path(there, found.right[entry])
+            refuse([*before[::-1], (site, entry), *after], entries, conserved, around)
+    charges, alive = [], []
+    for bond in range(bonds):
+        ahead, back = begun.came[bond] != UNMET, ending.came[bond] != UNMET
+        known = np.where(ahead[:, None], begun.charges[bond], ending.charges[bond])
+        charges.append([tuple(charge) for charge in conserved.symmetry.residues(known).tolist()])
+        alive.append(np.flatnonzero(ahead & back))
     tensors = [only(w, alive[site], alive[(site + 1) % bonds]) for site, w in enumerate(tensors)]
     return tensors, [*charges, *charges[: n + 1 - bonds]]
 
 
-def reached(
-    start: list[Place], ways: Ways, add: Callable[[Charge, Charge], Charge], neutral: Charge
-) -> tuple[dict[Place, Charge], dict[Place, tuple[Place, Step]]]:
-    """All places that a walk comes to, and the charge of each when it is first met; from where that was, and how."""
-    found, came, waiting = dict.fromkeys(start, neutral), {}, [*start]
-    for place in waiting:  # which grows
-        for other, step in ways.get(place, ()):
-            if other not in found:
-                found[other], came[other] = add(found[place], step[2]), (place, step)
-                waiting.append(other)
-    return found, came
+class Walk:
+    """All channels that a walk over non-zeros comes to, the charge of each when it is first met, and the entry to it.
+
+    Parameters
+    ----------
+    way : int
+        1 to the right, -1 to the left.
+    start : list of list of int
+        The channels of each bond where it begins, neutral.
+    sizes : list of int
+        Numbers of channels.
+    entries : list of Entries
+        Of every site; the last bond is the first one again where there are as many bonds as sites.
+    """
+
+    def __init__(self, way: int, start: list[list[int]], sizes: list[int], entries: list[Entries]):
+        self.way, self.entries = way, entries
+        factors = entries[0].change.shape[1]
+        self.charges: list[np.ndarray] = [np.zeros((size, factors), int) for size in sizes]
+        self.came: list[np.ndarray] = [np.full(size, UNMET) for size in sizes]
+        for came, channels in zip(self.came, start, strict=True):
+            came[channels] = START
+        while sum(self.passes(site) for site in range(len(entries))[::way]):
+            pass
+
+    def passes(self, site: int) -> int:
+        """Walk over the entries of a site; returns how many channels were met for the first time."""
+        found = self.entries[site]
+        (here, one), (there, two) = self.ends(site)
+        new = np.flatnonzero((self.came[here][one] != UNMET) & (self.came[there][two] == UNMET))
+        channels, first = np.unique(two[new], return_index=True)
+        entry = new[first]
+        self.came[there][channels] = entry
+        self.charges[there][channels] = self.charges[here][one[entry]] + self.way * found.change[entry]
+        return len(channels)
+
+    def ends(self, site: int) -> list[tuple[int, np.ndarray]]:
+        """Bonds and channels that the entries of a site lead from, and to."""
+        found = self.entries[site]
+        return [(site, found.left), ((site + 1) % len(self.came), found.right)][:: self.way]
+
+    def path(self, bond: int, channel: int) -> list[tuple[int, int]]:
+        """The entries on the way back to the start: site, and number of the entry."""
+        steps = []
+        while (entry := self.came[bond][channel]) != START:
+            site = (bond - 1) % len(self.entries) if self.way > 0 else bond
+            steps.append((site, entry))
+            bond, channels = self.ends(site)[0]
+            channel = channels[entry]
+        return steps
 
 
-def path(came: dict[Place, tuple[Place, Step]], place: Place) -> list[Step]:
-    """The entries on the way from a place back to the start of a walk."""
-    found = []
-    while place in came:
-        place, step = came[place]
-        found.append(step)
-    return found
-
-
-def only(w: np.ndarray, left: list[int], right: list[int]) -> np.ndarray:
+def only(w: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """A site tensor without the channels that lead nowhere; itself where there are none."""
     if len(left) == w.shape[0] and len(right) == w.shape[1]:
         return w
@@ -150,12 +197,12 @@ def only(w: np.ndarray, left: list[int], right: list[int]) -> np.ndarray:
     return np.where(dead[:, :, None, None], 0, w)
 
 
-def refuse(term: list[Step], conserved: Quantities, around: bool) -> None:
-    """Raise: a term changes the charge, given by its entries."""
-    group, total = conserved.symmetry, conserved.symmetry.neutral
-    for _, _, change in term:
-        total = group.plus(total, change)
-    moves = [f"{i} to {o} on site {site}{' of the cell' * around}" for site, (o, i), _ in term if o != i]
+def refuse(term: list[tuple[int, int]], entries: list[Entries], conserved: Quantities, around: bool) -> None:
+    """Raise: a term changes the charge, given by sites and numbers of their entries."""
+    group = conserved.symmetry
+    total = tuple(group.residues(sum(entries[site].change[entry] for site, entry in term)).tolist())
+    moved = [(site, entries[site].into[entry], entries[site].out[entry]) for site, entry in term]
+    moves = [f"{i} to {o} on site {site}{' of the cell' * around}" for site, i, o in moved if o != i]
     raise ArgumentError(
         f"the operator does not conserve {', '.join(map(repr, conserved.names))}: the term that takes basis state "
         f"{' and '.join(moves)} adds {group.shown(total)}; where terms conserve it only together, as Sx Sx + Sy Sy "
