@@ -78,7 +78,7 @@ class Model:
         """qad's product state."""
         import qad
 
-        return qad.mps.MPS.product(self.basis()[0], conserve=self.conserve, dtype=float, sites=self.kind)
+        return qad.mps.MPS.product(self.basis()[0], conserve=self.conserve, dtype=float, kind=self.kind)
 
 
 MODELS = {"J1-J2": Model("J1-J2", 60), "Hubbard": Model("Hubbard", 40)}

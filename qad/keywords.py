@@ -17,7 +17,9 @@ __all__ = ["keywords_told"]
 # what a function here may call it, in the order of likelihood: what others call it
 WORDS: dict[tuple[str, ...], str] = {
     ("chi",): "chi_max max_chi env_chi boundary_chi environment_bond",
-    ("bond", "max_bond"): "bond bonds chi D chi_max max_bond max_chi bond_dim bond_dims bond_dimension maxdim",
+    ("bond",): "max_bond bonds chi D chi_max max_chi bond_dim bond_dims bond_dimension maxdim",
+    ("kind",): "sites kinds",
+    ("sites",): "places",
     ("steps",): "dt step tau delta_t time_step timestep n_steps nsteps num_steps",
     ("rate",): "lr learning_rate step_size alpha",
     ("tol", "gtol", "rtol"): "tolerance eps epsilon atol rtol energy_tol max_E_err conv tol",
@@ -29,7 +31,7 @@ WORDS: dict[tuple[str, ...], str] = {
     ("conserve",): "symmetry symmetries conserved charges qn qns quantum_numbers conserve_qns",
     ("sector",): "charge total_charge total_sz",
     ("time",): "t T total_time t_max tmax",
-    ("method",): "algorithm optimizer solver engine",
+    ("method",): "algorithm optimizer solver engine order",
     ("seed",): "rng key random_state",
 }  # fmt: skip
 NOTES = {"steps": ", how many: the time over the length of a step"}

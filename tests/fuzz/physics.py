@@ -170,11 +170,11 @@ def measurement(rng, size):
         "energy": (lambda p: M.energy(p, measured), lambda v: exact.mean(o, v)),
         "local": (lambda p: M.local_expectations(p, shared, sites)[two].real, lambda v: exact.mean(single, v)),
         "correlation": (
-            lambda p: M.correlations(p, first, second, sites=sites)[one, two].real,
+            lambda p: M.correlations(p, first, second, kind=sites)[one, two].real,
             lambda v: exact.mean(pair, v),
         ),
         "multipoint": (
-            lambda p: M.multipoint(p, (first, second), [one, two], sites=sites).real,
+            lambda p: M.multipoint(p, (first, second), [one, two], kind=sites).real,
             lambda v: exact.mean(pair, v),
         ),
         "density": (

@@ -63,8 +63,10 @@ def test_hamiltonians_of_infinite_chains_only():
         for function in (uniform.ground_state, lambda H: uniform.energy_density(psi, H)):
             with pytest.raises(ArgumentError, match="UniformOpSum"):
                 function(H)
-    with pytest.raises(ArgumentError, match="evolve takes a two-site term"):
-        uniform.evolve(psi, UniformOpSum().add(1.0, "Z", 0), 1.0, 2)
+    with pytest.raises(ArgumentError, match="evolve takes terms of neighbours"):
+        uniform.evolve(psi, UniformOpSum().add(1.0, "Z", 0, "Z", 2), 1.0, 2)
+    with pytest.raises(ArgumentError, match="Evolution is a result: give its .state"):
+        uniform.local_expectations(uniform.evolve(psi, uniform.ising(1.0), 1.0, 2), "Z")
     with pytest.raises(ShapeError, match="two-site term"):
         uniform.ground_state(np.kron(Z, Z))
     for function in (uniform.ground_state, lambda h: uniform.energy_density(psi, h)):

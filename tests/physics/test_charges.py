@@ -59,8 +59,8 @@ def test_densities_of_free_fermions_after_a_quench():
     total = exact.opsum(kinds, exact.hopping(exact.row(6, 2), 1.0) + exact.hopping(exact.row(6), 0.5))
     single = -(np.eye(6, k=2) + np.eye(6, k=-2)) - 0.5 * (np.eye(6, k=1) + np.eye(6, k=-1))
     plain = mps.MPS.product(filling)
-    charged = mps.MPS.product(filling, conserve="N", sites="fermion")
+    charged = mps.MPS.product(filling, conserve="N", kind="fermion")
     for start in (plain, charged):
         final = mps.evolve(start, total, 0.15, 4).state
-        found = np.real(mps.local_expectations(final, "N", sites="fermion"))
+        found = np.real(mps.local_expectations(final, "N", kind="fermion"))
         assert found == pytest.approx(free.densities(single, filling, 0.15), abs=1e-7)

@@ -102,7 +102,7 @@ def test_entropy_of_free_fermions():
 def test_momentum_distribution_of_fermions():
     found = mps.ground_state(exact.opsum(["fermion"] * 8, exact.hopping(exact.row(8), 1.0)))
     _, modes = np.linalg.eigh(free.hops(8))
-    table = mps.correlations(found.state, "Cdag", "C", sites="fermion")
+    table = mps.correlations(found.state, "Cdag", "C", kind="fermion")
     assert np.real(table) == pytest.approx(modes[:, :4] @ modes[:, :4].T, abs=1e-6)
 
 

@@ -73,7 +73,7 @@ def test_a_ladder_of_free_fermions():
     for i, k in ladder.bonds():
         single[i, k] = single[k, i] = -1.0
     final = mps.evolve(UP(filling), H, 0.25, 10).state
-    found = np.real(mps.local_expectations(final, "N", sites="fermion"))
+    found = np.real(mps.local_expectations(final, "N", kind="fermion"))
     assert found == pytest.approx(free.densities(single, filling, 0.25), abs=STEPS)
 
 

@@ -70,7 +70,7 @@ def test_singlets():
 
 
 def test_aklt():
-    total = uniform.UniformOpSum(sites="spin-1")
+    total = uniform.UniformOpSum(kind="spin-1")
     for a in ("Sx", "Sy", "Sz"):
         total.add(1.0, a, 0, a, 1)
         for b in ("Sx", "Sy", "Sz"):
@@ -86,8 +86,7 @@ def test_aklt():
 def test_quench():
     """In the bulk of a chain so long that its ends are not felt."""
     up = uniform.UniformMPS([np.array([1.0, 0.0]).reshape(1, 2, 1)])
-    term = -np.kron(Z, Z) - (np.kron(X, np.eye(2)) + np.kron(np.eye(2), X)) / 2
-    final = uniform.evolve(up, term.reshape(2, 2, 2, 2), 1.0, 40)
+    final = uniform.evolve(up, uniform.ising(1.0), 1.0, 40).state
     assert np.real(uniform.local_expectations(final, X))[0] == pytest.approx(free.quench_x(40, 20, 1.0), abs=2e-3)
     assert np.real(uniform.local_expectations(final, Z))[0] == pytest.approx(free.quench_z(40, 20, 1.0), abs=2e-3)
 

@@ -307,7 +307,7 @@ def correlators_of_chains():
 @program
 def smaller_operators():
     _, H = chain(KETS)
-    smaller, error = (H @ H).truncate(max_bond=3)
+    smaller, error = (H @ H).truncate(bond=3)
     return list(smaller), error, list(qad.mps.MPO.from_dense(H.to_dense()).dagger())
 
 

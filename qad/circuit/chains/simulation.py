@@ -60,7 +60,7 @@ class ChainSimulation:
     run: Any
 
     def __init__(
-        self, circuit: Builder, max_bond: int | None, cutoff: float, bra_bond: int | None,
+        self, circuit: Builder, bond: int | None, cutoff: float, bra_bond: int | None,
         conserve: str | Sequence[str] | None = None,
     ):  # fmt: skip
         if conserve is not None and circuit.initial is not None:
@@ -70,7 +70,7 @@ class ChainSimulation:
                 "c.mps begins in |0...0> or in an MPS: Circuit(n, initial=qad.mps.MPS.from_dense(psi)), with psi of "
                 "shape (2,) * n, or use c.state()"
             )
-        bond = UNLIMITED if max_bond is None else site_count(max_bond, 1, "max_bond")
+        bond = UNLIMITED if bond is None else site_count(bond, 1, "bond")
         bra_bond = min(2 * bond, UNLIMITED) if bra_bond is None else site_count(bra_bond, 1, "bra_bond")
         if not 0 <= cutoff < 1:
             raise ArgumentError(f"cutoff is a relative weight from 0 to below 1, not {cutoff!r}")
@@ -141,7 +141,7 @@ class ChainSimulation:
         --------
         >>> import numpy as np, qad
         >>> c = qad.Circuit(50).h(0).cx(range(49), range(1, 50))
-        >>> c.mps(max_bond=4).expectation([qad.PauliSum.on_sites(50, [(1.0, "ZZ", (0, 49))]), "X" * 50]).round(6)
+        >>> c.mps(bond=4).expectation([qad.PauliSum.on_sites(50, [(1.0, "ZZ", (0, 49))]), "X" * 50]).round(6)
         array([1., 1.])
         """
         several = isinstance(observable, (list, tuple))

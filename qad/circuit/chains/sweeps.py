@@ -73,7 +73,7 @@ class ChainRun:
     def basis(self, bits: Sequence[int]) -> MPS:
         """A basis state."""
         conserve = None if self.conserved is None else self.conserved.names
-        return MPS.product(bits, dtype=self.dtype, conserve=conserve, sites=QUBIT)
+        return MPS.product(bits, dtype=self.dtype, conserve=conserve, kind=QUBIT)
 
     def walker(self, tensors: Sequence[Any], bond: int) -> Walker:
         """A chain of any gauge, cut down to this bond, its centre at the first site."""

@@ -191,7 +191,7 @@ def amplitudes_of(chain: Any) -> Array:
     """The amplitudes of an MPS in which a circuit begins, if they are few enough to be written out."""
     if len(chain) > 28:
         raise ArgumentError(
-            f"the amplitudes of {len(chain)} qubits are not written out of a chain: c.mps(max_bond=...) has the final "
+            f"the amplitudes of {len(chain)} qubits are not written out of a chain: c.mps(bond=...) has the final "
             "state as a chain, and its .expectation(H) and .sample(shots)"
         )
     return chain.to_dense()

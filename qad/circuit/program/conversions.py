@@ -27,7 +27,7 @@ class Views:
     @keywords_told
     def mps(
         self,
-        max_bond: int | None = None,
+        bond: int | None = None,
         cutoff: float = 1e-20,
         bra_bond: int | None = None,
         *,
@@ -37,12 +37,12 @@ class Views:
 
         Parameters
         ----------
-        max_bond : int, optional
+        bond : int, optional
             Largest bond dimension; no limit by default.
         cutoff : float
-            Largest weight (sum of squared Schmidt coefficients, relative) that is discarded at a cut below `max_bond`.
+            Largest weight (sum of squared Schmidt coefficients, relative) that is discarded at a cut below `bond`.
         bra_bond : int, optional
-            Largest bond dimension of the second chain in the reverse sweep; twice `max_bond` by default.
+            Largest bond dimension of the second chain in the reverse sweep; twice `bond` by default.
         conserve : str or sequence of str, optional
             What all gates conserve: "N" (the number of ones), "Sz" (zeros less ones), or "parity" (that number modulo
             two).  Only the blocks of one sector are kept, and the state conserves it; X may prepare basis states, in
@@ -71,14 +71,14 @@ class Views:
         >>> import numpy as np, qad
         >>> H = qad.PauliSum.on_sites(60, [(1.0, "ZZ", (i, i + 1)) for i in range(59)])
         >>> def energy(theta):
-        ...     return qad.Circuit(60).ry(theta, range(60)).cx(range(59), range(1, 60)).mps(max_bond=8).expectation(H)
+        ...     return qad.Circuit(60).ry(theta, range(60)).cx(range(59), range(1, 60)).mps(bond=8).expectation(H)
         >>> value, gradient = qad.value_and_grad(energy)(np.full(60, 0.1))
         >>> value.round(6), gradient.shape
         (np.float64(58.705246), (60,))
         """
         from qad.circuit.chains.simulation import ChainSimulation
 
-        return ChainSimulation(self, max_bond, cutoff, bra_bond, conserve)
+        return ChainSimulation(self, bond, cutoff, bra_bond, conserve)
 
     def network(
         self, target: str | Sequence[int] | Observable, memory_limit: int | str | None = None

@@ -115,7 +115,7 @@ def canonical(tensors: Sequence[Any], center: int) -> list[Any]:
 # -- smaller bonds -----------------------------------------------------------------------------------------------------
 
 
-def truncated(tensors: Sequence[Any], max_bond: int | None, cutoff: float) -> tuple[list[Any], Real]:
+def truncated(tensors: Sequence[Any], max_rank: int | None, cutoff: float) -> tuple[list[Any], Real]:
     """Tensors of smaller bonds, canonical around the last site, and the norm of what was discarded.
 
     A derivative is refused in which directions would take part that carry no weight.
@@ -126,10 +126,10 @@ def truncated(tensors: Sequence[Any], max_bond: int | None, cutoff: float) -> tu
     for bond in range(1, len(out)):
         centre = out[bond - 1]
         most = sum(min(matrix.shape) for matrix in as_map(centre, 2)[1])
-        out[bond - 1], carried = halves(centre, max_bond, cutoff, bond, most)
+        out[bond - 1], carried = halves(centre, max_rank, cutoff, bond, most)
         if (kept := carried.shape[0]) < most:
             errors.append(norm(numbers(laid_out(centre, 2) - join(out[bond - 1], carried))))
-            if is_recorded([centre]) and kept != max_bond and value_of(errors[-1]) <= zero_weight(centre):
+            if is_recorded([centre]) and kept != max_rank and value_of(errors[-1]) <= zero_weight(centre):
                 refuse_weightless(f"bond {bond}", kept, most)
         out[bond] = join(carried, out[bond])
     out[-1] = laid_out(out[-1], 2)
@@ -137,16 +137,16 @@ def truncated(tensors: Sequence[Any], max_bond: int | None, cutoff: float) -> tu
     return out, norm(np.stack(errors)) if errors else like(values).zeros((), values.real.dtype)[()]
 
 
-def halves(tensor: Any, max_bond: int | None, cutoff: float, bond: int, most: int) -> tuple[Any, Any]:
+def halves(tensor: Any, max_rank: int | None, cutoff: float, bond: int, most: int) -> tuple[Any, Any]:
     """An isometry and the rest of a site tensor, of which `split` drops what is to be dropped.
 
     A recorded one that keeps all its directions, `most`, is not divided by its singular values.
     """
     if recorded := is_recorded([tensor]):
-        high = generic.split(generic.plain(tensor), 2, max_bond, cutoff, "cut")[1]
+        high = generic.split(generic.plain(tensor), 2, max_rank, cutoff, "cut")[1]
         if high.shape[0] == most:
             return isometric_rows(tensor, partial(directions, bond=bond))
-    low, high = generic.split(tensor, 2, max_bond, cutoff, "warn" if recorded else "cut")
+    low, high = generic.split(tensor, 2, max_rank, cutoff, "warn" if recorded else "cut")
     isometry, carried = isometric_rows(low)
     return isometry, join(carried, high)
 

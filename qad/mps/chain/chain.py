@@ -13,6 +13,7 @@ from qad.core.trees import register
 from qad.extend import Tensor
 from qad.mps.chain.row import Linear, SiteRow, require_alike, require_same_sector
 from qad.mps.chain.storage import load, save
+from qad.mps.operators.local import each_of
 from qad.showing import card
 from qad.symmetric.generic import direct_sum
 from qad.symmetric.tensor import SymTensor
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any, Self
 
-    from qad.mps.charges.quantities import Quantities
+    from qad.mps.charges.quantities import Kinds, Quantities
+    from qad.mps.operators.local import Site
     from qad.typing import Array, ArrayLike, FilePath, Number
 
 C = TypeVar("C", bound="Chain")
@@ -36,22 +38,24 @@ class Chain(Linear, SiteRow):
     sites share them (`uniform`).
     """
 
-    __slots__ = ("tensors", "sharing", "conserved")
+    __slots__ = ("tensors", "sharing", "conserved", "sites")
     tensors: tuple[Any, ...]
     sharing: tuple[int, ...] | None
     conserved: Quantities | None  # None of plain arrays
+    sites: tuple[Site, ...] | None  # what stands on every site, where that is known
     LEGS: tuple[str, ...]  # names of the legs of a site tensor
 
-    def __init__(self, tensors: Iterable[Any], conserved: Quantities | None = None):
+    def __init__(self, tensors: Iterable[Any], conserved: Quantities | None = None, kind: Kinds = None):
         if not hasattr(tensors, "__iter__"):
             raise ArgumentError(f"{type(self).__name__} takes a list of site tensors, not {type(tensors).__name__}")
         self.tensors = tuple(map(as_array, tensors))
         self.sharing, self.conserved = None, conserved
+        self.sites = None if kind is None else each_of(kind, len(self.tensors))
         self._check()
 
     def __init_subclass__(cls) -> None:
         register(
-            cls, lambda chain: (distinct(chain), (chain.sharing, chain.conserved)),
+            cls, lambda chain: (distinct(chain), (chain.sharing, chain.conserved, chain.sites)),
             lambda kept, tensors: bare(cls, tensors, *kept),
         )  # fmt: skip
 
@@ -92,7 +96,13 @@ class Chain(Linear, SiteRow):
 
     def _made_of(self, tensors: Iterable[Any]) -> Self:
         """The chain of other site tensors, unchecked."""
-        return bare(type(self), tuple(tensors), None, self.conserved)
+        return bare(type(self), tuple(tensors), None, self.conserved, self.sites)
+
+    def _on(self, sites: tuple[Site, ...] | None) -> Self:
+        """The chain, told what stands on its sites where it does not know."""
+        if self.sites is not None or sites is None:
+            return self
+        return bare(type(self), distinct(self), self.sharing, self.conserved, sites)
 
     @property
     def periodic(self) -> bool:
@@ -122,7 +132,7 @@ class Chain(Linear, SiteRow):
         >>> qad.mps.MPS.load(path)
         MPS(4 sites, open, bonds 1-2-2-2-1, complex128)
         """
-        save(path, type(self).__name__, distinct(self), self.sharing, self.conserved)
+        save(path, type(self).__name__, distinct(self), self.sharing, self.conserved, self.sites)
 
     @classmethod
     def load(cls, path: FilePath) -> Self:
@@ -165,6 +175,12 @@ class Chain(Linear, SiteRow):
                 raise ShapeError(
                     f"site {site} of the {kind} has shape {tensor.shape}: a site tensor has legs {legs}, each of "
                     "dimension 1 or more (outer bonds of an open chain are 1: write tensor[None] for a missing one)"
+                )
+        for site, (stands, tensor) in enumerate(zip(self.sites or (), self.tensors, strict=False)):
+            if stands.phys != tensor.shape[1 if self.RIGHT == 2 else 2]:
+                raise ShapeError(
+                    f"site {site} of the {kind} has shape {tensor.shape}, and a site of kind {stands.name!r} has "
+                    f"{stands.phys} basis states"
                 )
         for site, (one, two) in enumerate(pairwise(self.tensors)):
             if one.shape[self.RIGHT] != two.shape[0]:
@@ -230,12 +246,13 @@ def distinct(chain: Chain) -> tuple[Any, ...]:
 
 
 def bare(
-    cls: type[C], tensors: Sequence[Any], sharing: tuple[int, ...] | None, conserved: Quantities | None = None
-) -> C:
+    cls: type[C], tensors: Sequence[Any], sharing: tuple[int, ...] | None, conserved: Quantities | None = None,
+    sites: tuple[Site, ...] | None = None,
+) -> C:  # fmt: skip
     """A chain of whatever stands in a pytree's places, unchecked."""
     chain = object.__new__(cls)
     chain.tensors = tuple(tensors) if sharing is None else tuple(tensors[i] for i in sharing)
-    chain.sharing, chain.conserved = sharing, conserved
+    chain.sharing, chain.conserved, chain.sites = sharing, conserved, sites
     return chain
 
 

@@ -59,6 +59,8 @@ def check_kind(x: Any, kind: type[Chain]) -> Any:
             f"a state is needed where an operator, {got}, was given: states come first, energy(psi, H), "
             "evolve(psi, H, time, steps)"
         )
+    if hasattr(x, "state"):
+        raise ArgumentError(f"{got} is a result: give its .state")
     if kind in (MPS, MPO) and "Uniform" in got:
         raise ArgumentError(f"this takes finite chains, not {got}: functions of infinite ones are in qad.mps.uniform")
     if getattr(x, "conserved", None) is not None:

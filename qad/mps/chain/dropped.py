@@ -96,7 +96,7 @@ def refuse_weightless(place: str, kept: int, most: int, second: bool = False, ki
         f"{place} has directions{kind} that carry no weight yet but could (rank {kept} of {most}): a "
         f"{'second derivative' if second else 'derivative'} through the canonical form would miss them. Differentiate "
         "the loss of the chain as it is, or drop them beforehand, outside of the differentiated function: "
-        "psi.truncate(cutoff=1e-12), with the max_bond of that function"
+        "psi.truncate(cutoff=1e-12), with the bond of that function"
     )
 
 

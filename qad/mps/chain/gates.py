@@ -12,6 +12,7 @@ import numpy as np
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import flatten
 from qad.extend import like
+from qad.keywords import keywords_told
 from qad.mps.chain.canonical import swept
 from qad.mps.chain.chain import as_array
 from qad.mps.chain.checks import check_kind
@@ -35,11 +36,12 @@ MOST_ENTRIES = 2**20  # of an operator that is applied
 
 
 @offered
+@keywords_told
 def apply(
     psi: State,
     operator: str | ArrayLike,
     sites: int | Sequence[int],
-    max_bond: int | None = None,
+    bond: int | None = None,
     cutoff: float = 1e-14,
 ) -> State:
     """The state after an operator on one site or several, neighbours or not.
@@ -53,8 +55,8 @@ def apply(
         state with charges of plain numbers, and conserving.
     sites : int or sequence of ints
         In the order of the operator's legs, each once.
-    max_bond, cutoff
-        As in `MPS.truncate`; an operator on one site cuts nothing off unless `max_bond` is given.
+    bond, cutoff
+        As in `MPS.truncate`; an operator on one site cuts nothing off unless `bond` is given.
 
     Returns
     -------
@@ -101,12 +103,12 @@ def apply(
         out = MPO([*outside[:first], *tensors, *outside[last + 1 :]]) @ psi
     else:
         inside = [applied(w, psi[first + i]) for i, w in enumerate(tensors)]
-        out = MPS([*psi[:first], *inside, *psi[last + 1 :]])
-    if len(sites) == 1 and max_bond is None:
+        out = psi._made_of([*psi[:first], *inside, *psi[last + 1 :]])
+    if len(sites) == 1 and bond is None:
         return out
     if out.conserved is None and is_recorded(out):
-        out = MPS(narrowed(out))
-    return out.truncate(max_bond, cutoff)[0]
+        out = out._made_of(narrowed(out))
+    return out.truncate(bond, cutoff)[0]
 
 
 def narrowed(tensors: Sequence[Array]) -> list[Array]:
@@ -124,7 +126,8 @@ def narrowed(tensors: Sequence[Array]) -> list[Array]:
 
 
 @offered
-def swap(psi: State, one: int, other: int, max_bond: int | None = None, cutoff: float = 1e-14) -> State:
+@keywords_told
+def swap(psi: State, one: int, other: int, bond: int | None = None, cutoff: float = 1e-14) -> State:
     """The state with what stands on two sites exchanged.
 
     Parameters
@@ -132,7 +135,7 @@ def swap(psi: State, one: int, other: int, max_bond: int | None = None, cutoff: 
     psi : MPS
     one, other : int
         Sites of equal dimension.
-    max_bond, cutoff
+    bond, cutoff
         As in `apply`.
 
     Returns
@@ -161,7 +164,7 @@ def swap(psi: State, one: int, other: int, max_bond: int | None = None, cutoff: 
     if size != psi.phys[other]:
         raise ShapeError(f"sites {one} and {other} have dimensions {size} and {psi.phys[other]}: they must agree")
     exchange = like(*flatten(psi)[0]).eye(size * size).reshape(size, size, -1).swapaxes(0, 1)
-    return apply(psi, exchange.reshape(size * size, -1), (one, other), max_bond, cutoff)
+    return apply(psi, exchange.reshape(size * size, -1), (one, other), bond, cutoff)
 
 
 def gate_tensors(operator: Array, sites: Sequence[int], psi: MPS) -> list[Array]:

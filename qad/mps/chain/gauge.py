@@ -97,7 +97,7 @@ def zero_weight(tensor: Any) -> Real:
     return tolerances.empty(values.dtype, most) * np.linalg.norm(stack_of(values).reshape(-1))
 
 
-def factorised(amplitudes: Array, max_bond: int | None, cutoff: float) -> list[Array]:
+def factorised(amplitudes: Array, max_rank: int | None, cutoff: float) -> list[Array]:
     """Site tensors of a dense state, canonical around the last site.
 
     Of a recorded state bonds keep the directions that carry no weight yet, where those are all that would be dropped:
@@ -106,25 +106,25 @@ def factorised(amplitudes: Array, max_bond: int | None, cutoff: float) -> list[A
     phys, carried, tensors = amplitudes.shape, amplitudes.reshape(1, -1), []
     for size in phys[:-1]:
         matrix = carried.reshape(carried.shape[0] * size, -1)
-        low, high = split(matrix, max_bond, cutoff, multiplets="cut")
+        low, high = split(matrix, max_rank, cutoff, multiplets="cut")
         q, carried = isometric(low)
         carried = carried @ high
-        if type(matrix) is Tensor and q.shape[1] < min(*matrix.shape, max_bond or np.inf):
+        if type(matrix) is Tensor and q.shape[1] < min(*matrix.shape, max_rank or np.inf):
             plain = value_of(matrix)
             if np.linalg.norm(plain - value_of(q) @ value_of(carried)) <= zero_weight(matrix):
-                check_fits(matrix, max_bond, len(tensors) + 1)
+                check_fits(matrix, max_rank, len(tensors) + 1)
                 unit = like(matrix).eye(min(matrix.shape), dtype=matrix.dtype)
                 q, carried = (unit, matrix) if len(matrix) == len(unit) else (matrix, unit)
         tensors.append(q.reshape(-1, size, q.shape[1]))
     return [*tensors, carried.reshape(-1, phys[-1], 1)]
 
 
-def check_fits(matrix: Array, max_bond: int | None, bond: int) -> None:
+def check_fits(matrix: Array, max_rank: int | None, bond: int) -> None:
     """Raise where directions without weight do not fit into a bond: which would be kept depends on the change."""
-    if min(matrix.shape) > (max_bond or np.inf):
+    if min(matrix.shape) > (max_rank or np.inf):
         raise ArgumentError(
-            f"bond {bond} has directions that carry no weight yet but could, more than max_bond={max_bond} holds: "
-            "a derivative through the tensors would miss them. Leave max_bond out, or give the rank"
+            f"bond {bond} has directions that carry no weight yet but could, more than bond={max_rank} holds: "
+            "a derivative through the tensors would miss them. Leave bond out, or give the rank"
         )
 
 

@@ -119,7 +119,7 @@ class Methods:
         self,
         operator: str | ArrayLike,
         sites: int | Sequence[int],
-        max_bond: int | None = None,
+        bond: int | None = None,
         cutoff: float = 1e-14,
     ) -> Self:
         """The state after an operator on some sites: `qad.mps.apply`.
@@ -131,9 +131,9 @@ class Methods:
         >>> flipped.measure("Sz").real
         array([ 0.5, -0.5,  0.5])
         """
-        return OFFERED["apply"](self, operator, sites, max_bond, cutoff)
+        return OFFERED["apply"](self, operator, sites, bond, cutoff)
 
-    def swap(self, one: int, other: int, max_bond: int | None = None, cutoff: float = 1e-14) -> Self:
+    def swap(self, one: int, other: int, bond: int | None = None, cutoff: float = 1e-14) -> Self:
         """The state with two sites exchanged: `qad.mps.swap`.
 
         Examples
@@ -142,7 +142,7 @@ class Methods:
         >>> qad.mps.MPS.product([0, 1, 1]).swap(0, 2).measure("Sz").real
         array([-0.5, -0.5,  0.5])
         """
-        return OFFERED["swap"](self, one, other, max_bond, cutoff)
+        return OFFERED["swap"](self, one, other, bond, cutoff)
 
     def __matmul__(self, other: Any) -> Scalar:
         """``psi @ phi`` is the overlap ``<psi|phi>``: `qad.mps.overlap`."""
@@ -203,12 +203,12 @@ class Methods:
         return self._made_of(canonical(self.tensors, center % n))
 
     @keywords_told
-    def truncate(self, max_bond: int | None = None, cutoff: float = 1e-14) -> tuple[Self, Real]:
+    def truncate(self, bond: int | None = None, cutoff: float = 1e-14) -> tuple[Self, Real]:
         """The state with smaller bonds that is nearest to this one, bond by bond.
 
         Parameters
         ----------
-        max_bond : int, optional
+        bond : int, optional
             Keep at most so many Schmidt values on a bond, of all sectors together; of equal ones those of the lower
             charge.
         cutoff : float
@@ -224,7 +224,7 @@ class Methods:
         Raises
         ------
         ShapeError, ArgumentError
-            If the chain is periodic; in a derivative, if `max_bond` cuts through equal Schmidt values, a direction
+            If the chain is periodic; in a derivative, if `bond` cuts through equal Schmidt values, a direction
             without weight could gain some, or the loss depends on the basis of a bond.
 
         Notes
@@ -235,10 +235,10 @@ class Methods:
         --------
         >>> import qad
         >>> psi = qad.mps.MPS.random(8, 8, conserve="Sz")
-        >>> small, error = (psi + psi).truncate(max_bond=8)
+        >>> small, error = (psi + psi).truncate(bond=8)
         >>> small.bond, bool(error < 1e-12)
         (8, True)
         """
-        max_bond = None if max_bond is None else site_count(max_bond, 1, "max_bond")
-        tensors, error = cut_in_range(truncated, self.tensors, max_bond, cutoff)
+        bond = None if bond is None else site_count(bond, 1, "bond")
+        tensors, error = cut_in_range(truncated, self.tensors, bond, cutoff)
         return self._made_of(tensors), error

@@ -194,12 +194,12 @@ def ldexp(tensor: Any, exponent: int) -> Any:
 
 
 def cut_in_range(
-    cut: Callable[..., Any], tensors: Sequence[Any], max_bond: int | None, cutoff: float
+    cut: Callable[..., Any], tensors: Sequence[Any], max_rank: int | None, cutoff: float
 ) -> tuple[list[Any], Real]:
     """A truncation by `cut`, also where floats cannot hold the squared norm."""
     try:
         with np.errstate(over="ignore", invalid="ignore"):
-            found, error = cut(tensors, max_bond, cutoff)
+            found, error = cut(tensors, max_rank, cutoff)
             size = np.linalg.norm(stack_of(numbers(found[-1])).ravel())
         if any_traced(size) or 1 / (largest := np.finfo(size.dtype).max ** 0.25) < size < largest:
             return found, error
@@ -210,7 +210,7 @@ def cut_in_range(
     with np.errstate(divide="ignore"):
         half = np.max(np.log(stack_of(square).real) + log_scale) / (2 * np.log(2.0))
     power = int(half) if np.isfinite(half) else 0
-    found, error = cut(spread(even, -power), max_bond, cutoff)
+    found, error = cut(spread(even, -power), max_rank, cutoff)
     total = power + taken
     return spread(found, total), within_range(error, total * np.log(2.0), "the norm of what was cut off", tiny=False)
 

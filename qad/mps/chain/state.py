@@ -20,12 +20,14 @@ from qad.mps.chain.site_tensors import basis_or_vector, numbered, random_gaussia
 from qad.mps.charges.axes import in_basis
 from qad.mps.charges.make import product_tensors, random_tensors
 from qad.mps.charges.quantities import Quantities, kinds, quantities
+from qad.mps.operators.local import each_of
 from qad.symmetric.generic import join
 from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from qad.mps.charges.quantities import Kinds
     from qad.typing import Array, ArrayLike, DTypeLike, Seed
 
 MOST_AMPLITUDES = 2**28  # what to_dense is willing to write out: 4 GiB of complex128
@@ -62,7 +64,8 @@ class StateChain(Chain):
         if self.conserved is None:
             return self
         frames = self.conserved.frames
-        return type(self)([in_basis(t.to_dense(), frame, 1) for t, frame in zip(self, frames, strict=True)])
+        plain = [in_basis(t.to_dense(), frame, 1) for t, frame in zip(self, frames, strict=True)]
+        return type(self)(plain, kind=self.sites)
 
     def _check(self) -> None:
         if self.conserved is None:
@@ -89,6 +92,8 @@ class MPS(Methods, Readings, StateChain):
     tensors : sequence of arrays, or of SymTensors
         Site tensors with legs ``(left, physical, right)``.  An open chain has outer bonds of dimension 1, a
         periodic one any dimension that both ends share.  Arrays are kept, not copied; Tensors are welcome.
+    kind : str, Site, or a sequence of them, optional
+        What stands on the sites, "electron" for example, so that operators can be named.
     conserved : optional
         Of SymTensors, of flows ``(+, +, -)``: what is conserved, and the charges of the basis states of every site, as
         ``product(..., conserve=)``, ``random(..., conserve=)`` and ``ground_state(..., conserve=)`` find it.  The bond
@@ -140,7 +145,7 @@ class MPS(Methods, Readings, StateChain):
     @keywords_told
     def random(
         cls, n: int, bond: int, phys: int = 2, dtype: DTypeLike = complex, seed: Seed = 0, periodic: bool = False, *,
-        conserve: str | Sequence[str] | None = None, sector: int | tuple[int, ...] | None = None, sites: Any = None,
+        conserve: str | Sequence[str] | None = None, sector: int | tuple[int, ...] | None = None, kind: Kinds = None,
     ) -> Self:  # fmt: skip
         """A random state of norm 1 with site tensors of even scale.
 
@@ -156,13 +161,14 @@ class MPS(Methods, Readings, StateChain):
         bond : int
             Bond dimension; in an open chain no bond exceeds what the shorter side can fill.
         phys : int
-            Dimension of every physical leg.
+            Dimension of every physical leg, where `kind` does not say what stands there.
         dtype : real or complex floating dtype
         seed : int or numpy.random.Generator
         periodic : bool
-        conserve, sector, sites : optional
-            For a state with charges: "Sz" or ("N", "Sz"), their total (2 Sz for spins; 0), and the sites' kinds
-            (spins).
+        conserve, sector : optional
+            For a state with charges: "Sz" or ("N", "Sz"), and their total (2 Sz for spins; 0).
+        kind : str, Site, or a sequence of them, optional
+            What stands on the sites, "electron" for example: the state knows it when operators are named.
 
         Raises
         ------
@@ -182,20 +188,23 @@ class MPS(Methods, Readings, StateChain):
         if conserve is not None:
             if periodic:
                 raise ArgumentError("symmetric states are open chains: leave out periodic, or conserve")
-            conserved = quantities(conserve, kinds(sites, [phys] * n))
-            return cls(random_tensors(bond, conserved, sector, dtype, seed), conserved)
-        if sites is not None or sector is not None:
-            raise ArgumentError("sites= and sector= are of what is conserved: give conserve=, or phys= and neither")
+            conserved = quantities(conserve, kinds(kind, [phys] * n))
+            return cls(random_tensors(bond, conserved, sector, dtype, seed), conserved, kind)
+        if sector is not None:
+            raise ArgumentError("sector= is of what is conserved: give conserve= too")
         rng = np.random.default_rng(seed)
-        bonds = [bond] * (n + 1) if periodic else [min(bond, phys ** min(i, n - i, 60)) for i in range(n + 1)]
+        dims = [phys] * n if kind is None else [site.phys for site in each_of(kind, n)]
+        left, right = np.cumprod([1.0, *dims]), np.cumprod([1.0, *dims[::-1]])[::-1]
+        bonds = [bond] * (n + 1) if periodic else [int(min(bond, *sides)) for sides in zip(left, right, strict=True)]
         make = random_gaussian if periodic else random_isometry
-        psi = cls([make(rng, a, phys, b, dtype) for a, b in pairwise(bonds)])
+        psi = cls([make(rng, a, d, b, dtype) for d, (a, b) in zip(dims, pairwise(bonds), strict=True)], None, kind)
         return normalised(psi) if periodic else psi
 
     @classmethod
+    @keywords_told
     def product(
         cls, states: Iterable[int | str | ArrayLike], phys: int = 2, dtype: DTypeLike = complex, *,
-        conserve: str | Sequence[str] | None = None, sites: Any = None,
+        conserve: str | Sequence[str] | None = None, kind: Kinds = None,
     ) -> Self:  # fmt: skip
         """A product state, all bonds 1.
 
@@ -206,8 +215,8 @@ class MPS(Methods, Readings, StateChain):
             "up" and "down" of spins, "empty", "full", and "updown" of electrons.
         phys, dtype : int, dtype
             Dimension of the physical leg, and dtype, of sites given by number.
-        sites : str, Site, or a sequence of them, optional
-            The kinds of sites, "electron" for example; spins by default.
+        kind : str, Site, or a sequence of them, optional
+            What stands on the sites, "electron" for example; spins by default.
         conserve : optional
             As in `random`, of sites given by number or name.
 
@@ -218,12 +227,12 @@ class MPS(Methods, Readings, StateChain):
         >>> neel.to_dense()[0, 1, 0, 1]
         np.complex128(1+0j)
         """
-        states, dims = numbered(states, phys, sites)
+        states, dims = numbered(states, phys, kind)
         if conserve is not None:
-            conserved = quantities(conserve, kinds(sites, [phys] * len(states)))
-            return cls(product_tensors(states, conserved, dtype), conserved)
+            conserved = quantities(conserve, kinds(kind, [phys] * len(states)))
+            return cls(product_tensors(states, conserved, dtype), conserved, kind)
         rows = [basis_or_vector(state, i, dims[i], dtype) for i, state in enumerate(states)]
-        return cls([row[None, :, None] for row in rows])
+        return cls([row[None, :, None] for row in rows], None, kind)
 
     def to_dense(self) -> Array:
         """All amplitudes, an array of shape `phys` with site 0 leftmost.
@@ -242,14 +251,15 @@ class MPS(Methods, Readings, StateChain):
         return np.trace(whole, axis1=0, axis2=whole.ndim - 1) if self.periodic else whole.reshape(self.phys)
 
     @classmethod
-    def from_dense(cls, amplitudes: ArrayLike, max_bond: int | None = None, cutoff: float = 1e-14) -> Self:
+    @keywords_told
+    def from_dense(cls, amplitudes: ArrayLike, bond: int | None = None, cutoff: float = 1e-14) -> Self:
         """The open chain of a dense state, by singular value decompositions from the left.
 
         Parameters
         ----------
         amplitudes : array or Tensor
             One axis per site; not by charges, which `product` and `random` take.
-        max_bond, cutoff
+        bond, cutoff
             As in `truncate`; a recorded array keeps directions without weight, which a change may fill.
 
         Examples
@@ -260,13 +270,13 @@ class MPS(Methods, Readings, StateChain):
         >>> qad.mps.MPS.from_dense(ghz)
         MPS(5 sites, open, bonds 1-2-2-2-2-1, float64)
         """
-        max_bond = None if max_bond is None else site_count(max_bond, 1, "max_bond")
+        bond = None if bond is None else site_count(bond, 1, "bond")
         if type(amplitudes) is SymTensor:
             raise ArgumentError("from_dense makes a plain state: give the array, amplitudes.to_dense()")
         amplitudes = amplitudes if hasattr(amplitudes, "dtype") else np.asarray(amplitudes)
         if amplitudes.ndim == 0 or 0 in amplitudes.shape:
             raise ShapeError(f"a dense state has one axis per site, not shape {amplitudes.shape}")
-        return cls(gauge.factorised(amplitudes, max_bond, cutoff))
+        return cls(gauge.factorised(amplitudes, bond, cutoff))
 
     def opened(self) -> Self:
         """The state as an open chain: a ring's outer bond is carried along, and its bonds become ``bond * outer``.
@@ -277,4 +287,4 @@ class MPS(Methods, Readings, StateChain):
         >>> qad.mps.MPS.random(5, 2, periodic=True).opened()
         MPS(5 sites, open, bonds 1-4-4-4-4-1, complex128)
         """
-        return self if not self.periodic else type(self)(gauge.opened(self.tensors))
+        return self if not self.periodic else self._made_of(gauge.opened(self.tensors))

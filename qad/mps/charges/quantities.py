@@ -138,15 +138,17 @@ def sites_of_dimension(dims: Sequence[int]) -> tuple[Site, ...]:
     return tuple(map(site_of, kinds))
 
 
-def kinds(sites: Kinds, dims: Sequence[int]) -> tuple[Site, ...]:
+def kinds(kind: Kinds, dims: Sequence[int]) -> tuple[Site, ...]:
     """What stands on every site: what the caller says, else spins of these dimensions."""
-    return sites_of_dimension(dims) if sites is None else each_of(sites, len(dims))
+    return sites_of_dimension(dims) if kind is None else each_of(kind, len(dims))
 
 
-def standing(psi: Any, sites: Kinds = None) -> tuple[Site, ...]:
-    """What stands on every site of a state: what the caller says, else what the state's charges tell, else spins."""
-    if sites is not None or psi.conserved is None:
-        return kinds(sites, psi.phys)
+def standing(psi: Any, kind: Kinds = None) -> tuple[Site, ...]:
+    """What stands on every site: what the caller says, else what the state knows, or its charges tell, else spins."""
+    if kind is None and psi.sites is not None:
+        return psi.sites
+    if kind is not None or psi.conserved is None:
+        return kinds(kind, psi.phys)
     return tuple(of_charges(psi.conserved.names, charges) for charges in psi.conserved.charges)
 
 
@@ -167,14 +169,14 @@ def of_dimension(size: int) -> tuple[Site, ...]:
     return (*sites_of_dimension([size]), *[kind for kind in others if kind.phys == size])
 
 
-def named(psi: Any, name: str, sites: Kinds = None, places: Sequence[int] | None = None) -> list[np.ndarray]:
+def named(psi: Any, name: str, kind: Kinds = None, places: Sequence[int] | None = None) -> list[np.ndarray]:
     """The operator of a name on every site, or some; raises where nothing tells of which kind of site it is."""
-    found = standing(psi, sites)
+    found = standing(psi, kind)
     found = found if places is None else [found[place] for place in places]
-    if sites is None and psi.conserved is None:
-        for kind in {kind.name: kind for kind in found}.values():
-            check_one_meaning(kind, name)
-    return [kind.matrix(name) for kind in found]
+    if kind is psi.sites is psi.conserved is None:
+        for spin in dict.fromkeys(found):
+            check_one_meaning(spin, name)
+    return [site.matrix(name) for site in found]
 
 
 def check_one_meaning(spin: Site, name: str) -> None:
@@ -186,8 +188,8 @@ def check_one_meaning(spin: Site, name: str) -> None:
     names, kind = ", ".join(kind.name for kind in having), next(kind.name for kind in having if kind is not spin)
     raise ArgumentError(
         f"a state does not say what stands on its sites, and of dimension {spin.phys} {names} "
-        f"{'have' if len(having) > 1 else 'has'} {name!r}: give the kind, as sites={kind!r} of local_expectations "
-        f"and correlators takes it, or the matrix, qad.mps.site({kind!r}).operators[{name!r}]"
+        f"{'have' if len(having) > 1 else 'has'} {name!r}: make the state with kind={kind!r}, or give that to "
+        f"local_expectations and correlators, or the matrix, qad.mps.site({kind!r}).operators[{name!r}]"
     )
 
 
@@ -197,7 +199,7 @@ def conserved_by(H: Any, conserve: Names) -> Quantities:
     if sites is None and set(dims) != {2}:
         raise ArgumentError(
             "the operator does not say what stands on its sites: make it by qad.mps.OpSum, or of an infinite chain by "
-            "UniformOpSum, or give a start state, qad.mps.MPS.random(..., conserve=..., sites=...)"
+            "UniformOpSum, or give a start state, qad.mps.MPS.random(..., conserve=..., kind=...)"
         )
     return quantities(conserve, sites_of_dimension(dims) if sites is None else sites)
 

@@ -77,6 +77,7 @@ class Course:
         self, psi: Any, H: MPO, dt: Scalar, several: int, steps: int, method: str, bond: int, cutoff: float | None,
         imaginary: bool, reach: float = 1.0,
     ):  # fmt: skip
+        self.sites: Any = psi.sites or H.sites
         operands, known, factor = (*flatten(psi)[0], *H, dt), plain_of(H), dt * (-1.0 if imaginary else -1j)
         recorded, length = any(type(x) is Tensor for x in operands), abs(value_of(dt))
         check_unstacked(operands)
@@ -130,7 +131,7 @@ class Course:
     @property
     def state(self) -> MPS:
         """That it has become."""
-        return self.made_of(self.tensors)
+        return self.made_of(self.tensors)._on(self.sites)
 
 
 def cutoff_of(method: str, H: MPO, dt: float) -> float:

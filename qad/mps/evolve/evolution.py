@@ -33,7 +33,7 @@ class Evolution:
 
     Attributes
     ----------
-    state : MPS
+    state : MPS or UniformMPS
         At the end, of norm 1.
     time : float
     discarded : float
@@ -48,7 +48,7 @@ class Evolution:
         time, near 0 in real time.
     """
 
-    state: MPS
+    state: Any
     time: float = field(metadata={"static": True})
     discarded: float = field(metadata={"static": True})
     log_norm: Real = 0.0

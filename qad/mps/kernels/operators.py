@@ -58,7 +58,7 @@ def check_kinds(psi: MPS, H: MPO) -> None:
         if set(names) <= set(kind.charges) and tuple(zip(*(kind.charges[q] for q in names), strict=True)) != charges:
             raise ArgumentError(
                 f"site {site} of the operator is of kind {kind.name!r}, and the state's basis has the charges "
-                f"{[psi.conserved.symmetry.shown(charge) for charge in charges]} there: give sites={kind.name!r} to "
+                f"{[psi.conserved.symmetry.shown(charge) for charge in charges]} there: give kind={kind.name!r} to "
                 "MPS.product or MPS.random"
             )
 

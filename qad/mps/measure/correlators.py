@@ -12,6 +12,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import like
+from qad.keywords import keywords_told
 from qad.mps.chain.checks import check_kind
 from qad.mps.chain.densities import site_density
 from qad.mps.chain.state import MPS
@@ -32,13 +33,14 @@ if TYPE_CHECKING:
     Front: TypeAlias = dict[Charge, tuple[list[tuple[int, int]], Any]]  # by charge: which began where, environments
 
 
+@keywords_told
 def correlations(
     psi: MPS,
     one: str | ArrayLike,
     other: str | ArrayLike,
     *,
     string: str | ArrayLike | None = None,
-    sites: Kinds = None,
+    kind: Kinds = None,
 ) -> Array:
     """``<psi| A_i B_j |psi> / <psi|psi>`` of two local operators on all pairs of sites.
 
@@ -46,12 +48,12 @@ def correlations(
     ----------
     psi : MPS
     one, other : arrays (phys, phys), a sequence of one for each site, or names
-        A and B; on one site ``A B`` acts.  Two fermionic names, "Cdag" and "C" of ``sites="fermion"``, get their
+        A and B; on one site ``A B`` acts.  Two fermionic names, "Cdag" and "C" of ``kind="fermion"``, get their
         Jordan-Wigner strings and signs.
     string : likewise, optional
         What acts on every site between i and j, for string order: ``<Sz_i exp(i pi sum Sz) Sz_j>``.
-    sites : str, Site, or a sequence of them, optional
-        The kinds of sites that names are looked up in; by default what charges tell, or spins.
+    kind : str, Site, or a sequence of them, optional
+        What stands on the sites, where names are looked up; by default what the state knows, or spins.
 
     Returns
     -------
@@ -79,13 +81,14 @@ def correlations(
            [1., 1.]])
     >>> found = qad.mps.ground_state(qad.mps.aklt(20), bond=8)
     >>> turn = np.diag(np.exp(1j * np.pi * np.array([1, 0, -1])))
-    >>> table = qad.mps.correlations(found.state, "Sz", "Sz", string=turn, sites="spin-1")
+    >>> table = qad.mps.correlations(found.state, "Sz", "Sz", string=turn, kind="spin-1")
     >>> round(float(table[5, 14].real * 9), 6)  # hidden order, -4/9
     -4.0
     """
-    return swept(psi, *pair_of(check_kind(psi, MPS), one, other, string, sites))
+    return swept(psi, *pair_of(check_kind(psi, MPS), one, other, string, kind))
 
 
+@keywords_told
 def structure_factor(
     psi: MPS,
     one: str | ArrayLike,
@@ -94,14 +97,14 @@ def structure_factor(
     *,
     positions: ArrayLike | None = None,
     connected: bool = False,
-    sites: Kinds = None,
+    kind: Kinds = None,
 ) -> Array:
     """``S(q) = sum_ij exp(i q (r_i - r_j)) <A_i B_j> / n`` of many momenta.
 
     Parameters
     ----------
     psi : MPS
-    one, other, sites
+    one, other, kind
         A and B as in `correlations`: "Cdag" and "C" of fermions give the momentum distribution.
     momenta : array (m,), or (m, d)
     positions : array (n,), or (n, d), optional
@@ -138,11 +141,11 @@ def structure_factor(
             f"positions of shape {where.shape} and momenta of shape {momenta.shape} do not fit {n} sites: give (n,) "
             "and (m,), or (n, d) and (m, d)"
         )
-    table = correlations(psi, one, other, sites=sites)
+    table = correlations(psi, one, other, kind=kind)
     if connected:
         every = None if psi.conserved is not None else np.arange(n)[:, None]  # fermionic names have strings
         strung = [every is not None and isinstance(x, str) for x in (one, other)]
-        first, second = (multipoint(psi, (x,), every, sites=sites) if named else local_expectations(psi, x, sites)
+        first, second = (multipoint(psi, (x,), every, kind=kind) if named else local_expectations(psi, x, kind)
                          for x, named in zip((one, other), strung, strict=True))  # fmt: skip
         table = table - first[:, None] * second
     waves = np.exp(1j * momenta.reshape(-1, where.size // n) @ where.reshape(n, -1).T)
@@ -153,17 +156,17 @@ def structure_factor(
 # -- pairs -------------------------------------------------------------------------------------------------------------
 
 
-def pair_of(psi: Any, one: Any, other: Any, string: Any, sites: Kinds) -> tuple[Any, Any, Any, Any]:
+def pair_of(psi: Any, one: Any, other: Any, string: Any, kind: Kinds) -> tuple[Any, Any, Any, Any]:
     """The matrices of a correlation on each site, with the strings that fermions or the caller ask for.
 
     A and B where they stand on the right of the other one, or on one site with it; both where they stand on its left;
     and what acts on the sites between, or None.
     """
-    ones = per_site(psi, one, sites)
-    others = ones if other is one else per_site(psi, other, sites)
-    found = [isinstance(x, str) and all(x in kind.fermionic for kind in standing(psi, sites)) for x in (one, other)]
+    ones = per_site(psi, one, kind)
+    others = ones if other is one else per_site(psi, other, kind)
+    found = [isinstance(x, str) and all(x in site.fermionic for site in standing(psi, kind)) for x in (one, other)]
     if string is not None:
-        return ones, others, (ones, others), per_site(psi, string, sites)
+        return ones, others, (ones, others), per_site(psi, string, kind)
     if found[0] != found[1]:
         raise ArgumentError(
             f"{one!r} and {other!r} are not both fermionic, so that a string begins at the end of the chain: "
@@ -171,7 +174,7 @@ def pair_of(psi: Any, one: Any, other: Any, string: Any, sites: Kinds) -> tuple[
         )
     if not found[0]:
         return ones, others, (ones, others), None
-    parity = per_site(psi, "F", sites)
+    parity = per_site(psi, "F", kind)
     first = [a @ f for a, f in zip(ones, parity, strict=True)]  # A_i is left of B_j: the string of B begins there
     second = [f @ b for b, f in zip(others, parity, strict=True)]  # B_j acts first, where the string of A passes
     return ones, others, (first, second), parity

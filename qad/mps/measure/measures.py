@@ -13,6 +13,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import value_of
+from qad.keywords import keywords_told
 from qad.mps.chain.chain import as_array
 from qad.mps.chain.checks import check_kind
 from qad.mps.chain.densities import environments, reduced, site_density
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
 MOST_ENTRIES = 2**26  # of a density matrix
 
 
-def local_expectations(psi: MPS, operator: str | ArrayLike | Sequence[ArrayLike], sites: Kinds = None) -> Array:
+@keywords_told
+def local_expectations(psi: MPS, operator: str | ArrayLike | Sequence[ArrayLike], kind: Kinds = None) -> Array:
     """``<psi| O_i |psi> / <psi|psi>`` of a local operator on every site, in one sweep from each side.
 
     Parameters
@@ -39,9 +41,9 @@ def local_expectations(psi: MPS, operator: str | ArrayLike | Sequence[ArrayLike]
     psi : MPS
     operator : array (phys, phys), a sequence of one for each site, or a name
         Rows ``out``; Hermitian or not, conserving or not.
-    sites : str, Site, or a sequence of them, optional
-        The kinds of sites that a name is looked up in, "electron" for example; by default those that a symmetric
-        state tells, or spins.
+    kind : str, Site, or a sequence of them, optional
+        What stands on the sites, where a name is looked up, "electron" for example; by default what the state knows,
+        or spins.
 
     Returns
     -------
@@ -65,7 +67,7 @@ def local_expectations(psi: MPS, operator: str | ArrayLike | Sequence[ArrayLike]
     array([ 0.5, -0.5,  0.5])
     """
     places = range(len(check_kind(psi, MPS)))
-    return expected(sides_of(psi), places, per_site(psi, operator, sites), orders_of(psi))
+    return expected(sides_of(psi), places, per_site(psi, operator, kind), orders_of(psi))
 
 
 def expected(
@@ -87,9 +89,8 @@ def measure(psi: MPS, operator: str | ArrayLike, sites: int | Sequence[int] | No
     ----------
     psi : MPS
     operator : str or array
-        A matrix for one site, or the name of an operator of spins, such as "Sz", or of the sites of a symmetric
-        state; or a matrix for all of `sites` together, the first of them most significant.  Operators of other
-        kinds of sites: ``qad.mps.site("fermion").operators["N"]``.
+        A matrix for one site, or the name of an operator of the sites that the state knows, or of spins, such as
+        "Sz"; or a matrix for all of `sites` together, the first of them most significant.
     sites : int or sequence of ints, optional
         All by default.
 
@@ -176,10 +177,10 @@ def orders_of(psi: MPS) -> Sequence[np.ndarray] | None:
     return psi.conserved.frames if psi.conserved is not None else None
 
 
-def per_site(psi: MPS, operator: Any, sites: Kinds = None) -> list[Array]:
-    """One matrix for each site, as an array; `sites` are the kinds that an operator's name is looked up in."""
+def per_site(psi: MPS, operator: Any, kind: Kinds = None) -> list[Array]:
+    """One matrix for each site, as an array; `kind` is what the name of an operator is looked up in."""
     if isinstance(operator, str):
-        matrices = named(psi, operator, sites)
+        matrices = named(psi, operator, kind)
     elif not hasattr(operator, "__len__") or hasattr(operator, "keys") or getattr(operator, "shape", None) == ():
         raise ArgumentError(f"an operator is a name, a matrix or one matrix for each site, not {operator!r}")
     else:

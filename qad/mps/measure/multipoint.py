@@ -8,6 +8,7 @@ import numpy as np
 
 from qad.core.errors import ShapeError
 from qad.extend import like
+from qad.keywords import keywords_told
 from qad.mps.chain.checks import check_kind
 from qad.mps.chain.densities import site_density
 from qad.mps.chain.state import MPS
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     from qad.typing import Array, ArrayLike
 
 
-def multipoint(psi: MPS, operators: Sequence[str | ArrayLike], places: ArrayLike, *, sites: Kinds = None) -> Array:
+@keywords_told
+def multipoint(psi: MPS, operators: Sequence[str | ArrayLike], sites: ArrayLike, *, kind: Kinds = None) -> Array:
     """``<psi| A_i B_j C_k ... |psi> / <psi|psi>`` of products of many operators, on many choices of sites at once.
 
     Parameters
@@ -31,10 +33,10 @@ def multipoint(psi: MPS, operators: Sequence[str | ArrayLike], places: ArrayLike
     psi : MPS
     operators : sequence of k names or matrices
         Of plain numbers.  From left to right; fermionic names get their Jordan-Wigner strings and signs.
-    places : int array (..., k)
+    sites : int array (..., k)
         The sites of each product, in any order; several operators may stand on one site.
-    sites : str, Site, or a sequence of them, optional
-        The kinds of sites that names are looked up in; by default what charges tell, or spins.
+    kind : str, Site, or a sequence of them, optional
+        What stands on the sites, where names are looked up; by default what the state knows, or spins.
 
     Returns
     -------
@@ -43,7 +45,7 @@ def multipoint(psi: MPS, operators: Sequence[str | ArrayLike], places: ArrayLike
     Raises
     ------
     ShapeError
-        If the last axis of `places` does not name a site for each operator, or a matrix does not fit.
+        If the last axis of `sites` does not name a site for each operator, or a matrix does not fit.
     ArgumentError
         If a site does not exist, or there is no operator of a name.
 
@@ -55,26 +57,26 @@ def multipoint(psi: MPS, operators: Sequence[str | ArrayLike], places: ArrayLike
     Examples
     --------
     >>> import numpy as np, qad
-    >>> pair = qad.mps.MPS.product(["full", "full", "empty"], sites="fermion")
-    >>> places = [[0, 1, 1, 0], [0, 1, 0, 1], [0, 2, 2, 0]]
-    >>> qad.mps.multipoint(pair, ("Cdag", "Cdag", "C", "C"), places, sites="fermion").real
+    >>> pair = qad.mps.MPS.product(["full", "full", "empty"], kind="fermion")
+    >>> sites = [[0, 1, 1, 0], [0, 1, 0, 1], [0, 2, 2, 0]]
+    >>> qad.mps.multipoint(pair, ("Cdag", "Cdag", "C", "C"), sites).real
     array([ 1., -1.,  0.])
     """
     plain = check_kind(psi, MPS).without_symmetry()
-    operators, places = list(operators), np.asarray(places)
-    if not operators or places.shape[-1:] != (len(operators),) or places.dtype.kind not in "iu":
+    operators, sites = list(operators), np.asarray(sites)
+    if not operators or sites.shape[-1:] != (len(operators),) or sites.dtype.kind not in "iu":
         raise ShapeError(
-            f"places of shape {places.shape} and type {places.dtype} do not name a site for each of {len(operators)} "
+            f"sites of shape {sites.shape} and type {sites.dtype} do not name a site for each of {len(operators)} "
             "operators: give whole numbers (..., k)"
         )
     for name in {x for x in operators if isinstance(x, str)}:
-        named(psi, name, sites)
-    total = OpSum(len(plain), standing(psi, sites))
+        named(psi, name, kind)
+    total = OpSum(len(plain), standing(psi, kind))
     rows = [total.product(*[x for pair in zip(operators, row, strict=True) for x in pair]) for row in
-            places.reshape(-1, len(operators)).tolist()]  # fmt: skip
+            sites.reshape(-1, len(operators)).tolist()]  # fmt: skip
     values = products(plain, [string for string, scale in rows if scale != 0], total.operators.matrices)
     numbers = [scale * values[string] if scale != 0 else 0.0 * values[()] for string, scale in rows]
-    return np.stack(numbers).reshape(places.shape[:-1]) if numbers else np.zeros(places.shape[:-1], plain.dtype)
+    return np.stack(numbers).reshape(sites.shape[:-1]) if numbers else np.zeros(sites.shape[:-1], plain.dtype)
 
 
 def products(psi: MPS, strings: list[Any], matrices: Sequence[np.ndarray]) -> dict[Any, Any]:

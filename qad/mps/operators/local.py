@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Site:
     """A kind of site: its operators by name, and which of them anticommute between sites.
 
@@ -66,6 +66,15 @@ class Site:
             )
         object.__setattr__(self, "operators", operators)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Site) or (self.name, self.fermionic) != (other.name, other.fermionic):
+            return NotImplemented if not isinstance(other, Site) else False
+        mine, theirs = self.operators, other.operators
+        return mine.keys() == theirs.keys() and all(np.array_equal(mine[name], theirs[name]) for name in mine)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
     @property
     def phys(self) -> int:
         """Dimension of the site."""
@@ -77,7 +86,7 @@ class Site:
             return self.operators[name]
         hint, known = suggestion(name, self.operators), ", ".join(self.operators)
         others = [kind for kind in ("spin-1/2", "fermion", "boson-3", "electron") if name in site(kind).operators]
-        elsewhere = f"; sites={others[0]!r} has {name!r}" if others else ""
+        elsewhere = f"; kind={others[0]!r} has {name!r}" if others else ""
         raise ArgumentError(f"a site of kind {self.name!r} has no operator {name!r}: {hint}it has {known}{elsewhere}")
 
     def state(self, name: str) -> int:
@@ -88,7 +97,7 @@ class Site:
         names = ", ".join(map(repr, self.states)) or f"none: write their numbers, 0 to {self.phys - 1}"
         raise ArgumentError(
             f"a site of kind {self.name!r} has no basis state {name!r}; it has {names}. Another kind of site is given "
-            "by sites=, such as sites='electron'"
+            "by kind=, such as kind='electron'"
         )
 
 

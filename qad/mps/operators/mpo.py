@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from qad.core.errors import ShapeError
 from qad.extend import Tensor, value_of
+from qad.keywords import keywords_told
 from qad.mps.chain.canonical import truncated
 from qad.mps.chain.chain import Chain, site_count, zip_sites
 from qad.mps.chain.methods import OFFERED
@@ -16,7 +17,6 @@ from qad.mps.chain.site_tensors import applied, stacked
 from qad.mps.chain.state import MPS
 
 if TYPE_CHECKING:
-    from qad.mps.operators.local import Site
     from qad.typing import Array, ArrayLike, DTypeLike, Real
 
     C = TypeVar("C", bound=Chain)
@@ -24,17 +24,10 @@ if TYPE_CHECKING:
 
 
 class OperatorChain(Chain):
-    """Site tensors of an operator, and what stands on its sites."""
+    """Site tensors of an operator."""
 
     LEGS: tuple[str, ...] = ("left", "right", "out", "in")
     RIGHT: int = 1
-    sites: tuple[Site, ...] | None = None  # what stands on every site, where it was made of a sum that says so
-
-    def _made_of(self, tensors: Iterable[Any]) -> Self:
-        """The operator of other tensors on the same sites, unchecked."""
-        made = super()._made_of(tensors)
-        made.sites = self.sites
-        return made
 
 
 class MPO(OperatorChain):
@@ -94,8 +87,9 @@ class MPO(OperatorChain):
         return cls([np.eye(site_count(size, 1, "phys"), dtype=dtype)[None, None] for size in dims])
 
     @classmethod
+    @keywords_told
     def from_dense(
-        cls, matrix: ArrayLike, phys: int | Sequence[int] = 2, max_bond: int | None = None, cutoff: float = 1e-14
+        cls, matrix: ArrayLike, phys: int | Sequence[int] = 2, bond: int | None = None, cutoff: float = 1e-14
     ) -> MPO:
         """The open operator of a dense matrix, by singular value decompositions from the left.
 
@@ -105,7 +99,7 @@ class MPO(OperatorChain):
             Rows ``out``, site 0 most significant, as `to_dense` gives it.
         phys : int or sequence of ints
             Dimension of every site, or of each.
-        max_bond, cutoff
+        bond, cutoff
             As in `truncate`; a recorded array keeps directions without weight, which a change may fill.
 
         Raises
@@ -131,14 +125,15 @@ class MPO(OperatorChain):
             )
         n = len(dims)
         pairs = matrix.reshape(*dims, *dims).transpose([axis for i in range(n) for axis in (i, n + i)])
-        return cls(unpaired(MPS.from_dense(pairs.reshape([d * d for d in dims]), max_bond, cutoff), dims))
+        return cls(unpaired(MPS.from_dense(pairs.reshape([d * d for d in dims]), bond, cutoff), dims))
 
-    def truncate(self, max_bond: int | None = None, cutoff: float = 1e-14) -> tuple[MPO, Real]:
+    @keywords_told
+    def truncate(self, bond: int | None = None, cutoff: float = 1e-14) -> tuple[MPO, Real]:
         """The operator with smaller bonds that is nearest to this one, bond by bond.
 
         Parameters
         ----------
-        max_bond : int, optional
+        bond : int, optional
             Keep at most so many singular values on a bond.
         cutoff : float
             Keep those above ``cutoff`` times the largest.
@@ -155,7 +150,7 @@ class MPO(OperatorChain):
         ShapeError
             If the operator is a ring.
         ArgumentError
-            In a derivative, if `max_bond` cuts through equal singular values, or a direction without weight could gain
+            In a derivative, if `bond` cuts through equal singular values, or a direction without weight could gain
             some.
 
         Notes
@@ -171,12 +166,12 @@ class MPO(OperatorChain):
         >>> square.bond, (H @ H).bond, bool(error < 1e-12)
         (9, 25, True)
         """
-        max_bond = None if max_bond is None else site_count(max_bond, 1, "max_bond")
+        bond = None if bond is None else site_count(bond, 1, "bond")
         dims = [t.shape[2] for t in self]
         if dims != [t.shape[3] for t in self]:
             raise ShapeError("an operator between sites of different dimensions is not truncated")
         rows = [t * float(d**-0.5) for t, d in zip(self._pairs(), dims, strict=True)]
-        smaller, error = truncated(rows, max_bond, cutoff)
+        smaller, error = truncated(rows, bond, cutoff)
         smaller = [t * float(d**0.5) for t, d in zip(smaller, dims, strict=True)]
         return self._made_of(unpaired(smaller, dims)), error
 
@@ -206,8 +201,8 @@ class MPO(OperatorChain):
         for site, (upper, lower) in enumerate(zip_sites(self, other)):
             if upper.shape[3] != lower.shape[other.LEGS.index("out" if isinstance(other, MPO) else "physical")]:
                 raise ShapeError(f"site {site}: an operator of shape {upper.shape} cannot act on {lower.shape}")
-        apply, made = (stacked, self._made_of) if isinstance(other, MPO) else (applied, MPS)
-        return made(distinct_map(apply, self, other))
+        apply = stacked if isinstance(other, MPO) else applied
+        return other._made_of(distinct_map(apply, self, other))
 
     @property
     def mH(self) -> MPO:

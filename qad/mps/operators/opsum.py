@@ -8,6 +8,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor
+from qad.keywords import keywords_told
 from qad.mps.chain.chain import site_count
 from qad.mps.charges.parts import of_definite_charge
 from qad.mps.operators.algebra import Algebra, finite_number, scaled
@@ -29,7 +30,7 @@ class OpSum(Algebra):
     ----------
     n : int
         Number of sites.
-    sites : str, Site, or a sequence of them
+    kind : str, Site, or a sequence of them
         What stands on every site, or on each: "spin-1/2", "spin-1", "boson-3" (at most three particles),
         "fermion", or a `Site`.
 
@@ -57,8 +58,9 @@ class OpSum(Algebra):
     MPO(6 sites, open, bonds 1-5-5-5-5-5-1, float64)
     """
 
-    def __init__(self, n: int, sites: str | Site | Sequence[str | Site] = "spin-1/2"):
-        self.sites: tuple[Site, ...] = each_of(sites, site_count(n, 1, "n"))
+    @keywords_told
+    def __init__(self, n: int, kind: str | Site | Sequence[str | Site] = "spin-1/2"):
+        self.sites: tuple[Site, ...] = each_of(kind, site_count(n, 1, "n"))
         self.operators: Any = Operators()
         self.terms: Any = {}
         self.families: Any = []
@@ -192,9 +194,7 @@ class OpSum(Algebra):
         """
         terms = self.terms.items() if conserve is None else of_definite_charge(self, conserve)
         written, bonds = build(len(self.sites), terms, self.families, self.identities)
-        operator = MPO(site_tensors(written, bonds, self.sites, self.operators.matrices))
-        operator.sites = self.sites
-        return operator
+        return MPO(site_tensors(written, bonds, self.sites, self.operators.matrices), kind=self.sites)
 
     def _factors(self, factors):
         """Pairs of an operator and a site; raises unless they come in turn."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import NoReturn
 
+    from qad.mps.charges.quantities import Kinds
     from qad.typing import ArrayLike
 
 
@@ -47,8 +48,8 @@ class UniformMPO(OperatorChain):
     UniformMPO(1 sites, repeated, bonds 3-3, float64)
     """
 
-    def __init__(self, tensors: Iterable[ArrayLike]):
-        super().__init__(tensors)
+    def __init__(self, tensors: Iterable[ArrayLike], kind: Kinds = None):
+        super().__init__(tensors, None, kind)
         check_triangular(self)
 
     @property
@@ -73,9 +74,8 @@ class UniformMPO(OperatorChain):
             raise ArgumentError(
                 f"a cell of {cell} sites does not repeat an operator's cell of {len(self)}: give a multiple of it"
             )
-        repeated = UniformMPO(self.tensors * (cell // len(self)))
-        repeated.sites = self.sites and self.sites * (cell // len(self))
-        return repeated
+        times = cell // len(self)
+        return UniformMPO(self.tensors * times, self.sites and self.sites * times)
 
     def __add__(self, other: object) -> NoReturn:
         raise ArgumentError("operators of infinite chains are added and multiplied as sums: UniformOpSum, then mpo()")

@@ -8,6 +8,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import as_array, stack_of
+from qad.keywords import keywords_told
 from qad.mps.chain.chain import site_count
 from qad.mps.charges.parts import of_definite_charge
 from qad.mps.operators.automaton import repeated, site_tensors
@@ -31,7 +32,7 @@ class UniformOpSum(OpSum):
     ----------
     cell : int
         Number of sites after which the terms repeat.
-    sites : str, Site, or a sequence of them
+    kind : str, Site, or a sequence of them
         What stands on every site of the cell, or on each, as in `qad.mps.OpSum`.
 
     Notes
@@ -53,8 +54,9 @@ class UniformOpSum(OpSum):
     sites: tuple[Site, ...]
     identities: Any
 
-    def __init__(self, cell: int = 1, sites: str | Site | Sequence[str | Site] = "spin-1/2"):
-        super().__init__(site_count(cell, 1, "cell"), sites)
+    @keywords_told
+    def __init__(self, cell: int = 1, kind: str | Site | Sequence[str | Site] = "spin-1/2"):
+        super().__init__(site_count(cell, 1, "cell"), kind)
         self.cell: int = len(self.sites)
 
     def __repr__(self) -> str:
@@ -195,9 +197,8 @@ class UniformOpSum(OpSum):
                 begun = self._shifted(string)
                 terms[begun] = terms.get(begun, 0.0) + weight
         written, bonds = repeated(self.cell, terms.items(), self.families, self.identities)
-        operator = UniformMPO(site_tensors(written, bonds, self.sites, self.operators.matrices))
-        operator.sites = self.sites[: self.cell]
-        return operator
+        tensors = site_tensors(written, bonds, self.sites, self.operators.matrices)
+        return UniformMPO(tensors, self.sites[: self.cell])
 
     def __add__(self, other: Self | int) -> Self:
         if isinstance(other, UniformOpSum) and other.cell == self.cell:

@@ -191,7 +191,7 @@ def searched(
     watch.unit = unit
     watch.resume()
     search(method, scaled, watch, bond, tol, others)
-    state = watch.state._made_of(schmidt_form(watch.state.tensors)[0])
+    state = watch.state._made_of(schmidt_form(watch.state.tensors)[0])._on(H.sites)
     return GroundState(
         state, float(energy(state, scaled)) * unit, float(variance(state, scaled)) * unit * unit,
         np.array(watch.history), watch.gradient_norm * unit, watch.converged, watch.message, watch.nfev, method.name,

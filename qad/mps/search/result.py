@@ -46,6 +46,11 @@ class GroundState:
     nfev: int = field(metadata={"static": True})
     method: str = field(metadata={"static": True})
 
+    @property
+    def energy_per_site(self) -> float:
+        """The energy over the number of sites."""
+        return self.energy / len(self.state)
+
     def __repr__(self) -> str:
         return (
             f"GroundState(energy={self.energy!r}, variance={self.variance:.3g}, converged={self.converged}, "

@@ -51,7 +51,8 @@ def start_of_sector(H: MPO, bond: int, conserve: Names, sector: object, dtype: D
     conserved = conserved_by(H, conserve)
     if sector is None:
         check_no_vacuum(conserved)
-    return MPS(random_tensors(bond, conserved, sector, np.dtype(H.dtype if dtype is None else dtype), seed), conserved)
+    dtype = np.dtype(H.dtype if dtype is None else dtype)
+    return MPS(random_tensors(bond, conserved, sector, dtype, seed), conserved, H.sites)
 
 
 def check_sector(start: MPS | UniformMPS, conserve: Names | None, sector: object) -> None:
@@ -75,4 +76,4 @@ def start_state(H: MPO, bond: int, seed: Seed, dtype: DTypeLike | None) -> MPS:
     phys = {size for w in H for size in w.shape[2:]}
     if len(phys) > 1:
         raise ShapeError(f"the sites of H have physical dimensions {sorted(phys)}: give a start state that fits them")
-    return MPS.random(len(H), bond, phys.pop(), (H.dtype if dtype is None else dtype), seed)
+    return MPS.random(len(H), bond, phys.pop(), (H.dtype if dtype is None else dtype), seed, kind=H.sites)

@@ -10,6 +10,7 @@ import scipy
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import like, operand, value_of
+from qad.keywords import keywords_told
 from qad.linalg import dominant_eig, linear_solve
 from qad.mps.chain.chain import Chain
 from qad.mps.chain.checks import check_kind
@@ -76,15 +77,16 @@ def energy_density(
     return energy_from(psi, H, lefts[0], rights[-1])
 
 
-def local_expectations(psi: UniformMPS, operator: str | ArrayLike | Sequence[ArrayLike], sites: Kinds = None) -> Array:
+@keywords_told
+def local_expectations(psi: UniformMPS, operator: str | ArrayLike | Sequence[ArrayLike], kind: Kinds = None) -> Array:
     """``<operator>`` on every site of the cell.
 
     Parameters
     ----------
     psi : UniformMPS
     operator : array (d, d), a sequence of one for each site of the cell, or a name
-    sites : str, Site, or a sequence of them, optional
-        The kinds of sites that a name is looked up in, as in `qad.mps.local_expectations`.
+    kind : str, Site, or a sequence of them, optional
+        What stands on the sites, where a name is looked up, as in `qad.mps.local_expectations`.
 
     Returns
     -------
@@ -98,7 +100,7 @@ def local_expectations(psi: UniformMPS, operator: str | ArrayLike | Sequence[Arr
     array([0.934215])
     """
     check_kind(psi, UniformMPS)
-    operators, psi = per_site(psi, operator, sites), ordinary(psi)
+    operators, psi = per_site(psi, operator, kind), ordinary(psi)
     check_single(psi)
     lefts, rights = environments(psi)
     return expected((lefts, psi.tensors, [None, *rights]), range(len(psi)), operators)

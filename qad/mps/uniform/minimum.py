@@ -75,8 +75,7 @@ def ground_energy(h: UniformMPO | UniformOpSum, bond: int = 8, cell: int | None 
         raise ArgumentError("ground_energy takes a UniformOpSum or a UniformMPO: write the terms as one")
     if any_traced(*H):
         raise ArgumentError("ground_energy searches, for as long as numbers ask for: call it outside of qad.freeze")
-    plain = UniformMPO([value_of(w) for w in H])
-    plain.sites = H.sites
+    plain = UniformMPO([value_of(w) for w in H], H.sites)
     found = ground_state(plain, bond, cell, **search)
     if not found.converged:
         raise ConvergenceError(f"no ground state was found: {found.message}; allow more steps by maxiter=")

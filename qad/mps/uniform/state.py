@@ -120,5 +120,10 @@ class UniformGroundState:
     message: str = field(metadata={"static": True})
     gradient: float = field(default=np.nan, metadata={"static": True})
 
+    @property
+    def energy_per_site(self) -> float:
+        """The energy: that of the whole chain is infinite."""
+        return self.energy
+
     def _repr_html_(self) -> str:
         return result_card(self)

@@ -98,6 +98,7 @@ class Run:
         self.domains: tuple[float, str] = (np.inf, "") if conserved is None else domains(h, conserved, total)
         self.H: Any = cell_of(list(h), self.dtype, self.counted)
         self.scale: float = size_of(h) or 1.0
+        self.sites: Any = h.sites
 
     def ended(
         self, start: UniformMPS | None, bond: int, starts: int, tol: float, rng: np.random.Generator, dtype: np.dtype
@@ -118,7 +119,7 @@ class Run:
         state, energy = psi.state(), energy / len(psi)
         if message != BY_USER:
             converged, message = self.judged(state, energy, converged, message)
-        state = UniformMPS([t.astype(dtype) for t in state], psi.conserved)
+        state = UniformMPS([t.astype(dtype) for t in state], psi.conserved, self.sites)
         return UniformGroundState(state, energy, np.array([*self.history, energy]), converged, message, slope)
 
     def judged(self, state: UniformMPS, energy: float, converged: bool, message: str) -> tuple[bool, str]:

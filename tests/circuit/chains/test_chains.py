@@ -46,7 +46,7 @@ def test_circuits_begin_in_chains():
             slopes = qad.grad(found)(psi), qad.grad(exact)(psi)
             qad.tree_map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-13), *slopes)
     long = qad.mps.MPS.random(30, 8)
-    held = qad.Circuit(30, initial=long).mps(max_bond=8)
+    held = qad.Circuit(30, initial=long).mps(bond=8)
     np.testing.assert_allclose(abs(held.overlap(long)), 1.0, atol=1e-10)
 
 
@@ -97,7 +97,7 @@ def test_truncation():
     value, gradient = qad.value_and_grad(lambda t: layers(t, n).expectation(H))(theta)
     errors = []
     for bond in (6, 12, 16):
-        run = layers(theta, n).mps(max_bond=bond)
+        run = layers(theta, n).mps(bond=bond)
         found, slope = qad.value_and_grad(lambda t, b=bond: layers(t, n).mps(b, bra_bond=64).expectation(H))(theta)
         errors.append((run.error, abs(found - value), np.linalg.norm(slope - gradient)))
         assert run.bond == bond
@@ -165,7 +165,7 @@ def test_rows_of_site_operators_are_small():
         ),
         (lambda: begun(PHI).mps(conserve="N"), ArgumentError, "leave conserve out"),
         (lambda: qad.Circuit(2).ry(np.zeros(3), 0).mps(), ShapeError, "no batch"),
-        (lambda: qad.Circuit(2).mps(max_bond=0), ArgumentError, "max_bond"),
+        (lambda: qad.Circuit(2).mps(bond=0), ArgumentError, "bond"),
         (lambda: qad.Circuit(2).mps(cutoff=1.5), ArgumentError, "cutoff"),
         (lambda: qad.Circuit(2).mps().amplitude("0"), ArgumentError, "2 bits"),
         (lambda: qad.Circuit(2).mps().overlap(qad.mps.MPS.random(3, 2)), ShapeError, "2 qubits"),

@@ -85,7 +85,7 @@ def test_what_is_measured():
     ]
     expected = [c.mps().expectation(o) for o in observables]
     np.testing.assert_allclose(found.expectation(observables), expected, atol=1e-12)
-    phi = MPS.random(7, 5, conserve="N", sector=3, sites="fermion")
+    phi = MPS.random(7, 5, conserve="N", sector=3, kind="fermion")
     np.testing.assert_allclose(found.overlap(phi), c.mps().overlap(phi.without_symmetry()), atol=1e-12)
     assert set(found.sample(100, seed=1).sum(axis=1).tolist()) == {3}
 
@@ -96,7 +96,7 @@ def test_truncation_is_that_of_the_largest_weights():
     for layer in range(4):
         for k in range(layer % 2, 7, 2):
             c = c.unitary(unitary(2, 10 * layer + k), k, k + 1)
-    found, plain = c.mps(max_bond=5, conserve="N"), c.mps(max_bond=5)
+    found, plain = c.mps(bond=5, conserve="N"), c.mps(bond=5)
     assert found.bond == plain.bond == 5
     assert found.error == pytest.approx(plain.error, rel=1e-8) and found.error > 1e-4
     np.testing.assert_allclose(found.state.without_symmetry().to_dense(), plain.state.to_dense(), atol=1e-8)
@@ -184,7 +184,7 @@ def unitary_generator():
 
 
 THETA = np.random.default_rng(4).normal(size=7)
-PHI = MPS.random(6, 4, conserve="N", sector=3, sites="fermion", dtype=complex)
+PHI = MPS.random(6, 4, conserve="N", sector=3, kind="fermion", dtype=complex)
 MEASURED = {
     "sum": lambda sim: sim.expectation(qad.PauliSum.on_sites(6, [(1.0, "ZZ", (0, 5)), (0.5, "XX", (1, 4)),
                                                                  (0.5, "YY", (1, 4))])),
@@ -246,7 +246,7 @@ def test_derivatives_of_truncated_chains():
     """They are those of the exact circuit up to what both chains cut off."""
 
     def c(t):
-        return ansatz(t).mps(max_bond=6, bra_bond=20, conserve="N")
+        return ansatz(t).mps(bond=6, bra_bond=20, conserve="N")
 
     exact = qad.grad(lambda t: MEASURED["sum"](ansatz(t).mps()))(THETA)
     found = qad.grad(lambda t: MEASURED["sum"](c(t)))(THETA)

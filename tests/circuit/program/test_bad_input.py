@@ -40,7 +40,7 @@ CALLS = {
     "a sum on fewer qubits": (lambda: qad.Circuit(2).expectation(qad.PauliSum({"Z": 1})), "jordan_wigner(terms, 2)"),
     "more amplitudes than fit": (
         lambda: qad.Circuit(30, initial=qad.mps.MPS.product([0] * 30)).state(),
-        "c.mps(max_bond=...)",
+        "c.mps(bond=...)",
     ),
     "no observable": (lambda: qad.Circuit(2).expectation([]), "not an empty one"),
     "a matrix of objects": (lambda: qad.Circuit(1).unitary(np.eye(2, dtype=object), 0), "of numbers"),

@@ -143,6 +143,6 @@ def test_uniform_searches_and_circuits_on_chains_too(monkeypatch):
     qad.mps.uniform.ground_state(ISING.reshape(2, 2, 2, 2), bond=2, cell=1, maxiter=3, starts=1)
     assert len(asked) == 1
     t = np.array([0.3])
-    qad.grad(lambda t: qad.Circuit(3).rx(t[0], 0).cx(0, 1).mps(max_bond=2).expectation("ZZI"))(t)
+    qad.grad(lambda t: qad.Circuit(3).rx(t[0], 0).cx(0, 1).mps(bond=2).expectation("ZZI"))(t)
     assert len(asked) >= 3
     assert numbers() == before

@@ -56,7 +56,7 @@ def test_the_centre_moves(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_truncation_is_the_nearest_state_bond_by_bond(kind):
     psi = random(kind)[0] + 0.3 * random(kind, seed=2)[0]
-    for options in ({"max_bond": 5}, {"cutoff": 0.2}, {}):
+    for options in ({"bond": 5}, {"cutoff": 0.2}, {}):
         small, error = psi.truncate(**options)
         expected, distance = psi.without_symmetry().truncate(**options)
         assert small.bonds == expected.bonds

@@ -51,7 +51,7 @@ def test_what_is_cut_off_is_what_the_norm_lacks():
     psi = MPS.random(6, 3, seed=2)
     small = psi.apply(U[:4, :4] @ U[:4, :4].conj().T + CNOT, (2, 3)).normalized()
     entangled = np.linalg.qr(U[:4, :4])[0]
-    whole, cut = small.apply(entangled, (2, 3)), small.apply(entangled, (2, 3), max_bond=2)
+    whole, cut = small.apply(entangled, (2, 3)), small.apply(entangled, (2, 3), bond=2)
     assert cut.bond == 2
     lost = qad.mps.norm2(whole) - qad.mps.norm2(cut)
     assert whole.norm() == pytest.approx(1)
@@ -132,7 +132,7 @@ def test_a_derivative_that_a_cut_would_miss_is_refused():
         with pytest.raises(ArgumentError, match="carry no weight"):
             qad.grad(loss)(0.0)
     state = MPS.random(5, 3, seed=1)  # an operator of one term, but bonds that have room for every one
-    found = qad.grad(lambda a: qad.mps.norm(state.apply(np.eye(4) + a * both, (0, 1), max_bond=3)))(0.0)
+    found = qad.grad(lambda a: qad.mps.norm(state.apply(np.eye(4) + a * both, (0, 1), bond=3)))(0.0)
     assert found == pytest.approx((state @ state.apply(both, (0, 1))).real, rel=1e-12)
 
 

@@ -42,7 +42,7 @@ def padded(psi, bond):
 @DTYPE
 def test_truncation_is_the_nearest_state_bond_by_bond(dtype):
     psi = MPS.random(7, 8, dtype=dtype, seed=1)
-    small, error = psi.truncate(max_bond=3)
+    small, error = psi.truncate(bond=3)
     assert small.bond == 3
     assert error == pytest.approx(np.linalg.norm(small.to_dense() - psi.to_dense()), rel=1e-12)
     schmidt = np.linalg.svd(psi.to_dense().reshape(8, -1), compute_uv=False)
@@ -133,7 +133,7 @@ def test_dense_states_and_back(dtype):
     psi = MPS.random(5, 8, phys=3, dtype=dtype, seed=1).to_dense()
     state = MPS.from_dense(psi)
     np.testing.assert_allclose(state.to_dense(), psi, atol=1e-14)
-    assert MPS.from_dense(psi, max_bond=2).bond == 2
+    assert MPS.from_dense(psi, bond=2).bond == 2
     qad.check_grads(lambda psi: energy(MPS.from_dense(psi, 2), heisenberg(4)), (normal(2, 2, 2, 2, dtype),), order=1)
     with pytest.raises(ShapeError, match="one axis per site"):
         MPS.from_dense(np.ones(()))
@@ -235,7 +235,7 @@ def test_truncation_refuses_a_derivative_by_what_carries_no_weight_yet(conserve)
     with pytest.raises(ArgumentError, match="carry no weight yet"):
         qad.grad(overlap)(0.0)
     assert qad.grad(overlap)(0.3) == pytest.approx(1.0)
-    assert qad.grad(lambda t: overlap(t, max_bond=1))(0.3) == pytest.approx(0.0, abs=1e-12)  # cut off, as asked
+    assert qad.grad(lambda t: overlap(t, bond=1))(0.3) == pytest.approx(0.0, abs=1e-12)  # cut off, as asked
 
 
 def test_truncation_refuses_a_derivative_by_what_an_earlier_cut_took_away():
@@ -244,8 +244,8 @@ def test_truncation_refuses_a_derivative_by_what_an_earlier_cut_took_away():
     psi[0, 0, 0], psi[1, 1, 0], psi[2, 2, 1], change[0, 1, 1] = 1.0, 0.8, 0.5, 1.0
     state, other = MPS.from_dense(psi), MPS.from_dense(change)
 
-    def overlap(t, max_bond):
-        return qad.mps.overlap(other, (state + t * other).truncate(max_bond)[0])
+    def overlap(t, bond):
+        return qad.mps.overlap(other, (state + t * other).truncate(bond)[0])
 
     assert overlap(1e-3, 2) == pytest.approx(1e-3)
     with pytest.raises(ArgumentError, match="bond 2 has directions that carry no weight yet"):
@@ -261,7 +261,7 @@ def test_truncation_refuses_a_derivative_by_a_cut_through_equal_schmidt_values(c
     up, down = (MPS.product(bits, conserve=conserve) for bits in ([0, 1, 0, 1], [1, 0, 1, 0]))
 
     def size(t):
-        kept, error = ((1 + t) * up + (1 - t) * down).truncate(max_bond=1)
+        kept, error = ((1 + t) * up + (1 - t) * down).truncate(bond=1)
         return error if of else qad.mps.norm(kept)
 
     assert size(1e-3) == pytest.approx(size(-1e-3))
@@ -287,6 +287,6 @@ def test_dense_arrays_keep_what_carries_no_weight_yet(kind):
             slope = qad.grad(slope)
             assert slope(t) == pytest.approx(np.sum(other**4) * expected, rel=1e-9, abs=1e-12)
     assert kind.from_dense(one).bond == 1
-    with pytest.raises(ArgumentError, match="Leave max_bond out"):
-        qad.grad(lambda t: rebuilt(t, max_bond=2))(0.0)
-    assert np.isfinite(qad.grad(lambda t: rebuilt(t, max_bond=1))(0.0))  # the rest is cut off, as asked
+    with pytest.raises(ArgumentError, match="Leave bond out"):
+        qad.grad(lambda t: rebuilt(t, bond=2))(0.0)
+    assert np.isfinite(qad.grad(lambda t: rebuilt(t, bond=1))(0.0))  # the rest is cut off, as asked

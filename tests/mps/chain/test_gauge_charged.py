@@ -80,7 +80,7 @@ def test_derivatives_through_dropped_sectors():
     "call, message",
     [
         (lambda psi: psi.canonicalize(6), "there is no site 6 among 6"),
-        (lambda psi: psi.truncate(0), "max_bond must be a whole number"),
+        (lambda psi: psi.truncate(0), "bond must be a whole number"),
         (lambda psi: psi + MPS.random(6, 3, conserve="Sz", sector=0), "is in no sector"),
         (lambda psi: psi + MPS.random(6, 3, conserve="parity"), "conserve the same"),
         (lambda psi: (0.0 * psi).normalized(), "norm zero"),

@@ -37,8 +37,8 @@ def test_measurements(kind):
     flipped = u.reshape(2, 2, 2, 2).transpose(1, 0, 3, 2).reshape(4, 4)
     assert psi.measure(u, (1, 3)) == pytest.approx(np.trace(rho @ u))
     assert psi.measure(flipped, (3, 1)) == pytest.approx(np.trace(rho @ u))
-    electrons = MPS.product(["up", "updown"], sites="electron")
-    np.testing.assert_allclose(qad.mps.local_expectations(electrons, "N", sites="electron"), [1, 2])
+    electrons = MPS.product(["up", "updown"], kind="electron")
+    np.testing.assert_allclose(qad.mps.local_expectations(electrons, "N", kind="electron"), [1, 2])
 
 
 @pytest.mark.parametrize(
@@ -61,15 +61,15 @@ def test_bad_measurements(wrong, match):
 def test_products_of_named_states():
     np.testing.assert_array_equal(MPS.product(["up", "down"]).to_dense(), MPS.product([0, 1]).to_dense())
     assert MPS.product(["up", "down", "Up"], conserve="Sz").sector == 1
-    bosons = MPS.product(["2", "empty", 1], sites="boson-3")
+    bosons = MPS.product(["2", "empty", 1], kind="boson-3")
     assert bosons.phys == (4, 4, 4)
     assert bosons.to_dense()[2, 0, 1] == 1
-    doped = MPS.product(["up", "empty", "updown"], 4, sites="electron", conserve=("N", "Sz"))
+    doped = MPS.product(["up", "empty", "updown"], 4, kind="electron", conserve=("N", "Sz"))
     assert doped.sector == (3, 1)
     assert MPS.product(["down", "0"], 3).to_dense()[2, 1] == 1  # spins 1
-    with pytest.raises(ArgumentError, match="give conserve="):
-        MPS.random(4, 2, sites="electron")
-    with pytest.raises(ArgumentError, match=r"no basis state 'left'; it has 'up', 'down'.*sites="):
+    with pytest.raises(ArgumentError, match="give conserve= too"):
+        MPS.random(4, 2, sector=0)
+    with pytest.raises(ArgumentError, match=r"no basis state 'left'; it has 'up', 'down'.*kind="):
         MPS.product(["left"])
 
 
@@ -88,7 +88,7 @@ def test_the_right_name_is_suggested(kind, wrong, right):
 
 
 def test_names_of_other_kinds_say_where_they_are():
-    with pytest.raises(ArgumentError, match=r"of dimension 2 fermion has 'Cdag': give the kind, as sites="):
+    with pytest.raises(ArgumentError, match=r"of dimension 2 fermion has 'Cdag': make the state with kind="):
         qad.mps.correlations(MPS.product([0, 1]), "Cdag", "C")
 
 

@@ -23,7 +23,7 @@ def random(name, dtype=complex, seed=1, bond=7):
     if name == "dense":
         return MPS.random(6, bond, dtype=dtype, seed=seed), CHAINS["second neighbours"][0]
     H, conserve, sector = CHAINS[name]
-    return MPS.random(len(H), bond, dtype=dtype, seed=seed, conserve=conserve, sector=sector, sites=H.sites), H
+    return MPS.random(len(H), bond, dtype=dtype, seed=seed, conserve=conserve, sector=sector, kind=H.sites), H
 
 
 def charges_of(conserved):

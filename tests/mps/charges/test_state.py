@@ -98,7 +98,7 @@ def by_environments(left, sites, right, bra, ket):
 def test_products_and_bonds():
     neel = MPS.product([0, 1, 0, 1], conserve="Sz", dtype=float)
     assert neel.sector == 0 and neel.bonds == (1,) * 5 and "Sz = 0" in repr(neel)
-    full = MPS.product([3, 1, 2, 0], conserve=("N", "Sz"), sites="electron")
+    full = MPS.product([3, 1, 2, 0], conserve=("N", "Sz"), kind="electron")
     assert full.sector == (4, 0)
     np.testing.assert_array_equal(full.without_symmetry().to_dense(), MPS.product([3, 1, 2, 0], 4).to_dense())
     for bond in (1, 3, 8, 100):
@@ -126,7 +126,7 @@ def test_random_states_have_the_charges_that_most_basis_states_have(bond):
         (lambda: MPS.random(4, 4, conserve="Sz", periodic=True), "open chains"),
         (lambda: MPS.product([0, 2], conserve="Sz"), "site 1: .* one of the 2 basis states, not 2"),
         (lambda: MPS.product([0, np.ones(2)], conserve="Sz"), "site 1"),
-        (lambda: MPS.product([0, 1], conserve="Sz", sites=["electron"]), "1 kinds of site were given for 2"),
+        (lambda: MPS.product([0, 1], conserve="Sz", kind=["electron"]), "1 kinds of site were given for 2"),
         (lambda: overlap(random("ring")[0], random("ring")[0].without_symmetry()), "without_symmetry"),
         (lambda: qad.mps.transfer(random("ring")[0]), "without_symmetry"),
         (lambda: energy(random("ring")[0], qad.mps.ising(6, 1.0)), "does not conserve 'Sz'"),

@@ -31,7 +31,7 @@ OPERATORS = {
 
 def state(name, n, dtype, seed=0, bond=6):
     H = OPERATORS[name](n)
-    return MPS.random(n, bond, dtype=dtype, seed=seed, conserve="Sz", sector=n % 2, sites=H.sites), H
+    return MPS.random(n, bond, dtype=dtype, seed=seed, conserve="Sz", sector=n % 2, kind=H.sites), H
 
 
 CASES = [Case(lambda psi: energy(psi, currents(3)), (state("complex", 3, complex)[0],), name="symmetric")]

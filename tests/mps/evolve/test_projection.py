@@ -73,7 +73,7 @@ def run(seed):
         psi = MPS.product(bits, phys=phys[0])
     found = [error_of(psi, operator, time, steps, imaginary)]
     if kind == 2:
-        split = MPS.product(bits, conserve=conserve, sites=H.sites)
+        split = MPS.product(bits, conserve=conserve, kind=H.sites)
         found.append(error_of(split, operator, time, steps, imaginary))
     return found
 

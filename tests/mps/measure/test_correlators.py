@@ -11,7 +11,7 @@ from qad.mps.measure import multipoint as products
 
 N = 5
 RNG = np.random.default_rng(2)
-KINDS = {"ordinary": {}, "symmetric": {"conserve": "N", "sector": 2, "sites": "fermion"}}
+KINDS = {"ordinary": {}, "symmetric": {"conserve": "N", "sector": 2, "kind": "fermion"}}
 
 
 def value(psi, kind, *factors):
@@ -26,9 +26,9 @@ def test_fermions(kind):
     psi = 1.3 * MPS.random(N, 4, seed=1, **KINDS[kind])
     for one, other in (("Cdag", "C"), ("C", "Cdag"), ("N", "N")):
         expected = [[value(psi, "fermion", one, i, other, j) for j in range(N)] for i in range(N)]
-        np.testing.assert_allclose(correlations(psi, one, other, sites="fermion"), expected, atol=1e-13)
+        np.testing.assert_allclose(correlations(psi, one, other, kind="fermion"), expected, atol=1e-13)
     places = RNG.integers(0, N, size=(3, 4, 4))
-    found = multipoint(psi, ("Cdag", "Cdag", "C", "C"), places, sites="fermion")
+    found = multipoint(psi, ("Cdag", "Cdag", "C", "C"), places, kind="fermion")
     expected = [value(psi, "fermion", "Cdag", i, "Cdag", j, "C", k, "C", m) for i, j, k, m in places.reshape(-1, 4)]
     np.testing.assert_allclose(found.ravel(), expected, atol=1e-13)
     assert np.abs(found).max() > 0.01
@@ -118,17 +118,17 @@ def test_products_share_their_beginnings(passed):
 
 def test_derivatives():
     psi, m = MPS.random(4, 2, seed=2), RNG.normal(size=(2, 2))
-    qad.check_grads(lambda psi: correlations(psi, "C", "Cdag", sites="fermion"), (psi,), order=1)
+    qad.check_grads(lambda psi: correlations(psi, "C", "Cdag", kind="fermion"), (psi,), order=1)
     qad.check_grads(lambda m: correlations(psi, m, m.T, string=m), (m,))
     qad.check_grads(lambda psi: multipoint(psi, (m, "X", m), [(0, 2, 3), (1, 0, 2)]), (psi,), order=1)
-    charged = MPS.random(4, 4, conserve="N", sector=2, sites="fermion")
-    qad.check_grads(lambda psi: structure_factor(psi, "Cdag", "C", [0.3], sites="fermion"), (charged,), order=1)
+    charged = MPS.random(4, 4, conserve="N", sector=2, kind="fermion")
+    qad.check_grads(lambda psi: structure_factor(psi, "Cdag", "C", [0.3], kind="fermion"), (charged,), order=1)
 
 
 @pytest.mark.parametrize(
     "wrong, match",
     [
-        (lambda psi: correlations(psi, "Cdag", "N", sites="fermion"), "multipoint"),
+        (lambda psi: correlations(psi, "Cdag", "N", kind="fermion"), "multipoint"),
         (lambda psi: correlations(psi, "Sz+", "Sz"), "did you mean"),
         (lambda psi: correlations(psi, "Sz", "Sz", string=np.eye(3)), "does not fit"),
         (lambda psi: structure_factor(psi, "Sz", "Sz", [[0.1, 0.2]]), r"\(n, d\)"),
@@ -157,5 +157,5 @@ def test_connected_factors_of_fermions_have_strings():
     c = [qad.mps.OpSum(4, "fermion").add(1.0, "C", i).mpo().to_dense() for i in range(4)]
     pairs = np.array([[np.vdot(a @ x, b @ x) - np.vdot(a @ x, x) * np.vdot(x, b @ x) for b in c] for a in c])
     wave = np.exp(1j * momentum * np.arange(4))
-    found = qad.mps.structure_factor(psi, "Cdag", "C", [momentum], connected=True, sites="fermion")
+    found = qad.mps.structure_factor(psi, "Cdag", "C", [momentum], connected=True, kind="fermion")
     np.testing.assert_allclose(found, [wave @ pairs @ wave.conj() / 4], atol=1e-14)

@@ -28,7 +28,7 @@ def test_truncations_say_their_error():
     assert error < 1e-13
     assert square.bond < H.bond**2
     np.testing.assert_allclose(square.to_dense(), H.to_dense() @ H.to_dense(), atol=1e-12)
-    small, error = (H @ H).truncate(max_bond=6)
+    small, error = (H @ H).truncate(bond=6)
     difference = square.to_dense() - small.to_dense()
     assert small.bond == 6
     assert error == pytest.approx(np.linalg.norm(difference) / 8, rel=1e-10)  # the root of the mean of 64 squares

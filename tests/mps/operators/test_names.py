@@ -5,7 +5,7 @@ import pytest
 
 import qad
 from qad import mps
-from qad.core.errors import ArgumentError
+from qad.core.errors import ArgumentError, ShapeError
 
 
 @pytest.mark.slow
@@ -22,7 +22,7 @@ def test_names_work_in_infinite_chains():
     pair = mps.uniform.UniformMPS([up[0], up[0][:, ::-1]])
     np.testing.assert_allclose(mps.uniform.local_expectations(pair, [np.diag([1.0, 2.0]), np.eye(2)]), [1, 1])
     one = mps.uniform.UniformMPS([np.array([0.0, 1.0]).reshape(1, 2, 1)])
-    assert mps.uniform.local_expectations(one, "N", sites="fermion") == pytest.approx([1.0])
+    assert mps.uniform.local_expectations(one, "N", kind="fermion") == pytest.approx([1.0])
 
 
 @pytest.mark.parametrize("conserve", ["N", ("N", "Sz")])
@@ -31,7 +31,7 @@ def test_charges_tell_what_stands_on_the_sites(conserve):
     assert mps.measure(found.state, "N").sum() == pytest.approx(4)
     assert mps.local_expectations(found.state, "Nup").sum() == pytest.approx(2)
     assert abs(mps.measure(found.state, "Sz", 0)) < 1e-8
-    dense = mps.correlations(found.state.without_symmetry(), "Cdagup", "Cup", sites="electron")
+    dense = mps.correlations(found.state.without_symmetry(), "Cdagup", "Cup", kind="electron")
     np.testing.assert_allclose(mps.correlations(found.state, "Cdagup", "Cup"), dense, atol=1e-10)
 
 
@@ -39,20 +39,20 @@ def test_charges_of_spins_are_no_charges_of_electrons():
     """A t-J chain conserves that, too, as empty sites minus electrons of spin down: another sector was searched."""
     H = mps.tj(4, 1.0, 0.5)
     spins = mps.MPS.product([1, 2, 1, 0], phys=3, conserve="Sz")
-    electrons = mps.MPS.product([1, 2, 1, 0], phys=3, conserve="Sz", sites="t-J")
+    electrons = mps.MPS.product([1, 2, 1, 0], phys=3, conserve="Sz", kind="t-J")
     for call in (
         lambda psi: mps.ground_state(H, start=psi),
         lambda psi: mps.evolve(psi, H, 0.1, 1),
         lambda psi: mps.energy(psi, H),
     ):
-        with pytest.raises(ArgumentError, match=r"kind 't-J'.*charges \[2, 0, -2\].*sites='t-J'"):
+        with pytest.raises(ArgumentError, match=r"kind 't-J'.*charges \[2, 0, -2\].*kind='t-J'"):
             call(spins)
         call(electrons)
     assert mps.measure(electrons, "Sz").real == pytest.approx([0.5, -0.5, 0.5, 0.0])
 
 
 def test_states_that_do_not_tell_ask_for_the_kind():
-    electrons = mps.MPS.product(["up", "updown", "down"], sites="electron")
+    electrons = mps.MPS(mps.MPS.product(["up", "updown", "down"], kind="electron").tensors)
     for name in ("N", "Nup", "Sz", "Sx"):  # the spin-3/2 has Sz too, and another one
         for call in (
             mps.measure,
@@ -63,13 +63,48 @@ def test_states_that_do_not_tell_ask_for_the_kind():
         ):
             with pytest.raises(ArgumentError, match=rf"what stands.*electron.*'{name}'.*site\('electron'\)"):
                 call(electrons, name)
-    assert mps.local_expectations(electrons, "N", sites="electron").real == pytest.approx([1, 2, 1])
+    assert mps.local_expectations(electrons, "N", kind="electron").real == pytest.approx([1, 2, 1])
     matrix = mps.site("electron").operators["N"]
     assert mps.measure(electrons, matrix).real == pytest.approx([1, 2, 1])
     with pytest.raises(ArgumentError, match=r"fermion, boson-1 have 'N'"):
         mps.measure(mps.MPS.product([0, 1]), "N")
-    spins = mps.MPS.product(["up", "0"], phys=3, sites="spin-1")
-    assert mps.local_expectations(spins, "Sz", sites="spin-1").real == pytest.approx([1, 0])
+    assert mps.measure(mps.MPS(electrons.tensors, kind="electron"), "N").real == pytest.approx([1, 2, 1])
+    with pytest.raises(ShapeError, match="site 0 of the MPS has shape .*'fermion' has 2 basis states"):
+        mps.MPS(electrons.tensors, kind="fermion")
+
+
+def test_states_know_what_stands_on_their_sites(tmp_path):
+    H, kind = mps.tj(4, 1.0, 0.5), "t-J"
+    start = mps.MPS.random(4, 3, kind=kind)
+    start.save(tmp_path / "state.npz")
+    found = mps.ground_state(H, 8)
+    states = [
+        start, 2.0 * start, start + start, start.canonicalize(1), start.truncate(2)[0], start.apply("N", 1), H @ start,
+        start.swap(0, 2), start.conj(), mps.MPS.load(tmp_path / "state.npz"), found.state,
+        mps.ground_state(H, 8, conserve=("N", "Sz"), sector=(2, 0)).state.without_symmetry(),
+        mps.evolve(mps.MPS(start.tensors), H, 0.1, 2).state, mps.evolve(start, H, 0.1, 2, "tebd").state,
+        mps.metts(H, 0.5, 1, warm_up=0).states[0], mps.MPS.product([0, "up"], kind=kind),
+        qad.grad(lambda psi: np.real(mps.measure(psi, "N")).sum())(start),
+    ]  # fmt: skip
+    for psi in states:
+        assert {site.name for site in psi.sites} == {kind}
+        np.testing.assert_allclose(psi.measure("Sz"), mps.local_expectations(psi, "Sz", kind=kind), atol=1e-14)
+    assert mps.measure(mps.MPS.product([0, "up"], kind=kind), "N").real == pytest.approx([0, 1])
+    mixed = mps.MPS.random(3, 4, kind=["spin-1/2", "electron", "boson-2"])
+    assert mixed.phys == (2, 4, 3) and mixed.bonds == (1, 2, 3, 1)
+
+
+def test_infinite_states_know_what_stands_on_their_sites():
+    hops = [("Cdag", 0, "C", 1), ("Cdag", 1, "C", 0)]
+    H = mps.uniform.UniformOpSum(kind="fermion").add(-0.5, "N", 0)
+    for hop in hops:
+        H = H.add(-1.0, *hop)
+    psi = mps.uniform.ground_state(H, 8, cell=2).state
+    cooled = mps.uniform.evolve(psi, H, 0.1, 1, imaginary=True).state
+    for state in (psi, cooled):
+        np.testing.assert_allclose(
+            mps.uniform.local_expectations(state, "N"), mps.uniform.local_expectations(state, "N", kind="fermion")
+        )
 
 
 def test_the_couplings_of_the_frustrated_models_stand_in_one_order():
@@ -88,20 +123,20 @@ def test_the_couplings_of_the_frustrated_models_stand_in_one_order():
 @pytest.mark.parametrize("name", ["Sz", "Sp", "Sx"])
 def test_a_chain_without_charges_does_not_read_the_operators_of_electrons_as_those_of_spin_one(name):
     """A t-J chain without charges had the magnetisation of a spin 1: 1 on an empty site."""
-    found = mps.ground_state(mps.tj(4, 1.0, 0.5), 8).state
+    found = mps.MPS(mps.ground_state(mps.tj(4, 1.0, 0.5), 8).state.tensors)
     for call in (
         mps.measure,
         mps.local_expectations,
         lambda psi, name: mps.correlations(psi, name, name),
         lambda psi, name: psi.apply(name, 1),
     ):
-        with pytest.raises(ArgumentError, match=rf"spin-1, t-J have '{name}': give the kind, as sites='t-J'"):
+        with pytest.raises(ArgumentError, match=rf"spin-1, t-J have '{name}': make the state with kind='t-J'"):
             call(found, name)
-    assert abs(mps.local_expectations(found, "Sz", sites="t-J").sum()) < 1e-8
+    assert abs(mps.local_expectations(found, "Sz", kind="t-J").sum()) < 1e-8
 
 
 def test_an_operator_is_applied_by_the_name_that_the_charges_of_a_state_tell():
     """Sz of electrons was that of a spin 3/2."""
-    electrons = mps.MPS.product(["up", "down"], sites="electron", conserve=("N", "Sz"))
+    electrons = mps.MPS.product(["up", "down"], kind="electron", conserve=("N", "Sz"))
     turned = electrons.apply("Sz", 1)
     assert turned.without_symmetry().to_dense()[1, 2].real == pytest.approx(-0.5)

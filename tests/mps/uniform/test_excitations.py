@@ -25,7 +25,7 @@ def test_the_ising_chain(cell, dtype):
 @pytest.mark.sampled(1)
 def test_magnons_of_aklt_in_larger_cells(cell, conserve):
     """D. P. Arovas, A. Auerbach, F. D. M. Haldane, PRL 60, 531 (1988): ``(10/27) (5 + 3 cos p)``, lowest at pi."""
-    total = UniformOpSum(sites="spin-1")
+    total = UniformOpSum(kind="spin-1")
     for a in ("Sx", "Sy", "Sz"):
         total.add(1.0, a, 0, a, 1)
         for b in ("Sx", "Sy", "Sz"):

@@ -37,7 +37,7 @@ def test_heisenberg_with_two_sites():
     assert 0 < found.energy - (0.25 - np.log(2)) < 1e-3
     cooled = neel()
     for dt in (0.1, 0.02):
-        cooled = uniform.evolve(cooled, heisenberg(), 200 * dt, 200, bond=6, imaginary=True)
+        cooled = uniform.evolve(cooled, heisenberg(), 200 * dt, 200, bond=6, imaginary=True).state
     assert -1e-9 < uniform.energy_density(cooled, heisenberg()) - found.energy < 1e-5  # the best of this bond
 
 
@@ -91,7 +91,11 @@ def test_evolution_of_a_product_state():
     """Magnetisation after a quench, against a finite chain in whose middle the ends are not seen yet."""
     n, time = 12, 0.4
     up = UniformMPS([np.array([1.0, 0.0]).reshape(1, 2, 1)])
-    psi = uniform.evolve(up, ising(1.0), time, 20, bond=16, order=4)
+    found = uniform.evolve(up, ising(1.0), time, 20, "tebd4", bond=16)
+    psi = found.state
+    assert found.time == time and 0 < found.discarded < 1e-10 and abs(found.log_norm) < 1e-12
+    model = uniform.evolve(up, uniform.ising(1.0), time, 20, "tebd4", bond=16).state
+    assert uniform.fidelity(model, psi) == pytest.approx(1.0, abs=1e-10)
     finite = qad.mps.evolve(qad.mps.MPS.product([0] * n), qad.mps.ising(n, 1.0), time, 20, "tebd4").state
     dense = finite.to_dense()
     middle = np.moveaxis(abs(dense) ** 2, n // 2, 0).reshape(2, -1).sum(1)
