@@ -10,6 +10,7 @@ import numpy as np
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import as_array, operand, stack_of, value_of
 from qad.mps.operators.local import site
+from qad.mps.operators.local import spin as site_of_spin
 from qad.peps.checks import array_operand
 
 if TYPE_CHECKING:
@@ -180,8 +181,8 @@ def spin_term(couplings: Sequence[RealNumber], sites: Sites) -> Term:
     return Term(operand(spin_spin(*couplings)).reshape(2, 2, 2, 2), sites)
 
 
-def spin_spin(x: RealNumber = 1.0, y: RealNumber = 1.0, z: RealNumber = 1.0) -> Array:
-    """``x SxSx + y SySy + z SzSz`` of two spins 1/2, as a matrix.
+def spin_spin(x: RealNumber = 1.0, y: RealNumber = 1.0, z: RealNumber = 1.0, *, spin: float = 0.5) -> Array:
+    """``x SxSx + y SySy + z SzSz`` of two spins, as a matrix.
 
     Examples
     --------
@@ -189,8 +190,8 @@ def spin_spin(x: RealNumber = 1.0, y: RealNumber = 1.0, z: RealNumber = 1.0) -> 
     >>> qad.peps.spin_spin()[1]
     array([ 0.  , -0.25,  0.5 ,  0.  ])
     """
-    spin = (site("spin-1/2").operators[name] for name in ("Sx", "Sy", "Sz"))
-    return sum(c * np.kron(s, s).real for c, s in zip((x, y, z), spin, strict=True))
+    matrices = [site_of_spin(spin).operators[name] for name in ("Sx", "Sy", "Sz")]
+    return sum(c * np.kron(s, s).real for c, s in zip((x, y, z), matrices, strict=True))
 
 
 NEIGHBOURS: tuple[Sites, ...] = (((0, 0), (0, 1)), ((0, 0), (1, 0)))
@@ -218,8 +219,13 @@ def xxz(delta: RealNumber) -> Model:
     return Model([spin_term((1.0, 1.0, delta), sites) for sites in NEIGHBOURS])
 
 
-def heisenberg() -> Model:
-    """The antiferromagnet ``H = sum_<ij> S.S`` of spins 1/2 on neighbours.
+def heisenberg(spin: float = 0.5) -> Model:
+    """The antiferromagnet ``H = sum_<ij> S.S`` on neighbours.
+
+    Parameters
+    ----------
+    spin : number
+        1/2, 1, 3/2, ...
 
     Returns
     -------
@@ -231,7 +237,9 @@ def heisenberg() -> Model:
     >>> qad.peps.heisenberg().rotated()
     Model(2 terms, on 2 sites at most)
     """
-    return xxz(1.0)
+    d = site_of_spin(spin).phys
+    pair = operand(spin_spin(spin=spin)).reshape(d, d, d, d)
+    return Model([Term(pair, sites) for sites in NEIGHBOURS])
 
 
 def j1j2(j1: RealNumber, j2: RealNumber) -> Model:
@@ -256,13 +264,13 @@ def j1j2(j1: RealNumber, j2: RealNumber) -> Model:
     return Model([*near, *(spin_term((j2,) * 3, sites) for sites in DIAGONALS)])
 
 
-def ising(g: RealNumber) -> Model:
-    """The Ising model in a transverse field, ``H = -sum_<ij> Z Z - g sum_i X``, with Pauli matrices.
+def ising(g: RealNumber, *, j: RealNumber = 1.0) -> Model:
+    """The Ising model in a transverse field, ``H = -j sum_<ij> Z Z - g sum_i X``, with Pauli matrices.
 
     Parameters
     ----------
-    g : number
-        It may be a Tensor.
+    g, j : number
+        They may be Tensors.
 
     Returns
     -------
@@ -275,5 +283,5 @@ def ising(g: RealNumber) -> Model:
     Model(3 terms, on 2 sites at most)
     """
     pauli = site("spin-1/2").operators
-    zz = -np.kron(pauli["Z"], pauli["Z"]).reshape(2, 2, 2, 2)
+    zz = operand(-j * np.kron(pauli["Z"], pauli["Z"]).reshape(2, 2, 2, 2))
     return Model([*(Term(zz, sites) for sites in NEIGHBOURS), Term(operand(-g * pauli["X"]), ((0, 0),))])

@@ -91,7 +91,7 @@ def of_entropy(angle):
 
 
 def of_no_coupling(j):
-    return qad.mps.uniform.ground_energy(qad.mps.uniform.ising(1.0, j))
+    return qad.mps.uniform.ground_energy(qad.mps.uniform.ising(1.0, j=j))
 
 
 def of_amplitudes(scale):

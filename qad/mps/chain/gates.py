@@ -18,6 +18,7 @@ from qad.mps.chain.chain import as_array
 from qad.mps.chain.checks import check_kind
 from qad.mps.chain.dropped import is_recorded
 from qad.mps.chain.methods import offered
+from qad.mps.chain.row import is_number
 from qad.mps.chain.site_tensors import applied
 from qad.mps.chain.state import MPS
 from qad.mps.charges.axes import turned
@@ -217,11 +218,6 @@ def check_sites(psi: Any, sites: int | Sequence[int]) -> tuple[int, ...]:
     if not found or len(set(found)) < len(found):
         raise ArgumentError(f"sites {given} must be one or more, each once")
     return found
-
-
-def is_number(x: Any) -> bool:
-    """Whether this is one number, and no array, chain or sequence."""
-    return isinstance(x, (int, float, complex, np.generic)) or getattr(x, "shape", None) == ()
 
 
 def as_matrix(operator: ArrayLike, dims: Sequence[int]) -> Array:

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from qad.typing import Number, T
 
 
+def is_number(x: Any) -> bool:
+    """Whether this is one number, recorded or not, and no chain or sequence."""
+    return isinstance(x, (int, float, complex, np.generic)) or getattr(x, "shape", None) == ()
+
+
 def distinct_map(function: Callable[..., T], *rows: Iterable[Any]) -> list[T]:
     """``list(map(function, *rows))``, called once for the same objects: chains repeat their tensors."""
     columns = list(zip(*rows, strict=True))
@@ -69,7 +74,10 @@ class Linear:
     _times: Any
 
     def __sub__(self, other: Any) -> Self:
-        return self + -1.0 * other if isinstance(other, Linear) else NotImplemented
+        return self + -1.0 * other if isinstance(other, Linear) or is_number(other) else NotImplemented
+
+    def __rsub__(self, other: Number) -> Self:
+        return -1.0 * self + other
 
     def __neg__(self) -> Self:
         return -1.0 * self

@@ -56,7 +56,7 @@ def xxz(delta: RealNumber) -> UniformMPO:
     return exchanging(InfiniteTerms(), delta).mpo()
 
 
-def ising(g: RealNumber, j: RealNumber = 1.0) -> UniformMPO:
+def ising(g: RealNumber, *, j: RealNumber = 1.0) -> UniformMPO:
     """The infinite Ising chain in a field, ``H = -j sum_i sz_i sz_(i+1) - g sum_i sx_i`` of Pauli matrices.
 
     Parameters

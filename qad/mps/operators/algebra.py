@@ -10,7 +10,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, as_array, stack_of
-from qad.mps.chain.row import Linear
+from qad.mps.chain.row import Linear, is_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,9 +58,9 @@ class Algebra(Linear):
 
     def __add__(self, other: Self | int) -> Self:
         if not isinstance(other, Algebra):
-            if np.isscalar(other) and not isinstance(other, str) and other != 0:
-                raise ArgumentError(f"a number is added to a sum as H.add({other}, 'Id', 0), times the identity")
-            return self.copy() if isinstance(other, int) and other == 0 else NotImplemented
+            if not is_number(other):
+                return NotImplemented
+            return self.copy() if isinstance(other, int) and other == 0 else self.copy().add(other, "Id", 0)
         alike = [
             (one.name, one.phys) == (two.name, two.phys) for one, two in zip(self.sites, other.sites, strict=False)
         ]
@@ -70,7 +70,7 @@ class Algebra(Linear):
         total._absorb(other, lambda matrix: matrix, lambda weight: weight)
         return total
 
-    __radd__ = __add__  # of 0, which the builtin sum begins with
+    __radd__ = __add__
 
     def _times(self, factor: Number) -> Self:
         finite_number(factor, "the factor of a sum")

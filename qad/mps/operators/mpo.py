@@ -10,14 +10,15 @@ from qad.core.errors import ShapeError
 from qad.extend import Tensor, value_of
 from qad.keywords import keywords_told
 from qad.mps.chain.canonical import truncated
-from qad.mps.chain.chain import Chain, site_count, zip_sites
+from qad.mps.chain.chain import Chain, added, site_count, zip_sites
 from qad.mps.chain.methods import OFFERED
-from qad.mps.chain.row import distinct_map
+from qad.mps.chain.row import distinct_map, is_number
 from qad.mps.chain.site_tensors import applied, stacked
 from qad.mps.chain.state import MPS
+from qad.mps.operators.automaton import has_form
 
 if TYPE_CHECKING:
-    from qad.typing import Array, ArrayLike, DTypeLike, Real
+    from qad.typing import Array, ArrayLike, DTypeLike, Number, Real
 
     C = TypeVar("C", bound=Chain)
     from collections.abc import Iterable, Sequence
@@ -191,6 +192,20 @@ class MPO(OperatorChain):
     def _pairs(self) -> list[Array]:
         """The site tensors of the operator as a state, whose basis states are pairs (out, in)."""
         return [t.transpose(0, 2, 3, 1).reshape(t.shape[0], -1, t.shape[1]) for t in self]
+
+    def __add__(self, other: MPO | Number) -> MPO:
+        """The sum of two operators, or of one and so many times the identity."""
+        if not is_number(other):
+            return super().__add__(other)
+        last = len(self) - 1
+        if all(has_form(value_of(w), site == 0, site == last) for site, w in enumerate(self)):
+            whole = np.zeros(self[0].shape)
+            whole[0, -1] = np.eye(len(whole[0, -1]))
+            return self._made_of([self[0] + other * whole, *self[1:]])
+        dims = [w.shape[2] for w in self]
+        return self._made_of(added(self, other * MPO.identity(len(self), dims), self.RIGHT, self.periodic))
+
+    __radd__ = __add__
 
     def __matmul__(self, other: C) -> C:
         """The operator that applies `other` first, or the state that the operator makes; bond dimensions multiply."""

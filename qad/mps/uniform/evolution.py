@@ -129,9 +129,7 @@ def neighbour_term(h: Any) -> np.ndarray:
     if not isinstance(H, UniformMPO):
         return two_site_term(h)
     if len(H) > 1 or np.any(H[0][1:-1, 1:-1]):
-        raise ArgumentError(
-            "evolve takes terms of neighbours that are alike on all sites: a cell of one site"
-        )
+        raise ArgumentError("evolve takes terms of neighbours that are alike on all sites: a cell of one site")
     w = value_of(H[0])
     pairs, one = np.einsum("kac,kbd->abcd", w[0, 1:-1], w[1:-1, -1]), np.eye(len(w[0, -1]))
     return pairs + np.einsum("ac,bd->abcd", w[0, -1], one)

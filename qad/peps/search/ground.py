@@ -25,7 +25,7 @@ from qad.peps.models import Model
 from qad.peps.search.checkpoint import Checkpoint
 from qad.peps.search.metric import LocalMetric
 from qad.peps.search.result import GroundState
-from qad.peps.search.starts import check_model, enlarged, natural_dtype, normalised, promising_start
+from qad.peps.search.starts import check_model, check_uniform, enlarged, natural_dtype, normalised, promising_start
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +59,7 @@ def ground_state(
     bond: int,
     chi: int,
     symmetry: str | None = None,
-    cell: Sequence[str] = ("A",),
+    cell: Sequence[str] | None = None,
     progress: Progress = False,
     checkpoint: FilePath | None = None,
     seed: Seed = 0,
@@ -78,9 +78,9 @@ def ground_state(
         Dimensions of the bonds of the state and, about, of its environment; see `environment`.
     symmetry : str, optional
         Of the state; see `PEPS`. "c4v" is the quickest by far.
-    cell : sequence of str
-        The pattern of the sites. One site holds no order that alternates: an antiferromagnet needs ``["AB", "BA"]``, or
-        its model as `Model.rotated` has it; in a cell too small the search is long, and ends too high.
+    cell : sequence of str, optional
+        The pattern of the sites; default one site, ``["A"]``, which holds no order that alternates. An antiferromagnet
+        needs ``["AB", "BA"]``, or its model as `Model.rotated` has it.
     progress : bool or tqdm
         Show energy, gain and time, where someone looks: in a terminal or a notebook. Or move the bar that is given.
     checkpoint : str or path, optional
@@ -106,7 +106,7 @@ def ground_state(
     ------
     ArgumentError
         If `chi` is below ``bond**2``, the model has not the symmetry, the state is real and the model complex, or the
-        checkpoint cannot be read.
+        checkpoint cannot be read; and if no cell is given where products of two sublattices have less energy.
     ConvergenceError
         If no environment of the start comes to rest.
     GradientTypeError
@@ -128,10 +128,13 @@ def ground_state(
     """
     check_kind(model, Model)
     rng, dtype = np.random.default_rng(seed), natural_dtype(model) if dtype is None else dtype
+    is_default, cell = cell is start is None, ("A",) if cell is None else cell
     shape = {"cell": cell, "phys": model.terms[0].operator.shape[0], "dtype": dtype, "symmetry": symmetry}
     like = PEPS.random(bond, **shape) if start is None else start
     check_model(model, like, bond)
     check_options(bond, chi, tol, maxiter)
+    if is_default:
+        check_uniform(model)
     file = None if checkpoint is None else Checkpoint(checkpoint, model, bond, chi, like, start)
     resumed = file.read() if file else None
     with blas_for(chi), bar_for(progress, "energy") as bar:

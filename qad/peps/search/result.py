@@ -52,6 +52,11 @@ class GroundState:
     message: str = field(metadata={"static": True})
     nfev: int = field(metadata={"static": True})
 
+    @property
+    def energy_per_site(self) -> float:
+        """The energy: that of the whole lattice is infinite."""
+        return self.energy
+
     def __repr__(self) -> str:
         return (
             f"GroundState(energy={self.energy!r}, converged={self.converged}, message={self.message!r}, "

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.core.errors import ArgumentError, ConvergenceError, GradientTypeError
-from qad.extend import Tensor, as_array, value_of
+from qad.extend import Tensor, as_array, value_and_grad, value_of
+from qad.optimize import minimize
 from qad.peps.infinite.environment import environment
 from qad.peps.infinite.observables import expectation
 from qad.peps.infinite.orbits import orbits
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from qad.typing import Array
 
 DRAWS, ROUGH, MOST_MOVES = 4, 1e-6, 300  # of random starts; how exactly their environments are known
+LOWER = 1e-6  # relative: by how much products of two sublattices have to lie lower
 NOISE = 1e-2  # of what a larger bond adds, beside a site of norm 1
 
 
@@ -86,6 +89,34 @@ def check_model(model: Model, like: PEPS, bond: int) -> None:
         raise ArgumentError(f"states of dtype {like.dtype} cannot hold the ground state of a complex model")
     if like.bond > bond:
         raise ArgumentError(f"{like!r} has bonds above {bond}: raise `bond`")
+
+
+def check_uniform(model: Model) -> None:
+    """Raise where products of two sublattices lie lower than those of alike sites: that order alternates."""
+    one, two = (lowest_product(model, count) for count in (1, 2))
+    if two < one - LOWER * max(abs(one), abs(two)):
+        raise ArgumentError(
+            f"states of alike sites do not hold the order of this model: products of them have the energy {one:.6g} a "
+            f'site, those of two sublattices {two:.6g}. Give model.rotated(), or cell=["AB", "BA"]; cell=["A"] insists'
+        )
+
+
+def lowest_product(model: Model, count: int) -> float:
+    """The lowest energy per site of products of one state, or of two on the sublattices of a chessboard."""
+
+    def energy(states: Array) -> Any:
+        states, total = states / np.linalg.norm(states, axis=1, keepdims=True), 0.0
+        for t, first in product(model.terms, range(count)):  # a term begins on either sublattice
+            value = t.operator
+            for left, (row, column) in zip(range(len(t.sites), 0, -1), t.sites, strict=True):
+                state = states[(first + row + column) % count]
+                value = np.tensordot(state.conj(), np.tensordot(value, state, (left, 0)), (0, 0))
+            total = total + value.real / count
+        return total
+
+    rng, shape = np.random.default_rng(0), (count, len(model.terms[0].operator))
+    starts = [rng.standard_normal(shape) + 1j * rng.standard_normal(shape) for _ in range(DRAWS)]
+    return min(minimize(value_and_grad(energy), start, jac=True).fun for start in starts)
 
 
 def natural_dtype(model: Model) -> type:

@@ -17,7 +17,7 @@ def exact(g, j):
 
 
 def lowest(g, j=1.0):
-    return uniform.ground_energy(uniform.ising(g, j), 4, cell=1, starts=1, tol=1e-13)
+    return uniform.ground_energy(uniform.ising(g, j=j), 4, cell=1, starts=1, tol=1e-13)
 
 
 @pytest.mark.slow
@@ -99,7 +99,7 @@ def aklt(p):
         (lambda p: uniform.j1j2(1.0, p), 0.5, -0.375, 0.0),
         (lambda p: uniform.j1j2(p, 0.5), 1.0, -0.375, -0.375),
         (uniform.xxz, -3.0, -0.75, 0.25),
-        (lambda j: uniform.ising(1.0, j), 0.0, -1.0, 0.0),
+        (lambda j: uniform.ising(1.0, j=j), 0.0, -1.0, 0.0),
     ],
 )
 @pytest.mark.sampled(2)
@@ -111,7 +111,7 @@ def test_exact_ground_states_of_small_bonds(model, x, value, slope):
 @pytest.mark.slow
 def test_second_derivatives_where_bonds_were_cut():
     """Tails of small weights are cut without harm; where a state has none, new directions open, and are refused."""
-    default = lambda g, j=1.0: uniform.ground_energy(uniform.ising(g, j))  # noqa: E731
+    default = lambda g, j=1.0: uniform.ground_energy(uniform.ising(g, j=j))  # noqa: E731
     for g in (0.3, 5.0):
         assert qad.grad(qad.grad(default))(g) == pytest.approx(qad.grad(qad.grad(exact))(g, 1.0), abs=1e-6)
     for second in (

@@ -244,3 +244,20 @@ def test_one_general_site_finds_the_known_energy():
 @pytest.mark.slow
 def test_bond_3():
     assert peps.ground_state(MODEL, 3, 36, "c4v", seed=0, maxiter=300).energy < -0.6678
+
+
+def test_an_order_that_alternates_is_told_before_the_search():
+    """It ran long in a cell of one site, and ended too high."""
+    for model in (peps.heisenberg(), peps.heisenberg(1.0), peps.xxz(3.0), peps.ising(1.0, j=-1.0)):
+        with pytest.raises(ArgumentError, match=r'model.rotated\(\), or cell=\["AB", "BA"\]; cell=\["A"\] insists'):
+            peps.ground_state(model, 2, 8)
+    assert peps.ground_state(peps.heisenberg(), 1, 4, cell=["AB", "BA"]).energy == pytest.approx(-0.5, abs=1e-6)
+    for model in (peps.heisenberg().rotated(), peps.ising(1.0), peps.xxz(-2.0)):
+        assert peps.ground_state(model, 1, 4).converged
+    insisted = peps.ground_state(peps.heisenberg(), 1, 4, cell=["A"])
+    assert insisted.energy_per_site == insisted.energy > -0.4
+
+
+def test_larger_spins_in_two_dimensions():
+    found = peps.ground_state(peps.heisenberg(1.0), 1, 4, cell=["AB", "BA"])
+    assert found.energy == pytest.approx(-2.0, abs=1e-6)  # two bonds a site, of antiparallel spins
