@@ -37,13 +37,13 @@ ROUNDING = 4e-15  # of the loss, relative
 
 @keywords_told
 def minimize_on(
-    manifold: Manifold,
     fun: Callable[[Any], Any],
     params: Tree,
     method: str | Direction = "L-BFGS",
     callback: Callable[[Any, Any], object] | None = None,
     progress: Progress = False,
     *,
+    manifold: Manifold,
     gtol: float = 1e-6,
     ftol: float = 1e-14,
     maxiter: int = 1000,
@@ -58,8 +58,6 @@ def minimize_on(
 
     Parameters
     ----------
-    manifold : Manifold
-        `Stiefel`, `Unitary`, `Grassmann`, `Sphere`, a `Product` of them, or your own.
     fun : callable
         ``fun(params)`` returns a real scalar; it is differentiated by qad. Where it has no value it returns ``inf`` or
         raises `qad.errors.RejectedPoint` or `qad.errors.ConvergenceError`, and the search turns back to a smaller step.
@@ -72,6 +70,8 @@ def minimize_on(
         ``callback(params, value)`` after every iteration; raising StopIteration in it ends the search.
     progress : bool or tqdm
         Show loss, gain and time, where someone looks: in a terminal or a notebook. Or move the bar that is given.
+    manifold : Manifold
+        `Stiefel`, `Unitary`, `Grassmann`, `Sphere`, a `Product` of them, or your own.
     gtol : float
         Stop where the norm of the Riemannian gradient is below this.
     ftol : float
@@ -92,7 +92,7 @@ def minimize_on(
         ``evaluated(value, gradient_norm)`` after every evaluation; both are infinite where a point is rejected.
     jac : bool
         Whether ``fun(params)`` returns the value and the gradient as `qad.value_and_grad` does, so that it is not
-        differentiated: ``minimize_on(manifold, qad.freeze(qad.value_and_grad(loss)), params, jac=True)``.
+        differentiated: ``minimize_on(qad.freeze(qad.value_and_grad(loss)), params, manifold=manifold, jac=True)``.
 
     Returns
     -------
@@ -113,10 +113,12 @@ def minimize_on(
     >>> import numpy as np, qad
     >>> A = np.diag([3.0, 2.0, 1.0])
     >>> start = np.linalg.qr(np.random.default_rng(0).standard_normal((3, 2)))[0]
-    >>> found = qad.optimize.minimize_on(qad.optimize.Stiefel(), lambda x: qad.tr(x.mT, A, x), start)
+    >>> found = qad.optimize.minimize_on(lambda x: qad.tr(x.mT, A, x), start, manifold=qad.optimize.Stiefel())
     >>> round(found.fun, 9)
     3.0
     """
+    if not callable(fun):
+        raise ArgumentError(f"{fun!r} is no function: write minimize_on(fun, params, manifold=...)")
     if isinstance(method, str) and method not in DIRECTIONS:
         raise ArgumentError(f"unknown method {method!r}: choose one of {', '.join(DIRECTIONS)}")
     if maxiter < 1 or memory < 1:

@@ -10,6 +10,7 @@ import scipy.optimize
 from qad.core.errors import ConvergenceError, GradientTypeError, ShapeError
 from qad.core.trees import flatten, unflatten
 from qad.extend import Tensor, jvp, value_of
+from qad.keywords import keywords_told
 from qad.linalg.implicit.packing import as_reals
 from qad.linalg.implicit.root import attach, in_batches
 from qad.linalg.krylov.gmres import plain_leaves
@@ -27,16 +28,17 @@ __all__ = ["least_squares", "root"]
 XTOL = 1.49012e-8  # SciPy's own
 
 
+@keywords_told
 def root(
-    f: Callable[[Tree], Tree], x0: Tree, *, method: str = "hybr", tol: float | None = None, **options: Any
+    fun: Callable[[Tree], Tree], params: Tree, *, method: str = "hybr", tol: float | None = None, **options: Any
 ) -> Tree:
-    """Solve ``f(x) = 0`` by `scipy.optimize.root`, and differentiate the solution by what `f` closes over.
+    """Solve ``f(x) = 0`` by `scipy.optimize.root`, and differentiate the solution by what `fun` closes over.
 
     Parameters
     ----------
-    f : callable
+    fun : callable
         Of a pytree of real or complex arrays, to the same structure; it may contain conjugations.
-    x0 : pytree
+    params : pytree
         Where to start; it has no influence on the derivative.
     method : str
         Of `scipy.optimize.root`: "hybr" and "lm" are given the Jacobian, a matrix of the real and imaginary parts.
@@ -47,7 +49,7 @@ def root(
     Returns
     -------
     pytree
-        The solution: recorded where `f` closes over Tensors, whose gradient is that of the implicit function theorem.
+        The solution: recorded where `fun` closes over Tensors, whose gradient is that of the implicit function theorem.
 
     Raises
     ------
@@ -70,10 +72,10 @@ def root(
     >>> round(float(qad.grad(lambda a: cube_root(a).real)(-8.0)), 6)  # of a^(1/3) on this branch
     -0.041667
     """
-    start, _ = plain_leaves(x0)
-    spec = flatten(x0)[1]
+    start, _ = plain_leaves(params)
+    spec = flatten(params)[1]
 
-    shapes, found = [np.shape(x) for x in start], [np.shape(x) for x in flatten(f(x0))[0]]
+    shapes, found = [np.shape(x) for x in start], [np.shape(x) for x in flatten(fun(params))[0]]
     if found != shapes:
         raise ShapeError(
             f"root: the function returns arrays of shapes {found}, but its argument has {shapes}: return the structure "
@@ -83,11 +85,11 @@ def root(
     def again(residual, leaves):
         return _solved(residual, leaves, method, tol, options)
 
-    batch = in_batches(f, x0, again)
+    batch = in_batches(fun, params, again)
     if batch is not None:
         return batch
-    found = again(lambda leaves: flatten(f(unflatten(spec, leaves)))[0], start)
-    return attach(f, unflatten(spec, found), again)
+    found = again(lambda leaves: flatten(fun(unflatten(spec, leaves)))[0], start)
+    return attach(fun, unflatten(spec, found), again)
 
 
 def _solved(residual, start, method, tol, options):
@@ -136,14 +138,15 @@ def _packed(leaves):
     return np.concatenate([as_reals(np.asarray(value_of(leaf))) for leaf in leaves])
 
 
-def least_squares(f: Callable[[Tree], Tree], x0: Tree, **options: Any) -> OptimizeResult:
+@keywords_told
+def least_squares(fun: Callable[[Tree], Tree], params: Tree, **options: Any) -> OptimizeResult:
     """Minimise ``sum |f(x)|^2 / 2`` by `scipy.optimize.least_squares`, with the Jacobian of qad.
 
     Parameters
     ----------
-    f : callable
+    fun : callable
         Of a pytree of real or complex arrays, to a pytree of real or complex arrays.
-    x0 : pytree
+    params : pytree
         Where to start.
     **options
         SciPy's: `method`, `ftol`, `xtol`, `gtol`, `loss`, `max_nfev`; `bounds` are for the vector of real parts, in the
@@ -158,7 +161,7 @@ def least_squares(f: Callable[[Tree], Tree], x0: Tree, **options: Any) -> Optimi
     Raises
     ------
     GradientTypeError
-        If `f` closes over recorded numbers.
+        If `fun` closes over recorded numbers.
 
     Examples
     --------
@@ -169,16 +172,16 @@ def least_squares(f: Callable[[Tree], Tree], x0: Tree, **options: Any) -> Optimi
     >>> fit.params["a"].round(6), fit.params["w"].round(6)
     (np.complex128(2-1j), np.float64(3.0))
     """
-    vectors = Parameters(x0)
-    start = flatten(f(vectors.unpack(vectors.pack(x0))))[0]
+    vectors = Parameters(params)
+    start = flatten(fun(vectors.unpack(vectors.pack(params))))[0]
     if any(type(leaf) is Tensor for leaf in start):
         raise GradientTypeError(
             "least_squares has no derivative by what its function closes over: qad.optimize.root of the gradient of "
             "the sum of squares has one"
         )
-    evaluated, start = _with_jacobian(lambda x: flatten(f(x))[0], vectors), _packed(start)
+    evaluated, start = _with_jacobian(lambda x: flatten(fun(x))[0], vectors), _packed(start)
     best = scipy.optimize.OptimizeResult(
-        x=vectors.pack(x0), cost=start @ start / 2, grad=np.nan, success=False, message=BY_USER, njev=0, nfev=0
+        x=vectors.pack(params), cost=start @ start / 2, grad=np.nan, success=False, message=BY_USER, njev=0, nfev=0
     )
 
     def residual(v):
@@ -189,7 +192,7 @@ def least_squares(f: Callable[[Tree], Tree], x0: Tree, **options: Any) -> Optimi
         return values
 
     try:
-        found = scipy.optimize.least_squares(residual, vectors.pack(x0), jac=lambda v: evaluated(v)[1], **options)
+        found = scipy.optimize.least_squares(residual, vectors.pack(params), jac=lambda v: evaluated(v)[1], **options)
     except KeyboardInterrupt:
         found = best
     return OptimizeResult(

@@ -118,7 +118,8 @@ class Sphere(Embedded):
     --------
     >>> import numpy as np, qad
     >>> H = np.diag([2.0, -1.0, 3.0])
-    >>> found = qad.optimize.minimize_on(qad.optimize.Sphere(), lambda x: x @ H @ x, np.array([0.6, 0.48, 0.64]))
+    >>> start = np.array([0.6, 0.48, 0.64])
+    >>> found = qad.optimize.minimize_on(lambda x: x @ H @ x, start, manifold=qad.optimize.Sphere())
     >>> round(found.fun, 6)
     -1.0
     """
@@ -170,7 +171,7 @@ class Unitary(Stiefel):
     >>> import numpy as np, qad
     >>> target = np.linalg.qr(np.random.default_rng(0).standard_normal((4, 4, 2)) @ [1, 1j])[0]
     >>> found = qad.optimize.minimize_on(
-    ...     qad.optimize.Unitary(), lambda u: qad.abs2(u - target).sum(), np.eye(4, dtype=complex)
+    ...     lambda u: qad.abs2(u - target).sum(), np.eye(4, dtype=complex), manifold=qad.optimize.Unitary()
     ... )
     >>> bool(found.fun < 1e-10)
     True
@@ -193,7 +194,7 @@ class Grassmann(Stiefel):
     >>> import numpy as np, qad
     >>> A = np.diag([3.0, 1.0, 2.0, 5.0])
     >>> start = np.linalg.qr(np.random.default_rng(1).standard_normal((4, 2)))[0]
-    >>> found = qad.optimize.minimize_on(qad.optimize.Grassmann(), lambda x: qad.tr(x.mT, A, x), start)
+    >>> found = qad.optimize.minimize_on(lambda x: qad.tr(x.mT, A, x), start, manifold=qad.optimize.Grassmann())
     >>> round(found.fun, 9)
     3.0
     """
@@ -217,7 +218,7 @@ class Product:
     >>> import numpy as np, qad
     >>> both = qad.optimize.Product({"u": qad.optimize.Unitary(), "shift": qad.optimize.Euclidean()})
     >>> loss = lambda p: qad.abs2(p["u"] @ np.array([1.0, 0]) * 2 + p["shift"] - np.array([0.0, 3.0])).sum()
-    >>> found = qad.optimize.minimize_on(both, loss, {"u": np.eye(2), "shift": np.zeros(2)})
+    >>> found = qad.optimize.minimize_on(loss, {"u": np.eye(2), "shift": np.zeros(2)}, manifold=both)
     >>> bool(found.fun < 1e-10)
     True
     """

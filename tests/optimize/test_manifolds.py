@@ -40,7 +40,9 @@ def test_lowest_subspace(method):
     a = a + a.conj().T
     exact = np.linalg.eigvalsh(a)[:3].sum()
     start = Grassmann().nearest(random(8, 3))
-    found = minimize_on(Grassmann(), lambda x: qad.tr(x.conj().mT, a, x).real, start, method, maxiter=3000, gtol=1e-5)
+    found = minimize_on(
+        lambda x: qad.tr(x.conj().mT, a, x).real, start, method, manifold=Grassmann(), maxiter=3000, gtol=1e-5
+    )
     assert found.fun == pytest.approx(exact, abs=1e-8)
     assert found.success
     assert found.history[-1] == found.fun
@@ -50,7 +52,9 @@ def test_lowest_subspace(method):
 def test_procrustes_on_stiefel():
     """The nearest isometry is the polar factor."""
     target = random(6, 3)
-    found = minimize_on(Stiefel(), lambda x: qad.abs2(x - target).sum(), Stiefel().nearest(random(6, 3)), gtol=1e-9)
+    found = minimize_on(
+        lambda x: qad.abs2(x - target).sum(), Stiefel().nearest(random(6, 3)), manifold=Stiefel(), gtol=1e-9
+    )
     np.testing.assert_allclose(found.params, Stiefel().nearest(target), atol=1e-7)
 
 
@@ -63,7 +67,7 @@ def test_products_and_trees():
         a, b = p["rest"]
         return qad.abs2(p["u"] - u).sum() + ((a - 3.0) ** 2).sum() + (b - np.array([0.0, 0.6, 0.8])) @ (b - 1.0)
 
-    found = minimize_on(both, loss, start, gtol=1e-8)
+    found = minimize_on(loss, start, manifold=both, gtol=1e-8)
     np.testing.assert_allclose(found.params["u"], u, atol=1e-6)
     np.testing.assert_allclose(found.params["rest"][0], 3.0, atol=1e-6)
     assert np.linalg.norm(found.params["rest"][1]) == pytest.approx(1)
@@ -73,7 +77,7 @@ def test_without_a_constraint_it_agrees_with_minimize():
     def rosenbrock(x):
         return (100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2).sum()
 
-    found = minimize_on(Euclidean(), rosenbrock, np.zeros(4), gtol=1e-8)
+    found = minimize_on(rosenbrock, np.zeros(4), manifold=Euclidean(), gtol=1e-8)
     np.testing.assert_allclose(found.params, minimize(rosenbrock, np.zeros(4)).params, atol=1e-5)
 
 
@@ -83,8 +87,10 @@ def test_a_metric_preconditions():
     def loss(x):
         return (scales * (x - 1.0) ** 2).sum()
 
-    plain = minimize_on(Euclidean(), loss, np.zeros(30), "gradient", maxiter=50)
-    scaled = minimize_on(Euclidean(), loss, np.zeros(30), "gradient", maxiter=50, metric=lambda x, v, norm: v / scales)
+    plain = minimize_on(loss, np.zeros(30), "gradient", manifold=Euclidean(), maxiter=50)
+    scaled = minimize_on(
+        loss, np.zeros(30), "gradient", manifold=Euclidean(), maxiter=50, metric=lambda x, v, norm: v / scales
+    )
     assert scaled.fun < 1e-12 < plain.fun
 
 
@@ -96,11 +102,11 @@ def test_no_first_step_is_longer_than_asked_for():
         seen.append(np.array(qad.stop_gradient(x)))
         return ((x - 5.0) ** 2).sum()
 
-    found = minimize_on(Euclidean(), loss, np.zeros(1), "gradient", longest=0.25)
+    found = minimize_on(loss, np.zeros(1), "gradient", manifold=Euclidean(), longest=0.25)
     assert found.fun < 1e-12
     np.testing.assert_allclose(np.concatenate(seen[:3]), [0.0, 0.25, 0.5])
     with pytest.raises(ArgumentError, match="longest"):
-        minimize_on(Euclidean(), loss, np.zeros(1), longest=0.0)
+        minimize_on(loss, np.zeros(1), manifold=Euclidean(), longest=0.0)
 
 
 @pytest.mark.parametrize("beyond", [-np.inf, np.nan])
@@ -111,7 +117,7 @@ def test_a_loss_that_is_no_number_turns_the_search_back(beyond):
         inside = (qad.extend.value_of(x) > -3).all()
         return ((x + 3.5) ** 2).sum() if inside else beyond * np.sum(qad.abs2(x))
 
-    found = minimize_on(Euclidean(), loss, np.full(1, 10.0))
+    found = minimize_on(loss, np.full(1, 10.0), manifold=Euclidean())
     assert found.fun == pytest.approx(0.25, abs=1e-4)
     np.testing.assert_allclose(found.params, -3, atol=1e-4)
     assert "points were rejected" in found.message
@@ -121,7 +127,7 @@ def test_callback_and_bad_input():
     def callback(params, value):
         raise StopIteration
 
-    found = minimize_on(Sphere(), lambda x: x[0], np.array([0.6, 0.8]), callback=callback)
+    found = minimize_on(lambda x: x[0], np.array([0.6, 0.8]), manifold=Sphere(), callback=callback)
     assert found.interrupted
     assert found.nit == 1
     for manifold, start, match in [
@@ -132,8 +138,15 @@ def test_callback_and_bad_input():
         (Product([Sphere()]), {"x": np.ones(1)}, "nested"),
     ]:
         with pytest.raises(ArgumentError, match=match):
-            minimize_on(manifold, lambda x: x.sum(), start)
+            minimize_on(lambda x: x.sum(), start, manifold=manifold)
     with pytest.raises(ArgumentError, match="L-BFGS"):
-        minimize_on(Sphere(), lambda x: x[0], np.array([0.6, 0.8]), "newton")
+        minimize_on(lambda x: x[0], np.array([0.6, 0.8]), "newton", manifold=Sphere())
     with pytest.raises(ArgumentError, match="starting"), np.errstate(invalid="ignore"):
-        minimize_on(Sphere(), lambda x: np.log(-x[1]), np.array([0.6, 0.8]))
+        minimize_on(lambda x: np.log(-x[1]), np.array([0.6, 0.8]), manifold=Sphere())
+
+
+def test_the_manifold_is_a_keyword():
+    with pytest.raises(ArgumentError, match=r"Sphere\(\) is no function: write minimize_on\(fun, params, manifold="):
+        minimize_on(Sphere(), lambda x: x[0], np.array([0.6, 0.8]), manifold=Sphere())
+    with pytest.raises(TypeError, match="required keyword-only argument: 'manifold'"):
+        minimize_on(Sphere(), lambda x: x[0], np.array([0.6, 0.8]))

@@ -213,7 +213,7 @@ def test_points_without_a_value_turn_the_search_back(method, refusal):
 
     loss, start = walled(counted), np.array([30.0, 50.0])
     if method == "on":
-        found = qad.optimize.minimize_on(qad.optimize.Euclidean(), loss, start)
+        found = qad.optimize.minimize_on(loss, start, manifold=qad.optimize.Euclidean())
     else:
         found = minimize(loss, start, method, gtol=1e-7)
     assert refused
@@ -222,13 +222,13 @@ def test_points_without_a_value_turn_the_search_back(method, refusal):
 
 @pytest.mark.parametrize("refusal", [raises, lambda: np.inf])
 def test_a_start_without_a_value_is_refused(refusal):
-    for search in (minimize, partial(qad.optimize.minimize_on, qad.optimize.Euclidean()), qad.optimize.adam):
+    for search in (minimize, partial(qad.optimize.minimize_on, manifold=qad.optimize.Euclidean()), qad.optimize.adam):
         with pytest.raises(ArgumentError, match="at the starting parameters"):
             search(walled(refusal), np.array([0.0, 2.0]))
 
 
 def test_a_start_that_does_not_converge_says_why():
-    for search in (minimize, partial(qad.optimize.minimize_on, qad.optimize.Euclidean())):
+    for search in (minimize, partial(qad.optimize.minimize_on, manifold=qad.optimize.Euclidean())):
         with pytest.raises(qad.errors.ConvergenceError, match="an iteration inside"):
             search(walled(does_not_converge), np.array([0.0, 2.0]))
 
@@ -256,7 +256,9 @@ def test_accepted_hears_of_every_new_lowest_value(method):
 
     start = (np.complex128(-1.2), np.complex128(1.0))
     if method == "on":
-        qad.optimize.minimize_on(qad.optimize.Euclidean(), loss, start, accepted=lambda p, v: heard.append((p, v)))
+        qad.optimize.minimize_on(
+            loss, start, manifold=qad.optimize.Euclidean(), accepted=lambda p, v: heard.append((p, v))
+        )
     else:
         minimize(loss, start, method, accepted=lambda p, v: heard.append((p, v)))
     lowest = [v for i, v in enumerate(values) if v < min(values[:i], default=np.inf)]

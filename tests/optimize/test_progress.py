@@ -24,7 +24,7 @@ SEARCHES = {
     "minimize": ("loss", lambda progress: minimize(quadratic, np.ones(3), progress=progress)),
     "minimize_on": (
         "loss",
-        lambda progress: minimize_on(Sphere(), lambda x: x @ A @ x, np.full(3, 3**-0.5), progress=progress),
+        lambda progress: minimize_on(lambda x: x @ A @ x, np.full(3, 3**-0.5), manifold=Sphere(), progress=progress),
     ),
     "adam": ("loss", lambda progress: adam(quadratic, np.ones(3), progress=progress, maxiter=7)),
     "natural": (

@@ -39,15 +39,17 @@ def test_adam():
 @pytest.mark.parametrize("manifold", [optimize.Stiefel(), optimize.Grassmann()])
 def test_lowest_levels_together(manifold):
     frame = np.linalg.qr(np.random.default_rng(2).normal(size=(64, 3)))[0]
-    found = optimize.minimize_on(manifold, lambda x: qad.tr(x.mT, H, x), frame)
+    found = optimize.minimize_on(lambda x: qad.tr(x.mT, H, x), frame, manifold=manifold)
     assert found.fun == pytest.approx(LOW.sum(), abs=1e-8)
 
 
 def test_sphere_and_unitary():
-    found = optimize.minimize_on(optimize.Sphere(), lambda v: (v @ H) @ v, START.real / np.linalg.norm(START.real))
+    found = optimize.minimize_on(
+        lambda v: (v @ H) @ v, START.real / np.linalg.norm(START.real), manifold=optimize.Sphere()
+    )
     assert found.fun == pytest.approx(LOW[0], abs=1e-8)
     target = np.linalg.qr(START[:16].reshape(4, 4))[0]
-    found = optimize.minimize_on(optimize.Unitary(), lambda u: qad.abs2(u - target).sum(), np.eye(4) + 0j)
+    found = optimize.minimize_on(lambda u: qad.abs2(u - target).sum(), np.eye(4) + 0j, manifold=optimize.Unitary())
     assert found.fun == pytest.approx(0.0, abs=1e-9)
 
 

@@ -448,7 +448,9 @@ def adams():
 
 @program
 def spheres():
-    found = qad.optimize.minimize_on(qad.optimize.Sphere(), lambda x: x @ SYM @ x, X[:3] / np.linalg.norm(X[:3]))
+    found = qad.optimize.minimize_on(
+        lambda x: x @ SYM @ x, X[:3] / np.linalg.norm(X[:3]), manifold=qad.optimize.Sphere()
+    )
     return found.fun
 
 

@@ -68,7 +68,7 @@ SEARCHES = {
     "infinite, riemannian": infinite("riemannian"),
     "plane": plane,
     "minimize": minimum(qad.optimize.minimize, loss, START),
-    "minimize_on": minimum(qad.optimize.minimize_on, qad.optimize.Sphere(), loss, UNIT),
+    "minimize_on": minimum(qad.optimize.minimize_on, loss, UNIT, manifold=qad.optimize.Sphere()),
     "adam": minimum(qad.optimize.adam, loss, START),
     "natural_descent": minimum(qad.optimize.natural_descent, loss, START, lambda z: np.eye(4), rate=0.01),
 }

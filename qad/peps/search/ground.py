@@ -210,7 +210,7 @@ class Search:
         self.window, self.least, self.count, nfev = window, tol, 0, 0
         for self.left in reversed(range(LEGS)):
             found = minimize_on(
-                Product(tree_map(lambda x: Sphere(), state)), self.energy, state, method=self.directions,
+                self.energy, state, manifold=Product(tree_map(lambda x: Sphere(), state)), method=self.directions,
                 callback=self.step, progress=self, gtol=0.0, ftol=0.0 if window else tol,
                 maxiter=self.maxiter - self.count, longest=LONGEST, metric=self.scaled, accepted=self.keep,
                 evaluated=self.evaluated,
