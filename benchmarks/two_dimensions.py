@@ -132,7 +132,7 @@ def finite_of_qad(side, bond, chi):
     import qad
     from qad import peps
 
-    state, model = peps.finite.FinitePEPS.random(side, side, bond, seed=0), peps.heisenberg()
+    state, model = peps.finite.FinitePEPS.random(side, side, bond, seed=0, dtype=float), peps.heisenberg()
 
     def call():
         start = time.thread_time()

@@ -42,7 +42,7 @@ def network(state: Any) -> Picture:
     >>> qad.viz.network(qad.mps.MPS.random(20, bond=8))
     <Picture: MPS(20 sites, open, bonds 1-2-4-8-8-...-8-8-4-2-1, complex128)>
     >>> qad.viz.network(qad.peps.finite.FinitePEPS.random(2, 3, bond=2))
-    <Picture: FinitePEPS(2 x 3 sites, open, bond 2, float64)>
+    <Picture: FinitePEPS(2 x 3 sites, open, bond 2, complex128)>
     """
     if not is_network(state):
         raise ArgumentError(f"no network can be drawn of {type(state).__name__}: give an MPS, an MPO or a PEPS")

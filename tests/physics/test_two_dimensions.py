@@ -109,7 +109,7 @@ def test_critical_coverings():
 
 # -- finite lattices ---------------------------------------------------------------------------------------------------
 
-STATE = finite.FinitePEPS.random(2, 3, bond=2)
+STATE = finite.FinitePEPS.random(2, 3, bond=2, dtype=float)
 
 
 def dense_peps(state):

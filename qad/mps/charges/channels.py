@@ -84,7 +84,7 @@ class Channels:
         return from_dense(w[np.ix_(left, right, phys, phys)], legs, tol=tol)
 
 
-class Entries(NamedTuple):
+class Steps(NamedTuple):
     """The non-zeros of a site tensor, as arrays with one number or one row per entry."""
 
     left: np.ndarray  # channels
@@ -94,11 +94,11 @@ class Entries(NamedTuple):
     change: np.ndarray  # (entries, factors of the symmetry), what the entry adds to the charge
 
 
-def entries_of(w: np.ndarray, charges: Sequence[Charge]) -> Entries:
+def steps_of(w: np.ndarray, charges: Sequence[Charge]) -> Steps:
     """The non-zeros of a site tensor, whose basis states have these charges."""
     left, right, out, into = np.nonzero(w)
     own = np.array(charges)
-    return Entries(left, right, out, into, own[out] - own[into])
+    return Steps(left, right, out, into, own[out] - own[into])
 
 
 def walked(
@@ -111,7 +111,7 @@ def walked(
     """
     n = len(tensors)
     bonds = n if around else n + 1
-    entries = [entries_of(w, charges) for w, charges in zip(tensors, conserved.charges, strict=True)]
+    entries = [steps_of(w, charges) for w, charges in zip(tensors, conserved.charges, strict=True)]
     sizes = [*(w.shape[0] for w in tensors), tensors[-1].shape[1]][:bonds]
     first = [[0] if around or bond == 0 else [] for bond in range(bonds)]
     last = [[size - 1] if around else [] for size in sizes]
@@ -147,11 +147,11 @@ class Walk:
         The channels of each bond where it begins, neutral.
     sizes : list of int
         Numbers of channels.
-    entries : list of Entries
+    entries : list of Steps
         Of every site; the last bond is the first one again where there are as many bonds as sites.
     """
 
-    def __init__(self, way: int, start: list[list[int]], sizes: list[int], entries: list[Entries]):
+    def __init__(self, way: int, start: list[list[int]], sizes: list[int], entries: list[Steps]):
         self.way, self.entries = way, entries
         factors = entries[0].change.shape[1]
         self.charges: list[np.ndarray] = [np.zeros((size, factors), int) for size in sizes]
@@ -197,7 +197,7 @@ def only(w: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     return np.where(dead[:, :, None, None], 0, w)
 
 
-def refuse(term: list[tuple[int, int]], entries: list[Entries], conserved: Quantities, around: bool) -> None:
+def refuse(term: list[tuple[int, int]], entries: list[Steps], conserved: Quantities, around: bool) -> None:
     """Raise: a term changes the charge, given by sites and numbers of their entries."""
     group = conserved.symmetry
     total = tuple(group.residues(sum(entries[site].change[entry] for site, entry in term)).tolist())

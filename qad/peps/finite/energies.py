@@ -139,7 +139,7 @@ def norm2(state: FinitePEPS, chi: int = 32) -> Real:
     --------
     >>> import qad
     >>> state = qad.peps.finite.FinitePEPS.random(2, 2, bond=2)
-    >>> bool(abs(qad.peps.finite.norm2(state) - (state.to_dense() ** 2).sum()) < 1e-12)
+    >>> bool(abs(qad.peps.finite.norm2(state) - qad.abs2(state.to_dense()).sum()) < 1e-12)
     True
     """
     logarithm = log_norm2(state, chi)

@@ -49,7 +49,7 @@ class FinitePEPS:
     >>> import qad
     >>> state = qad.peps.finite.FinitePEPS.random(3, 4, bond=2)
     >>> state
-    FinitePEPS(3 x 4 sites, open, bond 2, float64)
+    FinitePEPS(3 x 4 sites, open, bond 2, complex128)
     >>> state[0, 1].shape
     (2, 1, 2, 2, 2)
     """
@@ -69,7 +69,7 @@ class FinitePEPS:
         bond: int,
         *,
         phys: int = 2,
-        dtype: DTypeLike = float,
+        dtype: DTypeLike = complex,
         seed: Seed = 0,
         cylinder: bool = False,
     ) -> Self:

@@ -39,7 +39,7 @@ def log_norm2(state: FinitePEPS, chi: int = 32) -> Real:
     --------
     >>> import numpy as np, qad
     >>> state = qad.peps.finite.FinitePEPS.random(3, 3, bond=2)
-    >>> exact = np.log(np.sum(state.to_dense() ** 2))
+    >>> exact = np.log(np.sum(qad.abs2(state.to_dense())))
     >>> print(round(float(qad.peps.finite.log_norm2(state, chi=16) - exact), 12) + 0.0)
     0.0
     """

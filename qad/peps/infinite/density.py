@@ -52,7 +52,7 @@ def reduced_density(state: PEPS, sites: Sequence[tuple[int, int]], env: Environm
     >>> import numpy as np, qad
     >>> state = qad.peps.PEPS.random(bond=2, symmetry="c4v", seed=0)
     >>> rho = qad.peps.reduced_density(state, [(0, 0), (1, 0)], qad.peps.environment(state, chi=12))
-    >>> rho.shape, round(float(np.einsum("stst->", rho)), 12)
+    >>> rho.shape, round(float(np.einsum("stst->", rho).real), 12)
     ((2, 2, 2, 2), 1.0)
     """
     check_kind(state, PEPS)

@@ -53,7 +53,7 @@ def energy(state: PEPS, model: Model, chi: int, start: Environment | None = None
     >>> model = qad.peps.heisenberg().rotated()
     >>> value, gradient = qad.value_and_grad(lambda state: qad.peps.energy(state, model, chi=12))(state)
     >>> gradient
-    PEPS(cell A, bond 2, physical 2, float64, c4v)
+    PEPS(cell A, bond 2, physical 2, complex128, c4v)
     """
     return expectation(state, model, environment(state, chi, start, **options))
 

@@ -69,7 +69,7 @@ class PEPS:
         cell: Sequence[str] = ("A",),
         seed: Seed = 0,
         phys: int = 2,
-        dtype: DTypeLike = float,
+        dtype: DTypeLike = complex,
         symmetry: str | None = None,
     ) -> Self:
         """A state of random tensors of norm 1.
@@ -89,7 +89,7 @@ class PEPS:
         --------
         >>> import qad
         >>> qad.peps.PEPS.random(bond=2, cell=["AB", "BA"], seed=0)
-        PEPS(cell AB/BA, bond 2, physical 2, float64)
+        PEPS(cell AB/BA, bond 2, physical 2, complex128)
         """
         if int(bond) != bond or int(phys) != phys or bond < 1 or phys < 1:
             raise ArgumentError(f"bond and phys are positive whole numbers, not {bond!r} and {phys!r}")

@@ -64,7 +64,7 @@ def test_projectors_on_what_they_project_on():
 
 @pytest.mark.parametrize("dtype, operator", [(np.float32, 0.3 * X + Z), (np.float64, Y), (np.complex64, Y)])
 def test_terms_of_another_dtype_than_the_state(dtype, operator):
-    state = finite.FinitePEPS.random(2, 2, 2, seed=3)
+    state = finite.FinitePEPS.random(2, 2, 2, seed=3, dtype=float)
     state = finite.FinitePEPS([[t.astype(dtype) for t in row] for row in state.tensors])
     terms = [(operator, [(0, 0)]), (np.kron(X, operator), [(0, 1), (1, 1)])]
     assert finite.variance(state, terms) == pytest.approx(exactly(state, terms), rel=1e-5)

@@ -16,7 +16,7 @@ def test_the_pattern_names_the_tensors():
     assert len(state.tensors) == 2
     assert state[0, 0] is state[1, 1] is state[-1, 3] is state.tensors[0]
     assert state[0, 1] is state[1, 0] is state.tensors[1]
-    assert (state.rows, state.columns, state.bond, state.phys, state.dtype) == (2, 2, 2, 2, np.dtype(float))
+    assert (state.rows, state.columns, state.bond, state.phys, state.dtype) == (2, 2, 2, 2, np.dtype(complex))
 
 
 def test_a_state_is_a_tree_of_its_tensors():

@@ -45,7 +45,7 @@ def test_the_known_energy(found):
 
 def test_complex_sites_find_no_less(found):
     start = found[0].state
-    noisy = peps.PEPS([start.tensors[0] + 0.05j * peps.PEPS.random(2, seed=1).tensors[0]], symmetry="c4v")
+    noisy = peps.PEPS([start.tensors[0] + 0.05j * peps.PEPS.random(2, seed=1, dtype=float).tensors[0]], symmetry="c4v")
     result = peps.ground_state(MODEL, 2, 12, start=noisy, tol=1e-7)
     assert result.energy == pytest.approx(BOND_2, abs=1e-5)
     assert result.state.dtype == complex
@@ -156,7 +156,7 @@ def test_points_without_an_environment_are_rejected(monkeypatch, found):
 
     monkeypatch.setattr(Search, "around", sometimes)
     start = normalised(found[0].state)
-    nudged = peps.PEPS([start.tensors[0] + 0.1 * peps.PEPS.random(2, seed=3).tensors[0]], symmetry="c4v")
+    nudged = peps.PEPS([start.tensors[0] + 0.1 * peps.PEPS.random(2, seed=3, dtype=float).tensors[0]], symmetry="c4v")
     result = peps.ground_state(MODEL, 2, 12, start=nudged, tol=1e-8)
     assert refused
     rejected = result.evaluations[np.isinf(result.evaluations["energy"])]
@@ -169,11 +169,11 @@ def test_a_search_that_ends_on_a_slope_goes_on_with_a_fresh_environment(monkeypa
     """An end for energies that jump is not the end; the environment of the next descent starts from nothing."""
     descend, starts = peps.search.ground.minimize_on, []
 
-    def interrupted(manifold, fun, state, *, maxiter, **options):
+    def interrupted(fun, state, *, maxiter, **options):
         starts.append((fun.__self__.env, maxiter))
         if len(starts) > 1:
-            return descend(manifold, fun, state, maxiter=maxiter, **options)
-        found = descend(manifold, fun, state, maxiter=3, **options)
+            return descend(fun, state, maxiter=maxiter, **options)
+        found = descend(fun, state, maxiter=3, **options)
         return dataclasses.replace(found, success=True, message="no step lowers the loss any further")
 
     monkeypatch.setattr(peps.search.ground, "minimize_on", interrupted)
@@ -230,7 +230,7 @@ def test_bad_input():
     with pytest.raises(ArgumentError, match="bonds above 2"):
         peps.ground_state(MODEL, 2, 16, start=peps.PEPS.random(3, symmetry="c4v"))
     field = peps.Model([peps.term(np.array([[0.0, -1j], [1j, 0.0]]), [(0, 0)])])  # no real state has less than zero
-    for options in ({"dtype": float}, {"start": peps.PEPS.random(1)}):
+    for options in ({"dtype": float}, {"start": peps.PEPS.random(1, dtype=float)}):
         with pytest.raises(ArgumentError, match="complex model"):
             peps.ground_state(field, 1, 4, **options)
     assert peps.ground_state(field, 1, 4).energy == pytest.approx(-1, abs=1e-8)
