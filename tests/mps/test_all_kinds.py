@@ -23,7 +23,7 @@ HOPS = {"N and Sz": ("Cdagup", "Cup"), "parity of fermions": ("Cdag", "C"), "par
 def states(kind):
     """A random state with charges, another one, and both as plain ones."""
     H, conserve, sector, _ = CHAINS[kind]
-    make = {"conserve": conserve, "sector": sector, "sites": H.sites, "phys": H[0].shape[2]}
+    make = {"conserve": conserve, "sector": sector, "kind": H.sites, "phys": H[0].shape[2]}
     charged = [mps.MPS.random(len(H), 6, seed=seed, **make) for seed in (1, 2)]
     return charged, [psi.without_symmetry() for psi in charged]
 

@@ -260,7 +260,7 @@ def sectors(H: Any, conserve: Names) -> dict[Any, int]:
     [-1.616025, -0.957107, 0.75]
     """
     H = H.mpo() if hasattr(H, "mpo") else H
-    if not hasattr(H, "sites"):
+    if "out" not in getattr(H, "LEGS", ()):
         raise ArgumentError(
             f"an MPO or a sum of terms is needed, not {type(H).__name__}: functions of infinite ones are in "
             "qad.mps.uniform"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Site:
     """A kind of site: its operators by name, and which of them anticommute between sites.
 
@@ -66,9 +66,12 @@ class Site:
             )
         object.__setattr__(self, "operators", operators)
 
+    def __repr__(self) -> str:
+        return f"Site({self.name!r})"
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Site) or (self.name, self.fermionic) != (other.name, other.fermionic):
-            return NotImplemented if not isinstance(other, Site) else False
+            return False
         mine, theirs = self.operators, other.operators
         return mine.keys() == theirs.keys() and all(np.array_equal(mine[name], theirs[name]) for name in mine)
 

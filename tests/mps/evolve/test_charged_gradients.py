@@ -13,9 +13,9 @@ KINDS = {  # an operator of a coupling, that of x = 0.7, and how a state is made
     "N, Sz": (
         lambda x: qad.mps.hubbard(4, x, 2.0),
         4,
-        {"conserve": ("N", "Sz"), "sector": (3, 1), "sites": "electron"},
+        {"conserve": ("N", "Sz"), "sector": (3, 1), "kind": "electron"},
     ),
-    "parity": (lambda x: qad.mps.blbq(4, x), 4, {"conserve": "parity", "sector": 1, "sites": "spin-1"}),
+    "parity": (lambda x: qad.mps.blbq(4, x), 4, {"conserve": "parity", "sector": 1, "kind": "spin-1"}),
 }
 METHODS = ("tebd", "tebd4", "tdvp", "tdvp2")
 

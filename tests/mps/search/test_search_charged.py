@@ -83,7 +83,7 @@ def test_single_sites_open_sectors():
 def test_single_sites_choose_the_sectors_of_truncated_bonds():
     """None worse than two sites choose, whether they start from a product state or from a random one."""
     H = qad.mps.hubbard(6, 1.0, 4.0)
-    conserve = {"conserve": ("N", "Sz"), "sites": "electron", "dtype": float}
+    conserve = {"conserve": ("N", "Sz"), "kind": "electron", "dtype": float}
     neel = MPS.product([1, 2] * 3, **conserve)
     pairs = ground_state(H, 16, "dmrg2", start=neel)
     for start in (neel, MPS.random(6, 8, sector=(6, 0), seed=3, **conserve)):
