@@ -152,7 +152,8 @@ class Walk:
     """
 
     def __init__(self, way: int, start: list[list[int]], sizes: list[int], entries: list[Steps]):
-        self.way, self.entries = way, entries
+        self.way: int = way
+        self.entries: list[Steps] = entries
         factors = entries[0].change.shape[1]
         self.charges: list[np.ndarray] = [np.zeros((size, factors), int) for size in sizes]
         self.came: list[np.ndarray] = [np.full(size, UNMET) for size in sizes]
