@@ -198,13 +198,20 @@ NEIGHBOURS: tuple[Sites, ...] = (((0, 0), (0, 1)), ((0, 0), (1, 0)))
 DIAGONALS: tuple[Sites, ...] = (((0, 0), (1, 1)), ((0, 1), (1, 0)))
 
 
-def xxz(delta: RealNumber) -> Model:
-    """``H = sum_<ij> Sx Sx + Sy Sy + delta Sz Sz`` of spins 1/2 on neighbours.
+def along_z(h: RealNumber, spin: float = 0.5) -> list[Term]:
+    """``-h Sz`` of one site; nothing for the number 0."""
+    if isinstance(h, (int, float)) and h == 0:
+        return []
+    return [Term(operand(-h * site_of_spin(spin).operators["Sz"]), ((0, 0),))]
+
+
+def xxz(delta: RealNumber, *, j: RealNumber = 1.0, h: RealNumber = 0.0) -> Model:
+    """``H = J sum_<ij> (Sx Sx + Sy Sy + delta Sz Sz) - h sum_i Sz`` of spins 1/2 on neighbours.
 
     Parameters
     ----------
-    delta : number
-        It may be a Tensor.
+    delta, j, h : number
+        Anisotropy, exchange J and field along z; they may be Tensors.
 
     Returns
     -------
@@ -216,16 +223,18 @@ def xxz(delta: RealNumber) -> Model:
     >>> qad.peps.xxz(0.5)
     Model(2 terms, on 2 sites at most)
     """
-    return Model([spin_term((1.0, 1.0, delta), sites) for sites in NEIGHBOURS])
+    return Model([*(spin_term((j, j, j * delta), sites) for sites in NEIGHBOURS), *along_z(h)])
 
 
-def heisenberg(spin: float = 0.5) -> Model:
-    """The antiferromagnet ``H = sum_<ij> S.S`` on neighbours.
+def heisenberg(spin: float = 0.5, *, j: RealNumber = 1.0, h: RealNumber = 0.0) -> Model:
+    """The antiferromagnet ``H = J sum_<ij> S.S - h sum_i Sz`` on neighbours.
 
     Parameters
     ----------
     spin : number
         1/2, 1, 3/2, ...
+    j, h : number
+        Exchange J and field along z; they may be Tensors.
 
     Returns
     -------
@@ -238,17 +247,17 @@ def heisenberg(spin: float = 0.5) -> Model:
     Model(2 terms, on 2 sites at most)
     """
     d = site_of_spin(spin).phys
-    pair = operand(spin_spin(spin=spin)).reshape(d, d, d, d)
-    return Model([Term(pair, sites) for sites in NEIGHBOURS])
+    pair = operand(j * spin_spin(spin=spin)).reshape(d, d, d, d)
+    return Model([*(Term(pair, sites) for sites in NEIGHBOURS), *along_z(h, spin)])
 
 
-def j1j2(j1: RealNumber, j2: RealNumber) -> Model:
-    """``H = j1 sum_<ij> S.S + j2 sum_<<ij>> S.S`` of spins 1/2 on neighbours and across the diagonals.
+def j1j2(j1: RealNumber, j2: RealNumber, *, h: RealNumber = 0.0) -> Model:
+    """``H = J1 sum_<ij> S.S + J2 sum_<<ij>> S.S - h sum_i Sz`` of spins 1/2 on neighbours and across the diagonals.
 
     Parameters
     ----------
-    j1, j2 : number
-        They may be Tensors.
+    j1, j2, h : number
+        Exchange J1 and J2, and field along z; they may be Tensors.
 
     Returns
     -------
@@ -261,7 +270,7 @@ def j1j2(j1: RealNumber, j2: RealNumber) -> Model:
     Model(4 terms, on 2 sites at most)
     """
     near = [spin_term((j1,) * 3, sites) for sites in NEIGHBOURS]
-    return Model([*near, *(spin_term((j2,) * 3, sites) for sites in DIAGONALS)])
+    return Model([*near, *(spin_term((j2,) * 3, sites) for sites in DIAGONALS), *along_z(h)])
 
 
 def ising(g: RealNumber, *, j: RealNumber = 1.0) -> Model:

@@ -361,7 +361,7 @@ FAULTS = [
     ),
     Fault("mps/uniform/measures.py", "return energy.real / cell", "return energy.real", "mps/uniform/test_state.py"),
     Fault(
-        "mps/models/spins.py",
+        "mps/models/terms.py",
         'total.add(-field, "X", i)',
         'total.add(field, "X", i)',
         "physics/test_uniform_chains.py ising",

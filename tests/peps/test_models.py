@@ -64,6 +64,17 @@ def test_terms_that_make_no_sense(operator, sites, error):
         peps.term(operator, sites)
 
 
+def test_saturated_magnets():
+    """All spins up: two bonds a site of energy ``J / 4`` (and two diagonals), and half of the field."""
+    up = peps.PEPS([np.eye(2)[0].reshape(2, 1, 1, 1, 1)])
+    assert peps.energy(up, peps.heisenberg(j=2.0, h=5.0), 2) == pytest.approx(2 / 2 - 5 / 2, abs=1e-12)
+    assert peps.energy(up, peps.xxz(0.5, j=2.0, h=5.0), 2) == pytest.approx(1 / 2 - 5 / 2, abs=1e-12)
+    assert peps.energy(up, peps.j1j2(2.0, 1.0, h=5.0), 2) == pytest.approx(3 / 2 - 5 / 2, abs=1e-12)
+    assert len(peps.heisenberg(h=0).terms) == len(peps.heisenberg().terms) == 2
+    turned = qad.grad(lambda h: peps.energy(up, peps.heisenberg(spin=0.5, h=h), 2))(0.0)
+    assert turned == pytest.approx(-0.5, abs=1e-12)
+
+
 def test_symmetric_terms_are_measured_once():
     (pair,) = orbits(peps.heisenberg().rotated(), "c4v", False)
     assert pair[0] == 2.0

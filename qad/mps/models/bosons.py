@@ -19,24 +19,28 @@ def bose_hubbard(
     mu: RealNumber | ArrayLike = 0.0,
     most: int = 4,
     periodic: bool = False,
+    *,
+    v: RealNumber | ArrayLike = 0.0,
 ) -> MPO:
-    """Bosons, ``H = -t sum_i (Bdag_i B_(i+1) + h.c.) + u/2 sum_i N_i (N_i - 1) - mu sum_i N_i``.
+    """Bosons, ``H = sum_i -t (Bdag_i B_(i+1) + h.c.) + U/2 N_i (N_i - 1) + V N_i N_(i+1) - mu N_i``.
 
     Parameters
     ----------
     n : int or Lattice
         Number of sites, at least 2 (3 on a ring), or a ladder or cylinder.
     t, u, mu : real numbers, arrays or Tensors
-        Hopping, repulsion and chemical potential, one for all bonds or sites, or one for each; they may be
+        Hopping, repulsion U and chemical potential, one for all bonds or sites, or one for each; they may be
         differentiated.
     most : int
         Most bosons on a site.
     periodic : bool
+    v : real number, array or Tensor
+        Repulsion V of neighbours, of all bonds or of each.
 
     Returns
     -------
     MPO
-        Of bond 4; it conserves "N".
+        Of bond 4, or 5 with V; it conserves "N".
 
     Examples
     --------
@@ -47,8 +51,9 @@ def bose_hubbard(
     -0.275839
     """
     total = FiniteTerms(n, periodic, f"boson-{most}")
-    for i, j, amplitude in total.on_bonds(t=t):
+    for i, j, amplitude, repulsion in total.on_bonds(t=t, v=v):
         total.add(-amplitude, "Bdag", i, "B", j).add(-amplitude, "Bdag", j, "B", i)
+        total.add(repulsion, "N", i, "N", j)
     count = total.sites[0].operators["N"]
     for i, repulsion, potential in total.on_sites(u=u, mu=mu):
         total.add(repulsion * 0.5, count @ count - count, i).add(-potential, "N", i)

@@ -42,7 +42,9 @@ class ModelTerms:
     bonds: Callable[..., list[tuple[int, int]]]
 
     def on_bonds(self, shell: int = 1, **given: RealNumber | ArrayLike) -> list[tuple[Any, ...]]:
-        """Both sites of each bond, and its couplings, given by their names."""
+        """Both sites of each bond, and its couplings, given by their names; none where all of them are the number 0."""
+        if all(isinstance(x, (int, float)) and x == 0 for x in given.values()):
+            return []
         bonds = self.bonds(shell)
         rows = [couplings(x, name, len(bonds), "bonds") for name, x in given.items()]
         return [(*bond, *row) for bond, *row in zip(bonds, *rows, strict=True)]
@@ -56,21 +58,22 @@ class ModelTerms:
 class FiniteTerms(ModelTerms, OpSum):
     """A sum on a chain, a ring (which needs three sites) or a lattice."""
 
-    def __init__(self, n: int | Lattice, periodic: bool = False, kind: str | Site = "spin-1/2", least: int = 3):
-        if isinstance(n, Lattice) and periodic:
+    def __init__(self, n: int | Lattice, periodic: bool = False, kind: str | Site = "spin-1/2"):
+        if not isinstance(n, Lattice):
+            n = site_count(n, 3, "n of a ring") if periodic else site_count(n, 2, "n")
+        elif periodic:
             raise ArgumentError("a Lattice says by itself where it closes: leave out periodic")
-        self.lattice: Lattice | None = n if isinstance(n, Lattice) else None
+        super().__init__(n, kind)
         self.periodic: bool = periodic
-        ring = "n of a ring" if least == 3 else "n of a ring with second neighbours"
-        least, name = (least, ring) if periodic else (2, "n")
-        self.count: int = len(n) if isinstance(n, Lattice) else site_count(n, least, name)
-        super().__init__(self.count, kind)
+        self.count: int = len(self.sites)
 
     def bonds(self, shell: int = 1) -> list[tuple[int, int]]:
-        """The pairs of neighbours, or of second ones, and so on."""
+        """The pairs of neighbours, or of second ones."""
         if self.lattice is not None:
-            return self.lattice.bonds() if shell == 1 else self.lattice.pairs(shell)
+            return self.lattice.bonds(shell)
         n = self.count
+        if self.periodic and shell == 2:
+            site_count(n, 5, "n of a ring with second neighbours")
         return [(i, (i + shell) % n) for i in range(n if self.periodic else n - shell)]
 
 

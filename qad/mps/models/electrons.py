@@ -5,30 +5,46 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qad.mps.models.couplings import FiniteTerms
-from qad.mps.models.spins import spin_product
+from qad.mps.models.terms import along_z, hopping, spin_product
 
 if TYPE_CHECKING:
     from qad.mps.models.lattice import Lattice
     from qad.mps.operators.mpo import MPO
-    from qad.mps.operators.opsum import OpSum
-    from qad.typing import ArrayLike, Number, RealNumber
+    from qad.typing import ArrayLike, RealNumber
 
 
-def hubbard(n: int | Lattice, t: RealNumber | ArrayLike, u: RealNumber | ArrayLike, periodic: bool = False) -> MPO:
-    """The Hubbard chain ``H = -t sum_(i, spin) (Cdag_i C_(i+1) + h.c.) + u sum_i Nup_i Ndn_i``.
+def hubbard(
+    n: int | Lattice,
+    t: RealNumber | ArrayLike,
+    u: RealNumber | ArrayLike,
+    periodic: bool = False,
+    *,
+    v: RealNumber | ArrayLike = 0.0,
+    t2: RealNumber | ArrayLike = 0.0,
+    mu: RealNumber | ArrayLike = 0.0,
+    h: RealNumber | ArrayLike = 0.0,
+) -> MPO:
+    """The Hubbard chain ``H = sum_i -t sum_spin (Cdag_i C_(i+1) + h.c.) + U Nup_i Ndn_i``, and its extensions.
 
     Parameters
     ----------
     n : int or Lattice
-        Number of sites, of kind "electron"; at least 2 (3 on a ring).
+        Number of sites, of kind "electron"; at least 2 (3 on a ring), or a ladder or cylinder.
     t, u : real numbers, arrays or Tensors
-        Hopping and repulsion, one for all bonds or sites, or one for each; they may be differentiated.
+        Hopping t and repulsion U, one for all bonds or sites, or one for each; they may be differentiated.
     periodic : bool
+    v : real number, array or Tensor
+        Repulsion V of neighbours, ``V N_i N_(i+1)``.
+    t2 : real number, array or Tensor
+        Hopping t' of second neighbours, with the sign of t: ``-t' (Cdag_i C_(i+2) + h.c.)``; on a lattice across the
+        diagonals.  A ring has at least 5 sites then.
+    mu, h : real numbers, arrays or Tensors
+        Chemical potential, ``-mu N_i``, and field along z, ``-h Sz_i``.
 
     Returns
     -------
     MPO
-        Of bond 6; it conserves "N" and "Sz".
+        Of bond 6 on a chain, 7 with V, 10 with t'; it conserves "N" and "Sz".
 
     Examples
     --------
@@ -38,23 +54,36 @@ def hubbard(n: int | Lattice, t: RealNumber | ArrayLike, u: RealNumber | ArrayLi
     True
     """
     total = FiniteTerms(n, periodic, "electron")
-    for i, j, amplitude in total.on_bonds(t=t):
+    for i, j, amplitude, repulsion in total.on_bonds(t=t, v=v):
         hopping(total, amplitude, i, j)
+        total.add(repulsion, "N", i, "N", j)
     for i, repulsion in total.on_sites(u=u):
         total.add(repulsion, "NupNdn", i)
-    return total.mpo()
+    return extended(total, t2, mu, h).mpo()
 
 
-def tj(n: int | Lattice, t: RealNumber | ArrayLike, j: RealNumber | ArrayLike, periodic: bool = False) -> MPO:
-    """The t-J chain ``H = -t sum_(i, spin) (Cdag_i C_(i+1) + h.c.) + j sum_i (S_i . S_(i+1) - N_i N_(i+1) / 4)``.
+def tj(
+    n: int | Lattice,
+    t: RealNumber | ArrayLike,
+    j: RealNumber | ArrayLike,
+    periodic: bool = False,
+    *,
+    t2: RealNumber | ArrayLike = 0.0,
+    mu: RealNumber | ArrayLike = 0.0,
+    h: RealNumber | ArrayLike = 0.0,
+) -> MPO:
+    """The t-J chain ``H = -t sum_(i, spin) (Cdag_i C_(i+1) + h.c.) + J sum_i (S_i . S_(i+1) - N_i N_(i+1) / 4)``.
 
     Parameters
     ----------
     n : int or Lattice
-        Number of sites, of kind "t-J", without two electrons on one site; at least 2 (3 on a ring).
+        Number of sites, of kind "t-J", without two electrons on one site; at least 2 (3 on a ring), or a ladder or
+        cylinder.
     t, j : real numbers, arrays or Tensors
-        Hopping and exchange, one for all bonds or one for each; they may be differentiated.
+        Hopping t and exchange J, one for all bonds or one for each; they may be differentiated.
     periodic : bool
+    t2, mu, h : real numbers, arrays or Tensors
+        Hopping t' of second neighbours, chemical potential and field along z, as in `hubbard`.
 
     Returns
     -------
@@ -72,7 +101,7 @@ def tj(n: int | Lattice, t: RealNumber | ArrayLike, j: RealNumber | ArrayLike, p
         hopping(total, amplitude, one, two)
         spin_product(total, exchange, one, two)
         total.add(-0.25 * exchange, "N", one, "N", two)
-    return total.mpo()
+    return extended(total, t2, mu, h).mpo()
 
 
 def kitaev_chain(
@@ -115,8 +144,12 @@ def kitaev_chain(
     return total.mpo()
 
 
-def hopping(total: OpSum, t: Number, i: int, j: int) -> None:
-    """Add ``-t (Cdag_i C_j + Cdag_j C_i)`` for both spins."""
-    for up_or_down in ("up", "dn"):
-        total.add(-t, "Cdag" + up_or_down, i, "C" + up_or_down, j)
-        total.add(-t, "Cdag" + up_or_down, j, "C" + up_or_down, i)
+def extended(
+    total: FiniteTerms, t2: RealNumber | ArrayLike, mu: RealNumber | ArrayLike, h: RealNumber | ArrayLike
+) -> FiniteTerms:
+    """Add hopping ``-t2`` of second neighbours, and ``-mu N - h Sz`` of all sites."""
+    for i, j, amplitude in total.on_bonds(2, t2=t2):
+        hopping(total, amplitude, i, j)
+    for i, potential in total.on_sites(mu=mu):
+        total.add(-potential, "N", i)
+    return along_z(total, h)

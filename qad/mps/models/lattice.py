@@ -16,7 +16,10 @@ from qad.showing.picture import Picture
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from qad.typing import ArrayLike
+
 BONDS = (INK, RED, BLUE)
+SHELLS = {"nearest": 1, "next_nearest": 2}
 STEP = 56.0  # pixels from site to site
 
 
@@ -124,13 +127,14 @@ class Lattice:
         """Column and height of every site, an array (n, 2)."""
         return np.array([self.position(site) for site in range(len(self))])
 
-    def pairs(self, shell: int = 1) -> list[tuple[int, int]]:
+    def pairs(self, shell: int | str = 1) -> list[tuple[int, int]]:
         """The pairs of sites that are neighbours (shell 1), second neighbours (2), and so on, by their distance.
 
         Parameters
         ----------
-        shell : int
-            Which of the distances between sites, by the shortest way where the lattice closes; 1 is the shortest.
+        shell : int or str
+            Which of the distances between sites, by the shortest way where the lattice closes; 1 or "nearest" is the
+            shortest, 2 or "next_nearest" the second one.
 
         Returns
         -------
@@ -140,15 +144,17 @@ class Lattice:
         Raises
         ------
         ArgumentError
-            If there is no such distance.
+            If there is no such distance, or name of one.
 
         Examples
         --------
         >>> import qad
-        >>> qad.mps.Lattice.ladder(3).pairs(2)  # diagonals
+        >>> qad.mps.Lattice.ladder(3).pairs("next_nearest")  # diagonals
         [(0, 3), (1, 2), (2, 5), (3, 4)]
         """
-        shell = site_count(shell, 1, "shell")
+        if isinstance(shell, str) and shell not in SHELLS:
+            raise ArgumentError(f"no bonds are called {shell!r}: write {', '.join(map(repr, SHELLS))} or a number")
+        shell = SHELLS[shell] if isinstance(shell, str) else site_count(shell, 1, "shell")
         if shell > len(self.shells):
             raise ArgumentError(f"{self!r} has no neighbours of shell {shell}: there are {len(self.shells)}")
         return self.shells[shell - 1]
@@ -169,24 +175,42 @@ class Lattice:
         dy = min(dy, self.width - dy) if self.around else dy
         return dx * dx + dy * dy
 
-    def bonds(self) -> list[tuple[int, int]]:
-        """The pairs of neighbours (i, j), in the order of `pairs`, each in the direction in which the lattice goes on.
+    def bonds(self, shell: int | str = "nearest") -> list[tuple[int, int]]:
+        """The pairs (i, j) of a shell, in the order of `pairs`, each in the direction in which the lattice goes on.
 
         A bond that closes the lattice runs from its end to its beginning, as on a ring: what is odd under exchange of
         both sites, such as a pairing ``C_i C_j`` or ``S_i x S_j``, is then the same everywhere.
 
+        Parameters
+        ----------
+        shell : int or str
+            "nearest", "next_nearest", or which distance, as in `pairs`.
+
+        Returns
+        -------
+        list of (int, int)
+            From column to next column, and within a column upwards, by the shortest way.
+
+        Raises
+        ------
+        ArgumentError
+            As in `pairs`.
+
         Examples
         --------
         >>> import qad
-        >>> qad.mps.Lattice.chain(4, periodic=True).bonds()
-        [(0, 1), (3, 0), (1, 2), (2, 3)]
+        >>> ring = qad.mps.Lattice.chain(5, periodic=True)
+        >>> ring.bonds(), ring.bonds("next_nearest")
+        ([(0, 1), (4, 0), (1, 2), (2, 3), (3, 4)], [(0, 2), (3, 0), (1, 3), (4, 1), (2, 4)])
         """
-        where = self.positions
-        return [(j, i) if self.closing(where[j] - where[i]).any() else (i, j) for i, j in self.pairs()]
+        where = self.positions.tolist()
+        return [(i, j) if self.way(where[i], where[j]).tolist() > [0, 0] else (j, i) for i, j in self.pairs(shell)]
 
-    def closing(self, step: np.ndarray) -> np.ndarray:
-        """Whether the shortest way for a step closes the lattice, along and around."""
-        return np.array([self.along, self.around]) & (2 * np.abs(step) > [self.length, self.width])
+    def way(self, start: ArrayLike, end: ArrayLike) -> np.ndarray:
+        """The shortest step between two positions, along and around."""
+        step, sizes = np.subtract(end, start), np.array([self.length, self.width])
+        closes = np.array([self.along, self.around]) & (2 * np.abs(step) > sizes)
+        return np.where(closes, step - np.sign(step) * sizes, step)
 
     def draw(self, shells: int = 1, ax: Axes | None = None) -> Picture:
         """A picture of sites with their numbers, bonds of the nearest shells, and the chain's path.
@@ -221,11 +245,9 @@ class Lattice:
 
     def draw_bond(self, drawing: Drawing, colour: str, one: int, other: int, where: np.ndarray) -> None:
         """A bond; one that closes the lattice leaves both of its ends as a dashed stub."""
-        step, sizes = np.subtract(self.position(other), self.position(one)), np.array([self.length, self.width])
-        closes = self.closing(step)
-        if not closes.any():
+        step = self.way(self.position(one), self.position(other))
+        if (step == np.subtract(self.position(other), self.position(one))).all():
             drawing.line(where[[one, other]].tolist(), colour, 1.8)
             return
-        step = np.where(closes, step - np.sign(step) * sizes, step) * [1, -1]
         for end, way in ((where[one], step), (where[other], -step)):
-            drawing.line([end.tolist(), (end + 0.45 * STEP * way).tolist()], colour, 1.8, dashed=True)
+            drawing.line([end.tolist(), (end + 0.45 * STEP * (way * [1, -1])).tolist()], colour, 1.8, dashed=True)

@@ -6,7 +6,7 @@ operator stays open, its outer bonds 1, and its inner ones carry what is needed 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from qad.core.errors import ArgumentError
 from qad.extend import stack_of
 from qad.mps.chain.chain import site_count
 from qad.mps.models.couplings import FiniteTerms
+from qad.mps.models.terms import exchanging, frustrated, in_a_field, spin_product
 from qad.mps.operators.algebra import finite_number
 from qad.mps.operators.local import spin as spin_site
 from qad.mps.operators.opsum import OpSum
@@ -21,16 +22,20 @@ from qad.mps.operators.opsum import OpSum
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qad.mps.models.couplings import InfiniteTerms
     from qad.mps.models.lattice import Lattice
     from qad.mps.operators.mpo import MPO
     from qad.typing import ArrayLike, Number, RealNumber
 
-    T = TypeVar("T", FiniteTerms, InfiniteTerms)
 
-
-def heisenberg(n: int | Lattice, periodic: bool = False, spin: float = 0.5) -> MPO:
-    """The Heisenberg chain ``H = sum_i S_i . S_(i+1)``.
+def heisenberg(
+    n: int | Lattice,
+    periodic: bool = False,
+    spin: float = 0.5,
+    *,
+    j: RealNumber | ArrayLike = 1.0,
+    h: RealNumber | ArrayLike = 0.0,
+) -> MPO:
+    """The Heisenberg chain ``H = J sum_i S_i . S_(i+1) - h sum_i Sz_i``.
 
     Parameters
     ----------
@@ -40,6 +45,8 @@ def heisenberg(n: int | Lattice, periodic: bool = False, spin: float = 0.5) -> M
         Whether site n-1 couples to site 0; the operator's bond is then 8 instead of 5.
     spin : number
         1/2, 1, 3/2, ...
+    j, h : real numbers, arrays or Tensors
+        Exchange J of all bonds or of each, and field along z of all sites or of each; they may be differentiated.
 
     Returns
     -------
@@ -53,11 +60,18 @@ def heisenberg(n: int | Lattice, periodic: bool = False, spin: float = 0.5) -> M
     >>> float(np.linalg.eigvalsh(H.to_dense())[0].round(12))
     -1.616025403784
     """
-    return exchanging(FiniteTerms(n, periodic, spin_site(spin))).mpo()
+    return exchanging(FiniteTerms(n, periodic, spin_site(spin)), j, 1.0, h).mpo()
 
 
-def xxz(n: int | Lattice, delta: RealNumber | ArrayLike, periodic: bool = False) -> MPO:
-    """The spin-1/2 chain ``H = sum_i Sx_i Sx_(i+1) + Sy_i Sy_(i+1) + delta Sz_i Sz_(i+1)``.
+def xxz(
+    n: int | Lattice,
+    delta: RealNumber | ArrayLike,
+    periodic: bool = False,
+    *,
+    j: RealNumber | ArrayLike = 1.0,
+    h: RealNumber | ArrayLike = 0.0,
+) -> MPO:
+    """The spin-1/2 chain ``H = J sum_i (Sx_i Sx_(i+1) + Sy_i Sy_(i+1) + delta Sz_i Sz_(i+1)) - h sum_i Sz_i``.
 
     Parameters
     ----------
@@ -66,6 +80,8 @@ def xxz(n: int | Lattice, delta: RealNumber | ArrayLike, periodic: bool = False)
     delta : real number, array or Tensor
         Anisotropy, of all bonds or of each; it may be differentiated.
     periodic : bool
+    j, h : real numbers, arrays or Tensors
+        Exchange J of all bonds or of each, and field along z of all sites or of each.
 
     Returns
     -------
@@ -77,7 +93,7 @@ def xxz(n: int | Lattice, delta: RealNumber | ArrayLike, periodic: bool = False)
     >>> qad.mps.xxz(6, delta=0.5)
     MPO(6 sites, open, bonds 1-5-5-5-5-5-1, float64)
     """
-    return exchanging(FiniteTerms(n, periodic), delta).mpo()
+    return exchanging(FiniteTerms(n, periodic), j, delta, h).mpo()
 
 
 def ising(
@@ -140,8 +156,15 @@ def long_range_ising(n: int, rate: RealNumber, g: RealNumber) -> MPO:
     return total.mpo()
 
 
-def j1j2(n: int | Lattice, j1: RealNumber | ArrayLike, j2: RealNumber | ArrayLike, periodic: bool = False) -> MPO:
-    """The frustrated spin-1/2 chain ``H = sum_i j1 S_i . S_(i+1) + j2 S_i . S_(i+2)``, or its like on a lattice.
+def j1j2(
+    n: int | Lattice,
+    j1: RealNumber | ArrayLike,
+    j2: RealNumber | ArrayLike,
+    periodic: bool = False,
+    *,
+    h: RealNumber | ArrayLike = 0.0,
+) -> MPO:
+    """The frustrated spin-1/2 chain ``H = sum_i J1 S_i . S_(i+1) + J2 S_i . S_(i+2) - h Sz_i``, or on a lattice.
 
     Parameters
     ----------
@@ -149,8 +172,10 @@ def j1j2(n: int | Lattice, j1: RealNumber | ArrayLike, j2: RealNumber | ArrayLik
         Number of sites, at least 2 (5 on a ring); or a ladder or cylinder, whose diagonals are the second neighbours.
     j1, j2 : real numbers, arrays or Tensors
         Of all pairs or of each; they may be differentiated.  On a chain with ``j2 = j1 / 2`` the ground state is a
-        product of singlets (C. K. Majumdar, D. K. Ghosh 1969), of energy ``-3/8 j1`` per site.
+        product of singlets (C. K. Majumdar, D. K. Ghosh 1969), of energy ``-3/8 J1`` per site.
     periodic : bool
+    h : real number, array or Tensor
+        Field along z, of all sites or of each.
 
     Returns
     -------
@@ -162,7 +187,7 @@ def j1j2(n: int | Lattice, j1: RealNumber | ArrayLike, j2: RealNumber | ArrayLik
     >>> qad.mps.j1j2(7, 1.0, 0.5).bond
     8
     """
-    return frustrated(FiniteTerms(n, periodic, least=5), j1, j2).mpo()
+    return frustrated(FiniteTerms(n, periodic), j1, j2, h).mpo()
 
 
 def blbq(n: int | Lattice, theta: RealNumber, periodic: bool = False) -> MPO:
@@ -235,32 +260,3 @@ def quadrupoles(up: np.ndarray, z: np.ndarray) -> Iterator[np.ndarray]:
     for q in (up @ up, up @ z + z @ up):
         yield q / np.sqrt(2)
         yield q.T / np.sqrt(2)
-
-
-def exchanging(total: T, delta: RealNumber | ArrayLike = 1.0) -> T:
-    """``sum Sx Sx + Sy Sy + delta Sz Sz`` of all neighbours."""
-    for i, j, own in total.on_bonds(delta=delta):
-        spin_product(total, 1.0, i, j, own)
-    return total
-
-
-def in_a_field(total: T, g: RealNumber | ArrayLike, j: RealNumber | ArrayLike) -> T:
-    """``-j sum sz sz - g sum sx``, of Pauli matrices."""
-    for one, other, coupling in total.on_bonds(j=j):
-        total.add(-coupling, "Z", one, "Z", other)
-    for i, field in total.on_sites(g=g):
-        total.add(-field, "X", i)
-    return total
-
-
-def frustrated(total: T, j1: RealNumber | ArrayLike, j2: RealNumber | ArrayLike) -> T:
-    """``sum j1 S . S + j2 S . S``, of all neighbours and second neighbours."""
-    for i, j, coupling in (*total.on_bonds(1, j1=j1), *total.on_bonds(2, j2=j2)):
-        spin_product(total, coupling, i, j)
-    return total
-
-
-def spin_product(total: OpSum, coupling: Number, i: int, j: int, anisotropy: Number = 1.0) -> None:
-    """Add ``coupling * (Sx Sx + Sy Sy + anisotropy Sz Sz)`` on two sites."""
-    total.add(coupling * 0.5, "Sp", i, "Sm", j).add(coupling * 0.5, "Sm", i, "Sp", j)
-    total.add(coupling * anisotropy, "Sz", i, "Sz", j)

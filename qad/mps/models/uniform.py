@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qad.mps.models.couplings import InfiniteTerms
-from qad.mps.models.spins import exchanging, frustrated, in_a_field
+from qad.mps.models.terms import exchanging, frustrated, in_a_field
 from qad.mps.operators.local import spin as spin_site
 
 if TYPE_CHECKING:
@@ -13,13 +13,15 @@ if TYPE_CHECKING:
     from qad.typing import RealNumber
 
 
-def heisenberg(spin: float = 0.5) -> UniformMPO:
-    """The infinite Heisenberg chain ``H = sum_i S_i . S_(i+1)``.
+def heisenberg(spin: float = 0.5, *, j: RealNumber = 1.0, h: RealNumber = 0.0) -> UniformMPO:
+    """The infinite Heisenberg chain ``H = sum_i J S_i . S_(i+1) - h Sz_i``.
 
     Parameters
     ----------
     spin : number
         1/2, 1, 3/2, ...
+    j, h : real numbers or Tensors
+        Exchange J, and field along z; they may be differentiated.
 
     Returns
     -------
@@ -32,16 +34,18 @@ def heisenberg(spin: float = 0.5) -> UniformMPO:
     >>> qad.mps.uniform.heisenberg()
     UniformMPO(1 sites, repeated, bonds 5-5, float64)
     """
-    return exchanging(InfiniteTerms(spin_site(spin))).mpo()
+    return exchanging(InfiniteTerms(spin_site(spin)), j, 1.0, h).mpo()
 
 
-def xxz(delta: RealNumber) -> UniformMPO:
-    """The infinite spin-1/2 chain ``H = sum_i Sx_i Sx_(i+1) + Sy_i Sy_(i+1) + delta Sz_i Sz_(i+1)``.
+def xxz(delta: RealNumber, *, j: RealNumber = 1.0, h: RealNumber = 0.0) -> UniformMPO:
+    """The infinite spin-1/2 chain ``H = sum_i J (Sx_i Sx_(i+1) + Sy_i Sy_(i+1) + delta Sz_i Sz_(i+1)) - h Sz_i``.
 
     Parameters
     ----------
     delta : real number or Tensor
         Anisotropy; it may be differentiated.
+    j, h : real numbers or Tensors
+        Exchange J, and field along z.
 
     Returns
     -------
@@ -53,7 +57,7 @@ def xxz(delta: RealNumber) -> UniformMPO:
     >>> qad.mps.uniform.xxz(0.5).bond
     5
     """
-    return exchanging(InfiniteTerms(), delta).mpo()
+    return exchanging(InfiniteTerms(), j, delta, h).mpo()
 
 
 def ising(g: RealNumber, *, j: RealNumber = 1.0) -> UniformMPO:
@@ -78,14 +82,16 @@ def ising(g: RealNumber, *, j: RealNumber = 1.0) -> UniformMPO:
     return in_a_field(InfiniteTerms(), g, j).mpo()
 
 
-def j1j2(j1: RealNumber, j2: RealNumber) -> UniformMPO:
-    """The infinite frustrated spin-1/2 chain ``H = sum_i j1 S_i . S_(i+1) + j2 S_i . S_(i+2)``.
+def j1j2(j1: RealNumber, j2: RealNumber, *, h: RealNumber = 0.0) -> UniformMPO:
+    """The infinite frustrated spin-1/2 chain ``H = sum_i J1 S_i . S_(i+1) + J2 S_i . S_(i+2) - h Sz_i``.
 
     Parameters
     ----------
     j1, j2 : real numbers or Tensors
         They may be differentiated.  With ``j2 = j1 / 2`` the ground states are products of singlets, of energy
-        ``-3/8 j1`` per site (C. K. Majumdar and D. K. Ghosh 1969).
+        ``-3/8 J1`` per site (C. K. Majumdar and D. K. Ghosh 1969).
+    h : real number or Tensor
+        Field along z.
 
     Returns
     -------
@@ -98,4 +104,4 @@ def j1j2(j1: RealNumber, j2: RealNumber) -> UniformMPO:
     >>> round(found.energy, 9)
     -0.375
     """
-    return frustrated(InfiniteTerms(), j1, j2).mpo()
+    return frustrated(InfiniteTerms(), j1, j2, h).mpo()

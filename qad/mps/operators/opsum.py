@@ -11,6 +11,7 @@ from qad.extend import Tensor
 from qad.keywords import keywords_told
 from qad.mps.chain.chain import site_count
 from qad.mps.charges.parts import of_definite_charge
+from qad.mps.models.lattice import Lattice
 from qad.mps.operators.algebra import Algebra, finite_number, scaled
 from qad.mps.operators.automaton import Family, build, site_tensors
 from qad.mps.operators.local import each_of
@@ -28,8 +29,8 @@ class OpSum(Algebra):
 
     Parameters
     ----------
-    n : int
-        Number of sites.
+    n : int or Lattice
+        Number of sites, or the ladder or cylinder (`qad.mps.Lattice`) that they form: ``lattice``, None for a number.
     kind : str, Site, or a sequence of them
         What stands on every site, or on each: "spin-1/2", "spin-1", "boson-3" (at most three particles),
         "fermion", or a `Site`.
@@ -56,11 +57,20 @@ class OpSum(Algebra):
     OpSum(6 sites, 15 terms)
     >>> H.mpo()
     MPO(6 sites, open, bonds 1-5-5-5-5-5-1, float64)
+
+    On a lattice:
+
+    >>> H = qad.mps.OpSum(qad.mps.Lattice.cylinder(4, 3))
+    >>> for i, j in H.lattice.bonds("nearest"):
+    ...     H += 1.0, "Sz", i, "Sz", j
+    >>> H
+    OpSum(12 sites, 21 terms)
     """
 
     @keywords_told
-    def __init__(self, n: int, kind: str | Site | Sequence[str | Site] = "spin-1/2"):
-        self.sites: tuple[Site, ...] = each_of(kind, site_count(n, 1, "n"))
+    def __init__(self, n: int | Lattice, kind: str | Site | Sequence[str | Site] = "spin-1/2"):
+        self.lattice: Lattice | None = n if isinstance(n, Lattice) else None
+        self.sites: tuple[Site, ...] = each_of(kind, site_count(n if self.lattice is None else len(n), 1, "n"))
         self.operators: Any = Operators()
         self.terms: Any = {}
         self.families: Any = []

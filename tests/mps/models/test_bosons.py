@@ -51,13 +51,16 @@ def test_xyz_of_numbers_is_real_and_conserves():
 def test_bose_hubbard(n):
     b = np.diag(np.sqrt(np.arange(1.0, 3)), 1)
     count, bonds = b.T @ b, n.pairs() if isinstance(n, Lattice) else [(0, 1), (1, 2), (2, 3)]
-    t, u, mu = RNG.normal(size=len(bonds)), RNG.normal(size=4), 0.3
+    t, v, u, mu = RNG.normal(size=len(bonds)), RNG.normal(size=len(bonds)), RNG.normal(size=4), 0.3
     expected = sum(u[i] / 2 * on(4, 3, **{f"_{i}": count @ count - count}) for i in range(4))
     expected = expected - mu * sum(on(4, 3, **{f"_{i}": count}) for i in range(4))
-    for amplitude, (i, j) in zip(t, bonds, strict=True):
+    repulsion = 0
+    for amplitude, between, (i, j) in zip(t, v, bonds, strict=True):
         hop = on(4, 3, **{f"_{i}": b.T, f"_{j}": b})
         expected = expected - amplitude * (hop + hop.T)
+        repulsion = repulsion + between * on(4, 3, **{f"_{i}": count, f"_{j}": count})
     np.testing.assert_allclose(bose_hubbard(n, t, u, mu, most=2).to_dense(), expected, atol=1e-13)
+    np.testing.assert_allclose(bose_hubbard(n, t, u, mu, 2, v=v).to_dense(), expected + repulsion, atol=1e-13)
 
 
 @pytest.mark.parametrize("periodic", [False, True], ids=["open", "ring"])

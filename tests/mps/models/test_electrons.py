@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import qad
+from qad.core.errors import ArgumentError
 from qad.mps import hubbard, kitaev_chain, site, tj
 from qad.mps.operators.local import electron
 
@@ -19,24 +20,58 @@ def modes(n):
     return found
 
 
-def pairs(n, periodic):
-    return [(i, (i + 1) % n) for i in range(n if periodic else n - 1)]
+def pairs(n, periodic, shell=1):
+    return [(i, (i + shell) % n) for i in range(n if periodic else n - shell)]
 
 
-def by_hand(n, t, u, periodic=False):
-    """The Hubbard chain on the modes (0, up), (0, down), (1, up), ..."""
+def by_hand(n, t, u, periodic=False, v=0.0, t2=0.0, mu=0.0, h=0.0):
+    """The extended Hubbard chain on the modes (0, up), (0, down), (1, up), ..."""
     c, H = modes(2 * n), 0
-    for i, j in pairs(n, periodic):
-        for s in (0, 1):
-            hop = c[2 * i + s].T @ c[2 * j + s]
-            H = H - t * (hop + hop.T)
-    return H + u * sum(c[2 * i].T @ c[2 * i] @ c[2 * i + 1].T @ c[2 * i + 1] for i in range(n))
+    up, down = ([a.T @ a for a in c[s::2]] for s in (0, 1))
+    for amplitude, bonds in ((t, pairs(n, periodic)), (t2, pairs(n, periodic, 2))):
+        for i, j in bonds:
+            for s in (0, 1):
+                hop = c[2 * i + s].T @ c[2 * j + s]
+                H = H - amplitude * (hop + hop.T)
+    H = H + v * sum((up[i] + down[i]) @ (up[j] + down[j]) for i, j in pairs(n, periodic))
+    return H + sum(u * up[i] @ down[i] - mu * (up[i] + down[i]) - h / 2 * (up[i] - down[i]) for i in range(n))
 
 
 @pytest.mark.parametrize("periodic", [False, True])
 def test_hubbard_against_modes(periodic):
     found = np.linalg.eigvalsh(hubbard(4, 0.7, 3.1, periodic).to_dense())
     np.testing.assert_allclose(found, np.linalg.eigvalsh(by_hand(4, 0.7, 3.1, periodic)), atol=1e-12)
+
+
+MORE = {"t2": -0.4, "mu": 0.9, "h": 0.3}
+
+
+def test_extended_hubbard_against_modes():
+    found = np.linalg.eigvalsh(hubbard(4, 0.7, 3.1, v=1.7, **MORE).to_dense())
+    np.testing.assert_allclose(found, np.linalg.eigvalsh(by_hand(4, 0.7, 3.1, v=1.7, **MORE)), atol=1e-11)
+
+
+def test_couplings_that_are_zero_leave_the_operator_as_it_is():
+    assert [hubbard(8, 1.0, 4.0, **more).bond for more in ({}, {"v": 1.0}, {"t2": 0.3}, {"mu": 1.0, "h": 1.0})] == [
+        6, 7, 10, 6
+    ]  # fmt: skip
+    assert tj(8, 1.0, 0.3).bond == tj(8, 1.0, 0.3, mu=1.0, h=0.1).bond == 10
+    assert hubbard(3, 1.0, 4.0, periodic=True, t2=0).bond == hubbard(3, 1.0, 4.0, periodic=True).bond
+    assert len(qad.mps.hubbard(qad.mps.Lattice.chain(2), 1.0, 4.0)) == 2  # which has no second neighbours
+    with pytest.raises(ArgumentError, match="ring with second neighbours must be a whole number of at least 5"):
+        hubbard(4, 1.0, 4.0, periodic=True, t2=0.1)
+
+
+def test_one_electron_of_a_ladder():
+    """Of a single electron the levels are those of the matrix of hoppings, less mu and half of the field."""
+    ladder, t, t2 = qad.mps.Lattice.ladder(2), np.array([1.0, 0.5, 0.25, 2.0]), np.array([0.3, -0.7])
+    hop = np.zeros((4, 4))
+    for strength, (i, j) in zip((*t, *t2), [(0, 1), (0, 2), (1, 3), (2, 3), (0, 3), (1, 2)], strict=True):
+        hop[i, j] = hop[j, i] = -strength
+    for model, args in ((hubbard, (t, 5.0)), (tj, (t, 0.8))):
+        H = model(ladder, *args, t2=t2, mu=1.5, h=0.4)
+        found = qad.mps.ground_state(H, 16, conserve=("N", "Sz"), sector=(1, 1), seed=0)
+        assert found.energy == pytest.approx(np.linalg.eigvalsh(hop)[0] - 1.5 - 0.2, abs=1e-9)
 
 
 @pytest.mark.parametrize("periodic", [False, True])
@@ -60,11 +95,11 @@ def test_free_electrons(n):
     np.testing.assert_allclose(found.energy, 2 * levels[levels < 0].sum(), atol=1e-9)
 
 
-@pytest.mark.parametrize("periodic", [False, True])
-def test_tj_is_the_projection(periodic):
+@pytest.mark.parametrize("periodic, more", [(False, {}), (True, {}), (False, MORE)])
+def test_tj_is_the_projection(periodic, more):
     """Of hopping and exchange of electrons onto at most one a site; its signs are those of the modes."""
     n, t, j = 4, 0.6, 0.9
-    c, H = modes(2 * n), by_hand(4, t, 0.0, periodic)
+    c, H = modes(2 * n), by_hand(4, t, 0.0, periodic, **more)
     up, down = c[::2], c[1::2]
     sp = [a.T @ b for a, b in zip(up, down, strict=True)]
     numbers = [a.T @ a + b.T @ b for a, b in zip(up, down, strict=True)]
@@ -74,7 +109,7 @@ def test_tj_is_the_projection(periodic):
         H = H + j * (flip + sz[one] @ sz[two] - numbers[one] @ numbers[two] / 4)
     allowed = [k for k in range(4**n) if all(numbers[i][k, k] < 2 for i in range(n))]
     expected = np.linalg.eigvalsh(H[np.ix_(allowed, allowed)])
-    np.testing.assert_allclose(np.linalg.eigvalsh(tj(n, t, j, periodic).to_dense()), expected, atol=1e-12)
+    np.testing.assert_allclose(np.linalg.eigvalsh(tj(n, t, j, periodic, **more).to_dense()), expected, atol=1e-12)
 
 
 def test_operators_of_electrons():
@@ -108,3 +143,6 @@ def test_couplings_are_differentiable():
     psi = qad.mps.MPS.random(4, 6, 4, seed=2)
     slope = qad.grad(lambda u: qad.mps.energy(psi, hubbard(4, 1.0, u)))(3.0)
     np.testing.assert_allclose(slope, qad.mps.energy(psi, hubbard(4, 0.0, 1.0)), rtol=1e-12)
+    slopes = qad.grad(lambda more: qad.mps.energy(psi, hubbard(4, 1.0, 3.0, **more)))
+    for name, slope in slopes({"v": 0.3, "t2": 0.2, "mu": 0.1, "h": 0.0}).items():
+        np.testing.assert_allclose(slope, qad.mps.energy(psi, hubbard(4, 0.0, 0.0, **{name: 1.0})), rtol=1e-11)

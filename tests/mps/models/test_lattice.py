@@ -78,11 +78,13 @@ def test_drawing():
         (lambda: Lattice.cylinder(4, 2), "at least 3"),
         (lambda: Lattice.ladder(0), "length"),
         (lambda: Lattice.ladder(3).pairs(9), "no neighbours of shell 9"),
+        (lambda: Lattice.ladder(3).bonds("diagonal"), "'nearest', 'next_nearest' or a number"),
+        (lambda: qad.mps.uniform.UniformOpSum(Lattice.ladder(3)), "cell must be a whole number"),
         (lambda: Lattice.ladder(3).site(3, 0), r"no site at \(3, 0\)"),
         (lambda: Lattice.ladder(3).position(6), "0 to 5"),
         (lambda: qad.mps.heisenberg(Lattice.ladder(3), periodic=True), "leave out periodic"),
     ],
-    ids=["cylinder", "length", "shell", "site", "position", "periodic"],
+    ids=["cylinder", "length", "shell", "name", "cell", "site", "position", "periodic"],
 )
 def test_bad_input(wrong, match):
     with pytest.raises(ArgumentError, match=match):
@@ -98,3 +100,26 @@ def test_bonds_that_close_go_on_as_on_a_ring():
     lattice = Lattice.cylinder(2, 3)
     assert lattice.bonds() == [(0, 1), (2, 0), (0, 3), (1, 2), (1, 4), (2, 5), (3, 4), (5, 3), (4, 5)]
     assert [tuple(sorted(bond)) for bond in lattice.bonds()] == lattice.pairs()
+
+
+def test_bonds_of_farther_shells_go_on_by_the_shortest_way():
+    assert Lattice.cylinder(2, 3).bonds("next_nearest") == [(0, 4), (0, 5), (1, 3), (1, 5), (2, 3), (2, 4)]
+    torus = Lattice(3, 3, along=True, around=True)
+    assert {(0, 4), (0, 5), (7, 0), (8, 0), (3, 7), (5, 6)} <= set(torus.bonds(2))
+    steps = {(x, y) for i, j in torus.bonds("next_nearest") for x, y in [np.subtract(divmod(j, 3), divmod(i, 3)) % 3]}
+    assert steps == {(1, 1), (1, 2)}  # one column on, one site up or down
+    assert Lattice.ladder(3).bonds("nearest") == Lattice.ladder(3).bonds(1) == Lattice.ladder(3).pairs("nearest")
+
+
+def test_sums_on_a_lattice():
+    lattice = Lattice.cylinder(2, 3)
+    total = qad.mps.OpSum(lattice)
+    for i, j in total.lattice.bonds("nearest"):
+        for name in ("Sx", "Sy", "Sz"):
+            total += 1.0, name, i, name, j
+    for i, j in lattice.bonds("next_nearest"):
+        for name in ("Sx", "Sy", "Sz"):
+            total.add(0.5, name, i, name, j)
+    np.testing.assert_allclose(total.mpo().to_dense(), qad.mps.j1j2(lattice, 1.0, 0.5).to_dense(), atol=1e-14)
+    assert (2.0 * total + total.dagger()).lattice is lattice
+    assert qad.mps.OpSum(6).lattice is None

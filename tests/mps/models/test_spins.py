@@ -84,6 +84,32 @@ def test_larger_spins_and_distances(periodic):
     np.testing.assert_allclose(j1j2(6, 1.0, 0.4, periodic).to_dense(), frustrated, atol=1e-13)
 
 
+@pytest.mark.parametrize("periodic", [False, True])
+def test_exchange_and_field_of_each_bond_and_site(periodic):
+    n, pairs, rng = 5, bonds(5, periodic), np.random.default_rng(2)
+    j, h, delta = rng.normal(size=len(pairs)), rng.normal(size=n), rng.normal(size=len(pairs))
+    zeeman = -sum(h[i] / 2 * on_sites(n, {i: Z}) for i in range(n))
+    exchange = [sum(on_sites(n, {i: p, k: p}) for p in (X, Y)) / 4 for i, k in pairs]
+    along = [on_sites(n, {i: Z, k: Z}) / 4 for i, k in pairs]
+    isotropic = sum(c * (a + b) for c, a, b in zip(j, exchange, along, strict=True))
+    anisotropic = sum(c * (a + d * b) for c, d, a, b in zip(j, delta, exchange, along, strict=True))
+    np.testing.assert_allclose(heisenberg(n, periodic, j=j, h=h).to_dense(), isotropic + zeeman, atol=1e-14)
+    np.testing.assert_allclose(xxz(n, delta, periodic, j=j, h=h).to_dense(), anisotropic + zeeman, atol=1e-14)
+    np.testing.assert_allclose(j1j2(n, j, 0, periodic, h=h).to_dense(), isotropic + zeeman, atol=1e-14)
+    assert heisenberg(n, h=0.3).bond == 5
+
+
+def test_saturated_magnets():
+    """Above saturation all spins are up: ``n h S`` below the exchange ``J S**2`` of each bond."""
+    levels = np.linalg.eigvalsh(heisenberg(4, spin=1, j=2.0, h=9.0).to_dense())
+    assert levels[0] == pytest.approx(3 * 2.0 - 4 * 9.0, abs=1e-12)
+    up = qad.mps.uniform.UniformMPS([np.eye(2)[0].reshape(1, 2, 1)])
+    density = qad.mps.uniform.energy_density
+    assert density(up, qad.mps.uniform.heisenberg(j=2.0, h=5.0)) == pytest.approx(2 / 4 - 5 / 2, abs=1e-14)
+    assert density(up, qad.mps.uniform.xxz(0.5, j=2.0, h=5.0)) == pytest.approx(1 / 4 - 5 / 2, abs=1e-14)
+    assert density(up, qad.mps.uniform.j1j2(2.0, 1.0, h=5.0)) == pytest.approx(3 / 4 - 5 / 2, abs=1e-14)
+
+
 def test_long_range_ising():
     decay = -sum(0.4 ** (j - i - 1) * on_sites(5, {i: Z, j: Z}) for j in range(5) for i in range(j))
     decay = decay - 0.7 * sum(on_sites(5, {i: X}) for i in range(5))
