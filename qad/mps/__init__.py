@@ -17,6 +17,7 @@ from qad.mps.models.electrons import hubbard, kitaev_chain, tj
 from qad.mps.models.lattice import Lattice
 from qad.mps.models.spins import aklt, blbq, heisenberg, ising, j1j2, long_range_ising, xxz
 from qad.mps.models.xyz import xyz
+from qad.mps.operators.application import apply_mpo
 from qad.mps.operators.exponential import mpo_exp
 from qad.mps.operators.local import Site, site
 from qad.mps.operators.mpo import MPO
@@ -30,7 +31,7 @@ SymmetricMPS = MPS  # its name where states with charges had a class of their ow
 
 __all__ = [
     "Evolution", "GroundState", "Lattice", "MPO", "MPS", "Metts", "OpSum", "Site", "SymmetricMPS", "ThermalState",
-    "Transfer", "aklt", "apply", "blbq", "bose_hubbard", "correlations", "energy", "entanglement_entropy",
+    "Transfer", "aklt", "apply", "apply_mpo", "blbq", "bose_hubbard", "correlations", "energy", "entanglement_entropy",
     "entanglement_spectrum", "evolve", "expectation", "ground_state", "heisenberg", "hubbard", "ising", "j1j2",
     "kitaev_chain", "local_expectations", "log_norm2", "long_range_ising", "measure", "metts", "mpo_exp",
     "multipoint", "mutual_information", "negativity", "norm", "norm2", "overlap", "reduced_density",

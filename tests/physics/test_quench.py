@@ -151,8 +151,10 @@ def test_an_exponential_of_the_operator():
     h, psi = exact.dense(["spin-1/2"] * 6, exact.transverse(6, 0.9)), start
     for _ in range(5):
         psi = (step @ psi).truncate()[0]
+    zipped = mps.apply_mpo(step, psi)[0]
     wanted = exact.evolved(h, start.to_dense(), 0.01)
     assert abs(np.vdot(wanted, psi.to_dense().reshape(-1))) == pytest.approx(1.0, abs=1e-6)
+    assert zipped.to_dense() == pytest.approx((step @ psi).to_dense(), abs=1e-12)
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import stack_of, value_of
+from qad.keywords import keywords_told
 from qad.linalg import expm
 from qad.mps.chain.checks import check_kind
 from qad.mps.operators.automaton import has_form
@@ -31,7 +32,10 @@ ENDING, BEGINNING, GOING_ON, STAYING = (
 STEPS: dict[int, tuple[complex, ...]] = {1: (1.0,), 2: (0.5 + 0.5j, 0.5 - 0.5j)}
 
 
-def mpo_exp(H: MPO | OpSum, factor: Number, order: int = 2) -> MPO:
+@keywords_told
+def mpo_exp(
+    H: MPO | OpSum, factor: Number, order: int = 2, *, bond: int | None = None, cutoff: float | None = None
+) -> MPO:
     """``exp(factor * H)`` for a small factor, such as a time step ``-1j * dt``, for couplings of any range.
 
     Parameters
@@ -43,12 +47,14 @@ def mpo_exp(H: MPO | OpSum, factor: Number, order: int = 2) -> MPO:
         1: one operator of the form W^II, in error by ``factor**2`` for every pair of terms that do not commute.
         2: the product of two, of ``factor (1 + 1j) / 2`` and ``factor (1 - 1j) / 2``, complex; in error by
         ``factor**3``.
+    bond, cutoff : optional
+        Compress it like `MPO.truncate`, which tells the error besides; by default nothing is cut.
 
     Returns
     -------
     MPO
-        Of the bond of `H` less 1, for order 2 the square of that: `MPO.truncate` makes it smaller.  Products of
-        commuting terms that lie apart, and all powers of terms on single sites, are exact.
+        Of the bond of `H` less 1, for order 2 the square of that where it is not compressed.  Products of commuting
+        terms that lie apart, and all powers of terms on single sites, are exact.
 
     Raises
     ------
@@ -70,6 +76,8 @@ def mpo_exp(H: MPO | OpSum, factor: Number, order: int = 2) -> MPO:
     >>> exact = qad.linalg.expm(-0.01j * H.mpo().to_dense())
     >>> bool(np.abs(step.to_dense() - exact).max() < 1e-5), step.bond
     (True, 4)
+    >>> qad.mps.mpo_exp(qad.mps.heisenberg(6), -0.01j, cutoff=1e-6).bond  # of 16
+    4
     """
     if isinstance(H, OpSum):
         H = H.mpo()
@@ -79,7 +87,8 @@ def mpo_exp(H: MPO | OpSum, factor: Number, order: int = 2) -> MPO:
     if order not in STEPS:
         raise ArgumentError(f"mpo_exp is of order 1 or 2, not {order!r}")
     steps = [H._made_of([site_exponential(w, factor * part) for w in H]) for part in STEPS[order]]
-    return steps[0] if order == 1 else steps[1] @ steps[0]
+    step = steps[0] if order == 1 else steps[1] @ steps[0]
+    return step if bond is cutoff is None else step.truncate(bond, 1e-14 if cutoff is None else cutoff)[0]
 
 
 def site_exponential(w: Array, t: Number) -> Array:

@@ -132,6 +132,15 @@ def test_errors_fall_with_the_order(unit):
     assert mpo_exp(H, -0.1, 1).dtype == float
 
 
+def test_exponentials_are_compressed():
+    H = heisenberg(6)
+    exact, whole = qad.linalg.expm(-0.01j * H.to_dense()), mpo_exp(H, -0.01j)
+    for options, bond in (({"cutoff": 1e-6}, 4), ({"bond": 4}, 4)):
+        small = mpo_exp(H, -0.01j, **options)
+        assert (whole.bond, small.bond) == (16, bond)
+        assert np.abs(small.to_dense() - exact).max() < 1.1 * np.abs(whole.to_dense() - exact).max()
+
+
 @pytest.mark.parametrize("n", [1, 2, 4])
 def test_terms_on_single_sites_are_exact(n):
     H = OpSum(n).add(0.3)
