@@ -1,10 +1,14 @@
-"""Lanczos' method for the small effective problems of sweeps, one after another: lowest vectors, and exponentials."""
+"""Lanczos' method for the small effective problems of sweeps, one after another: lowest vectors, and exponentials.
+
+Exponentials of what is not Hermitian are by Arnoldi's method.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.linalg import expm
 
 from qad.extend import like
 from qad.linalg.support.lengths import length
@@ -51,9 +55,10 @@ def lowest(apply: Apply, start: np.ndarray, tol: float, most: int) -> tuple[floa
 
 
 def exponential(
-    apply: Apply, start: np.ndarray, factor: complex, tol: float, most: int, parts: list[Any] | None = None
-) -> tuple[np.ndarray, float]:
-    """``exp(factor A) start`` for a Hermitian operator A, of which `apply` gives the products; and a logarithm.
+    apply: Apply, start: np.ndarray, factor: complex, tol: float, most: int, parts: list[Any] | None = None,
+    hermitian: bool = True,
+) -> tuple[np.ndarray, float]:  # fmt: skip
+    """``exp(factor A) start`` for an operator A, of which `apply` gives the products; and a logarithm.
 
     It is scaled to the norm of `start`, for with a real `factor` it might overflow or vanish: the logarithm is that of
     what its norm gained.  The Krylov approximation of Y. Saad, SIAM J. Numer. Anal. 29, 209 (1992), with his first
@@ -62,12 +67,10 @@ def exponential(
     """
     done, gained, step = 0.0, 0.0, 1.0
     while done < 1.0:
-        space = Krylov(start, most)
+        space = Krylov(start, most) if hermitian else Arnoldi(start, most)
         while True:
             space.extend(apply)
-            values, vectors = np.linalg.eigh(space.projected())
-            powers = factor * step * values
-            weights = vectors @ (np.exp(powers - powers.real.max()) * vectors[0].conj())
+            weights, shift = space.exponential(factor * step)
             size = np.linalg.norm(weights)
             weights /= size
             if space.full or space.next_norm * abs(weights[-1]) * abs(factor) * step <= tol:
@@ -78,7 +81,7 @@ def exponential(
         start = space.combine(weights * space.start_norm)
         if parts is not None:
             parts.append((space, step, gained))
-        gained += float(np.log(size) + powers.real.max())
+        gained += float(np.log(size) + shift)
         done += step
         step = min(step, 1.0 - done)
     return start, gained
@@ -93,6 +96,7 @@ class Krylov:
         self.start_norm: float = length(start)
         self.basis[0] = start / self.start_norm
         self.diagonal: list[float] = []
+        self.columns: list[np.ndarray] = []  # what each product has of the basis so far
         self.beside: list[float] = []
         self.scale: float = 0.0
 
@@ -121,6 +125,7 @@ class Krylov:
         vector -= (known @ vector.conj()).conj() @ known  # once more, against rounding
         norm, overlap = length(vector), on_host(overlaps[k])
         self.diagonal.append(overlap.real)
+        self.columns.append(overlaps)
         self.beside.append(norm)
         self.scale = max(self.scale, abs(overlap), norm)
         if not self.full:
@@ -134,9 +139,32 @@ class Krylov:
         matrix[1 :: k + 1] = matrix[k :: k + 1] = self.beside[:-1]
         return matrix.reshape(k, k)
 
+    def exponential(self, factor: complex) -> tuple[np.ndarray, float]:
+        """``exp(factor A)`` of the first vector in this basis, and the logarithm of what is divided out of it."""
+        values, vectors = np.linalg.eigh(self.projected())
+        powers = factor * values
+        return vectors @ (np.exp(powers - powers.real.max()) * vectors[0].conj()), powers.real.max()
+
     def combine(self, weights: np.ndarray) -> np.ndarray:
         """The vector of these coordinates."""
         return like(self.basis).asarray(weights) @ self.basis[: len(weights)]
+
+
+class Arnoldi(Krylov):
+    """The same for an operator that is not Hermitian, whose matrix is that of Hessenberg."""
+
+    def projected(self) -> np.ndarray:
+        """The operator in this basis."""
+        matrix = np.diag(np.array(self.beside[:-1]), -1).astype(self.basis.dtype)
+        for k, column in enumerate(self.columns):
+            matrix[: k + 1, k] = [on_host(x) for x in column]
+        return matrix
+
+    def exponential(self, factor: complex) -> tuple[np.ndarray, float]:
+        """``exp(factor A)`` of the first vector in this basis, and the logarithm of what is divided out of it."""
+        power = factor * self.projected()
+        shift = np.linalg.eigvalsh((power + power.conj().T) / 2)[-1]
+        return expm(power - shift * np.eye(len(power)))[:, 0], shift
 
 
 def on_host(x: Any) -> Any:

@@ -149,7 +149,8 @@ def check_hermitian(tensors: Sequence[np.ndarray]) -> None:
     if part > HERMITIAN**2 * square:
         raise ArgumentError(
             f"the operator is not Hermitian: |H - H^dagger| / |H| is {np.sqrt(part / square):.2g}; energies and time "
-            "evolution need a Hermitian one, such as (H + H.mH) / 2; qad.mps.expectation takes any"
+            "evolution need a Hermitian one, such as (H + H.mH) / 2; qad.mps.expectation takes any, and evolve with "
+            "hermitian=False"
         )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ArgumentError, BatchError
+from qad.core.errors import ArgumentError, BatchError, GradientTypeError
 from qad.core.trees import flatten
 from qad.extend import Tensor, stack_of, value_of
 from qad.mps.chain.checks import as_operator, check_operator
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from qad.typing import Real, Scalar
 
 GATES = {"tebd": 2, "tebd4": 4}  # and the order of the product formula
+NO_SLOPE = 'derivatives by "tdvp2" and "tdvp" are of Hermitian operators: give method="tebd4", whose gates take any'
 RECORDED_CUTOFF = 1e-24  # the least weight that is cut by default where it counts how weights grow
 
 
@@ -62,7 +63,7 @@ class Course:
         The state, the operator, and the length of a step.
     several, steps : int
         How many steps are taken at a time, and how many in all.
-    method, bond, cutoff, imaginary, reach
+    method, bond, cutoff, imaginary, reach, hermitian
         As of `qad.mps.evolve`.
     """
 
@@ -75,16 +76,16 @@ class Course:
 
     def __init__(
         self, psi: Any, H: MPO, dt: Scalar, several: int, steps: int, method: str, bond: int, cutoff: float | None,
-        imaginary: bool, reach: float = 1.0,
+        imaginary: bool, reach: float = 1.0, hermitian: bool = True,
     ):  # fmt: skip
         self.sites: Any = psi.sites or H.sites
         operands, known, factor = (*flatten(psi)[0], *H, dt), plain_of(H), dt * (-1.0 if imaginary else -1j)
         recorded, length = any(type(x) is Tensor for x in operands), abs(value_of(dt))
         check_unstacked(operands)
         check_operator(psi, known)
-        check_hermitian(known.tensors)
+        check_generator(known, hermitian, recorded and method not in GATES)
         unit = np.zeros((), np.result_type(psi.dtype, H.dtype, value_of(factor)))
-        self.kind: GateSteps | TdvpSteps = kind_of(method, psi, known, unit.dtype, several)
+        self.kind: GateSteps | TdvpSteps = kind_of(method, psi, known, unit.dtype, several, hermitian)
         made, self.scale = self.kind.made_of(H, factor)
         self.made: list[Any] = made
         self.amplitudes: Any = None if method == "tdvp" else advanced if method in GATES else exponentiated
@@ -134,6 +135,14 @@ class Course:
         return self.made_of(self.tensors)._on(self.sites)
 
 
+def check_generator(H: MPO, hermitian: bool, needs: bool) -> None:
+    """Raise unless an operator is Hermitian where that is said, or where the derivative of a method needs it."""
+    if hermitian:
+        check_hermitian(H.tensors)
+    elif needs:
+        raise GradientTypeError(NO_SLOPE)
+
+
 def cutoff_of(method: str, H: MPO, dt: float) -> float:
     """The weight that a cut may discard in steps of this length."""
     step, cuts = dt * strength([value_of(w) for w in H]), max(2 * (len(H) - 1), 1)
@@ -143,11 +152,11 @@ def cutoff_of(method: str, H: MPO, dt: float) -> float:
     return cutoff_for(step ** (order + 1), cuts * len(ORDERS[order]))
 
 
-def kind_of(method: str, psi: Any, H: MPO, dtype: Any, steps: int) -> GateSteps | TdvpSteps:
+def kind_of(method: str, psi: Any, H: MPO, dtype: Any, steps: int, hermitian: bool) -> GateSteps | TdvpSteps:
     """So many steps of a method, of a state like `psi` of this dtype."""
     if method in GATES:
-        return GateSteps(GATES[method], steps, len(psi) - 1, psi.conserved)
-    return TdvpSteps(1 if method == "tdvp" else 2, steps, kernel_for(psi, H, dtype))
+        return GateSteps(GATES[method], steps, len(psi) - 1, psi.conserved, hermitian)
+    return TdvpSteps(1 if method == "tdvp" else 2, steps, kernel_for(psi, H, dtype), hermitian=hermitian)
 
 
 def misses(plan: EvolutionMethod, made: Sequence[Any], tensors: Sequence[Any], whole: bool) -> bool:

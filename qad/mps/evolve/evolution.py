@@ -45,7 +45,8 @@ class Evolution:
         steps, in imaginary time an estimate.  0 with gates, and with "tdvp2" where `H` has terms of neighbours only.
     log_norm : real scalar
         Logarithm of the norm that the evolution gave to the state of norm 1: of that of ``exp(-H t) psi`` in imaginary
-        time, near 0 in real time.
+        time, near 0 in real time; of a generator that is not Hermitian that of ``exp(-i H t) psi``, above 0 where it
+        gains norm.
     """
 
     state: Any
@@ -68,6 +69,7 @@ def evolve(
     imaginary: bool = False,
     callback: Callable[[MPS, float], object] | None = None,
     reach: float = REACH,
+    hermitian: bool = True,
 ) -> Evolution:
     """``exp(-i H time) |psi>``, or in imaginary time ``exp(-H time) |psi>``, normalised.
 
@@ -76,8 +78,9 @@ def evolve(
     psi : MPS
         Open.  A state, an operator and a time that are recorded have derivatives.
     H : MPO, OpSum, or callable
-        Hermitian; or ``H(t)``, which returns the operator (an MPO or an OpSum) at time t, from 0 to `time`: every step
-        takes that at its middle, and errs by the third power of its length.
+        Hermitian, or any generator with ``hermitian=False``; or ``H(t)``, which returns the operator (an MPO or an
+        OpSum) at time t, from 0 to `time`: every step takes that at its middle, and errs by the third power of its
+        length.
     time : real
         In inverse units of `H`; may be negative.
     steps : int
@@ -100,6 +103,9 @@ def evolve(
         For derivatives: amplitude, relative to the norm, that a change of the operator may put into directions of a
         bond that carry no weight, before a derivative that would miss them is refused.  Every change of the operator
         is considered, not only those that you differentiate by; 1.0 refuses none.
+    hermitian : bool
+        False for a generator that is not: losses, gains, or a Lindblad superoperator (`qad.mps.lindblad`).  The state
+        stays of norm 1, `Evolution.log_norm` says what it lost or gained.
 
     Returns
     -------
@@ -108,9 +114,11 @@ def evolve(
     Raises
     ------
     ArgumentError
-        For an unknown method, a time that is not real, an operator that is not Hermitian, or terms beyond neighbours
-        with "tebd"; in a derivative, where `bond` cuts through equal Schmidt values, or a bond has no room for what a
-        changed coupling or time would fill.
+        For an unknown method, a time that is not real, an operator that is not Hermitian where that is not said, or
+        terms beyond neighbours with "tebd"; in a derivative, where `bond` cuts through equal Schmidt values, or a bond
+        has no room for what a changed coupling or time would fill.
+    GradientTypeError
+        In a derivative by "tdvp2" or "tdvp" with ``hermitian=False``.
     ShapeError
         If the chains do not fit, or `psi` is periodic.
 
@@ -137,14 +145,14 @@ def evolve(
     if method not in METHODS:
         raise ArgumentError(f"unknown method {method!r}: choose one of {', '.join(map(repr, METHODS))}")
     several, dt = steps if callback is None and not callable(H) else 1, real_time(value_of(time)) / steps
-    way = {"method": method, "bond": bond, "cutoff": cutoff, "imaginary": imaginary, "reach": reach}
+    way = {"bond": bond, "cutoff": cutoff, "imaginary": imaginary, "reach": reach, "hermitian": hermitian}
     gained, now, errors, course = 0.0, 0.0, np.zeros(2), None
     with blas_for(max(bond, psi.bond)):
         for k in range(0, steps, several):
             if course is None or callable(H):  # the midpoint rule: W. Magnus, Commun. Pure Appl. Math. 7, 649 (1954)
                 state, errors = (psi, errors) if course is None else (course.state, errors + course.account())
                 operator = operator_at(H, (k + 0.5) * (time / steps), state)
-                course = Course(state, operator, time / steps, several, steps, **way)
+                course = Course(state, operator, time / steps, several, steps, method, **way)
             gained, now = gained + course.advance(), (k + several) * dt
             if callback is not None:
                 try:

@@ -84,12 +84,15 @@ class GateSteps:
     bonds : int
     conserved : Quantities, optional
         What the chain conserves.
+    hermitian : bool
+        Whether the operator is.
     """
 
     per_round: int = 2  # pieces
     faint: float = 1e-14  # the weight that a cut of the adjoint state discards
 
-    def __init__(self, order: int, steps: int, bonds: int, conserved: Quantities | None = None):
+    def __init__(self, order: int, steps: int, bonds: int, conserved: Quantities | None = None, hermitian: bool = True):
+        self.hermitian: bool = hermitian
         self.conserved: Quantities | None = conserved
         self.rounds: list[tuple[float, float]] = rounds(order, steps)
         self.bonds: int = bonds
@@ -108,7 +111,7 @@ class GateSteps:
         for first, share in self.distinct:
             times = sum(both[first] == share for both in self.rounds)
             for site in range(first, self.bonds, 2):
-                made, more = gate(terms[site], factor * share)
+                made, more = gate(terms[site], factor * share, self.hermitian)
                 found.append(made.astype(dtype))
                 scale += times * more
         return found, scale
@@ -165,7 +168,8 @@ class TdvpSteps:
     per_round: int = 1
     faint: float = 1e-12
 
-    def __init__(self, size: int, steps: int, kernel: Any, points: int = 0):
+    def __init__(self, size: int, steps: int, kernel: Any, points: int = 0, hermitian: bool = True):
+        self.hermitian: bool = hermitian
         self.size: int = size
         self.steps: int = steps
         self.kernel: Any = kernel
@@ -201,7 +205,8 @@ class TdvpSteps:
         def take(tensors: list[Any], k: int) -> Taken:
             nonlocal done
             if done is None or done.tensors is not tensors:
-                done = Tdvp(self.kernel, tensors, made[0], np.sqrt(truncation.cutoff), self.size)
+                tol = np.sqrt(truncation.cutoff)
+                done = Tdvp(self.kernel, tensors, made[0], tol, self.size, hermitian=self.hermitian)
             done.tensors, done.gained = list(tensors), 0.0
             done.factor = on_host(made[0][()]) * self.shares[k] / 2
             done.step(truncation)

@@ -32,7 +32,7 @@ class Tdvp:
     Parameters
     ----------
     kernel
-        What is known of a Hermitian operator (`qad.mps.kernels.operators.kernel_for`).
+        What is known of an operator (`qad.mps.kernels.operators.kernel_for`).
     tensors : list of arrays or SymTensors
         An open chain with its centre at site 0; replaced in place.
     factor : number
@@ -43,12 +43,18 @@ class Tdvp:
         Of a centre that evolves: 1 or 2 sites.
     H : optional
         The site tensors of the operator where they are recorded; by default those of the kernel.
+    hermitian : bool
+        Whether the operator is.
     """
 
-    def __init__(self, kernel: Any, tensors: list[Any], factor: complex, tol: float, size: int, H: Any = None):
+    def __init__(
+        self, kernel: Any, tensors: list[Any], factor: complex, tol: float, size: int, H: Any = None,
+        hermitian: bool = True,
+    ):  # fmt: skip
         self.kernel: Any = kernel
         self.H: Sequence[Any] = kernel.passed if H is None else H
         self.tensors: list[Any] = tensors
+        self.hermitian: bool = hermitian
         self.factor: complex = factor / 2  # every exponential goes half a step
         self.tol: float = min(max(tol, TIGHTEST), LOOSEST)
         self.gained: float = 0.0  # logarithm of what the norm would have gained so far, were it not kept as it is
@@ -69,7 +75,8 @@ class Tdvp:
     def evolved(self, x: Any, first: int, size: int, sign: int = 1) -> Any:
         """A centre of so many sites from `first` on, none for a bond, after half a step; of the norm of x."""
         apply, x = self.kernel.effective(first, size, self.left[first], self.right[first + size - 1], x)
-        y, gained = exponential(apply, numbers(x), sign * self.factor, self.tol, MOST_PRODUCTS)
+        factor, hermitian = sign * self.factor, self.hermitian
+        y, gained = exponential(apply, numbers(x), factor, self.tol, MOST_PRODUCTS, hermitian=hermitian)
         self.gained += gained
         return with_numbers(x, y.astype(x.dtype, copy=False))
 

@@ -54,14 +54,19 @@ def compressed(tensors: Sequence[Any], truncation: Truncation) -> list[Any]:
     return found
 
 
-def gate(h: Any, factor: Scalar) -> tuple[Any, float]:
-    """``exp(factor h)`` of a Hermitian two-site term; and the logarithm of its norm, which is divided out.
+def gate(h: Any, factor: Scalar, hermitian: bool = True) -> tuple[Any, float]:
+    """``exp(factor h)`` of a two-site term; and the logarithm of its norm, which is divided out.
 
-    If it did not, it might overflow.  Where something is recorded, the norm stays.
+    If it did not, it might overflow.  Where something is recorded, the norm stays.  Of a term that is not Hermitian it
+    is a bound of the norm, ``exp`` of the largest eigenvalue of the Hermitian part of ``factor h``.
     """
     where, matrices = as_map(h, 2)
     if any(type(x) is Tensor for x in (factor, *matrices)):
         return of_map(where, [expm(factor * matrix) for matrix in matrices]), 0.0
+    if not hermitian:
+        powers = [factor * matrix for matrix in matrices]
+        scale = max(np.linalg.eigvalsh((power + power.conj().T) / 2)[-1] for power in powers)
+        return of_map(where, [expm(power - scale * np.eye(len(power))) for power in powers]), float(scale)
     pairs = [np.linalg.eigh(matrix) for matrix in matrices]
     scale = max((factor * values).real.max() for values, _ in pairs)
     return of_map(where, [(v * np.exp(factor * w - scale)) @ v.conj().T for w, v in pairs]), float(scale)
