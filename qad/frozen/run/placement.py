@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from qad.frozen.run.compiled.rows import RowOperation
 
 ALIGNMENT = 64
-SMALL = 1 << 14  # bytes up to which an input is copied into a buffer, and a result out of one
+SMALL = 1 << 14  # bytes up to which an input is copied into a buffer, per step that reads it, or a result out of one
 
 
 class Places:
@@ -68,7 +68,7 @@ class Places:
         sizes = [x.nbytes for x in (*program.inputs, *self.definitions) if x.kind in ("array", "scalar")]
         self.scratch: np.ndarray = np.empty(max(sizes, default=1), np.uint8)
         for var in program.inputs:
-            if var in uses and (var.kind == "scalar" or (var.kind == "array" and var.nbytes <= SMALL)):
+            if var in uses and (var.kind == "scalar" or (var.kind == "array" and var.nbytes <= SMALL * uses[var])):
                 self.copies.add(var)
                 self._buffer(var)
         for step in program.steps:
