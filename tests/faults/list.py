@@ -359,6 +359,12 @@ FAULTS = [
         "return float(np.sqrt(covariances[0] * tau / (n - tau))) / 9",
         "mps/thermal/test_samples.py",
     ),
+    Fault(
+        "mps/uniform/correlations.py",
+        "waves = complex(np.exp(-1j * q)), complex(np.exp(1j * q))",
+        "waves = complex(np.exp(1j * q)), complex(np.exp(1j * q))",
+        "mps/uniform/test_correlations.py",
+    ),
     Fault("mps/uniform/measures.py", "return energy.real / cell", "return energy.real", "mps/uniform/test_state.py"),
     Fault(
         "mps/models/terms.py",

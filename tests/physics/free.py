@@ -39,6 +39,16 @@ def ising_thermal_energy(n, beta, g=1.0, j=1.0):
     return -float(np.sum(levels * np.tanh(beta * levels)))
 
 
+def ising_correlations(g, distance, n=4000):
+    """``<Z_0 Z_r>`` and ``<X_0 X_r>`` of the infinite chain, r = 1 ... distance: Toeplitz determinants (P. Pfeuty)."""
+    k = (np.arange(n) + 0.5) * 2 * np.pi / n
+    level = np.sqrt(1 + g * g + 2 * g * np.cos(k))
+    pair = {r: np.mean((g * np.cos(k * r) + np.cos(k * (r - 1))) / level) for r in range(-distance, distance + 1)}
+    along = [np.linalg.det([[pair[1 + i - j] for j in range(r)] for i in range(r)]) for r in range(1, distance + 1)]
+    across = [pair[0] ** 2 - pair[r] * pair[-r] for r in range(1, distance + 1)]
+    return np.array(along), np.array(across)
+
+
 def majorana_generator(g, j):
     """A of ``H = i/4 sum A_mn c_m c_n``, where ``X_k = i c_2k c_2k+1`` and ``Z_k Z_k+1 = i c_2k+1 c_2k+2``."""
     n = len(g)

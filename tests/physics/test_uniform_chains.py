@@ -14,6 +14,7 @@ def ising_density(g):
     return -quad(lambda k: np.sqrt(1 + g * g - 2 * g * np.cos(k)), 0, np.pi, epsabs=1e-13)[0] / np.pi
 
 
+TURN = np.diag(np.exp(1j * np.pi * np.array([1, 0, -1])))
 X, Z = exact.KINDS["spin-1/2"]["X"], exact.KINDS["spin-1/2"]["Z"]
 
 
@@ -81,6 +82,64 @@ def test_aklt():
     canonical, weights = uniform.uniform_schmidt_form(found.state)
     assert weights[0] == pytest.approx([np.sqrt(0.5)] * 2, abs=1e-5)
     assert uniform.fidelity(canonical, found.state) == pytest.approx(1.0, abs=1e-9)
+    spins = uniform.UniformMPS(found.state.tensors, kind="spin-1")
+    falling = uniform.correlations(spins, "Sz", "Sz", 5)[0, 1:]
+    assert falling == pytest.approx(4 / 3 * (-1 / 3) ** np.arange(1, 6), abs=1e-6)
+    hidden = uniform.correlations(spins, "Sz", "Sz", 30, string=TURN)[0, 1:]
+    assert hidden == pytest.approx(-4 / 9, abs=1e-6)
+    q = np.array([0.3, 2.0, np.pi])
+    wave = 2 * (1 - np.cos(q)) / (5 + 3 * np.cos(q))
+    assert uniform.structure_factor(spins, "Sz", "Sz", q) == pytest.approx(wave, abs=1e-6)
+    lengths, momenta = uniform.correlation_lengths(spins)
+    assert (lengths, momenta) == (pytest.approx([1 / np.log(3)] * 3, abs=1e-4), pytest.approx([np.pi] * 3, abs=1e-4))
+    assert uniform.schmidt_values(spins)[0] == pytest.approx([np.sqrt(0.5)] * 2, abs=1e-5)
+    assert uniform.entanglement_spectrum(spins)[0] == pytest.approx([np.log(2)] * 2, abs=1e-5)
+
+
+def test_correlations_of_ising():
+    """Free fermions, and the middle of a finite chain."""
+    state = uniform.ground_state(uniform.ising(2.0), 12, cell=1).state
+    along, across = free.ising_correlations(2.0, 40)
+    assert uniform.correlations(state, "Z", "Z", 5)[0, 1:] == pytest.approx(along[:5], abs=1e-8)
+    assert uniform.correlations(state, "X", "X", 5)[0, 1:] == pytest.approx(across[:5], abs=1e-8)
+    assert uniform.expectation(state, np.kron(Z, Z)) == pytest.approx(along[:1], abs=1e-8)
+    assert state.measure(np.kron(np.kron(X, np.eye(2)), X)) == pytest.approx(across[1:2], abs=1e-8)
+    q, r = np.array([0.0, 0.7, np.pi]), np.arange(1, 41)
+    waves = 1 + 2 * np.cos(q[:, None] * r) @ along
+    assert uniform.structure_factor(state, "Z", "Z", q) == pytest.approx(waves, abs=1e-6)
+    assert 1.35 < uniform.correlation_length(state) < 1 / np.log(2)  # too short by what a finite bond lacks
+    finite = qad.mps.ground_state(qad.mps.ising(40, 2.0), 12, "dmrg2").state
+    levels, middle = uniform.entanglement_spectrum(state)[0], qad.mps.entanglement_spectrum(finite, 20)
+    assert levels[:2] == pytest.approx(middle[:2], abs=1e-5)
+    assert state.entanglement_entropy()[0] == pytest.approx(float(qad.mps.entanglement_entropy(finite, 20)), abs=1e-7)
+    assert uniform.schmidt_values(state)[0][:4] == pytest.approx(qad.mps.schmidt_values(finite, 20)[:4], abs=1e-6)
+
+
+@pytest.mark.slow
+def test_the_central_charge_of_ising():
+    """Entropy over the logarithm of the length, c / 6: L. Tagliacozzo et al., PRB 78, 024410 (2008)."""
+    states = [uniform.ground_state(uniform.ising(1.0), bond, cell=1, conserve="parity x", starts=1).state
+              for bond in (16, 24, 32)]  # fmt: skip
+    lengths = [uniform.correlation_length(state) for state in states]
+    slope = np.polyfit(np.log(lengths), [uniform.entanglement_entropy(state)[0] for state in states], 1)[0]
+    assert 6 * slope == pytest.approx(0.5, rel=0.005)
+
+
+@pytest.mark.slow
+def test_hidden_order_of_spin_1():
+    """String order -0.374325, length 6.03: S. R. White, D. A. Huse, PRB 48, 3844 (1993).
+
+    The length is read off where the levels of the transfer operator close up: M. M. Rams et al., PRX 8, 041033 (2018).
+    """
+    inverses, gaps = [], []
+    for bond in (24, 36):
+        state = uniform.ground_state(uniform.heisenberg(1), bond, conserve="Sz", starts=1).state
+        hidden = uniform.correlations(state, "Sz", "Sz", 100, string=TURN)[:, -1]
+        assert hidden == pytest.approx(-0.374325, abs=1.5e-4)
+        rates = 1 / np.unique(uniform.correlation_lengths(state, 6, charge=2)[0].round(3))[::-1]
+        inverses.append(rates[0])
+        gaps.append(rates[1] - rates[0])
+    assert 1 / np.polyfit(gaps, inverses, 1)[1] == pytest.approx(6.03, abs=0.15)
 
 
 def test_quench():

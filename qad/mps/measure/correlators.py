@@ -170,7 +170,7 @@ def pair_of(psi: Any, one: Any, other: Any, string: Any, kind: Kinds) -> tuple[A
     if found[0] != found[1]:
         raise ArgumentError(
             f"{one!r} and {other!r} are not both fermionic, so that a string begins at the end of the chain: "
-            "qad.mps.multipoint puts it in"
+            "qad.mps.multipoint of a finite one puts it in"
         )
     if not found[0]:
         return ones, others, (ones, others), None

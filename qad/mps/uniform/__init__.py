@@ -4,23 +4,21 @@ from qad.mps.models.uniform import heisenberg, ising, j1j2, xxz
 from qad.mps.operators.uniform_mpo import UniformMPO
 from qad.mps.operators.uniform_opsum import UniformOpSum
 from qad.mps.uniform.canonical import uniform_schmidt_form
+from qad.mps.uniform.correlations import correlations, structure_factor
+from qad.mps.uniform.entanglement import entanglement_entropy, entanglement_spectrum, schmidt_values
 from qad.mps.uniform.evolution import evolve
 from qad.mps.uniform.excitations import excitations
-from qad.mps.uniform.measures import (
-    correlation_length,
-    energy_density,
-    entanglement_entropy,
-    fidelity,
-    local_expectations,
-)
+from qad.mps.uniform.lengths import correlation_length, correlation_lengths
+from qad.mps.uniform.measures import energy_density, expectation, fidelity, local_expectations
 from qad.mps.uniform.minimum import ground_energy
 from qad.mps.uniform.search import ground_state
 from qad.mps.uniform.state import SymmetricUniformMPS, UniformGroundState, UniformMPS
 
 __all__ = [
     "SymmetricUniformMPS", "UniformGroundState", "UniformMPO", "UniformMPS", "UniformOpSum", "correlation_length",
-    "energy_density", "entanglement_entropy", "evolve", "excitations", "fidelity", "ground_energy", "ground_state",
-    "heisenberg", "ising", "j1j2", "local_expectations", "uniform_schmidt_form", "xxz",
+    "correlation_lengths", "correlations", "energy_density", "entanglement_entropy", "entanglement_spectrum", "evolve",
+    "excitations", "expectation", "fidelity", "ground_energy", "ground_state", "heisenberg", "ising", "j1j2",
+    "local_expectations", "schmidt_values", "structure_factor", "uniform_schmidt_form", "xxz",
 ]  # fmt: skip
 
 

@@ -1,38 +1,41 @@
-"""Numbers of infinite chains: energies, correlation lengths, fidelities, entropies."""
+"""Numbers of infinite chains: energies, expectation values, fidelities."""
 
 from __future__ import annotations
 
+from itertools import accumulate
 from math import lcm
+from operator import mul
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import like, operand, value_of
 from qad.keywords import keywords_told
 from qad.linalg import dominant_eig, linear_solve
-from qad.mps.chain.chain import Chain
+from qad.mps.chain.chain import Chain, as_array
 from qad.mps.chain.checks import check_kind
+from qad.mps.chain.densities import reduced
+from qad.mps.chain.gates import as_matrix
+from qad.mps.chain.methods import OFFERED
 from qad.mps.kernels.cells import steps_to_nothing
 from qad.mps.kernels.environments import past_left, through_right
 from qad.mps.measure.measures import expected, per_site
 from qad.mps.operators.opsum import OpSum
 from qad.mps.operators.uniform_mpo import UniformMPO, check_hermitian, of_neighbours
 from qad.mps.operators.uniform_opsum import UniformOpSum
-from qad.mps.uniform.canonical import uniform_schmidt_form
 from qad.mps.uniform.state import UniformMPS
-from qad.mps.uniform.transfer import check_single, environments, largest_by_charge, refuse_batch
+from qad.mps.uniform.transfer import check_single, environments, refuse_batch, sides_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from numpy.typing import NDArray
-
     from qad.mps.charges.quantities import Kinds
-    from qad.symmetric.groups import Charge
     from qad.typing import Array, ArrayLike, Real
+
+
+MOST_SITES = 10  # of an operator on neighbours, whose entries are limited
 
 
 def energy_density(
@@ -106,34 +109,64 @@ def local_expectations(psi: UniformMPS, operator: str | ArrayLike | Sequence[Arr
     return expected((lefts, psi.tensors, [None, *rights]), range(len(psi)), operators)
 
 
-def correlation_length(psi: UniformMPS, charge: Charge | None = None) -> float:
-    """``-cell / log|lambda_2 / lambda_1|`` of the transfer operator of the cell, in sites; plain.
+@keywords_told
+def expectation(psi: UniformMPS, operator: str | ArrayLike, *, kind: Kinds = None) -> Array:
+    """``<operator>`` on neighbouring sites, from every site of the cell.
 
     Parameters
     ----------
     psi : UniformMPS
-        Of plain arrays.
-    charge : int or tuple of int, optional
-        For a symmetric state: the length over which operators that add this charge are correlated with their
-        adjoints, such as 2 for Sp (in units of 2 Sz); by default the longest of all.
+        Of any norm.
+    operator : array (d**k, d**k), or one axis for each site's ``out`` and then each site's ``in``; or a name
+        On k sites, the first of them most significant, Hermitian or not; a name of one site, as in
+        `local_expectations`.
+    kind : str, Site, or a sequence of them, optional
+        What stands on the sites of the cell, where a name is looked up.
 
     Returns
     -------
-    float
-        0 for a product state; inf for a state that is a sum of several.
+    array (cell,), complex if the state or the operator is
+        Entry i with its first site on site i.  Differentiable by the state and the operator.
+
+    Raises
+    ------
+    ShapeError
+        If the operator does not fit the sites.
+    ArgumentError
+        If it is a sum of terms, whose value per site is `energy_density`, or the state is a sum of several ones.
 
     Examples
     --------
     >>> import numpy as np, qad
-    >>> correlation_length(qad.mps.uniform.UniformMPS([np.ones((1, 2, 1))]))
-    0.0
+    >>> neel = qad.mps.uniform.UniformMPS([np.eye(2)[0].reshape(1, 2, 1), np.eye(2)[1].reshape(1, 2, 1)])
+    >>> qad.mps.uniform.expectation(neel, "Sz"), qad.mps.uniform.expectation(neel, np.diag([0.0, 1.0, 0.0, 0.0]))
+    (array([ 0.5, -0.5]), array([1., 0.]))
     """
-    check_kind(psi, UniformMPS)
-    refuse_batch(*psi)
-    if charge is not None and psi.conserved is None:
-        raise ArgumentError("charge= is of states that conserve: those of ground_state(..., conserve=)")
-    second, first = (0.0, 1.0) if psi.bonds[0] == 1 else largest_by_charge(psi, charge)
-    return 0.0 if second == 0 else float(np.inf if second >= first else -len(psi) / np.log(second / first))
+    if isinstance(operator, str):
+        return local_expectations(psi, operator, kind)
+    if isinstance(operator, (Chain, OpSum, UniformOpSum)):
+        raise ArgumentError(f"{operator!r} is no matrix on neighbouring sites: energy_density(psi, H) is that per site")
+    (lefts, tensors, rights), operator = sides_of(check_kind(psi, UniformMPS)), as_array(operator)
+    values = []
+    for i in range(len(tensors)):
+        sites = spanned(psi.phys, i, operator.shape)
+        matrix = as_matrix(operator, [psi.phys[j] for j in sites])
+        ends = [rights[j] for j in (i, *sites)]
+        density = reduced(([lefts[i]], [tensors[j] for j in sites], ends), range(len(sites)))
+        values.append((density * matrix.T).sum())
+    return np.stack(values)
+
+
+OFFERED["uniform.expectation"] = expectation
+
+
+def spanned(phys: Sequence[int], first: int, shape: tuple[int, ...]) -> list[int]:
+    """The sites of the cell, from one on, on which an operator of this shape acts if it fits."""
+    count = max(len(shape) // 2, 1)
+    if len(shape) == 2:
+        sizes = accumulate((phys[(first + j) % len(phys)] for j in range(MOST_SITES)), mul)
+        count = next((k for k, size in enumerate(sizes, 1) if size >= shape[0]), 1)
+    return [(first + j) % len(phys) for j in range(count)]
 
 
 def fidelity(one: UniformMPS, two: UniformMPS) -> Real:
@@ -163,21 +196,6 @@ def fidelity(one: UniformMPS, two: UniformMPS) -> Real:
         return abs(dominant_eig(lambda x: through_right(x, a.tensors, b.tensors), start)[0])
 
     return (dominant(one, two) / np.sqrt(dominant(one, one) * dominant(two, two))) ** (1 / len(one))
-
-
-def entanglement_entropy(psi: UniformMPS) -> NDArray[np.float64]:
-    """Von Neumann entropy ``-sum w^2 log w^2`` of a cut left of every site of the cell, in nats; plain.
-
-    Parameters
-    ----------
-    psi : UniformMPS
-        Of plain arrays.
-
-    Returns
-    -------
-    array (cell,)
-    """
-    return np.array([-scipy.special.xlogy(w**2, w**2).sum() for w in uniform_schmidt_form(psi)[1]])
 
 
 def ordinary(psi: Any) -> Any:

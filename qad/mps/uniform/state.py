@@ -9,6 +9,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.mps.chain.chain import site_count
+from qad.mps.chain.methods import OFFERED
 from qad.mps.chain.row import check_row
 from qad.mps.chain.site_tensors import random_isometry
 from qad.mps.chain.state import StateChain
@@ -18,8 +19,10 @@ from qad.optimize.result import result_card
 if TYPE_CHECKING:
     from typing import Any, Self
 
+    from numpy.typing import NDArray
+
     from qad.mps.charges.quantities import Charge
-    from qad.typing import DTypeLike, Seed
+    from qad.typing import Array, ArrayLike, DTypeLike, Seed
 
 
 class UniformMPS(StateChain):
@@ -81,6 +84,28 @@ class UniformMPS(StateChain):
         if dtype.kind not in "fc":
             raise ArgumentError(f"a random state needs a float or complex dtype, not {dtype}: write dtype=complex")
         return cls([random_isometry(rng, bond, phys, bond, dtype) for _ in range(cell)])
+
+    def entanglement_entropy(self, *, order: float = 1) -> NDArray[np.float64]:
+        """The entropy of a cut left of every site of the cell, in nats: `qad.mps.uniform.entanglement_entropy`.
+
+        Examples
+        --------
+        >>> import numpy as np, qad
+        >>> qad.mps.uniform.UniformMPS([np.ones((1, 2, 1))]).entanglement_entropy().round(12)
+        array([0.])
+        """
+        return OFFERED["uniform.entanglement_entropy"](self, order=order)
+
+    def measure(self, operator: str | ArrayLike) -> Array:
+        """Expectation values on every site of the cell, or of it and neighbours: `qad.mps.uniform.expectation`.
+
+        Examples
+        --------
+        >>> import numpy as np, qad
+        >>> qad.mps.uniform.UniformMPS([np.ones((1, 2, 1))]).measure("Sx").round(12)
+        array([0.5])
+        """
+        return OFFERED["uniform.expectation"](self, operator)
 
     def _kind(self) -> dict[str, Any]:
         charges = self.sector if isinstance(self.sector, tuple) else (self.sector,)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, TypeAlias
 
+    from qad.mps.chain.densities import Sides
     from qad.mps.uniform.state import UniformMPS
     from qad.symmetric.groups import Charge
     from qad.typing import Array, DTypeLike
@@ -69,6 +70,19 @@ def environments(psi: UniformMPS, start: Any = None) -> tuple[list[Any], list[An
     _, left = dominant_eig(lambda x: reduce(ahead, psi.tensors, x), one if start is None else start)
     _, right = dominant_eig(lambda x: reduce(back, psi.tensors[::-1], x), two)
     return along(psi, left, right)
+
+
+def sides_of(psi: UniformMPS) -> Sides:
+    """Left environments, site tensors and right environments of the ordinary state of norm 1, which every cut has."""
+    psi = psi.without_symmetry()
+    check_single(psi)
+    lefts, rights = environments(psi)
+    left, right = lefts[0], rights[-1]
+    size = (left * right).sum()
+    scale = ((passed(lefts[-1], psi[-1], True) * right).sum() / size).real ** (-0.5 / len(psi))
+    psi = psi._made_of([t * scale for t in psi])
+    lefts, rights = along(psi, left / size, right)
+    return lefts, list(psi.tensors), rights
 
 
 def isometric_environments(psi: UniformMPS, start: np.ndarray | None = None) -> tuple[list[Array], list[Array]]:
@@ -129,7 +143,7 @@ def leading(
     if not size:
         return np.zeros(0), shape
     apply = transfer_of(kets, bras, shape, False)
-    if size < SMALL:
+    if size < max(SMALL, 4 * count):
         values, vectors = np.linalg.eig(matrix_of(apply, size, dtype))
     else:
         operator = scipy.sparse.linalg.LinearOperator((size, size), apply, dtype=dtype)
@@ -147,27 +161,35 @@ def nothing_between(one: Any, axis: int, other: Any, beside: int, charge: Charge
     return bare(where, np.zeros(where.size))
 
 
-def largest_two(kets: Sequence[Any], bras: Sequence[Any] | None = None, charge: Charge | None = None) -> np.ndarray:
+def largest_two(kets: Sequence[Any], bras: Sequence[Any] | None = None) -> np.ndarray:
     """The magnitudes of the second and of the first eigenvalue of the transfer operator of the cell.
 
     With tensors of another state as the bra, those of the mixed one.  Of states with charges they are those on what
-    carries one, by default none: there it is 1 as often as the state is a sum of others.
+    carries none.
     """
-    return np.sort(np.append(abs(leading(kets, kets if bras is None else bras, 2, charge)[0]), (0.0, 0.0)))[-2:]
+    return np.sort(np.append(abs(leading(kets, kets if bras is None else bras, 2)[0]), (0.0, 0.0)))[-2:]
 
 
-def largest_by_charge(psi: UniformMPS, charge: object) -> tuple[float, float]:
-    """The largest magnitude of an eigenvalue below the first one, among what carries a charge; and the first one.
+def decays(psi: UniformMPS, count: int, charge: object = None) -> np.ndarray:
+    """The largest eigenvalues of the transfer operator relative to the first one, which is positive and left out.
 
-    Without a `charge`, the largest among all; the first one is left out where nothing is carried.
+    Of what carries a `charge`; without one, of all.
     """
-    second, first = largest_two(psi.tensors)
+    values = leading(psi.tensors, psi.tensors, count + 1)[0]
+    largest = abs(values).max()
+    others = by_size(values / largest)[1:]
     if psi.conserved is None:
-        return second, first
+        return others[:count]
     group, bond = psi.conserved.symmetry, psi[0].legs[0].charges
     wanted = {group.minus(q, p) for q in bond for p in bond} if charge is None else {group.charge(charge)}
-    charged = [largest_two(psi.tensors, charge=q)[1] for q in wanted - {group.neutral}]
-    return max([*charged, second if group.neutral in wanted else 0.0]), first
+    charged = [leading(psi.tensors, psi.tensors, count + 1, q)[0] / largest for q in sorted(wanted - {group.neutral})]
+    return by_size(np.concatenate([others if group.neutral in wanted else others[:0], *charged]))[:count]
+
+
+def by_size(values: np.ndarray) -> np.ndarray:
+    """Numbers by their magnitudes, descending; of equal ones those of the smallest angles first."""
+    angles = np.angle(values)
+    return values[np.lexsort((angles, abs(angles), -abs(values).round(12)))]
 
 
 # -- what states are refused -------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from qad.mps.uniform.mixed import Mixed
 from qad.mps.uniform.nearby import Neighbourhood
 from qad.mps.uniform.schur import environments_with
 from qad.mps.uniform.state import UniformGroundState, UniformMPS
-from qad.mps.uniform.transfer import SINGLE, identity, largest_by_charge, largest_two
+from qad.mps.uniform.transfer import SINGLE, decays, identity, largest_two
 from qad.mps.uniform.vumps import FEW, LEAST, MANY, Vumps
 from qad.optimize import minimize
 from qad.optimize.progress import note
@@ -135,7 +135,7 @@ class Run:
             )
         if largest_two(state.tensors)[0] > SINGLE:
             message += SEVERAL
-        elif state.conserved is not None and largest_by_charge(state, None)[0] > SINGLE:
+        elif state.conserved is not None and (abs(decays(state, 1)) > SINGLE).any():
             message += "; the state is a sum of several ones that break the symmetry"
         return converged, message
 
