@@ -157,6 +157,17 @@ def test_an_exponential_of_the_operator():
     assert zipped.to_dense() == pytest.approx((step @ psi).to_dense(), abs=1e-12)
 
 
+def test_what_a_flipped_spin_becomes():
+    H = mps.xxz(6, 0.0)
+    psi = mps.ground_state(H).state
+    found = mps.spectral_function(psi, H, "Sz", "Sz", [np.pi], [0.0, 1.0], time=1.0, steps=5)
+    spins, terms = ["spin-1/2"] * 6, exact.exchange(exact.row(6), 1.0, 0.0)
+    levels, states = np.linalg.eigh(exact.dense(spins, terms).toarray())
+    rows = [states.T @ exact.dense(spins, [(1.0, "Sz", x)]) @ states[:, 0] for x in range(6)]
+    wanted = np.exp(-1j * np.outer(found.times, levels - levels[0])) @ (np.array(rows) * rows[3]).T
+    np.testing.assert_allclose(found.correlations, wanted, atol=1e-6)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [40, 100])
 def test_long_quenches_and_their_gradients(n):

@@ -1,0 +1,1 @@
+"""Spectral functions of chains, by evolution in real time."""
