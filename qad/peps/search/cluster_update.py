@@ -8,7 +8,7 @@ import numpy as np
 
 from qad.keywords import keywords_told
 from qad.peps.infinite.state import pattern
-from qad.peps.search.simple_update import OPPOSITE, RIGHT, Weighted, bond_terms, leading
+from qad.peps.search.simple_update import OPPOSITE, RIGHT, Weighted, leading, path_terms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +52,7 @@ def cluster_update(
     Raises
     ------
     ArgumentError
-        If a term acts on other sites than neighbours or is recorded, or the pattern does not fit.
+        If a term acts on other sites than neighbours and diagonals or is recorded, or the pattern does not fit.
 
     Notes
     -----
@@ -67,8 +67,8 @@ def cluster_update(
     >>> bool(-0.6603 < qad.peps.energy(cluster, model, chi=12) < qad.peps.energy(simple, model, chi=12))
     True
     """
-    terms = bond_terms(model)
-    network = Clustered(pattern(cell), terms[RIGHT].shape[0], seed, np.result_type(*terms.values()))
+    terms = path_terms(model)
+    network = Clustered(pattern(cell), terms[RIGHT,].shape[0], seed, np.result_type(*terms.values()))
     network.is_clustered = False
     network.evolve(terms, bond, simple)
     network.is_clustered = True

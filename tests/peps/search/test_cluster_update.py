@@ -20,6 +20,13 @@ def test_energies_are_lower_than_by_weights_alone(model, best, gain):
     assert best - 1e-5 < low < high - gain
 
 
+def test_diagonals_next_to_clusters():
+    """The best of bond 2 that is known has -0.54326."""
+    model = peps.j1j2(1.0, 0.3)
+    state = peps.cluster_update(model, 2, ["AB", "CD"], simple=((0.1, 40),), steps=((0.05, 20), (0.01, 20)))
+    assert -0.5434 < peps.energy(state, model, 12, tol=1e-8) < -0.5425
+
+
 @pytest.mark.parametrize("dtype", [float, complex])
 @pytest.mark.parametrize("leg", [3, 4])
 def test_cuts_leave_as_much_as_can_be(dtype, leg):
@@ -76,7 +83,7 @@ def written_out(network, leg, q, p):
 
 
 def test_what_it_refuses():
-    with pytest.raises(ArgumentError, match="neighbours"):
+    with pytest.raises(ArgumentError, match="joins two sites 'A'"):
         peps.cluster_update(peps.j1j2(1.0, 0.5), 2)
     with pytest.raises(ArgumentError, match="whole"):
         peps.cluster_update(peps.heisenberg(), 1.5)
