@@ -10,10 +10,11 @@ import qad
 MODULES = ("qad.mps", "qad.mps.uniform", "qad.peps", "qad.peps.classical", "qad.peps.finite", "qad.circuit",
            "qad.integrate", "qad.linalg", "qad.optimize")  # fmt: skip
 # files and pictures, and what the package alone calls
-NO_PHYSICS = {"save", "load", "draw", "draw_bond", "after", "ordinary", "closing"}
+NO_PHYSICS = {"save", "load", "draw", "draw_bond", "plot", "after", "ordinary", "closing"}
 KINDS = (
     qad.Circuit, qad.circuit.NoisyCircuit, qad.PauliSum, qad.mps.MPS, qad.mps.MPO, qad.mps.OpSum,
-    qad.mps.Lattice, qad.mps.ThermalState, qad.mps.Metts, qad.mps.uniform.UniformMPS, qad.peps.PEPS,
+    qad.mps.Lattice, qad.mps.ThermalState, qad.mps.ThermalCurve, qad.mps.Metts, qad.mps.uniform.UniformMPS,
+    qad.peps.PEPS,
 )  # fmt: skip
 
 

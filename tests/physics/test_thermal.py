@@ -44,6 +44,18 @@ def test_thermal_states(name, beta):
     assert qad.jacobian(both)(beta) == pytest.approx(np.array([-energy, energy**2 - square]), abs=1e-6)
 
 
+def test_curves():
+    """By levels alone: two spins are a singlet and a triplet."""
+    curve = mps.thermal_curve(mps.heisenberg(2), [0.5, 1.0, 2.0])
+    gap = np.exp(curve.beta)
+    assert curve.log_partition == pytest.approx(np.log(3 + gap) - curve.beta / 4, abs=1e-7)
+    assert curve.energy == pytest.approx((3 - 3 * gap) / (3 + gap) / 4, abs=1e-7)
+    assert curve.specific_heat == pytest.approx(3 * gap * (curve.beta / (3 + gap)) ** 2, abs=1e-7)
+    total = mps.OpSum(2).add(1.0, "Sz", 0).add(1.0, "Sz", 1)
+    assert curve.susceptibility(total) == pytest.approx(2 * curve.beta / (3 + gap), abs=1e-7)
+    assert curve.expectation(total) == pytest.approx(np.zeros(3), abs=1e-9)
+
+
 @pytest.mark.parametrize("n", [6, pytest.param(10, marks=pytest.mark.slow)])
 def test_slopes_by_fields_are_those_of_free_fermions(n):
     fields, beta = np.linspace(0.7, 1.3, n), 1.0

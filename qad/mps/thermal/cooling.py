@@ -88,17 +88,17 @@ class Squares:
         self.A: Sequence[np.ndarray] = A
         self.legs: list[int] = [w.shape[2] for w in A]
         self.discarded: float = 0.0
-        mean, squares = float(traced(A)[-1][0].real), max(0, ceil(log2(max(len(A) * strength(A) / (2 * SERIES), 1.0))))
+        mean, squares = float(traced(A)[-1][0].real), squares_for(A)
         self.time: float = 0.5 ** (squares + 1)
         self.one: Chain = self.chain_of(MPO.identity(len(A), self.legs))
         self.rest: Chain = self.chain_of(MPO(A) - mean * MPO.identity(len(A), self.legs))
         self.series: list[Chain] = []
         self.roots: list[Chain] = []
         self.sizes: list[float] = []
-        self.begin(cutoff_before(squares, cooling.cutoff))
+        self.begin(cutoff_at(self.time * 2, cooling.cutoff))
         self.log_norm: float = self.sizes[0] + 0.5 * float(np.sum(np.log(self.legs)))
         for left in reversed(range(squares)):
-            root, size = self.summed([(self.roots[-1], self.roots[-1])], cutoff_before(left, cooling.cutoff))
+            root, size = self.summed([(self.roots[-1], self.roots[-1])], cutoff_at(0.5**left, cooling.cutoff))
             self.roots.append(root)
             self.sizes.append(size)
             self.log_norm = 2 * self.log_norm + size
@@ -172,9 +172,14 @@ class Squares:
         return self.slopes(adjoint, np.exp(log_norm))
 
 
-def cutoff_before(squares: int, cutoff: float) -> float:
-    """The weight that a cut may discard before so many squares, each of which doubles the amplitude that it lacks."""
-    return max(LEAST_CUTOFF, cutoff * 0.25**squares)
+def squares_for(A: Sequence[np.ndarray]) -> int:
+    """How many follow the series."""
+    return max(0, ceil(log2(max(len(A) * strength(A) / (2 * SERIES), 1.0))))
+
+
+def cutoff_at(share: float, cutoff: float) -> float:
+    """The weight that a cut may discard at a share of the whole inverse temperature: amplitudes add up to its end."""
+    return max(LEAST_CUTOFF, cutoff * share**2)
 
 
 @primitive(keeps=True)

@@ -118,10 +118,7 @@ class ThermalState:
         >>> bool(np.isclose(hot.expectation(qad.mps.ising(4, 1.0)), hot.energy))
         True
         """
-        conserved = self.cooling.conserved
-        operator = operator_of(observable, None if conserved is None else conserved.names)
-        if len(operator) != len(self.H):
-            raise ShapeError(f"an observable has {len(self.H)} sites, as the thermal state has, not {len(operator)}")
+        operator = observable_of(observable, self.H, self.cooling)
         return self._measured(operator)[1] if self.recorded else self.squares.mean(operator)
 
 
@@ -182,17 +179,26 @@ def thermal_state(
     >>> qad.mps.thermal_state(qad.mps.xxz(6, 0.5), beta=0.5, conserve="Sz").state.sector
     0
     """
+    check_unstacked((beta,))
+    check_temperature(beta)
+    H, cooling = cooling_of(H, bond, cutoff, conserve, sector)
+    hot = ThermalState(H, beta, cooling)
+    _ = hot.recorded or hot.squares  # made now: the tensors of H may be written into later
+    return hot
+
+
+def cooling_of(
+    H: MPO | OpSum, bond: int, cutoff: float | None, conserve: Names | None, sector: object
+) -> tuple[MPO, Cooling]:
+    """The operator of an open chain, checked, and how its thermal states are made."""
     conserve = conserve_for(H, conserve)
     H = open_operator(H, conserve, sector)
-    check_unstacked((*H, beta))
-    check_temperature(beta)
+    check_unstacked(H)
     check_hermitian([value_of(w) for w in H])
     cutoff = cutoff_for(ERROR, max(len(H) - 1, 1)) if cutoff is None else cutoff
     conserved = None if conserve is None else conserved_by(H, conserve)
     total = None if sector is None else conserved.sector(sector)
-    hot = ThermalState(H, beta, Cooling(site_count(bond, 1, "bond"), cutoff, conserved, total))
-    _ = hot.recorded or hot.squares  # made now: the tensors of H may be written into later
-    return hot
+    return H, Cooling(site_count(bond, 1, "bond"), cutoff, conserved, total)
 
 
 def check_temperature(beta: Real) -> float:
@@ -210,3 +216,12 @@ def open_operator(H: MPO | OpSum, conserve: Names | None, sector: object) -> MPO
     if H.periodic:
         raise ShapeError("thermal states are of open chains: terms between the first and the last site join the ends")
     return H
+
+
+def observable_of(observable: MPO | OpSum, H: MPO, cooling: Cooling) -> MPO:
+    """An operator on the sites of a thermal state, in parts that conserve."""
+    conserved = cooling.conserved
+    operator = operator_of(observable, None if conserved is None else conserved.names)
+    if len(operator) != len(H):
+        raise ShapeError(f"an observable has {len(H)} sites, as the thermal state has, not {len(operator)}")
+    return operator
