@@ -172,12 +172,13 @@ class Descent(Minimisation):
     def search(self, here: EvaluatedPoint, vector: Vector) -> tuple[Any, Any, Any]:
         """Where a step along `vector` satisfies Wolfe's conditions (near rounding Hager and Zhang's); step, velocity.
 
-        Bisection between a step that is too short and one that is too long, doubled while none is too long;
-        A. S. Lewis and M. L. Overton, Math. Program. 141, 135 (2013).
+        Bisection between a step that is too short and one that is too long; A. S. Lewis and M. L. Overton, Math.
+        Program. 141, 135 (2013).  While none is too long it grows by 2, 4, 8, ..., for a flat start may ask for many
+        orders of magnitude.
         """
         slope = here.gradient @ vector
         short, long, t = 0.0, np.inf, min(1.0, self.longest / np.linalg.norm(vector))
-        best = None, None, None
+        best, growth = (None, None, None), 1.0
         for _ in range(MOST_TRIALS):
             point, velocity = self.space.retract(here.point, t * vector)
             there = self.evaluate(point)
@@ -192,7 +193,8 @@ class Descent(Minimisation):
                 if end >= WOLFE * slope:
                     break
                 short = t
-            t = secant(short, long, t, slope, end) if long < np.inf else 2 * t
+            growth *= 2
+            t = secant(short, long, t, slope, end) if long < np.inf else growth * t
         return best
 
 

@@ -6,14 +6,13 @@ accepted step; `forget` is told that a candidate failed.
 
 from __future__ import annotations
 
-from collections import deque
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import TypeAlias
+    from typing import Any, TypeAlias
 
     from qad.optimize.search import EvaluatedPoint
     from qad.typing import Vector
@@ -70,15 +69,15 @@ class LBFGS:
     """Limited-memory BFGS, the metric as its first guess of the curvature."""
 
     def __init__(self, memory: int):
-        self.steps: deque[Vector] = deque(maxlen=memory)
-        self.changes: deque[Vector] = deque(maxlen=memory)
+        self.memory = memory
+        self.forget()
 
     def forget(self) -> None:
-        self.steps.clear()
-        self.changes.clear()
+        self.pairs: Any = None  # steps, and changes of the gradient (2, number, size), the oldest first
+        self.products: list[float] = []  # of each step with its change
 
     def candidates(self, here: EvaluatedPoint, scaled: Vector, metric: Linear) -> Iterator[Vector]:
-        if self.steps:
+        if self.products:
             vector = -self.apply(here.gradient, metric)
             if here.gradient @ vector < 0:
                 yield vector
@@ -86,27 +85,26 @@ class LBFGS:
 
     def apply(self, vector: Vector, metric: Linear) -> Vector:
         """The approximate inverse Hessian times a vector: J. Nocedal's two loops, Math. Comp. 35, 773 (1980)."""
-        weights = []
-        for step, change in zip(reversed(self.steps), reversed(self.changes), strict=True):
-            weights.append((step @ vector) / (step @ change))
+        weights, remembered = [], list(zip(*self.pairs, self.products, strict=True))
+        for step, change, product in reversed(remembered):
+            weights.append((step @ vector) / product)
             vector = vector - weights[-1] * change
-        step, change = self.steps[-1], self.changes[-1]
-        vector = metric(vector) * ((step @ change) / (change @ metric(change)))
-        for step, change in zip(self.steps, self.changes, strict=True):
-            weight = (change @ vector) / (step @ change)
+        change = self.pairs[1, -1]
+        vector = metric(vector) * (self.products[-1] / (change @ metric(change)))
+        for step, change, product in remembered:
+            weight = (change @ vector) / product
             vector = vector + (weights.pop() - weight) * step
         return vector
 
     def moved(self, here: EvaluatedPoint, there: EvaluatedPoint, velocity: Vector, carry: Linear) -> None:
-        old, *rest = carry(np.stack([here.gradient, *self.steps, *self.changes]))
-        half = len(rest) // 2
-        for memory, moved in ((self.steps, rest[:half]), (self.changes, rest[half:])):
-            memory.clear()
-            memory.extend(moved)
-        change = there.gradient - old
+        size = here.gradient.size
+        known = [] if self.pairs is None else [self.pairs.reshape(-1, size)]
+        moved = carry(np.concatenate([here.gradient[None], *known]))
+        self.pairs, change = moved[1:].reshape(2, -1, size), there.gradient - moved[0]
         if velocity @ change > 1e-10 * np.linalg.norm(velocity) * np.linalg.norm(change):
-            self.steps.append(velocity)
-            self.changes.append(change)
+            new = np.stack([velocity, change])[:, None]
+            self.pairs = np.concatenate([self.pairs, new], axis=1)[:, -self.memory :]
+        self.products = np.vecdot(*self.pairs).tolist()
 
 
 DIRECTIONS: dict[str, type[Direction]] = {"L-BFGS": LBFGS, "CG": ConjugateGradient, "gradient": Gradient}

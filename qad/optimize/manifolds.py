@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.core.trees import flatten, nesting, unflatten
 from qad.extend import as_array
 from qad.linalg.implicit.packing import as_leaf, as_reals
 
@@ -89,7 +88,7 @@ class Embedded:
         return array
 
     def project(self, point: NDArray[Any], array: NDArray[Any]) -> NDArray[Any]:
-        """The tangent part of an array."""
+        """The tangent part of an array, or of each array of a stack."""
         return array
 
     def gradient(self, point: NDArray[Any], gradient: Tree) -> Vector:
@@ -103,8 +102,9 @@ class Embedded:
         return new, as_reals(self.project(new, step))
 
     def transport(self, point: NDArray[Any], vector: Vector, new: NDArray[Any], vectors: Vector) -> Vector:
-        """Tangent vectors projected at the new point."""
-        return np.stack([as_reals(self.project(new, as_leaf(v, new))) for v in vectors])
+        """Tangent vectors projected at the new point, all in one array."""
+        rows = np.broadcast_to(new, (len(vectors), *new.shape))
+        return as_reals(self.project(new, as_leaf(vectors, rows))).reshape(vectors.shape)
 
 
 class Euclidean(Embedded):
@@ -130,7 +130,8 @@ class Sphere(Embedded):
         return array / np.linalg.norm(array)
 
     def project(self, point: NDArray[Any], array: NDArray[Any]) -> NDArray[Any]:
-        return array - point * np.vdot(point, array).real
+        axes = tuple(range(-point.ndim, 0))
+        return array - point * (point.conj() * array).real.sum(axis=axes, keepdims=True)
 
 
 class Stiefel(Embedded):
@@ -154,7 +155,10 @@ class Stiefel(Embedded):
             )
 
     def nearest(self, array: NDArray[Any]) -> NDArray[Any]:
-        """The polar factor."""
+        """The polar factor: near isometries ``array (array^H array)^(-1/2)``, else by singular values."""
+        squares, v = np.linalg.eigh(array.conj().mT @ array)
+        if (squares[..., :1] > 0.1 * squares[..., -1:]).all():
+            return array @ ((v / np.sqrt(squares)[..., None, :]) @ v.conj().mT)
         u, _, vh = np.linalg.svd(array, full_matrices=False)
         return u @ vh
 
@@ -203,63 +207,3 @@ class Grassmann(Stiefel):
 
     def project(self, point: NDArray[Any], array: NDArray[Any]) -> NDArray[Any]:
         return array - point @ (point.conj().mT @ array)
-
-
-class Product:
-    """Parameters whose leaves lie on manifolds of their own.
-
-    Parameters
-    ----------
-    manifolds : pytree of manifolds
-        Of the structure of the parameters.
-
-    Examples
-    --------
-    >>> import numpy as np, qad
-    >>> both = qad.optimize.Product({"u": qad.optimize.Unitary(), "shift": qad.optimize.Euclidean()})
-    >>> loss = lambda p: qad.abs2(p["u"] @ np.array([1.0, 0]) * 2 + p["shift"] - np.array([0.0, 3.0])).sum()
-    >>> found = qad.optimize.minimize_on(loss, {"u": np.eye(2), "shift": np.zeros(2)}, manifold=both)
-    >>> bool(found.fun < 1e-10)
-    True
-    """
-
-    factors: list[Any]
-    spec: Any
-
-    def __init__(self, manifolds: Tree):
-        self.factors, self.spec = flatten(manifolds)
-
-    def __repr__(self) -> str:
-        return f"Product({unflatten(self.spec, self.factors)!r})"
-
-    def point(self, params: Tree) -> list[Any]:
-        """A list of points, one per leaf."""
-        leaves, spec = flatten(params)
-        if spec != self.spec:
-            raise ArgumentError(f"the manifolds are nested as {nesting(self.spec)}, the parameters as {nesting(spec)}")
-        return [manifold.point(leaf) for manifold, leaf in zip(self.factors, leaves, strict=True)]
-
-    def params(self, point: list[Any]) -> Tree:
-        """The tree of all points."""
-        return unflatten(self.spec, [manifold.params(p) for manifold, p in zip(self.factors, point, strict=True)])
-
-    def gradient(self, point: list[Any], gradient: Tree) -> Vector:
-        """The gradients of all factors, one after the other."""
-        rows = zip(self.factors, point, flatten(gradient)[0], strict=True)
-        return np.concatenate([manifold.gradient(p, g) for manifold, p, g in rows])
-
-    def retract(self, point: list[Any], vector: Vector) -> tuple[list[Any], Vector]:
-        """Every factor for itself."""
-        moved = [m.retract(p, v) for m, p, v in zip(self.factors, point, self.split(point, vector), strict=True)]
-        return [new for new, _ in moved], np.concatenate([velocity for _, velocity in moved])
-
-    def transport(self, point: list[Any], vector: Vector, new: list[Any], vectors: Vector) -> Vector:
-        """Every factor for itself."""
-        columns = zip(self.factors, point, self.split(point, vector), new, self.split(point, vectors), strict=True)
-        return np.concatenate([m.transport(p, v, q, rows) for m, p, v, q, rows in columns], axis=-1)
-
-    def split(self, point: list[Any], vectors: Vector) -> list[Vector]:
-        """The parts of flat vectors that belong to each factor."""
-        pairs = zip(self.factors, point, strict=True)
-        sizes = [m.gradient(p, np.zeros_like(m.params(p))).size for m, p in pairs]
-        return np.split(vectors, np.cumsum(sizes)[:-1], axis=-1)

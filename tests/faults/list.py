@@ -513,15 +513,15 @@ FAULTS = [
     ),
     # optimisation
     Fault(
-        "optimize/rates.py",
-        "return mean / (1 - beta ** (step + 1)) /",
-        "return mean / (1 - beta ** (step + 2)) /",
+        "optimize/moments.py",
+        "return mean, square, mean / (1 - beta ** (step + 1)) /",
+        "return mean, square, mean / (1 - beta ** (step + 2)) /",
         "optimize/test_adam.py",
     ),
     Fault(
         "optimize/manifolds.py",
-        "return array - point * np.vdot(point, array).real",
-        "return array + point * np.vdot(point, array).real",
+        "return array - point * (point.conj() * array)",
+        "return array + point * (point.conj() * array)",
         "optimize/test_manifolds.py",
     ),
     Fault(

@@ -10,7 +10,7 @@ import qad
 MODULES = ("qad.mps", "qad.mps.uniform", "qad.peps", "qad.peps.classical", "qad.peps.finite", "qad.circuit",
            "qad.integrate", "qad.linalg", "qad.optimize")  # fmt: skip
 # files and pictures, and what the package alone calls
-NO_PHYSICS = {"save", "load", "draw", "draw_bond", "plot", "after", "ordinary", "closing"}
+NO_PHYSICS = {"save", "load", "draw", "draw_bond", "plot", "after", "ordinary", "way"}
 KINDS = (
     qad.Circuit, qad.circuit.NoisyCircuit, qad.PauliSum, qad.mps.MPS, qad.mps.MPO, qad.mps.OpSum,
     qad.mps.Lattice, qad.mps.ThermalState, qad.mps.ThermalCurve, qad.mps.Metts, qad.mps.uniform.UniformMPS,

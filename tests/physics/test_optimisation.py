@@ -36,6 +36,14 @@ def test_adam():
     assert found.fun == pytest.approx(LOW[0], abs=1e-8)
 
 
+def test_adam_steps():
+    """A step of the default rate against each component of the gradient, which is ``2 (H - E) x`` of a unit vector."""
+    init, update = optimize.adam_steps()
+    x = START.real / np.linalg.norm(START.real)
+    updates, _ = update(qad.grad(quotient)(x), init(x))
+    np.testing.assert_allclose(updates, -0.01 * np.sign(H @ x - quotient(x) * x), atol=1e-5)
+
+
 @pytest.mark.parametrize("manifold", [optimize.Stiefel(), optimize.Grassmann()])
 def test_lowest_levels_together(manifold):
     frame = np.linalg.qr(np.random.default_rng(2).normal(size=(64, 3)))[0]
