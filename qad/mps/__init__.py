@@ -17,6 +17,8 @@ from qad.mps.models.electrons import hubbard, kitaev_chain, tj
 from qad.mps.models.lattice import Lattice
 from qad.mps.models.spins import aklt, blbq, heisenberg, ising, j1j2, long_range_ising, xxz
 from qad.mps.models.xyz import xyz
+from qad.mps.open.density import density, density_measure, density_trace
+from qad.mps.open.generator import lindblad
 from qad.mps.operators.application import apply_mpo
 from qad.mps.operators.exponential import mpo_exp
 from qad.mps.operators.local import Site, site
@@ -32,13 +34,14 @@ from qad.mps.thermal.state import ThermalState, thermal_state
 SymmetricMPS = MPS  # its name where states with charges had a class of their own
 
 __all__ = [
-    "Evolution", "GroundState", "Lattice", "MPO", "MPS", "Metts", "OpSum", "Site", "SpectralFunction", "SymmetricMPS",
-    "ThermalCurve", "ThermalState", "Transfer", "aklt", "apply", "apply_mpo", "blbq", "bose_hubbard", "correlations",
-    "energy", "entanglement_entropy", "entanglement_spectrum", "evolve", "expectation", "ground_state", "heisenberg",
-    "hubbard", "ising", "j1j2", "kitaev_chain", "local_expectations", "log_norm2", "long_range_ising", "measure",
-    "metts", "mpo_exp", "multipoint", "mutual_information", "negativity", "norm", "norm2", "overlap",
-    "reduced_density", "schmidt_values", "sectors", "site", "spectral_function", "structure_factor", "swap",
-    "thermal_curve", "thermal_state", "tj", "transfer", "uniform", "variance", "xxz", "xyz",
+    "Evolution", "GroundState", "Lattice", "MPO", "MPS", "Metts", "OpSum", "Site", "SpectralFunction",
+    "SymmetricMPS", "ThermalCurve", "ThermalState", "Transfer", "aklt", "apply", "apply_mpo", "blbq",
+    "bose_hubbard", "correlations", "density", "density_measure", "density_trace", "energy", "entanglement_entropy",
+    "entanglement_spectrum", "evolve", "expectation", "ground_state", "heisenberg", "hubbard", "ising", "j1j2",
+    "kitaev_chain", "lindblad", "local_expectations", "log_norm2", "long_range_ising", "measure", "metts",
+    "mpo_exp", "multipoint", "mutual_information", "negativity", "norm", "norm2", "overlap", "reduced_density",
+    "schmidt_values", "sectors", "site", "spectral_function", "structure_factor", "swap", "thermal_curve",
+    "thermal_state", "tj", "transfer", "uniform", "variance", "xxz", "xyz",
 ]  # fmt: skip
 
 

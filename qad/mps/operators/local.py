@@ -246,7 +246,8 @@ def site(kind: str | Site) -> Site:
     ----------
     kind : str or Site
         "spin-1/2", "spin-1", ..., "boson-3" (at most three particles), "fermion", "electron" or "t-J" (an
-        electron never beside another on the same site); a `Site` is returned as it is.
+        electron never beside another on the same site), or "density of spin-1/2" and so on; a `Site` is returned as
+        it is.
 
     Returns
     -------
@@ -275,6 +276,7 @@ def each_of(kinds: str | Site | Sequence[str | Site], n: int) -> tuple[Site, ...
     return tuple(map(site, found))
 
 
+MADE_OF: dict[str, Callable[[Site], Site]] = {}  # by the beginning of a name what makes a kind of the one named behind
 MAKERS: dict[str, Callable[[], Site]] = {
     "fermion": fermion,
     "electron": electron,
@@ -285,6 +287,9 @@ MAKERS: dict[str, Callable[[], Site]] = {
 @lru_cache
 def _named(kind):
     family, _, size = kind.partition("-")
+    for begin, made in MADE_OF.items():
+        if kind.startswith(begin):
+            return made(_named(kind.removeprefix(begin)))
     try:
         if family == "spin":
             numerator, _, denominator = size.partition("/")
