@@ -354,6 +354,12 @@ FAULTS = [
     ),
     Fault("mps/models/lattice.py", "return dx * dx + dy * dy", "return dx * dx + dy", "mps/models/test_lattice.py"),
     Fault(
+        "mps/thermal/roots.py",
+        "return root, log_one + log_two + size",
+        "return root, log_one + log_two",
+        "mps/thermal/test_curve.py diagonalisation",
+    ),
+    Fault(
         "mps/thermal/samples.py",
         "return float(np.sqrt(covariances[0] * tau / (n - tau)))",
         "return float(np.sqrt(covariances[0] * tau / (n - tau))) / 9",
