@@ -24,6 +24,7 @@ from qad.mps.operators.exponential import mpo_exp
 from qad.mps.operators.local import Site, site
 from qad.mps.operators.mpo import MPO
 from qad.mps.operators.opsum import OpSum
+from qad.mps.search.excited import ExcitedState, excited_state
 from qad.mps.search.ground import ground_state
 from qad.mps.search.result import GroundState
 from qad.mps.spectra.function import SpectralFunction, spectral_function
@@ -34,14 +35,15 @@ from qad.mps.thermal.state import ThermalState, thermal_state
 SymmetricMPS = MPS  # its name where states with charges had a class of their own
 
 __all__ = [
-    "Evolution", "GroundState", "Lattice", "MPO", "MPS", "Metts", "OpSum", "Site", "SpectralFunction",
-    "SymmetricMPS", "ThermalCurve", "ThermalState", "Transfer", "aklt", "apply", "apply_mpo", "blbq",
-    "bose_hubbard", "correlations", "density", "density_measure", "density_trace", "energy", "entanglement_entropy",
-    "entanglement_spectrum", "evolve", "expectation", "ground_state", "heisenberg", "hubbard", "ising", "j1j2",
-    "kitaev_chain", "lindblad", "local_expectations", "log_norm2", "long_range_ising", "measure", "metts",
-    "mpo_exp", "multipoint", "mutual_information", "negativity", "norm", "norm2", "overlap", "reduced_density",
-    "schmidt_values", "sectors", "site", "spectral_function", "structure_factor", "swap", "thermal_curve",
-    "thermal_state", "tj", "transfer", "uniform", "variance", "xxz", "xyz",
+    "Evolution", "ExcitedState", "GroundState", "Lattice", "MPO", "MPS", "Metts", "OpSum", "Site",
+    "SpectralFunction", "SymmetricMPS", "ThermalCurve", "ThermalState", "Transfer", "aklt", "apply", "apply_mpo",
+    "blbq", "bose_hubbard", "correlations", "density", "density_measure", "density_trace", "energy",
+    "entanglement_entropy", "entanglement_spectrum", "evolve", "excited_state", "expectation", "ground_state",
+    "heisenberg", "hubbard", "ising", "j1j2", "kitaev_chain", "lindblad", "local_expectations", "log_norm2",
+    "long_range_ising", "measure", "metts", "mpo_exp", "multipoint", "mutual_information", "negativity", "norm",
+    "norm2", "overlap", "reduced_density", "schmidt_values", "sectors", "site", "spectral_function",
+    "structure_factor", "swap", "thermal_curve", "thermal_state", "tj", "transfer", "uniform", "variance", "xxz",
+    "xyz",
 ]  # fmt: skip
 
 

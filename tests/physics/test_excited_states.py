@@ -1,5 +1,6 @@
 """Excited states by exclusion, and their number, beside dense spectra."""
 
+import numpy as np
 import pytest
 
 from qad import mps
@@ -31,6 +32,17 @@ def test_starting_from_the_state_that_is_excluded():
     found = mps.ground_state(H, 8, start=first, excluded=[first])
     assert found.converged and found.energy == pytest.approx(levels[1], abs=1e-8)
     assert abs(mps.overlap(first, found.state)) ** 2 < 1e-4
+
+
+def test_the_middle_of_the_spectrum():
+    spins, terms = (
+        ["spin-1/2"] * 8,
+        [*exact.exchange(exact.row(8)), *((3.0 * (-1.7) ** (i % 5), "Sz", i) for i in range(8))],
+    )
+    levels = np.linalg.eigvalsh(exact.dense(spins, terms).toarray())
+    found = mps.excited_state(exact.opsum(spins, terms), mps.MPS.product([0, 1, 1, 0, 1, 0, 0, 1]))
+    assert found.converged and levels[5] < found.energy < levels[-5]
+    assert np.abs(levels - found.energy).min() < 1e-8
 
 
 def test_excited_states_of_a_sector():
