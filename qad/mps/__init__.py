@@ -11,6 +11,7 @@ from qad.mps.measure.entanglement import entanglement_entropy, entanglement_spec
 from qad.mps.measure.measures import local_expectations, measure, reduced_density
 from qad.mps.measure.multipoint import multipoint
 from qad.mps.measure.observables import energy, expectation, log_norm2, norm, norm2, overlap, variance
+from qad.mps.measure.pairs import pair_correlations
 from qad.mps.measure.transfer import Transfer, transfer
 from qad.mps.models.bosons import bose_hubbard
 from qad.mps.models.electrons import hubbard, kitaev_chain, tj
@@ -35,15 +36,14 @@ from qad.mps.thermal.state import ThermalState, thermal_state
 SymmetricMPS = MPS  # its name where states with charges had a class of their own
 
 __all__ = [
-    "Evolution", "ExcitedState", "GroundState", "Lattice", "MPO", "MPS", "Metts", "OpSum", "Site",
-    "SpectralFunction", "SymmetricMPS", "ThermalCurve", "ThermalState", "Transfer", "aklt", "apply", "apply_mpo",
-    "blbq", "bose_hubbard", "correlations", "density", "density_measure", "density_trace", "energy",
-    "entanglement_entropy", "entanglement_spectrum", "evolve", "excited_state", "expectation", "ground_state",
-    "heisenberg", "hubbard", "ising", "j1j2", "kitaev_chain", "lindblad", "local_expectations", "log_norm2",
-    "long_range_ising", "measure", "metts", "mpo_exp", "multipoint", "mutual_information", "negativity", "norm",
-    "norm2", "overlap", "reduced_density", "schmidt_values", "sectors", "site", "spectral_function",
-    "structure_factor", "swap", "thermal_curve", "thermal_state", "tj", "transfer", "uniform", "variance", "xxz",
-    "xyz",
+    "Evolution", "ExcitedState", "GroundState", "Lattice", "MPO", "MPS", "Metts", "OpSum", "Site", "SpectralFunction",
+    "SymmetricMPS", "ThermalCurve", "ThermalState", "Transfer", "aklt", "apply", "apply_mpo", "blbq", "bose_hubbard",
+    "correlations", "density", "density_measure", "density_trace", "energy", "entanglement_entropy",
+    "entanglement_spectrum", "evolve", "excited_state", "expectation", "ground_state", "heisenberg", "hubbard", "ising",
+    "j1j2", "kitaev_chain", "lindblad", "local_expectations", "log_norm2", "long_range_ising", "measure", "metts",
+    "mpo_exp", "multipoint", "mutual_information", "negativity", "norm", "norm2", "overlap", "pair_correlations",
+    "reduced_density", "schmidt_values", "sectors", "site", "spectral_function", "structure_factor", "swap",
+    "thermal_curve", "thermal_state", "tj", "transfer", "uniform", "variance", "xxz", "xyz",
 ]  # fmt: skip
 
 

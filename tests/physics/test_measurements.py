@@ -106,5 +106,14 @@ def test_momentum_distribution_of_fermions():
     assert np.real(table) == pytest.approx(modes[:, :4] @ modes[:, :4].T, abs=1e-6)
 
 
+def test_pairs_of_free_electrons():
+    """Each spin fills two modes of hops G: singlets on (i, j) and (k, l) have ``G_ik G_jl + G_il G_jk``."""
+    found = mps.ground_state(mps.hubbard(4, 1.0, 0.0), 16, conserve=("N", "Sz"), sector=(4, 0))
+    _, modes = np.linalg.eigh(free.hops(4))
+    G, bonds = modes[:, :2] @ modes[:, :2].T, [(0, 1), (1, 3), (2, 2)]
+    wanted = [[G[i, k] * G[j, m] + G[i, m] * G[j, k] for k, m in bonds] for i, j in bonds]
+    assert np.real(mps.pair_correlations(found.state, bonds)) == pytest.approx(np.array(wanted), abs=1e-6)
+
+
 def test_kinds_of_sites():
     assert mps.site("spin-1").operators["Sz"].real.diagonal() == pytest.approx([1.0, 0.0, -1.0])
