@@ -1,6 +1,6 @@
 """Pictures told apart by a matrix product state: bars or stripes, trained in minibatches by a frozen gradient.
 
-A pixel is a vector, the label a leg (E. M. Stoudenmire and D. J. Schwab 2016).  ``--short``: 4 x 4 pixels."""
+A pixel p is a vector (1 - p, p), the label a leg (E. M. Stoudenmire and D. J. Schwab 2016).  ``--short``: 4 x 4 pixels."""
 
 import sys
 
@@ -17,8 +17,8 @@ def pictures(count):
     labels, lines = rng.integers(0, 2, count), rng.integers(0, 2, (count, side))
     lines[:, :2] = 0, 1
     images = np.where(labels[:, None, None] == 1, lines[:, None, :], lines[:, :, None]).reshape(count, n)
-    angles = np.pi / 2 * np.clip(images + 0.2 * rng.standard_normal((count, n)), 0, 1)
-    return np.stack([np.cos(angles), np.sin(angles)], -1), np.eye(2)[labels]
+    images = np.clip(images + 0.2 * rng.standard_normal((count, n)), 0, 1)
+    return np.stack([1 - images, images], axis=-1), np.eye(2)[labels]
 
 
 def loss(tensors, x, labels, scores=False):
@@ -31,7 +31,7 @@ def loss(tensors, x, labels, scores=False):
 
 
 tensors = [np.eye(bond)[:, None] + 0.1 * rng.standard_normal((bond, 2, bond)) for _ in range(n + 1)]
-gradient, (init, update) = qad.freeze(qad.grad(loss)), qad.optimize.adam_steps(rate=0.01)
+gradient, (init, update) = qad.freeze(qad.grad(loss)), qad.optimize.adam_steps(rate=0.03 / n)
 state = init(tensors)
 for _ in range(steps):
     updates, state = update(gradient(tensors, *pictures(100)), state)

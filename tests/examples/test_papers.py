@@ -8,6 +8,8 @@ MOST_LINES = 40
 APART = {  # how far numbers, in the short form, may be from the exact ones
     "papers/01_j1j2_chain.py": 1e-8,
     "papers/03_quench_and_echo.py": 1e-6,
+    "papers/04_thermal_chain.py": 2e-6,
+    "papers/05_infinite_spin_one.py": 1e-4,
     "papers/06_ipeps_without_symmetry.py": 8e-3,  # bond 2
     "papers/07_classical_ising.py": 1e-8,
     "papers/08_variational_and_noise.py": 1e-8,
