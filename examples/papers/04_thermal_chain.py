@@ -1,6 +1,6 @@
 """A thermal XX chain with conserved magnetisation: energy, specific heat and entropy at many temperatures.
 
-One cooling passes all of them; beside free fermions, whose modes have the energies cos(k).  ``--short``: 8 spins, not 30.
+One cooling passes all of them; beside free fermions whose modes have the energies cos(k).  ``--short``: 8 spins.
 """
 
 import sys

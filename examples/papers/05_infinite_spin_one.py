@@ -1,7 +1,7 @@
 """The infinite spin-1 chain: energy, string order, correlation length, and the Haldane gap from its excitations.
 
-Beside S. R. White and D. A. Huse (1993) and the gap of J. Haegeman et al. (2013).  ``--short``: the AKLT chain, exact at
-bond 2; there the gap is that of single magnons (D. P. Arovas et al. 1988).
+Beside S. R. White and D. A. Huse (1993) and the gap of J. Haegeman et al. (2013).  ``--short``: the AKLT chain, exact
+at bond 2; there the gap is that of single magnons (D. P. Arovas et al. 1988).
 """
 
 import sys

@@ -1,6 +1,6 @@
 """Pictures told apart by a matrix product state: bars or stripes, trained in minibatches by a frozen gradient.
 
-A pixel p is a vector (1 - p, p), the label a leg (E. M. Stoudenmire and D. J. Schwab 2016).  ``--short``: 4 x 4 pixels."""
+Pixels p are vectors (1 - p, p), the label a leg (E. M. Stoudenmire, D. J. Schwab 2016).  ``--short``: 4 x 4 pixels."""
 
 import sys
 
