@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 Labelled = tuple[Any, list[Any]]  # a tensor and the names of its legs
 LAYERS = "ket", "bra"
+SHORT = 8  # legs up to this count as they are in the order of a contraction
 MOST = 34  # tensors and their legs: of longer networks the best order takes too long to find
 
 
@@ -135,8 +137,20 @@ def contracted(network: Iterable[Labelled], output: Iterable[Any]) -> Array:
     return einsum(*operands, [numbers[name] for name in output], optimize=fewest if len(operands) < MOST else "auto")
 
 
-def fewest(inputs: Sequence[Sequence[str]], output: Sequence[str], sizes: dict[str, int]) -> list[Any]:
+def fewest(inputs: Sequence[Sequence[str]], output: Sequence[str], sizes: dict[str, int]) -> Sequence[Any]:
+    """The order of the fewest operations, with legs of the environment as long as their mean.
+
+    It is the same for all cuts of about this size: to find it takes far longer than to contract.
+    """
+    logs = [np.log2(size) for size in sizes.values() if size > SHORT]
+    mean = 2 ** (round(2 * np.mean(logs)) / 2) if logs else 1.0
+    lengths = tuple((name, mean if size > SHORT else float(size)) for name, size in sizes.items())
+    return order_of(tuple(map(tuple, inputs)), tuple(output), lengths)
+
+
+@cache
+def order_of(inputs: tuple[Any, ...], output: tuple[str, ...], lengths: tuple[tuple[str, float], ...]) -> Sequence[Any]:
     """The order of the fewest operations."""
     import cotengrust  # no part of `import qad`
 
-    return cotengrust.optimize_optimal(inputs, output, {name: float(size) for name, size in sizes.items()})
+    return cotengrust.optimize_optimal(inputs, output, dict(lengths))

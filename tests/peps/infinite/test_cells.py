@@ -33,6 +33,17 @@ def test_the_stored_state(chi):
     assert (across, down) == (pytest.approx(-0.331104, abs=6e-7), pytest.approx(-0.333619, abs=6e-7))
 
 
+@pytest.mark.parametrize("cell, chi", [(["AB", "BA"], 8), (["AB", "CD"], 12)], ids=["two", "four"])
+def test_cuts_are_placed_anew_where_levels_have_crossed(cell, chi):
+    """With the cuts of the first state the environment of the second one goes to and fro for ever."""
+    state, change = near_product(cell, 4), peps.PEPS.random(2, cell, 104, dtype=float)
+    other = peps.PEPS([x + 0.2 * y for x, y in zip(state.tensors, change.tensors, strict=True)], cell)
+    env = peps.environment(other, chi, peps.environment(state, chi, tol=1e-8), tol=1e-8, maxiter=100)
+    assert env.error <= 1e-8
+    model = peps.heisenberg()
+    assert peps.expectation(other, model, env) == pytest.approx(peps.energy(other, model, 20), abs=1e-7)
+
+
 @pytest.mark.parametrize(
     "circumference, energy", [(4, -0.672030), (6, -0.665643), pytest.param(8, -0.664857, marks=pytest.mark.slow)]
 )

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 SETTLED = 1e-3  # change of the spectra at which sizes are fixed
 MOST_GROWING = 50
 MEMORY = 5  # steps that are mixed
+CUTS = 4  # times that all cuts are placed, at most
 LEAST = {"half": 1e-7, "full": 1e-10}  # relative, of S: about the square and the fourth power of a corner's values
 
 
@@ -75,11 +76,28 @@ class Stepper(NamedTuple):
     def converged(
         self, around: Around, frame: Frame, tol: float, maxiter: int
     ) -> tuple[Around, Frame, Spaces, float, int]:
-        """Iterate to the fixed point: cuts follow the frame, and are made again by decompositions at its end.
+        """Iterate to the fixed point; cuts between levels that have crossed are never at rest, and are placed anew.
 
         Returns
         -------
         the fixed point, its frame, the decompositions of its cuts, the last change, and the number of moves
+        """
+        done = 0
+        for left in reversed(range(CUTS)):
+            new, turned, spaces, error, n, is_leading = self.settled(around, frame, tol, maxiter - done, not left)
+            done += n
+            if is_leading:
+                return new, turned, spaces, error, done
+            around, frame = self.raised(new)
+        raise AssertionError
+
+    def settled(
+        self, around: Around, frame: Frame, tol: float, maxiter: int, insists: bool
+    ) -> tuple[Around, Frame, Spaces, float, int, bool]:
+        """Iterate with cuts that follow the frame, and are made again by decompositions at its end.
+
+        The last of what is returned says whether these keep the same states. If they do not and this `insists`, all
+        further cuts are decompositions.
         """
         following = frame.a.any(1)
         sizes = following.sum(1)
@@ -92,9 +110,10 @@ class Stepper(NamedTuple):
 
         for new, turned, error, n in calm(followed, around, frame, self.change, tol, maxiter, held, MEMORY):
             checked, turned, spaces = self.step(new, sizes, turned)
-            if self.change(checked, new) <= LOOSER * tol:
-                return new, turned, spaces, error, n
-            following = None  # these are not the leading states
+            is_leading = self.change(checked, new) <= LOOSER * tol
+            if is_leading or not insists:
+                return new, turned, spaces, error, n, is_leading
+            following = None
         raise AssertionError
 
     def change(self, new: Around, old: Around) -> float:
