@@ -7,6 +7,7 @@ from tests.examples.running import EXAMPLES, PAPERS, run
 MOST_LINES = 40
 APART = {  # how far numbers, in the short form, may be from the exact ones
     "papers/01_j1j2_chain.py": 1e-8,
+    "papers/02_hubbard_ladder.py": 1e-6,
     "papers/03_quench_and_echo.py": 1e-6,
     "papers/04_thermal_chain.py": 2e-6,
     "papers/05_infinite_spin_one.py": 1e-4,
