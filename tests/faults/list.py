@@ -371,6 +371,24 @@ FAULTS = [
         "waves = complex(np.exp(1j * q)), complex(np.exp(1j * q))",
         "mps/uniform/test_correlations.py",
     ),
+    Fault(
+        "mps/spectra/prediction.py",
+        "roots = roots / np.maximum(np.abs(roots), 1.0) ** 2",
+        "roots = roots / np.maximum(np.abs(roots), 9.0) ** 2",
+        "mps/spectra/test_prediction.py",
+    ),
+    Fault(
+        "mps/spectra/function.py",
+        "* mirrored(ones) * mirrored([others[site]])",
+        "",
+        "mps/spectra/test_function.py imaginary",
+    ),
+    Fault(
+        "mps/search/excited.py",
+        "overlaps.argmax() if",
+        "overlaps.argmin() if",
+        "mps/search/test_excited.py start",
+    ),
     Fault("mps/uniform/measures.py", "return energy.real / cell", "return energy.real", "mps/uniform/test_state.py"),
     Fault(
         "mps/models/terms.py",

@@ -14,6 +14,7 @@ from qad.mps.chain.canonical import is_recorded
 from qad.mps.chain.chain import site_count
 from qad.mps.chain.checks import as_operator, check_kind, check_operator
 from qad.mps.chain.gates import check_sites
+from qad.mps.chain.gauge import check_open
 from qad.mps.chain.state import MPS
 from qad.mps.charges.parts import parts_of
 from qad.mps.evolve.evolution import evolve, real_time
@@ -156,7 +157,7 @@ def spectral_function(
         If `psi` is no eigenstate, so that `time` times the spread of its energy is above 1; for operators of which only
         one is fermionic; and for parameters out of range.
     ShapeError
-        If operators or chains do not fit, or momenta and frequencies are not rows of numbers.
+        If operators or chains do not fit, `psi` is periodic, or momenta and frequencies are not rows of numbers.
     GradientTypeError
         Where a derivative is asked for.
 
@@ -211,6 +212,7 @@ def checked(
     if is_recorded(psi) or is_recorded(H.tensors):
         raise GradientTypeError("spectral_function takes plain numbers: derivatives are those of qad.mps.evolve")
     check_operator(psi, H)
+    check_open(psi)
     if not time > 0:
         raise ArgumentError(f"time is positive, not {time!r}: times before 0 are there by themselves")
     momenta, frequencies = np.asarray(momenta), np.asarray(frequencies)

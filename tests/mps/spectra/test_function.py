@@ -151,6 +151,8 @@ def test_refusals():
             qad.mps.spectral_function(**call | change)
     with pytest.raises(ArgumentError, match="not both fermionic"):
         qad.mps.spectral_function(**call | {"one": "C", "other": "N", "kind": "fermion"})
+    with pytest.raises(ShapeError, match="periodic"):
+        qad.mps.spectral_function(**call | {"psi": qad.mps.MPS.random(4, 2, periodic=True)})
     with pytest.raises(ShapeError, match="rows of real numbers"):
         qad.mps.spectral_function(**call | {"momenta": [[0.0]]})
     with pytest.raises(GradientTypeError, match=r"derivatives are those of qad\.mps\.evolve"):
