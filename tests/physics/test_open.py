@@ -22,4 +22,7 @@ def test_a_decay_by_default():
     final = mps.evolve(mps.density(psi), G, time, 10, hermitian=False)
     wanted = [np.trace(exact.placed(spins, "Sz", i).toarray() @ rho) for i in range(2)]
     assert mps.density_measure(final.state, "Sz") == pytest.approx(np.array(wanted), abs=1e-7)
+    sampled = mps.trajectories(psi, exact.opsum(spins, terms), [(rate, "Sm", 0)], time, 20, 30)
+    mean, error = sampled.measure("Sz")
+    assert np.all(np.abs(mean - np.real(wanted)) < 5 * error + 0.02)  # half a step, and chance
     assert mps.density_trace(final.state) * np.exp(final.log_norm) == pytest.approx(1.0, abs=1e-7)
