@@ -131,8 +131,10 @@ def walked(
         ahead, back = begun.came[bond] != UNMET, ending.came[bond] != UNMET
         known = np.where(ahead[:, None], begun.charges[bond], ending.charges[bond])
         charges.append([tuple(charge) for charge in conserved.symmetry.residues(known).tolist()])
-        alive.append(np.flatnonzero(ahead & back))
-    tensors = [only(w, alive[site], alive[(site + 1) % bonds]) for site, w in enumerate(tensors)]
+        alive.append(tuple(np.flatnonzero(ahead & back)))
+    same = {channels: channels for channels in alive}  # sites that are alike go on sharing their tensor
+    ends = [same[channels] for channels in (*alive, *alive[: n + 1 - bonds])]
+    tensors = distinct_map(only, tensors, ends[:-1], ends[1:])
     return tensors, [*charges, *charges[: n + 1 - bonds]]
 
 
@@ -189,7 +191,7 @@ class Walk:
         return steps
 
 
-def only(w: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+def only(w: np.ndarray, left: tuple[int, ...], right: tuple[int, ...]) -> np.ndarray:
     """A site tensor without the channels that lead nowhere; itself where there are none."""
     if len(left) == w.shape[0] and len(right) == w.shape[1]:
         return w
