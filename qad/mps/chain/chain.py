@@ -209,7 +209,7 @@ def sum_of(one: C, two: C) -> C:
             )
     if one.periodic != two.periodic:
         raise ShapeError("an open chain and a ring cannot be added: write the ring as an open chain, psi.opened()")
-    return one._made_of(added(one, two, cls.RIGHT, one.periodic))
+    return one._on(two.sites)._made_of(added(one, two, cls.RIGHT, one.periodic))
 
 
 def added(one: Any, two: Any, right: int, periodic: bool = False) -> list[Any]:

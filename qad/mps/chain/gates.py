@@ -14,7 +14,7 @@ from qad.core.trees import flatten
 from qad.extend import like
 from qad.keywords import keywords_told
 from qad.mps.chain.canonical import swept
-from qad.mps.chain.chain import as_array
+from qad.mps.chain.chain import as_array, bare, distinct
 from qad.mps.chain.checks import check_kind
 from qad.mps.chain.dropped import is_recorded
 from qad.mps.chain.methods import offered
@@ -135,7 +135,7 @@ def swap(psi: State, one: int, other: int, bond: int | None = None, cutoff: floa
     ----------
     psi : MPS
     one, other : int
-        Sites of equal dimension.
+        Sites of equal dimension; what the state knows of their kinds moves with them.
     bond, cutoff
         As in `apply`.
 
@@ -165,7 +165,12 @@ def swap(psi: State, one: int, other: int, bond: int | None = None, cutoff: floa
     if size != psi.phys[other]:
         raise ShapeError(f"sites {one} and {other} have dimensions {size} and {psi.phys[other]}: they must agree")
     exchange = like(*flatten(psi)[0]).eye(size * size).reshape(size, size, -1).swapaxes(0, 1)
-    return apply(psi, exchange.reshape(size * size, -1), (one, other), bond, cutoff)
+    out = apply(psi, exchange.reshape(size * size, -1), (one, other), bond, cutoff)
+    if out.sites is None:
+        return out
+    kinds = list(out.sites)
+    kinds[one], kinds[other] = kinds[other], kinds[one]
+    return bare(type(out), distinct(out), out.sharing, out.conserved, tuple(kinds))
 
 
 def gate_tensors(operator: Array, sites: Sequence[int], psi: MPS) -> list[Array]:

@@ -94,6 +94,18 @@ def test_states_know_what_stands_on_their_sites(tmp_path):
     assert mixed.phys == (2, 4, 3) and mixed.bonds == (1, 2, 3, 1)
 
 
+def test_what_stands_on_a_site_moves_with_it():
+    kinds = ["spin-1/2", "fermion", "fermion", "boson-1"]
+    psi = mps.MPS.product(["down", "full", "empty", 1], kind=kinds)
+    for state in (psi, mps.MPS.product(["down", "full", "empty", 1], kind=kinds, conserve="parity")):
+        moved = state.swap(0, 2)
+        assert [site.name for site in moved.sites] == ["fermion", "fermion", "spin-1/2", "boson-1"]
+        np.testing.assert_allclose(mps.measure(moved, "N", 0), 0, atol=1e-14)
+        np.testing.assert_allclose(mps.measure(moved, "Sz", 2), -0.5, atol=1e-14)
+    for total in (mps.MPS(psi.tensors) + psi, psi + mps.MPS(psi.tensors)):  # one of both knows
+        assert [site.name for site in total.sites] == kinds
+
+
 def test_infinite_states_know_what_stands_on_their_sites():
     hops = [("Cdag", 0, "C", 1), ("Cdag", 1, "C", 0)]
     H = mps.uniform.UniformOpSum(kind="fermion").add(-0.5, "N", 0)
