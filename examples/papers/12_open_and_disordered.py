@@ -1,6 +1,6 @@
 """Open and disordered chains: the steady current of a driven XX chain, its relaxation, and a localised eigenstate.
 
-The Lindblad equation acts on a chain of density matrices; every number is beside dense matrices.  ``--short``: 3 sites for
+The Lindblad equation acts on a chain of density matrices; all numbers are beside dense ones.  ``--short``: 3 sites for
 the open chain and 8 for the disordered one instead of 4 and 10.
 """
 

@@ -15,6 +15,7 @@ N. Halko, P. G. Martinsson and J. A. Tropp, SIAM Review 53, 217 (2011); H. Al Da
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,6 +26,7 @@ from qad.mps.charges.channels import Channels
 from qad.mps.charges.make import bond_sectors
 from qad.mps.evolve.tebd import shortened
 from qad.mps.evolve.truncation import Truncation
+from qad.mps.operators.local import MADE_OF, Site
 from qad.mps.operators.mpo import MPO
 from qad.symmetric.blocks.layout import layout
 from qad.symmetric.create import from_dense
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     Pairs: TypeAlias = Sequence[tuple[Chain, Chain]]
     Sizes: TypeAlias = dict[Charge, int]  # of the sectors of a bond
 
+PURIFIED = "purified "  # begins the name of the kind of a site beside its ancilla
 MORE = 8  # random vectors beyond the directions that a bond keeps
 FEW = 2  # the same of each of several sectors, and beside them a quarter of what it keeps
 SPARE = 1.25  # random vectors for a full bond, over its size
@@ -90,6 +93,17 @@ def element_of(bra: Chain, ket: Chain, operator: Chain) -> Array:
         half = join(join(env, t), w, ((1, 2), (0, 2)))  # bra in ket out O
         env = join(x.conj(), half, ((0, 1, 2), (0, 3, 1))).transpose(0, 2, 1)
     return numbers(env).sum()
+
+
+@lru_cache
+def purified(kind: Site) -> Site:
+    """A site beside its ancilla, on which operators do not act."""
+    one = np.eye(kind.phys)
+    operators = {name: np.kron(matrix, one) for name, matrix in kind.operators.items()}
+    return Site(PURIFIED + kind.name, operators, kind.fermionic)
+
+
+MADE_OF[PURIFIED] = purified
 
 
 def purification(chain: Chain, conserved: Quantities | None) -> MPS:

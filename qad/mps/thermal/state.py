@@ -25,6 +25,7 @@ from qad.mps.evolve.evolution import real_time
 from qad.mps.evolve.tebd import cutoff_for
 from qad.mps.operators.mpo import MPO
 from qad.mps.thermal.cooling import Cooling, Squares, measured_in
+from qad.mps.thermal.products import purified
 
 if TYPE_CHECKING:
     from qad.mps.charges.quantities import Names
@@ -81,13 +82,13 @@ class ThermalState:
 
     @property
     def state(self) -> MPS:
-        """The purification."""
+        """The purification: sites beside their ancillas, on which operators that are named do not act."""
         if self.recorded:
             raise ArgumentError(
                 "the tensors of a thermal state have no derivative: differentiate its energy, expectation or "
                 "log_partition"
             )
-        return self.squares.state
+        return self.squares.state._on(self.H.sites and tuple(map(purified, self.H.sites)))
 
     @property
     def discarded(self) -> float:

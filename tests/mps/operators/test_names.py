@@ -152,3 +152,8 @@ def test_an_operator_is_applied_by_the_name_that_the_charges_of_a_state_tell():
     electrons = mps.MPS.product(["up", "down"], kind="electron", conserve=("N", "Sz"))
     turned = electrons.apply("Sz", 1)
     assert turned.without_symmetry().to_dense()[1, 2].real == pytest.approx(-0.5)
+
+
+def test_states_of_different_sites_are_not_added():
+    with pytest.raises(ArgumentError, match="different sites, whose states cannot be added"):
+        mps.MPS.random(3, 2, kind="fermion") + mps.MPS.random(3, 2, kind="spin-1/2")

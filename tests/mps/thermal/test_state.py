@@ -261,3 +261,16 @@ def test_results_are_shown_in_a_line():
     hot = thermal_state(qad.mps.xxz(4, 0.5), 1.0, conserve="Sz")
     assert repr(hot) == "ThermalState(4 sites, beta 1.0, Sz conserved, bond at most 64)"
     assert repr(metts(ISING, 0.0, 4)) == "Metts(4 samples of 6 sites)"
+
+
+@pytest.mark.parametrize(
+    "H, name, conserve",
+    [(qad.mps.heisenberg(4), "Sz", None), (qad.mps.ising(4, 0.7), "X", None),
+     (qad.mps.hubbard(3, 1.0, 4.0, mu=1.0), "Nup", ("N", "Sz"))],
+    ids=["spins", "field", "electrons"],
+)  # fmt: skip
+def test_operators_of_a_purification_act_on_its_sites_alone(H, name, conserve):
+    hot = qad.mps.thermal_state(H, 0.8, conserve=conserve)
+    found = qad.mps.local_expectations(hot.state, name).real
+    wanted = [hot.expectation(qad.mps.OpSum(len(H), H.sites).add(1.0, name, i)).real for i in range(len(H))]
+    np.testing.assert_allclose(found, wanted, atol=1e-9)
