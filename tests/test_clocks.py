@@ -12,7 +12,6 @@ ATTRIBUTES = {
     "process_time",
     "monotonic",
     "thread_time",
-    "times",
     "clock_gettime",
     "ru_utime",
     "ru_stime",
@@ -27,7 +26,8 @@ def clocks(source):
         elif isinstance(node, ast.ImportFrom):
             names = {(node.module or "").partition(".")[0]} & MODULES
         elif isinstance(node, ast.Attribute):
-            names = {node.attr.removesuffix("_ns")} & ATTRIBUTES
+            of_os = isinstance(node.value, ast.Name) and node.value.id == "os"  # os.times, not those of a result
+            names = {node.attr.removesuffix("_ns")} & (ATTRIBUTES | ({"times"} if of_os else set()))
         elif isinstance(node, ast.keyword):
             names = {node.arg} & {"deadline"} if not _is_none(node.value) else set()
         else:

@@ -43,7 +43,7 @@ def run(args: Namespace) -> int:
         c.draw().save(args.plot)
     if args.bond is not None and not hasattr(c, "mps"):
         raise ArgumentError("--bond: a program with measurements inside runs exactly; leave --bond out")
-    asked = c if args.bond is None else c.mps(max_bond=args.bond)
+    asked = c if args.bond is None else c.mps(bond=args.bond)
     for words, observable in observables:
         print(f"{words}  {float(np.real(asked.expectation(observable))):.12f}")
     if args.shots is not None:

@@ -207,7 +207,7 @@ def sum_of(one: C, two: C) -> C:
             raise ShapeError(
                 f"site {site}: physical dimensions {inner_legs(cls, a)} and {inner_legs(cls, b)} cannot be added"
             )
-    if None not in (one.sites, two.sites) and one.sites != two.sites:
+    if "physical" in cls.LEGS and None not in (one.sites, two.sites) and one.sites != two.sites:
         raise ArgumentError(f"{[*one.sites]} and {[*two.sites]} are different sites, whose states cannot be added")
     if one.periodic != two.periodic:
         raise ShapeError("an open chain and a ring cannot be added: write the ring as an open chain, psi.opened()")
