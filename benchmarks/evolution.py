@@ -108,27 +108,27 @@ def measured(rounds, contenders):
     return {name: min(found) for name, found in seconds.items()}
 
 
-def section(results):
+def section(results, name="evolution", words=__doc__):
     """The part of `docs/benchmarks.md`."""
     table = [["", "qad", "other", "", "other / qad"]]
     for line, found in results["lines"].items():
         (_, own), (other, peer) = found.items()
         table.append([line, duration(own), duration(peer), other, f"{peer / own:.2f}"])
-    return section_of("evolution", __doc__, markdown(table), results)
+    return section_of(name, words, markdown(table), results)
 
 
-def main(wanted=()):
-    """Measure the lines whose names contain one of the words, and keep them beside the others."""
+def main(wanted=(), lines=LINES, path=KEPT):
+    """Measure the lines whose names contain one of the words, and keep them in a file beside the others."""
     from .peers import environment
 
     if os.environ.get("OMP_NUM_THREADS") != "1":
-        sys.exit("one thread a library: OMP_NUM_THREADS=1 python -m benchmarks.evolution")
-    kept = json.loads(KEPT.read_text("utf-8")) if KEPT.exists() else {"lines": {}}
-    for line, (rounds, contenders) in LINES.items():
+        sys.exit(f"one thread a library: OMP_NUM_THREADS=1 python -m benchmarks.{path.stem}")
+    kept = json.loads(path.read_text("utf-8")) if path.exists() else {"lines": {}}
+    for line, (rounds, contenders) in lines.items():
         if not wanted or any(word in line for word in wanted):
             kept["lines"][line] = measured(rounds, contenders)
             print(line, kept["lines"][line], flush=True)
-            write_json({"lines": kept["lines"], "environment": environment(1)}, KEPT)
+            write_json({"lines": kept["lines"], "environment": environment(1)}, path)
 
 
 if __name__ == "__main__":

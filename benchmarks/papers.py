@@ -10,18 +10,14 @@ classifier is a matrix product state of 64 sites and bond 10, the gradient of a 
 One thread, interleaved rounds, least seconds of the processor; values agree to 1e-4.
 """
 
-import json
-import os
 import sys
 import time
 import warnings
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
-from . import RESULTS
-from .evolution import measured
-from .report import duration, markdown, section_of, write_json
+from . import RESULTS, evolution
 
 KEPT = RESULTS / "papers.json"
 GOAL = -19.6941
@@ -256,28 +252,8 @@ LINES = {  # rounds, and the contenders
 }
 
 
-def section(results):
-    """The part of `docs/benchmarks.md`."""
-    table = [["", "qad", "other", "", "other / qad"]]
-    for line, found in results["lines"].items():
-        (_, own), (other, peer) = found.items()
-        table.append([line, duration(own), duration(peer), other, f"{peer / own:.2f}"])
-    return section_of("papers", __doc__, markdown(table), results)
-
-
-def main(wanted=()):
-    """Measure the lines whose names contain one of the words, and keep them beside the others."""
-    from .peers import environment
-
-    if os.environ.get("OMP_NUM_THREADS") != "1":
-        sys.exit("one thread a library: OMP_NUM_THREADS=1 python -m benchmarks.papers")
-    kept = json.loads(KEPT.read_text("utf-8")) if KEPT.exists() else {"lines": {}}
-    for line, (rounds, contenders) in LINES.items():
-        if not wanted or any(word in line for word in wanted):
-            kept["lines"][line] = measured(rounds, contenders)
-            print(line, kept["lines"][line], flush=True)
-            write_json({"lines": kept["lines"], "environment": environment(1)}, KEPT)
+section = partial(evolution.section, name="papers", words=__doc__)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    evolution.main(sys.argv[1:], LINES, KEPT)

@@ -13,7 +13,7 @@ from qad.extend import Tensor
 from qad.keywords import keywords_told
 from qad.mps.energy.hamiltonian import HERMITIAN, strength
 from qad.mps.operators.mpo import MPO
-from qad.mps.thermal.products import chain_of, element_of
+from qad.mps.thermal.products import chain_of, element_of, tell
 from qad.mps.thermal.roots import Roots
 from qad.mps.thermal.state import cooling_of, observable_of
 from qad.showing.card import card
@@ -269,6 +269,7 @@ def thermal_curve(
     for b in beta.tolist():
         found.append((*cooled.at(b, before), cooled.discarded))
         before = b
+    tell(cooled.discarded, bond)
     roots, logs, discarded = zip(*found, strict=True)
     return ThermalCurve(H, cooling, beta, 2 * np.array(logs), np.array(discarded), list(roots))
 

@@ -15,6 +15,7 @@ N. Halko, P. G. Martinsson and J. A. Tropp, SIAM Review 53, 217 (2011); H. Al Da
 
 from __future__ import annotations
 
+import warnings
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -49,6 +50,7 @@ PURIFIED = "purified "  # begins the name of the kind of a site beside its ancil
 MORE = 8  # random vectors beyond the directions that a bond keeps
 FEW = 2  # the same of each of several sectors, and beside them a quarter of what it keeps
 SPARE = 1.25  # random vectors for a full bond, over its size
+LOUD = 1e-6  # weight that was cut off, from which on a warning says so
 GROWTH = 1.5  # by how much bonds are thought to grow at first
 
 
@@ -149,6 +151,17 @@ def summed(pairs: Pairs, bond: int, cutoff: float) -> tuple[list[Any], float, fl
         if wanted == sizes:
             return tensors, log_norm, truncation.discarded
         sizes = wanted
+
+
+def tell(discarded: float, bond: int) -> None:
+    """Warn where a bond cut off so much of a thermal state that it shows."""
+    if discarded > LOUD:
+        warnings.warn(
+            f"the bond of {bond} cut a weight of {discarded:.1e} off a thermal state: energies may be off by about its "
+            "root, relative to the terms; give a larger bond",
+            RuntimeWarning,
+            stacklevel=3,
+        )
 
 
 # -- sizes of bonds ----------------------------------------------------------------------------------------------------

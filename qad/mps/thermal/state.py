@@ -25,7 +25,7 @@ from qad.mps.evolve.evolution import real_time
 from qad.mps.evolve.tebd import cutoff_for
 from qad.mps.operators.mpo import MPO
 from qad.mps.thermal.cooling import Cooling, Squares, measured_in
-from qad.mps.thermal.products import purified
+from qad.mps.thermal.products import purified, tell
 
 if TYPE_CHECKING:
     from qad.mps.charges.quantities import Names
@@ -78,7 +78,9 @@ class ThermalState:
     @cached_property
     def squares(self) -> Squares:
         """What the state was made from."""
-        return Squares(self.cooling, [value_of(w) for w in self.exponent])
+        found = Squares(self.cooling, [value_of(w) for w in self.exponent])
+        tell(found.discarded, self.cooling.bond)
+        return found
 
     @property
     def state(self) -> MPS:
