@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from difflib import get_close_matches
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -34,12 +35,13 @@ WORDS: dict[tuple[str, ...], str] = {
     ("method",): "algorithm optimizer solver engine order",
     ("seed",): "rng key random_state",
 }  # fmt: skip
+RENAMED = {"max_bond": "bond", "sites": "kind", "places": "sites"}  # as they were called before they were one spelling
 NOTES = {"steps": ", how many: the time over the length of a step"}
 NO_RATE = "its steps find their own length, and qad.optimize.adam takes rate="
 
 
 def keywords_told(function: F) -> F:
-    """Let a function answer a keyword that it does not take with the one that is meant.
+    """Let a function answer a keyword that it does not take with the one that is meant; our old ones still work.
 
     Only a call that Python has refused is looked at.
     """
@@ -51,11 +53,28 @@ def keywords_told(function: F) -> F:
         except TypeError as error:
             if error.__traceback__.tb_next is None:  # raised by this call, not within the function
                 known = [name for name in inspect.signature(function).parameters if name not in ("self", "cls")]
+                if renamed := in_new_words(kwargs, known):
+                    warnings.warn(
+                        f"{function.__name__}: {', '.join(renamed)}= is how keywords are spelled now, not "
+                        f"{', '.join(kwargs)}=",
+                        DeprecationWarning,
+                        stacklevel=2,
+                    )
+                    return function(*args, **renamed)
                 for name in [name for name in kwargs if name not in known]:
                     error.args = (f"{function.__name__} takes no keyword {name!r}: {answer(name, known)}",)
             raise
 
     return told
+
+
+def in_new_words(given: dict[str, Any], known: Collection[str]) -> dict[str, Any] | None:
+    """The keywords of a call as they are spelled now, where it has old ones and nothing else that is unknown."""
+    for old in (RENAMED.keys() & given.keys(), RENAMED.keys() & given.keys() - {*known}):
+        found = {RENAMED[name] if name in old else name: value for name, value in given.items()}
+        if old and len(found) == len(given) and found.keys() <= {*known}:
+            return found
+    return None
 
 
 def answer(name: str, known: Collection[str]) -> str:

@@ -15,14 +15,13 @@ H, PSI = mps.heisenberg(4), mps.MPS.random(4, 2)
 @pytest.mark.parametrize(
     "call, name, instead",
     [
-        *[(lambda **k: mps.ground_state(H, **k), name, "write bond=") for name in ("chi", "D", "max_bond", "bonds")],
+        *[(lambda **k: mps.ground_state(H, **k), name, "write bond=") for name in ("chi", "D", "bonds")],
         (lambda **k: mps.ground_state(H, **k), "tolerance", "write tol="),
         (lambda **k: mps.ground_state(H, **k), "sweeps", "write maxiter="),
         (lambda **k: mps.ground_state(H, **k), "conserv", "write conserve="),
         (lambda **k: mps.ground_state(H, **k), "colour", "it takes H, bond, method"),
         (lambda **k: mps.evolve(PSI, H, 1.0, **k), "dt", "write steps=, how many: the time over the length of a step"),
         (lambda **k: mps.evolve(PSI, H, 1.0, 2, **k), "chi", "write bond="),
-        (lambda **k: mps.thermal_state(H, 1.0, **k), "max_bond", "write bond="),
         (lambda **k: mps.uniform.ground_state(mps.uniform.heisenberg(), **k), "D", "write bond="),
         (lambda **k: peps.ground_state(peps.heisenberg(), 2, **k), "max_chi", "write chi="),
         (lambda **k: qad.optimize.minimize(np.sum, np.ones(2), **k), "lr", "adam takes rate="),
@@ -44,12 +43,6 @@ H, PSI = mps.heisenberg(4), mps.MPS.random(4, 2)
         ),
         (lambda **k: qad.optimize.root(np.cos, **k), "x0", "write params="),
         (lambda **k: qad.optimize.least_squares(np.cos, **k), "x0", "write params="),
-        (lambda **k: mps.OpSum(4, **k), "sites", "write kind="),
-        (lambda **k: mps.MPS.product([0, 1], **k), "sites", "write kind="),
-        (lambda **k: mps.correlations(PSI, "Z", "Z", **k), "sites", "write kind="),
-        (lambda **k: mps.multipoint(PSI, ("Z",), **k), "places", "write sites="),
-        (lambda **k: mps.apply(PSI, np.eye(2), 0, **k), "max_bond", "write bond="),
-        (lambda **k: mps.MPO.identity(2).truncate(**k), "max_bond", "write bond="),
         (lambda **k: mps.uniform.evolve(PSI, H, 1.0, 2, **k), "order", "write method="),
         (lambda **k: qad.integrate.solve_ivp(np.sin, [0, 1], np.ones(2), **k), "tolerance", "write rtol="),
         (lambda **k: qad.fixed_point(np.cos, np.ones(2), **k), "tolerance", "write tol="),
@@ -108,3 +101,36 @@ def test_errors_from_within_and_missing_arguments_stay_what_they_are():
 def test_functions_keep_their_signature_and_their_place():
     assert list(inspect.signature(mps.ground_state).parameters)[:3] == ["H", "bond", "method"]
     assert pickle.loads(pickle.dumps(mps.evolve)) is mps.evolve
+
+
+@pytest.mark.parametrize(
+    "old, new",
+    [
+        (lambda: mps.OpSum(2, sites="fermion").sites, lambda: mps.OpSum(2, kind="fermion").sites),
+        (lambda: mps.MPS.product(["up"], sites="electron").phys, lambda: mps.MPS.product(["up"], kind="electron").phys),
+        (lambda: PSI.truncate(max_bond=1)[0].bond, lambda: PSI.truncate(bond=1)[0].bond),
+        (lambda: PSI.apply(np.eye(4), (0, 1), max_bond=1).bonds, lambda: PSI.apply(np.eye(4), (0, 1), bond=1).bonds),
+        (
+            lambda: mps.apply(PSI, np.eye(4), sites=(0, 1), max_bond=1).bonds,
+            lambda: PSI.apply(np.eye(4), (0, 1), 1).bonds,
+        ),
+        (
+            lambda: mps.correlations(PSI, "N", "N", sites="fermion")[0, 1],
+            lambda: PSI.measure(np.diag([0, 0, 0, 1]), (0, 1)),
+        ),
+        (
+            lambda: mps.multipoint(PSI, ("N",), places=[[1]], sites="fermion")[0],
+            lambda: mps.multipoint(PSI, ("N",), sites=[[1]], kind="fermion")[0],
+        ),
+        (lambda: qad.Circuit(2).mps(max_bond=2).state.bond, lambda: qad.Circuit(2).mps(bond=2).state.bond),
+    ],
+)
+def test_our_old_keywords_work_and_tell_the_new_ones(old, new):
+    with pytest.warns(DeprecationWarning, match="is how keywords are spelled now"):
+        assert old() == pytest.approx(new()) if not isinstance(new(), tuple) else old() == new()
+
+
+def test_old_keywords_that_do_not_fit_are_refused():
+    for call in (lambda: PSI.truncate(max_bond=1, bond=2), lambda: mps.OpSum(2, sites="fermion", kind="fermion")):
+        with pytest.raises(TypeError, match="takes no keyword"):
+            call()

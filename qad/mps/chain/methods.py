@@ -115,6 +115,7 @@ class Methods:
         """
         return OFFERED["measure"](self, operator, sites)
 
+    @keywords_told
     def apply(
         self,
         operator: str | ArrayLike,
@@ -133,6 +134,7 @@ class Methods:
         """
         return OFFERED["apply"](self, operator, sites, bond, cutoff)
 
+    @keywords_told
     def swap(self, one: int, other: int, bond: int | None = None, cutoff: float = 1e-14) -> Self:
         """The state with two sites exchanged: `qad.mps.swap`.
 

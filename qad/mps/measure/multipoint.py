@@ -69,7 +69,7 @@ def multipoint(psi: MPS, operators: Sequence[str | ArrayLike], sites: ArrayLike,
             f"sites of shape {sites.shape} and type {sites.dtype} do not name a site for each of {len(operators)} "
             "operators: give whole numbers (..., k)"
         )
-    for name in {x for x in operators if isinstance(x, str)}:
+    for name in dict.fromkeys(x for x in operators if isinstance(x, str)):
         named(psi, name, kind)
     total = OpSum(len(plain), standing(psi, kind))
     rows = [total.product(*[x for pair in zip(operators, row, strict=True) for x in pair]) for row in
