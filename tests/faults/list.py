@@ -295,7 +295,7 @@ FAULTS = [
     ),
     # symmetric tensors
     Fault(
-        "symmetric/groups.py", "(a - b) % n if n else a - b", "(a + b) % n if n else a - b", "symmetric/test_legs.py"
+        "symmetric/groups.py", "(a - b) % n if n else a - b", "(a + b) % n if n else a - b", "symmetric/test_tensor.py"
     ),
     Fault(
         "symmetric/signs.py",
