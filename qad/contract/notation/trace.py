@@ -61,7 +61,7 @@ def tr(*factors: ArrayLike) -> Array:
     if count == 1 and type(factors[0]) is Tensor:  # the common case, quickly
         return _quick_trace(factors[0])
     if count == 2:
-        return _quick_product(*factors)
+        return _quick_product(factors[0], factors[1])
     if (kind := contractor_of(factors)) is not None:
         return _of_kind(kind, factors)
     if count == 1:

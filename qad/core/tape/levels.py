@@ -18,7 +18,7 @@ fresh: Callable[[], int] = count(1).__next__
 MODE: ContextVar[Any] = ContextVar("qad_mode", default=None)
 mode: Callable[[], Any] = MODE.get  # what stands above levels in the running thread: a Mode, or None
 WATCHING: list[Any] = []  # the observers that are entered, in any thread
-QUICK: set[Level] = set()  # open reverse levels that no other level or mode was ever opened above
+QUICK: set[Level] = set()  # open reverse levels that stand alone: no level or mode was opened inside of one
 
 
 class Level:

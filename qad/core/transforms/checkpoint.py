@@ -16,7 +16,7 @@ from qad.core.tape.operands import highest
 from qad.core.tape.record import record
 from qad.core.tape.tensor import CONSTANT, Tensor, value_of
 from qad.core.transforms.leaves import number, own, zeros_of
-from qad.core.transforms.linearized import Linearized
+from qad.core.transforms.linearized import linearized, output_leaves, pulled
 from qad.core.transforms.trace import nodes_below
 from qad.core.transforms.transformed import transformed
 from qad.core.transforms.vmap import vmap
@@ -25,6 +25,7 @@ from qad.core.trees import flatten, unflatten
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from qad.core.transforms.linearized import Given
     from qad.typing import Function, P, R, Tree
     from qad.typing.words import Answer, Cotangent, Node, Spec, Value
 
@@ -118,25 +119,26 @@ class _Call:
         """The cotangents of leaves, for which the function runs again."""
         again = deepcopy(self.generators)
         try:
-            made, nodes, _ = self.run_on_tape([again.get(i, x) for i, x in enumerate(xs)])
+            leaves, nodes, _ = self.run_on_tape([again.get(i, x) for i, x in enumerate(xs)])
         except _ClosesOver:
             raise ArgumentError(CHANGED) from None
         if digest(nodes) != self.first:
             raise ArgumentError(CHANGED)
         seeds = [zeros_of(a) if part is None else part for part, a in zip(g, ans, strict=True)]
-        found = dict(zip(self.tied, made.pulled(nodes, seeds), strict=True))
+        found = dict(zip(self.tied, pulled(leaves, nodes, seeds), strict=True))
         return [np.conj(found[i]) for i in needed]
 
     def batch(self, batched: Sequence[bool], *xs: Value) -> tuple[Value, ...]:
         """The leaves of the output for all examples of `qad.vmap`: those of a checkpointed function of all of them."""
         return checkpoint(vmap(self.run, tuple([0 if stacked else None for stacked in batched])))(*xs)
 
-    def run_on_tape(self, xs: Sequence[Value]) -> tuple[Linearized, list[Node | None], list[Value]]:
-        """A run in which the leaves that are `tied` are recorded, and the nodes and values of the output."""
-        made = Linearized(self.of_tied(xs), [xs[i] for i in self.tied], range(len(self.tied)), {})
-        nodes, values, _ = made.leaves()
+    def run_on_tape(self, xs: Sequence[Value]) -> tuple[Given, list[Node | None], list[Value]]:
+        """The leaves that are `tied`, recorded in a run, and the nodes and values of its output."""
+        tied = [xs[i] for i in self.tied]
+        out, _, level, leaves = linearized(self.of_tied(xs), tied, range(len(tied)), {})
+        nodes, values, _ = output_leaves(out, level)
         check_levels(values, xs)
-        return made, nodes, values
+        return leaves, nodes, values
 
     def of_tied(self, xs: Sequence[Value]) -> Callable[..., tuple[Value, ...]]:
         """The leaves of the output as a function of the leaves that are `tied`."""

@@ -13,7 +13,7 @@ from qad.core.errors import ArgumentError
 from qad.core.tape import backward
 from qad.core.transforms.arguments import numbers_of, seeds_like
 from qad.core.transforms.leaves import own, owned
-from qad.core.transforms.linearized import Linearized
+from qad.core.transforms.linearized import gradients, linearized, output_leaves, pulled, scalar_roots
 from qad.core.transforms.transformed import transformed
 from qad.core.trees import tree_map, unflatten
 
@@ -84,12 +84,13 @@ def value_and_gradient(
     /, *args: Tree, **kwargs: Any
 ) -> tuple[Any, Tree]:  # fmt: skip
     """What `value_and_grad` makes; see `_options`."""
-    made = Linearized(f, args, numbers, kwargs, has_aux)
-    roots, value = made.scalar(name)
-    g = made.public(backward.sweep(roots))
+    out, aux, level, given = linearized(f, args, numbers, kwargs, has_aux)
+    roots, value = scalar_roots(out, level, name)
+    del out  # so that the sweep frees the graph as it goes
+    g = gradients(backward.sweep(roots), given)
     g = g if several else g[0]
     g = tree_map(np.conj, g) if conjugated else g
-    return ((value, owned(made.aux, made.level, made.given)) if has_aux else value), g
+    return ((value, owned(aux, level, given)) if has_aux else value), g
 
 
 def grad(
@@ -150,10 +151,10 @@ def vjp(f: Callable[..., R], *primals: Tree, **kwargs: Any) -> tuple[R, Callable
     >>> pullback(np.array([1.0 + 0j]))
     (array([2.-2.j]),)
     """
-    made = Linearized(f, [tree_map(own, x) for x in primals], range(len(primals)), kwargs)
-    nodes, values, spec = made.leaves()
+    out, _, level, given = linearized(f, [tree_map(own, x) for x in primals], range(len(primals)), kwargs)
+    nodes, values, spec = output_leaves(out, level)
 
     def pullback(w):
-        return made.pulled(nodes, seeds_like(w, values, spec))
+        return pulled(given, nodes, seeds_like(w, values, spec))
 
     return unflatten(spec, [own(v) for v in values]), pullback  # the tape needs them

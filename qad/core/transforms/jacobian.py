@@ -20,7 +20,7 @@ from qad.core.tape.backward import arrived
 from qad.core.tape.forward import Forward
 from qad.core.tape.tensor import Tensor, argument, value_of
 from qad.core.transforms.arguments import numbers_of, output_dtype, run
-from qad.core.transforms.linearized import Linearized, tangent_out
+from qad.core.transforms.linearized import linearized, output_leaves, tangent_out
 from qad.core.trees import ONE_LEAF, flatten, strip, unflatten
 from qad.core.vmap.batched import Batched
 from qad.core.vmap.rules import Batch
@@ -51,18 +51,20 @@ def derivatives(
         arguments: the Wirtinger derivatives; for a real argument its derivative, and None.
     """
     numbers = numbers_of(argnums)
-    made = Linearized(f, args, numbers, kwargs)
-    nodes, values, spec = made.leaves()
-    dtypes = [output_dtype(value, name) for value in values] or [output_dtype(made.out, name)]
-    xs = [x for leaves, _ in made.given for x in leaves]
+    out, _, level, given = linearized(f, args, numbers, kwargs)
+    nodes, values, spec = output_leaves(out, level)
+    dtypes = [output_dtype(value, name) for value in values] or [output_dtype(out, name)]
+    xs = [x for leaves, _ in given for x in leaves]
     shapes = [np.shape(value_of(value)) for value in values]
     rows = sum(map(reals, shapes, dtypes))
     if rows > 2 * sum(reals(x.shape, x.dtype) for x in xs) and any(node is not None for node in nodes):
-        given = {n: ([x.value for x in leaves], s) for n, (leaves, s) in zip(numbers, made.given, strict=True)}
-        table = by_columns(f, args, kwargs, given, shapes, dtypes)
+        plain = {n: ([x.value for x in leaves], s) for n, (leaves, s) in zip(numbers, given, strict=True)}
+        table = by_columns(f, args, kwargs, plain, shapes, dtypes)
     else:
         table = [by_rows(node, shape, t, xs) for node, shape, t in zip(nodes, shapes, dtypes, strict=True)]
-    return unflatten(spec, values), Leaves(table, spec, [given for _, given in made.given], isinstance(argnums, tuple))
+    return unflatten(spec, values), Leaves(
+        table, spec, [given_spec for _, given_spec in given], isinstance(argnums, tuple)
+    )
 
 
 def reals(shape: Sequence[int], dtype: np.dtype[Any]) -> int:

@@ -29,82 +29,72 @@ from qad.core.trees import ONE_LEAF, flatten, strip, unflatten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from typing import TypeAlias
 
     from qad.core.tape.levels import Level
     from qad.typing import Function, Tree
     from qad.typing.words import Cotangent, Found, Keywords, Node, Roots, Spec, Tangent, Value
+
+    Given: TypeAlias = list[tuple[Sequence[Tensor], Spec]]
 
 # a scalar loss of these types needs no look
 SEEDS: dict[type, One] = {kind: One(np.dtype(kind)) for kind in (np.float64, np.float32)}
 one: Callable[[Any], One] = cache(One)  # the cotangent of any other scalar loss, by its dtype
 
 
-class Linearized:
-    """A run of a function whose arguments of some `numbers` are recorded, on a level that is closed again.
+def linearized(
+    f: Function, args: Sequence[Tree], numbers: Iterable[int], kwargs: Keywords, has_aux: bool = False
+) -> tuple[Any, Any, Reverse, Given]:
+    """Run a function with its arguments of some `numbers` recorded, on a level that is closed again.
 
-    Attributes
-    ----------
-    level : Level
+    Returns
+    -------
+    out : what the function returned; of a pair, with `has_aux`, the first entry
+    aux : the second entry of that pair, else None
+    level : Reverse
     given : list of (list of Tensor, spec)
         The leaves of each of these arguments, and how they are nested.
-    out : what the function returned; of a pair, with `has_aux`, the first entry, and `aux` is the second
     """
-
-    __slots__ = ("level", "given", "out", "aux")
-
-    def __init__(
-        self, f: Function, args: Sequence[Tree], numbers: Iterable[int], kwargs: Keywords, has_aux: bool = False
-    ) -> None:
-        self.level: Reverse = Reverse()
-        self.given: Any = ()
-        self.aux: Any = None
-        try:
-            call, self.given = recorded(args, numbers, self.level)
-            out = f(*call, **kwargs)
-            self.out: Any = out if type(out) is Tensor and out.level is self.level else without_structure(out)
-        except WRAPPERS as error:
-            raise_ours(error)
-            raise
-        finally:
-            self.level.close()
-        if has_aux:
-            check_pair(self.out)
-            self.out, self.aux = self.out
-
-    def scalar(self, name: str) -> tuple[Roots, Value]:
-        """Where the sweep begins, and the value, of a loss; errors tell the `name` of the transform.
-
-        The run forgets its output, so that the sweep frees the graph as it goes.
-        """
-        out, level, self.out = self.out, self.level, None
-        if type(out) is Tensor and out.level is level and (seed := SEEDS.get(type(out.value))) is not None:
-            return [(out.node, seed)], out.value
-        return scalar_roots(out, level, name)
-
-    def leaves(self) -> tuple[list[Node | None], list[Value], Spec]:
-        """The nodes and values of all leaves of the output; a node is None where that depends on no argument."""
-        leaves, spec = flatten(self.out)
-        return [node_of(x, self.level) for x in leaves], [strip(x, self.level) for x in leaves], spec
-
-    def public(self, found: Found) -> tuple[Tree, ...]:
-        """The gradients by the arguments, of what a sweep found."""
-        gradients = []
-        for leaves, spec in self.given:
-            if spec is ONE_LEAF:  # the common case, quickly
-                gradients.append(to_public(found, leaves[0].node))
-            else:
-                gradients.append(unflatten(spec, [to_public(found, x.node) for x in leaves]))
-        return tuple(gradients)
-
-    def pulled(self, nodes: Sequence[Node | None], seeds: Sequence[Cotangent]) -> tuple[Tree, ...]:
-        """The gradients by the arguments, given the (unconjugated) cotangents of the leaves of the output."""
-        roots = [(node, seed) for node, seed in zip(nodes, seeds, strict=True) if node is not None]
-        return self.public(backward.sweep(roots))
+    level = Reverse()
+    try:
+        call, given = recorded(args, numbers, level)
+        out, aux = f(*call, **kwargs), None
+        out = out if type(out) is Tensor and out.level is level else without_structure(out)
+    except WRAPPERS as error:
+        raise_ours(error)
+        raise
+    finally:
+        level.close()
+    if has_aux:
+        check_pair(out)
+        out, aux = out
+    return out, aux, level, given
 
 
-def recorded(
-    args: Sequence[Tree], numbers: Iterable[int], level: Level
-) -> tuple[list[Tree], list[tuple[Sequence[Tensor], Spec]]]:
+def output_leaves(out: Any, level: Level) -> tuple[list[Node | None], list[Value], Spec]:
+    """The nodes and values of all leaves of an output; a node is None where that depends on no argument."""
+    leaves, spec = flatten(out)
+    return [node_of(x, level) for x in leaves], [strip(x, level) for x in leaves], spec
+
+
+def gradients(found: Found, given: Given) -> tuple[Tree, ...]:
+    """The gradients by the arguments whose leaves are `given`, of what a sweep found."""
+    trees = []
+    for leaves, spec in given:
+        if spec is ONE_LEAF:  # the common case, quickly
+            trees.append(to_public(found, leaves[0].node))
+        else:
+            trees.append(unflatten(spec, [to_public(found, x.node) for x in leaves]))
+    return tuple(trees)
+
+
+def pulled(given: Given, nodes: Sequence[Node | None], seeds: Sequence[Cotangent]) -> tuple[Tree, ...]:
+    """The gradients by the arguments, given the (unconjugated) cotangents of the leaves of the output."""
+    roots = [(node, seed) for node, seed in zip(nodes, seeds, strict=True) if node is not None]
+    return gradients(backward.sweep(roots), given)
+
+
+def recorded(args: Sequence[Tree], numbers: Iterable[int], level: Level) -> tuple[list[Tree], Given]:
     """The arguments of a call, those of these `numbers` recorded on `level`; and the leaves and the spec of each."""
     call, given, count = list(args), [], len(args)
     for n in numbers:
@@ -124,6 +114,8 @@ def recorded(
 def scalar_roots(out: Value, level: Level, name: str) -> tuple[Roots, Value]:
     """Where the sweep begins from the output of a function to be differentiated, and its value; it is a real scalar."""
     inner = out.value if type(out) is Tensor and out.level is level else None
+    if (seed := SEEDS.get(type(inner))) is not None:  # the common case, quickly
+        return [(out.node, seed)], inner
     if type(inner) is Tensor and inner.shape == () and inner.dtype.kind == "f":  # where transforms nest, quickly
         return [(out.node, seed_of(inner))], inner
     node, value = node_of(out, level), strip(out, level)

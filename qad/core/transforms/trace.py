@@ -10,7 +10,7 @@ from qad.core.tape.levels import records
 from qad.core.tape.node import ARGS, FREED, ID, LEAF, PARENTS, PICK, PRIMITIVE, given
 from qad.core.tape.operands import highest
 from qad.core.tape.tensor import CONSTANT, Tensor
-from qad.core.transforms.linearized import Linearized
+from qad.core.transforms.linearized import linearized, output_leaves
 from qad.core.trees import strip
 from qad.core.vmap.batched import Batched
 
@@ -80,14 +80,14 @@ def operations(f: Function, x: Tree) -> Any:
     spec
         The structure of the output.
     """
-    made = Linearized(f, [x], (0,), {})
-    nodes, values, spec = made.leaves()
+    out, _, level, recorded = linearized(f, [x], (0,), {})
+    nodes, values, spec = output_leaves(out, level)
     outputs = [
         (None, strip(value, CONSTANT)) if node is None else (node[ID], value)
         for value, node in zip(values, nodes, strict=True)
     ]
     steps = [_operation(node) for node in nodes_below(nodes) if node[PRIMITIVE] is not LEAF]
-    return [leaf.node[ID] for leaf in made.given[0][0]], steps, outputs, spec
+    return [leaf.node[ID] for leaf in recorded[0][0]], steps, outputs, spec
 
 
 def nodes_below(roots: Sequence[Node | None]) -> list[Node]:

@@ -40,7 +40,7 @@ class Traced:
     def __init__(self, value: Any, symbol: Var, recorder: Any):
         self.value: Any = value
         self.symbol: Var = symbol
-        self.recorder: Any = recorder  # the `Recorder`, which imports this file
+        self.recorder: Any = recorder  # the `Recorder` of this run
 
     # -- what a signature settles ----------------------------------------------------------------
 

@@ -45,7 +45,7 @@ def lindblad(H: MPO | OpSum, jumps: Sequence[OpSum | tuple[Any, ...]], conserve:
         is a name or a matrix and the rate multiplies ``L rho L^dagger``; it is not negative, and may be recorded.
     conserve : str or sequence of str, optional
         What the generator has to conserve, as of `ground_state`: charges of the ket less those of the bra.  `H`
-        conserves them then, and every jump adds one definite charge.
+        conserves them then, and every jump adds the same charge to every state.
 
     Returns
     -------
@@ -153,6 +153,6 @@ def check_conserving(parts: Sequence[tuple[str, OpSum]], conserve: Names) -> Non
             part.mpo(conserve)
         except ArgumentError:
             raise ArgumentError(
-                f"{name} does not conserve {conserve!r}: a jump adds one definite charge to the state, as Sm does and "
+                f"{name} does not conserve {conserve!r}: a jump adds the same charge to every state, as Sm does and "
                 "Sx does not, and H none; leave conserve out, or give other jumps"
             ) from None

@@ -41,7 +41,7 @@ SMALL = 1024  # numbers of a centre up to which its effective operator is diagon
 PRODUCTS, EVERY = 300, 20  # of larger ones, at most, and after how many of them eigenvectors are looked at
 SOLVED = 1e-9  # residuals of their eigenvectors
 TARGETED, NARROW = 2, 4  # sweeps that follow an energy, and their bond, so that what they find is near an eigenstate
-PATIENCE = 5  # sweeps among which one has to halve the variance, for resonances take some to be told apart
+PATIENCE = 5  # sweeps among which one has to halve the variance, for resonances take some to separate
 
 
 class FollowingSweeps(TwoSites):

@@ -113,3 +113,30 @@ def test_sixteen_sites(seed):
     nearest = np.abs(levels - found.energy).argmin()
     assert levels[nearest] == pytest.approx(found.energy, abs=1e-8)
     assert abs(states[:, nearest] @ amplitudes) == pytest.approx(1.0, abs=1e-6)
+
+
+@pytest.mark.slow
+def test_entropies_and_level_statistics():
+    """Every product state has its eigenstate; a few resonances share one, which leaves the statistics."""
+    spins, terms = ["spin-1/2"] * 8, disordered(8, 1)
+    kept = [i for i in range(2**8) if i.bit_count() == 4]
+    levels, states = np.linalg.eigh(exact.dense(spins, terms).tocsr()[kept][:, kept].toarray())
+    H, energies = exact.opsum(spins, terms).mpo(), []
+    for word in kept:
+        found = excited_state(H, MPS.product([int(bit) for bit in f"{word:08b}"], kind="spin-1/2", conserve="Sz"))
+        assert found.converged
+        vector = np.zeros(2**8)
+        vector[kept] = states[:, np.abs(levels - found.energy).argmin()]
+        p = np.linalg.svd(vector.reshape(16, 16), compute_uv=False) ** 2
+        entropy = -np.sum(p * np.log(np.maximum(p, 1e-300)))
+        assert found.state.entanglement_entropy(4) == pytest.approx(entropy, abs=1e-5)
+        energies.append(found.energy)
+    different = np.unique(np.round(energies, 8))
+    assert len(different) >= 65
+    assert ratio_of_gaps(different) == pytest.approx(ratio_of_gaps(levels), abs=0.02)
+
+
+def ratio_of_gaps(levels):
+    """The mean of the smaller over the larger one of neighbouring gaps."""
+    gaps = np.diff(levels)
+    return (np.minimum(gaps[1:], gaps[:-1]) / np.maximum(gaps[1:], gaps[:-1])).mean()
