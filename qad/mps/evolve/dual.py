@@ -100,8 +100,8 @@ class AdjointState:
         total = [0 * x.astype(np.result_type(x.dtype, 1j)) for x in self.made]
         for k, before in run.backwards():
             states = before, after, run.gains[k]
-            pull = vjp(lambda *made, k=k, states=states: kind.element(made, back.tensors, states, k), *self.made)[1]
-            total = [a + b for a, b in zip(total, pull(np.asarray(np.exp(log) + 0j)), strict=True)]
+            for place, slope in kind.slopes(self.made, back.tensors, states, k):
+                total[place] = total[place] + np.exp(log) * slope
             log, after = log + back.step(k) - run.gains[k], before
         by_start = vjp(lambda *tensors: between(back.tensors, tensors), *self.start)[1](np.asarray(np.exp(log) + 0j))
         return tuple(list(map(real_as, *pair)) for pair in ((total, self.made), (by_start, self.start)))

@@ -19,7 +19,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.core.trees import flatten
-from qad.extend import Tensor, like, value_of
+from qad.extend import Tensor, like, value_of, vjp
 from qad.linalg.krylov.lanczos import on_host
 from qad.linalg.truncation.rule import nonzero
 from qad.mps.chain.canonical import right_canonical, schmidt_form
@@ -29,17 +29,17 @@ from qad.mps.evolve.cut import centred_by_cuts, size_of
 from qad.mps.evolve.neighbours import neighbour_terms
 from qad.mps.evolve.suzuki import rounds
 from qad.mps.evolve.tdvp import TIGHTEST, Tdvp
-from qad.mps.evolve.tebd import between, gate, swept
+from qad.mps.evolve.tebd import between, gate, slopes_of_gates, swept
 from qad.symmetric.generic import dense, numbers, with_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
     from qad.mps.charges.quantities import Quantities
     from qad.mps.evolve.truncation import Truncation
     from qad.mps.operators.mpo import MPO
-    from qad.typing import Array, Scalar
+    from qad.typing import Scalar
 
     Taken = tuple[list[Any], Any]  # tensors of norm 1, and the logarithm of the norm that was divided out
     Take = Callable[[list[Any], int], Taken]
@@ -152,10 +152,12 @@ class GateSteps:
         daggers = [gate.conj().transpose(2, 3, 0, 1) for gate in made]
         return lambda tensors, k: self.sweep(daggers, tensors, truncation, k, back=1)
 
-    def element(self, made: Sequence[Any], bra: Sequence[Any], states: States, k: int) -> Array:
-        """What changes with the gates, between an adjoint state and those of a piece."""
-        before, _, gained = states
-        return between(bra, before, row=self.row(made, k)) * np.exp(-gained)
+    def slopes(self, made: Sequence[Any], bra: Sequence[Any], states: States, k: int) -> Iterator[tuple[int, Any]]:
+        """Gradients of ``Re E_k``, and by which of the gates, between an adjoint state and those of a piece."""
+        ket, _, gained = states
+        places = self.row(range(len(made)), k)
+        for site, slope in slopes_of_gates(bra, ket, self.row(made, k)):
+            yield places[site], slope * np.exp(-gained)
 
 
 class TdvpSteps:
@@ -219,9 +221,10 @@ class TdvpSteps:
         """What takes the adjoint state back."""
         return self.forth([made[0].conj()], truncation)
 
-    def element(self, made: Sequence[Any], bra: Sequence[Any], states: States, k: int) -> Array:
-        """What changes with the factor F and the tensors of H, between an adjoint state and those of a piece."""
-        return self.weights[k] * made[0] * between(bra, states[1], made[1:])
+    def slopes(self, made: Sequence[Any], bra: Sequence[Any], states: States, k: int) -> Iterator[tuple[int, Any]]:
+        """Gradients of ``Re E_k`` by F and the tensors of H, between an adjoint state and those of a piece."""
+        pull = vjp(lambda f, *H: self.weights[k] * f * between(bra, states[1], H), *made)[1]
+        return enumerate(pull(np.asarray(1.0 + 0j)))
 
 
 def points_for(angle: float) -> int:

@@ -16,12 +16,12 @@ from qad.linalg import expm
 from qad.mps.chain.canonical import move_left, move_right
 from qad.mps.chain.row import edges
 from qad.mps.evolve.cut import LEAST_CUTOFF, MOST_CUTOFF, orthonormal
-from qad.mps.kernels.environments import past_left
+from qad.mps.kernels.environments import past_left, past_right
 from qad.symmetric.generic import as_map, join, numbers, of_map
 from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from qad.mps.evolve.truncation import Truncation
@@ -90,13 +90,34 @@ def cutoff_for(error: float, cuts: int) -> float:
     return float(np.clip((error / cuts) ** 2, LEAST_CUTOFF, MOST_CUTOFF))
 
 
-def between(bra: Sequence[Any], ket: Sequence[Any], H: Sequence[Any] = (), row: Sequence[Any] = ()) -> Array:
-    """``<bra|H|ket>`` or the overlap, or that with gates on some bonds, one or None for every bond."""
-    env, site = edges(ket, H)[0], 0
-    while site < len(ket):
-        if site < len(row) and row[site] is not None:
-            pair, other = applied(row[site], ket, site), join(bra[site], bra[site + 1])
-            env, site = join(other.conj(), join(env, pair), ((0, 1, 2), (0, 1, 2))), site + 2
-        else:
-            env, site = past_left(env, ket[site], bra[site], H[site] if H else None), site + 1
+def between(bra: Sequence[Any], ket: Sequence[Any], H: Sequence[Any] = ()) -> Array:
+    """``<bra|H|ket>`` or the overlap."""
+    env = edges(ket, H)[0]
+    for site, (lower, upper) in enumerate(zip(bra, ket, strict=True)):
+        env = past_left(env, upper, lower, H[site] if H else None)
     return numbers(env).sum() + 0j
+
+
+def slopes_of_gates(bra: Sequence[Any], ket: Sequence[Any], row: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+    """Gradients of ``Re <bra|G|ket>`` by gates on bonds without common sites, and on which sites they begin.
+
+    The row has a gate or None for every bond.
+    """
+    gates, parts, (left, right) = [*row, None], [], edges(ket)
+    starts = [site for site in range(len(ket)) if not site or gates[site - 1] is None]
+    for site in reversed(starts):
+        if gates[site] is None:
+            parts.append((right, None, None, None))
+            right = past_right(right, ket[site], bra[site])
+        else:
+            pair, other = join(ket[site], ket[site + 1]), join(bra[site], bra[site + 1]).conj()
+            turned = join(gates[site], other, ((0, 1), (1, 2)))  # s t bra bra'
+            parts.append((right, pair, other, turned))
+            right = join(turned, join(pair, right, ((3,), (1,))), ((0, 1, 3), (1, 2, 3)))
+    for site, (right, pair, other, turned) in zip(starts, reversed(parts), strict=True):
+        if pair is None:
+            left = past_left(left, ket[site], bra[site])
+        else:
+            half = join(left, pair)  # bra s t ket'
+            yield site, join(other, join(half, right, ((3,), (1,))), ((0, 3), (0, 3))).conj()
+            left = join(turned, half, ((2, 0, 1), (0, 1, 2)))
