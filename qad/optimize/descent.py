@@ -163,7 +163,7 @@ class Descent(Minimisation):
             there, step, velocity = self.search(here, vector)
             if there is not None:
                 carry = partial(self.space.transport, here.point, step, there.point)
-                self.direction.moved(here, there, velocity, carry)
+                self.direction.moved(here, there, velocity, carry, getattr(self.space, "reach", 0.0))
                 self.step(there)
                 return True
             self.direction.forget()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.linalg.lapack import dtrtrs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,8 +37,8 @@ class Gradient:
         yield -scaled * (self.length / slope if self.length else min(1.0, 1.0 / np.sqrt(slope)))
         yield -scaled * (1e-3 / np.sqrt(slope))
 
-    def moved(self, here: EvaluatedPoint, there: EvaluatedPoint, velocity: Vector, carry: Linear) -> None:
-        """Learn from an accepted step, and `carry` tangent vectors (rows) along it."""
+    def moved(self, here: EvaluatedPoint, there: EvaluatedPoint, velocity: Vector, carry: Linear, reach: float) -> None:
+        """Learn from an accepted step, and `carry` tangent vectors (rows) along it, older ones after a `reach`."""
         self.length = 2 * abs(there.value - here.value)
 
 
@@ -60,8 +61,8 @@ class ConjugateGradient(Gradient):
                 yield vector * (self.length / -slope)
         yield from super().candidates(here, scaled, metric)
 
-    def moved(self, here: EvaluatedPoint, there: EvaluatedPoint, velocity: Vector, carry: Linear) -> None:
-        super().moved(here, there, velocity, carry)
+    def moved(self, here: EvaluatedPoint, there: EvaluatedPoint, velocity: Vector, carry: Linear, reach: float) -> None:
+        super().moved(here, there, velocity, carry, reach)
         self.last = velocity, carry(here.gradient[None])[0]
 
 
@@ -73,38 +74,47 @@ class LBFGS:
         self.forget()
 
     def forget(self) -> None:
-        self.pairs: Any = None  # steps, and changes of the gradient (2, number, size), the oldest first
-        self.products: list[float] = []  # of each step with its change
+        self.known: slice = slice(0, 0)  # which pairs are remembered
+        self.drift: float = 0.0  # how far the point has moved since they were carried
 
     def candidates(self, here: EvaluatedPoint, scaled: Vector, metric: Linear) -> Iterator[Vector]:
-        if self.products:
+        if self.known.stop:
             vector = -self.apply(here.gradient, metric)
             if here.gradient @ vector < 0:
                 yield vector
         yield -scaled * min(1.0, 0.1 / np.sqrt(here.gradient @ scaled))
 
     def apply(self, vector: Vector, metric: Linear) -> Vector:
-        """The approximate inverse Hessian times a vector: J. Nocedal's two loops, Math. Comp. 35, 773 (1980)."""
-        weights, remembered = [], list(zip(*self.pairs, self.products, strict=True))
-        for step, change, product in reversed(remembered):
-            weights.append((step @ vector) / product)
-            vector = vector - weights[-1] * change
-        change = self.pairs[1, -1]
-        vector = metric(vector) * (self.products[-1] / (change @ metric(change)))
-        for step, change, product in remembered:
-            weight = (change @ vector) / product
-            vector = vector + (weights.pop() - weight) * step
-        return vector
+        """The approximate inverse Hessian times a vector: J. Nocedal's two loops, Math. Comp. 35, 773 (1980).
 
-    def moved(self, here: EvaluatedPoint, there: EvaluatedPoint, velocity: Vector, carry: Linear) -> None:
-        size = here.gradient.size
-        known = [] if self.pairs is None else [self.pairs.reshape(-1, size)]
-        moved = carry(np.concatenate([here.gradient[None], *known]))
-        self.pairs, change = moved[1:].reshape(2, -1, size), there.gradient - moved[0]
+        Each loop is a substitution in the triangular table of the products of steps with their own and later changes.
+        """
+        steps, changes = self.pairs[:, self.known]
+        table, last = self.table[self.known, self.known], changes[-1]
+        weights = dtrtrs(table, steps @ vector)[0]
+        vector = metric(vector - weights @ changes) * (table[-1, -1] / (last @ metric(last)))
+        return vector + dtrtrs(table, table.diagonal() * weights - changes @ vector, trans=1)[0] @ steps
+
+    def moved(self, here: EvaluatedPoint, there: EvaluatedPoint, velocity: Vector, carry: Linear, reach: float) -> None:
+        known, room, size = self.known, 2 * self.memory, velocity.size
+        self.drift += np.linalg.norm(velocity)
+        if not known.stop:
+            self.pairs: Any = np.empty((2, room, size))  # steps, and changes of the gradient, the oldest first
+            self.table: Any = np.empty((room, room))  # of their products; what lies below the diagonal is not used
+        elif self.drift > reach:
+            self.drift = 0.0
+            self.pairs[:, known] = carry(self.pairs[:, known].reshape(-1, size)).reshape(2, -1, size)
+            self.table[known, known] = self.pairs[0, known] @ self.pairs[1, known].T
+        change = there.gradient - carry(here.gradient[None])[0]
         if velocity @ change > 1e-10 * np.linalg.norm(velocity) * np.linalg.norm(change):
-            new = np.stack([velocity, change])[:, None]
-            self.pairs = np.concatenate([self.pairs, new], axis=1)[:, -self.memory :]
-        self.products = np.vecdot(*self.pairs).tolist()
+            new = known.stop
+            if new == room:  # the latest move to the front
+                new = self.memory - 1
+                self.pairs[:, :new] = self.pairs[:, room - new :]
+                self.table[:new, :new] = self.table[room - new :, room - new :]
+            self.known = known = slice(max(0, new + 1 - self.memory), new + 1)
+            self.pairs[:, new] = velocity, change
+            self.table[known, new] = self.pairs[0, known] @ change
 
 
 DIRECTIONS: dict[str, type[Direction]] = {"L-BFGS": LBFGS, "CG": ConjugateGradient, "gradient": Gradient}

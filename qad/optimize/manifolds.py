@@ -13,7 +13,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import as_array
-from qad.linalg.implicit.packing import as_leaf, as_reals
+from qad.linalg.implicit.packing import as_reals
 
 if TYPE_CHECKING:
     from typing import Any
@@ -28,7 +28,9 @@ TOLERANCE = 1e-6  # how far from the manifold a starting point may lie; it is mo
 class Manifold(Protocol):
     """What `minimize_on` asks of a manifold.
 
-    A point is any object that the manifold likes; a tangent vector a flat float64 array.
+    A point is any object that the manifold likes; a tangent vector a flat float64 array. Where `transport`
+    projects, and `retract` takes vectors that are nearly tangent, it may say how far a point can move before L-BFGS has
+    to carry what it remembers, ``reach = 0.5``: what it errs by is of second order in this.
     """
 
     def point(self, params: Tree) -> Any:
@@ -51,6 +53,7 @@ class Embedded:
     """Arrays of a fixed shape; subclasses say how to project onto the tangent space and back onto the manifold."""
 
     what = "unconstrained arrays"
+    reach = 0.5
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
@@ -97,14 +100,19 @@ class Embedded:
 
     def retract(self, point: NDArray[Any], vector: Vector) -> tuple[NDArray[Any], Vector]:
         """``nearest(point + vector)``, and the velocity projected there."""
-        step = as_leaf(vector, point)
+        step = shaped(vector, point)
         new = self.nearest(point + step)
         return new, as_reals(self.project(new, step))
 
     def transport(self, point: NDArray[Any], vector: Vector, new: NDArray[Any], vectors: Vector) -> Vector:
         """Tangent vectors projected at the new point, all in one array."""
-        rows = np.broadcast_to(new, (len(vectors), *new.shape))
-        return as_reals(self.project(new, as_leaf(vectors, rows))).reshape(vectors.shape)
+        return as_reals(self.project(new, shaped(vectors, new))).reshape(vectors.shape)
+
+
+def shaped(vectors: Vector, point: NDArray[Any]) -> NDArray[Any]:
+    """Flat vectors, one or rows, as arrays like `point`."""
+    entries = vectors.view(complex) if point.dtype.kind == "c" else vectors
+    return entries.astype(point.dtype, copy=False).reshape(*vectors.shape[:-1], *point.shape)
 
 
 class Euclidean(Embedded):

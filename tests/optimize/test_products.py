@@ -18,38 +18,43 @@ def isometry(n, p, dtype=float):
 
 
 SHAPES = [(4, 2), (6, 3), (4, 2), (4, 2), (5, 1), (6, 3)]  # of neighbours, and of those that are not
+TOGETHER = [0, 2, 3, 1, 5, 4]  # those of one shape beside each other
 
 
 @pytest.mark.parametrize("dtype", [float, complex])
 def test_stacks_are_their_factors(dtype):
-    points = [isometry(*shape, dtype) for shape in SHAPES]
-    stacked, single = Product([Stiefel()] * len(points)), Product([Own()] * len(points))
-    gradient = [RNG.normal(size=x.shape).astype(dtype) for x in points]
-    one, two = stacked.gradient(points, gradient), single.gradient(points, gradient)
+    params = [isometry(*SHAPES[i], dtype) for i in TOGETHER]  # in this order vectors of both products are the same
+    single = Product([Own()] * len(params))
+    stacked, order = Product([Stiefel()] * len(params)), np.argsort(TOGETHER)
+    mixed = [params[i] for i in order]
+    points, singles = stacked.point(mixed), single.point(params)
+    gradient = [RNG.normal(size=x.shape).astype(dtype) for x in params]
+    one, two = stacked.gradient(points, [gradient[i] for i in order]), single.gradient(singles, gradient)
     np.testing.assert_allclose(one, two, atol=1e-14)
-    (new, velocity), (other, same) = stacked.retract(points, 0.3 * one), single.retract(points, 0.3 * one)
+    (new, velocity), (other, same) = stacked.retract(points, 0.3 * one), single.retract(singles, 0.3 * one)
     np.testing.assert_allclose(velocity, same, atol=1e-14)
-    for mine, its, own, x in zip(new, other, stacked.params(new), points, strict=True):
-        np.testing.assert_allclose(mine, its, atol=1e-14)
+    for i, own, x in zip(order, stacked.params(new), mixed, strict=True):
+        np.testing.assert_allclose(own, single.params(other)[i], atol=1e-14)
         assert own.shape == x.shape
         np.testing.assert_allclose(own.conj().T @ own, np.eye(x.shape[1]), atol=1e-14)
     rows = RNG.normal(size=(3, one.size))
     moved = stacked.transport(points, one, new, rows)
-    np.testing.assert_allclose(moved, single.transport(points, one, new, rows), atol=1e-13)
+    np.testing.assert_allclose(moved, single.transport(singles, one, other, rows), atol=1e-13)
     np.testing.assert_allclose(stacked.transport(points, one, new, rows[1:2])[0], moved[1], atol=1e-14)
 
 
 def test_a_product_of_all_kinds():
     """Of several manifolds, real and complex; each row of vectors is projected for itself on spheres, too."""
     both = Product([Sphere(), Unitary(), Sphere(), Euclidean(), Grassmann(), Euclidean()])
-    points = [np.array([0.6, 0.8]), isometry(2, 2, complex), np.array([0, 1j, 0]), np.ones(2), isometry(3, 1),
-              np.zeros(2)]  # fmt: skip
-    sizes = [2, 8, 6, 2, 3, 2]
+    point = both.point([np.array([0.6, 0.8]), isometry(2, 2, complex), np.array([0, 1j, 0]), np.ones(2),
+                        isometry(3, 1), np.zeros(2)])  # fmt: skip
+    order, sizes = [0, 1, 2, 3, 5, 4], [2, 8, 6, 2, 2, 3]  # those of one kind beside each other
     rows = RNG.normal(size=(4, sum(sizes)))
-    new, _ = both.retract(points, 0.1 * rows[0])
-    moved = both.transport(points, 0.1 * rows[0], new, rows)
-    for manifold, x, part, its in zip(both.factors, new, np.split(rows, np.cumsum(sizes)[:-1], axis=1),
-                                      np.split(moved, np.cumsum(sizes)[:-1], axis=1), strict=True):  # fmt: skip
+    new, _ = both.retract(point, 0.1 * rows[0])
+    moved = both.transport(point, 0.1 * rows[0], new, rows)
+    for i, part, its in zip(order, np.split(rows, np.cumsum(sizes)[:-1], axis=1),
+                            np.split(moved, np.cumsum(sizes)[:-1], axis=1), strict=True):  # fmt: skip
+        manifold, x = both.factors[i], both.params(new)[i]
         for vector, own in zip(part, its, strict=True):
             array = (vector.view(complex) if x.dtype == complex else vector).reshape(x.shape)
             expected = manifold.project(x, array)
@@ -80,6 +85,25 @@ def test_kinds_move_together(monkeypatch):
     points = [isometry(4, 2) for _ in range(31)]
     minimize_on(lambda xs: sum(x.sum() for x in xs), points, manifold=Product([Stiefel()] * 31), maxiter=5)
     assert set(calls) == {(31, 4, 2)}
+
+
+def test_without_a_reach_the_steps_are_the_same():
+    """What L-BFGS remembers is carried along at each step there, and seldom where a projection carries it."""
+
+    class Carried(Own):
+        reach = 0.0
+
+    matrix = RNG.normal(size=(12, 12))
+    matrix, start = matrix @ matrix.T, isometry(12, 3)
+    seldom, always = (
+        minimize_on(lambda x: (x * (matrix @ x) * np.arange(1.0, 4.0)).sum(), start, manifold=manifold, memory=3)
+        for manifold in (Stiefel(), Carried())
+    )
+    exact = np.linalg.eigvalsh(matrix)[:3] @ [3.0, 2.0, 1.0]
+    assert seldom.fun == pytest.approx(exact, rel=1e-9)
+    assert always.fun == pytest.approx(exact, rel=1e-9)
+    np.testing.assert_array_equal(seldom.history[:4], always.history[:4])  # the first steps are long
+    assert abs(seldom.nit - always.nit) < 0.2 * always.nit
 
 
 def test_a_flat_start_takes_few_evaluations():
