@@ -27,6 +27,11 @@ for i in range(n):
     right = np.trace(whole @ qad.mps.OpSum(n).add(1.0, "Sz", i).mpo().to_dense()).real
     print(f"<Sz> of site {i} {found[i]:.7f}   exact {right:.7f} (dense)")
 
+steady = qad.mps.steady_state(G, 8, tol=1e-7).state
+flow = qad.mps.OpSum(n).add(0.5j, "Sp", 0, "Sm", 1).add(-0.5j, "Sm", 0, "Sp", 1)
+current = qad.mps.density_measure(steady, flow).real
+print(f"steady current {current:.7f}   exact {rate / (1 + rate**2) / 2:.7f} (free fermions)")
+
 fields = np.random.default_rng(1).uniform(-8, 8, m)
 K = qad.mps.xxz(m, 1.0, h=fields)
 start = qad.mps.MPS.product(["up", "down"] * (m // 2), conserve="Sz")

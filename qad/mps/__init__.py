@@ -20,6 +20,7 @@ from qad.mps.models.spins import aklt, blbq, heisenberg, ising, j1j2, long_range
 from qad.mps.models.xyz import xyz
 from qad.mps.open.density import density, density_measure, density_trace
 from qad.mps.open.generator import lindblad
+from qad.mps.open.steady import SteadyState, steady_state
 from qad.mps.open.trajectories import StateTrajectories, trajectories
 from qad.mps.operators.application import apply_mpo
 from qad.mps.operators.exponential import mpo_exp
@@ -38,14 +39,14 @@ SymmetricMPS = MPS  # its name where states with charges had a class of their ow
 
 __all__ = [
     "Evolution", "ExcitedState", "GroundState", "Lattice", "MPO", "MPS", "Metts", "OpSum", "Site", "SpectralFunction",
-    "StateTrajectories", "SymmetricMPS", "ThermalCurve", "ThermalState", "Transfer", "aklt", "apply", "apply_mpo",
-    "blbq", "bose_hubbard", "correlations", "density", "density_measure", "density_trace", "energy",
+    "StateTrajectories", "SteadyState", "SymmetricMPS", "ThermalCurve", "ThermalState", "Transfer", "aklt", "apply",
+    "apply_mpo", "blbq", "bose_hubbard", "correlations", "density", "density_measure", "density_trace", "energy",
     "entanglement_entropy", "entanglement_spectrum", "evolve", "excited_state", "expectation", "ground_state",
     "heisenberg", "hubbard", "ising", "j1j2", "kitaev_chain", "lindblad", "local_expectations", "log_norm2",
     "long_range_ising", "measure", "metts", "mpo_exp", "multipoint", "mutual_information", "negativity", "norm",
     "norm2", "overlap", "pair_correlations", "reduced_density", "schmidt_values", "sectors", "site",
-    "spectral_function", "structure_factor", "swap", "thermal_curve", "thermal_state", "tj", "trajectories",
-    "transfer", "uniform", "variance", "xxz", "xyz",
+    "spectral_function", "steady_state", "structure_factor", "swap", "thermal_curve", "thermal_state", "tj",
+    "trajectories", "transfer", "uniform", "variance", "xxz", "xyz",
 ]  # fmt: skip
 
 

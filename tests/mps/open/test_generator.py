@@ -169,16 +169,6 @@ def test_long_chains_between_baths_are_free_fermions(n, time):
     assert abs(current) == pytest.approx(abs(c[n // 2, n // 2 + 1].imag), abs=2e-5)
 
 
-@pytest.mark.slow
-def test_steady_states_minimise_the_square_of_the_generator():
-    G = driven(3, 1.0)[1]
-    start = MPS.product(["up", "down", "up"], kind="density of spin-1/2")
-    steady = qad.mps.ground_state((G.dagger() @ G).mpo(), 8, "dmrg2", start=start).state
-    profiled, current = profile(3, 1.0)
-    assert density_measure(steady, "Sz").real == pytest.approx(profiled, abs=1e-6)
-    assert density_measure(steady, exact.opsum(SPINS, flow(3, 0))).real == pytest.approx(current, abs=1e-6)
-
-
 # -- what is refused ---------------------------------------------------------------------------------------------------
 
 SUM, PSI = exact.opsum(SPINS, EXCHANGE), MPS.product([0, 1, 0])
