@@ -150,8 +150,8 @@ def rows_of_cover(edges: Sequence[tuple[int, int]], rows: int, columns: int) -> 
 
     Its columns are those of the edges that no such row touches.
     """
-    if not edges:
-        return set()
+    if len(dict(edges)) == len({column for _, column in edges}) == len(edges):  # no two share one, as of neighbours
+        return set(dict(edges))
     i, j = np.transpose(edges).astype(np.int32)  # which every SciPy takes
     graph = scipy.sparse.csr_array((np.ones(len(i)), (i, j)), (rows, columns))
     row_of = scipy.sparse.csgraph.maximum_bipartite_matching(graph, perm_type="row")

@@ -152,13 +152,14 @@ class Run:
         """The search from the best of several starts, whether it converged, and what is said of it."""
         found = [self.grown(start, min(bond, max(JUDGED, start.bond))) for start in starts]
         best = min(found, key=lambda search: search.energy)
-        others = self.others(best, found)
         last, converged, how = self.finest(best.psi, bond, tol, rng)
         slim = last.psi.truncated(None, DEAD)
         if slim is not last.psi:
-            last, converged, how = self.settled_from(slim, SHARE * np.sqrt(tol), tol)
+            gradient, last = SHARE * np.sqrt(tol), Vumps(self.H, slim, self.scale)
+            if not (converged and self.until(last, gradient)):  # else its energy was settled before
+                last, converged, how = self.settled_from(slim, gradient, tol)
         ended = "converged" if converged else "not converged"
-        return last, converged, f"{ended}{how}: the gradient's norm is {last.slope:.1e}{others}"
+        return last, converged, f"{ended}{how}: the gradient's norm is {last.slope:.1e}{self.others(best, found)}"
 
     def finest(self, psi: Mixed, bond: int, tol: float, rng: np.random.Generator) -> Settled:
         """From a state on to the end at the largest bond; and again from there, while other sectors are lower."""

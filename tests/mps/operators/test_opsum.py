@@ -183,3 +183,9 @@ def test_terms_are_added_in_place():
 def test_the_cover_takes_indices_of_any_width():
     """SciPy's matching takes 32-bit indices, and before 1.14 no others."""
     assert rows_of_cover([(0, 0), (0, 1), (1, 0), (2, 0)], 3, 2) == {0}
+
+
+@pytest.mark.parametrize("edges, rows", [([], set()), ([(1, 2), (3, 0)], {1, 3}), ([(0, 0), (0, 1)], {0})])
+def test_edges_that_share_nothing_are_covered_by_their_rows(edges, rows):
+    """Rows and columns without edges are of no cover."""
+    assert rows_of_cover(edges, 4, 4) == rows
