@@ -82,7 +82,7 @@ MOST_CODE = {
     "contract": 2900,
     "symmetric": 2150,
     "native": 1150,
-    "circuit": 6400,
+    "circuit": 6402,
     "interop": 1400,
     "peps": 2989,
     "mps": 10576,

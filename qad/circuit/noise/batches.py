@@ -12,7 +12,7 @@ import numpy as np
 
 from qad.circuit.noise.jumps import stretches_of
 from qad.circuit.noise.kraus import Kraus
-from qad.circuit.observables.sampling import outcomes
+from qad.circuit.observables.sampling import outcomes, outcomes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -175,7 +175,8 @@ class Draws:
         """The batch, whose groups that run take what they do at a site whose probabilities depend on the state."""
         site, one, own = self.plan.sites[s], self.kraus[s], runs[batch.groups]
         weights = one.weights(batch.states, site.qubits, self.plan.program.n)
-        self.choices[batch.members[own], s] = chosen(weights, batch.groups[own], self.uniforms[batch.members[own], s])
+        members = batch.members[own]
+        self.choices[members, s] = outcomes_of(weights, batch.groups[own], self.uniforms[members, s])
         batch = batch.divided(self.choices[batch.members, s] + 1)
         taken, bits = self.choices[batch.firsts, s], batch.bits
         runs = taken >= 0
@@ -185,10 +186,3 @@ class Draws:
         if site.into is not None:
             bits = np.where(runs, bits & ~(1 << site.into) | taken << site.into, bits)
         return batch._replace(bits=bits, jumps=jumps)
-
-
-def chosen(weights: np.ndarray, groups: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
-    """Indices (M,) drawn with the weights (G, K) of the groups, by inversion."""
-    cumulative, last = np.cumsum(weights, 1), weights.shape[1] - 1 - (weights[:, ::-1] > 0).argmax(1)
-    levels = uniforms * cumulative[groups, -1]
-    return np.minimum((cumulative[groups] <= levels[:, None]).sum(1), last[groups])

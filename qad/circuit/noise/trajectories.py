@@ -13,7 +13,7 @@ from qad.circuit.noise.channels import Channel
 from qad.circuit.noise.jumps import plan_of
 from qad.circuit.noise.replay import replayed_mean, tilted
 from qad.circuit.observables.operators import as_observable, expectation
-from qad.circuit.observables.sampling import outcomes
+from qad.circuit.observables.sampling import outcomes_of
 from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
 from qad.extend import Tensor, stop_gradient, value_of
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from qad.circuit.observables.operators import Observable
     from qad.typing import Array, Seed
 
-AT_ONCE = 2**20  # uniform numbers that are drawn together
+AT_ONCE = 2**20  # uniform numbers that are drawn together, and probabilities that are drawn from together
 
 
 class Trajectories:
@@ -127,11 +127,10 @@ class Trajectories:
                [1, 1]])
         """
         n, uniforms = self.circuit.n, np.random.default_rng(seed).random(len(self))
-        found = np.empty(len(self), np.int64)
-        counts = np.bincount(self._which, minlength=len(self._states))
-        ends_in = np.split(np.argsort(self._which), np.cumsum(counts)[:-1])
-        for psi, own in zip(self._states, ends_in, strict=True):
-            found[own] = outcomes(psi.real**2 + psi.imag**2, uniforms[own])
+        found, part = np.empty(len(self), np.int64), max(1, AT_ONCE >> n)
+        for begin in range(0, len(self._states), part):
+            psi, own = self._states[begin : begin + part], self._which // part == begin // part
+            found[own] = outcomes_of(psi.real**2 + psi.imag**2, self._which[own] - begin, uniforms[own])
         return found[:, None] >> np.arange(n - 1, -1, -1) & 1
 
     def values(self, observable: Observable) -> np.ndarray:

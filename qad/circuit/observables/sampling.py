@@ -42,10 +42,26 @@ def draws(probabilities: np.ndarray, n: int, shots: int, seed: Seed | None) -> n
 def outcomes(probabilities: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
     """Indices of drawn outcomes, by inversion of the cumulative distribution at uniform numbers."""
     cumulative = np.cumsum(probabilities, dtype=float)
-    if not 0 < cumulative[-1] < np.inf:
-        raise ArgumentError("the state is zero or not finite: nothing can be drawn from it")
+    check_total(cumulative[-1])
     found = np.searchsorted(cumulative, uniforms * cumulative[-1], side="right")
     return np.minimum(found, np.flatnonzero(probabilities)[-1])
+
+
+def outcomes_of(weights: np.ndarray, rows: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
+    """As `outcomes`, of weights (G, K) that differ: each uniform number (T,) has its row (T,).  By bisection."""
+    cumulative, last = np.cumsum(weights, 1, dtype=float), weights.shape[1] - 1 - (weights[:, ::-1] > 0).argmax(1)
+    check_total(cumulative[:, -1])
+    levels, found = uniforms * cumulative[rows, -1], np.zeros(len(rows), np.int64)
+    for bit in reversed(range(weights.shape[1].bit_length())):
+        ahead = np.minimum(found + (1 << bit), weights.shape[1])
+        found = np.where(cumulative[rows, ahead - 1] <= levels, ahead, found)
+    return np.minimum(found, last[rows])
+
+
+def check_total(total: np.ndarray) -> None:
+    """Raise unless probabilities have a sum by which they can be divided."""
+    if not np.all((total > 0) & (total < np.inf)):
+        raise ArgumentError("the state is zero or not finite: nothing can be drawn from it")
 
 
 def counted(bits: np.ndarray) -> Any:

@@ -9,7 +9,8 @@ from qad.circuit.gates import table as gates
 from qad.circuit.noise.channels import kraus_of
 from qad.circuit.noise.jumps import plan_of, stretches_of
 from qad.circuit.noise.kraus import FIXED, Kraus, letters_of
-from qad.circuit.observables.sampling import outcomes
+from qad.circuit.observables.sampling import outcomes, outcomes_of
+from qad.core.errors import ArgumentError
 
 ENGINES = ["numpy", "compiled"]
 
@@ -153,6 +154,26 @@ def test_batches_in_pieces(monkeypatch):
     np.testing.assert_array_equal(whole.choices, parts.choices)
     np.testing.assert_allclose(whole.states, parts.states, atol=1e-13)
     assert len(parts._states) == len(whole._states)
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 16])
+def test_outcomes_of_several_rows_are_those_of_each(size):
+    rng = np.random.default_rng(size)
+    weights = rng.random((4, size)) * (rng.random((4, size)) < 0.6)
+    weights[range(4), rng.integers(0, size, 4)] += 0.1
+    rows, uniforms = rng.integers(0, 4, 40), np.array([0.0, 1 - 1e-17, *rng.random(38)])
+    each = [outcomes(weights[row], uniforms[i : i + 1])[0] for i, row in enumerate(rows)]
+    assert outcomes_of(weights, rows, uniforms).tolist() == each
+    assert outcomes_of(np.array([[0.25, 0, 0.75]]), np.zeros(3, int), np.array([0.2, 0.25, 0.9])).tolist() == [0, 2, 2]
+    with pytest.raises(ArgumentError, match="zero or not finite"):
+        outcomes_of(np.array([[1.0], [np.nan]]), np.array([0]), np.array([0.5]))
+
+
+def test_samples_do_not_depend_on_how_many_states_are_drawn_from_together(monkeypatch):
+    c = NoisyCircuit(3).h(0).cx(0, 1).channel(flip(0.5), 1).channel(flip(0.5), 2)
+    whole = c.trajectories(200, seed=1).sample(seed=2)
+    monkeypatch.setattr("qad.circuit.noise.trajectories.AT_ONCE", 8)
+    np.testing.assert_array_equal(c.trajectories(200, seed=1).sample(seed=2), whole)
 
 
 def test_outcomes_are_drawn_by_their_probabilities():
