@@ -53,7 +53,7 @@ class Embedded:
     """Arrays of a fixed shape; subclasses say how to project onto the tangent space and back onto the manifold."""
 
     what = "unconstrained arrays"
-    reach = 0.5
+    reach: float = 0.5
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"

@@ -10,6 +10,8 @@ from qad.core.errors import QadError
 from qad.mps import MPO, MPS, OpSum, Site, correlations, entanglement_entropy, structure_factor, thermal_state
 
 PSI, H = MPS.random(4, 3), qad.mps.heisenberg(4)
+SPINS, FERMIONS = (MPS.random(3, 2, kind=kind) for kind in ("spin-1/2", "fermion"))
+HOPPING = OpSum(3, "fermion").add(1.0, "Cdag", 0, "C", 1).add(1.0, "Cdag", 1, "C", 0)
 EYE, STEP = np.eye(2), np.eye(2, k=1)
 
 CALLS = {
@@ -46,6 +48,18 @@ CALLS = {
     "a bond of one and a half": (lambda: MPO.from_dense(np.eye(4), bond=1.5), "bond must be a whole number"),
     "a bond of nothing": (lambda: MPS.from_dense(np.eye(2), bond=0), "bond must be a whole number"),
     "a dimension in letters": (lambda: MPO.from_dense(np.eye(4), phys="2"), "phys must be a whole number"),
+    "an overlap of spins and fermions": (
+        lambda: qad.mps.overlap(SPINS, FERMIONS),
+        "site 0 of the state is of kind 'spin-1/2', of the other state 'fermion': make both for the same kind",
+    ),
+    "an energy of spins that hop": (
+        lambda: qad.mps.energy(SPINS, HOPPING),
+        "site 0 of the state is of kind 'spin-1/2', of the operator 'fermion': make both for the same kind",
+    ),
+    "a search of fermions from spins": (
+        lambda: qad.mps.ground_state(HOPPING, 2, start=SPINS),
+        "site 0 of the state is of kind 'spin-1/2', of the operator 'fermion': make both for the same kind",
+    ),
     "a temperature in letters": (lambda: thermal_state(H, "1"), "time is one real number"),
 }
 
@@ -64,3 +78,9 @@ def test_site_of_lists():
 
 def test_no_momenta():
     assert structure_factor(PSI, "Sz", "Sz", np.zeros(0)).shape == (0,)
+
+
+def test_one_side_that_does_not_know_its_sites_is_taken():
+    unknown = MPS(FERMIONS.tensors)
+    assert qad.mps.overlap(SPINS, unknown) == pytest.approx(np.vdot(SPINS.to_dense(), FERMIONS.to_dense()))
+    assert qad.mps.energy(unknown, HOPPING) == pytest.approx(qad.mps.energy(FERMIONS, HOPPING))

@@ -41,6 +41,7 @@ def check_operator(psi: Any, H: Any) -> None:
         return
     check_match(psi, tuple(w.shape[3] for w in H), "the operator")
     check_match(psi, tuple(w.shape[2] for w in H), "the operator")
+    check_standing(psi, H, "the operator")
 
 
 def check_kind(x: Any, kind: type[Chain]) -> Any:
@@ -77,6 +78,17 @@ def check_plain(psi: Any) -> None:
     check_kind(psi, MPS)
     if psi.conserved is not None:
         raise ArgumentError(UNCHARGED)
+
+
+def check_standing(psi: Any, other: Any, what: str) -> None:
+    """Raise where a state and another chain both know what stands on a site, and it is not the same."""
+    if None in (psi.sites, other.sites) or psi.sites == other.sites:
+        return
+    pairs = enumerate(zip(psi.sites, other.sites, strict=True))
+    site, one, two = next((site, one, two) for site, (one, two) in pairs if one != two)
+    raise ArgumentError(
+        f"site {site} of the state is of kind {one.name!r}, of {what} {two.name!r}: make both for the same kind"
+    )
 
 
 def check_match(psi: Any, phys: tuple[int, ...], other: str) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, GradientTypeError
+from qad.core.process.threads import blas_for
 from qad.extend import Tensor
 from qad.keywords import keywords_told
 from qad.mps.chain.chain import site_count
@@ -121,7 +122,8 @@ def trajectories(
         )
     how = {"method": method, "bond": site_count(bond, 1, "bond"), "cutoff": cutoff}
     rng = np.random.default_rng(seed)
-    found = [decay.sample(psi.normalized(), real_time(time), steps, rng, how) for _ in range(samples)]
+    with blas_for(max(bond, psi.bond)):
+        found = [decay.sample(psi.normalized(), real_time(time), steps, rng, how) for _ in range(samples)]
     states, made, lost = zip(*found, strict=True)
     return StateTrajectories(states, made, max(lost))
 

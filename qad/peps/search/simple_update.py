@@ -90,12 +90,12 @@ def path_terms(model: Model) -> dict[tuple[int, ...], np.ndarray]:
     """
     check_kind(model, Model)
     if any(type(t.operator) is Tensor and t.operator.requires_grad for t in model.terms):
-        raise ArgumentError("simple_update takes plain numbers: the state that it finds has no derivatives")
+        raise ArgumentError("updates take plain numbers: the state that they find has no derivatives")
     plain = {t.sites: as_array(value_of(t.operator)) for t in joined([canonical(t) for t in model.terms])}
     pairs = {*NEIGHBOURS, *DIAGONALS}
     if not set(plain) <= {((0, 0),), *pairs} or not set(plain) & pairs:
         raise ArgumentError(
-            "simple_update takes terms on sites, neighbours and diagonals: start other models from random states"
+            "updates take terms on sites, neighbours and diagonals: start other models from random states"
         )
     d = next(iter(plain.values())).shape[0]
     alone = plain.get(((0, 0),), np.zeros((d, d)))
@@ -137,7 +137,7 @@ class Weighted:
                     here, there = cell[row][column], cell[(row + down) % rows][(column + right) % columns]
                     if here == there or self.next.setdefault((here, leg), there) != there:
                         raise ArgumentError(
-                            f"simple_update: the neighbours of {here!r} are not always the same other letters: take a "
+                            f"the neighbours of {here!r} are not always the same other letters: take a "
                             'cell such as ["AB", "BA"]'
                         )
         self.weights = {(name, leg): np.ones(1) for name in self.sites for leg in (RIGHT, DOWN)}
@@ -149,9 +149,7 @@ class Weighted:
         paths = [(name, path) for name in self.sites for path in terms]
         alike = [name for name, path in paths if self.along(name, path)[-1] == name]
         if alike:
-            raise ArgumentError(
-                f'simple_update: a diagonal term joins two sites {alike[0]!r}: take a cell such as ["AB", "CD"]'
-            )
+            raise ArgumentError(f'a diagonal term joins two sites {alike[0]!r}: take a cell such as ["AB", "CD"]')
         for time, number in steps:
             if not isinstance(number, Integral) or number < 0 or not np.isfinite(time):
                 raise ArgumentError(

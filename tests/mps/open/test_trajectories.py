@@ -5,6 +5,7 @@ import pytest
 
 import qad
 from qad.core.errors import ArgumentError, GradientTypeError
+from qad.core.process import threads
 from qad.mps import MPS, OpSum, density, density_measure, evolve, lindblad, trajectories
 from tests.physics import exact
 
@@ -23,6 +24,23 @@ def test_spins_decay_at_their_rate():
         assert state.norm() == pytest.approx(1.0)
     again = trajectories(MPS.product([0, 0]), OpSum(2), DECAYS, 1.0, 10, 100, "tebd")
     assert again.jumps == found.jumps
+
+
+def test_products_of_small_matrices_have_one_thread():
+    """With two, BLAS took seventy times as long where another program wanted the second processor."""
+    before, seen = threads.numbers(), set()
+
+    class Draws(np.random.Generator):
+        def exponential(self):
+            seen.update(threads.numbers())
+            return super().exponential()
+
+    try:
+        threads.give([2] * len(before))
+        trajectories(MPS.product([0, 0]), OpSum(2), DECAYS, 1.0, 2, 2, "tebd", seed=Draws(np.random.PCG64(0)))
+    finally:
+        threads.give(before)
+    assert seen == {1}
 
 
 def test_without_jumps_states_are_those_of_the_hamiltonian():
