@@ -13,10 +13,10 @@ from numpy import ndarray
 
 from qad.core.errors import FreedGraphError
 from qad.core.tape.cotangents import Lazy, prepared
-from qad.core.tape.node import ANSWER, FREED, ID, LEAF, NOTHING, PICK, PRIMITIVE
+from qad.core.tape.node import ANSWER, FREED, ID, LEAF, NOTHING, PARENTS, PICK, PRIMITIVE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from qad.typing.words import Answer, Cotangent, Found, Node, Roots
 
@@ -96,6 +96,22 @@ def arrived(found: Found, leaf: Node) -> tuple[Cotangent, bool]:
     if type(g) is not ndarray or g.dtype is not leaf[ANSWER].dtype:  # only now: lazy cotangents stay lazy in their sum
         return prepared(g, owned, leaf[ANSWER], LEAF)
     return g, owned
+
+
+def towards(nodes: Sequence[Node | None], leaves: Sequence[Node]) -> list[Node | None]:
+    """Copies of `nodes` and of all below them, without the ways that lead to none of these leaves."""
+    below, stack = {}, [node for node in nodes if node is not None]
+    while stack:
+        node = stack.pop()
+        if node[ID] not in below:
+            below[node[ID]] = node
+            stack += [parent for parent in node[PARENTS] if parent is not None]
+    copies = {leaf[ID]: leaf for leaf in leaves}
+    for key in sorted(below):
+        parents = [parent and copies.get(parent[ID]) for parent in below[key][PARENTS]]
+        if any(parents):
+            copies[key] = [*below[key][:PARENTS], parents]
+    return [node and copies.get(node[ID]) for node in nodes]
 
 
 def alive(node: Node) -> Node:

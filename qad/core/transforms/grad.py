@@ -142,7 +142,8 @@ def vjp(f: Callable[..., R], *primals: Tree, **kwargs: Any) -> tuple[R, Callable
     out : what ``f(*primals, **kwargs)`` returns
     pullback : callable
         ``pullback(w)``, with `w` of the structure and shapes of `out`, returns a tuple with one entry per
-        primal: the gradient of ``<w, f>``. It may be called many times.
+        primal: the gradient of ``<w, f>``. It may be called many times. ``pullback(w, argnums=(0,))`` finds only
+        the gradients by the primals of these numbers.
 
     Examples
     --------
@@ -153,8 +154,12 @@ def vjp(f: Callable[..., R], *primals: Tree, **kwargs: Any) -> tuple[R, Callable
     """
     out, _, level, given = linearized(f, [tree_map(own, x) for x in primals], range(len(primals)), kwargs)
     nodes, values, spec = output_leaves(out, level)
+    ways = {None: (given, nodes)}
 
-    def pullback(w):
-        return pulled(given, nodes, seeds_like(w, values, spec))
+    def pullback(w, argnums=None):
+        if argnums not in ways:
+            chosen = [given[n] for n in argnums]
+            ways[argnums] = chosen, backward.towards(nodes, [x.node for leaves, _ in chosen for x in leaves])
+        return pulled(*ways[argnums], seeds_like(w, values, spec))
 
     return unflatten(spec, [own(v) for v in values]), pullback  # the tape needs them

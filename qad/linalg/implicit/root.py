@@ -117,17 +117,16 @@ def _rule(needed, g, ans, *operands, equation):
         like(x).zeros(x.shape, x.dtype) if c is None else c.conj().astype(x.dtype) for c, x in zip(g, ans, strict=True)
     ]
     plain = all(isinstance(x, (np.ndarray, np.generic)) for x in (*seeds, *ans, *operands))  # nothing is recorded
-    _, adjoint = vjp(lambda *x: equation.residual(x, operands), *ans)
+
+    def residual(x, moving):
+        filled = dict(zip(needed, moving, strict=True))
+        return equation.residual(x, [filled.get(i, a) for i, a in enumerate(operands)])
+
+    _, pullback = vjp(residual, list(ans), [operands[i] for i in needed])
     start = equation.guess and equation.guess(*([value_of(x) for x in xs] for xs in (seeds, ans)))
     find = solution_of if plain else linear_solve
-    u = find(lambda u: list(adjoint(u)), seeds, start, report=equation.report, name=ADJOINT, **equation.options)
-
-    def of_operands(*moving):
-        filled = dict(zip(needed, moving, strict=True))
-        return equation.residual(ans, [filled.get(i, a) for i, a in enumerate(operands)])
-
-    _, pullback = vjp(of_operands, *(operands[i] for i in needed))
-    return [-c.conj() for c in pullback(u)]
+    u = find(lambda u: pullback(u, (0,))[0], seeds, start, report=equation.report, name=ADJOINT, **equation.options)
+    return [-c.conj() for c in pullback(u, (1,))[0]]
 
 
 defvjp(root, shared=each_alone(_rule))

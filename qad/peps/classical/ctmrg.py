@@ -12,10 +12,9 @@ from qad.extend import as_array, no_grad, value_of
 from qad.linalg.implicit.packing import Packing
 from qad.linalg.krylov.gmres import Report, correction
 from qad.peps.classical.moves import GENERAL, TURNED, Frame, begun, first, frame, grown, loss, per_site, seen, step
-from qad.peps.infinite.cells.moves import unit
 from qad.peps.infinite.cut import MOST
 from qad.peps.infinite.implicit import LOOSER, PRODUCTS, at_rest
-from qad.peps.infinite.iteration import Around, difference, weighted
+from qad.peps.infinite.iteration import Around, unit, weighted
 from qad.peps.infinite.symmetry import elements
 from qad.peps.infinite.transfer import two_largest
 
@@ -141,7 +140,7 @@ def converged(layers: np.ndarray, around: Around, w: Wiring, tol: float, maxiter
     while report.iterations < maxiter:
         reference = frame(around, w, reference)
         new = unit(step(around, layers, w, reference), around)
-        change = report.residual = weighted(difference(new, around), new, w.after)
+        change = report.residual = weighted(new, around, w.after)
         report.iterations += 1
         since = 0 if change < least else since + 1
         least = min(change, least)

@@ -18,10 +18,10 @@ import scipy  # loads scipy.sparse.linalg when it is first used
 
 from qad.contract import einsum
 from qad.peps.infinite.cells.lattice import Wiring, cell_of, wiring
-from qad.peps.infinite.cells.moves import absorbed, enlarged, rows, scaled, stacked, start, unit
+from qad.peps.infinite.cells.moves import absorbed, enlarged, rows, stacked, start
 from qad.peps.infinite.cells.projectors import sides, truncated
 from qad.peps.infinite.cut import kept
-from qad.peps.infinite.iteration import Around
+from qad.peps.infinite.iteration import Around, scaled, unit
 from qad.peps.infinite.polar import polar
 from qad.peps.infinite.transfer import largest, transfer
 

@@ -8,7 +8,7 @@ from qad.core.errors import ConvergenceError
 from qad.extend import as_array, value_of
 from qad.linalg.implicit.fixed_point import fixed_point
 from qad.linalg.implicit.root import Equation, root
-from qad.peps.infinite.iteration import Around, difference, weighted
+from qad.peps.infinite.iteration import Around, weighted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,7 +36,8 @@ def at_rest(
     Tolerances are those of the last change, and of the adjoint equation; `after` is that of `weighted`.
     """
     plain, limit = as_array(value_of(layers)), LOOSER * max(tols[0], LEAST)
-    change = weighted(difference(move(around, plain), around), around, after)
+    new = move(around, plain)
+    change = weighted(new, around, after)
     if not change <= limit:
         raise ConvergenceError(
             f"the environment is not at rest: by the step of derivatives it changes by {change:.1e}, more than "
@@ -50,6 +51,4 @@ def at_rest(
         return fixed_point(lambda x: [a - b for a, b in zip(x, residual(x), strict=True)], list(start))
 
     options = {"tol": tols[1], "restart": PRODUCTS}
-    return Around(
-        *root(layers, equation=Equation(residual, [plain], list(around), again, options=options, report=report))
-    )
+    return Around(*root(layers, equation=Equation(residual, [plain], list(new), again, options=options, report=report)))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from qad.core.errors import ConvergenceError
+from qad.extend import primitive, rule
 from qad.linalg.implicit.mixing import Mixing
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from qad.typing import Array
 
+AXES = (-2, -1), (-3, -2, -1)  # of one corner, and of one edge
 MIXED = 1e-2  # change below which steps are mixed: farther away mixing misleads
 
 
@@ -29,29 +31,60 @@ class Around(NamedTuple):
     edges: Array  # (..., chi, D^2, chi)
 
 
-def difference(x: Around, y: Around) -> Around:
-    """Elementwise."""
-    return Around(x.corners - y.corners, x.edges - y.edges)
+@primitive
+def by_overlap(x: Array, *, at: np.ndarray, axes: tuple[int, ...]) -> Array:
+    """Arrays of the last `axes`, each over its overlap with the one `at` its place, which is constant."""
+    return x / (at.conj() * x).sum(axes, keepdims=True)
 
 
-def weighted(change: Around, at: Around, after: Sequence[int] | None = None) -> float:
+def _by_overlap_vjp(g: Array, y: Array, x: Array, *, at: np.ndarray, axes: tuple[int, ...]) -> Array:
+    back = at.conj()
+    return (g - back * (g * y).sum(axes, keepdims=True)) / (back * x).sum(axes, keepdims=True)
+
+
+rule(by_overlap, _by_overlap_vjp)
+
+
+def scaled(new: Around, at: Around) -> Around:
+    """Each with overlap 1 with the one `at` its place."""
+    return Around(*(by_overlap(x, at=y, axes=axes) for x, y, axes in zip(new, at, AXES, strict=True)))
+
+
+def unit(new: Around, at: Around | None) -> Around:
+    """Each of norm 1, with the phase nearest to the one `at` its place; where dimensions differ as they come."""
+    return Around(*map(one, new, new if at is None else at, AXES))
+
+
+def one(x: np.ndarray, y: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
+    """Arrays with norm 1, each of the last `axes`, and the phases of others."""
+    flat = x.reshape(*x.shape[: axes[0]], -1)
+    factor = 1 / np.sqrt(np.vecdot(flat, flat).real)
+    if y is not x and x.shape == y.shape:
+        overlap = np.vecdot(flat, y.reshape(flat.shape)) * factor
+        size = np.abs(overlap)
+        factor = factor * np.where(size > 1e-8, overlap / np.where(size > 1e-8, size, 1), 1)
+    return x * factor.reshape(*factor.shape, *(1 for _ in axes))
+
+
+def weighted(new: Around, old: Around, after: Sequence[int] | None = None) -> float:
     """The largest change of a corner or an edge, relative, as the environment feels it.
 
     That of an edge is seen between the corners, so that legs of no weight do not count; `after` says which corners of
     the stack stand behind the edges.
     """
-    *stack, chi, p, _ = at.edges.shape
-    behind = at.corners if after is None else at.corners[list(after)]
+    *stack, chi, p, _ = new.edges.shape
+    behind = new.corners if after is None else new.corners[list(after)]
 
     def size(x: np.ndarray) -> np.ndarray:
         flat = x.reshape(*stack, -1)
         return np.sqrt(np.vecdot(flat, flat).real)
 
     def between(edges: np.ndarray) -> np.ndarray:
-        half = at.corners @ edges.reshape(*stack, chi, p * chi)
+        half = new.corners @ edges.reshape(*stack, chi, p * chi)
         return size(half.reshape(*stack, chi * p, chi) @ behind)
 
-    return float((size(change.corners) / size(at.corners) + between(change.edges) / between(at.edges)).max())
+    corners = size(new.corners - old.corners) / size(new.corners)
+    return float((corners + between(new.edges - old.edges) / between(new.edges)).max())
 
 
 def calm(

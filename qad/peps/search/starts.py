@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -63,8 +64,13 @@ def promising_start(bond: int, rng: np.random.Generator, shape: dict[str, Any], 
 
 def mean(operator: Array) -> float:
     """The mean of the eigenvalues of a term."""
+    return float(np.trace(matrix(operator)).real) / len(matrix(operator))
+
+
+def matrix(operator: Array) -> np.ndarray:
+    """A term as a matrix."""
     n = int(np.prod(operator.shape[: operator.ndim // 2]))
-    return float(np.trace(plain(operator).reshape(n, n)).real) / n
+    return plain(operator).reshape(n, n)
 
 
 def enlarged(state: PEPS, bond: int, rng: np.random.Generator, noise: float = NOISE) -> PEPS:
@@ -104,19 +110,23 @@ def check_uniform(model: Model) -> None:
 def lowest_product(model: Model, count: int) -> float:
     """The lowest energy per site of products of one state, or of two on the sublattices of a chessboard."""
 
-    def energy(states: Array) -> Any:
-        states, total = states / np.linalg.norm(states, axis=1, keepdims=True), 0.0
-        for t, first in product(model.terms, range(count)):  # a term begins on either sublattice
-            value = t.operator
-            for left, (row, column) in zip(range(len(t.sites), 0, -1), t.sites, strict=True):
-                state = states[(first + row + column) % count]
-                value = np.tensordot(state.conj(), np.tensordot(value, state, (left, 0)), (0, 0))
-            total = total + value.real / count
+    sums = defaultdict(float)
+    for t, first in product(model.terms, range(count)):  # a term begins on either sublattice
+        sums[tuple([(first + row + column) % count for row, column in t.sites])] += matrix(t.operator) / count
+
+    def energies(states: Array) -> Array:
+        states, total = states / np.linalg.norm(states, axis=2, keepdims=True), 0.0
+        for sublattices, operator in sums.items():
+            psi = states[sublattices[0]]
+            for place in sublattices[1:]:
+                psi = (psi[:, :, None] * states[place][:, None]).reshape(DRAWS, -1)
+            total = total + np.sum(psi.conj() * (psi @ operator.T), 1).real
         return total
 
-    rng, shape = np.random.default_rng(0), (count, len(model.terms[0].operator))
-    starts = [rng.standard_normal(shape) + 1j * rng.standard_normal(shape) for _ in range(DRAWS)]
-    return min(minimize(value_and_grad(energy), start, jac=True).fun for start in starts)
+    rng, shape = np.random.default_rng(0), (count, DRAWS, len(model.terms[0].operator))
+    start = rng.standard_normal(shape) + 1j * rng.standard_normal(shape)
+    found = minimize(value_and_grad(lambda states: np.sum(energies(states))), start, jac=True, ftol=LOWER**2)
+    return float(energies(found.params).min())
 
 
 def natural_dtype(model: Model) -> type:

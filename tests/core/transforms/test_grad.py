@@ -199,6 +199,36 @@ def test_vjp_pullback_may_be_called_again():
         np.testing.assert_allclose(gw, Z.conj())
 
 
+def test_vjp_pullback_by_some_primals_alone():
+    """The others are not visited: the rule of a function of one of them is not called."""
+    visited = []
+
+    @qad.extend.primitive
+    def doubled(x):
+        return 2 * x
+
+    qad.extend.rule(doubled, lambda g, y, x: visited.append(x) or 2 * g)
+
+    def f(a, b):
+        q, r = np.linalg.qr(a)
+        return q @ (r * doubled(b["b"])), doubled(b["c"]), 3.0
+
+    rng = np.random.default_rng(0)
+    a, b = rng.standard_normal((3, 3)), {"b": rng.standard_normal((3, 3)), "c": rng.standard_normal(2)}
+    w = rng.standard_normal((3, 3)), np.ones(2), 1.0
+    _, pullback = qad.vjp(f, a, b)
+    by_a, by_b = pullback(w)
+    assert len(visited) == 2
+    np.testing.assert_array_equal(pullback(w, argnums=(0,))[0], by_a)
+    assert len(visited) == 2
+    (alone,) = pullback(w, argnums=(1,))
+    for name in b:
+        np.testing.assert_array_equal(alone[name], by_b[name])
+    np.testing.assert_array_equal(by_b["c"], [2.0, 2.0])
+    _, pullback = qad.vjp(lambda a, b: a * 2, a, a)
+    np.testing.assert_array_equal(pullback(np.ones((3, 3)), argnums=(1,))[0], np.zeros((3, 3)))
+
+
 def test_vjp_checks_its_cotangent():
     _, pullback = qad.vjp(lambda x: x * x, X)
     with pytest.raises(ShapeError, match="cotangent has shape"):

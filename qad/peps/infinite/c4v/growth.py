@@ -7,7 +7,7 @@ import numpy as np
 from qad.core.errors import ConvergenceError
 from qad.peps.infinite.c4v.moves import column, enlarged, grown
 from qad.peps.infinite.cut import kept
-from qad.peps.infinite.iteration import Around
+from qad.peps.infinite.iteration import Around, unit
 
 SETTLED = 1e-3  # change of the spectrum at which the moves by eigenvectors end
 MOST_MOVES = 200
@@ -26,7 +26,7 @@ def raised(layer: np.ndarray, chi: int, around: Around) -> tuple[Around, np.ndar
         values = np.abs(values[order])
         k = kept(values, chi)
         u, values = vectors[:, order[:k]], values[:k] / values[0]
-        around = grown(around, layer, u, column(around), spans=False)
+        around = unit(grown(around, layer, u, column(around), spans=False), None)
         if before is not None and len(before) == len(values):
             changes.append(np.abs(values - before).max())
             if changes[-1] < SETTLED:

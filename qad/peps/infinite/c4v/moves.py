@@ -17,28 +17,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import value_of
 from qad.peps.infinite.iteration import Around
 
 if TYPE_CHECKING:
     from qad.typing import Array
-
-
-def normalised(corner: Array, edge: Array) -> Around:
-    """Hermitian and of norm 1, but for rounding."""
-    corner = corner + corner.conj().T
-    edge = edge + edge.conj().transpose(2, 1, 0)
-    return Around(corner / norm(corner), edge / norm(edge))
-
-
-def signed(new: Around, before: Around) -> Around:
-    """Corner and edge with the signs that they had: no density depends on these, and some corners change theirs."""
-    return Around(*(-x if np.vdot(value_of(y), value_of(x)).real < 0 else x for x, y in zip(new, before, strict=True)))
-
-
-def norm(x: Array) -> Array:
-    """The Frobenius norm."""
-    return np.sqrt(np.vdot(x, x).real)
 
 
 def column(around: Around) -> Array:
@@ -55,12 +37,16 @@ def row(around: Around, layer: Array, u: Array) -> Array:
 
 
 def grown(around: Around, layer: Array, u: Array, y: Array, spans: bool) -> Around:
-    """Corner and edge one row further out, kept by U; `y` is its `column`, and `spans` says whether U spans it."""
+    """Corner and edge one row further out, kept by U, of any norm; Hermitian, but for rounding.
+
+    `y` is the `column`, and `spans` says whether U spans it.
+    """
     chi, p, kept = *around.edges.shape[:2], u.shape[1]
     below, back = row(around, layer, u), u.conj().T
     edge = back @ below
     half = (back @ y).conj().T @ edge if spans else y.conj().T @ below
-    return normalised(back @ half.reshape(chi * p, kept), edge.reshape(kept, p, kept))
+    corner, edge = back @ half.reshape(chi * p, kept), edge.reshape(kept, p, kept)
+    return Around(corner + corner.conj().T, edge + edge.conj().transpose(2, 1, 0))
 
 
 def enlarged(around: Around, layer: Array) -> np.ndarray:

@@ -12,19 +12,17 @@ from qad.linalg import Report
 from qad.linalg.support.derivative_order import orders
 from qad.peps.infinite.c4v.growth import raised
 from qad.peps.infinite.c4v.iteration import MOVES, aligned, near_reference
-from qad.peps.infinite.c4v.moves import signed
 from qad.peps.infinite.cells.moves import start
 from qad.peps.infinite.cut import is_about
 from qad.peps.infinite.implicit import at_rest
-from qad.peps.infinite.iteration import Around, calm, difference, weighted
+from qad.peps.infinite.iteration import Around, calm, scaled, unit, weighted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from qad.peps.infinite.cells.lattice import Cell
     from qad.typing import Array
 
-    Move = Callable[..., tuple[Around, Array]]
     Groups = tuple[tuple[np.ndarray, ...], ...]
 
 MEMORY = 10  # steps that are mixed
@@ -56,25 +54,13 @@ def solved(
 
     def step(around: Around, isometry: np.ndarray) -> tuple[Around, np.ndarray]:
         new, turned = grow(around, plain, isometry, aligned)
-        return signed(new, around), turned
+        return unit(new, around), turned
 
-    def change(new: Around, old: Around) -> float:
-        return weighted(difference(new, old), new)
-
-    steps = calm(step, around, isometry, change, tols[0], maxiter, lambda isometry, _: isometry, MEMORY)
-    around, isometry, report.residual, report.iterations = next(steps)
-    if value_of(layer) is not layer:
-        around = differentiable(layer, *step(around, isometry), grow, tols, report)
+    steps = calm(step, around, isometry, weighted, tols[0], maxiter, lambda isometry, _: isometry, MEMORY)
+    at, isometry, report.residual, report.iterations = next(steps)
+    if value_of(layer) is layer:
+        around = at
+    else:
+        near = partial(near_reference, order=orders(layer))
+        around = at_rest(lambda x, a: scaled(grow(x, a, isometry, near)[0], at), at, layer, tols, report)
     return ((around.corners,), (around.edges,), (isometry,)), report.residual, report
-
-
-def differentiable(
-    layer: Array, at: Around, reference: np.ndarray, grow: Move, tols: tuple[float, float], report: Report
-) -> Around:
-    """The fixed point as a function of the recorded `layer`, with the isometry there."""
-    isometry = partial(near_reference, order=orders(layer))
-
-    def move(around: Around, layer: Array) -> Around:
-        return signed(grow(around, layer, reference, isometry)[0], at)
-
-    return at_rest(move, at, layer, tols, report)

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from qad.peps.infinite.cells.moves import absorbed, enlarged, rows, start, unit
+from qad.peps.infinite.cells.moves import absorbed, enlarged, rows, start
 from qad.peps.infinite.cells.projectors import Frame, Spaces, followed, sides, truncated
 from qad.peps.infinite.cut import kept
 from qad.peps.infinite.implicit import LOOSER
-from qad.peps.infinite.iteration import calm, difference, weighted
+from qad.peps.infinite.iteration import calm, unit, weighted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,19 +56,20 @@ class Stepper(NamedTuple):
         """How many of the values of each cut to keep."""
         return np.array([kept(x, self.chi, LEAST[self.method]) for x in values])
 
-    def raised(self, around: Around | None = None) -> tuple[Around, Frame]:
+    def raised(self, around: Around | None = None, frame: Frame | None = None) -> tuple[Around, Frame]:
         """Corners and edges of about chi states, and their frame, still to be converged.
 
-        From nothing, or from those of another size.
+        From nothing, or from those of another size; with their frame they stay where the cuts keep as many states.
         """
-        around, frame, before = start(self.plain, self.cell) if around is None else around, None, None
+        around = start(self.plain, self.cell) if around is None else around
+        before, sizes = None, None if frame is None else frame.a.any(1).sum(1)
         for _ in range(MOST_GROWING):
             around, frame, spaces = self.step(around, None, frame)
             values = spaces.s * spaces.used
             same = before is not None and before.shape == values.shape and ((before > 0) == spaces.used).all()
-            if same and np.abs(values - before).max() < SETTLED:
+            if (same and np.abs(values - before).max() < SETTLED) or np.array_equal(sizes, spaces.used.sum(1)):
                 break
-            before = values
+            before, sizes = values, None
         if frame.v.shape[1:] != (around.edges[0, :, :, 0].size, around.edges.shape[1]):  # sizes changed to the last
             around, frame, _ = self.step(around, frame.a.any(1).sum(1), frame)
         return around, frame
@@ -120,4 +121,4 @@ class Stepper(NamedTuple):
         """How much corners and edges differ, as the environment feels it; infinite where dimensions do."""
         if new.corners.shape != old.corners.shape:
             return np.inf
-        return weighted(difference(new, old), new, self.wires.after)
+        return weighted(new, old, self.wires.after)

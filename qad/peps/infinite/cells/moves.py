@@ -12,11 +12,12 @@ Reference: P. Corboz, T. M. Rice and M. Troyer, Phys. Rev. Lett. 113, 046402 (20
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import defvjp, primitive
+from qad.extend import primitive, rule
 from qad.peps.infinite.cells.lattice import ALONG, LEGS, Cell, Wiring, back
 from qad.peps.infinite.iteration import Around
 
@@ -82,7 +83,13 @@ def permuted(stack: Array, *, order: tuple[int, ...]) -> Array:
     return stack[list(order)]
 
 
-defvjp(permuted, lambda g, ans, stack, *, order: permuted(g, order=tuple(np.argsort(order).tolist())), linear=True)
+@cache
+def inverse(order: tuple[int, ...]) -> tuple[int, ...]:
+    """The order that puts the members back."""
+    return tuple(np.argsort(order).tolist())
+
+
+rule(permuted, lambda g, ans, stack, *, order: permuted(g, order=inverse(order)), linear=True)
 
 
 def rows(around: Around, layers: Array) -> Array:
@@ -107,26 +114,3 @@ def absorbed(grown: Array, corners: Array, a: Array, b: Array, w: Wiring) -> Aro
     new_corners = permuted(b, order=w.side).mT @ corners @ a
     new_edges = (permuted(b, order=w.here).mT @ grown).reshape(n, chi * p, m) @ a
     return Around(permuted(new_corners, order=w.corner), permuted(new_edges.reshape(n, chi, p, chi), order=w.edge))
-
-
-def scaled(new: Around, at: Around) -> Around:
-    """Each with overlap 1 with the one `at` its place, which is constant."""
-    return Around(
-        *(x / (y.conj() * x).sum(tuple(range(1, x.ndim)), keepdims=True) for x, y in zip(new, at, strict=True))
-    )
-
-
-def unit(new: Around, at: Around | None) -> Around:
-    """Each of norm 1, with the phase nearest to the one `at` its place."""
-    return Around(*(one(x, None if at is None else y) for x, y in zip(new, at or new, strict=True)))
-
-
-def one(x: np.ndarray, y: np.ndarray | None) -> np.ndarray:
-    """A stack with members of norm 1, and the phases of another."""
-    axes = tuple(range(1, x.ndim))
-    x = x / np.sqrt((x.real**2 + x.imag**2).sum(axes, keepdims=True))
-    if y is None or x.shape != y.shape:
-        return x
-    overlap = (y.conj() * x).sum(axes, keepdims=True)
-    size = np.abs(overlap)
-    return x * np.where(size > 1e-8, overlap.conj() / np.where(size > 1e-8, size, 1), 1)

@@ -120,7 +120,8 @@ def smooth(pair: tuple[Array, Array], at: Spaces, order: int) -> tuple[Array, Ar
     a, b = pair
     m = (a @ b) * at.scale
     u, v = spaces_of(m, at, order)
-    values = u.conj().mT @ m @ v + UNUSED * unused(at.used)
+    left, right = (at.u, at.v) if order == 1 else (u, v)  # what the others add to values is of second order
+    values = left.conj().mT @ (m @ right) + UNUSED * unused(at.used)
     root = root_of(values @ values.conj().mT, np.sqrt(at.s), order)
     first = b @ (v @ np.linalg.solve(values, root @ at.turn))
     return first, a.mT @ (u @ np.linalg.solve(root, at.turn)).conj()
@@ -150,14 +151,13 @@ def spaces_of(m: Array, at: Spaces, order: int) -> tuple[Array, Array]:
     """
     x = y = None
     u, v, s, others = at.u, at.v, at.s[:, None], at.others[:, :, None]
-    back = m.conj().mT
+    back, straight, crossed = m.conj().mT, s / (s**2 - others**2), others / (s**2 - others**2)
     for _ in range(order):
         mv, mu = m @ v, back @ u
         e, f = at.rest_u.conj().mT @ mv, at.rest_v.conj().mT @ mu
         if x is not None:
             e, f = e - x @ (at.u.conj().mT @ mv), f - y @ (at.v.conj().mT @ mu)
-        dx = (e * s + others * f) / (s**2 - others**2)
-        dy = (f * s + others * e) / (s**2 - others**2)
+        dx, dy = e * straight + f * crossed, f * straight + e * crossed
         x, y = (dx, dy) if x is None else (x + dx, y + dy)
         u, v = at.u + at.rest_u @ x, at.v + at.rest_v @ y
     if order > 1:

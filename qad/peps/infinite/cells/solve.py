@@ -14,11 +14,11 @@ from qad.linalg import Report
 from qad.linalg.support.derivative_order import orders
 from qad.peps.infinite.cells.iteration import Stepper
 from qad.peps.infinite.cells.lattice import CLOCKWISE, wiring
-from qad.peps.infinite.cells.moves import absorbed, enlarged, filled, rows, scaled, stacked
+from qad.peps.infinite.cells.moves import absorbed, enlarged, filled, rows, stacked
 from qad.peps.infinite.cells.projectors import Frame, Spaces, sides, smooth
 from qad.peps.infinite.cut import is_about
 from qad.peps.infinite.implicit import at_rest
-from qad.peps.infinite.iteration import Around
+from qad.peps.infinite.iteration import Around, scaled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +46,7 @@ def solved(
     stepper = Stepper(plain, stacked(plain), cell, wires, chi, method)
     around, frame = (None, None) if before is None else together(*before)
     if around is None or not is_about(around.corners.shape[1], chi):
-        around, frame = stepper.raised(around)
+        around, frame = stepper.raised(around, frame)
     around, frame, spaces, report.residual, report.iterations = stepper.converged(around, frame, tols[0], maxiter)
     if any(value_of(layer) is not layer for layer in layers):
         around = differentiable(layers, stepper, around, spaces, tols, report)

@@ -1,0 +1,34 @@
+"""Norms and phases of corners and edges, alone or in stacks."""
+
+import numpy as np
+import pytest
+
+import qad
+from qad.peps.infinite.iteration import AXES, Around, by_overlap, scaled, unit
+
+
+def drawn(rng, stack):
+    return Around(
+        *(rng.standard_normal((*stack, *x)) + 1j * rng.standard_normal((*stack, *x)) for x in ((3, 3), (3, 2, 3)))
+    )
+
+
+@pytest.mark.parametrize("stack", [(), (4,)])
+def test_corners_and_edges_have_norm_one_and_phases_of_the_last_ones(stack):
+    rng = np.random.default_rng(0)
+    new, at = drawn(rng, stack), drawn(rng, stack)
+    for x, y, z, axes in zip(unit(new, at), new, at, AXES, strict=True):
+        np.testing.assert_allclose(np.sum(np.abs(x) ** 2, axes), np.ones(stack))
+        overlap = np.sum(z.conj() * x, axes)
+        np.testing.assert_allclose(overlap, np.abs(overlap), atol=1e-12)
+        np.testing.assert_allclose(np.abs(x), np.abs(y) / np.sqrt(np.sum(np.abs(y) ** 2, axes, keepdims=True)))
+    for x, y in zip(unit(new, None), new, strict=True):
+        assert np.ptp((x / y).real) > 0 if stack else np.ptp(x / y) < 1e-12
+    for x, z, axes in zip(scaled(new, at), at, AXES, strict=True):
+        np.testing.assert_allclose(np.sum(z.conj() * x, axes), np.ones(stack))
+
+
+def test_derivatives_of_overlaps_of_one():
+    rng = np.random.default_rng(0)
+    for x, y, axes in zip(drawn(rng, (2,)), drawn(rng, (2,)), AXES, strict=True):
+        qad.check_grads(lambda x, y=y, axes=axes: by_overlap(x, at=y, axes=axes), (x,), order=2)
