@@ -52,18 +52,20 @@ def scaled(new: Around, at: Around) -> Around:
 
 def unit(new: Around, at: Around | None) -> Around:
     """Each of norm 1, with the phase nearest to the one `at` its place; where dimensions differ as they come."""
-    return Around(*map(one, new, new if at is None else at, AXES))
+    return Around(*map(one, new, (None, None) if at is None else at, AXES))
 
 
-def one(x: np.ndarray, y: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
+def one(x: np.ndarray, y: np.ndarray | None, axes: tuple[int, ...]) -> np.ndarray:
     """Arrays with norm 1, each of the last `axes`, and the phases of others."""
-    flat = x.reshape(*x.shape[: axes[0]], -1)
-    factor = 1 / np.sqrt(np.vecdot(flat, flat).real)
-    if y is not x and x.shape == y.shape:
-        overlap = np.vecdot(flat, y.reshape(flat.shape)) * factor
-        size = np.abs(overlap)
-        factor = factor * np.where(size > 1e-8, overlap / np.where(size > 1e-8, size, 1), 1)
-    return x * factor.reshape(*factor.shape, *(1 for _ in axes))
+    flat, ones = x.reshape(*x.shape[: axes[0]], -1), (1,) * len(axes)
+    norms = np.sqrt(np.vecdot(flat, flat).real)
+    x = x / norms.reshape(*norms.shape, *ones)
+    if y is None or x.shape != y.shape:
+        return x
+    overlap = np.vecdot(x.reshape(flat.shape), y.reshape(flat.shape))
+    size = np.abs(overlap)
+    phase = np.where(size > 1e-8, overlap / np.where(size > 1e-8, size, 1), 1)
+    return x * phase.reshape(*phase.shape, *ones)
 
 
 def weighted(new: Around, old: Around, after: Sequence[int] | None = None) -> float:

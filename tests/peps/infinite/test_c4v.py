@@ -204,3 +204,10 @@ def test_what_is_not_there_yet_is_refused(symmetry):
 def once_more(f, direction):
     """The derivative of `f` along a direction, as a function."""
     return lambda state: qad.jvp(f, (state,), (direction,))[1]
+
+
+@pytest.mark.parametrize("seed", [1, 32, 42, 54, 59])
+def test_environments_of_real_random_states_come_to_rest(seed):
+    """Where corners were multiplied by one over their norm, rounding kept these from it."""
+    state = peps.PEPS.random(2, symmetry="c4v", seed=seed, dtype=float)
+    assert peps.environment(state, 12, maxiter=100).error < 1e-10

@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 
 def aligned(y: np.ndarray, reference: np.ndarray) -> np.ndarray:
     """The isometry of the space of `y` in the basis nearest to `reference`."""
-    u = np.linalg.qr(y)[0]
-    return u @ polar(u.conj().T @ reference)
+    return polar(near_reference(y, reference, 1))
 
 
 def near_reference(y: Array, reference: np.ndarray, order: int) -> Array:
