@@ -112,7 +112,7 @@ class Embedded:
 def shaped(vectors: Vector, point: NDArray[Any]) -> NDArray[Any]:
     """Flat vectors, one or rows, as arrays like `point`."""
     entries = vectors.view(complex) if point.dtype.kind == "c" else vectors
-    return entries.astype(point.dtype, copy=False).reshape(*vectors.shape[:-1], *point.shape)
+    return entries.astype(point.dtype, copy=False).reshape((*vectors.shape[:-1], *point.shape))
 
 
 class Euclidean(Embedded):

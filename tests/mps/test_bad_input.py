@@ -84,3 +84,16 @@ def test_one_side_that_does_not_know_its_sites_is_taken():
     unknown = MPS(FERMIONS.tensors)
     assert qad.mps.overlap(SPINS, unknown) == pytest.approx(np.vdot(SPINS.to_dense(), FERMIONS.to_dense()))
     assert qad.mps.energy(unknown, HOPPING) == pytest.approx(qad.mps.energy(FERMIONS, HOPPING))
+
+
+def test_a_kind_that_the_user_extends_is_the_same_kind():
+    """The operators that both know are the same; where they are not, as in another basis, that is told."""
+    known = qad.mps.site("spin-1/2")
+    wider = Site(known.name, {**known.operators, "up": np.diag([1.0, 0.0])}, charges=known.charges)
+    psi = MPS.random(3, 2, kind=wider)
+    assert qad.mps.overlap(psi, MPS(psi.tensors, kind=known)) == pytest.approx(1.0)
+    H = qad.mps.heisenberg(3)
+    assert qad.mps.energy(psi, H) == pytest.approx(qad.mps.energy(MPS(psi.tensors), H))
+    turned = MPS(psi.tensors, kind=Site(known.name, {"Id": EYE, "Sz": known.operators["Sx"]}))
+    with pytest.raises(QadError, match="'spin-1/2', of the other state 'spin-1/2' with other operators"):
+        qad.mps.overlap(psi, turned)

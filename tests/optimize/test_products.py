@@ -61,6 +61,20 @@ def test_a_product_of_all_kinds():
             np.testing.assert_allclose(own, np.ravel(expected).view(float), atol=1e-14)
 
 
+def test_numbers_beside_isometries():
+    """A number is an array without axes: alone, and twice in a product."""
+    alone = minimize_on(lambda x: (x - 2) ** 2, np.array(1.0), manifold=Euclidean())
+    assert alone.params == pytest.approx(2.0)
+
+    def loss(x):
+        return x["line"][:, 0] @ np.diag([3.0, 1.0, 2.0]) @ x["line"][:, 0] + (x["a"] - 2) ** 2 + (x["b"] + 3) ** 2
+
+    kinds = Product({"line": Grassmann(), "a": Euclidean(), "b": Euclidean()})
+    found = minimize_on(loss, {"line": np.full((3, 1), 3**-0.5), "a": 0.5, "b": 1.0}, manifold=kinds)
+    assert (found.success, found.fun) == (True, pytest.approx(1.0))
+    assert (found.params["a"], found.params["b"]) == (pytest.approx(2.0), pytest.approx(-3.0))
+
+
 def test_thirty_one_small_isometries():
     """The sum of ``-tr(a^T x)`` has its minimum at the polar factors: minus the sum of all singular values."""
     targets = [RNG.normal(size=(8, 4) if k % 3 else (5, 4)) for k in range(31)]

@@ -236,10 +236,10 @@ def inner_legs(cls: type[Chain], tensor: Array) -> tuple[int, ...]:
 
 
 def as_array(tensor: ArrayLike) -> Array:
-    """`tensor` itself where it is an array of any kind, else as an ndarray."""
-    if type(tensor) in (Tensor, SymTensor) or hasattr(tensor, "__array_function__"):
-        return tensor
-    return np.asarray(tensor)
+    """`tensor` itself where it is an array of any kind, else as an ndarray; whole numbers become floats."""
+    is_array = type(tensor) in (Tensor, SymTensor) or hasattr(tensor, "__array_function__")
+    array = tensor if is_array else np.asarray(tensor)
+    return array.astype(float) if array.dtype.kind in "biu" else array
 
 
 def distinct(chain: Chain) -> tuple[Any, ...]:

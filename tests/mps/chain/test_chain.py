@@ -75,6 +75,17 @@ def test_product_states():
     np.testing.assert_allclose(tangent[:, 0], [-np.sin(0.3), np.cos(0.3)])
 
 
+def test_whole_numbers_become_floats():
+    """One spin along x, not of norm 1, and one up."""
+    psi = MPS.product([[1, 1], [1, 0]])
+    np.testing.assert_allclose(qad.mps.measure(psi, "Sz"), [0.0, 0.5], atol=1e-15)
+    np.testing.assert_allclose(psi.normalized().to_dense()[:, 0], [0.5**0.5, 0.5**0.5])
+    flip = MPO([np.array([[[[0, 1], [1, 0]]]])] * 2)
+    assert (psi.dtype, flip.dtype) == (float, float)
+    later = qad.mps.evolve(psi, flip, np.pi / 2, 1, "tdvp2").state
+    np.testing.assert_allclose(later.to_dense(), -1j * psi.normalized().to_dense()[::-1, ::-1], atol=1e-12)
+
+
 @pytest.mark.parametrize(
     "states, error", [([2], ArgumentError), ([-1], ArgumentError), ([0.5], ShapeError), ([[[1, 0]]], ShapeError)]
 )
