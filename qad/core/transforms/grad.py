@@ -11,7 +11,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.core.tape import backward
-from qad.core.transforms.arguments import numbers_of, seeds_like
+from qad.core.transforms.arguments import check_argnums, numbers_of, seeds_like
 from qad.core.transforms.leaves import own, owned
 from qad.core.transforms.linearized import gradients, linearized, output_leaves, pulled, scalar_roots
 from qad.core.transforms.transformed import transformed
@@ -157,7 +157,9 @@ def vjp(f: Callable[..., R], *primals: Tree, **kwargs: Any) -> tuple[R, Callable
     ways = {None: (given, nodes)}
 
     def pullback(w, argnums=None):
+        argnums = None if argnums is None else numbers_of(argnums)
         if argnums not in ways:
+            check_argnums(argnums, given)
             chosen = [given[n] for n in argnums]
             ways[argnums] = chosen, backward.towards(nodes, [x.node for leaves, _ in chosen for x in leaves])
         return pulled(*ways[argnums], seeds_like(w, values, spec))

@@ -62,9 +62,8 @@ def derivatives(
         table = by_columns(f, args, kwargs, plain, shapes, dtypes)
     else:
         table = [by_rows(node, shape, t, xs) for node, shape, t in zip(nodes, shapes, dtypes, strict=True)]
-    return unflatten(spec, values), Leaves(
-        table, spec, [given_spec for _, given_spec in given], isinstance(argnums, tuple)
-    )
+    specs = [nested for _, nested in given]
+    return unflatten(spec, values), Leaves(table, spec, specs, isinstance(argnums, tuple))
 
 
 def reals(shape: Sequence[int], dtype: np.dtype[Any]) -> int:

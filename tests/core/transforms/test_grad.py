@@ -229,6 +229,14 @@ def test_vjp_pullback_by_some_primals_alone():
     np.testing.assert_array_equal(pullback(np.ones((3, 3)), argnums=(1,))[0], np.zeros((3, 3)))
 
 
+@pytest.mark.parametrize("argnums, words", [(2, "there are 2 positional"), ([0], "a tuple of"), ((0, -2), "twice")])
+def test_pullbacks_check_their_argnums(argnums, words):
+    _, pullback = qad.vjp(lambda a, b: a * b, X, 2 * X)
+    with pytest.raises(ArgumentError, match=words):
+        pullback(X, argnums=argnums)
+    np.testing.assert_array_equal(pullback(X, argnums=-1)[0], X * X)
+
+
 def test_vjp_checks_its_cotangent():
     _, pullback = qad.vjp(lambda x: x * x, X)
     with pytest.raises(ShapeError, match="cotangent has shape"):
