@@ -119,6 +119,8 @@ class Trajectories:
     def sample(self, seed: Seed = 0) -> NDArray[np.int64]:
         """The outcomes (T, n) of measuring all qubits at the end, one of each trajectory.
 
+        Independent of the numbers that drew the trajectories, also with the same seed.
+
         Examples
         --------
         >>> import qad
@@ -126,7 +128,7 @@ class Trajectories:
         array([[1, 1],
                [1, 1]])
         """
-        n, uniforms = self.circuit.n, np.random.default_rng(seed).random(len(self))
+        n, uniforms = self.circuit.n, np.random.default_rng(seed).spawn(2)[1].random(len(self))  # [0]: of rare branches
         found, part = np.empty(len(self), np.int64), max(1, AT_ONCE >> n)
         for begin in range(0, len(self._states), part):
             psi, own = self._states[begin : begin + part], self._which // part == begin // part

@@ -176,6 +176,14 @@ def test_samples_do_not_depend_on_how_many_states_are_drawn_from_together(monkey
     np.testing.assert_array_equal(c.trajectories(200, seed=1).sample(seed=2), whole)
 
 
+def test_trajectories_and_their_samples_of_one_seed_are_independent():
+    """A bit of bias 0.9 flipped with probability 0.7: 0.9 * 0.3 + 0.1 * 0.7 are left."""
+    c = NoisyCircuit(1).ry(2 * np.arccos(0.9**0.5), 0).channel(flip(0.7), 0)
+    for drawn in (c.trajectories(20000), c.trajectories(20000, seed=3)):
+        for seed in (0, 3):
+            assert drawn.sample(seed).mean() == pytest.approx(0.66, abs=5 * (0.66 * 0.34 / 20000) ** 0.5)
+
+
 def test_outcomes_are_drawn_by_their_probabilities():
     p = np.array([0.36, 0, 0.64, 0])
     found = outcomes(p, np.random.default_rng(3).random(20000))
