@@ -36,8 +36,7 @@ def at_rest(
     Tolerances are those of the last change, and of the adjoint equation; `after` is that of `weighted`.
     """
     plain, limit = as_array(value_of(layers)), LOOSER * max(tols[0], LEAST)
-    new = move(around, plain)
-    change = weighted(new, around, after)
+    change = weighted(move(around, plain), around, after)
     if not change <= limit:
         raise ConvergenceError(
             f"the environment is not at rest: by the step of derivatives it changes by {change:.1e}, more than "
@@ -51,4 +50,5 @@ def at_rest(
         return fixed_point(lambda x: [a - b for a, b in zip(x, residual(x), strict=True)], list(start))
 
     options = {"tol": tols[1], "restart": PRODUCTS}
-    return Around(*root(layers, equation=Equation(residual, [plain], list(new), again, options=options, report=report)))
+    solution = list(around)  # where moves were expanded: one move on, third derivatives lose four digits
+    return Around(*root(layers, equation=Equation(residual, [plain], solution, again, options=options, report=report)))

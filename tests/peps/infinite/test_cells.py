@@ -120,6 +120,18 @@ def test_second_derivatives_agree_with_differences_of_gradients(dtype):
     assert curvature == pytest.approx(by_differences(slope, state, direction), abs=1e-7)
 
 
+def test_third_derivatives_agree_with_differences_at_the_default_tolerance():
+    state, direction = near_product(["A"], 3, float), peps.PEPS.random(2, ["A"], 99, dtype=float)
+
+    def energy(t):
+        moved = [x + t * y for x, y in zip(state.tensors, direction.tensors, strict=True)]
+        return peps.energy(peps.PEPS(moved), ROTATED, 8)
+
+    second, h = qad.grad(qad.grad(energy)), 1e-3
+    near, far = (second(np.array(k * h)) - second(np.array(-k * h)) for k in (1, 2))
+    assert qad.grad(second)(np.array(0.0)) == pytest.approx((8 * near - far) / (12 * h), abs=1e-7)
+
+
 def test_larger_patterns_of_the_same_site_are_the_same_state():
     site = near_product(["A"], 0).tensors[0]
     one = peps.environment(peps.PEPS([site]), 8)
