@@ -134,7 +134,8 @@ def steady_state(
     Notes
     -----
     The state is Hermitian, and means of Hermitian operators are real, up to an error as large as that of the state.  Of
-    several steady states, as strong symmetries have them, it is one that `start` has a part of, or a mixture.
+    several steady states, as strong symmetries have them, it is one that `start` has a part of, or a mixture.  Where
+    `bond` is too small, the state of least ``|G rho|`` has means that may err by more than those of "evolution".
 
     Sweeps take ``O(n phys w**2 bond**3)`` with the bond w of `G`.
 
@@ -244,8 +245,8 @@ def swept(L: MPO, watch: Watch, bond: int, tol: float) -> None:
         ended(watch, tol)
         recent = watch.history[begun:]
         if number > PATIENCE and min(recent[-PATIENCE:]) > FALL * min(recent[:-PATIENCE]):
-            left = f"{watch.history[-1]:.1e}"
-            watch.message = f"not converged: bond {bond} leaves a residual of {left}: give a larger one"
+            advice = ": give a larger one" if bond**2 < np.prod([w.shape[2] for w in L], dtype=float) else ""
+            watch.message = f"not converged: bond {bond} leaves a residual of {watch.history[-1]:.1e}{advice}"
             return
 
 

@@ -92,12 +92,22 @@ def test_small_bonds_tell_what_they_leave():
     found = steady_state(G, 3)
     assert not found.converged
     assert "bond 3 leaves a residual" in found.message
+    assert found.message.endswith("give a larger one")
     assert 1e-3 < found.residual < 0.3 * found.history[0]
     limited = steady_state(G, 16, maxiter=1)
     assert (len(limited.history), limited.message) == (2, "stopped at maxiter iterations")
     seen = []
     steady_state(G, 16, callback=lambda state, residual: seen.append(residual), maxiter=2)
     assert len(seen) == 2
+
+
+def test_sweeps_that_stall_at_the_full_bond_ask_for_no_larger_one():
+    """Two spins need no more than bond 4, and no residual is below 1e-18."""
+    found = steady_state(model(2)[1], 4, tol=1e-18)
+    assert not found.converged
+    assert found.message.startswith("not converged: bond 4 leaves a residual of")
+    assert "larger" not in found.message
+    assert found.residual < 1e-8
 
 
 SUM = exact.opsum(["spin-1/2"] * 3, exact.exchange(exact.row(3), 1.0))
