@@ -85,7 +85,7 @@ MOST_CODE = {
     "circuit": 6402,
     "interop": 1400,
     "peps": 2989,
-    "mps": 10594,
+    "mps": 10601,
 }  # lines of code of whole floors, which only go up by what a feature needs
 LONG_FUNCTIONS = {  # whose comment gives the measured reason
     "core/fast/sweep.py: sweep",

@@ -81,6 +81,9 @@ class Sweeps:
         Of the effective operator, at most, per local problem.
     left_over : float
         Largest error of the energy that a local problem of the last sweep was left with.
+    cut : float
+        Largest weight that a step of this sweep has cut off.  To much less than what cuts cost no local problem of the
+        next sweep is solved: it would not pay, and the sectors that bonds have would be chosen too early.
     noise : float
         Norm of what is added to a centre of norm 1 before it is improved; it leads out of every sector.
     rng : numpy.random.Generator
@@ -99,6 +102,9 @@ class Sweeps:
     rng: np.random.Generator
     closely: int = 0
     filled: int = 0
+    cut: float = 0.0
+    coarse: float = 0.0  # error of the energy to which cuts let local problems be solved
+    of_cut: float = 0.0  # share of it, beside the energy
 
     def __init__(self, H: MPO, start: Any, bond: int, excluded: Excluded):
         self.start: Any = start
@@ -161,6 +167,7 @@ class Sweeps:
     def sweep(self) -> float:
         """To the right end and back; returns the energy of the state that is left."""
         before, growing = self.energy, self.bond < self.most
+        self.coarse, self.cut = self.of_cut * self.cut * max(abs(self.energy), 1.0), 0.0
         self.used, self.left_over = self.tolerance, 0.0
         self.to_right()
         self.to_left()
@@ -201,7 +208,7 @@ class Sweeps:
             if self.closely == 0:
                 return lowest_of_two(apply, centre, random, self.tolerance)
             centre = centre + self.noise * random
-        self.energy, vector, error = lowest(apply, centre, self.tolerance, self.products)
+        self.energy, vector, error = lowest(apply, centre, max(self.tolerance, self.coarse), self.products)
         self.left_over = max(self.left_over, error)
         return vector
 
@@ -250,6 +257,8 @@ class Sweeps:
         kept = rule.kept(weights, self.bond, DISCARDED, squared=True)
         if sum(kept) < self.filled:
             kept = rule.kept(weights, min(self.filled, self.bond), squared=True)
+        lost = sum(values[k:].sum() for values, k in zip(weights, kept, strict=True))
+        self.cut = max(self.cut, float(lost / sum(values.sum() for values in weights)))
         halves = [vectors[:, vectors.shape[1] - k :] for (_, vectors), k in zip(pairs, kept, strict=True)]
         return laid_out(generic.rows_and_bond(where, halves), 2)
 
@@ -258,6 +267,7 @@ class TwoSites(Sweeps):
     """Pairs of neighbours; the bond between them is chosen anew from their density matrix."""
 
     size = 2
+    of_cut = 0.1
 
 
 class OneSite(Sweeps):
