@@ -97,7 +97,7 @@ def check_standing(psi: Any, other: Any, what: str) -> None:
             with_others = " with other operators" if one.name == two.name else ""
             raise ArgumentError(
                 f"site {site} of the state is of kind {one.name!r}, of {what} {two.name!r}{with_others}: make both for "
-                "the same kind"
+                "the same kind, or take qad.mps.MPS(psi.tensors), which knows none, as of spins that stand for fermions"
             )
 
 
