@@ -85,7 +85,8 @@ def minimize_on(
         lead astray.
     metric : callable, optional
         ``metric(point, vector, gradient_norm)`` returns the vector with the inverse of a metric applied: a
-        preconditioner, such as the environment's metric of a tensor network.
+        preconditioner, such as the environment's metric of a tensor network.  Of a `Product` vectors hold the numbers
+        of leaves kind by kind, not leaf by leaf.
     accepted : callable, optional
         As in `minimize`.
     evaluated : callable, optional
