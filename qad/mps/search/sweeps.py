@@ -49,13 +49,14 @@ class SweepSchedule(NamedTuple):
     products: int  # per step; more where local problems are not solved
     loosest: float  # errors of the energy, relative, at which a local problem is solved in the first sweep
     share: float  # of what the last sweep gained: such errors thereafter
+    of_cut: float  # of what the last sweep of pairs cut off: no finer than this
     pair_mixing: tuple[float, float, float, float]  # mixed in at first; from sweep to sweep, growing or not; the least
     site_mixing: tuple[float, float, float, float]
     isometric: bool  # single sites without a mixer keep their bonds; else these lose what carries no weight
 
 
-DENSE = SweepSchedule(8, 2, 12, 1e-4, 1e-2, (0.0, 0.0, 0.0, 1.0), (1e-3, 0.5, 0.1, 1e-12), isometric=False)
-CHARGED = SweepSchedule(32, 4, 20, 1e-10, 1e-4, (1e-3, 0.1, 1e-2, 1e-5), (0.1, 0.5, 0.3, 1e-8), isometric=True)
+DENSE = SweepSchedule(8, 2, 12, 1e-4, 1e-2, 0.0, (0.0, 0.0, 0.0, 1.0), (1e-3, 0.5, 0.1, 1e-12), isometric=False)
+CHARGED = SweepSchedule(32, 4, 20, 1e-10, 1e-4, 0.1, (1e-3, 0.1, 1e-2, 1e-5), (0.1, 0.5, 0.3, 1e-8), isometric=True)
 
 
 class Sweeps:
@@ -104,7 +105,6 @@ class Sweeps:
     filled: int = 0
     cut: float = 0.0
     coarse: float = 0.0  # error of the energy to which cuts let local problems be solved
-    of_cut: float = 0.0  # share of it, beside the energy
 
     def __init__(self, H: MPO, start: Any, bond: int, excluded: Excluded):
         self.start: Any = start
@@ -167,7 +167,8 @@ class Sweeps:
     def sweep(self) -> float:
         """To the right end and back; returns the energy of the state that is left."""
         before, growing = self.energy, self.bond < self.most
-        self.coarse, self.cut = self.of_cut * self.cut * max(abs(self.energy), 1.0), 0.0
+        share = self.schedule.of_cut if self.size == 2 else 0.0
+        self.coarse, self.cut = share * self.cut * max(abs(self.energy), 1.0), 0.0
         self.used, self.left_over = self.tolerance, 0.0
         self.to_right()
         self.to_left()
@@ -267,7 +268,6 @@ class TwoSites(Sweeps):
     """Pairs of neighbours; the bond between them is chosen anew from their density matrix."""
 
     size = 2
-    of_cut = 0.1
 
 
 class OneSite(Sweeps):
