@@ -16,6 +16,7 @@ Other libraries   qad.array_api  the namespace of the array-API standard
 Chains            qad.mps       matrix product states, operators, ground states, time evolution
 Symmetric         qad.symmetric  block-sparse tensors that conserve charges
 Two dimensions    qad.peps      projected entangled pair states, their environments and ground states
+Monte Carlo       qad.vmc       wave functions written in NumPy, sampled and improved
 Circuits          Circuit  PauliSum, and qad.circuit
 Optimisation      qad.optimize  minimise over any structure of complex arrays
 Time              qad.integrate  differential equations
@@ -76,14 +77,14 @@ from qad.testing import check_grads
 __version__ = "0.1.0"
 
 if _FOR_EDITORS:  # which do not run `__getattr__`
-    from qad import array_api, circuit, integrate, interop, mps, optimize, peps, special, symmetric, viz
+    from qad import array_api, circuit, integrate, interop, mps, optimize, peps, special, symmetric, viz, vmc
     from qad.circuit import Circuit, PauliSum
     from qad.circuit.engines.warming import warm_up
     from qad.viz import draw
 
 _LATE = {  # what is loaded when it is first touched, and whence: a program that differentiates needs none of it
     **{name: f"qad.{name}" for name in (
-        "array_api", "circuit", "integrate", "interop", "mps", "optimize", "peps", "special", "symmetric", "viz",
+        "array_api", "circuit", "integrate", "interop", "mps", "optimize", "peps", "special", "symmetric", "viz", "vmc",
     )},
     "Circuit": "qad.circuit", "PauliSum": "qad.circuit", "draw": "qad.viz",
     "warm_up": "qad.circuit.engines.warming",

@@ -26,6 +26,7 @@ FLOORS = (
     "mps",
     "peps",
     "circuit",
+    "vmc",
     "interop",
     "viz",
     "commands",
@@ -85,7 +86,8 @@ MOST_CODE = {
     "circuit": 6402,
     "interop": 1400,
     "peps": 2989,
-    "mps": 10601,
+    "mps": 10395,
+    "vmc": 1200,
 }  # lines of code of whole floors, which only go up by what a feature needs
 LONG_FUNCTIONS = {  # whose comment gives the measured reason
     "core/fast/sweep.py: sweep",

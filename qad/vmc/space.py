@@ -1,0 +1,305 @@
+"""Spaces of configurations: which rows of whole numbers there are, how many, and uniform samples of them.
+
+A configuration has one small whole number for each site.  Quantities such as the number of particles may be fixed.  The
+numbers of ways in which the last k sites complete a configuration, by what is left of each fixed quantity, are found
+site by site; they count, number, list and draw the configurations.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qad.core.errors import ArgumentError, ShapeError
+from qad.mps.chain.chain import site_count
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
+
+    from qad.mps.operators.local import Site
+    from qad.typing import ArrayLike
+
+LISTED = 2**20  # the most states that are listed
+COUNTED = 2**62  # the most that whole numbers of 64 bits number
+
+
+class Space:
+    """Configurations of sites of one kind; made by `Spins`, `Bosons`, `Fermions` or `Electrons`.
+
+    Parameters
+    ----------
+    n : int
+        Number of sites.
+    kind : Site
+        What stands on every site.
+    values : sequence of int (d,)
+        The number that configurations have for each basis state, evenly spaced, in the order of the site's basis.
+    quantities : dict of name -> sequence of int (d,)
+        What each basis state holds of each quantity, numbers from 0.
+    totals : sequence of int
+        The totals of all quantities where they are fixed; empty where they are not.
+    shown : dict
+        The arguments that the space is printed with.
+
+    Attributes
+    ----------
+    n, kind, values, quantities, totals
+    held : int array (d, fixed quantities)
+        What each basis state holds of what is fixed.
+    size : int
+        How many configurations there are.
+    moves : str
+        The name of the moves by which a Metropolis walk goes through the space unless it is told others.
+
+    Examples
+    --------
+    >>> import qad
+    >>> space = qad.vmc.Spins(4, total=0)
+    >>> space, space.size
+    (Spins(4, total=0), 6)
+    >>> space.states()[:2]
+    array([[ 1,  1, -1, -1],
+           [ 1, -1,  1, -1]], dtype=int8)
+    """
+
+    def __init__(
+        self,
+        n: int,
+        kind: Site,
+        values: Iterable[int],
+        quantities: dict[str, Sequence[int]],
+        totals: Iterable[float] = (),
+        shown: dict[str, Any] | None = None,
+    ):
+        self.n: int = site_count(n, 1, "n")
+        self.kind: Site = kind
+        self.values: np.ndarray = np.array([*values], np.int8 if kind.phys < 128 else np.int16)
+        self.quantities: dict[str, np.ndarray] = {name: np.array(held) for name, held in quantities.items()}
+        self.shown: dict[str, Any] = shown or {}
+        given = [*totals]
+        self.totals: tuple[int, ...] = tuple([int(total) for total in given if total >= 0 and int(total) == total])
+        self.held: np.ndarray = np.array([*self.quantities.values()]).T[:, : len(given)]  # of what is fixed
+        if len(self.totals) < len(given) or not self.size:
+            raise ArgumentError(f"{self!r} has no configuration: its sites cannot hold these totals")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join([str(self.n), *(f'{name}={x}' for name, x in self.shown.items())])})"
+
+    @property
+    def moves(self) -> str:
+        if not self.totals:
+            return "flips"
+        return "exchanges" if len(self.values) == 2 else "hops"
+
+    @cached_property
+    def size(self) -> int:
+        for level in self._levels(object):
+            ways = level
+        return int(ways[self.totals])
+
+    def _levels(self, dtype):
+        """In how many ways 0, 1, ..., n sites have each total of what is fixed, arrays with an axis for each."""
+        ways = np.zeros([total + 1 for total in self.totals], dtype)
+        ways[(0,) * ways.ndim] = 1
+        yield ways
+        for _ in range(self.n):
+            more = np.zeros_like(ways)
+            for held in self.held:
+                rest = tuple(slice(max(0, size - of)) for size, of in zip(ways.shape, held, strict=True))
+                more[tuple(slice(of, None) for of in held)] += ways[rest]
+            ways = more / more.max() if dtype is float else more
+            yield ways
+
+    @cached_property
+    def _ways(self):
+        """The levels, in whole numbers, or in relative ones where those would be too large."""
+        return [*self._levels(np.int64 if self.size < COUNTED else float)]
+
+    def _walk(self, count: int, choose: Callable[[int, np.ndarray], np.ndarray]) -> np.ndarray:
+        """Indices (count, n), chosen site by site from the ways (count, d) in which each state can be completed."""
+        left = np.tile(np.array(self.totals, int), (count, 1))
+        indices = np.empty((count, self.n), np.int64)
+        for k in range(self.n):
+            rest = left[:, None] - self.held
+            ways = self._ways[self.n - 1 - k][tuple(np.moveaxis(np.maximum(rest, 0), -1, 0))]
+            indices[:, k] = choose(k, np.where((rest >= 0).all(-1), ways, 0))
+            left -= self.held[indices[:, k]]
+        return indices
+
+    def indices(self, configurations: ArrayLike) -> np.ndarray:
+        """The basis states of the sites, which amplitudes of chains (`qad.mps.MPS.log_amplitudes`) take.
+
+        Parameters
+        ----------
+        configurations : int array (..., n)
+
+        Returns
+        -------
+        int array (..., n)
+
+        Examples
+        --------
+        >>> import qad
+        >>> qad.vmc.Spins(3).indices([[1, -1, 1]])
+        array([[0, 1, 0]])
+        """
+        first, step = int(self.values[0]), int(self.values[1]) - int(self.values[0])
+        return (np.asarray(configurations, np.int64) - first) // step
+
+    def of_indices(self, indices: ArrayLike) -> np.ndarray:
+        """The configurations with these basis states, the inverse of `indices`.
+
+        Examples
+        --------
+        >>> import qad
+        >>> qad.vmc.Spins(3).of_indices([[0, 1, 0]])
+        array([[ 1, -1,  1]], dtype=int8)
+        """
+        return self.values[np.asarray(indices)]
+
+    def occupations(self, configurations: ArrayLike) -> np.ndarray:
+        """How much every site has of each quantity: numbers of particles, for electrons of those with spin up and down.
+
+        Parameters
+        ----------
+        configurations : int array (..., n)
+
+        Returns
+        -------
+        int8 array (..., quantities, n)
+
+        Examples
+        --------
+        >>> import qad
+        >>> qad.vmc.Electrons(4).occupations([[0, 1, 2, 3]])
+        array([[[0, 1, 0, 1],
+                [0, 0, 1, 1]]], dtype=int8)
+        """
+        held = np.array([*self.quantities.values()], np.int8)
+        return np.moveaxis(held[:, self.indices(configurations)], 0, -2)
+
+    def check(self, configurations: ArrayLike) -> np.ndarray:
+        """The configurations as an array of small whole numbers.
+
+        Raises
+        ------
+        ShapeError
+            Unless they have the shape (how many, n).
+        ArgumentError
+            If one is not in the space; the message shows the first one.
+
+        Examples
+        --------
+        >>> import qad
+        >>> qad.vmc.Spins(2, total=0).check([[1, 1]])
+        Traceback (most recent call last):
+        qad.core.errors.ArgumentError: configuration 0, [1, 1], is not in Spins(2, total=0)
+        """
+        rows = np.asarray(configurations)
+        if rows.ndim != 2 or rows.shape[1] != self.n:
+            raise ShapeError(f"configurations of {self!r} have shape (how many, {self.n}), not {rows.shape}")
+        known = np.isin(rows, self.values)
+        held = self.held[self.indices(np.where(known, rows, self.values[0]))].sum(1)
+        wrong = ~known.all(1) | (held != np.array(self.totals, int)).any(1)
+        if wrong.any():
+            first = int(wrong.argmax())
+            raise ArgumentError(f"configuration {first}, {rows[first].tolist()}, is not in {self!r}")
+        return rows.astype(self.values.dtype)
+
+    def states(self) -> np.ndarray:
+        """All configurations, in the order of the basis of a chain: the first site is the most significant.
+
+        Returns
+        -------
+        int8 array (size, n)
+
+        Raises
+        ------
+        ArgumentError
+            For more than 2**20 of them.
+
+        Examples
+        --------
+        >>> import qad
+        >>> qad.vmc.Bosons(2, most=2, total=2).states()
+        array([[0, 2],
+               [1, 1],
+               [2, 0]], dtype=int8)
+        """
+        if self.size > LISTED:
+            raise ArgumentError(f"{self!r} has {self.size} configurations: lists hold at most {LISTED}, so sample them")
+        number = np.arange(self.size)
+
+        def choose(k, ways):
+            ends = ways.cumsum(1)
+            chosen = (number[:, None] >= ends[:, :-1]).sum(1)
+            number[:] -= np.take_along_axis(ends - ways, chosen[:, None], 1)[:, 0]
+            return chosen
+
+        return self.of_indices(self._walk(self.size, choose))
+
+    def numbers(self, configurations: ArrayLike) -> np.ndarray:
+        """Which of the `states` each configuration is; equal numbers say that configurations are equal.
+
+        Parameters
+        ----------
+        configurations : int array (how many, n)
+
+        Returns
+        -------
+        int64 array (how many,)
+
+        Raises
+        ------
+        ArgumentError
+            Where the space has 2**62 configurations or more.
+
+        Examples
+        --------
+        >>> import qad
+        >>> space = qad.vmc.Spins(100, total=96)
+        >>> space.numbers(space.random(3, rng=0)) < space.size
+        array([ True,  True,  True])
+        """
+        if self.size >= COUNTED:
+            raise ArgumentError(f"{self!r} has {self.size} configurations, too many to be numbered by 64 bits")
+        indices = self.indices(configurations)
+        found = np.zeros(len(indices), np.int64)
+
+        def choose(k, ways):
+            before = np.arange(len(self.values)) < indices[:, k, None]
+            found[:] += np.where(before, ways, 0).sum(1)
+            return indices[:, k]
+
+        self._walk(len(indices), choose)
+        return found
+
+    def random(self, count: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
+        """Configurations drawn uniformly from the space.
+
+        Parameters
+        ----------
+        count : int
+        rng : numpy.random.Generator or int, optional
+            A generator, or the seed of one.
+
+        Returns
+        -------
+        int8 array (count, n)
+
+        Examples
+        --------
+        >>> import qad
+        >>> qad.vmc.Spins(6, total=0).random(1000, rng=1).sum(1).any()
+        np.False_
+        """
+        rng = np.random.default_rng(rng)
+
+        def choose(k, ways):
+            ends = ways.cumsum(1)
+            return (rng.random((count, 1)) * ends[:, -1:] >= ends[:, :-1]).sum(1)
+
+        return self.of_indices(self._walk(count, choose))
