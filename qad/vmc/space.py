@@ -1,13 +1,14 @@
 """Spaces of configurations: which rows of whole numbers there are, how many, and uniform samples of them.
 
-A configuration has one small whole number for each site.  Quantities such as the number of particles may be fixed.  The
-numbers of ways in which the last k sites complete a configuration, by what is left of each fixed quantity, are found
-site by site; they count, number, list and draw the configurations.
+A configuration has one small whole number for each site.  Quantities such as the number of particles may be fixed.  In
+how many ways the last k sites can complete a configuration, by what is left of each fixed quantity, is found site by
+site; it counts, numbers, lists and draws the configurations.
 """
 
 from __future__ import annotations
 
 from functools import cached_property
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -108,26 +109,35 @@ class Space:
         for _ in range(self.n):
             more = np.zeros_like(ways)
             for held in self.held:
-                rest = tuple(slice(max(0, size - of)) for size, of in zip(ways.shape, held, strict=True))
-                more[tuple(slice(of, None) for of in held)] += ways[rest]
+                rest, reached = shifts(ways.shape, held)
+                more[reached] += ways[rest]
             ways = more / more.max() if dtype is float else more
             yield ways
 
     @cached_property
-    def _ways(self):
-        """The levels, in whole numbers, or in relative ones where those would be too large."""
-        return [*self._levels(np.int64 if self.size < COUNTED else float)]
+    def _starts(self):
+        """For each site (totals left, d + 1): in how many ways what is left is completed by a state before each one.
 
-    def _walk(self, count: int, choose: Callable[[int, np.ndarray], np.ndarray]) -> np.ndarray:
-        """Indices (count, n), chosen site by site from the ways (count, d) in which each state can be completed."""
-        left = np.tile(np.array(self.totals, int), (count, 1))
-        indices = np.empty((count, self.n), np.int64)
-        for k in range(self.n):
-            rest = left[:, None] - self.held
-            ways = self._ways[self.n - 1 - k][tuple(np.moveaxis(np.maximum(rest, 0), -1, 0))]
-            indices[:, k] = choose(k, np.where((rest >= 0).all(-1), ways, 0))
-            left -= self.held[indices[:, k]]
-        return indices
+        In whole numbers, or in relative ones where those would be too large.
+        """
+        found = []
+        for ways in [*self._levels(np.int64 if self.size < COUNTED else float)][-2::-1]:
+            starts = np.zeros((*ways.shape, len(self.held) + 1), ways.dtype)
+            for state, held in enumerate(self.held):
+                rest, reached = shifts(ways.shape, held)
+                starts[(*reached, state + 1)] = ways[rest]
+            found.append(starts.cumsum(-1).reshape(-1, starts.shape[-1]))
+        return found
+
+    def _walk(self, count: int, choose: Callable[[int, np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
+        """Basis states (count, n), chosen site by site; `choose` is told the site, its starts, and what is left."""
+        strides = np.array([prod(total + 1 for total in self.totals[k + 1 :]) for k in range(len(self.totals))], int)
+        left, held = np.full(count, strides @ np.array(self.totals, int)), self.held @ strides
+        indices = np.empty((self.n, count), self.values.dtype)
+        for k, starts in enumerate(self._starts):
+            indices[k] = choose(k, starts, left)
+            left -= held[indices[k]]
+        return np.ascontiguousarray(indices.T)
 
     def indices(self, configurations: ArrayLike) -> np.ndarray:
         """The basis states of the sites, which amplitudes of chains (`qad.mps.MPS.log_amplitudes`) take.
@@ -233,10 +243,10 @@ class Space:
             raise ArgumentError(f"{self!r} has {self.size} configurations: lists hold at most {LISTED}, so sample them")
         number = np.arange(self.size)
 
-        def choose(k, ways):
-            ends = ways.cumsum(1)
-            chosen = (number[:, None] >= ends[:, :-1]).sum(1)
-            number[:] -= np.take_along_axis(ends - ways, chosen[:, None], 1)[:, 0]
+        def choose(k, starts, left):
+            own = starts.take(left, 0)
+            chosen = (number[:, None] >= own[:, 1:-1]).sum(1)
+            number[:] -= own[np.arange(len(own)), chosen]
             return chosen
 
         return self.of_indices(self._walk(self.size, choose))
@@ -266,15 +276,15 @@ class Space:
         """
         if self.size >= COUNTED:
             raise ArgumentError(f"{self!r} has {self.size} configurations, too many to be numbered by 64 bits")
-        indices = self.indices(configurations)
-        found = np.zeros(len(indices), np.int64)
+        rows = np.ascontiguousarray(np.asarray(configurations).T)
+        found = np.zeros(rows.shape[1], np.int64)
 
-        def choose(k, ways):
-            before = np.arange(len(self.values)) < indices[:, k, None]
-            found[:] += np.where(before, ways, 0).sum(1)
-            return indices[:, k]
+        def choose(k, starts, left):
+            states = self.indices(rows[k])
+            found[:] += starts.take(left * starts.shape[1] + states)
+            return states
 
-        self._walk(len(indices), choose)
+        self._walk(len(found), choose)
         return found
 
     def random(self, count: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
@@ -298,8 +308,14 @@ class Space:
         """
         rng = np.random.default_rng(rng)
 
-        def choose(k, ways):
-            ends = ways.cumsum(1)
-            return (rng.random((count, 1)) * ends[:, -1:] >= ends[:, :-1]).sum(1)
+        def choose(k, starts, left):
+            own = starts.take(left, 0)
+            return (rng.random((count, 1)) * own[:, -1:] >= own[:, 1:-1]).sum(1)
 
         return self.of_indices(self._walk(count, choose))
+
+
+def shifts(shape: tuple[int, ...], held: np.ndarray) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
+    """Of an array by totals, the totals that more may be held with, and those that are reached by it."""
+    rest = [slice(max(0, size - of)) for size, of in zip(shape, held, strict=True)]
+    return tuple(rest), tuple([slice(of, None) for of in held])

@@ -64,7 +64,7 @@ class Bosons(Space):
     --------
     >>> import qad
     >>> qad.vmc.Bosons(36, most=4, total=36).size
-    138169447337325217920
+    58159527298458478685
     """
 
     @keywords_told

@@ -1,0 +1,63 @@
+"""Operators as sums of products of matrices on sites, however they were given."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from qad.circuit.observables.pauli import PauliSum
+from qad.core.errors import ArgumentError, ShapeError
+from qad.extend import Tensor
+from qad.mps.operators.mpo import MPO
+from qad.mps.operators.opsum import OpSum
+
+if TYPE_CHECKING:
+    from qad.vmc.space import Space
+
+PRODUCTS = 2**18  # the most that an operator is taken apart into
+
+
+def products_of(H: Any, space: Space) -> OpSum:
+    """An `OpSum`, a `PauliSum` or a matrix product operator as an `OpSum` without families; raises unless it fits.
+
+    The strings of a Pauli sum act on spins 1/2, up where the qubit is 0.
+    """
+    if not isinstance(H, (OpSum, PauliSum, MPO)):
+        raise ArgumentError(f"a Hamiltonian is an OpSum, a PauliSum or an MPO, but got {type(H).__name__}")
+    given = H.mpo() if isinstance(H, OpSum) and H.families else H
+    if any(type(x) is Tensor for x in (given.tensors if isinstance(given, MPO) else given.terms.values())):
+        raise ArgumentError("local energies have no derivative by the couplings of H: give it plain numbers")
+    if isinstance(given, PauliSum):
+        total = OpSum(given.n)
+        for string, coefficient in given.terms.items():
+            total.add(coefficient, *[x for k, letter in enumerate(string) if letter != "I" for x in (letter, k)])
+    else:
+        total = taken_apart(given, space) if isinstance(given, MPO) else given
+    kinds = [(s.name, s.phys) for s in total.sites]
+    if kinds != [(space.kind.name, space.kind.phys)] * space.n:
+        raise ShapeError(
+            f"H acts on {len(kinds)} sites of kind {kinds[0][0]!r}, {space!r} has {space.n} of {space.kind.name!r}"
+        )
+    return total
+
+
+def taken_apart(H: MPO, space: Space) -> OpSum:
+    """The products of matrices that an open matrix product operator consists of, read from its last site."""
+    total = OpSum(len(H), H.sites or space.kind)
+    ends: dict[int, list[Any]] = {0: [((), 1.0)]}  # by the state of a bond, all strings behind it and their weights
+    for site in reversed(range(len(H))):
+        begun: dict[int, list[Any]] = {}
+        blocks = np.argwhere(np.any(H[site], (2, 3))).tolist()
+        if sum(len(ends.get(right, ())) for _, right in blocks) > PRODUCTS:
+            raise ArgumentError(f"{H!r} is more than {PRODUCTS} products of matrices: give the OpSum it came from")
+        for left, right in blocks:
+            number, scale = total.operators.number(np.asarray(H[site][left, right]))
+            head = () if number == total.identities[site] else ((site, number),)
+            found = [(head + string, scale * weight) for string, weight in ends.get(right, ())]
+            begun.setdefault(left, []).extend(found)
+        ends = begun
+    for string, weight in ends.get(0, ()):
+        key = string or ((0, total.identities[0]),)
+        total.terms[key] = total.terms.get(key, 0.0) + weight
+    return total
