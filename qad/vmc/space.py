@@ -1,30 +1,27 @@
 """Spaces of configurations: which rows of whole numbers there are, how many, and uniform samples of them.
 
-A configuration has one small whole number for each site.  Quantities such as the number of particles may be fixed.  In
-how many ways the last k sites can complete a configuration, by what is left of each fixed quantity, is found site by
-site; it counts, numbers, lists and draws the configurations.
+A configuration has one small whole number for each site.  Quantities such as the number of particles may be fixed.
 """
 
 from __future__ import annotations
 
 from functools import cached_property
-from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.mps.chain.chain import site_count
+from qad.vmc.ways import COUNTED, Ways
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
     from qad.mps.operators.local import Site
     from qad.typing import ArrayLike
 
 LISTED = 2**20  # the most states that are listed
-COUNTED = 2**62  # the most that whole numbers of 64 bits number
 
 
 class Space:
@@ -93,51 +90,15 @@ class Space:
     def moves(self) -> str:
         if not self.totals:
             return "flips"
-        return "exchanges" if len(self.values) == 2 else "hops"
+        return "exchanges" if len(self.values) == len(self.totals) + 1 else "hops"  # if they reach everything
 
     @cached_property
+    def ways(self) -> Ways:
+        return Ways(self.n, self.held, self.totals)
+
+    @property
     def size(self) -> int:
-        for level in self._levels(object):
-            ways = level
-        return int(ways[self.totals])
-
-    def _levels(self, dtype):
-        """In how many ways 0, 1, ..., n sites have each total of what is fixed, arrays with an axis for each."""
-        ways = np.zeros([total + 1 for total in self.totals], dtype)
-        ways[(0,) * ways.ndim] = 1
-        yield ways
-        for _ in range(self.n):
-            more = np.zeros_like(ways)
-            for held in self.held:
-                rest, reached = shifts(ways.shape, held)
-                more[reached] += ways[rest]
-            ways = more / more.max() if dtype is float else more
-            yield ways
-
-    @cached_property
-    def _starts(self):
-        """For each site (totals left, d + 1): in how many ways what is left is completed by a state before each one.
-
-        In whole numbers, or in relative ones where those would be too large.
-        """
-        found = []
-        for ways in [*self._levels(np.int64 if self.size < COUNTED else float)][-2::-1]:
-            starts = np.zeros((*ways.shape, len(self.held) + 1), ways.dtype)
-            for state, held in enumerate(self.held):
-                rest, reached = shifts(ways.shape, held)
-                starts[(*reached, state + 1)] = ways[rest]
-            found.append(starts.cumsum(-1).reshape(-1, starts.shape[-1]))
-        return found
-
-    def _walk(self, count: int, choose: Callable[[int, np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
-        """Basis states (count, n), chosen site by site; `choose` is told the site, its starts, and what is left."""
-        strides = np.array([prod(total + 1 for total in self.totals[k + 1 :]) for k in range(len(self.totals))], int)
-        left, held = np.full(count, strides @ np.array(self.totals, int)), self.held @ strides
-        indices = np.empty((self.n, count), self.values.dtype)
-        for k, starts in enumerate(self._starts):
-            indices[k] = choose(k, starts, left)
-            left -= held[indices[k]]
-        return np.ascontiguousarray(indices.T)
+        return self.ways.count
 
     def indices(self, configurations: ArrayLike) -> np.ndarray:
         """The basis states of the sites, which amplitudes of chains (`qad.mps.MPS.log_amplitudes`) take.
@@ -156,8 +117,9 @@ class Space:
         >>> qad.vmc.Spins(3).indices([[1, -1, 1]])
         array([[0, 1, 0]])
         """
+        rows = configurations if hasattr(configurations, "dtype") else np.asarray(configurations)
         first, step = int(self.values[0]), int(self.values[1]) - int(self.values[0])
-        return (np.asarray(configurations, np.int64) - first) // step
+        return (rows.astype(np.int64) - first) // step
 
     def of_indices(self, indices: ArrayLike) -> np.ndarray:
         """The configurations with these basis states, the inverse of `indices`.
@@ -249,7 +211,7 @@ class Space:
             number[:] -= own[np.arange(len(own)), chosen]
             return chosen
 
-        return self.of_indices(self._walk(self.size, choose))
+        return self.of_indices(self.ways.walk(self.size, choose))
 
     def numbers(self, configurations: ArrayLike) -> np.ndarray:
         """Which of the `states` each configuration is; equal numbers say that configurations are equal.
@@ -284,7 +246,7 @@ class Space:
             found[:] += starts.take(left * starts.shape[1] + states)
             return states
 
-        self._walk(len(found), choose)
+        self.ways.walk(len(found), choose)
         return found
 
     def random(self, count: int, rng: np.random.Generator | int | None = None) -> np.ndarray:
@@ -312,10 +274,4 @@ class Space:
             own = starts.take(left, 0)
             return (rng.random((count, 1)) * own[:, -1:] >= own[:, 1:-1]).sum(1)
 
-        return self.of_indices(self._walk(count, choose))
-
-
-def shifts(shape: tuple[int, ...], held: np.ndarray) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
-    """Of an array by totals, the totals that more may be held with, and those that are reached by it."""
-    rest = [slice(max(0, size - of)) for size, of in zip(shape, held, strict=True)]
-    return tuple(rest), tuple([slice(of, None) for of in held])
+        return self.of_indices(self.ways.walk(count, choose))
