@@ -1,0 +1,76 @@
+"""Wave functions of free fermions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from qad.core.errors import ArgumentError, ShapeError
+
+if TYPE_CHECKING:
+    from qad.typing import Array, Seed
+    from qad.vmc.space import Space
+    from qad.vmc.wave_functions import LogPsi
+
+
+def slater(space: Space, orbitals: Any = None, seed: Seed = 0) -> tuple[LogPsi, dict[str, Array]]:
+    """Free fermions: a determinant of the orbitals on the occupied sites, for electrons one for each spin.
+
+    Parameters
+    ----------
+    space : Fermions or Electrons
+        With fixed numbers.
+    orbitals : array (n, particles), or dict of them, optional
+        Columns are orbitals, such as the lowest eigenvectors of the hopping matrix; a dict of "up" and "down" where
+        they are not the same.  Those that are not needed are left out.  By default random ones, orthonormal.
+    seed : int or numpy.random.Generator
+
+    Returns
+    -------
+    log_psi : callable
+        Complex, for it has the sign of the determinants, in the order of the operators of `qad.mps`: from site to site,
+        and on each of them up before down.
+    params : dict of arrays
+        The orbitals (n, particles), by the names of the quantities of the space: "N", or "up" and "down".
+
+    Raises
+    ------
+    ArgumentError
+        If the numbers of particles are not fixed, or sites hold no fermions.
+    ShapeError
+        If orbitals have another shape.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> hopping = -(np.eye(6, k=1) + np.eye(6, k=-1))
+    >>> space = qad.vmc.Fermions(6, total=2)
+    >>> log_psi, params = qad.vmc.slater(space, np.linalg.eigh(hopping)[1])
+    >>> psi = np.exp(log_psi(params, space.states()))
+    >>> float((abs(psi) ** 2).sum().round(12))
+    1.0
+    """
+    if not space.kind.fermionic or not space.totals:
+        raise ArgumentError(f"a determinant is of Fermions or Electrons with fixed numbers, not of {space!r}")
+    counts, rng, params = dict(zip(space.quantities, space.totals, strict=True)), np.random.default_rng(seed), {}
+    for name, count in counts.items():
+        given = orbitals[name] if isinstance(orbitals, dict) else orbitals
+        given = np.linalg.qr(rng.normal(size=(space.n, space.n)))[0] if given is None else np.asarray(given)
+        if given.ndim != 2 or len(given) != space.n or given.shape[1] < count:
+            raise ShapeError(f"orbitals of {count} particles have shape ({space.n}, {count}), not {given.shape}")
+        params[name] = given[:, :count]
+
+    def log_psi(params, s):
+        filled = [(space.indices(s) >> k) & 1 for k in range(len(counts))]
+        total = 0.0
+        for own, (name, count) in zip(filled, counts.items(), strict=True):
+            sites = np.argsort(1 - own, axis=-1, kind="stable")[:, :count]
+            sign, log = np.linalg.slogdet(params[name][sites])
+            total = total + (log + np.log(sign + 0j))
+        if len(filled) == 2:  # operators of spin up pass those of spin down on sites before theirs
+            up, down = filled
+            total = total + 1j * np.pi * ((up * (np.cumsum(down, -1) - down)).sum(-1) % 2)
+        return total
+
+    return log_psi, params
