@@ -158,7 +158,7 @@ def convolution(
     -------
     log_psi : callable
     params : list of pairs of arrays
-        W (kernel sites times features before, features) and b (features,) of each layer.
+        W (sites of a kernel, features before, features) and b (features,) of each layer.
 
     Notes
     -----
@@ -169,26 +169,25 @@ def convolution(
     >>> import numpy as np, qad
     >>> log_psi, params = qad.vmc.convolution((4, 4), features=(3, 2))
     >>> [W.shape for W, b in params]
-    [(9, 3), (27, 2)]
+    [(9, 1, 3), (9, 3, 2)]
     >>> s = qad.vmc.Spins(16).random(2, rng=0)
     >>> bool(np.allclose(log_psi(params, s), log_psi(params, s[:, qad.vmc.translations((4, 4))[7]])))
     True
     """
-    moved = translations(shape)
     lengths = np.atleast_1d(shape)
     if site_count(kernel, 1, "kernel") > lengths.min():
         raise ArgumentError(f"a kernel of {kernel} sites does not fit on the lattice {tuple(lengths.tolist())}")
     near = np.indices((kernel,) * len(lengths)).reshape(len(lengths), -1)
-    sites = moved[np.ravel_multi_index(near, lengths)].T  # (n, sites of a kernel)
+    sites = translations(shape)[np.ravel_multi_index(near, lengths)]  # (sites of a kernel, n)
     rng, params = np.random.default_rng(seed), []
     for before, after in zip((1, *features), features, strict=False):
-        fan = sites.shape[1] * before
-        params.append((normal(rng, scale / np.sqrt(fan), (fan, after), dtype), np.zeros(after, dtype)))
+        size = scale / np.sqrt(len(sites) * before)
+        params.append((normal(rng, size, (len(sites), before, after), dtype), np.zeros(after, dtype)))
 
     def log_psi(params, s):
         h = s[:, :, None]
         for W, b in params:
-            h = log_cosh(h[:, sites].reshape(len(s), len(sites), -1) @ W + b)
+            h = log_cosh(sum(np.take(h, moved, axis=1) @ w for moved, w in zip(sites, W, strict=True)) + b)
         return h.sum((-1, -2))
 
     return log_psi, params

@@ -183,12 +183,13 @@ def chain(state: MPS, space: Space) -> tuple[LogPsi, MPS]:
         )
 
     def log_psi(params, s):
-        left, log = np.ones((len(s), 1, 1)), 0.0
+        rows, left, log = np.arange(len(s)), np.ones((len(s), 1)), 0.0
         for tensor, states in zip(params.tensors, space.indices(s).T, strict=True):
-            left = left @ tensor.transpose(1, 0, 2)[states]
-            size = np.abs(left).max((1, 2), keepdims=True)
+            bond, phys, _ = tensor.shape
+            left = (left @ tensor.reshape(bond, -1)).reshape(len(s), phys, -1)[rows, states]
+            size = np.abs(left).max(1, keepdims=True)
             size = np.where(size > 0, size, 1.0)
             left, log = left / size, log + np.log(size)
-        return (np.log(left + 0j) + log)[:, 0, 0]
+        return (np.log(left + 0j) + log)[:, 0]
 
     return log_psi, state

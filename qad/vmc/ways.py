@@ -27,7 +27,9 @@ class Ways:
     """
 
     def __init__(self, n: int, held: np.ndarray, totals: tuple[int, ...]):
-        self.n, self.held, self.totals = n, held, totals
+        self.n: int = n
+        self.held: np.ndarray = held
+        self.totals: tuple[int, ...] = totals
         for level in self.levels(object):
             ways = level
         self.count: int = int(ways[totals])
