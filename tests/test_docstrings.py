@@ -13,6 +13,7 @@ PLACES = {
     "qad.mps": qad.mps,
     "qad.peps": qad.peps,
     "qad.circuit": qad.circuit,
+    "qad.vmc": qad.vmc,
     "qad.optimize": qad.optimize,
     "qad.special": qad.special,
     "qad.symmetric": qad.symmetric,

@@ -24,6 +24,7 @@ LATE = {
     "special",
     "symmetric",
     "viz",
+    "vmc",
 }  # floors
 AT_ONCE = {"contract", "core", "extend", "frozen", "installed", "keywords", "linalg", "rules", "testing"}
 BY_NAME = {

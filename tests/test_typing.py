@@ -29,7 +29,7 @@ USAGE = Path(__file__).with_name("typing_usage.py")
 MODULES = (
     "qad", "qad.array_api", "qad.array_api.fft", "qad.array_api.linalg", "qad.circuit", "qad.core.errors", "qad.extend",
     "qad.extend.batching", "qad.extend.memory", "qad.extend.recording", "qad.extend.structure", "qad.linalg", "qad.mps",
-    "qad.mps.uniform", "qad.optimize", "qad.peps", "qad.special", "qad.symmetric", "qad.typing", "qad.viz",
+    "qad.mps.uniform", "qad.optimize", "qad.peps", "qad.special", "qad.symmetric", "qad.typing", "qad.viz", "qad.vmc",
 )  # fmt: skip
 NEED_OTHERS = ("qad.interop.pennylane", "qad.interop.qiskit")  # which are read here, not imported
 # Derived from a class of tensornetwork, which has no types and is not installed beside the checker.

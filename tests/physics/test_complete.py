@@ -7,7 +7,7 @@ from pathlib import Path
 
 import qad
 
-MODULES = ("qad.mps", "qad.mps.uniform", "qad.peps", "qad.peps.classical", "qad.peps.finite", "qad.circuit",
+MODULES = ("qad.mps", "qad.mps.uniform", "qad.peps", "qad.peps.classical", "qad.peps.finite", "qad.circuit", "qad.vmc",
            "qad.integrate", "qad.linalg", "qad.optimize")  # fmt: skip
 # files and pictures, and what the package alone calls
 NO_PHYSICS = {"save", "load", "draw", "draw_bond", "plot", "after", "ordinary", "way"}
