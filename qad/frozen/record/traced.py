@@ -157,7 +157,7 @@ class Traced:
         """`g` as an array without axes where this is one, as a scalar where this is a number."""
         g = self.recorder.constant(g) if isinstance(g, np.ndarray) else g
         is_array = type(g) is Traced and g.symbol.kind == "array"
-        if self.shape or is_array == (self.symbol.kind == "array"):
+        if self.shape or is_array == (self.symbol.kind == "array") or not isinstance(g, (Traced, np.generic)):
             return g
         return g[()] if is_array else self.recorder.step(np.array, (g,), {})
 

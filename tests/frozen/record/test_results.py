@@ -29,6 +29,9 @@ FUNCTIONS = {
     "of a dict": lambda x: {"b": K, "a": {"c": x * 0 + K}},
     "value and gradient": qad.value_and_grad(lambda x: np.sum(K * x)),
     "an array without axes": lambda x: (np.array(2.0), np.sum(x), np.sum(x)[...]),
+    "gradients of examples by an array without axes": lambda x: qad.vmap(
+        qad.grad(lambda p, y: np.sum(p * y)), in_axes=(None, 0)
+    )(x[0, ...], np.outer(x, K)),
     "real and imaginary parts": lambda x: (lambda z: (z, z.real, z.imag))(x + 1j),
 }
 
