@@ -2,14 +2,21 @@
 
 from qad.vmc.connections import Connections
 from qad.vmc.determinants import slater
+from qad.vmc.dynamics import Evolved, evolve
+from qad.vmc.expectation import expect
+from qad.vmc.ground import VMCResult, ground_state
 from qad.vmc.log_cosh import log_cosh
 from qad.vmc.moves import exchanges
+from qad.vmc.samplers import Direct, Exact, Metropolis, sample
 from qad.vmc.space import Space
 from qad.vmc.spaces import Bosons, Electrons, Fermions, Spins
+from qad.vmc.statistics import Estimate, Samples, estimate, v_score
 from qad.vmc.symmetries import convolution, marshall, symmetrized, translations
 from qad.vmc.wave_functions import chain, jastrow, mean_field, rbm
 
 __all__ = [
-    "Bosons", "Connections", "Electrons", "Fermions", "Space", "Spins", "chain", "convolution", "exchanges", "jastrow",
-    "log_cosh", "marshall", "mean_field", "rbm", "slater", "symmetrized", "translations",
+    "Bosons", "Connections", "Direct", "Electrons", "Estimate", "Evolved", "Exact", "Fermions", "Metropolis", "Samples",
+    "Space", "Spins", "VMCResult", "chain", "convolution", "estimate", "evolve", "exchanges", "expect", "ground_state",
+    "jastrow", "log_cosh", "marshall", "mean_field", "rbm", "sample", "slater", "symmetrized", "translations",
+    "v_score",
 ]  # fmt: skip

@@ -1,0 +1,84 @@
+"""Logarithms of amplitudes of many configurations, in batches for which one program is frozen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from qad.core.errors import ArgumentError, ShapeError
+from qad.frozen.freeze import freeze
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from qad.typing import Tree
+
+BATCH = 1024  # configurations at once: their hidden units stay in the cache
+
+
+def pieces(count: int, size: int = BATCH) -> Iterator[slice]:
+    """Slices of at most `size` that make up `count`."""
+    return (slice(start, min(start + size, count)) for start in range(0, count, size))
+
+
+def as_whole(rows: np.ndarray) -> np.ndarray:
+    """Configurations as wave functions see them: products of small whole numbers do not wrap around."""
+    return rows.astype(np.int64)
+
+
+class Quick:
+    """A function that is frozen, unless it cannot be recorded."""
+
+    def __init__(self, f: Callable[..., Any]):
+        self.plain: Callable[..., Any] = f
+        self.f: Callable[..., Any] = freeze(f)
+
+    def __call__(self, *args: Any) -> Any:
+        try:
+            return self.f(*args)
+        except ArgumentError:
+            if self.f is self.plain:
+                raise
+            self.f = self.plain
+            return self.f(*args)
+
+
+class Amplitudes:
+    """``log psi`` of configurations, checked: finite, or minus infinity where psi is 0.
+
+    Parameters
+    ----------
+    log_psi : callable
+        ``log_psi(params, configurations (B, n)) -> (B,)``.
+    """
+
+    def __init__(self, log_psi: Callable[[Any, Any], Any]):
+        self.log_psi: Callable[[Any, Any], Any] = log_psi
+        self.quick: Quick = Quick(log_psi)
+
+    def __call__(self, params: Tree, rows: np.ndarray) -> np.ndarray:
+        """Of configurations (B, n), in full batches and a rest."""
+        found = [self.of_batch(params, rows[piece]) for piece in pieces(len(rows))]
+        return found[0] if len(found) == 1 else np.concatenate(found)
+
+    def of_batch(self, params: Tree, rows: np.ndarray) -> np.ndarray:
+        """Of at most `BATCH` configurations."""
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            logs = np.asarray(self.quick(params, as_whole(rows)))
+        if logs.shape != (len(rows),) or logs.dtype.kind not in "fc":
+            raise ShapeError(
+                f"log_psi has to return one float or complex number for each of {len(rows)} configurations, but "
+                f"returned {logs.dtype} of shape {logs.shape}"
+            )
+        if not logs.real.max() < np.inf or (logs.dtype.kind == "c" and np.isnan(logs.imag).any()):
+            broken = np.flatnonzero(~(logs.real < np.inf) | np.isnan(logs.imag))[0]
+            raise ArgumentError(f"log_psi is {logs[broken]} for the configuration {rows[broken].tolist()}")
+        return logs
+
+
+def check_nonzero(logs: np.ndarray, rows: np.ndarray, advice: str) -> None:
+    """Raise where psi is 0; `advice` says what to do."""
+    if logs.real.min() == -np.inf:
+        zero = rows[np.argmin(logs.real)].tolist()
+        raise ArgumentError(f"psi is 0 (log_psi is -inf) for the configuration {zero}: {advice}")

@@ -1,0 +1,187 @@
+"""Natural gradients of wave functions: the derivatives of log psi at samples, and least squares with them.
+
+With rows ``A = sqrt(w) (O - <O>)`` of the centred derivatives ``O_k = d log psi / d theta_k`` and right-hand sides
+``b = sqrt(w) (E_loc - <E>)`` the directions are ``(A^T A + shift)^-1 A^T b`` (stochastic reconfiguration: S. Sorella,
+PRL 80, 4558 (1998)), or the same as ``A^T (A A^T + shift)^-1 b`` (minSR: A. Chen and M. Heyl, Nature Physics 20, 1476
+(2024)), with the last direction d as ``A^T (A A^T + shift)^-1 (b - mu A d) + mu d`` (SPRING: G. Goldshlager,
+N. Abrahamsen and L. Lin, J. Comput. Phys. 516, 113351 (2024)).
+
+All is real: a complex parameter is the pair of its real and imaginary part, and where psi is complex the real parts of
+all rows are followed by the imaginary ones.  That is right for any function of the parameters, holomorphic or not, and
+for holomorphic ones equal to the complex equations.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.linalg
+
+from qad.core.errors import ArgumentError
+from qad.core.trees import flatten
+from qad.extend import jvp, vjp, vmap
+from qad.optimize.packing import Parameters
+from qad.vmc.amplitudes import Quick, as_whole, check_nonzero, pieces
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qad.typing import Matrix, Tree, Vector
+    from qad.vmc.statistics import Samples
+
+PIECE = 64  # samples whose derivatives are computed at once
+CUTOFF = 1e-10  # of the smooth pseudo-inverse: eigenvalues relative to the largest
+NODES = "derivatives of log psi are infinite there; leave the configuration out (totals), or sample"
+
+
+class Slopes:
+    """The matrix A of one wave function, at parameters and samples that `at` takes; it is never held whole.
+
+    Parameters
+    ----------
+    log_psi : callable
+    params : pytree
+        Only its structure counts.
+    memory_limit : int
+        Bytes that rows of A may take at once.
+    """
+
+    def __init__(self, log_psi: Callable[[Any, Any], Any], params: Tree, memory_limit: float = 2**31):
+        self.packing: Parameters = Parameters(params)
+        self.size: int = len(self.packing.pack(params))
+        self.limit: float = memory_limit
+        self.of_each: Any = {parts: Quick(vmap(each_of(log_psi, parts), in_axes=(None, 0))) for parts in (1, 2)}
+        self.summed: Quick = Quick(lambda p, rows, x: vjp(lambda p: log_psi(p, rows), p)[1](x)[0])
+        self.along: Quick = Quick(lambda p, rows, v: jvp(lambda p: log_psi(p, rows), (p,), (v,))[1])
+
+    def at(self, params: Tree, samples: Samples) -> Slopes:
+        """The same function elsewhere."""
+        self.params, self.rows = params, samples.configurations
+        check_nonzero(samples.log_psi, self.rows, NODES)
+        self.parts: int = 1 + (samples.log_psi.dtype.kind == "c")
+        count = len(self.rows)
+        self.weights: Vector = np.full(count, 1 / count) if samples.weights is None else samples.weights
+        self.roots: Vector = np.sqrt(self.weights)
+        self.means: Matrix = np.array([self.pulled(unit * self.weights) for unit in (1.0, 1j)[: self.parts]])
+        if not np.isfinite(self.means).all():
+            raise ArgumentError("the derivatives of log_psi are not finite")
+        return self
+
+    def centred(self, values: np.ndarray) -> Matrix:
+        """The right-hand side (parts, samples) of values (samples,): centred, times the roots of the weights."""
+        b = self.roots * (values - self.weights @ values)
+        return np.array([b.real, b.imag][: self.parts])
+
+    def pulled(self, x: np.ndarray) -> Vector:
+        """The sum of ``Re(x* d log psi)`` over samples."""
+        return sum(
+            self.packing.pack(self.summed(self.params, as_whole(self.rows[piece]), x[piece]))
+            for piece in pieces(len(self.rows))
+        )  # fmt: skip
+
+    def transposed(self, b: Matrix) -> Vector:
+        """``A^T b`` by one sweep through all samples."""
+        x = self.roots * (b[0] + 1j * b[1] if self.parts > 1 else b[0])
+        return self.pulled(x - self.weights * x.sum())
+
+    def times(self, vector: Vector) -> Matrix:
+        """``A v`` (parts, samples) by one forward pass."""
+        tangent = self.packing.unpack(vector)
+        found = [self.along(self.params, as_whole(self.rows[piece]), tangent) for piece in pieces(len(self.rows))]
+        return self.centred(np.concatenate(found))
+
+    def block(self, chosen: slice) -> np.ndarray:
+        """Rows (parts, samples, parameters) of A."""
+        out = np.empty((self.parts, chosen.stop - chosen.start, self.size))
+        for piece in pieces(out.shape[1], PIECE):
+            part = slice(chosen.start + piece.start, chosen.start + piece.stop)
+            found = self.of_each[self.parts](self.params, as_whole(self.rows[part]))
+            for k, tree in enumerate(found):
+                np.concatenate([*map(as_columns, flatten(tree)[0])], axis=1, out=out[k, piece])
+            out[:, piece] -= self.means[:, None]
+            out[:, piece] *= self.roots[part, None]
+        return out
+
+    def metric(self) -> Matrix:
+        """``A^T A``."""
+        total = np.zeros((self.size, self.size))
+        for chosen in pieces(len(self.rows), self.most(1.0)):
+            rows = self.block(chosen).reshape(-1, self.size)
+            total += rows.T @ rows
+        return total
+
+    def gram(self) -> Matrix:
+        """``A A^T``, from pairs of blocks of rows, a large one that is held and a small one."""
+        count = len(self.rows)
+        out = np.empty((self.parts, count, self.parts, count))
+        for held in pieces(count, self.most(0.8)):
+            ones = self.block(held)
+            flat = ones.reshape(-1, self.size)
+            out[:, held, :, held] = (flat @ flat.T).reshape(*ones.shape[:2], *ones.shape[:2])
+            for rest in pieces(count - held.stop, self.most(0.2)):
+                part = slice(held.stop + rest.start, held.stop + rest.stop)
+                others = self.block(part)
+                found = (flat @ others.reshape(-1, self.size).T).reshape(*ones.shape[:2], *others.shape[:2])
+                out[:, held, :, part] = found
+                out[:, part, :, held] = found.transpose(2, 3, 0, 1)
+        return out.reshape(self.parts * count, -1)
+
+    def most(self, share: float) -> int:
+        """How many samples' rows take that share of the memory."""
+        return max(1, int(share * self.limit / (8 * self.parts * self.size)))
+
+    def direction(
+        self,
+        b: Matrix,
+        method: str,
+        shift: float,
+        last: Vector | None = None,
+        momentum: float = 0.0,
+        cutoff: float = CUTOFF,
+    ) -> Vector:
+        """The solution of ``A d = b`` by one of the methods."""
+        if method == "sr":
+            return inverse(self.metric(), shift, self.transposed(b), cutoff)
+        kept = np.zeros(self.size) if last is None else momentum * last
+        rest = b if last is None else b - self.times(kept)
+        return self.transposed(inverse(self.gram(), shift, rest.ravel(), cutoff).reshape(b.shape)) + kept
+
+
+def as_columns(leaf: np.ndarray) -> Matrix:
+    """Gradients (samples, ...) as real numbers (samples, parameters), the parts of complex ones beside each other."""
+    parts = np.ascontiguousarray(leaf, np.result_type(leaf, float)).view(float)
+    return parts.reshape(len(leaf), -1)
+
+
+def each_of(log_psi: Callable[[Any, Any], Any], parts: int) -> Callable[[Any, Any], Any]:
+    """The gradients of the real part of log psi, and of the imaginary one, of a single configuration."""
+
+    def gradients(params, row):
+        _, pull = vjp(lambda p: log_psi(p, row[None])[0], params)
+        return [pull(unit)[0] for unit in (1.0, 1j)[:parts]]
+
+    return gradients
+
+
+def inverse(matrix: Matrix, shift: float, vector: Vector, cutoff: float = CUTOFF) -> Vector:
+    """``(M + shift)^-1`` times a vector by Cholesky; where M is singular to rounding by a smooth pseudo-inverse.
+
+    That is ``1 / (x (1 + (cutoff / x)^6))`` of the eigenvalues x, the cutoff relative to the largest.
+    """
+    matrix = matrix.copy()
+    matrix.flat[:: len(matrix) + 1] += shift
+    try:
+        if shift > CUTOFF * np.trace(matrix) / len(matrix):
+            return scipy.linalg.cho_solve(
+                scipy.linalg.cho_factor(matrix, check_finite=False), vector, check_finite=False
+            )
+    except np.linalg.LinAlgError:
+        pass
+    if not np.isfinite(matrix).all():
+        raise ArgumentError("the derivatives of log_psi are not finite")
+    values, vectors = np.linalg.eigh(matrix)
+    largest = values[-1] if values[-1] > 0 else 1.0
+    share = np.maximum(values / largest, 0)
+    inverses = share**5 / (share**6 + cutoff**6) / largest
+    return vectors @ (inverses * (vectors.T @ vector))

@@ -1,0 +1,128 @@
+"""Local values ``<s|H|psi> / <s|psi>`` of operators, whose mean over ``|psi|^2`` is the expectation value."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.mps.chain.chain import site_count
+from qad.vmc.amplitudes import Amplitudes, pieces
+from qad.vmc.connections import Connections
+from qad.vmc.samplers import sampler_of
+from qad.vmc.space import LISTED
+from qad.vmc.statistics import MIXED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qad.typing import Seed, Tree
+    from qad.vmc.space import Space
+    from qad.vmc.statistics import Estimate, Samples
+
+
+class LocalValues:
+    """A wave function, an operator and samples: what energies, their descent and time evolution begin with.
+
+    Parameters
+    ----------
+    log_psi : callable
+        As of `sample`.
+    H : OpSum, PauliSum or MPO
+        Hermitian.
+    space : Space
+    samples : int
+    sampler : str, Metropolis, Direct or Exact
+    seed : int or numpy.random.Generator
+    """
+
+    def __init__(
+        self, log_psi: Callable[[Any, Any], Any], H: Any, space: Space, samples: int, sampler: Any, seed: Seed
+    ):
+        self.psi: Amplitudes = Amplitudes(log_psi)
+        self.H: Connections = Connections(H, space)
+        self.rng: np.random.Generator = np.random.default_rng(seed)
+        self.walk: Any = sampler_of(sampler).begin(space, site_count(samples, 1, "samples"), self.rng)
+        self.matrix: Any = None  # of H, for exact sums
+
+    def draw(self, params: Tree, walk: Any = None) -> tuple[Samples, np.ndarray]:
+        """Samples, by default the next ones of the walk, and their local values."""
+        drawn = (walk or self.walk).draw(self.psi, params)
+        if self.H.complex and drawn.log_psi.dtype.kind == "f":
+            raise ArgumentError(
+                "log_psi is real and H is complex: its ground states have phases; return complex logarithms, as of "
+                "complex params"
+            )
+        values = self.summed(drawn) if drawn.weights is not None else self.sampled(params, drawn)
+        return drawn, values
+
+    def estimate(self, samples: Samples, values: np.ndarray) -> Estimate:
+        """The mean of the local values, real."""
+        found = samples.estimate(values)
+        if abs(np.imag(found.mean)) > 1e-8 * np.abs(values).max() + 8 * found.error:
+            raise ArgumentError(f"the operator is not Hermitian: its mean is {found.mean}")
+        return type(found)(**{**vars(found), "mean": float(np.real(found.mean))})
+
+    def measure(self, params: Tree, draws: int = 1) -> tuple[Estimate, Samples, np.ndarray]:
+        """The expectation value from new samples, these, and their local values; warns where chains have not mixed."""
+        drawn, values = self.draw(params, self.walk.alone(draws))
+        found = self.estimate(drawn, values)
+        if found.r_hat > MIXED:
+            warnings.warn(
+                f"the chains have not mixed, or are too short: R-hat is {found.r_hat:.3g}, above {MIXED}; take more "
+                "samples=, or a longer sweep=, other moves or temperatures= of qad.vmc.Metropolis",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+        return found, drawn, values
+
+    def summed(self, drawn: Samples) -> np.ndarray:
+        """The local values of all states, by the matrix; 0 where psi is."""
+        if self.matrix is None:
+            self.matrix = self.H.matrix()
+        psi = np.exp(drawn.log_psi - drawn.log_psi.real.max())
+        image = self.matrix @ psi
+        return np.divide(image, psi, out=np.zeros_like(image), where=psi != 0)
+
+    def sampled(self, params: Tree, drawn: Samples) -> np.ndarray:
+        """The local values of samples; where they are many for their space, equal states are evaluated once."""
+        rows = drawn.configurations
+        crowded = self.H.space.size <= min(LISTED, 64 * len(rows))
+        known = self.by_number(rows, drawn.log_psi) if crowded else None
+        return np.concatenate([
+            self.of_piece(params, rows[piece], drawn.log_psi[piece], known) for piece in pieces(len(rows))
+        ])  # fmt: skip
+
+    def by_number(self, rows: np.ndarray, logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The numbers of configurations, sorted and distinct, and their logarithms."""
+        numbers, first = np.unique(self.H.space.numbers(rows), return_index=True)
+        return numbers, logs[first]
+
+    def of_piece(self, params: Tree, rows: np.ndarray, logs: np.ndarray, known: Any) -> np.ndarray:
+        """The local values of some configurations."""
+        samples, connected, elements = self.H.of(rows)
+        if not len(samples):
+            return self.H.diagonal(rows).astype(np.result_type(elements, logs))
+        if known is None:
+            others = self.psi(params, connected)
+        else:
+            numbers, first, inverse = np.unique(self.H.space.numbers(connected), return_index=True, return_inverse=True)
+            place = np.minimum(np.searchsorted(known[0], numbers), len(known[0]) - 1)
+            others, new = known[1][place], known[0][place] != numbers
+            if new.any():
+                others[new] = self.psi(params, connected[first[new]])
+            others = others[inverse]
+        with np.errstate(over="ignore"):
+            terms = elements * np.exp(others - logs[samples])
+        sums = [
+            np.bincount(samples, part, len(rows)) for part in (terms.real, terms.imag)[: 1 + np.iscomplexobj(terms)]
+        ]
+        values = self.H.diagonal(rows) + (sums[0] + 1j * sums[1] if len(sums) > 1 else sums[0])
+        if not np.isfinite(values).all():
+            broken = rows[np.flatnonzero(~np.isfinite(values))[0]].tolist()
+            raise ArgumentError(
+                f"the local energy of the configuration {broken} is not finite: psi nearly vanishes there"
+            )
+        return values

@@ -1,0 +1,216 @@
+"""Statistics of samples from several Markov chains: means, errors, and what tells whether they can be trusted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from qad.core.errors import ArgumentError, ShapeError
+
+if TYPE_CHECKING:
+    from qad.typing import ArrayLike, RealNumber
+
+SEVERAL = 16  # chains, whose means tell the error by themselves
+MIXED = 1.05  # R-hat, above which chains have not mixed
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean and how well it is known; made by `estimate`, and by whatever samples.
+
+    Attributes
+    ----------
+    mean : float or complex
+    error : float
+        One standard error of the mean; 0 where the mean is an exact sum.
+    variance : float
+        Of single samples: for energies the distance from an eigenstate.
+    autocorrelation : float
+        Integrated autocorrelation time tau in samples: `count` of them are worth ``count / tau`` independent ones.
+    r_hat : float
+        Whether all halves of all chains say the same (split R-hat): 1 if they do, nan for chains of less than 32
+        samples.
+    count : int
+        Number of samples.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.vmc.estimate(np.random.default_rng(0).normal(size=(20, 50)))
+    -0.048 ± 0.029 (variance 0.95, tau 0.89, R-hat 0.993)
+    """
+
+    mean: Any
+    error: float = field(metadata={"static": True})
+    variance: float = field(metadata={"static": True})
+    autocorrelation: float = field(default=1.0, metadata={"static": True})
+    r_hat: float = field(default=np.nan, metadata={"static": True})
+    count: int = field(default=1, metadata={"static": True})
+
+    def __repr__(self) -> str:
+        mixing = "" if np.isnan(self.r_hat) else f", R-hat {self.r_hat:.3g}"
+        if not 0 < self.error < np.inf:
+            shown = f"{self.mean:.10g}" + (" ± inf" if self.error else "")
+        else:
+            digits = max(0, 1 - int(np.floor(np.log10(self.error))))
+            shown = f"{self.mean:.{digits}f} ± {self.error:.{digits}f}"
+        return f"{shown} (variance {self.variance:.2g}, tau {self.autocorrelation:.2g}{mixing})"
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Configurations drawn from ``|psi|^2``, or all of them; made by `sample`.
+
+    Attributes
+    ----------
+    configurations : int array (samples, n)
+        Sample k of chain c is row ``k * chains + c``.
+    log_psi : array (samples,)
+    chains : int
+        How many Markov chains they come from; independent samples are chains of their own.
+    weights : array (samples,) or None
+        Probabilities, where these are all configurations.
+    acceptance : float
+        The share of proposed moves that were accepted.
+    """
+
+    configurations: np.ndarray
+    log_psi: np.ndarray
+    chains: int
+    weights: np.ndarray | None = None
+    acceptance: float = 1.0
+
+    def estimate(self, values: ArrayLike) -> Estimate:
+        """The mean of a value (samples,) of each configuration.
+
+        Examples
+        --------
+        >>> import numpy as np, qad
+        >>> found = qad.vmc.sample(lambda p, s: p * s.sum(-1), 0.1, qad.vmc.Spins(6), sampler="exact")
+        >>> round(found.estimate(found.configurations.mean(1)).mean, 6), round(float(np.tanh(0.2)), 6)
+        (0.197375, 0.197375)
+        """
+        columns = np.asarray(values).reshape(-1, self.chains).T
+        return estimate(columns, None if self.weights is None else self.weights.reshape(-1, self.chains).T)
+
+
+def estimate(values: ArrayLike, weights: ArrayLike | None = None) -> Estimate:
+    """The mean of samples and its error, from the spread of many chains or the autocorrelation of a few.
+
+    Parameters
+    ----------
+    values : array (chains, samples of each)
+        Real or complex, in the order in which they were drawn.
+    weights : array (chains, samples of each), optional
+        Probabilities of the values, which then are all that there are: an exact sum.
+
+    Returns
+    -------
+    Estimate
+
+    Raises
+    ------
+    ShapeError
+        If the values are no matrix, or the weights do not fit them.
+
+    Notes
+    -----
+    The means of 16 chains or more tell the error, however correlated each is.  Those of fewer do not; then it is
+    ``variance * tau / count`` with ``tau = 1 + 2 sum_t rho_t``, the sum up to the first pair of neighbours that is not
+    positive: C. J. Geyer, Stat. Sci. 7, 473 (1992).  R-hat: A. Gelman et al., Bayesian Data Analysis, 3rd ed., 11.4.
+
+    Examples
+    --------
+    >>> import qad
+    >>> two = qad.vmc.estimate([[1.0, 2.0, 1.0, 2.0], [1.0, 1.0, 2.0, 2.0]])
+    >>> two.mean, two.variance, round(two.error, 3)
+    (1.5, 0.25, 0.189)
+    """
+    values = np.asarray(values)
+    if values.ndim != 2 or not values.size:
+        raise ShapeError(f"values have shape (chains, samples of each), got {values.shape}: write values[None] for one")
+    chains = len(values)
+    if weights is not None:
+        weights = np.asarray(weights)
+        if weights.shape != values.shape:
+            raise ShapeError(f"weights of shape {weights.shape} do not fit values of shape {values.shape}")
+        mean = (weights * values).sum() / weights.sum()
+        variance = float((weights * np.abs(values - mean) ** 2).sum() / weights.sum())
+        return Estimate(mean.item(), 0.0, variance, 1.0, np.nan, values.size)
+    mean, count = values.mean(), values.size
+    rest = values - mean
+    variance = float((np.abs(rest) ** 2).mean())
+    if count == 1:
+        return Estimate(mean.item(), np.inf, 0.0, 1.0, np.nan, 1)
+    if chains >= SEVERAL:
+        error = float(np.sqrt((np.abs(rest.mean(axis=1)) ** 2).sum() / (chains * (chains - 1))))
+        tau = count * error**2 / variance if variance else 1.0
+    else:
+        tau = autocorrelation(rest)
+        error = float(np.sqrt(variance * tau / max(count - tau, 1.0)))
+    return Estimate(mean.item(), error, variance, tau, r_hat(values), count)
+
+
+def autocorrelation(rest: np.ndarray) -> float:
+    """Integrated autocorrelation time of chains (chains, steps) of mean 0, at least 1 and at most half of a chain."""
+    steps = rest.shape[1]
+    spectrum = np.abs(np.fft.fft(rest, 2 * steps, axis=1)) ** 2
+    covariances = np.fft.ifft(spectrum.mean(axis=0)).real[: steps // 2 * 2]
+    if steps < 2 or covariances[0] <= 0:
+        return 1.0
+    pairs = covariances.reshape(-1, 2).sum(axis=1) / covariances[0]
+    ends = np.flatnonzero(pairs <= 0)
+    return float(min(max(2 * pairs[: ends[0] if len(ends) else None].sum() - 1, 1.0), max(steps / 2, 1.0)))
+
+
+def r_hat(values: np.ndarray) -> float:
+    """The split R-hat of chains (chains, steps); nan for those of less than 32 steps, whose halves always differ."""
+    half = values.shape[1] // 2
+    if half < 16:
+        return np.nan
+    halves = values[:, : 2 * half].reshape(-1, half)
+    within = float(np.var(halves, axis=1, ddof=1).mean())
+    between = float(np.var(halves.mean(axis=1), ddof=1))
+    if not within:
+        return np.inf if between else 1.0
+    return float(np.sqrt((half - 1) / half + between / within))
+
+
+def v_score(energy: Estimate, n: int, zero: RealNumber = 0.0) -> float:
+    """The V-score ``n variance / (mean - zero)^2`` of an energy, which compares methods across problems.
+
+    Parameters
+    ----------
+    energy : Estimate
+    n : int
+        Degrees of freedom: sites of spins, or particles.
+    zero : float
+        The energy at infinite temperature, ``Tr H / Tr 1`` in the space: 0 for spins without fixed total.
+
+    Returns
+    -------
+    float
+        0 for eigenstates; about 1e-3 is what good wave functions of frustrated lattices reach.
+
+    Raises
+    ------
+    ArgumentError
+        If the energy is the zero of energies.
+
+    Notes
+    -----
+    D. Wu et al., Science 386, 296 (2024).
+
+    Examples
+    --------
+    >>> import qad
+    >>> qad.vmc.v_score(qad.vmc.estimate([[-4.0, -4.0, -2.0, -2.0]]), n=4)
+    0.4444444444444444
+    """
+    if energy.mean == zero:
+        raise ArgumentError(
+            f"v_score: the energy is {energy.mean}, its own zero; give zero=, that at infinite temperature"
+        )
+    return float(n * energy.variance / abs(energy.mean - zero) ** 2)

@@ -1,0 +1,111 @@
+"""The equations of natural gradients: their products against whole matrices, and one method against the other."""
+
+import numpy as np
+import pytest
+
+import qad
+from qad.vmc import Metropolis, Spins, sample
+from qad.vmc.descent import Slopes, inverse
+
+SPACE = Spins(6, total=0)
+rng = np.random.default_rng(7)
+RING = qad.mps.heisenberg(6, periodic=True)
+
+
+def holomorphic(p, s):
+    return np.log(np.cosh(s @ p["W"] + p["b"])).sum(-1) + s @ p["a"]
+
+
+def neither(p, s):  # of complex parameters, but not holomorphic
+    return holomorphic(p, s) + 0.3 * (s * np.conj(p["a"])).sum(-1) * abs(p["b"][0])
+
+
+def made(kind):
+    def numbers(*shape):
+        x = 0.3 * rng.normal(size=(2, *shape))
+        return x[0] if kind == "real" else x[0] + 1j * x[1]
+
+    params = {"W": numbers(6, 5), "b": numbers(5), "a": numbers(6)}
+    if kind == "mixed":
+        params["b"] = params["b"].real.copy()
+    return params
+
+
+KINDS = {"real": holomorphic, "complex": holomorphic, "mixed": holomorphic, "neither": neither}
+
+
+def rows_by_jvp(log_psi, params, drawn, packing, size):
+    """The centred rows of A, a column at a time."""
+    columns = []
+    for k in range(size):
+        tangent = packing.unpack(np.eye(size)[k])
+        slope = qad.jvp(lambda p: log_psi(p, drawn.configurations.astype(int)), (params,), (tangent,))[1]
+        weights = np.full(len(slope), 1 / len(slope)) if drawn.weights is None else drawn.weights
+        column = np.sqrt(weights) * (slope - weights @ slope)
+        columns.append(np.concatenate([column.real, column.imag]) if drawn.log_psi.dtype.kind == "c" else column)
+    return np.array(columns).T
+
+
+@pytest.mark.parametrize("sampler", ["exact", Metropolis()])
+@pytest.mark.parametrize("kind", KINDS)
+def test_products_are_those_of_the_whole_matrix(kind, sampler):
+    log_psi, params = KINDS[kind], made(kind)
+    drawn = sample(log_psi, params, SPACE, 32, sampler)
+    slopes = Slopes(log_psi, params).at(params, drawn)
+    A = rows_by_jvp(log_psi, params, drawn, slopes.packing, slopes.size)
+    values = rng.normal(size=len(drawn.log_psi)) + 1j * rng.normal(size=len(drawn.log_psi))
+    b = slopes.centred(values)
+    v = rng.normal(size=slopes.size)
+    assert np.allclose(slopes.transposed(b), A.T @ b.ravel(), atol=1e-12)
+    assert np.allclose(slopes.times(v).ravel(), A @ v, atol=1e-12)
+    assert np.allclose(slopes.metric(), A.T @ A, atol=1e-12)
+    assert np.allclose(slopes.gram(), A @ A.T, atol=1e-12)
+    slopes.limit = 8 * slopes.parts * slopes.size * 10  # blocks of 8 and 2 samples
+    assert slopes.most(0.8) == 8
+    assert np.allclose(slopes.gram(), A @ A.T, atol=1e-12)
+    assert np.allclose(slopes.metric(), A.T @ A, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_methods_agree_on_the_same_samples(kind):
+    log_psi, params = KINDS[kind], made(kind)
+    drawn = sample(log_psi, params, SPACE, 64)
+    slopes = Slopes(log_psi, params).at(params, drawn)
+    b = slopes.centred(rng.normal(size=64) + 1j * rng.normal(size=64))
+    sr, minsr = (slopes.direction(b, method, 1e-3) for method in ("sr", "minsr"))
+    assert np.abs(sr - minsr).max() < 1e-10 * np.abs(sr).max()
+    last = rng.normal(size=slopes.size)  # SPRING: the least |A d - b|^2 + shift |d - mu last|^2
+    spring = slopes.direction(b, "spring", 1e-3, last, 0.9)
+    slope = slopes.transposed(slopes.times(spring) - b) + 1e-3 * (spring - 0.9 * last)
+    assert np.abs(slope).max() < 1e-10 * np.abs(spring).max()
+
+
+def test_holomorphic_functions_have_the_complex_equations():
+    params = made("complex")
+    drawn = sample(holomorphic, params, SPACE, 64)
+    slopes = Slopes(holomorphic, params).at(params, drawn)
+    values = rng.normal(size=64) + 1j * rng.normal(size=64)
+    found = slopes.packing.unpack(slopes.direction(slopes.centred(values), "sr", 1e-2))
+    whole = qad.jacobian(lambda p: holomorphic(p, drawn.configurations.astype(int)), holomorphic=True)(params)
+    slope = np.concatenate([whole[name].reshape(64, -1) for name in params], axis=1)
+    slope, rest = slope - slope.mean(0), values - values.mean()
+    d = np.linalg.solve(slope.conj().T @ slope / 64 + 1e-2 * np.eye(slope.shape[1]), slope.conj().T @ rest / 64)
+    assert np.allclose(np.concatenate([found[name].ravel() for name in params]), d, atol=1e-10)
+
+
+def test_smooth_pseudo_inverse():
+    u = np.linalg.qr(rng.normal(size=(4, 4)))[0]
+    matrix = (u * [1.0, 1e-3, 1e-14, 0.0]) @ u.T
+    x = rng.normal(size=4)
+    parts = u.T @ inverse(matrix, 0.0, u @ x)
+    assert np.allclose(parts, [x[0], 1e3 * x[1], 0.0, 0.0], atol=1e-6)
+    assert np.array_equal(inverse(np.zeros((3, 3)), 0.0, np.ones(3)), np.zeros(3))
+
+
+def test_zeros_are_refused():
+    def log_psi(p, s):
+        return np.where(s[:, 0] > 0, p * s[:, 1], -np.inf)
+
+    drawn = sample(log_psi, 0.3, SPACE, sampler="exact")
+    with pytest.raises(qad.errors.ArgumentError, match=r"psi is 0 .* for the configuration \[-1,"):
+        Slopes(log_psi, 0.3).at(0.3, drawn)

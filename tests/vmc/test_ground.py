@@ -1,0 +1,170 @@
+"""Ground states by every method, against diagonalisation and published energies; searches that are ended."""
+
+import io
+
+import numpy as np
+import pytest
+from tqdm import tqdm
+
+import qad
+from qad.vmc import (
+    Bosons,
+    Connections,
+    Metropolis,
+    Spins,
+    ground_state,
+    jastrow,
+    log_cosh,
+    rbm,
+    symmetrized,
+    translations,
+)
+
+ArgumentError = qad.errors.ArgumentError
+SHIFT = {"rate": 0.1, "shift": lambda step: max(1e-4, 0.1 * 0.9**step)}
+
+
+def lowest(H, space):
+    return np.linalg.eigvalsh(Connections(H, space).matrix().toarray())[0]
+
+
+def tied(n, alpha, seed=0, scale=0.05):
+    """A Boltzmann machine that is the same after every translation of a ring, positive."""
+    moved, rng = translations(n), np.random.default_rng(seed)
+
+    def log_psi(p, s):
+        hidden = s[:, moved].reshape(-1, n) @ p["W"] + p["b"]
+        return log_cosh(hidden).reshape(len(s), -1).sum(-1)
+
+    return log_psi, {"W": scale * rng.normal(size=(n, alpha)), "b": scale * rng.normal(size=alpha)}
+
+
+def test_exact_sums_reach_the_ground_state_of_a_ring():
+    H, space = qad.mps.xxz(10, -1.0, j=-1.0, periodic=True), Spins(10, total=0)  # Heisenberg's, rotated
+    log_psi, params = tied(10, 4)
+    found = ground_state(log_psi, params, H, space, sampler="exact", steps=80, **SHIFT)
+    assert abs(found.energy.mean / -4.515446354492 - 1) < 1e-4  # of the ring of 10, W. Marshall's signs or not
+    assert (found.energy.error, found.method) == (0.0, "sr")
+    assert found.variance < 5e-3
+    assert len(found.history) == 80
+    assert params["W"].std() < 0.1  # they are not changed
+
+
+@pytest.mark.parametrize("method", ["sr", "minsr", "spring", "adam"])
+def test_methods_with_noise(method):
+    H, space = qad.mps.ising(8, 1.0, periodic=True), Spins(8)
+    options = {"rate": 0.02} if method == "adam" else {"rate": 0.05 if method == "spring" else 0.1, "shift": 1e-2}
+    found = ground_state(*tied(8, 2), H, space, 256, 80, method, seed=1, **options)
+    assert found.method == method
+    assert abs(found.energy.mean - lowest(H, space)) < 4 * found.energy.error + 0.02
+
+
+def test_complex_parameters_find_phases():
+    H, space = qad.mps.heisenberg(6, periodic=True), Spins(6, total=0)  # not rotated
+    log_psi, params = rbm(6, 2, seed=3)
+    params["a"][::2] += 0.5j * np.pi
+    found = ground_state(log_psi, params, H, space, sampler="exact", steps=60, **SHIFT)
+    assert abs(found.energy.mean / -2.8027756377 - 1) < 1e-3  # -(1 + sqrt(13)) / 2 - 1/2
+
+
+def test_sums_over_symmetries_and_bosons():
+    H, space = qad.mps.bose_hubbard(4, 1.0, 4.0, most=2), Bosons(4, most=2, total=4)
+    log_psi, params = jastrow(4)  # repulsion, which positive Boltzmann machines do not have
+    even = symmetrized(log_psi, [[0, 1, 2, 3], [3, 2, 1, 0]])
+    found = ground_state(even, params, H, space, sampler="exact", steps=60, **SHIFT)
+    assert abs(found.energy.mean - lowest(H, space)) < 1e-2 * abs(lowest(H, space))
+
+
+def test_frustrated_ring_of_fourteen_by_samples():
+    n, H = 14, qad.mps.OpSum(14)
+    for i in range(n):
+        for distance, j, sign in ((1, 1.0, -1), (2, 0.3, 1)):
+            k = (i + distance) % n
+            H.add(j, "Sz", i, "Sz", k).add(sign * j / 2, "Sp", i, "Sm", k).add(sign * j / 2, "Sm", i, "Sp", k)
+    found = ground_state(*tied(n, 2, scale=0.1), H, Spins(n, total=0), 256, 60, seed=1, **SHIFT)
+    assert abs(found.energy.mean / -5.542579819744 - 1) < 2e-3  # by diagonalisation
+    assert found.energy.mean > -5.542579819744 - 4 * found.energy.error
+
+
+@pytest.mark.slow
+def test_ring_of_twenty_by_exact_sums():
+    H, space = qad.mps.xxz(20, -1.0, j=-1.0, periodic=True), Spins(20, total=0)
+    found = ground_state(*tied(20, 4, scale=0.1), H, space, sampler="exact", steps=100, **SHIFT)
+    assert abs(found.energy.mean / -8.90438653 - 1) < 1e-4
+
+
+@pytest.mark.slow
+def test_critical_ring_of_thirty_two_by_samples():
+    H, space = qad.mps.ising(32, 1.0, periodic=True), Spins(32)
+    found = ground_state(*tied(32, 4), H, space, 1024, 150, seed=1, **SHIFT)
+    assert abs(found.energy.mean + 40.76003249419) < 3 * found.energy.error
+    assert found.energy.error < 1e-3 * 40
+
+
+H8, SPACE8 = qad.mps.ising(8, 1.0, periodic=True), Spins(8)
+
+
+@pytest.mark.parametrize("method", ["minsr", "spring", "adam"])
+def test_checkpoints_go_on_as_if_nothing_had_happened(tmp_path, method):
+    path, (log_psi, params) = tmp_path / "search.npz", tied(8, 1)
+    options = {"method": method, "rate": 0.05, "seed": 2}
+    whole = ground_state(log_psi, params, H8, SPACE8, 64, 8, **options)
+    ground_state(log_psi, params, H8, SPACE8, 64, 3, checkpoint=path, **options)
+    # the measurement in the end draws from the generator after the last checkpoint, which does not know
+    again = ground_state(log_psi, params, H8, SPACE8, 64, 8, checkpoint=path, **options)
+    assert np.array_equal(whole.history, again.history)
+    assert np.array_equal(whole.params["W"], again.params["W"])
+    with pytest.raises(ArgumentError, match="samples is 64, not 128"):
+        ground_state(log_psi, params, H8, SPACE8, 128, 8, checkpoint=path, **options)
+
+
+def test_the_user_ends_a_search():
+    seen = []
+
+    def interrupt(params, energy):
+        seen.append(energy)
+        if len(seen) == 4:
+            raise KeyboardInterrupt
+
+    found = ground_state(*tied(8, 1), H8, SPACE8, 64, 50, callback=interrupt)
+    assert found.message == "stopped by the user (Ctrl-C)"
+    assert len(found.history) == 4
+    assert seen[0].error > 0
+
+    def stop(params, energy):
+        raise StopIteration
+
+    assert ground_state(*tied(8, 1), H8, SPACE8, 64, 50, callback=stop).message == "stopped by the callback"
+
+
+def test_a_search_that_breaks_keeps_what_it_has():
+    def log_psi(p, s):
+        return np.where(p > 0.15, np.nan, p) * (s[:, 1:] * s[:, :-1]).sum(1)
+
+    found = ground_state(log_psi, np.array(0.0), H8, SPACE8, 64, 50, rate=0.1)
+    assert found.message.startswith("ended before step")
+    assert "log_psi is nan for the configuration" in found.message
+    assert found.params <= 0.15
+
+
+def test_progress_and_card():
+    screen = io.StringIO()
+    bar = tqdm(total=5, file=screen, mininterval=0.0)
+    found = ground_state(*tied(8, 1), H8, SPACE8, 64, 5, progress=bar)
+    assert bar.n == 5
+    assert "energy" in found._repr_html_()
+    assert "±" in repr(found)
+
+
+def test_bad_options():
+    log_psi, params = tied(8, 1)
+    with pytest.raises(ArgumentError, match="method is one of"):
+        ground_state(log_psi, params, H8, SPACE8, method="newton")
+    with pytest.raises(ArgumentError, match="momentum"):
+        ground_state(log_psi, params, H8, SPACE8, momentum=1.0)
+    with pytest.raises(ArgumentError, match="4 samples of 8 chains"):
+        ground_state(log_psi, params, H8, SPACE8, 4, sampler=Metropolis(chains=8))
+    with pytest.raises(ArgumentError):
+        ground_state(log_psi, params, H8, Spins(8, total=0))
+    with pytest.raises(TypeError, match="write rate="):
+        ground_state(log_psi, params, H8, SPACE8, learning_rate=0.1)
