@@ -10,13 +10,13 @@ from qad.vmc.moves import exchanges
 from qad.vmc.samplers import Direct, Exact, Metropolis, sample
 from qad.vmc.space import Space
 from qad.vmc.spaces import Bosons, Electrons, Fermions, Spins
-from qad.vmc.statistics import Estimate, Samples, estimate, v_score
+from qad.vmc.statistics import Estimate, Samples, average, v_score
 from qad.vmc.symmetries import convolution, marshall, symmetrized, translations
 from qad.vmc.wave_functions import chain, jastrow, mean_field, rbm
 
 __all__ = [
     "Bosons", "Connections", "Direct", "Electrons", "Estimate", "Evolved", "Exact", "Fermions", "Metropolis", "Samples",
-    "Space", "Spins", "VMCResult", "chain", "convolution", "estimate", "evolve", "exchanges", "expect", "ground_state",
+    "Space", "Spins", "VMCResult", "average", "chain", "convolution", "evolve", "exchanges", "expect", "ground_state",
     "jastrow", "log_cosh", "marshall", "mean_field", "rbm", "sample", "slater", "symmetrized", "translations",
     "v_score",
 ]  # fmt: skip

@@ -101,10 +101,8 @@ def evolve(
 
     Examples
     --------
-    A spin in a field along x goes around it:
-
     >>> import numpy as np, qad
-    >>> H = qad.mps.OpSum(1).add(1.0, "Sx", 0)
+    >>> H = qad.mps.OpSum(1).add(1.0, "Sx", 0)  # a field, which a spin goes around
     >>> log_psi = lambda p, s: np.where(s[:, 0] > 0, p[0], p[1])
     >>> found = qad.vmc.evolve(
     ...     log_psi, np.array([0.0, -1.0 + 0j]), H, qad.vmc.Spins(1), time=2 * np.pi, steps=50, sampler="exact")

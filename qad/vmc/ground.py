@@ -163,14 +163,14 @@ def ground_state(
     if not 0 <= momentum < 1:
         raise ArgumentError(f"momentum lies between 0 and 1, but got {momentum!r}")
     local = LocalValues(log_psi, H, space, samples, sampler, seed)
-    search = Search(local, Slopes(log_psi, params, memory_limit), method, rate, shift, momentum, callback)
+    search = EnergySearch(local, Slopes(log_psi, params, memory_limit), method, rate, shift, momentum, callback)
     search.begin(params, space=repr(space), samples=samples, sampler=repr(sampler), asked=method)
     with bar_for(progress, "energy", steps) as bar:
         return search.guarded(site_count(steps, 0, "steps"), bar, None if checkpoint is None else Path(checkpoint))
 
 
 @dataclass(eq=False)
-class Search:
+class EnergySearch:
     """One search: where it is, and what it has seen."""
 
     local: LocalValues

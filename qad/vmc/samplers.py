@@ -66,12 +66,12 @@ class Metropolis:
         if not self.temperatures or self.temperatures[0] != 1 or not min(self.temperatures) > 0:
             raise ArgumentError(f"temperatures are positive, and the first is 1, but got {self.temperatures!r}")
 
-    def begin(self, space: Space, samples: int, rng: np.random.Generator) -> Walk:
+    def begin(self, space: Space, samples: int, rng: np.random.Generator) -> MetropolisWalk:
         """A walk of which every `draw` takes that many samples, or the next multiple of the number of chains."""
-        return Walk(self, space, samples, rng)
+        return MetropolisWalk(self, space, samples, rng)
 
 
-class Walk:
+class MetropolisWalk:
     """A walk of `Metropolis` that goes on from draw to draw.
 
     Attributes
@@ -94,10 +94,10 @@ class Walk:
         self.rows: np.ndarray = space.random(len(self.powers) * self.chains, rng).reshape(-1, self.chains, space.n)
         self.fresh: bool = True
 
-    def alone(self, draws: int) -> Walk:
+    def alone(self, draws: int) -> MetropolisWalk:
         """A new walk for one draw of `draws` times as many samples: few chains, whose lengths can be judged."""
         sampler = replace(self.sampler, chains=self.sampler.chains or min(self.chains, ALONE))
-        return Walk(sampler, self.space, draws * self.chains * self.steps, self.rng)
+        return MetropolisWalk(sampler, self.space, draws * self.chains * self.steps, self.rng)
 
     def draw(self, psi: Amplitudes, params: Tree) -> Samples:
         """The next samples."""
@@ -159,13 +159,13 @@ class Direct:
 
     draw: Callable[[Any, int, np.random.Generator], Any]
 
-    def begin(self, space: Space, samples: int, rng: np.random.Generator) -> Drawing:
+    def begin(self, space: Space, samples: int, rng: np.random.Generator) -> DirectDraws:
         """As `Metropolis.begin`."""
-        return Drawing(self.draw, space, samples, rng)
+        return DirectDraws(self.draw, space, samples, rng)
 
 
 @dataclass
-class Drawing:
+class DirectDraws:
     """Draws of `Direct`."""
 
     of: Callable[[Any, int, np.random.Generator], Any]
@@ -173,7 +173,7 @@ class Drawing:
     samples: int
     rng: np.random.Generator
 
-    def alone(self, draws: int) -> Drawing:
+    def alone(self, draws: int) -> DirectDraws:
         """For one draw of `draws` times as many samples."""
         return replace(self, samples=draws * self.samples)
 

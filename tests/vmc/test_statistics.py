@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import qad
-from qad.vmc import Estimate, estimate, v_score
+from qad.vmc import Estimate, average, v_score
 
 
 def autoregressive(chains, steps, rho, rng):
@@ -19,7 +19,7 @@ def autoregressive(chains, steps, rho, rng):
 @pytest.mark.parametrize("chains", [4, 64])
 def test_error_counts_correlations(chains):
     rng, rho = np.random.default_rng(0), 0.8
-    found = [estimate(autoregressive(chains, 500, rho, rng)) for _ in range(60)]
+    found = [average(autoregressive(chains, 500, rho, rng)) for _ in range(60)]
     true = np.sqrt(9 / (chains * 500))  # tau = 1.8 / 0.2
     assert np.isclose(np.mean([x.error for x in found]), true, rtol=0.1)
     assert np.isclose(np.std([x.mean for x in found]), true, rtol=0.3)
@@ -29,26 +29,26 @@ def test_error_counts_correlations(chains):
 def test_complex_values_and_constants():
     rng = np.random.default_rng(1)
     values = rng.normal(size=(32, 40)) + 1j * rng.normal(size=(32, 40)) + 3
-    found = estimate(values)
+    found = average(values)
     assert abs(found.mean - 3) < 5 * found.error
     assert np.isclose(found.variance, 2.0, rtol=0.1)
-    same = estimate(np.full((3, 50), 2.0))
+    same = average(np.full((3, 50), 2.0))
     assert (same.mean, same.error, same.variance, same.r_hat) == (2.0, 0.0, 0.0, 1.0)
-    assert estimate([[5.0]]).error == np.inf
+    assert average([[5.0]]).error == np.inf
 
 
 def test_weights_are_exact_sums():
-    found = estimate([[1.0], [2.0], [4.0]], [[0.5], [0.25], [0.25]])
+    found = average([[1.0], [2.0], [4.0]], [[0.5], [0.25], [0.25]])
     assert (found.mean, found.error, found.variance) == (2.0, 0.0, 1.5)
 
 
 def test_r_hat_sees_chains_that_disagree():
     rng = np.random.default_rng(2)
     good = rng.normal(size=(8, 200))
-    assert estimate(good).r_hat < 1.02
+    assert average(good).r_hat < 1.02
     bad = good + (np.arange(8) % 2)[:, None] * 2.0
-    assert estimate(bad).r_hat > 1.3
-    assert np.isnan(estimate(good[:, :20]).r_hat)
+    assert average(bad).r_hat > 1.3
+    assert np.isnan(average(good[:, :20]).r_hat)
 
 
 def test_printing():
@@ -66,6 +66,6 @@ def test_v_score():
 
 def test_bad_shapes():
     with pytest.raises(qad.errors.ShapeError, match="chains, samples of each"):
-        estimate([1.0, 2.0])
+        average([1.0, 2.0])
     with pytest.raises(qad.errors.ShapeError, match="weights"):
-        estimate([[1.0, 2.0]], [[1.0]])
+        average([[1.0, 2.0]], [[1.0]])
