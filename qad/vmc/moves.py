@@ -100,7 +100,7 @@ def exchanges(pairs: Sequence[tuple[int, int]]) -> Move:
     array([2, 2, 2, 0, 2])
     """
     ends = np.array(pairs)
-    if ends.ndim != 2 or ends.shape[1] != 2 or ends.dtype.kind not in "iu":
+    if ends.ndim != 2 or ends.shape[1] != 2 or ends.dtype.kind not in "iu" or ends.min() < 0:
         raise ShapeError(f"exchanges take pairs of sites (pairs, 2), but got an array of shape {ends.shape}")
 
     def move(rows, rng):

@@ -56,7 +56,7 @@ MODELS = {
     "ring of fermions": (lambda: OpSum(5, "fermion").add(-1.0, "Cdag", 4, "C", 0), Fermions(5)),
     "pairing": (lambda: qad.mps.kitaev_chain(6, 1.0, 0.3, 0.2), Fermions(6)),
     "hubbard": (lambda: qad.mps.hubbard(5, 1.0, 4.0, periodic=True), Electrons(5, up=2, down=3)),
-    "hubbard on a lattice": (lambda: qad.mps.hubbard(Lattice(3, 2, along=True), 1.0, 4.0), Electrons(6, up=1, down=2)),
+    "hubbard on a lattice": (lambda: qad.mps.hubbard(Lattice(2, 2), 1.0, 4.0), Electrons(4, up=1, down=2)),
     "t-J": (lambda: qad.mps.tj(Lattice(2, 3, around=True), 1.0, 0.4), Electrons(6, up=2, down=2, double=False)),
     "spins with electrons": (spins_with_electrons, Electrons(4, up=2, down=2)),
     "pauli strings": (lambda: random_strings(6, 60), Spins(6)),

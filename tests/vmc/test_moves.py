@@ -27,7 +27,7 @@ WALKS = {
 def test_walks_are_uniform(name):
     space, given = WALKS[name]
     rng, propose = np.random.default_rng(5), move(space, given)
-    rows = np.repeat(space.states()[:1], 200 * space.size, 0)  # all chains begin in one configuration
+    rows = np.repeat(space.states()[:1], 100 * space.size, 0)  # all chains begin in one configuration
     for _ in range(60 if given is None else 150):
         found = propose(rows, rng)
         proposed, ratio = found if isinstance(found, tuple) else (found, np.zeros(len(rows)))
@@ -35,7 +35,7 @@ def test_walks_are_uniform(name):
         accept = (np.log(rng.random(len(rows))) < ratio) & (rng.random(len(rows)) < 0.7)  # mix odd and even steps
         rows = np.where(accept[:, None], space.check(proposed), rows)
     counts = np.bincount(space.numbers(rows), minlength=space.size)
-    chi2 = ((counts - 200) ** 2 / 200).sum()
+    chi2 = ((counts - 100) ** 2 / 100).sum()
     assert abs(chi2 - (space.size - 1)) < 5 * np.sqrt(2 * max(1, space.size - 1))
 
 
