@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 METHODS = "auto", "sr", "minsr", "spring", "adam"
 WINDOW = 10  # steps whose mean energy tells which parameters are the best
-FINAL = 8  # draws for the energy in the end
+FINAL = 4  # draws for the energy in the end
 DECAY, EPSILON = (0.9, 0.999), 1e-8  # of adam
 FORMAT = "qad variational Monte Carlo 1"
 
@@ -43,7 +43,7 @@ class VMCResult:
     energy : Estimate
         Mean, error and variance, in samples that the search has not seen.
     params : pytree
-        The best parameters: those after the steps with the lowest mean energy, of ten in a row.
+        The best parameters: those after ten steps in a row whose mean energy, plus its mean error, is the lowest.
     history, errors : ndarray
         The energy before every step, and its standard error.
     method : str
@@ -234,7 +234,7 @@ class EnergySearch:
         """Note an energy of the present parameters."""
         self.energies.append(energy.mean)
         self.errors.append(energy.error)
-        recent = float(np.mean(self.energies[-window:]))
+        recent = float(np.mean(self.energies[-window:]) + np.mean(self.errors[-window:]))  # no luck of noise
         if recent <= self.lowest or len(self.energies) < window:
             self.lowest, self.best = recent, self.vector
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from qad.vmc.space import Space
 
 STUCK = "no chain may stay there; start where the wave function lives (a space with totals), or add a small amplitude"
-ALONE = 32  # chains of walks that are judged
+LONG, FEWEST = 64, 16  # samples of each chain that is judged, and chains that tell an error
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class Metropolis:
         returns the proposed configurations, and with them the logarithms of ``q(back) / q(there)`` unless the move is
         symmetric.
     chains : int, optional
-        By default as many as samples, and 1024 at most, for walks that go on from step to step of a search; 32 where
-        one walk has to show that it is long enough.
+        By default as many as samples, and 1024 at most, for walks that go on from step to step of a search;
+        where one walk has to show that it is long enough one for 64 samples, and 16 at least.
     sweep : int, optional
         Moves between two samples, by default one for each site, or one more: an odd number.
     discard : int
@@ -96,8 +96,9 @@ class MetropolisWalk:
 
     def alone(self, draws: int) -> MetropolisWalk:
         """A new walk for one draw of `draws` times as many samples: few chains, whose lengths can be judged."""
-        sampler = replace(self.sampler, chains=self.sampler.chains or min(self.chains, ALONE))
-        return MetropolisWalk(sampler, self.space, draws * self.chains * self.steps, self.rng)
+        count = draws * self.chains * self.steps
+        chains = self.sampler.chains or min(self.chains, max(FEWEST, count // LONG))
+        return MetropolisWalk(replace(self.sampler, chains=chains), self.space, count, self.rng)
 
     def draw(self, psi: Amplitudes, params: Tree) -> Samples:
         """The next samples."""

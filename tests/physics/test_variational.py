@@ -26,7 +26,7 @@ def test_magnetisation_and_its_susceptibility():
 
 
 def test_an_eigenstate_has_no_variance():
-    log_psi, params = qad.vmc.jastrow(4)  # of the ring of four, turned: -2, without noise
+    log_psi, _ = qad.vmc.jastrow(4)  # of the ring of four, turned: -2, without noise
     J = np.array([-np.log(2) / 4 * ((j - i) % 2) for i in range(4) for j in range(i + 1, 4)])
     found = qad.vmc.expect(
         log_psi, {"v": np.zeros(4), "J": J}, qad.mps.xxz(4, -1.0, j=-1.0, periodic=True), Spins(4, total=0)

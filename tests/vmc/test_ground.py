@@ -89,7 +89,9 @@ def test_frustrated_ring_of_fourteen_by_samples():
 @pytest.mark.slow
 def test_ring_of_twenty_by_exact_sums():
     H, space = qad.mps.xxz(20, -1.0, j=-1.0, periodic=True), Spins(20, total=0)
-    found = ground_state(*tied(20, 4, scale=0.1), H, space, sampler="exact", steps=100, **SHIFT)
+    found = ground_state(
+        *tied(20, 3, scale=0.1), H, space, sampler="exact", steps=30, rate=0.3, shift=lambda k: max(1e-4, 0.1 * 0.7**k)
+    )
     assert abs(found.energy.mean / -8.90438653 - 1) < 1e-4
 
 
