@@ -68,7 +68,7 @@ class Connections:
         tables = pieces_of(products_of(H, space), space)
         self.space: Space = space
         self.complex: bool = any(np.iscomplexobj(table) for table in tables.values())
-        self._diagonal: list[Group] = grouped(tables, [()], space)
+        self._diagonal: list[PieceTables] = grouped(tables, [()], space)
         self._moves: list[Moves] = []
         for _, moves in groupby(sorted({piece.turned for piece in tables} - {()}, key=len), len):
             turned = [*moves]
@@ -148,7 +148,7 @@ class Connections:
         return scipy.sparse.vstack(blocks, format="csr")
 
 
-class Group(NamedTuple):
+class PieceTables(NamedTuple):
     """Pieces whose tables have the same size, evaluated together."""
 
     sites: np.ndarray  # (sites of a table, pieces)
@@ -165,10 +165,10 @@ class Moves(NamedTuple):
 
     sites: np.ndarray  # (turned sites, moves)
     steps: np.ndarray
-    groups: list[Group]
+    groups: list[PieceTables]
 
 
-def grouped(tables: dict[Piece, np.ndarray], moves: Sequence[Any], space: Space) -> list[Group]:
+def grouped(tables: dict[Piece, np.ndarray], moves: Sequence[Any], space: Space) -> list[PieceTables]:
     """The pieces of some moves, by the sizes of their tables."""
     order = {turned: k for k, turned in enumerate(moves)}
     pieces = sorted([piece for piece in tables if piece.turned in order], key=lambda p: (len(p.sites), order[p.turned]))
@@ -178,7 +178,7 @@ def grouped(tables: dict[Piece, np.ndarray], moves: Sequence[Any], space: Space)
         flips = [*dict.fromkeys([flip for piece in own for flip in piece.signs])]
         cast = np.array([[flip in piece.signs for flip in flips] for piece in own], np.float32)
         signs = cast, np.array([site for site, _ in flips]), np.array([odd for _, odd in flips], np.float32)
-        group = Group(
+        group = PieceTables(
             np.array([piece.sites for piece in own], int).reshape(len(own), size).T,
             space.kind.phys ** np.arange(size)[::-1],
             np.arange(len(own))[:, None] * space.kind.phys**size,
@@ -190,7 +190,7 @@ def grouped(tables: dict[Piece, np.ndarray], moves: Sequence[Any], space: Space)
     return found
 
 
-def evaluated(groups: Sequence[Group], moves: int, indices: np.ndarray) -> np.ndarray:
+def evaluated(groups: Sequence[PieceTables], moves: int, indices: np.ndarray) -> np.ndarray:
     """The elements (moves, B) of all moves for configurations of basis states (n, B)."""
     dtype = np.result_type(float, *[group.tables for group in groups])
     found = np.zeros((moves, indices.shape[1]), dtype)
