@@ -1,4 +1,4 @@
-"""Logarithms of amplitudes of many configurations, in batches for which one program is frozen."""
+"""Logarithms of amplitudes of many configurations, in batches whose temporaries stay in the cache."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.frozen.freeze import freeze
+from qad.extend.memory import ready
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,23 +27,6 @@ def as_whole(rows: np.ndarray) -> np.ndarray:
     return rows.astype(np.int64)
 
 
-class Quick:
-    """A function that is frozen, unless it cannot be recorded."""
-
-    def __init__(self, f: Callable[..., Any]):
-        self.plain: Callable[..., Any] = f
-        self.f: Callable[..., Any] = freeze(f)
-
-    def __call__(self, *args: Any) -> Any:
-        try:
-            return self.f(*args)
-        except ArgumentError:
-            if self.f is self.plain:
-                raise
-            self.f = self.plain
-            return self.f(*args)
-
-
 class Amplitudes:
     """``log psi`` of configurations, checked: finite, or minus infinity where psi is 0.
 
@@ -55,7 +38,6 @@ class Amplitudes:
 
     def __init__(self, log_psi: Callable[[Any, Any], Any]):
         self.log_psi: Callable[[Any, Any], Any] = log_psi
-        self.quick: Quick = Quick(log_psi)
 
     def __call__(self, params: Tree, rows: np.ndarray) -> np.ndarray:
         """Of configurations (B, n), in full batches and a rest."""
@@ -64,8 +46,10 @@ class Amplitudes:
 
     def of_batch(self, params: Tree, rows: np.ndarray) -> np.ndarray:
         """Of at most `BATCH` configurations."""
+        whole = as_whole(rows)
+        ready(whole.nbytes)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            logs = np.asarray(self.quick(params, as_whole(rows)))
+            logs = np.asarray(self.log_psi(params, whole))
         if logs.shape != (len(rows),) or logs.dtype.kind not in "fc":
             raise ShapeError(
                 f"log_psi has to return one float or complex number for each of {len(rows)} configurations, but "

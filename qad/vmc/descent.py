@@ -21,8 +21,9 @@ import scipy.linalg
 from qad.core.errors import ArgumentError
 from qad.core.trees import flatten
 from qad.extend import jvp, vjp, vmap
+from qad.frozen.freeze import freeze
 from qad.optimize.packing import Parameters
-from qad.vmc.amplitudes import Quick, as_whole, check_nonzero, pieces
+from qad.vmc.amplitudes import as_whole, check_nonzero, pieces
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,6 +34,23 @@ if TYPE_CHECKING:
 PIECE = 64  # samples whose derivatives are computed at once
 CUTOFF = 1e-10  # of the smooth pseudo-inverse: eigenvalues relative to the largest
 NODES = "derivatives of log psi are infinite there; leave the configuration out (totals), or sample"
+
+
+class Quick:
+    """A function that is frozen, unless it cannot be recorded."""
+
+    def __init__(self, f: Callable[..., Any]):
+        self.plain: Callable[..., Any] = f
+        self.f: Callable[..., Any] = freeze(f)
+
+    def __call__(self, *args: Any) -> Any:
+        try:
+            return self.f(*args)
+        except ArgumentError:
+            if self.f is self.plain:
+                raise
+            self.f = self.plain
+            return self.f(*args)
 
 
 class Slopes:
@@ -53,7 +71,7 @@ class Slopes:
         self.limit: float = memory_limit
         self.of_each: Any = {parts: Quick(vmap(each_of(log_psi, parts), in_axes=(None, 0))) for parts in (1, 2)}
         self.summed: Quick = Quick(lambda p, rows, x: vjp(lambda p: log_psi(p, rows), p)[1](x)[0])
-        self.along: Quick = Quick(lambda p, rows, v: jvp(lambda p: log_psi(p, rows), (p,), (v,))[1])
+        self.along: Any = lambda p, rows, v: jvp(lambda p: log_psi(p, rows), (p,), (v,))[1]
 
     def at(self, params: Tree, samples: Samples) -> Slopes:
         """The same function elsewhere."""

@@ -47,8 +47,8 @@ def log_cosh(z: ArrayLike) -> Array:
     size = x + np.log1p(np.exp(-2 * x)) - np.log(2)
     if z.dtype.kind != "c":
         return size
-    t = np.tan(z.imag)
-    turned = t * np.tanh(z.real)
+    t = np.tan(z.imag.copy())  # parts that lie apart take thrice the time
+    turned = t * np.tanh(z.real.copy())
     found = np.empty_like(z)
     with np.errstate(divide="ignore"):
         found.real = size + 0.5 * np.log((1 + turned * turned) / (1 + t * t))
@@ -61,7 +61,7 @@ def tanh(z: Value) -> Value:
     """The derivative."""
     if z.dtype.kind != "c":
         return np.tanh(z)
-    t, x = np.tan(z.imag), np.tanh(z.real)
+    t, x = np.tan(z.imag.copy()), np.tanh(z.real.copy())
     square = t * t
     found = np.empty_like(z)
     below = 1 + x * x * square

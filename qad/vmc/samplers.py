@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from qad.vmc.space import Space
 
 STUCK = "no chain may stay there; start where the wave function lives (a space with totals), or add a small amplitude"
+SETTLING = 64  # chains of a search that find where psi is large, before they become many by copies
 LONG, FEWEST = 64, 16  # samples of each chain that is judged, and chains that tell an error
 
 
@@ -40,7 +41,7 @@ class Metropolis:
     sweep : int, optional
         Moves between two samples, by default one for each site, or one more: an odd number.
     discard : int
-        Sweeps before the first sample of all.
+        Sweeps before the first sample of all.  In a search 64 chains take them, which then are copied.
     temperatures : sequence of float
         Of replicas of each chain, the first of them 1: they go by ``|psi|^(2 / temperature)`` and exchange their
         configurations with their neighbours after every sweep (R. H. Swendsen and J.-S. Wang, PRL 57, 2607 (1986)).
@@ -68,7 +69,7 @@ class Metropolis:
 
     def begin(self, space: Space, samples: int, rng: np.random.Generator) -> MetropolisWalk:
         """A walk of which every `draw` takes that many samples, or the next multiple of the number of chains."""
-        return MetropolisWalk(self, space, samples, rng)
+        return MetropolisWalk(self, space, samples, rng, SETTLING)
 
 
 class MetropolisWalk:
@@ -82,7 +83,9 @@ class MetropolisWalk:
         Whether nothing has been drawn yet.
     """
 
-    def __init__(self, sampler: Metropolis, space: Space, samples: int, rng: np.random.Generator):
+    def __init__(
+        self, sampler: Metropolis, space: Space, samples: int, rng: np.random.Generator, settling: int | None = None
+    ):
         self.chains: int = sampler.chains or min(samples, BATCH)
         if samples < self.chains:
             raise ArgumentError(f"{samples} samples of {self.chains} chains: take at least one sample of each")
@@ -91,7 +94,8 @@ class MetropolisWalk:
         self.sweep: int = sampler.sweep or space.n | 1  # an even number of flips would keep a parity
         self.powers: np.ndarray = 1 / np.array(sampler.temperatures, float)
         self.propose: Any = move(space, sampler.move)
-        self.rows: np.ndarray = space.random(len(self.powers) * self.chains, rng).reshape(-1, self.chains, space.n)
+        started = min(self.chains, settling or self.chains)
+        self.rows: np.ndarray = space.random(len(self.powers) * started, rng).reshape(-1, started, space.n)
         self.fresh: bool = True
 
     def alone(self, draws: int) -> MetropolisWalk:
@@ -102,20 +106,26 @@ class MetropolisWalk:
 
     def draw(self, psi: Amplitudes, params: Tree) -> Samples:
         """The next samples."""
-        rows = self.rows.reshape(-1, self.rows.shape[-1])
-        logs, accepted, kept = psi(params, rows), 0, []
-        waiting = self.sampler.discard if self.fresh else 0
-        for step in range(waiting + self.steps):
+        if self.fresh:
+            self.walked(psi, params, self.sampler.discard)
+            copies = -(-self.chains // self.rows.shape[1])
+            self.rows, self.fresh = np.tile(self.rows, (1, copies, 1))[:, : self.chains].copy(), False
+        found, logs, acceptance = self.walked(psi, params, self.steps)
+        check_nonzero(logs, found, STUCK)
+        return Samples(found, logs, self.chains, None, acceptance)
+
+    def walked(self, psi: Amplitudes, params: Tree, steps: int) -> tuple[np.ndarray, np.ndarray, float]:
+        """Configurations and their log psi after each of some sweeps, and the share of accepted moves."""
+        rows, chains = self.rows.reshape(-1, self.rows.shape[-1]), self.rows.shape[1]
+        logs, accepted, kept = psi(params, rows), 0, [(rows[:0], np.empty(0))]
+        for step in range(steps):
             for _ in range(self.sweep):
                 accepted += self.moved(psi, params, rows, logs)
             if len(self.powers) > 1:
-                self.exchange(logs.reshape(-1, self.chains), step % 2)
-            if step >= waiting:
-                kept.append((rows[: self.chains].copy(), logs[: self.chains].copy()))
-        self.fresh = False
+                self.exchange(logs.reshape(-1, chains), step % 2)
+            kept.append((rows[:chains].copy(), logs[:chains].copy()))
         found, logs = (np.concatenate(parts) for parts in zip(*kept, strict=True))
-        check_nonzero(logs, found, STUCK)
-        return Samples(found, logs, self.chains, None, accepted / (len(rows) * self.sweep * (waiting + self.steps)))
+        return found, logs, accepted / max(1, len(rows) * self.sweep * steps)
 
     def moved(self, psi: Amplitudes, params: Tree, rows: np.ndarray, logs: np.ndarray) -> int:
         """Move all chains, in place; how many did move."""
@@ -123,7 +133,7 @@ class MetropolisWalk:
         proposed, ratio = proposed if isinstance(proposed, tuple) else (proposed, 0.0)
         trial = psi(params, proposed)
         with np.errstate(invalid="ignore"):
-            gains = 2 * np.repeat(self.powers, self.chains) * (trial - logs).real + ratio
+            gains = 2 * np.repeat(self.powers, len(rows) // len(self.powers)) * (trial - logs).real + ratio
         accept = ~(gains < np.log(self.rng.random(len(rows))))  # also nan: what leads from psi = 0 to psi = 0
         rows[accept] = proposed[accept]
         logs[accept] = trial[accept]
@@ -133,7 +143,7 @@ class MetropolisWalk:
         """Let replicas of neighbouring temperatures exchange their places, pairs from the `first` on."""
         for k in range(first, len(self.powers) - 1, 2):
             gains = 2 * (self.powers[k] - self.powers[k + 1]) * (logs[k + 1] - logs[k]).real
-            accept = np.log(self.rng.random(self.chains)) < gains
+            accept = np.log(self.rng.random(len(gains))) < gains
             for replicas in (self.rows, logs):
                 replicas[k, accept], replicas[k + 1, accept] = replicas[k + 1, accept], replicas[k, accept]
 

@@ -6,6 +6,7 @@ from scipy.stats import chisquare
 
 import qad
 from qad.vmc import Bosons, Direct, Electrons, Exact, Metropolis, Spins, chain, sample
+from qad.vmc.amplitudes import Amplitudes
 
 ArgumentError, ShapeError = qad.errors.ArgumentError, qad.errors.ShapeError
 
@@ -41,6 +42,18 @@ def test_distribution(name):
     assert found.configurations.shape == (4000, space.n)
     assert 0 < found.acceptance < 1
     assert np.allclose(found.log_psi, jagged(0.5, found.configurations))
+    assert p_value(space, found) > 1e-3
+
+
+@pytest.mark.parametrize("temperatures", [(1.0,), (1.0, 2.0)])
+def test_walks_of_searches_settle_by_few_chains_which_part(temperatures):
+    space, psi = SPACES["flips"], Amplitudes(jagged)
+    walk = Metropolis(temperatures=temperatures).begin(space, 1000, np.random.default_rng(8))
+    assert walk.rows.shape == (len(temperatures), 64, 5)
+    for _ in range(6):
+        found = walk.draw(psi, 0.5)
+        assert found.configurations.shape == (1000, 5)
+    assert np.array_equal(walk.rows[0], found.configurations)
     assert p_value(space, found) > 1e-3
 
 
