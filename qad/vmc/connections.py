@@ -86,8 +86,13 @@ class Connections:
         Returns
         -------
         array (B,)
+
+        Raises
+        ------
+        ArgumentError
+            If a configuration is not in the space.
         """
-        return evaluated(self._diagonal, 1, self.space.indices(configurations).T)[0]
+        return evaluated(self._diagonal, 1, self.space.indices(self.space.check(configurations)).T)[0]
 
     def of(self, configurations: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """What H connects configurations with, themselves left out.
@@ -104,8 +109,13 @@ class Connections:
             The configurations s'.
         elements : array (M,)
             ``<s|H|s'>``.
+
+        Raises
+        ------
+        ArgumentError
+            If a configuration is not in the space.
         """
-        rows = np.ascontiguousarray(configurations, self.space.values.dtype)
+        rows = np.ascontiguousarray(self.space.check(configurations))
         indices = np.ascontiguousarray(self.space.indices(rows).T)
         found = [(np.empty(0, int), rows[:0], np.empty(0))]
         for sites, steps, groups in self._moves:

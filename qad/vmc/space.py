@@ -227,7 +227,7 @@ class Space:
         Raises
         ------
         ArgumentError
-            Where the space has 2**62 configurations or more.
+            If one is not in the space, or where that has 2**62 configurations or more.
 
         Examples
         --------
@@ -238,7 +238,7 @@ class Space:
         """
         if self.size >= COUNTED:
             raise ArgumentError(f"{self!r} has {self.size} configurations, too many to be numbered by 64 bits")
-        rows = np.ascontiguousarray(np.asarray(configurations).T)
+        rows = np.ascontiguousarray(self.check(configurations).T)
         found = np.zeros(rows.shape[1], np.int64)
 
         def choose(k, starts, left):

@@ -130,3 +130,10 @@ def test_refusals(H, space, words):
 def test_recorded_couplings_are_refused():
     with pytest.raises(qad.QadError, match="no derivative by the couplings"):
         qad.grad(lambda j: Connections(qad.mps.heisenberg(4, j=j), Spins(4)).diagonal(np.ones((1, 4)))[0])(1.0)
+
+
+@pytest.mark.parametrize("ask", ["of", "diagonal"])
+def test_configurations_outside_of_the_space_are_refused(ask):
+    H = Connections(qad.mps.heisenberg(3), Spins(3, total=1))
+    with pytest.raises(qad.QadError, match=r"configuration 1, \[1, 1, 1\], is not in Spins\(3, total=1\)"):
+        getattr(H, ask)([[1, 1, -1], [1, 1, 1]])

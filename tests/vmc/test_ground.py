@@ -10,6 +10,7 @@ import qad
 from qad.vmc import (
     Bosons,
     Connections,
+    Direct,
     Metropolis,
     Spins,
     ground_state,
@@ -53,8 +54,8 @@ def test_exact_sums_reach_the_ground_state_of_a_ring():
 @pytest.mark.parametrize("method", ["sr", "minsr", "spring", "adam"])
 def test_methods_with_noise(method):
     H, space = qad.mps.ising(8, 1.0, periodic=True), Spins(8)
-    options = {"rate": 0.02} if method == "adam" else {"rate": 0.05 if method == "spring" else 0.1, "shift": 1e-2}
-    found = ground_state(*tied(8, 2), H, space, 256, 80, method, seed=1, **options)
+    options = {"rate": 0.03} if method == "adam" else {"rate": 0.05 if method == "spring" else 0.1, "shift": 1e-2}
+    found = ground_state(*tied(8, 2), H, space, 128, 50, method, seed=1, **options)
     assert found.method == method
     assert abs(found.energy.mean - lowest(H, space)) < 4 * found.energy.error + 0.02
 
@@ -164,9 +165,37 @@ def test_bad_options():
         ground_state(log_psi, params, H8, SPACE8, method="newton")
     with pytest.raises(ArgumentError, match="momentum"):
         ground_state(log_psi, params, H8, SPACE8, momentum=1.0)
-    with pytest.raises(ArgumentError, match="4 samples of 8 chains"):
-        ground_state(log_psi, params, H8, SPACE8, 4, sampler=Metropolis(chains=8))
-    with pytest.raises(ArgumentError):
-        ground_state(log_psi, params, H8, Spins(8, total=0))
     with pytest.raises(TypeError, match="write rate="):
         ground_state(log_psi, params, H8, SPACE8, learning_rate=0.1)
+
+
+def flat(p, s):
+    return p * s.sum(1)
+
+
+def broken(value):
+    return lambda p, s: np.where(s[:, 0] > 0, value, flat(p, s))
+
+
+COMPLEX = qad.mps.OpSum(8).add(1.0, "Y", 0, "X", 1)
+OUTSIDE = Direct(lambda p, count, rng: np.zeros((count, 8), int))
+LEAVES = Metropolis(lambda rows, rng: -rows)
+
+
+@pytest.mark.parametrize(
+    "log_psi, H, space, options, words",
+    [
+        (flat, H8, SPACE8, {"sampler": OUTSIDE}, r"configuration 0, \[0, 0.*\], is not in Spins\(8\)"),
+        (broken(np.nan), H8, SPACE8, {}, r"log_psi is nan for the configuration \[1, "),
+        (broken(np.inf), H8, SPACE8, {}, r"log_psi is inf for the configuration \[1, "),
+        (broken(-np.inf), H8, SPACE8, {"sampler": "exact"}, r"psi is 0 .* for the configuration \[1, .*leave"),
+        (lambda p, s: np.full(len(s), -np.inf), H8, SPACE8, {}, r"psi is 0 .* \[.*1\]: no chain may stay there"),
+        (flat, COMPLEX, SPACE8, {}, "log_psi is real and H is complex: .* return complex logarithms"),
+        (flat, qad.mps.heisenberg(8), Spins(8, total=2), {"sampler": LEAVES}, r"\], is not in Spins\(8, total=2\)"),
+        (flat, H8, Spins(8, total=0), {}, r"the term Sx\(7\) changes what Spins\(8, total=0\) keeps fixed"),
+        (flat, H8, SPACE8, {"samples": 4, "sampler": Metropolis(chains=8)}, "4 samples of 8 chains: take at least one"),
+    ],
+)
+def test_bad_input(log_psi, H, space, options, words):
+    with pytest.raises(ArgumentError, match=words):
+        ground_state(log_psi, np.array(0.1), H, space, **{"samples": 16, "steps": 2} | options)

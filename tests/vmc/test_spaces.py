@@ -84,6 +84,7 @@ def test_names():
         (lambda: Spins(3, spin=0.3), "a spin is 1/2"),
         (lambda: Spins(3).check([[1, 0, 1]]), r"configuration 0, \[1, 0, 1\], is not in Spins\(3\)"),
         (lambda: Fermions(2, total=1).check([[1, 0], [1, 1]]), r"configuration 1, \[1, 1\]"),
+        (lambda: Fermions(2, total=1).numbers([[1, 1]]), r"configuration 0, \[1, 1\], is not in"),
         (lambda: Spins(3).check([1, 1, 1]), r"shape \(how many, 3\)"),
     ],
 )
