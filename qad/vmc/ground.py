@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 METHODS = "auto", "sr", "minsr", "spring", "adam"
 WINDOW = 10  # steps whose mean energy tells which parameters are the best
+FARTHEST = 0.2  # radians: the angle between psi before and after a step, to first order
 FINAL = 4  # draws for the energy in the end
 DECAY, EPSILON = (0.9, 0.999), 1e-8  # of adam
 FORMAT = "qad variational Monte Carlo 1"
@@ -115,7 +116,8 @@ def ground_state(
     sampler : "metropolis", "exact", Metropolis, Direct or Exact
         "exact" sums over all states of a space of at most 2^20.
     rate : float or callable
-        Length of the steps, or a function from the number of a step (from 0) to it.
+        Length of the steps, or a function from the number of a step (from 0) to it.  A step that turns psi by more than
+        0.2 radians, to first order, is shortened to that: samples of psi say nothing about what lies farther.
     shift : float or callable
         Added to the diagonal of the equations: directions that hardly change psi are not followed far. Likewise.
     momentum : float
@@ -225,7 +227,7 @@ class EnergySearch:
                     self.callback(params, energy)
                 except StopIteration:
                     return "stopped by the callback"
-            self.vector = self.vector - number(self.rate, step) * direction
+            self.vector = self.vector - self.length(direction, step) * direction
             if file is not None:
                 self.write(file)
         return f"all {steps} steps were taken"
@@ -255,10 +257,18 @@ class EnergySearch:
         self.kept = [direction] if self.method == "spring" else []
         return direction
 
+    def length(self, direction: Vector, step: int) -> float:
+        """How far to go: the rate, or less where psi would change by more than a small angle."""
+        rate = number(self.rate, step)
+        angle = abs(rate) * float(np.linalg.norm(self.slopes.times(direction)))
+        return rate * min(1.0, FARTHEST / angle) if angle else rate
+
     def result(self, message: str) -> VMCResult:
         """What was found, its energy measured anew."""
         params = self.slopes.packing.unpack(self.best)
-        energy, _, _ = self.local.measure(params, FINAL)
+        energy, drawn, _ = self.local.measure(params, FINAL)
+        if drawn.weights is None and not energy.variance:
+            message += "; all samples have one local energy: an eigenstate, or psi has collapsed (rate=, shift=)"
         return VMCResult(energy, params, np.array(self.energies), np.array(self.errors), self.method, message)
 
     def write(self, path: Path) -> None:

@@ -150,6 +150,25 @@ def test_a_search_that_breaks_keeps_what_it_has():
     assert found.params <= 0.15
 
 
+@pytest.mark.parametrize("rate, angle", [(50.0, 0.2), (0.001, None)])
+def test_steps_turn_the_state_by_a_small_angle(rate, angle):
+    (log_psi, params), seen = tied(8, 2, scale=0.3), []
+    ground_state(
+        log_psi, params, H8, SPACE8, steps=2, sampler="exact", rate=rate, callback=lambda p, e: seen.append((p, e))
+    )
+    psi = [np.exp(log_psi(p, SPACE8.states())) for p, _ in seen]
+    cosine = psi[0] @ psi[1] / np.linalg.norm(psi[0]) / np.linalg.norm(psi[1])
+    if angle is None:  # imaginary time turns by the deviation of the energy, of which the parameters follow a part
+        angle = 0.001 * np.sqrt(seen[0][1].variance)
+    assert 0.7 * angle < np.arccos(cosine) < 1.1 * angle
+
+
+def test_a_collapsed_state_is_told():
+    found = ground_state(lambda p, s: p * s.sum(1), np.array(20.0), H8, SPACE8, 64, steps=0)
+    assert (found.energy.mean, found.variance) == (-8.0, 0.0)
+    assert "all samples have one local energy: an eigenstate, or psi has collapsed" in found.message
+
+
 def test_progress_and_card():
     screen = io.StringIO()
     bar = tqdm(total=5, file=screen, mininterval=0.0)
