@@ -12,7 +12,6 @@ from qad.mps.chain.chain import site_count
 from qad.vmc.amplitudes import Amplitudes, pieces
 from qad.vmc.connections import Connections
 from qad.vmc.samplers import sampler_of
-from qad.vmc.space import LISTED
 from qad.vmc.statistics import MIXED
 
 if TYPE_CHECKING:
@@ -87,39 +86,21 @@ class LocalValues:
         return np.divide(image, psi, out=np.zeros_like(image), where=psi != 0)
 
     def sampled(self, params: Tree, drawn: Samples) -> np.ndarray:
-        """The local values of samples; where they are many for their space, equal states are evaluated once."""
-        rows = drawn.configurations
-        crowded = self.H.space.size <= min(LISTED, 64 * len(rows))
-        known = self.by_number(rows, drawn.log_psi) if crowded else None
-        return np.concatenate([
-            self.of_piece(params, rows[piece], drawn.log_psi[piece], known) for piece in pieces(len(rows))
-        ])  # fmt: skip
+        """The local values of samples."""
+        rows, logs = drawn.configurations, drawn.log_psi
+        return np.concatenate([self.of_piece(params, rows[piece], logs[piece]) for piece in pieces(len(rows))])
 
-    def by_number(self, rows: np.ndarray, logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The numbers of configurations, sorted and distinct, and their logarithms."""
-        numbers, first = np.unique(self.H.space.numbers(rows), return_index=True)
-        return numbers, logs[first]
-
-    def of_piece(self, params: Tree, rows: np.ndarray, logs: np.ndarray, known: Any) -> np.ndarray:
+    def of_piece(self, params: Tree, rows: np.ndarray, logs: np.ndarray) -> np.ndarray:
         """The local values of some configurations."""
         samples, connected, elements = self.H.of(rows)
         if not len(samples):
             return self.H.diagonal(rows).astype(np.result_type(elements, logs))
-        if known is None:
-            others = self.psi(params, connected)
-        else:
-            numbers, first, inverse = np.unique(self.H.space.numbers(connected), return_index=True, return_inverse=True)
-            place = np.minimum(np.searchsorted(known[0], numbers), len(known[0]) - 1)
-            others, new = known[1][place], known[0][place] != numbers
-            if new.any():
-                others[new] = self.psi(params, connected[first[new]])
-            others = others[inverse]
         with np.errstate(over="ignore"):
-            terms = elements * np.exp(others - logs[samples])
-        sums = [
-            np.bincount(samples, part, len(rows)) for part in (terms.real, terms.imag)[: 1 + np.iscomplexobj(terms)]
-        ]
-        values = self.H.diagonal(rows) + (sums[0] + 1j * sums[1] if len(sums) > 1 else sums[0])
+            terms = elements * np.exp(self.psi(params, connected) - logs[samples])
+        sums = np.bincount(samples, terms.real, len(rows))
+        if np.iscomplexobj(terms):
+            sums = sums + 1j * np.bincount(samples, terms.imag, len(rows))
+        values = self.H.diagonal(rows) + sums
         if not np.isfinite(values).all():
             broken = rows[np.flatnonzero(~np.isfinite(values))[0]].tolist()
             raise ArgumentError(

@@ -35,7 +35,7 @@ def test_local_values(name, sampler):
     assert np.allclose(values, expected, atol=1e-12)
 
 
-def test_states_of_large_spaces_are_not_numbered():
+def test_large_spaces():
     H, space = qad.mps.ising(70, 1.0), Spins(70)
     local = LocalValues(lambda p, s: p * s.sum(1), H, space, 8, Metropolis(chains=8), 0)
     drawn, values = local.draw(0.1)
