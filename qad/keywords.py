@@ -21,7 +21,7 @@ WORDS: dict[tuple[str, ...], str] = {
     ("bond",): "max_bond bonds chi D chi_max max_chi bond_dim bond_dims bond_dimension maxdim",
     ("kind",): "sites kinds",
     ("sites",): "places",
-    ("steps",): "dt step tau delta_t time_step timestep n_steps nsteps num_steps",
+    ("steps",): "dt step tau delta_t time_step timestep n_steps nsteps num_steps n_iter n_iters iterations maxiter",
     ("rate",): "lr learning_rate step_size alpha",
     ("tol", "gtol", "rtol"): "tolerance eps epsilon atol rtol energy_tol max_E_err conv tol",
     ("cutoff",): "svd_min svd_cutoff trunc_cut truncation threshold trunc_tol",
@@ -34,9 +34,19 @@ WORDS: dict[tuple[str, ...], str] = {
     ("time",): "t T total_time t_max tmax",
     ("method",): "algorithm optimizer solver engine order",
     ("seed",): "rng key random_state",
+    ("samples",): "n_samples nsamples num_samples shots",
+    ("chains",): "n_chains n_chains_per_rank walkers n_walkers",
+    ("sweep",): "n_sweeps sweep_size steps_per_sweep",
+    ("discard",): "n_discard n_discard_per_chain burn_in burnin warmup n_thermalize",
+    ("shift",): "diag_shift damping",
+    ("memory_limit",): "chunk_size",
+    ("most",): "n_max nmax",
+    ("total",): "total_sz sz n_bosons n_fermions n_particles",
 }  # fmt: skip
 RENAMED = {"max_bond": "bond", "sites": "kind", "places": "sites"}  # as they were called before they were one spelling
-NOTES = {"steps": ", how many: the time over the length of a step"}
+NOTES = dict.fromkeys(WORDS["steps",].split()[:6], ", how many: the time over the length of a step") | {
+    "total_sz": ", which counts 2 Sz", "chunk_size": ", in bytes",
+}  # fmt: skip
 NO_RATE = "its steps find their own length, and qad.optimize.adam takes rate="
 
 
@@ -62,7 +72,8 @@ def keywords_told(function: F) -> F:
                     )
                     return function(*args, **renamed)
                 for name in [name for name in kwargs if name not in known]:
-                    error.args = (f"{function.__name__} takes no keyword {name!r}: {answer(name, known)}",)
+                    called = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
+                    error.args = (f"{called} takes no keyword {name!r}: {answer(name, known)}",)
             raise
 
     return told
@@ -82,5 +93,5 @@ def answer(name: str, known: Collection[str]) -> str:
     found = [ours for several, theirs in WORDS.items() if name in theirs.split() for ours in several if ours in known]
     found = found or get_close_matches(name, known, 1)
     if found:
-        return f"write {found[0]}={NOTES.get(found[0], '')}"
+        return f"write {found[0]}={NOTES.get(name, '')}"
     return NO_RATE if name in WORDS["rate",].split() else f"it takes {', '.join(known)}"

@@ -72,6 +72,9 @@ class Metropolis:
         return MetropolisWalk(self, space, samples, rng, SETTLING)
 
 
+Metropolis.__init__ = keywords_told(Metropolis.__init__)
+
+
 class MetropolisWalk:
     """A walk of `Metropolis` that goes on from draw to draw.
 

@@ -1,5 +1,8 @@
 """The equations of natural gradients: their products against whole matrices, and one method against the other."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -109,3 +112,26 @@ def test_zeros_are_refused():
     drawn = sample(log_psi, 0.3, SPACE, sampler="exact")
     with pytest.raises(qad.errors.ArgumentError, match=r"psi is 0 .* for the configuration \[-1,"):
         Slopes(log_psi, 0.3).at(0.3, drawn)
+
+
+LARGE = """
+import resource
+import numpy as np, qad
+from qad.vmc.descent import Slopes
+log_psi, params = qad.vmc.rbm(100, alpha=10, dtype=float)
+rows = qad.vmc.Spins(100, total=0).random(2048, rng=0)
+slopes = Slopes(log_psi, params).at(params, qad.vmc.Samples(rows, log_psi(params, rows.astype(int)), 2048))
+assert slopes.size > 10**5
+b = slopes.centred(np.random.default_rng(1).normal(size=2048))
+d = slopes.direction(b, "minsr", 1e-3)
+rest = slopes.transposed(slopes.times(d) - b) + 1e-3 * d
+assert np.abs(rest).max() < 1e-8 * np.abs(d).max()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+@pytest.mark.slow
+def test_minsr_of_many_parameters_takes_little_memory():
+    pytest.importorskip("resource")  # of Unix
+    found = subprocess.run([sys.executable, "-c", LARGE], capture_output=True, text=True, check=True)
+    assert int(found.stdout) < 4 * 2**20  # kibibytes, so 4 GiB
