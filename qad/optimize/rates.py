@@ -85,6 +85,9 @@ def natural_descent(
     -----
     S. Amari, Neural Computation 10, 251 (1998); for circuits J. Stokes et al., Quantum 4, 269 (2020).
 
+    No step is refused for a higher loss, so the loss may have noise, as energies of samples (`qad.vmc.expect`) do; the
+    best parameters then are those of the lowest value that was drawn.
+
     Examples
     --------
     >>> import numpy as np, qad

@@ -114,6 +114,56 @@ def test_zeros_are_refused():
         Slopes(log_psi, 0.3).at(0.3, drawn)
 
 
+def pairs(p, s):
+    return p[0] * (s * np.roll(s, 1, axis=1)).sum(1) + p[1] * (s * np.roll(s, 2, axis=1)).sum(1)
+
+
+def metric_of(log_psi, p, drawn):
+    """The product with A^T A, as `natural_descent` takes it."""
+    s = drawn.configurations.astype(int)
+    w = np.full(len(s), 1 / len(s)) if drawn.weights is None else drawn.weights
+
+    def product(v):
+        slope = qad.jvp(lambda p: log_psi(p, s), (p,), (v,))[1]
+        return qad.vjp(lambda p: log_psi(p, s), p)[1](w * (slope - w @ slope))[0]
+
+    return product
+
+
+ISING, START = qad.mps.ising(8, 1.0, periodic=True), np.array([0.1, -0.05])
+
+
+def test_natural_descent_takes_the_same_steps():
+    space, seen = Spins(8), []
+    qad.vmc.ground_state(
+        pairs, START, ISING, space, method="sr", steps=4, sampler="exact", rate=0.02, shift=1e-3,
+        callback=lambda p, energy: seen.append(p),
+    )  # fmt: skip
+    found = qad.optimize.natural_descent(
+        lambda p: qad.vmc.expect(pairs, p, ISING, space, sampler="exact").mean, START,
+        lambda p: metric_of(pairs, p, sample(pairs, p, space, sampler="exact")), rate=0.01, damping=1e-3, maxiter=3,
+    )  # fmt: skip
+    np.testing.assert_allclose(found.params, seen[3], atol=1e-9)
+
+
+def test_natural_descent_of_a_loss_with_noise():
+    space, rng = Spins(8), np.random.default_rng(3)
+
+    def energy(p):
+        return qad.vmc.expect(pairs, p, ISING, space, 128, Metropolis(chains=128, discard=5), seed=rng).mean
+
+    def metric(p):
+        return metric_of(pairs, p, sample(pairs, p, space, 128, Metropolis(chains=128, discard=5), seed=rng))
+
+    found = qad.optimize.natural_descent(energy, START, metric, rate=0.1, damping=1e-2, maxiter=15, gtol=0.0)
+    rises = np.diff(found.history) > 0
+    assert (len(found.history), found.nit) == (16, 15)
+    assert rises.any()  # a higher loss is no reason to turn back
+    exact = qad.vmc.ground_state(pairs, START, ISING, space, steps=60, sampler="exact", rate=0.1)
+    value = qad.vmc.expect(pairs, found.params, ISING, space, sampler="exact").mean
+    assert value < exact.energy.mean + 0.02
+
+
 LARGE = """
 import resource
 import numpy as np, qad
