@@ -83,7 +83,7 @@ def ground_state(
     seed: Seed = 0,
     *,
     sampler: str | Metropolis | Direct | Exact = "metropolis",
-    rate: float | Callable[[int], float] = 0.02,
+    rate: float | Callable[[int], float] = 0.05,
     shift: float | Callable[[int], float] = 1e-3,
     momentum: float = 0.9,
     callback: Callable[[Any, Any], object] | None = None,
