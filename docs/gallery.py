@@ -22,7 +22,13 @@ STYLE = """axes.prop_cycle: cycler('color', ['0072B2', 'D55E00', '009E73', 'CC79
 savefig.dpi: 80
 savefig.bbox: tight
 """  # the colours of M. Okabe and K. Ito, which all eyes tell apart
-HEADINGS = {"mps": "Chains", "peps": "Two dimensions", "trg": "Classical models", "circuits": "Circuits"}
+HEADINGS = {
+    "mps": "Chains",
+    "peps": "Two dimensions",
+    "trg": "Classical models",
+    "circuits": "Circuits",
+    "vmc": "Variational Monte Carlo",
+}
 COMPARED = re.compile(r"\S.*?   exact \S+(?: \w+)?(?: \([^)]*\))?")
 ROW = re.compile(r"^\| !\[.*?\]\(gallery/(.*?)\.png\) .*$", re.MULTILINE)
 HEAD = """# Gallery
