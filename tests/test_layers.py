@@ -87,7 +87,7 @@ MOST_CODE = {
     "interop": 1400,
     "peps": 2989,
     "mps": 10588,
-    "vmc": 1435,
+    "vmc": 1438,
 }  # lines of code of whole floors, which only go up by what a feature needs
 LONG_FUNCTIONS = {  # whose comment gives the measured reason
     "core/fast/sweep.py: sweep",

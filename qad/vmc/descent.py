@@ -75,7 +75,8 @@ class Slopes:
 
     def at(self, params: Tree, samples: Samples) -> Slopes:
         """The same function elsewhere."""
-        self.params, self.rows = params, samples.configurations
+        self.params: Tree = params
+        self.rows: np.ndarray = samples.configurations
         check_nonzero(samples.log_psi, self.rows, NODES)
         self.parts: int = 1 + (samples.log_psi.dtype.kind == "c")
         count = len(self.rows)

@@ -93,7 +93,9 @@ class MetropolisWalk:
         if samples < self.chains:
             raise ArgumentError(f"{samples} samples of {self.chains} chains: take at least one sample of each")
         self.steps: int = -(-samples // self.chains)
-        self.sampler, self.space, self.rng = sampler, space, rng
+        self.sampler: Metropolis = sampler
+        self.space: Space = space
+        self.rng: np.random.Generator = rng
         self.sweep: int = sampler.sweep or space.n | 1  # an even number of flips would keep a parity
         self.powers: np.ndarray = 1 / np.array(sampler.temperatures, float)
         self.propose: Any = move(space, sampler.move)
@@ -228,7 +230,7 @@ class Everything:
         return Samples(self.states, logs, len(logs), weights / weights.sum())
 
 
-NAMED = {"metropolis": Metropolis(), "exact": Exact()}
+NAMED: dict[str, Metropolis | Exact] = {"metropolis": Metropolis(), "exact": Exact()}
 
 
 def sampler_of(sampler: Any) -> Any:
