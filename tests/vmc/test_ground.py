@@ -13,6 +13,7 @@ from qad.vmc import (
     Direct,
     Metropolis,
     Spins,
+    exchanges,
     ground_state,
     jastrow,
     log_cosh,
@@ -108,6 +109,28 @@ def test_frustrated_lattice_by_exact_sums():
         shift=lambda k: max(1e-3, 0.1 * 0.9**k),
     )  # fmt: skip
     assert abs(found.energy.mean / (-33.8316934056 / 4) - 1) < 1e-3  # H. J. Schulz et al., J. Phys. I 6, 675 (1996)
+
+
+@pytest.mark.slow
+def test_lattice_of_ten_by_ten_by_samples():
+    """A machine of alpha 1, the same after every translation; the hidden units are one matrix of its weights."""
+    lattice, moved, rng = (
+        qad.mps.Lattice(10, 10, along=True, around=True),
+        translations((10, 10)),
+        np.random.default_rng(1),
+    )
+    weights = np.argsort(moved, axis=1).T  # which weight binds a spin to a hidden unit
+
+    def log_psi(p, s):
+        return log_cosh(s @ p["W"][weights] + p["b"]).sum(-1)
+
+    found = ground_state(
+        log_psi, {"W": 0.05 * rng.normal(size=100), "b": np.array(0.05)}, qad.mps.xxz(lattice, -1.0, j=-1.0),
+        Spins(100, total=0), 512, 60, sampler=Metropolis(exchanges(lattice.pairs())), rate=0.1,
+        shift=lambda k: max(1e-3, 0.1 * 0.9**k),
+    )  # fmt: skip
+    assert -67.1549 < found.energy.mean < -66.443  # exact: A. W. Sandvik, Phys. Rev. B 56, 11678 (1997)
+    assert found.energy.error < 0.1
 
 
 @pytest.mark.slow
