@@ -147,13 +147,13 @@ def draw_bars(axes, entries):
 
 def write_page():
     """Write `docs/benchmarks.md` from the JSON of the last runs."""
-    from . import evolution, first_use, infinite_chains, orders, papers, symmetric_chains, two_dimensions
+    from . import evolution, first_use, infinite_chains, orders, papers, symmetric_chains, two_dimensions, vmc
 
     kept = [RESULTS / f"{name}.json" for name in NAMES]
     parts = [PREFACE]
     if (RESULTS / "first_use.json").exists():
         parts.append(first_use.section(json.loads((RESULTS / "first_use.json").read_text("utf-8"))))
-    for table in (symmetric_chains, two_dimensions, evolution, papers, infinite_chains, orders):
+    for table in (symmetric_chains, two_dimensions, evolution, papers, vmc, infinite_chains, orders):
         if table.KEPT.exists():
             parts.append(table.section(json.loads(table.KEPT.read_text("utf-8"))))
     for path in (path for path in kept if path.exists()):
