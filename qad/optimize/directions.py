@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg.lapack import dtrtrs
 
+from qad.extend import like
+from qad.rules.making.devices import to_device
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any, TypeAlias
@@ -91,20 +94,24 @@ class LBFGS:
         """
         steps, changes = self.pairs[:, self.known]
         table, last = self.table[self.known, self.known], changes[-1]
-        weights = dtrtrs(table, steps @ vector)[0]
-        vector = metric(vector - weights @ changes) * (table[-1, -1] / (last @ metric(last)))
-        return vector + dtrtrs(table, table.diagonal() * weights - changes @ vector, trans=1)[0] @ steps
+        beside = like(vector).asarray  # vectors stay where they are, and tables are on the host
+        weights = dtrtrs(table, to_device(steps @ vector, "cpu"))[0]
+        vector = metric(vector - beside(weights) @ changes) * (float(table[-1, -1]) / (last @ metric(last)))
+        rest = table.diagonal() * weights - to_device(changes @ vector, "cpu")
+        return vector + beside(dtrtrs(table, rest, trans=1)[0]) @ steps
 
     def moved(self, here: EvaluatedPoint, there: EvaluatedPoint, velocity: Vector, carry: Linear, reach: float) -> None:
         known, room, size = self.known, 2 * self.memory, velocity.size
         self.drift += np.linalg.norm(velocity)
         if not known.stop:
-            self.pairs: Any = np.empty((2, room, size))  # steps, and changes of the gradient, the oldest first
+            self.pairs: Any = like(velocity).zeros(
+                (2, room, size)
+            )  # steps, and changes of the gradient, the oldest first
             self.table: Any = np.empty((room, room))  # of their products; what lies below the diagonal is not used
         elif self.drift > reach:
             self.drift = 0.0
             self.pairs[:, known] = carry(self.pairs[:, known].reshape(-1, size)).reshape(2, -1, size)
-            self.table[known, known] = self.pairs[0, known] @ self.pairs[1, known].T
+            self.table[known, known] = to_device(self.pairs[0, known] @ self.pairs[1, known].T, "cpu")
         change = there.gradient - carry(here.gradient[None])[0]
         if velocity @ change > 1e-10 * np.linalg.norm(velocity) * np.linalg.norm(change):
             new = known.stop
@@ -113,8 +120,8 @@ class LBFGS:
                 self.pairs[:, :new] = self.pairs[:, room - new :]
                 self.table[:new, :new] = self.table[room - new :, room - new :]
             self.known = known = slice(max(0, new + 1 - self.memory), new + 1)
-            self.pairs[:, new] = velocity, change
-            self.table[known, new] = self.pairs[0, known] @ change
+            self.pairs[0, new], self.pairs[1, new] = velocity, change
+            self.table[known, new] = to_device(self.pairs[0, known] @ change, "cpu")
 
 
 DIRECTIONS: dict[str, type[Direction]] = {"L-BFGS": LBFGS, "CG": ConjugateGradient, "gradient": Gradient}

@@ -22,7 +22,7 @@ from tests.cases import below, normal
 from tests.circuit.observables.test_energies import of_angles
 from tests.linalg.draw import apart
 
-FLOORS = ("rules", "special", "linalg", "contract", "symmetric", "mps", "peps", "circuit")
+FLOORS = ("rules", "special", "linalg", "contract", "symmetric", "mps", "peps", "circuit", "vmc")
 TESTS = Path(__file__).parents[1]
 
 
@@ -111,6 +111,12 @@ def of_time_beyond_neighbours(t):
     return qad.mps.local_expectations(final, "Z").real.sum()
 
 
+def of_samples(field):
+    log_psi, params = qad.vmc.jastrow(4)
+    H, space = qad.mps.heisenberg(4), qad.vmc.Spins(4, total=0)
+    return qad.vmc.expect(log_psi, {**params, "v": np.arange(4) * field}, H, space, sampler="exact").mean
+
+
 @pytest.fixture(scope="module")
 def of_second_derivatives():
     """Primitives of cases at coinciding values, of searches and small circuits, that only second derivatives meet."""
@@ -129,6 +135,7 @@ def of_second_derivatives():
     with Seen() as seen:
         qad.grad(of_time)(0.1)
         qad.grad(of_time_beyond_neighbours)(0.1)
+        qad.grad(of_samples)(0.1)
         qad.vmap(qad.grad(of_amplitudes))(np.array([1.0, 2.0]))  # their slopes are recorded by batches and by freeze
         for f in kept.values():
             with suppress(qad.errors.ArgumentError):

@@ -3,14 +3,18 @@
 import numpy as np
 import pytest
 
-import qad
 from qad.peps.infinite.iteration import AXES, Around, by_overlap, scaled, unit
+from tests.cases import Case
 
 
 def drawn(rng, stack):
     return Around(
         *(rng.standard_normal((*stack, *x)) + 1j * rng.standard_normal((*stack, *x)) for x in ((3, 3), (3, 2, 3)))
     )
+
+
+PAIRS = zip(drawn(np.random.default_rng(0), (2,)), drawn(np.random.default_rng(1), (2,)), AXES, strict=True)
+CASES = [Case(lambda x, y=y, axes=axes: by_overlap(x, at=y, axes=axes), x, name="overlap") for x, y, axes in PAIRS]
 
 
 @pytest.mark.parametrize("stack", [(), (4,)])
@@ -28,7 +32,6 @@ def test_corners_and_edges_have_norm_one_and_phases_of_the_last_ones(stack):
         np.testing.assert_allclose(np.sum(z.conj() * x, axes), np.ones(stack))
 
 
-def test_derivatives_of_overlaps_of_one():
-    rng = np.random.default_rng(0)
-    for x, y, axes in zip(drawn(rng, (2,)), drawn(rng, (2,)), AXES, strict=True):
-        qad.check_grads(lambda x, y=y, axes=axes: by_overlap(x, at=y, axes=axes), (x,), order=2)
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_derivatives_of_overlaps_of_one(case):
+    case.check()
