@@ -86,7 +86,7 @@ MOST_CODE = {
     "circuit": 6402,
     "interop": 1400,
     "peps": 2989,
-    "mps": 10601,
+    "mps": 10602,
     "vmc": 1438,
 }  # lines of code of whole floors, which only go up by what a feature needs
 LONG_FUNCTIONS = {  # whose comment gives the measured reason

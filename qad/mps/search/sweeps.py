@@ -83,8 +83,8 @@ class Sweeps:
     left_over : float
         Largest error of the energy that a local problem of the last sweep was left with.
     cut : float
-        Largest weight that a step of this sweep has cut off.  To much less than what cuts cost no local problem of the
-        next sweep is solved: it would not pay, and the sectors that bonds have would be chosen too early.
+        Largest weight that a step of this sweep has cut off, at the largest bond.  To much less than what cuts cost no
+        local problem of the next sweep is solved: it would not pay, and the sectors of bonds would be chosen too early.
     noise : float
         Norm of what is added to a centre of norm 1 before it is improved; it leads out of every sector.
     rng : numpy.random.Generator
@@ -173,6 +173,7 @@ class Sweeps:
         self.to_right()
         self.to_left()
         self.energy = self.expectation()
+        self.cut = 0.0 if growing else self.cut
         gain = max(before - self.energy, 0.0)
         self.tolerance = float(np.clip(self.schedule.share * gain, TIGHTEST, self.tolerance))
         self.mixing *= self.mixings[1 if growing else 2]
