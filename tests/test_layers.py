@@ -90,7 +90,7 @@ MOST_CODE = {
     "vmc": 1438,
 }  # lines of code of whole floors, which only go up by what a feature needs
 LONG_FUNCTIONS = {  # whose comment gives the measured reason
-    "core/fast/sweep.py: sweep",
+    "core/fast/sweep.py: descended",
 }
 
 
