@@ -13,6 +13,7 @@ import numpy as np
 import scipy  # loads scipy.sparse when it is first used
 
 from qad.extend.memory import ready
+from qad.mps.charges.parts import of_definite_charge
 from qad.vmc.pieces import pieces_of
 from qad.vmc.terms import products_of
 
@@ -32,7 +33,7 @@ class Connections:
     Parameters
     ----------
     H : OpSum, PauliSum or MPO
-        Its sites are those of the space.  Letter k of a Pauli string acts on spin k, whose state up is the qubit's 0.
+        On the sites of the space.  Letter k of a Pauli string acts on spin k, whose state up is the qubit's 0.
     space : Space
 
     Attributes
@@ -65,7 +66,9 @@ class Connections:
     """
 
     def __init__(self, H: Any, space: Space):
-        tables = pieces_of(products_of(H, space), space)
+        total = products_of(H, space)
+        terms = of_definite_charge(total, space.conserve) if space.totals else total.terms.items()
+        tables = pieces_of(terms, total.operators.matrices)
         self.space: Space = space
         self.complex: bool = any(np.iscomplexobj(table) for table in tables.values())
         self._diagonal: list[PieceTables] = grouped(tables, [()], space)

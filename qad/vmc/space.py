@@ -37,10 +37,10 @@ class Space:
         The number that configurations have for each basis state, evenly spaced, in the order of the site's basis.
     quantities : dict of name -> sequence of int (d,)
         What each basis state holds of each quantity, numbers from 0.
-    totals : sequence of int
-        The totals of all quantities where they are fixed; empty where they are not.
+    totals : sequence of int or None
+        The totals of all quantities where they are fixed; None or empty where they are not.
     shown : dict
-        The arguments that the space is printed with.
+        The arguments that the space is printed with, but for those that are None.
 
     Attributes
     ----------
@@ -49,6 +49,8 @@ class Space:
         What each basis state holds of what is fixed.
     size : int
         How many configurations there are.
+    conserve : str or tuple of str
+        What the site of the kind calls the quantities that can be fixed (``conserve=`` in `qad.mps`).
     moves : str
         The name of the moves by which a Metropolis walk goes through the space unless it is told others.
 
@@ -63,21 +65,23 @@ class Space:
            [ 1, -1,  1, -1]], dtype=int8)
     """
 
+    conserve: str | tuple[str, ...] = "N"
+
     def __init__(
         self,
         n: int,
         kind: Site,
         values: Iterable[int],
         quantities: dict[str, Sequence[int]],
-        totals: Iterable[float] = (),
-        shown: dict[str, Any] | None = None,
+        totals: Iterable[float | None],
+        shown: dict[str, Any],
     ):
         self.n: int = site_count(n, 1, "n")
         self.kind: Site = kind
         self.values: np.ndarray = np.array([*values], np.int8 if kind.phys < 128 else np.int16)
         self.quantities: dict[str, np.ndarray] = {name: np.array(held) for name, held in quantities.items()}
-        self.shown: dict[str, Any] = shown or {}
-        given = [*totals]
+        self.shown: dict[str, Any] = {name: x for name, x in shown.items() if x is not None}
+        given = [total for total in totals if total is not None]
         self.totals: tuple[int, ...] = tuple([int(total) for total in given if total >= 0 and int(total) == total])
         self.held: np.ndarray = np.array([*self.quantities.values()]).T[:, : len(given)]  # of what is fixed
         if len(self.totals) < len(given) or not self.size:

@@ -35,13 +35,15 @@ class Spins(Space):
            [-2,  2]], dtype=int8)
     """
 
+    conserve = "Sz"
+
     @keywords_told
     def __init__(self, n: int, spin: float = 0.5, total: int | None = None):
         kind = spin_site(spin)
         most = kind.phys - 1  # a state is numbered by how far it is lowered
-        totals = () if total is None else ((site_count(n, 1, "n") * most - total) / 2,)
-        shown = ({} if spin == 0.5 else {"spin": spin}) | ({} if total is None else {"total": total})
-        super().__init__(n, kind, range(most, -most - 1, -2), {"lowered": range(most + 1)}, totals, shown)
+        lowered = None if total is None else (site_count(n, 1, "n") * most - total) / 2
+        shown = {"spin": None if spin == 0.5 else spin, "total": total}
+        super().__init__(n, kind, range(most, -most - 1, -2), {"lowered": range(most + 1)}, [lowered], shown)
 
 
 class Bosons(Space):
@@ -70,8 +72,7 @@ class Bosons(Space):
     @keywords_told
     def __init__(self, n: int, most: int, total: int | None = None):
         numbers = range(site_count(most, 1, "most") + 1)
-        totals = {} if total is None else {"total": total}
-        super().__init__(n, boson(most), numbers, {"N": numbers}, totals.values(), {"most": most} | totals)
+        super().__init__(n, boson(most), numbers, {"N": numbers}, [total], {"most": most, "total": total})
 
 
 class Fermions(Space):
@@ -99,8 +100,7 @@ class Fermions(Space):
 
     @keywords_told
     def __init__(self, n: int, total: int | None = None):
-        totals = {} if total is None else {"total": total}
-        super().__init__(n, site("fermion"), (0, 1), {"N": (0, 1)}, totals.values(), totals)
+        super().__init__(n, site("fermion"), (0, 1), {"N": (0, 1)}, [total], {"total": total})
 
 
 class Electrons(Space):
@@ -126,12 +126,13 @@ class Electrons(Space):
     (130873600, 411840)
     """
 
+    conserve = "N", "Sz"
+
     @keywords_told
     def __init__(self, n: int, up: int | None = None, down: int | None = None, double: bool = True):
         if (up is None) != (down is None):
             raise ArgumentError("Electrons take the numbers of both spins, up= and down=, or neither")
         kind = electron(double)
-        totals = {} if up is None else {"up": up, "down": down}
         held = {"up": (0, 1, 0, 1)[: kind.phys], "down": (0, 0, 1, 1)[: kind.phys]}
-        shown = totals | ({} if double else {"double": False})
-        super().__init__(n, kind, range(kind.phys), held, totals.values(), shown)
+        shown = {"up": up, "down": down, "double": None if double else False}
+        super().__init__(n, kind, range(kind.phys), held, [up, down], shown)

@@ -9,6 +9,7 @@ import numpy as np
 from qad.circuit.observables.pauli import PauliSum
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor
+from qad.mps.charges.quantities import sites_of_dimension
 from qad.mps.operators.mpo import MPO
 from qad.mps.operators.opsum import OpSum
 
@@ -34,30 +35,32 @@ def products_of(H: Any, space: Space) -> OpSum:
             total.add(coefficient, *[x for k, letter in enumerate(string) if letter != "I" for x in (letter, k)])
     else:
         total = taken_apart(given, space) if isinstance(given, MPO) else given
-    kinds = [(s.name, s.phys) for s in total.sites]
-    if kinds != [(space.kind.name, space.kind.phys)] * space.n:
+    if len(total.sites) != space.n or {*total.sites} != {space.kind}:
         raise ShapeError(
-            f"H acts on {len(kinds)} sites of kind {kinds[0][0]!r}, {space!r} has {space.n} of {space.kind.name!r}"
+            f"H acts on {len(total.sites)} sites of kind {total.sites[0].name!r}, {space!r} has {space.n} of "
+            f"{space.kind.name!r}"
         )
     return total
 
 
 def taken_apart(H: MPO, space: Space) -> OpSum:
-    """The products of matrices that an open matrix product operator consists of, read from its last site."""
-    total = OpSum(len(H), H.sites or space.kind)
-    ends: dict[int, list[Any]] = {0: [((), 1.0)]}  # by the state of a bond, all strings behind it and their weights
-    for site in reversed(range(len(H))):
-        begun: dict[int, list[Any]] = {}
-        blocks = np.argwhere(np.any(H[site], (2, 3))).tolist()
-        if sum(len(ends.get(right, ())) for _, right in blocks) > PRODUCTS:
-            raise ArgumentError(f"{H!r} is more than {PRODUCTS} products of matrices: give the OpSum it came from")
-        for left, right in blocks:
-            number, scale = total.operators.number(np.asarray(H[site][left, right]))
-            head = () if number == total.identities[site] else ((site, number),)
-            found = [(head + string, scale * weight) for string, weight in ends.get(right, ())]
-            begun.setdefault(left, []).extend(found)
-        ends = begun
-    for string, weight in ends.get(0, ()):
-        key = string or ((0, total.identities[0]),)
-        total.terms[key] = total.terms.get(key, 0.0) + weight
+    """The products of matrices that a matrix product operator consists of, read from its last site."""
+    dims = [w.shape[2] for w in H]
+    total = OpSum(len(H), H.sites or (space.kind if {*dims} == {space.kind.phys} else sites_of_dimension(dims)))
+    for outer in range(H[0].shape[0]):  # more than one on a ring
+        ends: dict[int, list[Any]] = {outer: [((), 1.0)]}  # by the state of a bond, the strings behind it with weights
+        for site in reversed(range(len(H))):
+            begun: dict[int, list[Any]] = {}
+            blocks = np.argwhere(np.any(H[site], (2, 3))).tolist()
+            if sum(len(ends.get(right, ())) for _, right in blocks) > PRODUCTS:
+                raise ArgumentError(f"{H!r} is more than {PRODUCTS} products of matrices: give the OpSum it came from")
+            for left, right in blocks:
+                number, scale = total.operators.number(np.asarray(H[site][left, right]))
+                head = () if number == total.identities[site] else ((site, number),)
+                found = [(head + string, scale * weight) for string, weight in ends.get(right, ())]
+                begun.setdefault(left, []).extend(found)
+            ends = begun
+        for string, weight in ends.get(outer, ()):
+            key = string or ((0, total.identities[0]),)
+            total.terms[key] = total.terms.get(key, 0.0) + weight
     return total

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 COUNTED = 2**62  # the most configurations that whole numbers of 64 bits number
 
@@ -30,36 +30,34 @@ class Ways:
         self.n: int = n
         self.held: np.ndarray = held
         self.totals: tuple[int, ...] = totals
-        for level in self.levels(object):
-            ways = level
-        self.count: int = int(ways[totals])
-
-    def levels(self, dtype: type) -> Iterator[np.ndarray]:
-        """In how many ways 0, 1, ..., n sites have each total, arrays with an axis for each quantity."""
-        ways = np.zeros([total + 1 for total in self.totals], dtype)
+        ways = np.zeros([total + 1 for total in totals], object)  # whole numbers of any size
         ways[(0,) * ways.ndim] = 1
-        yield ways
-        for _ in range(self.n):
+        self.levels: list[np.ndarray] = [ways]  # in how many ways 0, 1, ..., n sites have each total
+        for _ in range(n):
             more = np.zeros_like(ways)
-            for held in self.held:
-                rest, reached = shifts(ways.shape, held)
+            for state in held:
+                rest, reached = shifts(ways.shape, state)
                 more[reached] += ways[rest]
-            ways = more / more.max() if dtype is float else more
-            yield ways
+            self.levels.append(ways := more)
+        self.count: int = int(ways[totals])
 
     @cached_property
     def starts(self) -> list[np.ndarray]:
         """For each site (totals left, d + 1): in how many ways what is left is completed by a state before each one.
 
-        In whole numbers, or in relative ones where those would be too large.
+        In whole numbers, or where there are too many in shares of all ways.
         """
         found = []
-        for ways in [*self.levels(np.int64 if self.count < COUNTED else float)][-2::-1]:
-            starts = np.zeros((*ways.shape, len(self.held) + 1), ways.dtype)
+        for ways in self.levels[-2::-1]:
+            starts = np.zeros((*ways.shape, len(self.held) + 1), object)
             for state, held in enumerate(self.held):
                 rest, reached = shifts(ways.shape, held)
                 starts[(*reached, state + 1)] = ways[rest]
-            found.append(starts.cumsum(-1).reshape(-1, starts.shape[-1]))
+            starts = starts.cumsum(-1).reshape(-1, starts.shape[-1])
+            if self.count < COUNTED:
+                found.append(np.minimum(starts, COUNTED).astype(np.int64))  # what exceeds that is never reached
+            else:
+                found.append((starts / np.maximum(starts[:, -1:], 1)).astype(float))
         return found
 
     def walk(self, count: int, choose: Callable[[int, np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:

@@ -97,6 +97,12 @@ def test_sums_and_operators_agree():
     assert np.abs(difference.toarray()).max() < 1e-13
 
 
+def test_operators_on_a_ring_of_bonds():
+    rng = np.random.default_rng(3)
+    ring = qad.mps.MPO([rng.normal(size=(3, 3, 2, 2)) for _ in range(4)])
+    np.testing.assert_allclose(Connections(ring, Spins(4)).matrix().toarray(), ring.to_dense(), atol=1e-12)
+
+
 def test_long_strings_take_no_tables():
     """Forty spins: a string of Paulis is one move, its sign a parity."""
     space = Spins(40)
@@ -111,12 +117,13 @@ def test_long_strings_take_no_tables():
 @pytest.mark.parametrize(
     "H, space, words",
     [
-        (lambda: qad.mps.ising(4, 1.0), Spins(4, total=0), r"the term Sx\(3\) changes what Spins\(4, total=0\)"),
+        (lambda: qad.mps.ising(4, 1.0), Spins(4, total=0), r"the term Sx\(3\) does not conserve 'Sz'"),
         (lambda: OpSum(4).add(1.0, "Sp", 0, "Sm", 1).add(0.5, "Sp", 1, "Sp", 0), Spins(4, total=0), r"Sp\(0\) Sp\(1\)"),
         (lambda: OpSum(3, "fermion").add(1.0, "C", 0, "C", 1), Fermions(3, total=1), r"the term C\(0\) C\(1\)"),
         (lambda: OpSum(3, "electron").add(1.0, "Sp", 2), Electrons(3, up=1, down=1), r"the term Sp\(2\)"),
         (lambda: qad.mps.heisenberg(4), Spins(5), "acts on 4 sites of kind 'spin-1/2', .* has 5"),
         (lambda: qad.mps.heisenberg(4), Fermions(4), "of 'fermion'"),
+        (lambda: qad.mps.MPO.identity(3), Spins(3, spin=1), "3 sites of kind 'spin-1/2', .* 3 of 'spin-1'"),
         (lambda: np.eye(16), Spins(4), "an OpSum, a PauliSum or an MPO, but got ndarray"),
         (lambda: qad.mps.MPO.from_dense(np.random.default_rng(0).normal(size=(2**8,) * 2)), Spins(8), "products of"),
         (lambda: OpSum(18).add(1.0, *[x for k in range(18) for x in ("Sp", k)]), Spins(18), "more than 65536 states"),

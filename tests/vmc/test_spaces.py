@@ -51,6 +51,7 @@ def test_sizes_beyond_64_bits():
     rows = space.random(50, rng=0)
     assert not rows.sum(1, dtype=int).any()
     assert abs(rows.mean(0)).max() < 0.7
+    assert (Fermions(4000, total=3990).random(5, rng=0).sum(1, dtype=int) == 3990).all()
     with pytest.raises(qad.QadError, match="too many to be numbered"):
         space.numbers(rows)
     with pytest.raises(qad.QadError, match="lists hold at most 1048576"):

@@ -105,7 +105,8 @@ class Parts:
         raise ArgumentError(
             f"the term {term} does not conserve {self.names()}: a part of it adds "
             f"{self.conserved.symmetry.shown(charge)}"
-            ", and no other term cancels that; leave conserve out, or complete the sum, as Sy Sy completes Sx Sx"
+            ", and no other term cancels that; leave conserve out (or the totals of a space), or complete the sum, as "
+            "Sy Sy completes Sx Sx"
         )
 
     def names(self) -> str:
