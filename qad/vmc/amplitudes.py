@@ -27,38 +27,27 @@ def as_whole(rows: np.ndarray) -> np.ndarray:
     return rows.astype(np.int64)
 
 
-class Amplitudes:
-    """``log psi`` of configurations, checked: finite, or minus infinity where psi is 0.
+def amplitudes(log_psi: Callable[[Any, Any], Any], params: Tree, rows: np.ndarray) -> np.ndarray:
+    """``log psi`` of configurations (B, n), checked: finite, or minus infinity where psi is 0."""
+    found = [of_batch(log_psi, params, rows[piece]) for piece in pieces(len(rows))]
+    return found[0] if len(found) == 1 else np.concatenate(found)
 
-    Parameters
-    ----------
-    log_psi : callable
-        ``log_psi(params, configurations (B, n)) -> (B,)``.
-    """
 
-    def __init__(self, log_psi: Callable[[Any, Any], Any]):
-        self.log_psi: Callable[[Any, Any], Any] = log_psi
-
-    def __call__(self, params: Tree, rows: np.ndarray) -> np.ndarray:
-        """Of configurations (B, n), in full batches and a rest."""
-        found = [self.of_batch(params, rows[piece]) for piece in pieces(len(rows))]
-        return found[0] if len(found) == 1 else np.concatenate(found)
-
-    def of_batch(self, params: Tree, rows: np.ndarray) -> np.ndarray:
-        """Of at most `BATCH` configurations."""
-        whole = as_whole(rows)
-        ready(whole.nbytes)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            logs = np.asarray(self.log_psi(params, whole))
-        if logs.shape != (len(rows),) or logs.dtype.kind not in "fc":
-            raise ShapeError(
-                f"log_psi has to return one float or complex number for each of {len(rows)} configurations, but "
-                f"returned {logs.dtype} of shape {logs.shape}"
-            )
-        if not logs.real.max() < np.inf or (logs.dtype.kind == "c" and np.isnan(logs.imag).any()):
-            broken = np.flatnonzero(~(logs.real < np.inf) | np.isnan(logs.imag))[0]
-            raise ArgumentError(f"log_psi is {logs[broken]} for the configuration {rows[broken].tolist()}")
-        return logs
+def of_batch(log_psi: Callable[[Any, Any], Any], params: Tree, rows: np.ndarray) -> np.ndarray:
+    """The same of at most `BATCH` configurations."""
+    whole = as_whole(rows)
+    ready(whole.nbytes)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        logs = np.asarray(log_psi(params, whole))
+    if logs.shape != (len(rows),) or logs.dtype.kind not in "fc":
+        raise ShapeError(
+            f"log_psi has to return one float or complex number for each of {len(rows)} configurations, but "
+            f"returned {logs.dtype} of shape {logs.shape}"
+        )
+    if not logs.real.max() < np.inf or np.isnan(logs.imag).any():
+        broken = np.flatnonzero(~(logs.real < np.inf) | np.isnan(logs.imag))[0]
+        raise ArgumentError(f"log_psi is {logs[broken]} for the configuration {rows[broken].tolist()}")
+    return logs
 
 
 def check_nonzero(logs: np.ndarray, rows: np.ndarray, advice: str) -> None:

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from qad.typing import Progress, Seed, Tree, Vector
-    from qad.vmc.samplers import Direct, Exact, Metropolis
+    from qad.vmc.samplers import Sampler
     from qad.vmc.space import Space
     from qad.vmc.statistics import Estimate
+    from qad.vmc.wave_functions import LogPsi
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class Evolved:
 
 @keywords_told
 def evolve(
-    log_psi: Callable[[Any, Any], Any],
+    log_psi: LogPsi,
     params: Tree,
     H: Any,
     space: Space,
@@ -64,7 +65,7 @@ def evolve(
     progress: Progress = False,
     seed: Seed = 0,
     *,
-    sampler: str | Metropolis | Direct | Exact = "metropolis",
+    sampler: Sampler = "metropolis",
     cutoff: float = 1e-8,
     callback: Callable[[float, Any, Any], object] | None = None,
     memory_limit: float = 2**31,

@@ -18,19 +18,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from qad.typing import Seed, Tree
-    from qad.vmc.samplers import Direct, Exact, Metropolis
+    from qad.vmc.samplers import Sampler
     from qad.vmc.space import Space
     from qad.vmc.statistics import Estimate
+    from qad.vmc.wave_functions import LogPsi
 
 
 @keywords_told
 def expect(
-    log_psi: Callable[[Any, Any], Any],
+    log_psi: LogPsi,
     params: Tree,
     observable: Any,
     space: Space,
     samples: int = 1024,
-    sampler: str | Metropolis | Direct | Exact = "metropolis",
+    sampler: Sampler = "metropolis",
     seed: Seed = 0,
     *,
     memory_limit: float = 2**31,

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from qad.typing import FilePath, Progress, Seed, Tree, Vector
-    from qad.vmc.samplers import Direct, Exact, Metropolis
+    from qad.vmc.samplers import Sampler
     from qad.vmc.space import Space
     from qad.vmc.statistics import Estimate
+    from qad.vmc.wave_functions import LogPsi
 
 METHODS = "auto", "sr", "minsr", "spring", "adam"
 WINDOW = 10  # steps whose mean energy tells which parameters are the best
@@ -71,7 +72,7 @@ class VMCResult:
 
 @keywords_told
 def ground_state(
-    log_psi: Callable[[Any, Any], Any],
+    log_psi: LogPsi,
     params: Tree,
     H: Any,
     space: Space,
@@ -82,7 +83,7 @@ def ground_state(
     checkpoint: FilePath | None = None,
     seed: Seed = 0,
     *,
-    sampler: str | Metropolis | Direct | Exact = "metropolis",
+    sampler: Sampler = "metropolis",
     rate: float | Callable[[int], float] = 0.05,
     shift: float | Callable[[int], float] = 1e-3,
     momentum: float = 0.9,
@@ -113,7 +114,7 @@ def ground_state(
     checkpoint : str or path, optional
         A file, replaced after every step, from which a search that was ended goes on as if it had not been.
     seed : int or numpy.random.Generator
-    sampler : "metropolis", "exact", Metropolis, Direct or Exact
+    sampler : "metropolis", "exact", Metropolis or Direct
         "exact" sums over all states of a space of at most 2^20.
     rate : float or callable
         Length of the steps, or a function from the number of a step (from 0) to it.  A step that turns psi by more than

@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.mps.chain.chain import site_count
-from qad.vmc.amplitudes import Amplitudes, pieces
+from qad.vmc.amplitudes import amplitudes, pieces
 from qad.vmc.connections import Connections
-from qad.vmc.samplers import sampler_of
+from qad.vmc.samplers import begun
 from qad.vmc.statistics import MIXED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from qad.typing import Seed, Tree
+    from qad.vmc.samplers import Sampler
     from qad.vmc.space import Space
     from qad.vmc.statistics import Estimate, Samples
+    from qad.vmc.wave_functions import LogPsi
 
 
 class LocalValues:
@@ -33,22 +32,20 @@ class LocalValues:
         Hermitian.
     space : Space
     samples : int
-    sampler : str, Metropolis, Direct or Exact
+    sampler : str, Metropolis or Direct
     seed : int or numpy.random.Generator
     """
 
-    def __init__(
-        self, log_psi: Callable[[Any, Any], Any], H: Any, space: Space, samples: int, sampler: Any, seed: Seed
-    ):
-        self.psi: Amplitudes = Amplitudes(log_psi)
+    def __init__(self, log_psi: LogPsi, H: Any, space: Space, samples: int, sampler: Sampler, seed: Seed):
+        self.log_psi: LogPsi = log_psi
         self.H: Connections = Connections(H, space)
         self.rng: np.random.Generator = np.random.default_rng(seed)
-        self.walk: Any = sampler_of(sampler).begin(space, site_count(samples, 1, "samples"), self.rng)
+        self.walk: Any = begun(sampler, space, samples, self.rng)
         self.matrix: Any = None  # of H, for exact sums
 
-    def draw(self, params: Tree, walk: Any = None) -> tuple[Samples, np.ndarray]:
-        """Samples, by default the next ones of the walk, and their local values."""
-        drawn = (walk or self.walk).draw(self.psi, params)
+    def draw(self, params: Tree, alone: int = 0) -> tuple[Samples, np.ndarray]:
+        """The next samples, or `alone` times as many of a new walk, and their local values."""
+        drawn = self.walk(self.log_psi, params, alone)
         if self.H.complex and drawn.log_psi.dtype.kind == "f":
             raise ArgumentError(
                 "log_psi is real and H is complex: its ground states have phases; return complex logarithms, as of "
@@ -66,7 +63,7 @@ class LocalValues:
 
     def measure(self, params: Tree, draws: int = 1) -> tuple[Estimate, Samples, np.ndarray]:
         """The expectation value from new samples, these, and their local values; warns where chains have not mixed."""
-        drawn, values = self.draw(params, self.walk.alone(draws))
+        drawn, values = self.draw(params, draws)
         found = self.estimate(drawn, values)
         if found.r_hat > MIXED:
             warnings.warn(
@@ -96,7 +93,7 @@ class LocalValues:
         if not len(samples):
             return self.H.diagonal(rows).astype(np.result_type(elements, logs))
         with np.errstate(over="ignore"):
-            terms = elements * np.exp(self.psi(params, connected) - logs[samples])
+            terms = elements * np.exp(amplitudes(self.log_psi, params, connected) - logs[samples])
         sums = np.bincount(samples, terms.real, len(rows))
         if np.iscomplexobj(terms):
             sums = sums + 1j * np.bincount(samples, terms.imag, len(rows))

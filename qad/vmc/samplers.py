@@ -10,15 +10,20 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.keywords import keywords_told
 from qad.mps.chain.chain import site_count
-from qad.vmc.amplitudes import BATCH, Amplitudes, check_nonzero
+from qad.vmc.amplitudes import BATCH, amplitudes, check_nonzero
 from qad.vmc.moves import move
 from qad.vmc.statistics import Samples
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import TypeAlias
 
     from qad.typing import Seed, Tree
     from qad.vmc.space import Space
+    from qad.vmc.wave_functions import LogPsi
+
+    Draw: TypeAlias = Callable[[LogPsi, Tree, int], Samples]  # as `MetropolisWalk.__call__`
+    Sampler: TypeAlias = "str | Metropolis | Direct"
 
 STUCK = "no chain may stay there; start where the wave function lives (a space with totals), or add a small amplitude"
 SETTLING = 64  # chains of a search that find where psi is large, before they become many by copies
@@ -68,7 +73,7 @@ class Metropolis:
             raise ArgumentError(f"temperatures are positive, and the first is 1, but got {self.temperatures!r}")
 
     def begin(self, space: Space, samples: int, rng: np.random.Generator) -> MetropolisWalk:
-        """A walk of which every `draw` takes that many samples, or the next multiple of the number of chains."""
+        """A walk that takes that many samples at a time, or the next multiple of the number of chains."""
         return MetropolisWalk(self, space, samples, rng, SETTLING)
 
 
@@ -76,7 +81,7 @@ Metropolis.__init__ = keywords_told(Metropolis.__init__)
 
 
 class MetropolisWalk:
-    """A walk of `Metropolis` that goes on from draw to draw.
+    """A walk of `Metropolis` that goes on from call to call; at first of `started` chains, by default of all.
 
     Attributes
     ----------
@@ -87,7 +92,7 @@ class MetropolisWalk:
     """
 
     def __init__(
-        self, sampler: Metropolis, space: Space, samples: int, rng: np.random.Generator, settling: int | None = None
+        self, sampler: Metropolis, space: Space, samples: int, rng: np.random.Generator, started: int | None = None
     ):
         self.chains: int = sampler.chains or min(samples, BATCH)
         if samples < self.chains:
@@ -99,18 +104,16 @@ class MetropolisWalk:
         self.sweep: int = sampler.sweep or space.n | 1  # an even number of flips would keep a parity
         self.powers: np.ndarray = 1 / np.array(sampler.temperatures, float)
         self.propose: Any = move(space, sampler.move)
-        started = min(self.chains, settling or self.chains)
+        started = min(self.chains, started or self.chains)
         self.rows: np.ndarray = space.random(len(self.powers) * started, rng).reshape(-1, started, space.n)
         self.fresh: bool = True
 
-    def alone(self, draws: int) -> MetropolisWalk:
-        """A new walk for one draw of `draws` times as many samples: few chains, whose lengths can be judged."""
-        count = draws * self.chains * self.steps
-        chains = self.sampler.chains or min(self.chains, max(FEWEST, count // LONG))
-        return MetropolisWalk(replace(self.sampler, chains=chains), self.space, count, self.rng)
-
-    def draw(self, psi: Amplitudes, params: Tree) -> Samples:
-        """The next samples."""
+    def __call__(self, psi: LogPsi, params: Tree, alone: int = 0) -> Samples:
+        """The next samples, or `alone` times as many of a new walk: of few chains, whose lengths can be judged."""
+        if alone:
+            count = alone * self.chains * self.steps
+            chains = self.sampler.chains or min(self.chains, max(FEWEST, count // LONG))
+            return MetropolisWalk(replace(self.sampler, chains=chains), self.space, count, self.rng)(psi, params)
         if self.fresh:
             self.walked(psi, params, self.sampler.discard)
             copies = -(-self.chains // self.rows.shape[1])
@@ -119,10 +122,10 @@ class MetropolisWalk:
         check_nonzero(logs, found, STUCK)
         return Samples(found, logs, self.chains, None, acceptance)
 
-    def walked(self, psi: Amplitudes, params: Tree, steps: int) -> tuple[np.ndarray, np.ndarray, float]:
+    def walked(self, psi: LogPsi, params: Tree, steps: int) -> tuple[np.ndarray, np.ndarray, float]:
         """Configurations and their log psi after each of some sweeps, and the share of accepted moves."""
         rows, chains = self.rows.reshape(-1, self.rows.shape[-1]), self.rows.shape[1]
-        logs, accepted, kept = psi(params, rows), 0, [(rows[:0], np.empty(0))]
+        logs, accepted, kept = amplitudes(psi, params, rows), 0, [(rows[:0], np.empty(0))]
         for step in range(steps):
             for _ in range(self.sweep):
                 accepted += self.moved(psi, params, rows, logs)
@@ -132,11 +135,11 @@ class MetropolisWalk:
         found, logs = (np.concatenate(parts) for parts in zip(*kept, strict=True))
         return found, logs, accepted / max(1, len(rows) * self.sweep * steps)
 
-    def moved(self, psi: Amplitudes, params: Tree, rows: np.ndarray, logs: np.ndarray) -> int:
+    def moved(self, psi: LogPsi, params: Tree, rows: np.ndarray, logs: np.ndarray) -> int:
         """Move all chains, in place; how many did move."""
         proposed = self.propose(rows, self.rng)
         proposed, ratio = proposed if isinstance(proposed, tuple) else (proposed, 0.0)
-        trial = psi(params, proposed)
+        trial = amplitudes(psi, params, proposed)
         with np.errstate(invalid="ignore"):
             gains = 2 * np.repeat(self.powers, len(rows) // len(self.powers)) * (trial - logs).real + ratio
         accept = ~(gains < np.log(self.rng.random(len(rows))))  # also nan: what leads from psi = 0 to psi = 0
@@ -175,80 +178,54 @@ class Direct:
 
     draw: Callable[[Any, int, np.random.Generator], Any]
 
-    def begin(self, space: Space, samples: int, rng: np.random.Generator) -> DirectDraws:
+    def begin(self, space: Space, samples: int, rng: np.random.Generator) -> Draw:
         """As `Metropolis.begin`."""
-        return DirectDraws(self.draw, space, samples, rng)
+
+        def draw(psi, params, alone=0):
+            rows = space.check(self.draw(params, max(1, alone) * samples, rng))
+            logs = amplitudes(psi, params, rows)
+            check_nonzero(logs, rows, "draw says that it is likely")
+            return Samples(rows, logs, len(rows))
+
+        return draw
 
 
-@dataclass
-class DirectDraws:
-    """Draws of `Direct`."""
-
-    of: Callable[[Any, int, np.random.Generator], Any]
-    space: Space
-    samples: int
-    rng: np.random.Generator
-
-    def alone(self, draws: int) -> DirectDraws:
-        """For one draw of `draws` times as many samples."""
-        return replace(self, samples=draws * self.samples)
-
-    def draw(self, psi: Amplitudes, params: Tree) -> Samples:
-        """The next samples."""
-        rows = np.asarray(self.of(params, self.samples, self.rng))
-        self.space.check(rows)
-        logs = psi(params, rows)
-        check_nonzero(logs, rows, "draw says that it is likely")
-        return Samples(rows, logs, len(rows))
-
-
-@dataclass(frozen=True)
 class Exact:
     """All configurations of a space of at most 2^20, with their probabilities: sums without noise."""
 
-    def begin(self, space: Space, samples: int, rng: np.random.Generator) -> Everything:
+    def begin(self, space: Space, samples: int, rng: np.random.Generator) -> Draw:
         """As `Metropolis.begin`; how many samples are wanted does not matter."""
-        return Everything(space.states())
+        states = space.states()
 
+        def draw(psi, params, alone=0):
+            logs = amplitudes(psi, params, states)
+            if logs.real.max() == -np.inf:
+                raise ArgumentError("psi is 0 (log_psi is -inf) for all configurations")
+            weights = np.exp(2 * (logs.real - logs.real.max()))
+            return Samples(states, logs, len(logs), weights / weights.sum())
 
-@dataclass
-class Everything:
-    """Draws of `Exact`."""
-
-    states: np.ndarray
-
-    def alone(self, draws: int) -> Everything:
-        """All states are enough."""
-        return self
-
-    def draw(self, psi: Amplitudes, params: Tree) -> Samples:
-        """All states."""
-        logs = psi(params, self.states)
-        if logs.real.max() == -np.inf:
-            raise ArgumentError("psi is 0 (log_psi is -inf) for all configurations")
-        weights = np.exp(2 * (logs.real - logs.real.max()))
-        return Samples(self.states, logs, len(logs), weights / weights.sum())
+        return draw
 
 
 NAMED: dict[str, Metropolis | Exact] = {"metropolis": Metropolis(), "exact": Exact()}
 
 
-def sampler_of(sampler: Any) -> Any:
-    """The sampler of a name, or that which is given."""
+def begun(sampler: Any, space: Space, samples: int, rng: np.random.Generator) -> Draw:
+    """What draws samples by the sampler of a name, or by that which is given."""
     if isinstance(sampler, str) and sampler in NAMED:
-        return NAMED[sampler]
+        sampler = NAMED[sampler]
     if not hasattr(sampler, "begin"):
         raise ArgumentError(f"sampler is 'metropolis', 'exact', Metropolis(...) or Direct(...), not {sampler!r}")
-    return sampler
+    return sampler.begin(space, site_count(samples, 1, "samples"), rng)
 
 
 @keywords_told
 def sample(
-    log_psi: Callable[[Any, Any], Any],
+    log_psi: LogPsi,
     params: Tree,
     space: Space,
     samples: int = 1024,
-    sampler: str | Metropolis | Direct | Exact = "metropolis",
+    sampler: Sampler = "metropolis",
     seed: Seed = 0,
 ) -> Samples:
     """Configurations distributed as ``|psi|^2``.
@@ -262,7 +239,7 @@ def sample(
     space : Space
     samples : int
         How many; at least one of each chain, and rounded up to a multiple of their number.
-    sampler : "metropolis", "exact", Metropolis, Direct or Exact
+    sampler : "metropolis", "exact", Metropolis or Direct
     seed : int or numpy.random.Generator
 
     Returns
@@ -284,5 +261,5 @@ def sample(
     >>> set(found.configurations.sum(1).tolist())
     {0}
     """
-    walk = sampler_of(sampler).begin(space, site_count(samples, 1, "samples"), np.random.default_rng(seed))
-    return walk.alone(1).draw(Amplitudes(log_psi), params)
+    draw = begun(sampler, space, samples, np.random.default_rng(seed))
+    return draw(log_psi, params, 1)

@@ -92,19 +92,20 @@ class Samples:
         >>> round(found.estimate(found.configurations.mean(1)).mean, 6), round(float(np.tanh(0.2)), 6)
         (0.197375, 0.197375)
         """
-        columns = np.asarray(values).reshape(-1, self.chains).T
-        return average(columns, None if self.weights is None else self.weights.reshape(-1, self.chains).T)
+        values = np.asarray(values)
+        if self.weights is None:
+            return average(values.reshape(-1, self.chains).T)
+        mean = self.weights @ values
+        return Estimate(mean.item(), 0.0, float(self.weights @ np.abs(values - mean) ** 2), count=len(values))
 
 
-def average(values: ArrayLike, weights: ArrayLike | None = None) -> Estimate:
+def average(values: ArrayLike) -> Estimate:
     """The mean of samples and its error, from the spread of many chains or the autocorrelation of a few.
 
     Parameters
     ----------
     values : array (chains, samples of each)
         Real or complex, in the order in which they were drawn.
-    weights : array (chains, samples of each), optional
-        Probabilities of the values, which then are all that there are: an exact sum.
 
     Returns
     -------
@@ -113,7 +114,7 @@ def average(values: ArrayLike, weights: ArrayLike | None = None) -> Estimate:
     Raises
     ------
     ShapeError
-        If the values are no matrix, or the weights do not fit them.
+        If the values are no matrix.
 
     Notes
     -----
@@ -131,25 +132,15 @@ def average(values: ArrayLike, weights: ArrayLike | None = None) -> Estimate:
     values = np.asarray(values)
     if values.ndim != 2 or not values.size:
         raise ShapeError(f"values have shape (chains, samples of each), got {values.shape}: write values[None] for one")
-    chains = len(values)
-    if weights is not None:
-        weights = np.asarray(weights)
-        if weights.shape != values.shape:
-            raise ShapeError(f"weights of shape {weights.shape} do not fit values of shape {values.shape}")
-        mean = (weights * values).sum() / weights.sum()
-        variance = float((weights * np.abs(values - mean) ** 2).sum() / weights.sum())
-        return Estimate(mean.item(), 0.0, variance, 1.0, np.nan, values.size)
-    mean, count = values.mean(), values.size
+    chains, count, mean = len(values), values.size, values.mean()
     rest = values - mean
     variance = float((np.abs(rest) ** 2).mean())
-    if count == 1:
-        return Estimate(mean.item(), np.inf, 0.0, 1.0, np.nan, 1)
     if chains >= SEVERAL:
         error = float(np.sqrt((np.abs(rest.mean(axis=1)) ** 2).sum() / (chains * (chains - 1))))
         tau = count * error**2 / variance if variance else 1.0
     else:
         tau = autocorrelation(rest)
-        error = float(np.sqrt(variance * tau / max(count - tau, 1.0)))
+        error = float(np.sqrt(variance * tau / max(count - tau, 1.0))) if count > 1 else np.inf
     return Estimate(mean.item(), error, variance, tau, r_hat(values), count)
 
 

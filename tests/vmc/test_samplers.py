@@ -5,8 +5,7 @@ import pytest
 from scipy.stats import chisquare
 
 import qad
-from qad.vmc import Bosons, Direct, Electrons, Exact, Metropolis, Spins, chain, sample
-from qad.vmc.amplitudes import Amplitudes
+from qad.vmc import Bosons, Direct, Electrons, Metropolis, Spins, chain, sample
 
 ArgumentError, ShapeError = qad.errors.ArgumentError, qad.errors.ShapeError
 
@@ -47,11 +46,11 @@ def test_distribution(name):
 
 @pytest.mark.parametrize("temperatures", [(1.0,), (1.0, 2.0)])
 def test_walks_of_searches_settle_by_few_chains_which_part(temperatures):
-    space, psi = SPACES["flips"], Amplitudes(jagged)
+    space = SPACES["flips"]
     walk = Metropolis(temperatures=temperatures).begin(space, 1000, np.random.default_rng(8))
     assert walk.rows.shape == (len(temperatures), 64, 5)
     for _ in range(6):
-        found = walk.draw(psi, 0.5)
+        found = walk(jagged, 0.5)
         assert found.configurations.shape == (1000, 5)
     assert np.array_equal(walk.rows[0], found.configurations)
     assert p_value(space, found) > 1e-3
@@ -92,7 +91,7 @@ def test_asymmetric_proposals_are_corrected():
 
 def test_exact_weights():
     space = Spins(6, total=0)
-    found = sample(jagged, 0.5, space, sampler=Exact())
+    found = sample(jagged, 0.5, space, sampler="exact")
     weights = np.exp(2 * jagged(0.5, space.states()).real)
     assert np.allclose(found.weights, weights / weights.sum())
     mean = found.estimate(found.configurations[:, 0])
