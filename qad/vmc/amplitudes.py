@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 BATCH = 1024  # configurations at once: their hidden units stay in the cache
 
 
-def pieces(count: int, size: int = BATCH) -> Iterator[slice]:
-    """Slices of at most `size` that make up `count`."""
-    return (slice(start, min(start + size, count)) for start in range(0, count, size))
+def pieces(count: int, size: int = BATCH, first: int = 0) -> Iterator[slice]:
+    """Slices of at most `size` that make up what is left of `count` from the `first` one on."""
+    return (slice(start, min(start + size, count)) for start in range(first, count, size))
 
 
 def as_whole(rows: np.ndarray) -> np.ndarray:

@@ -87,10 +87,15 @@ class Slopes:
             raise ArgumentError("the derivatives of log_psi are not finite")
         return self
 
-    def centred(self, values: np.ndarray) -> Matrix:
-        """The right-hand side (parts, samples) of values (samples,): centred, times the roots of the weights."""
+    @property
+    def method(self) -> str:
+        """That of the smaller equations: "sr" of the parameters, or "minsr" of the samples."""
+        return "sr" if self.size <= self.parts * len(self.rows) else "minsr"
+
+    def centred(self, values: np.ndarray) -> np.ndarray:
+        """The right-hand side (samples,) of values (samples,): centred, times the roots of the weights."""
         b = self.roots * (values - self.weights @ values)
-        return np.array([b.real, b.imag][: self.parts])
+        return b.astype(complex) if self.parts > 1 else b.real
 
     def pulled(self, x: np.ndarray) -> Vector:
         """The sum of ``Re(x* d log psi)`` over samples."""
@@ -99,72 +104,64 @@ class Slopes:
             for piece in pieces(len(self.rows))
         )  # fmt: skip
 
-    def transposed(self, b: Matrix) -> Vector:
+    def transposed(self, b: np.ndarray) -> Vector:
         """``A^T b`` by one sweep through all samples."""
-        x = self.roots * (b[0] + 1j * b[1] if self.parts > 1 else b[0])
+        x = self.roots * b
         return self.pulled(x - self.weights * x.sum())
 
-    def times(self, vector: Vector) -> Matrix:
-        """``A v`` (parts, samples) by one forward pass."""
+    def times(self, vector: Vector) -> np.ndarray:
+        """``A v`` (samples,) by one forward pass."""
         tangent = self.packing.unpack(vector)
         found = [self.along(self.params, as_whole(self.rows[piece]), tangent) for piece in pieces(len(self.rows))]
         return self.centred(np.concatenate(found))
 
-    def block(self, chosen: slice) -> np.ndarray:
-        """Rows (parts, samples, parameters) of A."""
-        out = np.empty((self.parts, chosen.stop - chosen.start, self.size))
-        for piece in pieces(out.shape[1], PIECE):
+    def block(self, chosen: slice) -> Matrix:
+        """The rows of A of some samples, of each the real part and then the imaginary one."""
+        out = np.empty((chosen.stop - chosen.start, self.parts, self.size))
+        for piece in pieces(len(out), PIECE):
             part = slice(chosen.start + piece.start, chosen.start + piece.stop)
             found = self.of_each[self.parts](self.params, as_whole(self.rows[part]))
             for k, tree in enumerate(found):
-                np.concatenate([*map(as_columns, flatten(tree)[0])], axis=1, out=out[k, piece])
-            out[:, piece] -= self.means[:, None]
-            out[:, piece] *= self.roots[part, None]
-        return out
+                np.concatenate([*map(as_columns, flatten(tree)[0])], axis=1, out=out[piece, k])
+            out[piece] -= self.means
+            out[piece] *= self.roots[part, None, None]
+        return out.reshape(-1, self.size)
 
     def metric(self) -> Matrix:
         """``A^T A``."""
         total = np.zeros((self.size, self.size))
         for chosen in pieces(len(self.rows), self.most(1.0)):
-            rows = self.block(chosen).reshape(-1, self.size)
+            rows = self.block(chosen)
             total += rows.T @ rows
         return total
 
     def gram(self) -> Matrix:
         """``A A^T``, from pairs of blocks of rows, a large one that is held and a small one."""
         count = len(self.rows)
-        out = np.empty((self.parts, count, self.parts, count))
+        out = np.empty((self.parts * count, self.parts * count))
         for held in pieces(count, self.most(0.8)):
-            ones = self.block(held)
-            flat = ones.reshape(-1, self.size)
-            out[:, held, :, held] = (flat @ flat.T).reshape(*ones.shape[:2], *ones.shape[:2])
-            for rest in pieces(count - held.stop, self.most(0.2)):
-                part = slice(held.stop + rest.start, held.stop + rest.stop)
-                others = self.block(part)
-                found = (flat @ others.reshape(-1, self.size).T).reshape(*ones.shape[:2], *others.shape[:2])
-                out[:, held, :, part] = found
-                out[:, part, :, held] = found.transpose(2, 3, 0, 1)
-        return out.reshape(self.parts * count, -1)
+            ones, end = self.block(held), self.parts * held.stop
+            own = slice(end - len(ones), end)
+            out[own, own] = ones @ ones.T
+            for rest in pieces(count, self.most(0.2), held.stop):
+                part = slice(self.parts * rest.start, self.parts * rest.stop)
+                out[own, part] = ones @ self.block(rest).T
+                out[part, own] = out[own, part].T
+        return out
 
     def most(self, share: float) -> int:
         """How many samples' rows take that share of the memory."""
         return max(1, int(share * self.limit / (8 * self.parts * self.size)))
 
     def direction(
-        self,
-        b: Matrix,
-        method: str,
-        shift: float,
-        last: Vector | None = None,
-        momentum: float = 0.0,
-        cutoff: float = CUTOFF,
+        self, b: np.ndarray, method: str, shift: float, start: Vector | None = None, cutoff: float = CUTOFF
     ) -> Vector:
-        """The solution of ``A d = b`` by one of the methods."""
+        """The solution of ``A d = b`` by one of the methods, for "spring" the nearest one to a share of the last."""
         if method == "sr":
             return inverse(self.metric(), shift, self.transposed(b), cutoff)
-        kept = np.zeros(self.size) if last is None else momentum * last
-        rest = b if last is None else b - self.times(kept)
-        return self.transposed(inverse(self.gram(), shift, rest.ravel(), cutoff).reshape(b.shape)) + kept
+        rest = b if start is None else b - self.times(start)
+        found = self.transposed(inverse(self.gram(), shift, rest.view(float), cutoff).view(rest.dtype))
+        return found if start is None else found + start
 
 
 def as_columns(leaf: np.ndarray) -> Matrix:

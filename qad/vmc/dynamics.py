@@ -137,8 +137,7 @@ def moving(local: LocalValues, slopes: Slopes, cutoff: float, vector: Vector) ->
     if drawn.log_psi.dtype.kind == "f":
         raise ArgumentError("log_psi is real, and time makes phases: return complex logarithms, as of complex params")
     b = slopes.at(params, drawn).centred(-1j * values)
-    method = "sr" if slopes.size <= b.size else "minsr"
-    return slopes.direction(b, method, 0.0, cutoff=cutoff), local.estimate(drawn, values)
+    return slopes.direction(b, slopes.method, 0.0, cutoff=cutoff), local.estimate(drawn, values)
 
 
 def stepped(y: Vector, first: Vector, velocity: Callable[[Vector], Vector], length: float) -> Vector:

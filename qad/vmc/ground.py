@@ -166,8 +166,10 @@ def ground_state(
     if not 0 <= momentum < 1:
         raise ArgumentError(f"momentum lies between 0 and 1, but got {momentum!r}")
     local = LocalValues(log_psi, H, space, samples, sampler, seed)
-    search = EnergySearch(local, Slopes(log_psi, params, memory_limit), method, rate, shift, momentum, callback)
-    search.begin(params, space=repr(space), samples=samples, sampler=repr(sampler), asked=method)
+    slopes, mark = Slopes(log_psi, params, memory_limit), {"space": repr(space), "sampler": repr(sampler)}
+    mark |= {"format": FORMAT, "parameters": slopes.size, "samples": samples, "asked": method}
+    start = slopes.packing.pack(params)
+    search = EnergySearch(local, slopes, method, rate, shift, momentum, callback, mark, start, start)
     with bar_for(progress, "energy", steps) as bar:
         return search.guarded(site_count(steps, 0, "steps"), bar, None if checkpoint is None else Path(checkpoint))
 
@@ -183,18 +185,13 @@ class EnergySearch:
     shift: Any
     momentum: float
     callback: Any
+    mark: dict[str, Any]  # of checkpoints of this search
+    vector: Vector
+    best: Vector
+    lowest: float = np.inf
     energies: list[float] = field(default_factory=list)
     errors: list[float] = field(default_factory=list)
     kept: list[Vector] = field(default_factory=list)  # the last direction of spring, or the moments of adam
-    lowest: float = np.inf
-    vector: Any = None
-    best: Any = None
-    mark: dict[str, Any] = field(default_factory=dict)
-
-    def begin(self, params: Tree, **mark: Any) -> None:
-        """Where to begin, and what marks checkpoints of this search."""
-        self.vector = self.best = self.slopes.packing.pack(params)
-        self.mark = {"format": FORMAT, "parameters": self.slopes.size, **mark}
 
     def guarded(self, steps: int, bar: Any, file: Path | None) -> VMCResult:
         """Go on from the checkpoint, if there is one, and take the steps that are left, unless the user ends it."""
@@ -203,6 +200,8 @@ class EnergySearch:
             bar.update(len(self.energies))
         try:
             message = self.run(steps, bar, file)
+        except StopIteration:
+            message = "stopped by the callback"
         except KeyboardInterrupt:
             if not self.energies:
                 raise
@@ -224,10 +223,7 @@ class EnergySearch:
             self.seen(energy, 1 if drawn.weights is not None else WINDOW)
             note(bar, self.energies)
             if self.callback is not None:
-                try:
-                    self.callback(params, energy)
-                except StopIteration:
-                    return "stopped by the callback"
+                self.callback(params, energy)
             self.vector = self.vector - self.length(direction, step) * direction
             if file is not None:
                 self.write(file)
@@ -246,15 +242,15 @@ class EnergySearch:
         slopes = self.slopes.at(params, drawn)
         b = slopes.centred(values)
         if self.method == "auto":
-            self.method = "sr" if slopes.size <= b.size else "minsr"
+            self.method = slopes.method
         if self.method == "adam":
             gradient = 2 * slopes.transposed(b)
             moments = self.kept or [np.zeros_like(gradient)] * 2
             squares = slopes.packing.squares(gradient)
             *self.kept, direction = adam_step(step, *moments, gradient, squares, DECAY, EPSILON)
             return direction
-        last = self.kept[0] if self.kept else None
-        direction = slopes.direction(b, self.method, number(self.shift, step), last, self.momentum)
+        last = self.momentum * self.kept[0] if self.kept else None
+        direction = slopes.direction(b, self.method, number(self.shift, step), last)
         self.kept = [direction] if self.method == "spring" else []
         return direction
 
@@ -274,14 +270,12 @@ class EnergySearch:
 
     def write(self, path: Path) -> None:
         """Replace the checkpoint."""
-        arrays = {f"kept_{i}": x for i, x in enumerate(self.kept)}
-        if (rows := getattr(self.local.walk, "rows", None)) is not None:
-            arrays["rows"] = rows
         state = self.local.rng.bit_generator.state
         mark = self.mark | {"method": self.method, "lowest": self.lowest, "random": state}
         write_arrays(
             path, vector=self.vector, best=self.best, energies=np.array(self.energies), errors=np.array(self.errors),
-            mark=np.array(json.dumps(mark, default=np.ndarray.tolist)), **arrays,
+            kept=np.array(self.kept), rows=getattr(self.local.walk, "rows", np.empty(0)),
+            mark=np.array(json.dumps(mark, default=np.ndarray.tolist)),
         )  # fmt: skip
 
     def read(self, path: Path) -> None:
@@ -289,11 +283,10 @@ class EnergySearch:
         arrays, mark = read_marked(path, self.mark)
         with understood(path):
             self.method, self.lowest = mark["method"], mark["lowest"]
-            self.vector, self.best = arrays["vector"], arrays["best"]
+            self.vector, self.best, self.kept = arrays["vector"], arrays["best"], [*arrays["kept"]]
             self.energies, self.errors = arrays["energies"].tolist(), arrays["errors"].tolist()
-            self.kept = [arrays[name] for name in sorted(arrays) if name.startswith("kept_")]
             self.local.rng.bit_generator.state = mark["random"]
-            if "rows" in arrays:
+            if hasattr(self.local.walk, "rows"):
                 self.local.walk.rows, self.local.walk.fresh = arrays["rows"], False
 
 
