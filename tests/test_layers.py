@@ -87,7 +87,7 @@ MOST_CODE = {
     "interop": 1400,
     "peps": 2989,
     "mps": 10602,
-    "vmc": 1438,
+    "vmc": 1390,
 }  # lines of code of whole floors, which only go up by what a feature needs
 LONG_FUNCTIONS = {  # whose comment gives the measured reason
     "core/fast/sweep.py: descended",

@@ -33,8 +33,6 @@ def expect(
     samples: int = 1024,
     sampler: Sampler = "metropolis",
     seed: Seed = 0,
-    *,
-    memory_limit: float = 2**31,
 ) -> Estimate:
     """The expectation value ``<psi|O|psi> / <psi|psi>`` of an operator, with its error.
 
@@ -44,8 +42,6 @@ def expect(
         As of `sample`.
     observable : OpSum, PauliSum or MPO
         Hermitian, called O here.
-    memory_limit : float
-        As of `ground_state`.
 
     Returns
     -------
@@ -91,7 +87,7 @@ def expect(
         return found
 
     def slope():
-        slopes = Slopes(log_psi, plain, memory_limit).at(plain, drawn)
+        slopes = Slopes(log_psi, plain).at(plain, drawn)
         return flatten(slopes.packing.unpack(2 * slopes.transposed(slopes.centred(values))))[0]
 
     return replace(found, mean=mean_of(*leaves, mean=found.mean, slope=slope))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,7 +43,11 @@ class LocalValues:
         self.H: Connections = Connections(H, space)
         self.rng: np.random.Generator = np.random.default_rng(seed)
         self.walk: Any = begun(sampler, space, samples, self.rng)
-        self.matrix: Any = None  # of H, for exact sums
+
+    @cached_property
+    def matrix(self) -> Any:
+        """That of H, for exact sums."""
+        return self.H.matrix()
 
     def draw(self, params: Tree, alone: int = 0) -> tuple[Samples, np.ndarray]:
         """The next samples, or `alone` times as many of a new walk, and their local values."""
@@ -59,7 +65,7 @@ class LocalValues:
         found = samples.estimate(values)
         if abs(np.imag(found.mean)) > 1e-8 * np.abs(values).max() + 8 * found.error:
             raise ArgumentError(f"the operator is not Hermitian: its mean is {found.mean}")
-        return type(found)(**{**vars(found), "mean": float(np.real(found.mean))})
+        return replace(found, mean=float(np.real(found.mean)))
 
     def measure(self, params: Tree, draws: int = 1) -> tuple[Estimate, Samples, np.ndarray]:
         """The expectation value from new samples, these, and their local values; warns where chains have not mixed."""
@@ -76,8 +82,6 @@ class LocalValues:
 
     def summed(self, drawn: Samples) -> np.ndarray:
         """The local values of all states, by the matrix; 0 where psi is."""
-        if self.matrix is None:
-            self.matrix = self.H.matrix()
         psi = np.exp(drawn.log_psi - drawn.log_psi.real.max())
         image = self.matrix @ psi
         return np.divide(image, psi, out=np.zeros_like(image), where=psi != 0)

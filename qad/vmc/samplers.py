@@ -184,7 +184,7 @@ class Direct:
         def draw(psi, params, alone=0):
             rows = space.check(self.draw(params, max(1, alone) * samples, rng))
             logs = amplitudes(psi, params, rows)
-            check_nonzero(logs, rows, "draw says that it is likely")
+            check_nonzero(logs, rows, "draw must not return it")
             return Samples(rows, logs, len(rows))
 
         return draw

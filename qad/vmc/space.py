@@ -136,27 +136,6 @@ class Space:
         """
         return self.values[np.asarray(indices)]
 
-    def occupations(self, configurations: ArrayLike) -> np.ndarray:
-        """How much every site has of each quantity: numbers of particles, for electrons of those with spin up and down.
-
-        Parameters
-        ----------
-        configurations : int array (..., n)
-
-        Returns
-        -------
-        int8 array (..., quantities, n)
-
-        Examples
-        --------
-        >>> import qad
-        >>> qad.vmc.Electrons(4).occupations([[0, 1, 2, 3]])
-        array([[[0, 1, 0, 1],
-                [0, 0, 1, 1]]], dtype=int8)
-        """
-        held = np.array([*self.quantities.values()], np.int8)
-        return np.moveaxis(held[:, self.indices(configurations)], 0, -2)
-
     def check(self, configurations: ArrayLike) -> np.ndarray:
         """The configurations as an array of small whole numbers.
 
@@ -177,9 +156,10 @@ class Space:
         rows = np.asarray(configurations)
         if rows.ndim != 2 or rows.shape[1] != self.n:
             raise ShapeError(f"configurations of {self!r} have shape (how many, {self.n}), not {rows.shape}")
-        known = np.isin(rows, self.values)
-        held = self.held[self.indices(np.where(known, rows, self.values[0]))].sum(1)
-        wrong = ~known.all(1) | (held != np.array(self.totals, int)).any(1)
+        near = np.clip(self.indices(rows), 0, len(self.values) - 1)
+        wrong = (self.values.take(near) != rows).any(1)
+        for held, total in zip(self.held.T, self.totals, strict=True):
+            wrong |= held.take(near).sum(1) != total
         if wrong.any():
             first = int(wrong.argmax())
             raise ArgumentError(f"configuration {first}, {rows[first].tolist()}, is not in {self!r}")
