@@ -35,7 +35,7 @@ class Spins(Space):
            [-2,  2]], dtype=int8)
     """
 
-    conserve = "Sz"
+    conserve: str | tuple[str, ...] = "Sz"
 
     @keywords_told
     def __init__(self, n: int, spin: float = 0.5, total: int | None = None):
@@ -126,7 +126,7 @@ class Electrons(Space):
     (130873600, 411840)
     """
 
-    conserve = "N", "Sz"
+    conserve: str | tuple[str, ...] = "N", "Sz"
 
     @keywords_told
     def __init__(self, n: int, up: int | None = None, down: int | None = None, double: bool = True):

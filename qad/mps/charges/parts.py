@@ -104,9 +104,8 @@ class Parts:
         term = " ".join(f"{self.total.name(number, site)}({site})" for site, number in string)
         raise ArgumentError(
             f"the term {term} does not conserve {self.names()}: a part of it adds "
-            f"{self.conserved.symmetry.shown(charge)}"
-            ", and no other term cancels that; leave conserve out (or the totals of a space), or complete the sum, as "
-            "Sy Sy completes Sx Sx"
+            f"{self.conserved.symmetry.shown(charge)}, and no other term cancels that; leave conserve out (or the "
+            "totals of a space), or complete the sum, as Sy Sy completes Sx Sx"
         )
 
     def names(self) -> str:
