@@ -137,7 +137,7 @@ def steady_state(
     several steady states, as strong symmetries have them, it is one that `start` has a part of, or a mixture.  Where
     `bond` is too small, the state of least ``|G rho|`` has means that may err by more than those of "evolution".
 
-    Sweeps take ``O(n phys w**2 bond**3)`` with the bond w of `G`.
+    A sweep takes ``O(n phys w**3 bond**3)`` with the bond w of `G`.
 
     Examples
     --------
@@ -240,8 +240,8 @@ def swept(L: MPO, watch: Watch, bond: int, tol: float) -> None:
         sweeps.mixing, sweeps.tolerance, sweeps.bond = 0.0, TIGHTEST, bond
         sweeps.schedule = sweeps.schedule._replace(isometric=True)  # single sites cut nothing: 1e-14 are 1e-7 of a mean
         sweeps.sweep()
-        state, last = combined(L, sweeps.state, watch.state, last, bond)
-        watch.step(state, residual(L, state))
+        state, left, last = combined(L, sweeps.state, watch.state, last, bond)
+        watch.step(state, left)
         ended(watch, tol)
         recent = watch.history[begun:]
         if number > PATIENCE and min(recent[-PATIENCE:]) > FALL * min(recent[:-PATIENCE]):
@@ -250,17 +250,18 @@ def swept(L: MPO, watch: Watch, bond: int, tol: float) -> None:
             return
 
 
-def combined(L: MPO, rho: MPS, before: MPS, last: Sequence[MPS], bond: int) -> tuple[MPS, Sequence[MPS]]:
-    """Of a state, its distance from the one before and the last step: the sum of least ``|L rho|``, and its step."""
+def combined(L: MPO, rho: MPS, before: MPS, last: Sequence[MPS], bond: int) -> tuple[MPS, float, Sequence[MPS]]:
+    """Of a state, its distance from the one before and the last step: the sum of least ``|L rho|``, that, and its step."""
     ways = [*unit_sum([1.0, -overlap(rho, before)], [before, rho], WIDER * bond), *last]
-    if not ways:
-        return rho, []
-    images = [L @ part for part in (rho, *ways)]
-    square = np.array([[overlap(one, two) for two in images] for one in images])
-    weights = np.linalg.lstsq(square[1:, 1:], -square[1:, 0], rcond=None)[0]
-    step = unit_sum(weights, ways, WIDER * bond)
-    (found,) = unit_sum([1.0, *weights], [rho, *ways], bond)
-    return (found, step) if residual(L, found) < residual(L, rho) else (rho, [])
+    left = residual(L, rho)
+    if ways:
+        images = [L @ part for part in (rho, *ways)]
+        square = np.array([[overlap(one, two) for two in images] for one in images[1:]])
+        weights = np.linalg.lstsq(square[:, 1:], -square[:, 0], rcond=None)[0]
+        (found,) = unit_sum([1.0, *weights], [rho, *ways], bond)
+        if (size := residual(L, found)) < left:
+            return found, size, unit_sum(weights, ways, WIDER * bond)
+    return rho, left, []
 
 
 def unit_sum(weights: Sequence[Any], states: Sequence[MPS], bond: int) -> list[MPS]:
