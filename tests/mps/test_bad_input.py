@@ -11,6 +11,7 @@ from qad.mps import MPO, MPS, OpSum, Site, correlations, entanglement_entropy, s
 
 PSI, H = MPS.random(4, 3), qad.mps.heisenberg(4)
 SPINS, FERMIONS = (MPS.random(3, 2, kind=kind) for kind in ("spin-1/2", "fermion"))
+WALKER = MPS.random(3, 2, kind="fermion", conserve="N", sector=1)
 HOPPING = OpSum(3, "fermion").add(1.0, "Cdag", 0, "C", 1).add(1.0, "Cdag", 1, "C", 0)
 EYE, STEP = np.eye(2), np.eye(2, k=1)
 
@@ -56,6 +57,14 @@ CALLS = {
         lambda: qad.mps.energy(SPINS, HOPPING),
         "site 0 of the state is of kind 'spin-1/2', of the operator 'fermion': make both for the same kind",
     ),
+    "an overlap of fermions and bosons with N": (
+        lambda: qad.mps.overlap(WALKER, MPS.random(3, 2, kind="boson-1", conserve="N", sector=1)),
+        "site 0 of the state is of kind 'fermion', of the other state 'boson-1': make both for the same kind",
+    ),
+    "an energy of fermions that hop as bosons": (
+        lambda: qad.mps.energy(WALKER, OpSum(3, "boson-1").add(1.0, "Bdag", 0, "B", 2).add(1.0, "Bdag", 2, "B", 0)),
+        "site 0 of the state is of kind 'fermion', of the operator 'boson-1': make both for the same kind",
+    ),
     "a search of fermions from spins": (
         lambda: qad.mps.ground_state(HOPPING, 2, start=SPINS),
         "site 0 of the state is of kind 'spin-1/2', of the operator 'fermion': make both for the same kind",
@@ -84,6 +93,7 @@ def test_one_side_that_does_not_know_its_sites_is_taken():
     unknown = MPS(FERMIONS.tensors)
     assert qad.mps.overlap(SPINS, unknown) == pytest.approx(np.vdot(SPINS.to_dense(), FERMIONS.to_dense()))
     assert qad.mps.energy(unknown, HOPPING) == pytest.approx(qad.mps.energy(FERMIONS, HOPPING))
+    assert qad.mps.overlap(WALKER, MPS(WALKER.tensors, WALKER.conserved)) == pytest.approx(1.0)
 
 
 def test_a_kind_that_the_user_extends_is_the_same_kind():
@@ -92,6 +102,7 @@ def test_a_kind_that_the_user_extends_is_the_same_kind():
     wider = Site(known.name, {**known.operators, "up": np.diag([1.0, 0.0])}, charges=known.charges)
     psi = MPS.random(3, 2, kind=wider)
     assert qad.mps.overlap(psi, MPS(psi.tensors, kind=known)) == pytest.approx(1.0)
+    assert qad.mps.norm(psi + MPS(psi.tensors, kind=known)) == pytest.approx(2.0)
     H = qad.mps.heisenberg(3)
     assert qad.mps.energy(psi, H) == pytest.approx(qad.mps.energy(MPS(psi.tensors), H))
     turned = MPS(psi.tensors, kind=Site(known.name, {"Id": EYE, "Sz": known.operators["Sx"]}))

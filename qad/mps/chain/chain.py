@@ -11,7 +11,7 @@ from qad.archive import understood
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import register
 from qad.extend import Tensor
-from qad.mps.chain.row import Linear, SiteRow, require_alike, require_same_sector
+from qad.mps.chain.row import Linear, SiteRow, check_standing, require_alike, require_same_sector
 from qad.mps.chain.storage import load, save
 from qad.mps.operators.local import each_of
 from qad.showing import card
@@ -207,8 +207,8 @@ def sum_of(one: C, two: C) -> C:
             raise ShapeError(
                 f"site {site}: physical dimensions {inner_legs(cls, a)} and {inner_legs(cls, b)} cannot be added"
             )
-    if "physical" in cls.LEGS and None not in (one.sites, two.sites) and one.sites != two.sites:
-        raise ArgumentError(f"{[*one.sites]} and {[*two.sites]} are different sites, whose states cannot be added")
+    if "physical" in cls.LEGS:
+        check_standing(one, two, "the other state")
     if one.periodic != two.periodic:
         raise ShapeError("an open chain and a ring cannot be added: write the ring as an open chain, psi.opened()")
     return one._on(two.sites)._made_of(added(one, two, cls.RIGHT, one.periodic))

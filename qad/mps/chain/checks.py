@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from qad.core.errors import ArgumentError, ShapeError
+from qad.mps.chain.row import check_standing
 from qad.mps.chain.state import MPS
 from qad.mps.kernels.operators import operator_for
 from qad.mps.operators.mpo import MPO
@@ -80,25 +79,6 @@ def check_plain(psi: Any) -> None:
     check_kind(psi, MPS)
     if psi.conserved is not None:
         raise ArgumentError(UNCHARGED)
-
-
-def check_standing(psi: Any, other: Any, what: str) -> None:
-    """Raise where a state and another chain both know what stands on a site, and it is not the same.
-
-    Of one name a kind may have more operators than the other, as one that the user extends.
-    """
-    if None in (psi.sites, other.sites) or psi.sites == other.sites:
-        return
-    for site, (one, two) in enumerate(zip(psi.sites, other.sites, strict=True)):
-        names = one.operators.keys() & two.operators.keys()
-        same = one.fermionic & names == two.fermionic & names
-        same &= all(np.array_equal(one.operators[name], two.operators[name]) for name in names)
-        if one.name != two.name or not same:
-            with_others = " with other operators" if one.name == two.name else ""
-            raise ArgumentError(
-                f"site {site} of the state is of kind {one.name!r}, of {what} {two.name!r}{with_others}: make both for "
-                "the same kind, or take qad.mps.MPS(psi.tensors), which knows none, as of spins that stand for fermions"
-            )
 
 
 def check_match(psi: Any, phys: tuple[int, ...], other: str) -> None:

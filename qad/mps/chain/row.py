@@ -146,6 +146,26 @@ def require_same_sector(one: Any, two: Any) -> None:
         )
 
 
+def check_standing(psi: Any, other: Any, what: str) -> None:
+    """Raise where a state and another chain both know what stands on a site, and it is not the same.
+
+    Of one name a kind may have more operators than the other, as one that the user extends.
+    """
+    if None in (psi.sites, other.sites) or psi.sites == other.sites:
+        return
+    for site, (one, two) in enumerate(zip(psi.sites, other.sites, strict=True)):
+        names = one.operators.keys() & two.operators.keys()
+        same = one.fermionic & names == two.fermionic & names
+        same &= all(np.array_equal(one.operators[name], two.operators[name]) for name in names)
+        if one.name != two.name or not same:
+            with_others = " with other operators" if one.name == two.name else ""
+            raise ArgumentError(
+                f"site {site} of the state is of kind {one.name!r}, of {what} {two.name!r}{with_others}: make both for "
+                "the same kind, or take qad.mps.MPS(psi.tensors, psi.conserved), which knows none, as of spins that "
+                "stand for fermions"
+            )
+
+
 def check_row(psi: Any, legs: Callable[[], Sequence[Leg]], around: bool = False) -> None:
     """Raise unless neighbours fit, `around` a cell the ends too, and physical legs are those of their sites."""
     if len(psi) != len(psi.conserved.charges) or not len(psi):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor
 from qad.mps.chain.methods import offered
+from qad.mps.chain.row import check_standing
 from qad.mps.chain.site_tensors import applied
 from qad.mps.kernels.charged import ChargedKernel
 from qad.mps.kernels.dense import DenseKernel
@@ -43,6 +44,7 @@ def operator_for(psi: MPS, H: MPO) -> ChargedKernel:
     if key not in found:
         check_kinds(psi, H)
         found[key] = ChargedKernel(list(H), key)
+    check_standing(psi, H, "the operator")
     return found[key]
 
 

@@ -9,9 +9,9 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import stack_of, unrecorded
 from qad.linalg.support.derivative_order import orders
-from qad.mps.chain.checks import as_operator, check_kind, check_match, check_operator, check_standing
+from qad.mps.chain.checks import as_operator, check_kind, check_match, check_operator
 from qad.mps.chain.methods import offered
-from qad.mps.chain.row import require_alike, total_of
+from qad.mps.chain.row import check_standing, require_alike, total_of
 from qad.mps.chain.sandwich import operator_matrices, sandwich, within_range
 from qad.mps.chain.state import MPS
 from qad.mps.energy.node import energy as energy_of_state
@@ -151,8 +151,8 @@ def overlap(bra: MPS, ket: MPS) -> Scalar:
     require_alike(bra, ket, "an overlap")
     if bra.conserved is None:
         check_match(bra, ket.phys, "the other state")
-        check_standing(bra, ket, "the other state")
-    elif total_of(bra) != total_of(ket):
+    check_standing(bra, ket, "the other state")
+    if bra.conserved is not None and total_of(bra) != total_of(ket):
         return np.result_type(bra.dtype, ket.dtype).type(0)
     return within_range(*sandwich(bra, ket), "the overlap", tiny=False)
 
