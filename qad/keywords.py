@@ -16,12 +16,13 @@ if TYPE_CHECKING:
 __all__ = ["keywords_told"]
 
 # what a function here may call it, in the order of likelihood: what others call it
+LENGTHS = "dt step tau delta_t time_step timestep"  # of a step, where we take how many
 WORDS: dict[tuple[str, ...], str] = {
     ("chi",): "chi_max max_chi env_chi boundary_chi environment_bond",
     ("bond",): "max_bond bonds chi D chi_max max_chi bond_dim bond_dims bond_dimension maxdim",
     ("kind",): "sites kinds",
     ("sites",): "places",
-    ("steps",): "dt step tau delta_t time_step timestep n_steps nsteps num_steps n_iter n_iters iterations maxiter",
+    ("steps",): f"{LENGTHS} n_steps nsteps num_steps n_iter n_iters iterations maxiter",
     ("rate",): "lr learning_rate step_size alpha",
     ("tol", "gtol", "rtol"): "tolerance eps epsilon atol rtol energy_tol max_E_err conv tol",
     ("cutoff",): "svd_min svd_cutoff trunc_cut truncation threshold trunc_tol",
@@ -44,9 +45,8 @@ WORDS: dict[tuple[str, ...], str] = {
     ("total",): "total_sz sz n_bosons n_fermions n_particles",
 }  # fmt: skip
 RENAMED = {"max_bond": "bond", "sites": "kind", "places": "sites"}  # as they were called before they were one spelling
-NOTES = dict.fromkeys(WORDS["steps",].split()[:6], ", how many: the time over the length of a step") | {
-    "total_sz": ", which counts 2 Sz", "chunk_size": ", in bytes",
-}  # fmt: skip
+NOTES = {"total_sz": ", which counts 2 Sz", "chunk_size": ", in bytes"}
+NOTES |= dict.fromkeys(LENGTHS.split(), ", how many: the time over the length of a step")
 NO_RATE = "its steps find their own length, and qad.optimize.adam takes rate="
 
 

@@ -77,7 +77,7 @@ MAY_NEED_OPTIONAL = ("interop", "viz")
 MOST_LINES, MOST_OF_A_FUNCTION, MOST_FILES = 300, 40, 20
 MOST_CODE = {
     "core": 4200,
-    "linalg": 4915,
+    "linalg": 4912,
     "frozen": 2450,
     "rules": 3900,
     "contract": 2900,
@@ -85,7 +85,7 @@ MOST_CODE = {
     "native": 1150,
     "circuit": 6402,
     "interop": 1400,
-    "peps": 2989,
+    "peps": 2975,
     "mps": 10602,
     "vmc": 1390,
 }  # lines of code of whole floors, which only go up by what a feature needs

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.linalg.lapack import dtrtrs
 
 from qad.extend import like
-from qad.rules.making.devices import to_device
+from qad.linalg.krylov.lanczos import on_host
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -95,33 +95,39 @@ class LBFGS:
         steps, changes = self.pairs[:, self.known]
         table, last = self.table[self.known, self.known], changes[-1]
         beside = like(vector).asarray  # vectors stay where they are, and tables are on the host
-        weights = dtrtrs(table, to_device(steps @ vector, "cpu"))[0]
+        weights = dtrtrs(table, on_host(steps @ vector))[0]
         vector = metric(vector - beside(weights) @ changes) * (float(table[-1, -1]) / (last @ metric(last)))
-        rest = table.diagonal() * weights - to_device(changes @ vector, "cpu")
+        rest = table.diagonal() * weights - on_host(changes @ vector)
         return vector + beside(dtrtrs(table, rest, trans=1)[0]) @ steps
 
     def moved(self, here: EvaluatedPoint, there: EvaluatedPoint, velocity: Vector, carry: Linear, reach: float) -> None:
-        known, room, size = self.known, 2 * self.memory, velocity.size
         self.drift += np.linalg.norm(velocity)
-        if not known.stop:
-            self.pairs: Any = like(velocity).zeros(
-                (2, room, size)
-            )  # steps, and changes of the gradient, the oldest first
-            self.table: Any = np.empty((room, room))  # of their products; what lies below the diagonal is not used
-        elif self.drift > reach:
+        if self.known.stop and self.drift > reach:
             self.drift = 0.0
-            self.pairs[:, known] = carry(self.pairs[:, known].reshape(-1, size)).reshape(2, -1, size)
-            self.table[known, known] = to_device(self.pairs[0, known] @ self.pairs[1, known].T, "cpu")
+            self.carry_pairs(carry)
         change = there.gradient - carry(here.gradient[None])[0]
         if velocity @ change > 1e-10 * np.linalg.norm(velocity) * np.linalg.norm(change):
-            new = known.stop
-            if new == room:  # the latest move to the front
-                new = self.memory - 1
-                self.pairs[:, :new] = self.pairs[:, room - new :]
-                self.table[:new, :new] = self.table[room - new :, room - new :]
-            self.known = known = slice(max(0, new + 1 - self.memory), new + 1)
-            self.pairs[0, new], self.pairs[1, new] = velocity, change
-            self.table[known, new] = to_device(self.pairs[0, known] @ change, "cpu")
+            self.remember(velocity, change)
+
+    def carry_pairs(self, carry: Linear) -> None:
+        """Bring all pairs to where the point is now."""
+        known, size = self.known, self.pairs.shape[-1]
+        self.pairs[:, known] = carry(self.pairs[:, known].reshape(-1, size)).reshape(2, -1, size)
+        self.table[known, known] = on_host(self.pairs[0, known] @ self.pairs[1, known].T)
+
+    def remember(self, step: Vector, change: Vector) -> None:
+        """One more pair behind the others; of a full table the latest move to the front."""
+        new, room = self.known.stop, 2 * self.memory
+        if not new:
+            self.pairs: Any = like(step).zeros((2, room, step.size))  # steps, and changes of the gradient
+            self.table: Any = np.empty((room, room))  # of their products; what lies below the diagonal is not used
+        elif new == room:
+            new = self.memory - 1
+            self.pairs[:, :new] = self.pairs[:, room - new :]
+            self.table[:new, :new] = self.table[room - new :, room - new :]
+        self.known = known = slice(max(0, new + 1 - self.memory), new + 1)
+        self.pairs[0, new], self.pairs[1, new] = step, change
+        self.table[known, new] = on_host(self.pairs[0, known] @ change)
 
 
 DIRECTIONS: dict[str, type[Direction]] = {"L-BFGS": LBFGS, "CG": ConjugateGradient, "gradient": Gradient}

@@ -168,5 +168,5 @@ class Arnoldi(Krylov):
 
 
 def on_host(x: Any) -> Any:
-    """A number of a small matrix, which is NumPy's whatever the vectors are."""
-    return x if isinstance(x, np.generic) else x.dtype.type(x.item())
+    """A number or a small array as NumPy's, whatever the vectors are."""
+    return x.get()[()] if hasattr(x, "get") else x

@@ -11,7 +11,6 @@ J. Cui, J. I. Cirac and M. C. Bañuls, PRL 114, 220601 (2015).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import count
 from math import isqrt
 from typing import TYPE_CHECKING, Any
 
@@ -172,7 +171,10 @@ def steady_state(
         watch.begin(residual(L, rho))
         with until_finished(watch):
             ended(watch, tol)
-            searched(L, watch, bond, tol, method)
+            if method != "variational":
+                evolved(L, watch, bond, tol, rounds=1 if method == "auto" else maxiter)
+            if method != "evolution":
+                swept(L, watch, bond, tol)
     return result_of(watch, method)
 
 
@@ -202,14 +204,6 @@ def ended(watch: Watch, tol: float) -> None:
         watch.converge(f"the residual is {watch.history[-1]:.1e}")
 
 
-def searched(L: MPO, watch: Watch, bond: int, tol: float, method: str) -> None:
-    """Rounds of evolution, and sweeps."""
-    if method != "variational":
-        evolved(L, watch, bond, tol, rounds=1 if method == "auto" else watch.maxiter)
-    if method != "evolution":
-        swept(L, watch, bond, tol)
-
-
 def evolved(L: MPO, watch: Watch, bond: int, tol: float, rounds: int) -> None:
     """Evolution in real time, longer and finer from round to round."""
     step, time, way = STEP, TIME * len(L), "tebd4"
@@ -233,10 +227,9 @@ def evolved(L: MPO, watch: Watch, bond: int, tol: float, rounds: int) -> None:
 def swept(L: MPO, watch: Watch, bond: int, tol: float) -> None:
     """Sweeps that minimise ``|L rho|``, each a step of a conjugate gradient."""
     square, last, begun = L.dagger() @ L, [], len(watch.history)
-    nobody = Excluded([], None, square, watch.state)
-    for number in count():
+    for number in range(watch.left):
         kind = TwoSites if number < PAIRS and len(L) > 1 else OneSite
-        sweeps = kind(square, watch.state, bond, nobody)
+        sweeps = kind(square, watch.state, bond, Excluded([], None, square, watch.state))
         sweeps.mixing, sweeps.tolerance, sweeps.bond = 0.0, TIGHTEST, bond
         sweeps.schedule = sweeps.schedule._replace(isometric=True)  # single sites cut nothing: 1e-14 are 1e-7 of a mean
         sweeps.sweep()
@@ -251,7 +244,7 @@ def swept(L: MPO, watch: Watch, bond: int, tol: float) -> None:
 
 
 def combined(L: MPO, rho: MPS, before: MPS, last: Sequence[MPS], bond: int) -> tuple[MPS, float, Sequence[MPS]]:
-    """Of a state, its distance from the one before and the last step: the sum of least ``|L rho|``, that, and its step."""
+    """Of a state, its distance from the one before and the last step: the sum of least ``|L rho|``; that; its step."""
     ways = [*unit_sum([1.0, -overlap(rho, before)], [before, rho], WIDER * bond), *last]
     left = residual(L, rho)
     if ways:

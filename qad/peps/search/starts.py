@@ -64,7 +64,7 @@ def promising_start(bond: int, rng: np.random.Generator, shape: dict[str, Any], 
 
 def mean(operator: Array) -> float:
     """The mean of the eigenvalues of a term."""
-    return float(np.trace(matrix(operator)).real) / len(matrix(operator))
+    return float(matrix(operator).diagonal().real.mean())
 
 
 def matrix(operator: Array) -> np.ndarray:
