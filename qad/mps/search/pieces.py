@@ -15,13 +15,13 @@ import numpy as np
 from qad.mps.charges.axes import turned
 from qad.mps.charges.quantities import Quantities, changes
 from qad.mps.operators.local import Site
+from qad.mps.operators.mpo import MPO
 from qad.mps.operators.opsum import OpSum
 from qad.rules.making.devices import to_device
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from qad.mps.operators.mpo import MPO
 
 STRENGTHS = (1.0, 0.3, 0.1, 0.03, 0.01)  # of what is added, beside terms of order 1
 SMALL = 1e-9  # singular values of conditions on numbers, which are of order 1
@@ -66,7 +66,7 @@ def joining(phys: Sequence[int], conserved: Quantities | None) -> MPO:
         for charge, change in one.items():
             if (back := group.opposite(charge)) in two:
                 total.add(-1.0, change, site, two[back], site + 1)
-    return total.mpo()
+    return MPO(total.mpo().tensors)  # on sites of every kind
 
 
 def way_out(H: MPO, start: Any, pairs: Callable[[MPO, Any], Any]) -> Callable[[Any], Any] | None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from qad.mps import Lattice, OpSum, ground_state, heisenberg, ising, j1j2
+from qad.mps import MPO, MPS, Lattice, OpSum, ground_state, heisenberg, ising, j1j2
 from qad.mps.charges.exchange import exchanges
 from qad.mps.search import converged
 from qad.mps.search.pieces import in_pieces
@@ -110,6 +110,14 @@ def test_static_impurities(options):
     exact = lowest_of(H, 6, 1)[0] if options else min(lowest_of(H, number, 1)[0] for number in range(11))
     found = ground_state(H, 32, **options)
     assert found.converged and found.energy == pytest.approx(exact, abs=1e-8)
+
+
+@pytest.mark.parametrize("charges", [{}, {"conserve": "N", "sector": 2}])
+def test_pieces_of_an_operator_that_does_not_know_its_sites(charges):
+    """What joins the pieces said that its sites are of a kind of its own, which no fermions are."""
+    levels = OpSum(4, "fermion").add(-1.0, "N", 0).add(-2.0, "N", 1).add(0.5, "N", 2).add(0.25, "N", 3)
+    start = MPS.random(4, 2, kind="fermion", **charges)
+    assert ground_state(MPO(levels.mpo().tensors), start=start).energy == pytest.approx(-3.0, abs=1e-9)
 
 
 @pytest.mark.parametrize("conserve", [None, "N"])
