@@ -10,15 +10,21 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import register
 from qad.extend import as_array, operand, value_of
 from qad.linalg.support.random import normal
+from qad.mps.operators.local import site
 from qad.peps.infinite.symmetry import check_symmetry
+from qad.symmetric.generic import numbers
+from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any, Self
 
+    from qad.mps.charges.quantities import Quantities
+    from qad.mps.operators.local import Site
     from qad.typing import Array, ArrayLike, DTypeLike, Seed
 
 LEGS = ("physical", "up", "left", "down", "right")
+FLOWS = (1, 1, 1, -1, -1)  # of the legs of symmetric tensors
 STEPS = {1: (-1, 0), 2: (0, -1), 3: (1, 0), 4: (0, 1)}  # of a leg: (rows, columns)
 
 
@@ -33,9 +39,14 @@ class PEPS:
     cell : sequence of str
         The pattern: a string per row, a letter per site. Sites of one letter share their tensor.
     symmetry : str, optional
-        "c4v", "c4" or "c2v", for cells of one site: the state is that of the symmetric part of the tensor. "c4v": all
+        "c4v", "c4" or "c2v", for arrays and cells of one site: the state is that of the symmetric part of the tensor. "c4v": all
         rotations and reflections, the latter together with complex conjugation where the tensor is complex. "c4": the
         rotations. "c2v": the reflections of rows and of columns.
+    conserved : Quantities, optional
+        Of sites that are symmetric tensors, of flows ``(+, +, +, -, -)`` and neutral: what the basis states of each
+        letter carry. `simple_update` and `ground_state` make such states, with ``conserve=``.
+    kind : str or Site, optional
+        What stands on the sites, by which operators are named; spins where nothing is said.
 
     Raises
     ------
@@ -51,15 +62,25 @@ class PEPS:
     PEPS(cell A, bond 3, physical 2, float64)
     """
 
-    __slots__ = ("tensors", "cell", "symmetry")
+    __slots__ = ("tensors", "cell", "symmetry", "conserved", "kind")
     tensors: tuple[Any, ...]
     cell: tuple[str, ...]
     symmetry: str | None
+    conserved: Quantities | None
+    kind: Site | None
 
-    def __init__(self, tensors: Iterable[ArrayLike], cell: Sequence[str] = ("A",), symmetry: str | None = None):
+    def __init__(
+        self,
+        tensors: Iterable[ArrayLike | SymTensor],
+        cell: Sequence[str] = ("A",),
+        symmetry: str | None = None,
+        conserved: Quantities | None = None,
+        kind: str | Site | None = None,
+    ):
         self.cell = pattern(cell)
-        self.tensors = tuple(map(operand, tensors))
-        self.symmetry = symmetry
+        self.tensors = tuple([x if conserved else operand(x) for x in tensors])
+        self.symmetry, self.conserved = symmetry, conserved
+        self.kind = None if kind is None else site(kind)
         self._check()
 
     @classmethod
@@ -105,6 +126,8 @@ class PEPS:
         names = letters(self.cell)
         if len(names) != len(self.tensors):
             raise ArgumentError(f"cell {self} has the letters {names}, but {len(self.tensors)} tensors are given")
+        if self.conserved is not None:
+            check_charges(self)
         for name, x in zip(names, self.tensors, strict=True):
             if x.ndim != 5:
                 raise ShapeError(f"site {name} has shape {x.shape}; a site has the legs {LEGS}")
@@ -113,17 +136,17 @@ class PEPS:
                     f"the sites have dtypes {self.dtype} and {x.dtype}: make them all float or complex, in double "
                     "precision, which environments need"
                 )
-            if not np.isfinite(as_array(value_of(x))).all():
+            if not np.isfinite(as_array(value_of(numbers(x)))).all():
                 raise ArgumentError(f"site {name} holds numbers that are not finite")
         for row, column in self.positions:
             x = self[row, column]
             for leg in (3, 4):
                 rows, columns = STEPS[leg]
                 y = self[row + rows, column + columns]
-                if x.shape[leg] != y.shape[leg - 2]:
+                if x.shape[leg] != y.shape[leg - 2] or (self.conserved and not x.legs[leg].joins(y.legs[leg - 2])):
                     raise ShapeError(
-                        f"the {LEGS[leg]} leg of site {(row, column)} has dimension {x.shape[leg]}, "
-                        f"the {LEGS[leg - 2]} leg that it meets {y.shape[leg - 2]}"
+                        f"the {LEGS[leg]} leg of site {(row, column)} is {(x.legs if self.conserved else x.shape)[leg]}, "
+                        f"the {LEGS[leg - 2]} leg that it meets {(y.legs if self.conserved else y.shape)[leg - 2]}"
                     )
         check_symmetry(self.symmetry, self.cell, self.tensors[0].shape)
 
@@ -164,6 +187,8 @@ class PEPS:
 
     def __repr__(self) -> str:
         symmetry = f", {self.symmetry}" if self.symmetry else ""
+        if self.conserved is not None:
+            symmetry = f", {', '.join(self.conserved.names)} conserved"
         return f"PEPS(cell {'/'.join(self.cell)}, bond {self.bond}, physical {self.phys}, {self.dtype}{symmetry})"
 
 
@@ -180,11 +205,35 @@ def letters(cell: tuple[str, ...]) -> list[str]:
     return list(dict.fromkeys("".join(cell)))
 
 
-def bare(tensors: Iterable[Any], cell: tuple[str, ...], symmetry: str | None) -> PEPS:
+def check_charges(state: PEPS) -> None:
+    """Raise unless the sites are neutral symmetric tensors of the right flows, with the charges of the state."""
+    if state.symmetry is not None:
+        raise ArgumentError(f"symmetry {state.symmetry!r} is for arrays: leave it out where charges are conserved")
+    for name, x, leg in zip(letters(state.cell), state.tensors, state.conserved.legs, strict=True):
+        if type(x) is not SymTensor or tuple([leg.flow for leg in x.legs]) != FLOWS or x.charge != neutral(x):
+            raise ArgumentError(
+                f"site {name} is no neutral SymTensor with legs {LEGS} of flows {FLOWS}: start from "
+                "qad.peps.simple_update(model, bond, cell, conserve=...)"
+            )
+        if x.legs[0] != leg:
+            raise ArgumentError(f"site {name} has the physical leg {x.legs[0]!r}, but conserved.legs has {leg!r}")
+
+
+def neutral(x: SymTensor) -> Any:
+    """The charge of a neutral tensor of this symmetry, as the caller writes it."""
+    return x.symmetry.shown(x.symmetry.neutral)
+
+
+def bare(tensors: Iterable[Any], *static: Any) -> PEPS:
     """A state that is not checked: what a gradient is, and what a tree holds while it is taken apart."""
     state = object.__new__(PEPS)
-    state.tensors, state.cell, state.symmetry = tuple(tensors), cell, symmetry
+    state.tensors = tuple(tensors)
+    state.cell, state.symmetry, state.conserved, state.kind = static
     return state
 
 
-register(PEPS, lambda state: (state.tensors, (state.cell, state.symmetry)), lambda rest, tensors: bare(tensors, *rest))
+register(
+    PEPS,
+    lambda state: (state.tensors, (state.cell, state.symmetry, state.conserved, state.kind)),
+    lambda rest, tensors: bare(tensors, *rest),
+)
