@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from numpy.typing import NDArray
+
     from qad.mps.operators.mpo import MPO
     from qad.typing import Array, ArrayLike, Seed
 
@@ -66,6 +68,22 @@ class StateTrajectories:
         """
         values = np.stack([measure(psi, operator, sites).real for psi in self.states])
         return values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(len(values))
+
+    def sample(self, seed: Seed = 0) -> NDArray[np.int64]:
+        """Configurations (samples, n) drawn from the density matrix, one of each state.
+
+        Independent of each other and of the numbers that drew the jumps, also with the same seed.
+
+        Examples
+        --------
+        >>> import qad
+        >>> qad.mps.trajectories(qad.mps.MPS.product([0, 1]), qad.mps.OpSum(2), [], 1.0, 2, samples=3).sample()
+        array([[0, 1],
+               [0, 1],
+               [0, 1]])
+        """
+        rng = np.random.default_rng(seed).spawn(1)[0]
+        return np.concatenate([psi.sample(1, rng) for psi in self.states])
 
 
 @keywords_told

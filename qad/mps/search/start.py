@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ArgumentError, ShapeError
+from qad.core.errors import ArgumentError
 from qad.mps.chain.checks import check_kind, check_operator, check_plain
 from qad.mps.chain.gauge import check_open
 from qad.mps.chain.state import MPS
 from qad.mps.charges.make import random_tensors
 from qad.mps.charges.quantities import check_no_vacuum, conserved_by
+from qad.mps.operators.local import Site
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,7 +74,6 @@ def check_sector(start: MPS | UniformMPS, conserve: Names | None, sector: object
 
 def start_state(H: MPO, bond: int, seed: Seed, dtype: DTypeLike | None) -> MPS:
     """A random open state on which `H` acts."""
-    phys = {size for w in H for size in w.shape[2:]}
-    if len(phys) > 1:
-        raise ShapeError(f"the sites of H have physical dimensions {sorted(phys)}: give a start state that fits them")
-    return MPS.random(len(H), bond, phys.pop(), (H.dtype if dtype is None else dtype), seed, kind=H.sites)
+    kinds = H.sites or [Site("any", {"Id": np.eye(w.shape[2])}) for w in H]
+    psi = MPS.random(len(H), bond, dtype=(H.dtype if dtype is None else dtype), seed=seed, kind=kinds)
+    return MPS(psi.tensors, None, H.sites)

@@ -26,6 +26,16 @@ def test_spins_decay_at_their_rate():
     assert again.jumps == found.jumps
 
 
+def test_configurations_are_drawn_of_each_state_anew():
+    """``psi.sample(1)`` of many states draws the same numbers for all of them, and those that drew the jumps."""
+    plus = trajectories(MPS.product([[1.0, 1.0]] * 2), OpSum(2), [], 1.0, 1, 400, "tebd").sample()
+    np.testing.assert_allclose(np.mean((-1.0) ** plus, axis=0), 0.0, atol=0.2)  # four standard errors
+    assert np.mean((-1.0) ** plus.sum(axis=1)) == pytest.approx(0.0, abs=0.2)
+    found = trajectories(MPS.product([0, 0]), OpSum(2), DECAYS, 1.0, 10, 30, "tebd")
+    for drawn, jumps in zip(found.sample(), found.jumps, strict=True):
+        assert [*drawn] == [i in [k for _, k in jumps] for i in range(2)]
+
+
 def test_products_of_small_matrices_have_one_thread():
     """With two, BLAS took seventy times as long where another program wanted the second processor."""
     before, seen = threads.numbers(), set()

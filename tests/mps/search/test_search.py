@@ -6,7 +6,7 @@ import scipy.sparse.linalg
 
 import qad
 from qad.core.errors import ArgumentError, ShapeError
-from qad.mps import MPS, OpSum, ground_state, heisenberg, ising, norm, xxz
+from qad.mps import MPO, MPS, OpSum, ground_state, heisenberg, ising, norm, xxz
 from qad.mps.chain.canonical import schmidt_form
 from qad.mps.search import converged
 from tests.mps.surroundings import Environments
@@ -182,6 +182,17 @@ def test_real_states_stay_real():
     result = ground_state(heisenberg(6), bond=8, dtype=float)
     assert result.state.dtype == float
     assert result.energy == pytest.approx(-2.4935771338879, rel=1e-9)
+
+
+@pytest.mark.parametrize("knows", [True, False])
+def test_sites_of_different_dimensions(knows):
+    """Spins 1/2, 1, 1/2: with ``S`` of both ends 1, ``2 H = J(J+1) - 2 - 2`` is least at J = 0."""
+    chain = OpSum(3, ["spin-1/2", "spin-1", "spin-1/2"])
+    for i in range(2):
+        for name in ("Sx", "Sy", "Sz"):
+            chain.add(1.0, name, i, name, i + 1)
+    H = chain.mpo()
+    assert ground_state(H if knows else MPO(H.tensors), 4).energy == pytest.approx(-2.0, abs=1e-12)
 
 
 def test_start_states():
