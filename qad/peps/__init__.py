@@ -10,11 +10,12 @@ from qad.peps.infinite.observables import energy, expectation, local_expectation
 from qad.peps.infinite.state import PEPS
 from qad.peps.infinite.structure import structure_factor
 from qad.peps.lattices import honeycomb, kagome, kitaev, triangular
-from qad.peps.models import Model, Term, heisenberg, ising, j1j2, spin_spin, term, xxz
+from qad.peps.models import Model, Term, term
 from qad.peps.search.cluster_update import cluster_update
 from qad.peps.search.ground import ground_state
 from qad.peps.search.result import GroundState
 from qad.peps.search.simple_update import simple_update
+from qad.peps.spins import heisenberg, ising, j1j2, spin_spin, xxz
 
 __all__ = [
     "PEPS", "Environment", "GroundState", "Model", "Term", "classical", "cluster_update", "correlation_length",

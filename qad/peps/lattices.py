@@ -9,7 +9,8 @@ import numpy as np
 from qad.core.errors import ShapeError
 from qad.peps.checks import array_operand
 from qad.peps.infinite.orbits import joined
-from qad.peps.models import NEIGHBOURS, Model, Sites, spin_spin, term
+from qad.peps.models import NEIGHBOURS, Model, Sites, term
+from qad.peps.spins import spin_spin
 
 if TYPE_CHECKING:
     from typing import TypeAlias

@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import as_array, operand, stack_of, value_of
+from qad.extend import as_array, stack_of, value_of
 from qad.mps.operators.local import site
-from qad.mps.operators.local import spin as site_of_spin
 from qad.peps.checks import array_operand
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.typing import Array, ArrayLike, RealNumber
+    from qad.mps.operators.local import Site
+    from qad.typing import Array, ArrayLike
 
 Sites = tuple[tuple[int, int], ...]
+NEIGHBOURS: tuple[Sites, ...] = (((0, 0), (0, 1)), ((0, 0), (1, 0)))
+DIAGONALS: tuple[Sites, ...] = (((0, 0), (1, 1)), ((0, 1), (1, 0)))
 SAME = 1e-12  # relative: rounding of a product of a few matrices
 
 
@@ -46,11 +48,16 @@ class Model:
     ----------
     terms : sequence of Term
         Make them by `qad.peps.term`.
+    kind : str or qad.mps.Site, optional
+        What stands on the sites; by default spins. Of kinds with fermions ("fermion", "electron", "t-J") the operator
+        of a term has the elements ``<x y|O|a b>``, where ``|x y>`` is made in the order of the term's sites.
 
     Raises
     ------
     ArgumentError
-        If there is none.
+        If there is no term, or no such kind of site.
+    ShapeError
+        If a term does not fit the kind of site.
 
     Examples
     --------
@@ -62,11 +69,16 @@ class Model:
     """
 
     terms: tuple[Term, ...]
+    kind: str | Site | None = field(default=None, metadata={"static": True})
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "terms", tuple(self.terms))
         if not self.terms:
             raise ArgumentError("a model has one term at least")
+        if self.kind is not None:
+            object.__setattr__(self, "kind", site(self.kind))
+            if any({*t.operator.shape} != {self.kind.phys} for t in self.terms):
+                raise ShapeError(f"terms on sites of kind {self.kind.name!r} have legs of dimension {self.kind.phys}")
 
     def rotated(self, u: ArrayLike | None = None) -> Model:
         """The same model in a basis that is turned by `u` on every second site.
@@ -81,8 +93,10 @@ class Model:
         Raises
         ------
         ArgumentError
-            If the turned terms are not the same on both sublattices, or `u` is not unitary.
+            If the turned terms are not the same on both sublattices, or `u` is not unitary; of fermions.
         """
+        if self.kind is not None and self.kind.fermionic:
+            raise ArgumentError('a turn may mix parities of fermions: take a cell of two sites, cell=["AB", "BA"]')
         u = np.array([[0.0, 1.0], [-1.0, 0.0]]) if u is None else np.asarray(u)
         if u.ndim != 2 or not np.allclose(u @ u.conj().T, np.eye(len(u)), rtol=0, atol=1e-12):
             raise ArgumentError(f"the rotation is a unitary matrix, not an array of shape {u.shape} that is none")
@@ -95,7 +109,7 @@ class Model:
                     f"the term on {t.sites} is not the same on both sublattices once turned: take a cell of two sites"
                 )
             turned.append(Term(odd, t.sites))
-        return Model(turned)
+        return Model(turned, self.kind)
 
     def __repr__(self) -> str:
         most = max((len(t.sites) for t in self.terms), default=0)
@@ -174,123 +188,3 @@ def real_if_real(x: Array) -> Array:
     if not np.iscomplexobj(x) or np.linalg.norm(plain(x).imag) > SAME * np.linalg.norm(plain(x)):
         return x
     return x.real
-
-
-def spin_term(couplings: Sequence[RealNumber], sites: Sites) -> Term:
-    """``x SxSx + y SySy + z SzSz`` of spins 1/2 on two sites."""
-    return Term(operand(spin_spin(*couplings)).reshape(2, 2, 2, 2), sites)
-
-
-def spin_spin(x: RealNumber = 1.0, y: RealNumber = 1.0, z: RealNumber = 1.0, *, spin: float = 0.5) -> Array:
-    """``x SxSx + y SySy + z SzSz`` of two spins, as a matrix.
-
-    Examples
-    --------
-    >>> import qad
-    >>> qad.peps.spin_spin()[1]
-    array([ 0.  , -0.25,  0.5 ,  0.  ])
-    """
-    matrices = [site_of_spin(spin).operators[name] for name in ("Sx", "Sy", "Sz")]
-    return sum(c * np.kron(s, s).real for c, s in zip((x, y, z), matrices, strict=True))
-
-
-NEIGHBOURS: tuple[Sites, ...] = (((0, 0), (0, 1)), ((0, 0), (1, 0)))
-DIAGONALS: tuple[Sites, ...] = (((0, 0), (1, 1)), ((0, 1), (1, 0)))
-
-
-def along_z(h: RealNumber, spin: float = 0.5) -> list[Term]:
-    """``-h Sz`` of one site; nothing for the number 0."""
-    if isinstance(h, (int, float)) and h == 0:
-        return []
-    return [Term(operand(-h * site_of_spin(spin).operators["Sz"]), ((0, 0),))]
-
-
-def xxz(delta: RealNumber, *, j: RealNumber = 1.0, h: RealNumber = 0.0) -> Model:
-    """``H = J sum_<ij> (Sx Sx + Sy Sy + delta Sz Sz) - h sum_i Sz`` of spins 1/2 on neighbours.
-
-    Parameters
-    ----------
-    delta, j, h : number
-        Anisotropy, exchange J and field along z; they may be Tensors.
-
-    Returns
-    -------
-    Model
-
-    Examples
-    --------
-    >>> import qad
-    >>> qad.peps.xxz(0.5)
-    Model(2 terms, on 2 sites at most)
-    """
-    return Model([*(spin_term((j, j, j * delta), sites) for sites in NEIGHBOURS), *along_z(h)])
-
-
-def heisenberg(spin: float = 0.5, *, j: RealNumber = 1.0, h: RealNumber = 0.0) -> Model:
-    """The antiferromagnet ``H = J sum_<ij> S.S - h sum_i Sz`` on neighbours.
-
-    Parameters
-    ----------
-    spin : number
-        1/2, 1, 3/2, ...
-    j, h : number
-        Exchange J and field along z; they may be Tensors.
-
-    Returns
-    -------
-    Model
-
-    Examples
-    --------
-    >>> import qad
-    >>> qad.peps.heisenberg().rotated()
-    Model(2 terms, on 2 sites at most)
-    """
-    d = site_of_spin(spin).phys
-    pair = operand(j * spin_spin(spin=spin)).reshape(d, d, d, d)
-    return Model([*(Term(pair, sites) for sites in NEIGHBOURS), *along_z(h, spin)])
-
-
-def j1j2(j1: RealNumber, j2: RealNumber, *, h: RealNumber = 0.0) -> Model:
-    """``H = J1 sum_<ij> S.S + J2 sum_<<ij>> S.S - h sum_i Sz`` of spins 1/2 on neighbours and across the diagonals.
-
-    Parameters
-    ----------
-    j1, j2, h : number
-        Exchange J1 and J2, and field along z; they may be Tensors.
-
-    Returns
-    -------
-    Model
-
-    Examples
-    --------
-    >>> import qad
-    >>> qad.peps.j1j2(1.0, 0.5)
-    Model(4 terms, on 2 sites at most)
-    """
-    near = [spin_term((j1,) * 3, sites) for sites in NEIGHBOURS]
-    return Model([*near, *(spin_term((j2,) * 3, sites) for sites in DIAGONALS), *along_z(h)])
-
-
-def ising(g: RealNumber, *, j: RealNumber = 1.0) -> Model:
-    """The Ising model in a transverse field, ``H = -j sum_<ij> Z Z - g sum_i X``, with Pauli matrices.
-
-    Parameters
-    ----------
-    g, j : number
-        They may be Tensors.
-
-    Returns
-    -------
-    Model
-
-    Examples
-    --------
-    >>> import qad
-    >>> qad.peps.ising(3.1)
-    Model(3 terms, on 2 sites at most)
-    """
-    pauli = site("spin-1/2").operators
-    zz = operand(-j * np.kron(pauli["Z"], pauli["Z"]).reshape(2, 2, 2, 2))
-    return Model([*(Term(zz, sites) for sites in NEIGHBOURS), Term(operand(-g * pauli["X"]), ((0, 0),))])

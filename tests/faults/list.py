@@ -515,7 +515,7 @@ FAULTS = [
         "return horizontal * masks[0]",
         "peps/classical/test_partition.py",
     ),
-    Fault("peps/models.py", "Term(operand(-g * pauli", "Term(operand(g * pauli", "peps/test_models.py"),
+    Fault("peps/spins.py", "Term(operand(-g * pauli", "Term(operand(g * pauli", "peps/test_models.py"),
     Fault("peps/lattices.py", "spin_spin(-jx, 0, 0)", "spin_spin(jx, 0, 0)", "peps/test_lattices.py"),
     Fault(
         "peps/finite/terms.py",
@@ -524,7 +524,7 @@ FAULTS = [
         "physics/test_two_dimensions.py finite",
     ),
     Fault(
-        "peps/models.py",
+        "peps/spins.py",
         "*(spin_term((j2,) * 3, sites) for sites in DIAGONALS)",
         "*(spin_term((j1,) * 3, sites) for sites in DIAGONALS)",
         "physics/test_two_dimensions.py products_of_spins",

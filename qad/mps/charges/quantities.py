@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     Names: TypeAlias = "str | Sequence[str]"
     Kinds: TypeAlias = "str | Site | Sequence[str | Site] | None"  # of sites; None: spins
 
-MODULO_TWO = ("parity", ALONG_X, PAIRS_ALONG_X)  # the only names whose charges are not whole numbers of U(1)
+FERMIONS = "fermions"  # the parity, where exchanges of odd states change signs: lattices, whose sites have no order
+MODULO_TWO = ("parity", ALONG_X, PAIRS_ALONG_X, FERMIONS)  # the only names whose charges are not whole numbers of U(1)
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,8 @@ class Quantities:
 
     @cached_property
     def symmetry(self) -> Symmetry:
-        """The group: U(1) for each name, Z2 for the parity."""
-        return symmetry(["Z2" if name in MODULO_TWO else "U1" for name in self.names])
+        """The group: U(1) for each name, Z2 for the parity, fZ2 for that of fermions."""
+        return symmetry(["fZ2" if name == FERMIONS else "Z2" if name in MODULO_TWO else "U1" for name in self.names])
 
     @cached_property
     def legs(self) -> tuple[Leg, ...]:

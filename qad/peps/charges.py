@@ -1,0 +1,238 @@
+"""Charges of the sites of a lattice: from which product state they are counted, and operators as graded tensors.
+
+All site tensors are neutral.  The filling is that of a product of basis states, the reference: a site counts charges
+from those of its basis state there.  Fermions are graded tensors (`qad.symmetric`, the factor fZ2): their signs are
+those of the exchange of legs, and operators need no strings.  A reference of odd parity is a mode of its own behind its site,
+whose exchange with the sites before it gives the signs of `graded`.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.extend import as_array, value_of
+from qad.mps.charges.axes import turned
+from qad.mps.charges.quantities import FERMIONS, Quantities, kinds, quantities
+from qad.symmetric.create import from_dense
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from qad.mps.charges.quantities import Charge, Names
+    from qad.mps.operators.local import Site
+    from qad.peps.models import Model
+    from qad.symmetric.tensor import SymTensor
+    from qad.typing import Array
+
+    Placed = tuple[Array, tuple[int, ...]]  # an operator, and the letter of each of its sites
+
+MOST = 4096  # products of each charge that are followed; all of them on small cells
+
+
+def kind_of(model: Model) -> Site:
+    """What stands on the sites of a model: what it says, else spins."""
+    return kinds(model.kind, model.terms[0].operator.shape[:1])[0]
+
+
+def charges_of_cell(
+    model: Model, cell: Sequence[str], conserve: Names | None = None, sector: object = None
+) -> tuple[Quantities | None, tuple[int, ...]]:
+    """What the letters of a cell conserve, counted from the reference, and the reference: a basis state of each letter.
+
+    Parameters
+    ----------
+    model : Model
+    cell : sequence of str
+    conserve : str or sequence of str, optional
+        Names of the charges of the kind of site. The parity of fermions is conserved always.
+    sector : int or tuple of int, optional
+        The totals of a cell, in the units of chains: N, 2 Sz. By default those of the product state of lowest energy.
+
+    Returns
+    -------
+    Quantities or None
+        One entry per letter; None where nothing is conserved.
+    tuple of int
+
+    Raises
+    ------
+    ArgumentError
+        If the sites know no such charge, or no product of basis states has these totals.
+    """
+    names = list(dict.fromkeys("".join(cell)))
+    places = list(product(range(len(cell)), range(len(cell[0]))))
+    placed = [
+        (t.operator, tuple(names.index(cell[(r + i) % len(cell)][(c + j) % len(cell[0])]) for i, j in t.sites))
+        for t in model.terms
+        for r, c in places
+    ]
+    counts = ["".join(cell).count(name) for name in names]
+    return charges_of_sites(kind_of(model), placed, counts, conserve, sector)
+
+
+def charges_of_sites(
+    kind: Site, placed: Iterable[Placed], counts: Sequence[int], conserve: Names | None, sector: object
+) -> tuple[Quantities | None, tuple[int, ...]]:
+    """As `charges_of_cell`: of letters that occur so often, and of terms on them."""
+    given = conserved_names(kind, conserve)
+    if not given:
+        if sector is not None:
+            raise ArgumentError("sector= is a total of what is conserved: give conserve= too")
+        return None, lowest_product(placed, counts, [()] * kind.phys, None)
+    names = given if FERMIONS in given or not kind.fermionic else (*given, FERMIONS)
+    charges, group = charges_of_states(kind, names), Quantities(names, ()).symmetry
+    total = None if sector is None else Quantities(given, ()).sector(sector)
+    reference = lowest_product(placed, counts, charges, total, Quantities(given, ()))
+    return Quantities(names, tuple(tuple(group.minus(q, charges[x]) for q in charges) for x in reference)), reference
+
+
+def conserved_names(kind: Site, conserve: Names | None) -> tuple[str, ...]:
+    """The names that the caller gives; the parity of fermions is called so, and is there if nothing is given."""
+    if conserve is None:
+        return (FERMIONS,) if kind.fermionic else ()
+    names = quantities(conserve, [kind]).names
+    return tuple(FERMIONS if kind.fermionic and name == "parity" else name for name in names)
+
+
+def charges_of_states(kind: Site, names: tuple[str, ...]) -> tuple[Charge, ...]:
+    """The charges of the basis states of a site, as its kind counts them."""
+    found = [odd_states(kind) if name == FERMIONS else kind.charges[name] for name in names]
+    return tuple(zip(*found, strict=True))
+
+
+def odd_states(kind: Site) -> tuple[int, ...]:
+    """1 for the basis states with an odd number of fermions, else 0."""
+    return tuple((kind.operators["F"].diagonal().real < 0).astype(int).tolist())
+
+
+def lowest_product(
+    placed: Iterable[Placed],
+    counts: Sequence[int],
+    charges: Sequence[Charge],
+    total: Charge | None,
+    given: Quantities | None = None,
+) -> tuple[int, ...]:
+    """The basis state of each letter in the product of lowest energy; of equal ones what fluctuates most.
+
+    Products are made letter by letter, with the terms of which all letters are there.
+    """
+    group, scores_of = None if given is None else given.symmetry, tables(placed)
+    states, scores, d = np.zeros((1, 0), int), np.zeros((1, 2)), len(charges)
+    for letter in range(len(counts)):
+        states = np.column_stack([np.repeat(states, d, 0), np.tile(np.arange(d), len(states))])
+        scores = np.repeat(scores, d, 0)
+        for letters, table in scores_of:
+            if max(letters) == letter:
+                scores = scores + table[tuple(states.T[list(letters)])]
+        order = np.lexsort(scores.round(9).T[::-1])
+        if given is not None:
+            carried = np.array(charges)[:, : len(given.names)]
+            reached = group.residues((carried[states] * np.array(counts)[: letter + 1, None]).sum(1))
+            sectors, sector = np.unique(reached[order], axis=0, return_inverse=True)
+            kept = [np.flatnonzero(sector.reshape(-1) == i)[:MOST] for i in range(len(sectors))]
+            order = order[np.sort(np.concatenate(kept))]
+        else:
+            order = order[:MOST]
+        states, scores = states[order], scores[order]
+    if total is not None:
+        fits = (reached[order] == total).all(1)
+        if not fits.any():
+            raise unfilled(given, total, sectors)
+        states = states[fits]
+    return tuple(states[0].tolist())
+
+
+def unfilled(given: Quantities, total: Charge, sectors: np.ndarray) -> ArgumentError:
+    """The error where no product of basis states has this total."""
+    near = sectors[np.argsort(np.abs(sectors - total).sum(1), kind="stable")[:4]].tolist()
+    found, shown = ", ".join(str(given.symmetry.shown(tuple(q))) for q in near), given.symmetry.shown(total)
+    return ArgumentError(
+        f"cells that do not fit the filling: no product of basis states has {', '.join(given.names)} = {shown} in a "
+        f"cell, but {found}: give another sector=, or a cell of other letters"
+    )
+
+
+def tables(placed: Iterable[Placed]) -> list[tuple[tuple[int, ...], np.ndarray]]:
+    """Of each term the letters, and by their basis states its energy and minus the weight of what it leads to."""
+    found = []
+    for operator, letters in placed:
+        shape = operator.shape[: len(letters)]
+        matrix = as_array(value_of(operator)).reshape(prod(shape), -1)
+        energy = matrix.diagonal().real
+        away = (np.abs(matrix) ** 2).sum(0) - energy**2
+        found.append((letters, np.stack([energy, -away], axis=1).reshape(*shape, 2)))
+    return found
+
+
+def graded(
+    operator: Array, letters: Sequence[int], conserved: Quantities, kind: Site, sites: object = None
+) -> SymTensor:
+    """The graded tensor of a term, legs ``(out, ..., in, ...)`` of flows +1 and -1.
+
+    Parameters
+    ----------
+    operator : array (d, ..., d)
+        Legs ``(out, ..., in, ...)``: elements between ``(c_1^+)^x (c_2^+)^y ... |0>``, in the order of the sites of the
+        term. It may be a Tensor.
+    letters : sequence of int
+        The entry of `conserved` that each site is.
+    conserved : Quantities
+        Charges counted from a reference.
+    kind : Site
+    sites : object
+        Where the term stands, for the error.
+
+    Raises
+    ------
+    ArgumentError
+        If the term does not conserve the charges.
+    """
+    k = len(letters)
+    legs, orders = [conserved.legs[i] for i in letters], [conserved.orders[i] for i in letters]
+    if (states := conserved.states[letters[0]]) is not None:
+        every = states
+        for _ in letters[1:]:
+            every = np.kron(every, states)
+        operator = turned(operator.reshape(every.shape), every).reshape(operator.shape)
+    if kind.fermionic:
+        signs = signs_of_references(letters, conserved, kind)
+        operator = operator * signs.reshape(*signs.shape, *[1] * k) * signs
+    inwards = (*range(k), *range(2 * k - 1, k - 1, -1))  # the bras of a product stand in reversed order
+    operator = operator[np.ix_(*orders, *orders)].transpose(inwards)
+    try:
+        found = from_dense(operator, (*legs, *[leg.conj() for leg in reversed(legs)]), split=k)
+    except ArgumentError as error:
+        raise broken(operator.transpose(inwards), legs, conserved, sites) from error
+    return found.transpose(*inwards)
+
+
+def signs_of_references(letters: Sequence[int], conserved: Quantities, kind: Site) -> np.ndarray:
+    """The sign of each product of basis states: odd references are exchanged with the sites before theirs."""
+    place, own = conserved.names.index(FERMIONS), np.array(odd_states(kind))
+    found, before = np.ones(()), np.zeros((), int)
+    for letter in letters:
+        odd = (conserved.charges[letter][0][place] - own[0]) % 2  # of the reference
+        found = (found * (1 - 2 * (odd * before % 2)))[..., None] * np.ones(len(own))
+        before = before[..., None] + own
+    return found
+
+
+def broken(operator: Array, legs: Sequence, conserved: Quantities, sites: object) -> ArgumentError:
+    """The error for a term that changes a charge: its largest element that does."""
+    group, k = conserved.symmetry, len(legs)
+    charges = [np.repeat(leg.charges, leg.dims, axis=0).reshape(-1, len(conserved.names)) for leg in legs]
+    totals = np.zeros((1, len(conserved.names)), int)
+    for own in charges:
+        totals = (totals[:, None] + own).reshape(-1, len(conserved.names))
+    changes = group.residues(totals[:, None] - totals)
+    sizes = np.abs(as_array(value_of(operator))).reshape(len(totals), -1) * changes.any(-1)
+    change = changes.reshape(-1, len(conserved.names))[int(np.argmax(sizes))]
+    name, amount = next((name, int(q)) for name, q in zip(conserved.names, change, strict=True) if q)
+    shown = f"{amount / 2:g}" if name == "Sz" else amount
+    where = f"the term on {tuple(sites)}" if sites is not None else f"a term on {k} sites"
+    return ArgumentError(f"{where} changes {name} by {shown}: leave {name!r} out of conserve=, or the term")

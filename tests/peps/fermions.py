@@ -1,0 +1,52 @@
+"""A reference for fermions on lattices: matrices of Jordan and Wigner on all sites in a row."""
+
+from functools import reduce
+
+import numpy as np
+
+from qad.mps import site
+
+
+def matrix_of(operator, sites, kinds):
+    """The matrix on all sites of an operator of legs ``(out, ..., in, ...)`` on some of them, in their order.
+
+    It is a sum of products of elementary operators of a site, each as often odd as it changes the parity.
+    """
+    k = len(sites)
+    total = 0.0
+    for place in np.argwhere(np.abs(operator) > 0):
+        factors = [elementary(site, x, a, kinds) for site, x, a in zip(sites, place[:k], place[k:], strict=True)]
+        # |x y ...><a b ...| = sign |x><a| |y><b| ...: every bra passes the matrix elements that come after it
+        odd = [(odd_of(kinds[s])[x], odd_of(kinds[s])[a]) for s, x, a in zip(sites, place[:k], place[k:], strict=True)]
+        passed = sum(odd[i][1] * (odd[j][0] + odd[j][1]) for i in range(k) for j in range(i + 1, k))
+        total = total + operator[tuple(place)] * (-1) ** passed * reduce(np.matmul, factors)
+    size = int(np.prod([site(kind).phys for kind in kinds]))
+    return total + np.zeros((size, size))
+
+
+def elementary(place, x, a, kinds):
+    """``|x><a|`` of a site on all of them: with the parity of all sites before it where it is odd."""
+    d = site(kinds[place]).phys
+    own = np.outer(np.eye(d)[x], np.eye(d)[a])
+    odd = (odd_of(kinds[place])[x] + odd_of(kinds[place])[a]) % 2
+    parts = [site(kind).operators["F"] if odd else site(kind).operators["Id"] for kind in kinds[:place]]
+    return reduce(np.kron, [*parts, own, *[site(kind).operators["Id"] for kind in kinds[place + 1 :]]])
+
+
+def odd_of(kind):
+    """1 for odd basis states."""
+    own = site(kind).operators
+    return (own["F"].diagonal() < 0).astype(int) if "F" in own else np.zeros(site(kind).phys, int)
+
+
+def signed(psi, conserved, kind):
+    """The amplitudes of a graded tensor in the basis of the matrices: without its odd references."""
+    dense = psi.to_dense()
+    for axis, order in enumerate(conserved.orders):
+        dense = np.take(dense, np.argsort(order), axis)
+    place, odd = conserved.names.index("fermions"), odd_of(kind)
+    for j, charges in enumerate(conserved.charges):
+        if (charges[0][place] - odd[0]) % 2:
+            for i in range(j):
+                dense = dense * ((1 - 2 * odd).reshape(-1, *[1] * (dense.ndim - 1 - i)))
+    return dense.reshape(-1)
