@@ -2,8 +2,8 @@
 
 All site tensors are neutral.  The filling is that of a product of basis states, the reference: a site counts charges
 from those of its basis state there.  Fermions are graded tensors (`qad.symmetric`, the factor fZ2): their signs are
-those of the exchange of legs, and operators need no strings.  A reference of odd parity is a mode of its own behind its site,
-whose exchange with the sites before it gives the signs of `graded`.
+those of the exchange of legs, and operators need no strings.  A reference of odd parity is a mode of its own behind
+its site, whose exchange with the sites before it gives the signs of `graded`.
 """
 
 from __future__ import annotations
