@@ -81,11 +81,11 @@ MOST_CODE = {
     "frozen": 2450,
     "rules": 3900,
     "contract": 2900,
-    "symmetric": 2150,
+    "symmetric": 2157,
     "native": 1150,
     "circuit": 6402,
     "interop": 1400,
-    "peps": 3176,
+    "peps": 3183,
     "mps": 10607,
     "vmc": 1390,
 }  # lines of code of whole floors, which only go up by what a feature needs

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 __all__ = [
     "aligned_numbers", "as_map", "bond_and_columns", "charges_of", "dense", "direct_sum", "halves_of", "join",
     "laid_out", "leg_sizes", "lq", "norm", "numbers", "of_map", "opposite_charges", "padded", "plain", "qr",
-    "rows_and_bond", "scaled", "split", "stacked", "svd", "with_numbers",
+    "rows_and_bond", "scaled", "split", "stacked", "svd",
+    "truncated_svd", "with_numbers",
 ]  # fmt: skip
 
 
@@ -213,10 +214,10 @@ def halves_of(
 
 
 def scaled(x: Any, factors: Array, axis: int) -> Any:
-    """The tensor times a factor for each value of the index of a leg, the first or the last one."""
+    """The tensor times a factor for each value of the index of a leg."""
     if type(x) is SymTensor:
         return scale(x, factors, axis)
-    return x * (factors if axis else factors.reshape(-1, *[1] * (x.ndim - 1)))
+    return x * factors.reshape(-1, *[1] * (x.ndim - 1 - axis))
 
 
 def svd(x: Any, rows: int = 2) -> tuple[Any, Array, Any]:
@@ -226,6 +227,15 @@ def svd(x: Any, rows: int = 2) -> tuple[Any, Array, Any]:
     where, (matrix,) = as_map(x, rows)
     u, s, vh = np.linalg.svd(matrix, full_matrices=False)
     return u.reshape(*where.rows, -1), s, vh.reshape(-1, *where.columns)
+
+
+def truncated_svd(x: Any, rows: int, max_rank: int, cutoff: float) -> tuple[Any, Array, Any]:
+    """The same of the largest values of all sectors together, above `cutoff` times the very largest."""
+    if type(x) is SymTensor:
+        return truncation.truncated_svd(x, max_rank, cutoff, split=rows, multiplets="cut")[:3]
+    u, s, vh = svd(x, rows)
+    rank = min(max_rank, int(np.count_nonzero(s > cutoff * s[0])))
+    return u[..., :rank], s[:rank], vh[:rank]
 
 
 def split(x: Any, rows: int, max_rank: int | None, cutoff: float | None, multiplets: str) -> tuple[Any, Any]:

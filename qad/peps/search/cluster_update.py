@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.keywords import keywords_told
-from qad.peps.infinite.state import pattern
-from qad.peps.search.simple_update import OPPOSITE, RIGHT, Weighted, leading, path_terms
+from qad.peps.infinite.state import PEPS, pattern
+from qad.peps.search.simple_update import OPPOSITE, Weighted, leading, neighbours, path_terms, random_product
+from qad.peps.search.starts import normalised
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.peps.infinite.state import PEPS
     from qad.peps.models import Model
     from qad.typing import Seed
 
@@ -67,30 +67,28 @@ def cluster_update(
     >>> bool(-0.6603 < qad.peps.energy(cluster, model, chi=12) < qad.peps.energy(simple, model, chi=12))
     True
     """
-    terms = path_terms(model)
-    network = Clustered(pattern(cell), terms[RIGHT,].shape[0], seed, np.result_type(*terms.values()))
-    network.is_clustered = False
-    network.evolve(terms, bond, simple)
+    cell, terms = pattern(cell), path_terms(model)
+    network = Clustered(random_product(cell, terms, seed), neighbours(cell))
+    everywhere = network.everywhere(terms)
+    network.evolve(everywhere, bond, simple)
     network.is_clustered = True
-    network.evolve(terms, bond, steps)
-    return network.state()
+    network.evolve(everywhere, bond, steps)
+    return normalised(PEPS(network.balanced(), cell))
 
 
 class Clustered(Weighted):
-    """Sites and weights whose bonds are cut in clusters."""
+    """Sites and weights whose bonds are cut in clusters, once it is told so."""
 
-    is_clustered: bool
+    is_clustered: bool = False
 
     def cut(
         self, joint: np.ndarray, at: tuple[str, int], others: tuple[np.ndarray, np.ndarray], bond: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """By alternating least squares in the metric of the cluster."""
-        found = leading(joint, bond)
-        if not self.is_clustered or len(found[1]) < bond:
+        u, values, y = found = leading(joint, 2, bond)
+        if not self.is_clustered or len(values) < bond:
             return found
-        u, values, vh = found
-        (a, d, c, e), k = joint.shape, len(values)
-        x, y = (u * values).reshape(a, d, k), vh.reshape(k, c, e)
+        x = u * values
         n = self.metric(at, others)
         flat, before = np.tensordot(n, joint, ((0, 1), (0, 2))), np.inf  # a', c', d, e
         for _ in range(SWEEPS):
@@ -101,7 +99,7 @@ class Clustered(Weighted):
             if before - gained <= STILL * abs(gained):
                 break
             before = gained
-        return leading(new, bond)
+        return leading(new, 2, bond)
 
     def metric(self, at: tuple[str, int], others: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
         """The norm of the cluster as a form in what stands between, ``[a, c, a', c']``: ket, then bra."""

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+from itertools import product
 from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qad import linalg, symmetric
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, as_array, value_of
 from qad.keywords import keywords_told
-from qad.linalg import expm
 from qad.peps.checks import check_kind
 from qad.peps.infinite.orbits import canonical, joined
 from qad.peps.infinite.state import PEPS, STEPS, letters, pattern
 from qad.peps.models import DIAGONALS, NEIGHBOURS, Model
 from qad.peps.search.starts import normalised
+from qad.symmetric.generic import join, qr, scaled, truncated_svd
+from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable, Iterable, Sequence
+    from typing import Any, TypeAlias
 
     from qad.typing import Seed
+
+    Name: TypeAlias = Hashable  # of a site: a letter of the cell, or a place
 
 LEAST = 1e-12  # relative: smaller weights are dropped
 LEFT, DOWN, RIGHT = 2, 3, 4
@@ -77,10 +83,33 @@ def simple_update(
     >>> bool(-0.66 < qad.peps.energy(state, qad.peps.heisenberg(), chi=12) < -0.64)
     True
     """
+    cell = pattern(cell)
     terms = path_terms(model)
-    network = Weighted(pattern(cell), terms[RIGHT,].shape[0], seed, np.result_type(*terms.values()))
-    network.evolve(terms, bond, steps)
-    return network.state()
+    network = Weighted(random_product(cell, terms, seed), neighbours(cell))
+    network.evolve(network.everywhere(terms), bond, steps)
+    return normalised(PEPS(network.balanced(), cell))
+
+
+def random_product(
+    cell: tuple[str, ...], terms: dict[tuple[int, ...], np.ndarray], seed: Seed
+) -> dict[str, np.ndarray]:
+    """A site of random spins for each letter."""
+    d, dtype, rng = terms[RIGHT,].shape[0], np.result_type(*terms.values()), np.random.default_rng(seed)
+    return {name: rng.standard_normal((d, 1, 1, 1, 1)).astype(dtype) for name in letters(cell)}
+
+
+def neighbours(cell: tuple[str, ...]) -> dict[tuple[str, int], str]:
+    """The letter at each leg of each letter of a cell; raises unless it is always the same other one."""
+    rows, columns, found = len(cell), len(cell[0]), {}
+    for row, column in product(range(rows), range(columns)):
+        for leg, (down, right) in STEPS.items():
+            here, there = cell[row][column], cell[(row + down) % rows][(column + right) % columns]
+            if here == there or found.setdefault((here, leg), there) != there:
+                raise ArgumentError(
+                    f"the neighbours of {here!r} are not always the same other letters: take a "
+                    'cell such as ["AB", "BA"]'
+                )
+    return found
 
 
 def path_terms(model: Model) -> dict[tuple[int, ...], np.ndarray]:
@@ -104,137 +133,140 @@ def path_terms(model: Model) -> dict[tuple[int, ...], np.ndarray]:
     return near | {path: plain[sites] / 2 for sites in PATHS if sites in plain for path in PATHS[sites]}
 
 
-def gate(term: np.ndarray, time: float) -> np.ndarray:
+def gate(term: Any, time: float) -> Any:
     """``exp(-time h)`` with the legs of h."""
+    if type(term) is SymTensor:
+        return symmetric.expm(-time * term)
     d = term.shape[0]
-    return expm(-time * term.reshape(d * d, d * d)).reshape(term.shape)
+    return linalg.expm(-time * term.reshape(d * d, d * d)).reshape(term.shape)
 
 
-def leading(joint: np.ndarray, bond: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The singular values and vectors of two sites, at most `bond` of them."""
-    a, d, c, e = joint.shape
-    u, values, vh = np.linalg.svd(joint.reshape(a * d, c * e), full_matrices=False)
-    k = min(bond, int(np.count_nonzero(values > LEAST * values[0])))
-    return u[:, :k], values[:k], vh[:k]
+def leading(joint: Any, rows: int, bond: int, leg: int = RIGHT) -> tuple[Any, np.ndarray, Any]:
+    """The factors of some sites, ``[rows, k]`` and ``[k, others]``, and the values between them, `bond` at most.
+
+    The bond lies at this leg of the first factor: of symmetric tensors it leaves that to the right or down.
+    """
+    if leg in (RIGHT, DOWN):
+        return truncated_svd(joint, rows, bond, LEAST)
+    others = joint.ndim - rows
+    v, values, u = truncated_svd(joint.transpose(*range(rows, joint.ndim), *range(rows)), others, bond, LEAST)
+    return u.transpose(*range(1, rows + 1), 0), values, v.transpose(others, *range(others))
 
 
 class Weighted:
-    """Sites and the weights of the bonds between them."""
+    """Sites and the weights of the bonds between them, arrays or symmetric tensors, of a cell or of a finite lattice.
 
-    cell: tuple[str, ...]
-    sites: dict[str, np.ndarray]
-    next: dict[tuple[str, int], str]  # the neighbour at a leg
-    weights: dict[tuple[str, int], np.ndarray]  # of the bonds to the right and down
+    Attributes
+    ----------
+    sites : dict of name to tensor
+    next : dict of (name, leg) to name
+        The neighbour at a leg, where there is one.
+    weights : dict of (name, leg) to array
+        Of the bonds to the right and down.
+    """
 
-    def __init__(self, cell: tuple[str, ...], d: int, seed: Seed, dtype: np.dtype):
-        self.cell, rng = cell, np.random.default_rng(seed)
-        self.sites = {name: rng.standard_normal((d, 1, 1, 1, 1)).astype(dtype) for name in letters(cell)}
-        rows, columns = len(cell), len(cell[0])
-        self.next = {}
-        for row in range(rows):
-            for column in range(columns):
-                for leg, (down, right) in STEPS.items():
-                    here, there = cell[row][column], cell[(row + down) % rows][(column + right) % columns]
-                    if here == there or self.next.setdefault((here, leg), there) != there:
-                        raise ArgumentError(
-                            f"the neighbours of {here!r} are not always the same other letters: take a "
-                            'cell such as ["AB", "BA"]'
-                        )
-        self.weights = {(name, leg): np.ones(1) for name in self.sites for leg in (RIGHT, DOWN)}
+    def __init__(self, sites: dict[Name, Any], next: dict[tuple[Name, int], Name]):
+        self.sites: dict[Name, Any] = sites
+        self.next: dict[tuple[Name, int], Name] = next
+        self.weights: dict[tuple[Name, int], np.ndarray] = {at: np.ones(1) for at in next if at[1] in (RIGHT, DOWN)}
 
-    def evolve(self, terms: dict[tuple[int, ...], np.ndarray], bond: int, steps: Sequence[tuple[float, int]]) -> None:
+    def everywhere(self, terms: dict[tuple[int, ...], Any]) -> dict[tuple[Name, tuple[int, ...]], Any]:
+        """The operators by the site at which their paths begin as well."""
+        found = {(name, path): term for name in self.sites for path, term in terms.items()}
+        alike = [name for name, path in found if self.along(name, path)[-1] == name]
+        if alike:
+            raise ArgumentError(f'a diagonal term joins two sites {alike[0]!r}: take a cell such as ["AB", "CD"]')
+        return found
+
+    def evolve(
+        self, terms: dict[tuple[Name, tuple[int, ...]], Any], bond: int, steps: Sequence[tuple[float, int]]
+    ) -> None:
         """Imaginary time, in steps (time, number), by the terms of two sites."""
         if not isinstance(bond, Integral) or bond < 1:
             raise ArgumentError(f"bond is a positive whole number, not {bond!r}")
-        paths = [(name, path) for name in self.sites for path in terms]
-        alike = [name for name, path in paths if self.along(name, path)[-1] == name]
-        if alike:
-            raise ArgumentError(f'a diagonal term joins two sites {alike[0]!r}: take a cell such as ["AB", "CD"]')
         for time, number in steps:
             if not isinstance(number, Integral) or number < 0 or not np.isfinite(time):
                 raise ArgumentError(
                     f"steps are pairs (time, number), a finite time so many times, not {(time, number)}"
                 )
-            gates = {path: gate(term, time) for path, term in terms.items()}
+            gates = [(*at, gate(term, time)) for at, term in terms.items()]
             for _ in range(number):
-                for name, path in paths:
-                    act = self.update if len(path) == 1 else self.update_through
-                    act(name, *path, gates[path], int(bond))
+                self.apply(gates, int(bond))
 
-    def along(self, name: str, path: Sequence[int]) -> list[str]:
+    def apply(self, gates: Iterable[tuple[Name, tuple[int, ...], Any]], bond: int) -> None:
+        """Gates one after the other, each from a site on along a path."""
+        for name, path, operator in gates:
+            act = self.update if len(path) == 1 else self.update_through
+            act(name, *path, operator, bond)
+
+    def along(self, name: Name, path: Sequence[int]) -> list[Name]:
         """The sites on a path, from one that is its first."""
         names = [name]
         for leg in path:
             names.append(self.next[names[-1], leg])
         return names
 
-    def bond_at(self, name: str, leg: int) -> tuple[str, int]:
+    def bond_at(self, name: Name, leg: int) -> tuple[Name, int]:
         """The site and the leg by which the bond at a leg of a site is known."""
         return (name, leg) if leg in (RIGHT, DOWN) else (self.next[name, leg], OPPOSITE[leg])
 
-    def weight(self, name: str, leg: int) -> np.ndarray:
-        """That of a leg of a site."""
-        return self.weights[self.bond_at(name, leg)]
-
-    def scaled(self, name: str, power: float, *but: int) -> np.ndarray:
+    def scaled(self, name: Name, power: float, *but: int) -> Any:
         """A site times powers of the weights of its legs, all but some."""
         x = self.sites[name]
-        for leg in set(STEPS).difference(but):
-            x = x * (self.weight(name, leg) ** power).reshape([-1 if axis == leg else 1 for axis in range(5)])
+        for leg in STEPS:
+            if leg not in but and (name, leg) in self.next:
+                x = scaled(x, self.weights[self.bond_at(name, leg)] ** power, leg)
         return x
 
-    def reduced(self, name: str, toward: int) -> tuple[np.ndarray, np.ndarray]:
+    def reduced(self, name: Name, toward: int) -> tuple[Any, Any]:
         """An isometry ``[three legs, a]``, with their weights, and what is left of the site: ``[a, physical, leg]``."""
-        x = np.moveaxis(self.scaled(name, 1.0, toward), (0, toward), (3, 4))
-        q, r = np.linalg.qr(x.reshape(-1, x.shape[3] * x.shape[4]))
-        return q.reshape(*x.shape[:3], -1), r.reshape(-1, *x.shape[3:])
+        return qr(self.scaled(name, 1.0, toward).transpose(*order_of(toward)), 3)
 
-    def update(self, name: str, leg: int, gate: np.ndarray, bond: int) -> None:
+    def update(self, name: Name, leg: int, gate: Any, bond: int) -> None:
         """A gate on a site and its neighbour, the bond between them cut."""
-        other = self.next[name, leg]
-        (q, r), (p, s) = self.reduced(name, leg), self.reduced(other, OPPOSITE[leg])
-        joint = np.tensordot(r * self.weights[name, leg], s, (2, 2))  # a, in, c, in'
-        joint = np.tensordot(joint, gate, ((1, 3), (2, 3))).transpose(0, 2, 1, 3)
-        a, d, c, _ = joint.shape
-        u, values, vh = self.cut(joint, (name, leg), (q, p), bond)
-        k = len(values)
+        other, back = self.next[name, leg], OPPOSITE[leg]
+        (q, r), (p, s) = self.reduced(name, leg), self.reduced(other, back)
+        joint = join(scaled(r, self.weights[name, leg], 2), s, ((2,), (2,)))  # a, in, c, in'
+        joint = join(gate, joint, ((2, 3), (1, 3))).transpose(2, 0, 3, 1)
+        u, values, v = self.cut(joint, (name, leg), (q, p), bond)
         self.weights[name, leg] = values / np.linalg.norm(values)
-        self.put(name, leg, np.tensordot(q, u.reshape(a, d, k), (3, 0)))
-        self.put(other, OPPOSITE[leg], np.tensordot(p, vh.T.reshape(c, d, k), (3, 0)))
+        self.put(name, order_of(leg), join(q, u))
+        self.put(other, order_of(back), join(p, v.transpose(1, 2, 0)))
 
-    def update_through(self, name: str, leg: int, after: int, gate: np.ndarray, bond: int) -> None:
+    def update_through(self, name: Name, leg: int, after: int, gate: Any, bond: int) -> None:
         """A gate on a site and one two steps away, both bonds of the path cut one after the other."""
         _, middle, last = self.along(name, (leg, after))
-        before, back = OPPOSITE[leg], OPPOSITE[after]
+        back = OPPOSITE[after]
         (q, r), (p, s) = self.reduced(name, leg), self.reduced(last, back)
-        x = np.moveaxis(self.scaled(middle, 1.0), (before, 0, after), (0, 3, 4))
-        joint = np.tensordot(np.tensordot(r, x, (2, 0)), s, (5, 2))  # a, in, two legs, physical, c, in'
-        joint = np.tensordot(joint, gate, ((1, 6), (2, 3)))
-        a, *others, d, c = joint.shape[:5]
-        u, values, rest = leading(joint.transpose(0, 5, 1, 2, 3, 4, 6).reshape(a, d, -1, c * d), bond)
-        k = len(values)
-        v, more, vh = leading((values[:, None] * rest).reshape(k, -1, c, d), bond)
+        order = (OPPOSITE[leg], *[x for x in STEPS if x not in (OPPOSITE[leg], after)], 0, after)
+        x = self.scaled(middle, 1.0).transpose(*order)
+        joint = join(join(r, x), s, ((5,), (2,)))  # a, in, two legs, physical, c, in'
+        joint = join(gate, joint, ((2, 3), (1, 6))).transpose(2, 0, 3, 4, 5, 6, 1)
+        u, values, rest = leading(joint, 2, bond, leg)
+        v, more, w = leading(scaled(rest, values, 0), 4, bond, after)
         self.weights[self.bond_at(name, leg)] = values / np.linalg.norm(values)
         self.weights[self.bond_at(middle, after)] = more / np.linalg.norm(more)
-        self.put(name, leg, np.tensordot(q, u.reshape(a, d, k), (3, 0)))
-        self.put(last, back, np.tensordot(p, vh.T.reshape(c, d, -1), (3, 0)))
-        at = [x for x in OPPOSITE if x != after].index(before)
-        self.put(middle, after, np.moveaxis(v.reshape(k, *others, d, -1), 0, at))
+        self.put(name, order_of(leg), join(q, u))
+        self.put(last, order_of(back), join(p, w.transpose(1, 2, 0)))
+        self.put(middle, order, v)
 
-    def cut(
-        self, joint: np.ndarray, at: tuple[str, int], others: tuple[np.ndarray, np.ndarray], bond: int
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Two sites ``[a, out, c, out']`` apart again, as ``u @ diag(values) @ vh`` with at most `bond` values.
+    def cut(self, joint: Any, at: tuple[Name, int], others: tuple[Any, Any], bond: int) -> tuple[Any, np.ndarray, Any]:
+        """Two sites ``[a, out, c, out']`` apart again, ``[a, out, k]`` and ``[k, c, out']``, and the values between.
 
         `at` is where the bond is, `others` are the isometries from the other legs of both sites to a and to c.
         """
-        return leading(joint, bond)
+        return leading(joint, 2, bond)
 
-    def put(self, name: str, leg: int, x: np.ndarray) -> None:
-        """A new site, of which legs (others, physical, the one updated) are given with their weights."""
-        self.sites[name] = np.moveaxis(x, (3, 4), (0, leg))
-        self.sites[name] = self.scaled(name, -1.0, leg)
+    def put(self, name: Name, order: Sequence[int], x: Any) -> None:
+        """A new site, its legs in some order; all but the last, which is updated, have their weights."""
+        self.sites[name] = x.transpose(*[order.index(axis) for axis in range(5)])
+        self.sites[name] = self.scaled(name, -1.0, order[-1])
 
-    def state(self) -> PEPS:
-        """The state, the weights shared among both sides."""
-        return normalised(PEPS([self.scaled(name, 0.5) for name in self.sites], self.cell))
+    def balanced(self) -> list[Any]:
+        """The sites, the weights shared among both sides."""
+        return [self.scaled(name, 0.5) for name in self.sites]
+
+
+def order_of(leg: int) -> tuple[int, ...]:
+    """The legs of a site: three bonds, the physical one, and one that is updated."""
+    return (*[x for x in STEPS if x != leg], 0, leg)

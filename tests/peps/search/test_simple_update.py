@@ -6,7 +6,7 @@ import pytest
 import qad
 from qad import peps
 from qad.core.errors import ArgumentError
-from qad.peps.search.simple_update import OPPOSITE, PATHS, Weighted
+from qad.peps.search.simple_update import OPPOSITE, PATHS, Weighted, neighbours
 
 FOUR = ["AB", "CD"]
 
@@ -80,7 +80,7 @@ def test_diagonals_alone_are_two_lattices_of_entangled_spins():
 def test_a_gate_acts_on_both_ends_of_a_path(path, dtype):
     """With bonds that leave nothing out the three sites are those of before times the gate, up to a factor."""
     rng = np.random.default_rng(0)
-    network = Weighted(tuple(FOUR), 2, 0, np.dtype(dtype))
+    network = Weighted({}, neighbours(tuple(FOUR)))
     network.sites = {name: rng.standard_normal((2, 2, 2, 2, 2)).astype(dtype) for name in "ABCD"}
     network.weights = {key: rng.uniform(0.2, 1, 2) for key in network.weights}
     gate = rng.standard_normal((2, 2, 2, 2)) * (1 if dtype is float else 1 + 0.5j)
