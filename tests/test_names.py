@@ -17,7 +17,7 @@ SHARED_FUNCTIONS = {  # names of the field for the same thing of other tensors, 
     # kernels: all that a package has to compile is compiled
     "warm_up",
     # models, by the names of those who wrote them down
-    "heisenberg", "ising", "j1j2", "xxz",
+    "heisenberg", "hubbard", "ising", "j1j2", "tj", "xxz",
 }  # fmt: skip
 OF_NUMPY = ("array_api", "rules", "special")  # whose names are those of NumPy, SciPy and the standard
 

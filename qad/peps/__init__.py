@@ -2,6 +2,7 @@
 
 from qad.peps import classical, finite
 from qad.peps.classical.partition import partition_function
+from qad.peps.electrons import fermions, hubbard, tj
 from qad.peps.infinite.correlations import correlation_length
 from qad.peps.infinite.density import reduced_density
 from qad.peps.infinite.environment import Environment, environment
@@ -19,7 +20,7 @@ from qad.peps.spins import heisenberg, ising, j1j2, spin_spin, xxz
 
 __all__ = [
     "PEPS", "Environment", "GroundState", "Model", "Term", "classical", "cluster_update", "correlation_length",
-    "energy", "entanglement_spectrum", "environment", "expectation", "finite", "ground_state", "heisenberg",
+    "energy", "entanglement_spectrum", "environment", "expectation", "fermions", "finite", "ground_state", "heisenberg", "hubbard",
     "honeycomb", "ising", "j1j2", "kagome", "kitaev", "local_expectations", "partition_function", "reduced_density",
-    "simple_update", "spin_spin", "structure_factor", "term", "triangular", "xxz",
+    "simple_update", "spin_spin", "structure_factor", "term", "tj", "triangular", "xxz",
 ]  # fmt: skip

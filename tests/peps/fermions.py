@@ -50,3 +50,29 @@ def signed(psi, conserved, kind):
             for i in range(j):
                 dense = dense * ((1 - 2 * odd).reshape(-1, *[1] * (dense.ndim - 1 - i)))
     return dense.reshape(-1)
+
+
+def lowering(name, kinds):
+    """The matrix of an operator of a site on all of them, for each site: with strings where it is fermionic."""
+    found = []
+    for place, kind in enumerate(kinds):
+        own = site(kind)
+        before = "F" if name in own.fermionic else "Id"
+        parts = (
+            [own.operators[before]] * place + [own.operators[name]] + [own.operators["Id"]] * (len(kinds) - place - 1)
+        )
+        found.append(reduce(np.kron, parts))
+    return found
+
+
+def dense(model, shape):
+    """The matrix of a model on an open lattice, its sites row by row."""
+    rows, columns = shape
+    kinds, total = [model.kind] * (rows * columns), 0.0
+    for t in model.terms:
+        for r in range(rows):
+            for c in range(columns):
+                places = [(r + i, c + j) for i, j in t.sites]
+                if all(0 <= i < rows and 0 <= j < columns for i, j in places):
+                    total = total + matrix_of(t.operator, [i * columns + j for i, j in places], kinds)
+    return total

@@ -48,8 +48,9 @@ def spin_product(total: OpSum, coupling: Number, i: int, j: int, anisotropy: Num
     total.add(coupling * anisotropy, "Sz", i, "Sz", j)
 
 
-def hopping(total: OpSum, t: Number, i: int, j: int) -> None:
+def hopping(total: OpSum, t: Number, i: int, j: int) -> OpSum:
     """Add ``-t (Cdag_i C_j + Cdag_j C_i)`` for both spins."""
     for up_or_down in ("up", "dn"):
         total.add(-t, "Cdag" + up_or_down, i, "C" + up_or_down, j)
         total.add(-t, "Cdag" + up_or_down, j, "C" + up_or_down, i)
+    return total
