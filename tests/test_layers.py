@@ -85,8 +85,8 @@ MOST_CODE = {
     "native": 1150,
     "circuit": 6402,
     "interop": 1400,
-    "peps": 3183,
-    "mps": 10607,
+    "peps": 3235,
+    "mps": 10608,
     "vmc": 1390,
 }  # lines of code of whole floors, which only go up by what a feature needs
 LONG_FUNCTIONS = {  # whose comment gives the measured reason

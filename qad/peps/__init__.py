@@ -20,7 +20,7 @@ from qad.peps.spins import heisenberg, ising, j1j2, spin_spin, xxz
 
 __all__ = [
     "PEPS", "Environment", "GroundState", "Model", "Term", "classical", "cluster_update", "correlation_length",
-    "energy", "entanglement_spectrum", "environment", "expectation", "fermions", "finite", "ground_state", "heisenberg", "hubbard",
-    "honeycomb", "ising", "j1j2", "kagome", "kitaev", "local_expectations", "partition_function", "reduced_density",
-    "simple_update", "spin_spin", "structure_factor", "term", "tj", "triangular", "xxz",
+    "energy", "entanglement_spectrum", "environment", "expectation", "fermions", "finite", "ground_state", "heisenberg",
+    "honeycomb", "hubbard", "ising", "j1j2", "kagome", "kitaev", "local_expectations", "partition_function",
+    "reduced_density", "simple_update", "spin_spin", "structure_factor", "term", "tj", "triangular", "xxz",
 ]  # fmt: skip

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from qad.mps.charges.quantities import Charge, Names
     from qad.mps.operators.local import Site
     from qad.peps.models import Model
+    from qad.symmetric.legs import Leg
     from qad.symmetric.tensor import SymTensor
     from qad.typing import Array
 
@@ -222,7 +223,7 @@ def signs_of_references(letters: Sequence[int], conserved: Quantities, kind: Sit
     return found
 
 
-def broken(operator: Array, legs: Sequence, conserved: Quantities, sites: object) -> ArgumentError:
+def broken(operator: Array, legs: Sequence[Leg], conserved: Quantities, sites: object) -> ArgumentError:
     """The error for a term that changes a charge: its largest element that does."""
     group, k = conserved.symmetry, len(legs)
     charges = [np.repeat(leg.charges, leg.dims, axis=0).reshape(-1, len(conserved.names)) for leg in legs]

@@ -190,7 +190,7 @@ def test_products_of_spins():
 def test_two_sites_of_fermions():
     """Two electrons, a singlet of the t-J model, and a pair of spinless fermions: levels of matrices of two rows."""
     lowest = lambda model: np.linalg.eigvalsh(dense_fermions(model, (1, 2)))[0]
-    assert lowest(peps.hubbard(1.0, 8.0)) == pytest.approx(4 - np.sqrt(16 + 4), abs=1e-10)
+    assert lowest(peps.hubbard(1.0, 8.0, mu=4.0)) == pytest.approx(-4 - np.sqrt(16 + 4), abs=1e-10)
     assert lowest(peps.tj(0.3, 1.0)) == pytest.approx(-1.0, abs=1e-10)
     assert lowest(peps.fermions(0.2, delta=1.0, mu=0.5)) == pytest.approx(-0.5 - np.sqrt(0.25 + 1), abs=1e-10)
 
