@@ -87,7 +87,7 @@ MOST_CODE = {
     "interop": 1400,
     "peps": 3235,
     "mps": 10608,
-    "vmc": 1390,
+    "vmc": 1333,
 }  # lines of code of whole floors, which only go up by what a feature needs
 LONG_FUNCTIONS = {  # whose comment gives the measured reason
     "core/fast/sweep.py: descended",

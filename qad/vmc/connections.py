@@ -1,12 +1,13 @@
 """Configurations that an operator connects with given ones, and its matrix elements between them.
 
-All pieces of an operator (`qad.vmc.pieces`) whose tables have one size are evaluated together, for a whole batch of
-configurations: one gather for each site of the tables, one from the tables, and a product of matrices for the signs.
+A product of matrices on sites is a sum of products that turn the basis states of sites by fixed numbers of steps,
+``<c| ... |c + k>`` modulo d.  All those with the same steps lead to the same configuration; the element of each is a
+product of one row of numbers for each site.  Products of equally many are evaluated together, for a whole batch.
 """
 
 from __future__ import annotations
 
-from itertools import groupby
+from itertools import groupby, product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,17 +15,16 @@ import scipy  # loads scipy.sparse when it is first used
 
 from qad.extend.memory import ready
 from qad.mps.charges.parts import of_definite_charge
-from qad.vmc.pieces import pieces_of
 from qad.vmc.terms import products_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from qad.typing import ArrayLike
-    from qad.vmc.pieces import Piece
     from qad.vmc.space import Space
 
 BLOCK = 2**13  # rows of a matrix that are found together
+ROUNDING = 1e-12  # of the largest weight: what is left of elements that cancel
 
 
 class Connections:
@@ -68,14 +68,16 @@ class Connections:
     def __init__(self, H: Any, space: Space):
         total = products_of(H, space)
         terms = of_definite_charge(total, space.conserve) if space.totals else total.terms.items()
-        tables = pieces_of(terms, total.operators.matrices)
+        self._rows, products = turned(terms, total.operators.matrices)
+        weights = np.array([weight for each in products.values() for weight in each.values()] or [0.0])
+        self._rounding: float = ROUNDING * np.abs(weights).max()
         self.space: Space = space
-        self.complex: bool = any(np.iscomplexobj(table) for table in tables.values())
-        self._diagonal: list[PieceTables] = grouped(tables, [()], space)
-        self._moves: list[Moves] = []
-        for _, moves in groupby(sorted({piece.turned for piece in tables} - {()}, key=len), len):
-            turned = [*moves]
-            self._moves.append(Moves(*np.array(turned).transpose(2, 1, 0), grouped(tables, turned, space)))
+        self.complex: bool = np.iscomplexobj(self._rows) or bool(np.abs(weights.imag).max() > self._rounding)
+        if not self.complex:
+            products = {move: {key: weight.real for key, weight in each.items()} for move, each in products.items()}
+        products.setdefault((), {})  # what turns nothing is the diagonal
+        by_count = groupby(sorted(products, key=len), len)
+        self._diagonal, *self._moves = [moves_of([*moves], products) for _, moves in by_count]
         states = np.arange(space.kind.phys)
         self._after: np.ndarray = space.values[(states + states[:, None]) % len(states)]  # by steps and state
 
@@ -95,7 +97,7 @@ class Connections:
         ArgumentError
             If a configuration is not in the space.
         """
-        return evaluated(self._diagonal, 1, self.space.indices(self.space.check(configurations)).T)[0]
+        return self._evaluated(self._diagonal, self.space.indices(self.space.check(configurations)).T)[0]
 
     def of(self, configurations: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """What H connects configurations with, themselves left out.
@@ -121,13 +123,13 @@ class Connections:
         rows = np.ascontiguousarray(self.space.check(configurations))
         indices = np.ascontiguousarray(self.space.indices(rows).T)
         found = [(np.empty(0, int), rows[:0], np.empty(0))]
-        for sites, steps, groups in self._moves:
-            elements = evaluated(groups, sites.shape[1], indices)
-            where = np.flatnonzero(elements != 0)
+        for group in self._moves:
+            elements = self._evaluated(group, indices)
+            where = np.flatnonzero(np.abs(elements) > self._rounding)
             moves, samples = np.divmod(where, len(rows))
             connected = rows.take(samples, 0)
             starts = np.arange(len(moves)) * rows.shape[1]
-            for site, step in zip(sites, steps, strict=True):
+            for site, step in zip(group.sites, group.steps, strict=True):
                 at = site.take(moves)
                 before = indices.take(at * len(rows) + samples)
                 connected.ravel()[starts + at] = self._after.take(step.take(moves) * len(self._after) + before)
@@ -160,17 +162,17 @@ class Connections:
             blocks.append(others + scipy.sparse.diags_array(self.diagonal(rows), offsets=start, shape=shape))
         return scipy.sparse.vstack(blocks, format="csr")
 
-
-class PieceTables(NamedTuple):
-    """Pieces whose tables have the same size, evaluated together."""
-
-    sites: np.ndarray  # (sites of a table, pieces)
-    strides: np.ndarray  # (sites of a table,)
-    offsets: np.ndarray  # (pieces, 1): where the table of each begins
-    tables: np.ndarray  # of all pieces, one behind the other
-    signs: tuple[np.ndarray, ...]  # which pieces have each (pieces, signs), its site, what it flips (signs, d); or none
-    moves: np.ndarray  # those that pieces belong to, ascending
-    starts: np.ndarray  # the first piece of each
+    def _evaluated(self, group: Moves, indices: np.ndarray) -> np.ndarray:
+        """The elements (moves, B) of all moves for configurations of basis states (n, B)."""
+        size = self._rows.shape[1]
+        found = np.zeros((group.sites.shape[1], indices.shape[1]), complex if self.complex else float)
+        ready(found.nbytes)
+        for sites, rows, weights, moves, starts in group.products:
+            values = np.repeat(weights[:, None], indices.shape[1], axis=1)
+            for site, row in zip(sites, rows, strict=True):
+                values *= self._rows.take(indices.take(site, 0) + size * row[:, None])
+            found[moves] += np.add.reduceat(values, starts)
+        return found
 
 
 class Moves(NamedTuple):
@@ -178,46 +180,41 @@ class Moves(NamedTuple):
 
     sites: np.ndarray  # (turned sites, moves)
     steps: np.ndarray
-    groups: list[PieceTables]
+    products: list[tuple[np.ndarray, ...]]
+    """For each number of factors the sites and the rows of them (factors, products), their weights, the moves that they
+    belong to, ascending, and the first product of each."""
 
 
-def grouped(tables: dict[Piece, np.ndarray], moves: Sequence[Any], space: Space) -> list[PieceTables]:
-    """The pieces of some moves, by the sizes of their tables."""
-    order = {turned: k for k, turned in enumerate(moves)}
-    pieces = sorted([piece for piece in tables if piece.turned in order], key=lambda p: (len(p.sites), order[p.turned]))
+def moves_of(moves: Sequence[Any], products: dict[Any, dict[Any, complex]]) -> Moves:
+    """Those that turn equally many sites, as arrays."""
+    sites, steps = np.array(moves, int).reshape(len(moves), -1, 2).T
+    every = [(len(key), k, key, weight) for k, move in enumerate(moves) for key, weight in products[move].items()]
     found = []
-    for size, same in groupby(pieces, lambda piece: len(piece.sites)):
-        own = [*same]
-        flips = [*dict.fromkeys([flip for piece in own for flip in piece.signs])]
-        cast = np.array([[flip in piece.signs for flip in flips] for piece in own], np.float32)
-        signs = cast, np.array([site for site, _ in flips]), np.array([odd for _, odd in flips], np.float32)
-        group = PieceTables(
-            np.array([piece.sites for piece in own], int).reshape(len(own), size).T,
-            space.kind.phys ** np.arange(size)[::-1],
-            np.arange(len(own))[:, None] * space.kind.phys**size,
-            np.concatenate([tables[piece] for piece in own]),
-            signs if flips else (),
-            *np.unique([order[piece.turned] for piece in own], return_index=True),
-        )
-        found.append(group)
-    return found
+    for _, same in groupby(sorted(every, key=lambda each: each[:2]), lambda each: each[0]):
+        _, numbers, keys, weights = zip(*same, strict=True)
+        found.append((*np.array(keys).T, np.array(weights), *np.unique(numbers, return_index=True)))
+    return Moves(sites, steps, found)
 
 
-def evaluated(groups: Sequence[PieceTables], moves: int, indices: np.ndarray) -> np.ndarray:
-    """The elements (moves, B) of all moves for configurations of basis states (n, B)."""
-    dtype = np.result_type(float, *[group.tables for group in groups])
-    found = np.zeros((moves, indices.shape[1]), dtype)
-    ready(found.nbytes)
-    for group in groups:
-        where = np.tile(group.offsets, indices.shape[1])
-        for site, stride in zip(group.sites, group.strides, strict=True):
-            where += (stride * indices).take(site, 0)
-        values = group.tables.take(where)
-        if group.signs:
-            cast, sites, flips = group.signs
-            odd = cast @ flips.take(indices.take(sites, 0) + flips.shape[1] * np.arange(len(sites))[:, None])
-            values *= 1 - 2 * (odd.astype(np.int16) & 1)
-        if len(group.moves) < len(values):
-            values = np.add.reduceat(values, group.starts)
-        found[group.moves] += values
-    return found
+def turned(terms: Iterable[Any], matrices: Sequence[np.ndarray]) -> tuple[np.ndarray, dict[Any, dict[Any, complex]]]:
+    """Rows of numbers (rows, d), and the weights of products of them, ((site, row), ...), by what they turn.
+
+    Terms are pairs of a string ((site, number of a matrix), ...) and its weight; what is turned are pairs
+    ((site, steps), ...).  The first number of a row that is not 0 is 1: phases, such as that of Sy, are in the weights.
+    """
+    states, rows, parts, found = np.arange(len(matrices[0])), [], [], {}
+    for matrix in matrices:
+        parts.append([])
+        for k in states.tolist():
+            row = matrix[states, (states + k) % len(states)]
+            if row.any():
+                parts[-1].append((k, len(rows), row[np.flatnonzero(row)[0]]))
+                rows.append(row / parts[-1][-1][2])
+    for string, weight in terms:
+        for choice in product(*[parts[number] for _, number in string]):
+            each = [(site, *part) for (site, _), part in zip(string, choice, strict=True)]
+            of_move = found.setdefault(tuple([(site, steps) for site, steps, _, _ in each if steps]), {})
+            key = tuple([(site, row) for site, _, row, _ in each])
+            of_move[key] = of_move.get(key, 0.0) + weight * np.prod([scale for *_, scale in each])
+    table = np.array(rows)
+    return table if np.iscomplexobj(table) and table.imag.any() else table.real, found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,16 +42,18 @@ class LocalValues:
         self.log_psi: LogPsi = log_psi
         self.H: Connections = Connections(H, space)
         self.rng: np.random.Generator = np.random.default_rng(seed)
-        self.walk: Any = begun(sampler, space, samples, self.rng)
+        self.walk: Any = begun(sampler, space, samples, self.rng, True)
+        self.anew: Any = partial(begun, sampler, space, rng=self.rng)
+        self.samples: int = samples
 
     @cached_property
     def matrix(self) -> Any:
         """That of H, for exact sums."""
         return self.H.matrix()
 
-    def draw(self, params: Tree, alone: int = 0) -> tuple[Samples, np.ndarray]:
-        """The next samples, or `alone` times as many of a new walk, and their local values."""
-        drawn = self.walk(self.log_psi, params, alone)
+    def draw(self, params: Tree, walk: Any = None) -> tuple[Samples, np.ndarray]:
+        """The next samples of a walk, by default that of the search, and their local values."""
+        drawn = (walk or self.walk)(self.log_psi, params)
         if self.H.complex and drawn.log_psi.dtype.kind == "f":
             raise ArgumentError(
                 "log_psi is real and H is complex: its ground states have phases; return complex logarithms, as of "
@@ -68,8 +70,8 @@ class LocalValues:
         return replace(found, mean=float(np.real(found.mean)))
 
     def measure(self, params: Tree, draws: int = 1) -> tuple[Estimate, Samples, np.ndarray]:
-        """The expectation value from new samples, these, and their local values; warns where chains have not mixed."""
-        drawn, values = self.draw(params, draws)
+        """The expectation value from samples of a new walk, these, and their values; warns unless it has mixed."""
+        drawn, values = self.draw(params, self.anew(draws * self.samples))
         found = self.estimate(drawn, values)
         if found.r_hat > MIXED:
             warnings.warn(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from qad.vmc.space import Space
     from qad.vmc.wave_functions import LogPsi
 
-    Draw: TypeAlias = Callable[[LogPsi, Tree, int], Samples]  # as `MetropolisWalk.__call__`
+    Draw: TypeAlias = Callable[[LogPsi, Tree], Samples]
     Sampler: TypeAlias = "str | Metropolis | Direct"
 
 STUCK = "no chain may stay there; start where the wave function lives (a space with totals), or add a small amplitude"
@@ -72,50 +72,49 @@ class Metropolis:
         if not self.temperatures or self.temperatures[0] != 1 or not min(self.temperatures) > 0:
             raise ArgumentError(f"temperatures are positive, and the first is 1, but got {self.temperatures!r}")
 
-    def begin(self, space: Space, samples: int, rng: np.random.Generator) -> MetropolisWalk:
-        """A walk that takes that many samples at a time, or the next multiple of the number of chains."""
-        return MetropolisWalk(self, space, samples, rng, SETTLING)
+    def begin(self, space: Space, samples: int, rng: np.random.Generator, search: bool = False) -> MetropolisWalk:
+        """A walk that takes that many samples at a time, or the next multiple of the number of chains.
+
+        That of a search has many chains, copied from few that have settled; any other has few, which can be judged.
+        """
+        chains = self.chains or min(samples, BATCH, BATCH if search else max(FEWEST, samples // LONG))
+        if samples < chains:
+            raise ArgumentError(f"{samples} samples of {chains} chains: take at least one sample of each")
+        return MetropolisWalk(self, space, chains, -(-samples // chains), rng, SETTLING if search else chains)
 
 
 Metropolis.__init__ = keywords_told(Metropolis.__init__)
 
 
 class MetropolisWalk:
-    """A walk of `Metropolis` that goes on from call to call; at first of `started` chains, by default of all.
+    """A walk of `Metropolis` that goes on from call to call, and takes some steps of each chain in each.
 
     Attributes
     ----------
     rows : int array (temperatures, chains, n)
         Where the chains are.
     fresh : bool
-        Whether nothing has been drawn yet.
+        Whether nothing has been drawn yet, and there are only as many chains as settle.
     """
 
     def __init__(
-        self, sampler: Metropolis, space: Space, samples: int, rng: np.random.Generator, started: int | None = None
+        self, sampler: Metropolis, space: Space, chains: int, steps: int, rng: np.random.Generator, settling: int
     ):
-        self.chains: int = sampler.chains or min(samples, BATCH)
-        if samples < self.chains:
-            raise ArgumentError(f"{samples} samples of {self.chains} chains: take at least one sample of each")
-        self.steps: int = -(-samples // self.chains)
-        self.sampler: Metropolis = sampler
-        self.space: Space = space
+        self.chains: int = chains
+        self.steps: int = steps
+        self.discard: int = sampler.discard
         self.rng: np.random.Generator = rng
         self.sweep: int = sampler.sweep or space.n | 1  # an even number of flips would keep a parity
         self.powers: np.ndarray = 1 / np.array(sampler.temperatures, float)
         self.propose: Any = move(space, sampler.move)
-        started = min(self.chains, started or self.chains)
+        started = min(chains, settling)
         self.rows: np.ndarray = space.random(len(self.powers) * started, rng).reshape(-1, started, space.n)
         self.fresh: bool = True
 
-    def __call__(self, psi: LogPsi, params: Tree, alone: int = 0) -> Samples:
-        """The next samples, or `alone` times as many of a new walk: of few chains, whose lengths can be judged."""
-        if alone:
-            count = alone * self.chains * self.steps
-            chains = self.sampler.chains or min(self.chains, max(FEWEST, count // LONG))
-            return MetropolisWalk(replace(self.sampler, chains=chains), self.space, count, self.rng)(psi, params)
+    def __call__(self, psi: LogPsi, params: Tree) -> Samples:
+        """The next samples."""
         if self.fresh:
-            self.walked(psi, params, self.sampler.discard)
+            self.walked(psi, params, self.discard)
             copies = -(-self.chains // self.rows.shape[1])
             self.rows, self.fresh = np.tile(self.rows, (1, copies, 1))[:, : self.chains].copy(), False
         found, logs, acceptance = self.walked(psi, params, self.steps)
@@ -178,11 +177,11 @@ class Direct:
 
     draw: Callable[[Any, int, np.random.Generator], Any]
 
-    def begin(self, space: Space, samples: int, rng: np.random.Generator) -> Draw:
+    def begin(self, space: Space, samples: int, rng: np.random.Generator, search: bool = False) -> Draw:
         """As `Metropolis.begin`."""
 
-        def draw(psi, params, alone=0):
-            rows = space.check(self.draw(params, max(1, alone) * samples, rng))
+        def draw(psi, params):
+            rows = space.check(self.draw(params, samples, rng))
             logs = amplitudes(psi, params, rows)
             check_nonzero(logs, rows, "draw must not return it")
             return Samples(rows, logs, len(rows))
@@ -193,11 +192,11 @@ class Direct:
 class Exact:
     """All configurations of a space of at most 2^20, with their probabilities: sums without noise."""
 
-    def begin(self, space: Space, samples: int, rng: np.random.Generator) -> Draw:
+    def begin(self, space: Space, samples: int, rng: np.random.Generator, search: bool = False) -> Draw:
         """As `Metropolis.begin`; how many samples are wanted does not matter."""
         states = space.states()
 
-        def draw(psi, params, alone=0):
+        def draw(psi, params):
             logs = amplitudes(psi, params, states)
             if logs.real.max() == -np.inf:
                 raise ArgumentError("psi is 0 (log_psi is -inf) for all configurations")
@@ -210,13 +209,13 @@ class Exact:
 NAMED: dict[str, Metropolis | Exact] = {"metropolis": Metropolis(), "exact": Exact()}
 
 
-def begun(sampler: Any, space: Space, samples: int, rng: np.random.Generator) -> Draw:
+def begun(sampler: Any, space: Space, samples: int, rng: np.random.Generator, search: bool = False) -> Draw:
     """What draws samples by the sampler of a name, or by that which is given."""
     if isinstance(sampler, str) and sampler in NAMED:
         sampler = NAMED[sampler]
     if not hasattr(sampler, "begin"):
         raise ArgumentError(f"sampler is 'metropolis', 'exact', Metropolis(...) or Direct(...), not {sampler!r}")
-    return sampler.begin(space, site_count(samples, 1, "samples"), rng)
+    return sampler.begin(space, site_count(samples, 1, "samples"), rng, search)
 
 
 @keywords_told
@@ -261,5 +260,4 @@ def sample(
     >>> set(found.configurations.sum(1).tolist())
     {0}
     """
-    draw = begun(sampler, space, samples, np.random.default_rng(seed))
-    return draw(log_psi, params, 1)
+    return begun(sampler, space, samples, np.random.default_rng(seed))(log_psi, params)

@@ -126,7 +126,6 @@ def test_long_strings_take_no_tables():
         (lambda: qad.mps.MPO.identity(3), Spins(3, spin=1), "3 sites of kind 'spin-1/2', .* 3 of 'spin-1'"),
         (lambda: np.eye(16), Spins(4), "an OpSum, a PauliSum or an MPO, but got ndarray"),
         (lambda: qad.mps.MPO.from_dense(np.random.default_rng(0).normal(size=(2**8,) * 2)), Spins(8), "products of"),
-        (lambda: OpSum(18).add(1.0, *[x for k in range(18) for x in ("Sp", k)]), Spins(18), "more than 65536 states"),
     ],
 )
 def test_refusals(H, space, words):

@@ -47,7 +47,7 @@ def test_distribution(name):
 @pytest.mark.parametrize("temperatures", [(1.0,), (1.0, 2.0)])
 def test_walks_of_searches_settle_by_few_chains_which_part(temperatures):
     space = SPACES["flips"]
-    walk = Metropolis(temperatures=temperatures).begin(space, 1000, np.random.default_rng(8))
+    walk = Metropolis(temperatures=temperatures).begin(space, 1000, np.random.default_rng(8), search=True)
     assert walk.rows.shape == (len(temperatures), 64, 5)
     for _ in range(6):
         found = walk(jagged, 0.5)
