@@ -86,7 +86,7 @@ MOST_CODE = {
     "circuit": 6402,
     "interop": 1400,
     "peps": 3235,
-    "mps": 10608,
+    "mps": 10606,
     "vmc": 1333,
 }  # lines of code of whole floors, which only go up by what a feature needs
 LONG_FUNCTIONS = {  # whose comment gives the measured reason

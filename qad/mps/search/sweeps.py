@@ -49,7 +49,7 @@ class SweepSchedule(NamedTuple):
     products: int  # per step; more where local problems are not solved
     loosest: float  # errors of the energy, relative, at which a local problem is solved in the first sweep
     share: float  # of what the last sweep gained: such errors thereafter
-    of_cut: float  # of what the last sweep of pairs cut off: no finer than this
+    of_cut: float  # of what pairs of the largest bond cut off: finer would not pay, and would choose sectors too early
     pair_mixing: tuple[float, float, float, float]  # mixed in at first; from sweep to sweep, growing or not; the least
     site_mixing: tuple[float, float, float, float]
     isometric: bool  # single sites without a mixer keep their bonds; else these lose what carries no weight
@@ -83,8 +83,7 @@ class Sweeps:
     left_over : float
         Largest error of the energy that a local problem of the last sweep was left with.
     cut : float
-        Largest weight that a step of this sweep has cut off, at the largest bond.  To much less than what cuts cost no
-        local problem of the next sweep is solved: it would not pay, and the sectors of bonds would be chosen too early.
+        Largest weight that a step of this sweep has cut off.
     noise : float
         Norm of what is added to a centre of norm 1 before it is improved; it leads out of every sector.
     rng : numpy.random.Generator
@@ -104,7 +103,6 @@ class Sweeps:
     closely: int = 0
     filled: int = 0
     cut: float = 0.0
-    coarse: float = 0.0  # error of the energy to which cuts let local problems be solved
 
     def __init__(self, H: MPO, start: Any, bond: int, excluded: Excluded):
         self.start: Any = start
@@ -167,15 +165,14 @@ class Sweeps:
     def sweep(self) -> float:
         """To the right end and back; returns the energy of the state that is left."""
         before, growing = self.energy, self.bond < self.most
-        share = self.schedule.of_cut if self.size == 2 else 0.0
-        self.coarse, self.cut = share * self.cut * max(abs(self.energy), 1.0), 0.0
-        self.used, self.left_over = self.tolerance, 0.0
+        self.used, self.left_over, self.cut = self.tolerance, 0.0, 0.0
         self.to_right()
         self.to_left()
         self.energy = self.expectation()
-        self.cut = 0.0 if growing else self.cut
         gain = max(before - self.energy, 0.0)
         self.tolerance = float(np.clip(self.schedule.share * gain, TIGHTEST, self.tolerance))
+        if self.size == 2 and not growing:
+            self.tolerance = max(self.tolerance, self.schedule.of_cut * self.cut * max(abs(self.energy), 1.0))
         self.mixing *= self.mixings[1 if growing else 2]
         self.mixing = self.mixing if self.mixing > self.mixings[3] else 0.0
         self.bond = min(self.growth * self.bond, self.most)
@@ -210,7 +207,7 @@ class Sweeps:
             if self.closely == 0:
                 return lowest_of_two(apply, centre, random, self.tolerance)
             centre = centre + self.noise * random
-        self.energy, vector, error = lowest(apply, centre, max(self.tolerance, self.coarse), self.products)
+        self.energy, vector, error = lowest(apply, centre, self.tolerance, self.products)
         self.left_over = max(self.left_over, error)
         return vector
 
