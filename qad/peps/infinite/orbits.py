@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +12,7 @@ from qad.peps.infinite.symmetry import elements
 from qad.peps.models import SAME, Model, Term, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 
 def orbits(model: Model, symmetry: str | None, is_complex: bool) -> Iterator[tuple[float, Term]]:
@@ -52,13 +53,20 @@ def moved(t: Term, symmetry: str | None, is_complex: bool) -> list[Term]:
     return images
 
 
-def canonical(t: Term) -> Term:
-    """The same term with its sites in order, the rectangle around them beginning at (0, 0)."""
+def canonical(t: Term, odd: Sequence[int] | None = None) -> Term:
+    """The same term with its sites in order, the rectangle around them beginning at (0, 0).
+
+    Of fermions `odd` tells which basis states of a site are odd: the sign changes where two of them are exchanged.
+    """
     low = [min(place[axis] for place in t.sites) for axis in (0, 1)]
     shifted = [(row - low[0], column - low[1]) for row, column in t.sites]
     order = sorted(range(len(shifted)), key=lambda i: shifted[i])
-    k = len(order)
-    operator = t.operator.transpose(*order, *(k + i for i in order))
+    operator, k = t.operator, len(order)
+    for i, j in combinations(range(k) if odd else (), 2):
+        if order.index(i) > order.index(j):
+            signs = np.moveaxis((1 - 2 * np.outer(odd, odd)).reshape(len(odd), -1, *[1] * (k - 2)), (0, 1), (i, j))
+            operator = operator * signs.reshape(*signs.shape, *[1] * k) * signs
+    operator = operator.transpose(*order, *(k + i for i in order))
     return Term(operator, tuple(shifted[i] for i in order))
 
 

@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qad.core.errors import ArgumentError
 from qad.keywords import keywords_told
+from qad.peps.charges import kind_of
 from qad.peps.infinite.state import PEPS, pattern
-from qad.peps.search.simple_update import OPPOSITE, Weighted, leading, neighbours, path_terms, random_product
+from qad.peps.search.simple_update import neighbours, path_terms, random_product
 from qad.peps.search.starts import normalised
+from qad.peps.search.weighted import OPPOSITE, Weighted, leading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +55,8 @@ def cluster_update(
     Raises
     ------
     ArgumentError
-        If a term acts on other sites than neighbours and diagonals or is recorded, or the pattern does not fit.
+        If a term acts on other sites than neighbours and diagonals, is recorded, or one of fermions; or the pattern
+        does not fit.
 
     Notes
     -----
@@ -68,12 +72,14 @@ def cluster_update(
     True
     """
     cell, terms = pattern(cell), path_terms(model)
+    if kind_of(model).fermionic:
+        raise ArgumentError("clusters are cut by arrays, which know no signs of fermions: take simple_update")
     network = Clustered(random_product(cell, terms, seed), neighbours(cell))
     everywhere = network.everywhere(terms)
     network.evolve(everywhere, bond, simple)
     network.is_clustered = True
     network.evolve(everywhere, bond, steps)
-    return normalised(PEPS(network.balanced(), cell))
+    return normalised(PEPS(network.balanced(), cell, kind=model.kind))
 
 
 class Clustered(Weighted):

@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 from itertools import product
-from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad import linalg, symmetric
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, as_array, value_of
 from qad.keywords import keywords_told
+from qad.peps.charges import charges_of_cell, graded, kind_of, odd_states
 from qad.peps.checks import check_kind
 from qad.peps.infinite.orbits import canonical, joined
 from qad.peps.infinite.state import PEPS, STEPS, letters, pattern
 from qad.peps.models import DIAGONALS, NEIGHBOURS, Model
 from qad.peps.search.starts import normalised
-from qad.symmetric.generic import join, qr, scaled, truncated_svd
-from qad.symmetric.tensor import SymTensor
+from qad.peps.search.weighted import DOWN, LEFT, RIGHT, Weighted, product_of
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
-    from typing import Any, TypeAlias
+    from collections.abc import Sequence
+    from typing import Any
 
+    from qad.mps.charges.quantities import Names
+    from qad.peps.search.weighted import Path
     from qad.typing import Seed
 
-    Name: TypeAlias = Hashable  # of a site: a letter of the cell, or a place
-
-LEAST = 1e-12  # relative: smaller weights are dropped
-LEFT, DOWN, RIGHT = 2, 3, 4
-OPPOSITE = {1: 3, 2: 4, 3: 1, 4: 2}
 PATHS = dict(zip(DIAGONALS, (((RIGHT, DOWN), (DOWN, RIGHT)), ((LEFT, DOWN), (DOWN, LEFT))), strict=True))
 
 
@@ -42,6 +37,8 @@ def simple_update(
     seed: Seed = 0,
     *,
     steps: Sequence[tuple[float, int]] = ((0.1, 100), (0.02, 200), (0.005, 200)),
+    conserve: Names | None = None,
+    sector: object = None,
 ) -> PEPS:
     """A state near the ground state, by imaginary time and singular values of single bonds.
 
@@ -56,9 +53,14 @@ def simple_update(
         The pattern of the sites; neighbours have different letters, and so have sites that a diagonal term joins:
         ``["AB", "CD"]`` is a cell for these.
     seed : int or numpy.random.Generator
-        Of the product of spins from which time begins.
+        Of the product of spins from which time begins where nothing is conserved.
     steps : sequence of (time, number)
         The steps of time, the large ones first.
+    conserve : str or sequence of str, optional
+        What the state conserves, ``"Sz"`` or ``("N", "Sz")``: its sites are symmetric tensors then. Time begins from
+        the product of basis states of lowest energy. Fermions always conserve their parity.
+    sector : int or tuple of int, optional
+        The total of what is conserved in a cell, in the units of chains: N, 2 Sz. Default that of the lowest product.
 
     Returns
     -------
@@ -68,7 +70,8 @@ def simple_update(
     Raises
     ------
     ArgumentError
-        If a term acts on other sites than neighbours and diagonals or is recorded, or the pattern does not fit.
+        If a term acts on other sites than neighbours and diagonals, is recorded, or changes what is conserved; if the
+        pattern does not fit, or no product of basis states has these totals.
 
     Notes
     -----
@@ -82,20 +85,33 @@ def simple_update(
     >>> state = qad.peps.simple_update(qad.peps.heisenberg(), bond=2)
     >>> bool(-0.66 < qad.peps.energy(state, qad.peps.heisenberg(), chi=12) < -0.64)
     True
+    >>> qad.peps.simple_update(qad.peps.heisenberg(), bond=3, conserve="Sz", steps=((0.1, 20),))
+    PEPS(cell AB/BA, bond 3, physical 2, float64, Sz conserved)
     """
-    cell = pattern(cell)
-    terms = path_terms(model)
-    network = Weighted(random_product(cell, terms, seed), neighbours(cell))
-    network.evolve(network.everywhere(terms), bond, steps)
-    return normalised(PEPS(network.balanced(), cell))
+    cell, terms, kind = pattern(cell), path_terms(model), kind_of(model)
+    conserved, reference = None, None
+    if conserve is not None or sector is not None or kind.fermionic:
+        conserved, reference = charges_of_cell(model, cell, conserve, sector)
+        for t in model.terms:
+            graded(t.operator, [0] * len(t.sites), conserved, kind, t.sites)  # refuses what does not conserve
+        sites = dict(zip(letters(cell), product_of(conserved, reference, dtype_of(terms)), strict=True))
+    else:
+        sites = random_product(cell, terms, seed)
+    network = Weighted(sites, neighbours(cell))
+    everywhere = network.everywhere(terms)
+    network.evolve(network.graded(everywhere, conserved, kind) if conserved else everywhere, bond, steps)
+    return normalised(PEPS(network.balanced(), cell, None, conserved, model.kind))
 
 
-def random_product(
-    cell: tuple[str, ...], terms: dict[tuple[int, ...], np.ndarray], seed: Seed
-) -> dict[str, np.ndarray]:
+def random_product(cell: tuple[str, ...], terms: dict[Path, np.ndarray], seed: Seed) -> dict[str, np.ndarray]:
     """A site of random spins for each letter."""
-    d, dtype, rng = terms[RIGHT,].shape[0], np.result_type(*terms.values()), np.random.default_rng(seed)
-    return {name: rng.standard_normal((d, 1, 1, 1, 1)).astype(dtype) for name in letters(cell)}
+    d, rng = terms[RIGHT,].shape[0], np.random.default_rng(seed)
+    return {name: rng.standard_normal((d, 1, 1, 1, 1)).astype(dtype_of(terms)) for name in letters(cell)}
+
+
+def dtype_of(terms: dict[Any, np.ndarray]) -> np.dtype:
+    """The dtype of a state that operators act on."""
+    return np.result_type(*terms.values())
 
 
 def neighbours(cell: tuple[str, ...]) -> dict[tuple[str, int], str]:
@@ -112,7 +128,7 @@ def neighbours(cell: tuple[str, ...]) -> dict[tuple[str, int], str]:
     return found
 
 
-def path_terms(model: Model) -> dict[tuple[int, ...], np.ndarray]:
+def path_terms(model: Model) -> dict[Path, np.ndarray]:
     """The operators of two sites by the legs that lead from one to the other.
 
     Terms of single sites are shared among their four bonds, those of diagonals among their two paths.
@@ -120,7 +136,8 @@ def path_terms(model: Model) -> dict[tuple[int, ...], np.ndarray]:
     check_kind(model, Model)
     if any(type(t.operator) is Tensor and t.operator.requires_grad for t in model.terms):
         raise ArgumentError("updates take plain numbers: the state that they find has no derivatives")
-    plain = {t.sites: as_array(value_of(t.operator)) for t in joined([canonical(t) for t in model.terms])}
+    odd = odd_states(kind_of(model)) if kind_of(model).fermionic else None
+    plain = {t.sites: as_array(value_of(t.operator)) for t in joined([canonical(t, odd) for t in model.terms])}
     pairs = {*NEIGHBOURS, *DIAGONALS}
     if not set(plain) <= {((0, 0),), *pairs} or not set(plain) & pairs:
         raise ArgumentError(
@@ -131,142 +148,3 @@ def path_terms(model: Model) -> dict[tuple[int, ...], np.ndarray]:
     shared = (np.kron(alone, np.eye(d)) + np.kron(np.eye(d), alone)).reshape((d,) * 4) / 4
     near = {(leg,): plain.get(sites, 0) + shared for leg, sites in zip((RIGHT, DOWN), NEIGHBOURS, strict=True)}
     return near | {path: plain[sites] / 2 for sites in PATHS if sites in plain for path in PATHS[sites]}
-
-
-def gate(term: Any, time: float) -> Any:
-    """``exp(-time h)`` with the legs of h."""
-    if type(term) is SymTensor:
-        return symmetric.expm(-time * term)
-    d = term.shape[0]
-    return linalg.expm(-time * term.reshape(d * d, d * d)).reshape(term.shape)
-
-
-def leading(joint: Any, rows: int, bond: int, leg: int = RIGHT) -> tuple[Any, np.ndarray, Any]:
-    """The factors of some sites, ``[rows, k]`` and ``[k, others]``, and the values between them, `bond` at most.
-
-    The bond lies at this leg of the first factor: of symmetric tensors it leaves that to the right or down.
-    """
-    if leg in (RIGHT, DOWN):
-        return truncated_svd(joint, rows, bond, LEAST)
-    others = joint.ndim - rows
-    v, values, u = truncated_svd(joint.transpose(*range(rows, joint.ndim), *range(rows)), others, bond, LEAST)
-    return u.transpose(*range(1, rows + 1), 0), values, v.transpose(others, *range(others))
-
-
-class Weighted:
-    """Sites and the weights of the bonds between them, arrays or symmetric tensors, of a cell or of a finite lattice.
-
-    Attributes
-    ----------
-    sites : dict of name to tensor
-    next : dict of (name, leg) to name
-        The neighbour at a leg, where there is one.
-    weights : dict of (name, leg) to array
-        Of the bonds to the right and down.
-    """
-
-    def __init__(self, sites: dict[Name, Any], next: dict[tuple[Name, int], Name]):
-        self.sites: dict[Name, Any] = sites
-        self.next: dict[tuple[Name, int], Name] = next
-        self.weights: dict[tuple[Name, int], np.ndarray] = {at: np.ones(1) for at in next if at[1] in (RIGHT, DOWN)}
-
-    def everywhere(self, terms: dict[tuple[int, ...], Any]) -> dict[tuple[Name, tuple[int, ...]], Any]:
-        """The operators by the site at which their paths begin as well."""
-        found = {(name, path): term for name in self.sites for path, term in terms.items()}
-        alike = [name for name, path in found if self.along(name, path)[-1] == name]
-        if alike:
-            raise ArgumentError(f'a diagonal term joins two sites {alike[0]!r}: take a cell such as ["AB", "CD"]')
-        return found
-
-    def evolve(
-        self, terms: dict[tuple[Name, tuple[int, ...]], Any], bond: int, steps: Sequence[tuple[float, int]]
-    ) -> None:
-        """Imaginary time, in steps (time, number), by the terms of two sites."""
-        if not isinstance(bond, Integral) or bond < 1:
-            raise ArgumentError(f"bond is a positive whole number, not {bond!r}")
-        for time, number in steps:
-            if not isinstance(number, Integral) or number < 0 or not np.isfinite(time):
-                raise ArgumentError(
-                    f"steps are pairs (time, number), a finite time so many times, not {(time, number)}"
-                )
-            gates = [(*at, gate(term, time)) for at, term in terms.items()]
-            for _ in range(number):
-                self.apply(gates, int(bond))
-
-    def apply(self, gates: Iterable[tuple[Name, tuple[int, ...], Any]], bond: int) -> None:
-        """Gates one after the other, each from a site on along a path."""
-        for name, path, operator in gates:
-            act = self.update if len(path) == 1 else self.update_through
-            act(name, *path, operator, bond)
-
-    def along(self, name: Name, path: Sequence[int]) -> list[Name]:
-        """The sites on a path, from one that is its first."""
-        names = [name]
-        for leg in path:
-            names.append(self.next[names[-1], leg])
-        return names
-
-    def bond_at(self, name: Name, leg: int) -> tuple[Name, int]:
-        """The site and the leg by which the bond at a leg of a site is known."""
-        return (name, leg) if leg in (RIGHT, DOWN) else (self.next[name, leg], OPPOSITE[leg])
-
-    def scaled(self, name: Name, power: float, *but: int) -> Any:
-        """A site times powers of the weights of its legs, all but some."""
-        x = self.sites[name]
-        for leg in STEPS:
-            if leg not in but and (name, leg) in self.next:
-                x = scaled(x, self.weights[self.bond_at(name, leg)] ** power, leg)
-        return x
-
-    def reduced(self, name: Name, toward: int) -> tuple[Any, Any]:
-        """An isometry ``[three legs, a]``, with their weights, and what is left of the site: ``[a, physical, leg]``."""
-        return qr(self.scaled(name, 1.0, toward).transpose(*order_of(toward)), 3)
-
-    def update(self, name: Name, leg: int, gate: Any, bond: int) -> None:
-        """A gate on a site and its neighbour, the bond between them cut."""
-        other, back = self.next[name, leg], OPPOSITE[leg]
-        (q, r), (p, s) = self.reduced(name, leg), self.reduced(other, back)
-        joint = join(scaled(r, self.weights[name, leg], 2), s, ((2,), (2,)))  # a, in, c, in'
-        joint = join(gate, joint, ((2, 3), (1, 3))).transpose(2, 0, 3, 1)
-        u, values, v = self.cut(joint, (name, leg), (q, p), bond)
-        self.weights[name, leg] = values / np.linalg.norm(values)
-        self.put(name, order_of(leg), join(q, u))
-        self.put(other, order_of(back), join(p, v.transpose(1, 2, 0)))
-
-    def update_through(self, name: Name, leg: int, after: int, gate: Any, bond: int) -> None:
-        """A gate on a site and one two steps away, both bonds of the path cut one after the other."""
-        _, middle, last = self.along(name, (leg, after))
-        back = OPPOSITE[after]
-        (q, r), (p, s) = self.reduced(name, leg), self.reduced(last, back)
-        order = (OPPOSITE[leg], *[x for x in STEPS if x not in (OPPOSITE[leg], after)], 0, after)
-        x = self.scaled(middle, 1.0).transpose(*order)
-        joint = join(join(r, x), s, ((5,), (2,)))  # a, in, two legs, physical, c, in'
-        joint = join(gate, joint, ((2, 3), (1, 6))).transpose(2, 0, 3, 4, 5, 6, 1)
-        u, values, rest = leading(joint, 2, bond, leg)
-        v, more, w = leading(scaled(rest, values, 0), 4, bond, after)
-        self.weights[self.bond_at(name, leg)] = values / np.linalg.norm(values)
-        self.weights[self.bond_at(middle, after)] = more / np.linalg.norm(more)
-        self.put(name, order_of(leg), join(q, u))
-        self.put(last, order_of(back), join(p, w.transpose(1, 2, 0)))
-        self.put(middle, order, v)
-
-    def cut(self, joint: Any, at: tuple[Name, int], others: tuple[Any, Any], bond: int) -> tuple[Any, np.ndarray, Any]:
-        """Two sites ``[a, out, c, out']`` apart again, ``[a, out, k]`` and ``[k, c, out']``, and the values between.
-
-        `at` is where the bond is, `others` are the isometries from the other legs of both sites to a and to c.
-        """
-        return leading(joint, 2, bond)
-
-    def put(self, name: Name, order: Sequence[int], x: Any) -> None:
-        """A new site, its legs in some order; all but the last, which is updated, have their weights."""
-        self.sites[name] = x.transpose(*[order.index(axis) for axis in range(5)])
-        self.sites[name] = self.scaled(name, -1.0, order[-1])
-
-    def balanced(self) -> list[Any]:
-        """The sites, the weights shared among both sides."""
-        return [self.scaled(name, 0.5) for name in self.sites]
-
-
-def order_of(leg: int) -> tuple[int, ...]:
-    """The legs of a site: three bonds, the physical one, and one that is updated."""
-    return (*[x for x in STEPS if x != leg], 0, leg)

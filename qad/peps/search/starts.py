@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, ConvergenceError, GradientTypeError
-from qad.extend import Tensor, as_array, value_and_grad, value_of
+from qad.extend import Tensor, value_and_grad, value_of
 from qad.optimize import minimize
 from qad.peps.infinite.environment import environment
 from qad.peps.infinite.observables import expectation
@@ -17,6 +17,7 @@ from qad.peps.infinite.orbits import orbits
 from qad.peps.infinite.state import PEPS
 from qad.peps.infinite.symmetry import symmetrised
 from qad.peps.models import plain, real_if_real
+from qad.symmetric import generic
 
 if TYPE_CHECKING:
     from typing import Any
@@ -31,8 +32,8 @@ NOISE = 1e-2  # of what a larger bond adds, beside a site of norm 1
 
 def normalised(state: PEPS) -> PEPS:
     """The same state, its sites symmetric and of norm 1."""
-    sites = [symmetrised(as_array(value_of(x)), state.symmetry) for x in state.tensors]
-    return PEPS([x / np.linalg.norm(x) for x in sites], state.cell, state.symmetry)
+    sites = [x if state.conserved else symmetrised(x, state.symmetry) for x in map(generic.plain, state.tensors)]
+    return PEPS([x / generic.norm(x) for x in sites], state.cell, state.symmetry, state.conserved, state.kind)
 
 
 def random_start(bond: int, rng: np.random.Generator, shape: dict[str, Any]) -> PEPS:

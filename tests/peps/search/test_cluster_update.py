@@ -6,7 +6,8 @@ import pytest
 from qad import peps
 from qad.core.errors import ArgumentError
 from qad.peps.search.cluster_update import Clustered
-from qad.peps.search.simple_update import leading, neighbours
+from qad.peps.search.simple_update import neighbours
+from qad.peps.search.weighted import leading
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,19 @@
 """Imaginary time with weights of bonds: energies near known ones, and what it refuses."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 import qad
 from qad import peps
 from qad.core.errors import ArgumentError
-from qad.peps.search.simple_update import OPPOSITE, PATHS, Weighted, neighbours
+from qad.mps import site
+from qad.mps.charges.quantities import Quantities
+from qad.peps.infinite.state import STEPS
+from qad.peps.search.simple_update import PATHS, neighbours, path_terms
+from qad.peps.search.weighted import OPPOSITE, Weighted, product_of
+from tests.peps.fermions import matrix_of, signed
 
 FOUR = ["AB", "CD"]
 
@@ -109,6 +116,66 @@ def three(network, path):
     rest = [leg for row in legs for leg in row[1:] if leg not in shared]
     operands = [part for pair in zip(sites, legs, strict=True) for part in pair]
     return np.einsum(*operands, [0, 10, 20, *rest]).reshape(2, 2, 2, -1)
+
+
+def test_charges_change_nothing():
+    """Arrays that begin as the same product state end with the same energy."""
+    model, bond, steps, cell = peps.heisenberg(), 3, ((0.1, 30), (0.02, 30)), ("AB", "BA")
+    charged = peps.simple_update(model, bond, cell, conserve="Sz", steps=steps)
+    states = {name: np.eye(2)[i].reshape(2, 1, 1, 1, 1) for i, name in enumerate("AB")}
+    network = Weighted(states, neighbours(cell))
+    network.evolve(network.everywhere(path_terms(model)), bond, steps)
+    plain, same = (peps.PEPS(x, cell) for x in (network.balanced(), [x.to_dense() for x in charged.tensors]))
+    found, expected = (peps.energy(state, model, 12) for state in (same, plain))
+    assert found == pytest.approx(expected, abs=1e-9)
+    assert charged.conserved.names == ("Sz",) and {leg.dim for leg in charged[0, 0].legs[1:]} == {bond}
+
+
+def test_fermions_evolve_as_their_matrices():
+    """With bonds that leave nothing out, by terms on neighbours and along diagonals of four sites."""
+    rng, reference, places = np.random.default_rng(0), (1, 0, 0, 1), list(product(range(2), range(2)))
+    conserved = Quantities(("fermions",), tuple(tuple(((x - r) % 2,) for x in range(2)) for r in reference))
+    steps = [(place, leg, step) for place in places for leg, step in STEPS.items()]
+    links = {(place, leg): (place[0] + i, place[1] + j) for place, leg, (i, j) in steps}
+    links = {at: other for at, other in links.items() if other in places}
+    network = Weighted(dict(zip(places, product_of(conserved, reference, np.dtype(float)), strict=True)), links)
+    even = np.indices((2,) * 4).sum(0) % 2 == 0
+    paths = [((0, 0), (4,)), ((0, 0), (3,)), ((1, 0), (4,)), ((0, 0), (4, 3)), ((0, 1), (2, 3)), ((0, 1), (3, 2))]
+    terms = {at: x + x.transpose(2, 3, 0, 1) for at in paths for x in [rng.standard_normal((2,) * 4) * even]}
+    network.evolve(network.graded(terms, conserved, site("fermion")), 100, ((0.3, 1),))
+    psi = qad.einsum("auldr,bUrDR,cdxyz,eDzwv->abceulURxywv", *network.balanced())
+    psi = qad.symmetric.from_dense(psi.to_dense().reshape((2,) * 4), psi.legs[:4])
+    expected = np.eye(16)[8 * reference[0] + 4 * reference[1] + 2 * reference[2] + reference[3]]
+    for (name, path), h in terms.items():
+        ends = [places.index(x) for x in (name, network.along(name, path)[-1])]
+        expected = qad.linalg.expm(-0.3 * matrix_of(h, ends, ["fermion"] * 4)) @ expected
+    found = signed(psi, conserved, "fermion")
+    assert abs(found @ expected) == pytest.approx(np.linalg.norm(found) * np.linalg.norm(expected), rel=1e-12)
+
+
+def test_fermions_whatever_the_order_of_the_sites_of_a_term():
+    """The matrix of a term is that of its sites in their order."""
+    models = [peps.Model(terms, "fermion") for terms in ([pairing(False)], [pairing(True)])]
+    one, two = (path_terms(model)[4,] for model in models)
+    np.testing.assert_array_equal(one, two)
+    assert abs(one[1, 1, 0, 0]) == 1
+
+
+def pairing(backwards):
+    """``c_0 c_1 + h.c.`` on two neighbours, or the same as ``-c_1 c_0 + h.c.`` of sites in the other order."""
+    x = np.zeros((2, 2, 2, 2))
+    x[0, 0, 1, 1] = x[1, 1, 0, 0] = 1.0 if backwards else -1.0
+    return peps.term(x, [(0, 1), (0, 0)] if backwards else [(0, 0), (0, 1)])
+
+
+def test_charges_that_it_refuses():
+    tilted = peps.Model([*peps.heisenberg().terms, peps.term(np.array([[0.0, 1.0], [1.0, 0.0]]), [(0, 0)])])
+    with pytest.raises(ArgumentError, match="the term on .* changes Sz"):
+        peps.simple_update(tilted, 2, conserve="Sz")
+    with pytest.raises(ArgumentError, match="cells that do not fit the filling"):
+        peps.simple_update(peps.heisenberg(), 2, conserve="Sz", sector=1)
+    with pytest.raises(ArgumentError, match="fermions"):
+        peps.cluster_update(peps.Model([pairing(False)], "fermion"), 2)
 
 
 def test_what_it_refuses():
