@@ -10,9 +10,10 @@ from qad.core.errors import ArgumentError
 from qad.keywords import keywords_told
 from qad.peps.charges import kind_of
 from qad.peps.infinite.state import PEPS, pattern
+from qad.peps.search.paths import OPPOSITE
 from qad.peps.search.simple_update import neighbours, path_terms, random_product
 from qad.peps.search.starts import normalised
-from qad.peps.search.weighted import OPPOSITE, Weighted, leading
+from qad.peps.search.weighted import Weighted, leading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import Tensor, as_array, value_of
 from qad.keywords import keywords_told
-from qad.peps.charges import charges_of_cell, graded, kind_of, odd_states
+from qad.peps.charges import charges_of_cell, graded, kind_of
 from qad.peps.checks import check_kind
-from qad.peps.infinite.orbits import canonical, joined
 from qad.peps.infinite.state import PEPS, STEPS, letters, pattern
-from qad.peps.models import DIAGONALS, NEIGHBOURS, Model
+from qad.peps.models import Model
+from qad.peps.search.paths import along_paths
 from qad.peps.search.starts import normalised
-from qad.peps.search.weighted import DOWN, LEFT, RIGHT, Weighted, product_of
+from qad.peps.search.weighted import Weighted, product_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
     from qad.mps.charges.quantities import Names
-    from qad.peps.search.weighted import Path
+    from qad.peps.search.paths import Path
     from qad.typing import Seed
-
-PATHS = dict(zip(DIAGONALS, (((RIGHT, DOWN), (DOWN, RIGHT)), ((LEFT, DOWN), (DOWN, LEFT))), strict=True))
 
 
 @keywords_told
@@ -94,7 +92,13 @@ def simple_update(
         conserved, reference = charges_of_cell(model, cell, conserve, sector)
         for t in model.terms:
             graded(t.operator, [0] * len(t.sites), conserved, kind, t.sites)  # refuses what does not conserve
-        sites = dict(zip(letters(cell), product_of(conserved, reference, dtype_of(terms)), strict=True))
+        sites = dict(
+            zip(
+                letters(cell),
+                product_of(conserved, np.eye(kind.phys, dtype=dtype_of(terms))[list(reference)]),
+                strict=True,
+            )
+        )
     else:
         sites = random_product(cell, terms, seed)
     network = Weighted(sites, neighbours(cell))
@@ -105,7 +109,7 @@ def simple_update(
 
 def random_product(cell: tuple[str, ...], terms: dict[Path, np.ndarray], seed: Seed) -> dict[str, np.ndarray]:
     """A site of random spins for each letter."""
-    d, rng = terms[RIGHT,].shape[0], np.random.default_rng(seed)
+    d, rng = len(next(iter(terms.values()))), np.random.default_rng(seed)
     return {name: rng.standard_normal((d, 1, 1, 1, 1)).astype(dtype_of(terms)) for name in letters(cell)}
 
 
@@ -129,22 +133,9 @@ def neighbours(cell: tuple[str, ...]) -> dict[tuple[str, int], str]:
 
 
 def path_terms(model: Model) -> dict[Path, np.ndarray]:
-    """The operators of two sites by the legs that lead from one to the other.
-
-    Terms of single sites are shared among their four bonds, those of diagonals among their two paths.
-    """
+    """The operators of two sites by the legs that lead from one to the other, wherever they are."""
     check_kind(model, Model)
-    if any(type(t.operator) is Tensor and t.operator.requires_grad for t in model.terms):
-        raise ArgumentError("updates take plain numbers: the state that they find has no derivatives")
-    odd = odd_states(kind_of(model)) if kind_of(model).fermionic else None
-    plain = {t.sites: as_array(value_of(t.operator)) for t in joined([canonical(t, odd) for t in model.terms])}
-    pairs = {*NEIGHBOURS, *DIAGONALS}
-    if not set(plain) <= {((0, 0),), *pairs} or not set(plain) & pairs:
-        raise ArgumentError(
-            "updates take terms on sites, neighbours and diagonals: start other models from random states"
-        )
-    d = next(iter(plain.values())).shape[0]
-    alone = plain.get(((0, 0),), np.zeros((d, d)))
-    shared = (np.kron(alone, np.eye(d)) + np.kron(np.eye(d), alone)).reshape((d,) * 4) / 4
-    near = {(leg,): plain.get(sites, 0) + shared for leg, sites in zip((RIGHT, DOWN), NEIGHBOURS, strict=True)}
-    return near | {path: plain[sites] / 2 for sites in PATHS if sites in plain for path in PATHS[sites]}
+    found: dict = defaultdict(float)
+    for (_, path), operator in along_paths(model.terms, kind_of(model)).items():
+        found[path] += operator
+    return found

@@ -11,6 +11,7 @@ from qad import linalg, symmetric
 from qad.core.errors import ArgumentError
 from qad.peps.charges import graded
 from qad.peps.infinite.state import STEPS
+from qad.peps.search.paths import DOWN, OPPOSITE, RIGHT
 from qad.symmetric.generic import join, qr, scaled, truncated_svd
 from qad.symmetric.legs import Leg
 from qad.symmetric.tensor import SymTensor
@@ -21,20 +22,18 @@ if TYPE_CHECKING:
 
     from qad.mps.charges.quantities import Quantities
     from qad.mps.operators.local import Site
+    from qad.peps.search.paths import Path
 
     Name: TypeAlias = Hashable  # of a site: a letter of a cell, or a place
-    Path: TypeAlias = "tuple[int, ...]"  # the legs that lead from one site to another
 
 LEAST = 1e-12  # relative: smaller weights are dropped
-LEFT, DOWN, RIGHT = 2, 3, 4
-OPPOSITE = {1: 3, 2: 4, 3: 1, 4: 2}
 
 
-def product_of(conserved: Quantities, reference: Sequence[int], dtype: np.dtype) -> list[SymTensor]:
-    """The sites of a product of basis states, from which charges are counted: all bonds are neutral."""
+def product_of(conserved: Quantities, states: Iterable[np.ndarray]) -> list[SymTensor]:
+    """The sites of a product of neutral states: all bonds are neutral."""
     one, found = Leg({conserved.symmetry.shown(conserved.symmetry.neutral): 1}, 1, conserved.symmetry), []
-    for leg, order, state in zip(conserved.legs, conserved.orders, reference, strict=True):
-        x = (order == state).astype(dtype).reshape(-1, 1, 1, 1, 1)
+    for leg, order, state in zip(conserved.legs, conserved.orders, states, strict=True):
+        x = state[order].reshape(-1, 1, 1, 1, 1)
         found.append(symmetric.from_dense(x, (leg, one, one, one.conj(), one.conj())))
     return found
 
@@ -68,12 +67,15 @@ class Weighted:
     next : dict of (name, leg) to name
         The neighbour at a leg, where there is one.
     weights : dict of (name, leg) to array
-        Of the bonds to the right and down.
+        Of the bonds to the right and down, each of norm 1 once it is cut.
+    log_norm : float
+        The logarithm of what was divided out.
     """
 
     def __init__(self, sites: dict[Name, Any], next: dict[tuple[Name, int], Name]):
         self.sites: dict[Name, Any] = sites
         self.next: dict[tuple[Name, int], Name] = next
+        self.log_norm: float = 0.0
         self.weights: dict[tuple[Name, int], np.ndarray] = {at: np.ones(1) for at in next if at[1] in (RIGHT, DOWN)}
 
     def everywhere(self, terms: dict[Path, Any]) -> dict[tuple[Name, Path], Any]:
@@ -141,7 +143,7 @@ class Weighted:
         joint = join(scaled(r, self.weights[name, leg], 2), s, ((2,), (2,)))  # a, in, c, in'
         joint = join(gate, joint, ((2, 3), (1, 3))).transpose(2, 0, 3, 1)
         u, values, v = self.cut(joint, (name, leg), (q, p), bond)
-        self.weights[name, leg] = values / np.linalg.norm(values)
+        self.weigh(name, leg, values)
         self.put(name, order_of(leg), join(q, u))
         self.put(other, order_of(back), join(p, v.transpose(1, 2, 0)))
 
@@ -157,7 +159,7 @@ class Weighted:
         u, values, rest = leading(joint, 2, bond, leg)
         v, more, w = leading(scaled(rest, values, 0), 4, bond, after)
         self.weights[self.bond_at(name, leg)] = values / np.linalg.norm(values)
-        self.weights[self.bond_at(middle, after)] = more / np.linalg.norm(more)
+        self.weigh(middle, after, more)
         self.put(name, order_of(leg), join(q, u))
         self.put(last, order_of(back), join(p, w.transpose(1, 2, 0)))
         self.put(middle, order, v)
@@ -168,6 +170,12 @@ class Weighted:
         `at` is where the bond is, `others` are the isometries from the other legs of both sites to a and to c.
         """
         return leading(joint, 2, bond)
+
+    def weigh(self, name: Name, leg: int, values: np.ndarray) -> None:
+        """New weights of the bond at a leg of a site, and their norm divided out."""
+        size = np.linalg.norm(values)
+        self.weights[self.bond_at(name, leg)] = values / size
+        self.log_norm += float(np.log(size))
 
     def put(self, name: Name, order: Sequence[int], x: Any) -> None:
         """A new site, its legs in some order; all but the last, which is updated, have their weights."""

@@ -11,8 +11,9 @@ from qad.core.errors import ArgumentError
 from qad.mps import site
 from qad.mps.charges.quantities import Quantities
 from qad.peps.infinite.state import STEPS
-from qad.peps.search.simple_update import PATHS, neighbours, path_terms
-from qad.peps.search.weighted import OPPOSITE, Weighted, product_of
+from qad.peps.search.paths import OPPOSITE, PATHS
+from qad.peps.search.simple_update import neighbours, path_terms
+from qad.peps.search.weighted import Weighted, product_of
 from tests.peps.fermions import matrix_of, signed
 
 FOUR = ["AB", "CD"]
@@ -82,7 +83,7 @@ def test_diagonals_alone_are_two_lattices_of_entangled_spins():
     assert -0.66023109 < peps.energy(state, model, 16, tol=1e-5) < -0.65
 
 
-@pytest.mark.parametrize("path", [path for paths in PATHS.values() for path in paths], ids=str)
+@pytest.mark.parametrize("path", [path for paths in PATHS.values() for path in paths if len(path) == 2], ids=str)
 @pytest.mark.parametrize("dtype", [float, complex])
 def test_a_gate_acts_on_both_ends_of_a_path(path, dtype):
     """With bonds that leave nothing out the three sites are those of before times the gate, up to a factor."""
@@ -138,7 +139,7 @@ def test_fermions_evolve_as_their_matrices():
     steps = [(place, leg, step) for place in places for leg, step in STEPS.items()]
     links = {(place, leg): (place[0] + i, place[1] + j) for place, leg, (i, j) in steps}
     links = {at: other for at, other in links.items() if other in places}
-    network = Weighted(dict(zip(places, product_of(conserved, reference, np.dtype(float)), strict=True)), links)
+    network = Weighted(dict(zip(places, product_of(conserved, np.eye(2)[list(reference)]), strict=True)), links)
     even = np.indices((2,) * 4).sum(0) % 2 == 0
     paths = [((0, 0), (4,)), ((0, 0), (3,)), ((1, 0), (4,)), ((0, 0), (4, 3)), ((0, 1), (2, 3)), ((0, 1), (3, 2))]
     terms = {at: x + x.transpose(2, 3, 0, 1) for at in paths for x in [rng.standard_normal((2,) * 4) * even]}
