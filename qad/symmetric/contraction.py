@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from qad.symmetric.legs import Leg
     from qad.typing import Array, Axis, Scalar
 
-__all__ = ["Contraction", "closing", "contraction", "identity_beside", "result_of", "tensordot", "trace", "vdot"]
+__all__ = [
+    "Contraction", "closing", "contraction", "identity_beside", "joint_contractions", "result_of", "tensordot", "trace",
+    "vdot",
+]  # fmt: skip
 
 
 class Contraction(NamedTuple):
@@ -63,13 +66,38 @@ class _Side(NamedTuple):
 def contraction(a: Layout, b: Layout, ones: tuple[int, ...], twos: tuple[int, ...]) -> Contraction:
     """The contraction of axes `ones` of the first with `twos` of the second, from a bounded cache."""
     _require_joining(a, b, ones, twos)
+    found = _ways(a, b, ones, twos)
+    return _contraction(a, b, ones, twos, *min(found if a.size >= b.size else found[::-1], key=_moved))
+
+
+def joint_contractions(
+    a: tuple[Layout, ...], b: tuple[Layout, ...], ones: tuple[int, ...], twos: tuple[int, ...]
+) -> list[Contraction]:
+    """Those of all members of two stacks, by matrices that lie alike in all of them."""
+    pairs = list(zip(a, b, strict=True))
+    for one, two in pairs:
+        _require_joining(one, two, ones, twos)
+    ways = zip(*(_ways(one, two, ones, twos) for one, two in pairs), strict=True)
+    best = min(ways, key=lambda way: sum(map(_moved, way)))
+    return [_contraction(one, two, ones, twos, *sides) for (one, two), sides in zip(pairs, best, strict=True)]
+
+
+def _ways(a: Layout, b: Layout, ones: tuple[int, ...], twos: tuple[int, ...]) -> list[tuple[_Side, _Side]]:
+    """The operands as matrices, their legs in the order that either of them has."""
     by_a = sorted(zip(ones, twos, strict=True))
     by_b = sorted(by_a, key=lambda pair: pair[1])
-    orders = [
-        tuple(zip(*pairs, strict=True)) or ((), ()) for pairs in ((by_a, by_b) if a.size >= b.size else (by_b, by_a))
-    ]
-    found = [(_side(a, axes, True), _side(b, others, False)) for axes, others in orders]
-    one, two = min(found, key=lambda sides: sum(s.layout.size for s in sides if s.order is not None))
+    orders = [tuple(zip(*pairs, strict=True)) or ((), ()) for pairs in (by_a, by_b)]
+    return [(_side(a, axes, True), _side(b, others, False)) for axes, others in orders]
+
+
+def _moved(sides: tuple[_Side, _Side]) -> int:
+    """How many elements are moved."""
+    return sum(side.layout.size for side in sides if side.order is not None)
+
+
+def _contraction(
+    a: Layout, b: Layout, ones: tuple[int, ...], twos: tuple[int, ...], one: _Side, two: _Side
+) -> Contraction:
     free, other = ([i for i in range(len(x.legs)) if i not in axes] for x, axes in ((a, ones), (b, twos)))
     legs = (*[a.legs[i] for i in free], *[b.legs[i] for i in other])
     out = layout(legs, len(free), a.symmetry.plus(a.total, b.total), a.symmetry)

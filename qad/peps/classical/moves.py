@@ -18,7 +18,8 @@ import scipy  # loads scipy.sparse.linalg when it is first used
 
 from qad.contract import einsum
 from qad.peps.infinite.cells.lattice import Wiring, cell_of, wiring
-from qad.peps.infinite.cells.moves import absorbed, enlarged, rows, stacked, start
+from qad.peps.infinite.cells import moves
+from qad.peps.infinite.cells.moves import enlarged, rows, start
 from qad.peps.infinite.cells.projectors import sides, truncated
 from qad.peps.infinite.cut import kept
 from qad.peps.infinite.iteration import Around, scaled, unit
@@ -43,7 +44,7 @@ class Frame(NamedTuple):
 
 def seen(tensor: Array, w: Wiring) -> Array:
     """The site as each side sees it."""
-    return stacked([tensor])[: len(w.before)]
+    return moves.seen([tensor])[: len(w.before)]
 
 
 def begun(tensor: np.ndarray, w: Wiring, closing: np.ndarray | None = None) -> Around:
@@ -69,19 +70,26 @@ def grown(around: Around, layers: np.ndarray, w: Wiring, chi: int, at_gap: bool 
     Up to `chi` are kept; or about `chi`, where neighbouring values differ most.
     """
 
-    def cut(values: np.ndarray) -> np.ndarray:
+    def cut(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
         mean = np.prod(values / values[:, :1], axis=0) ** (1 / len(values))
         return np.full(len(values), kept(mean, chi, TINY) if at_gap else min(int(np.sum(mean > TINY)), chi))
 
     row = rows(around, layers)
     quarters = enlarged(around, row, w)
     if w is TURNED:  # the quarter is its own mirror image: of two, singular values are the squares of its eigenvalues
-        values, vectors = np.linalg.eigh(quarters[0])
+        values, vectors = np.linalg.eigh(quarters.reshape(row[0, :, :, 0, 0, 0].size, -1))
         order = np.argsort(-np.abs(values), kind="stable")
-        a = b = vectors[None, :, order[: cut(values[None, order] ** 2)[0]]]
-    else:
-        a, b, *_ = truncated(sides(quarters, w, "half"), cut, None)
-    return unit(absorbed(row, quarters, a, b, w), None)
+        a = b = vectors[None, :, order[: cut(values[None, order] ** 2, np.zeros(1, int))[0]]]
+        return unit(absorbed(row, quarters, a, b, w), None)
+    a, b, *_ = truncated(sides(quarters, w, "half"), cut, None)
+    return unit(moves.absorbed(row, quarters, a, b, w), None)
+
+
+def absorbed(row: Array, quarters: Array, a: Array, b: Array, w: Wiring) -> Around:
+    """All sides one row further out, by A and B as matrices ``((bond, leg), state)``."""
+    n, chi, p = row.shape[:3]
+    a, b = a.reshape(n, chi, p, -1), b.mT.reshape(n, -1, chi, p)
+    return moves.absorbed(row, quarters, a, b, w)
 
 
 def states(around: Around, w: Wiring) -> tuple[Array, Array]:
@@ -137,9 +145,9 @@ def step(around: Around, layers: Array, w: Wiring, reference: Frame) -> Around:
 
 def per_site(around: Around, layers: Array, w: Wiring) -> Array:
     """Z per site: a site between four edges and four corners, beside the same without its row, column, or both."""
-    n = len(w.before)
+    n, chi, p = around.edges.shape[:3]
     c, (left, right) = [around.corners[s % n] for s in range(4)], states(around, w)
-    quarter = enlarged(around, rows(around, layers), w)[0]
+    quarter = enlarged(around, rows(around, layers), w)[0].reshape(chi * p, chi * p)
     full = (left[3 % n].mT @ quarter) @ (right[0] @ c[2])
     row, column = (left[0].mT @ right[0]) @ (c[2] @ c[3]), (left[1 % n].mT @ right[1 % n]) @ (c[3] @ c[0])
     return np.trace(full) * np.trace(c[0] @ c[1] @ c[2] @ c[3]) / (np.trace(row) * np.trace(column))
@@ -147,7 +155,7 @@ def per_site(around: Around, layers: Array, w: Wiring) -> Array:
 
 def loss(around: Around, layers: np.ndarray, w: Wiring, reference: Frame) -> tuple[float, float]:
     """What the cuts of a step leave out of two quarters, and the least that this number of states could, relative."""
-    first, second = sides(enlarged(around, rows(around, layers), w), w, "half")
+    first, second, *_ = sides(enlarged(around, rows(around, layers), w), w, "half")
     a, b = projectors(around, w, reference)
     m = first @ second
     values = np.linalg.svd(m)[1]

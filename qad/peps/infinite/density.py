@@ -15,6 +15,8 @@ from qad.peps.infinite.cells import CLOCKWISE, cell_of
 from qad.peps.infinite.environment import Environment
 from qad.peps.infinite.state import PEPS
 from qad.peps.infinite.symmetry import symmetrised
+from qad.symmetric import eye, unfuse
+from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -75,8 +77,26 @@ def reduced_density(state: PEPS, sites: Sequence[tuple[int, int]], env: Environm
     else:
         network = [*ring, *patch(state, places, rows, columns)]
     rho = contracted(network, [(*place, layer) for layer in LAYERS for place in places])
-    size = int(np.prod(rho.shape[: len(places)]))
-    return rho / np.trace(rho.reshape(size, size))
+    return rho / trace(rho)
+
+
+def trace(rho: Any) -> Any:
+    """The trace of a density matrix."""
+    n = rho.ndim // 2
+    if type(rho) is SymTensor:
+        return closed(rho, [eye(leg) for leg in rho.legs[:n]])
+    size = int(np.prod(rho.shape[:n]))
+    return np.trace(rho.reshape(size, size))
+
+
+def closed(rho: SymTensor, operators: Sequence[SymTensor]) -> Any:
+    """The expectation value of operators on some of the sites each, legs ``(out, ..., in, ...)``."""
+    n, at, parts = rho.ndim // 2, 0, []
+    for operator in operators:
+        k = operator.ndim // 2
+        parts += [operator, [*range(n + at, n + at + k), *range(at, at + k)]]
+        at += k
+    return einsum(rho, list(range(2 * n)), *parts, [])
 
 
 def legs(row: int, column: int, layer: str) -> list[Any]:
@@ -94,9 +114,17 @@ def surroundings(env: Environment, rows: Sequence[int], columns: Sequence[int]) 
     for bond, (k, i, place) in enumerate(ring):
         edge = env.edge(k, *place)
         edge = edge if i else np.tensordot(env.corner(k, *place), edge, 1)
-        d, site = round(edge.shape[1] ** 0.5), (legs(*place, layer)[CLOCKWISE[k]] for layer in LAYERS)
-        found.append((edge.reshape(len(edge), d, d, -1), [bond, *site, (bond + 1) % len(ring)]))
+        site = (legs(*place, layer)[CLOCKWISE[k]] for layer in LAYERS)
+        found.append((parted(edge), [bond, *site, (bond + 1) % len(ring)]))
     return found
+
+
+def parted(edge: Any) -> Any:
+    """An edge with the legs of ket and bra apart."""
+    if type(edge) is SymTensor:
+        return unfuse(edge, 1)
+    d = round(edge.shape[1] ** 0.5)
+    return edge.reshape(len(edge), d, d, -1)
 
 
 def patch(state: PEPS, places: Sequence[tuple[int, int]], rows: range, columns: range) -> Iterator[Labelled]:

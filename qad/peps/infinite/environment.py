@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.core.trees import flatten, tree_map
 from qad.extend import any_traced
 from qad.keywords import keywords_told
 from qad.linalg import Report
@@ -18,6 +19,7 @@ from qad.peps.infinite import c4v, cells
 from qad.peps.infinite.state import PEPS
 from qad.peps.infinite.symmetry import symmetrised
 from qad.peps.models import plain
+from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
     from qad.typing import Array
@@ -134,9 +136,10 @@ def environment(
     (True, True)
     """
     check_kind(state, PEPS)
-    if max(map(orders, state.tensors)) > MOST_ORDERS:
+    recorded = flatten(state)[0]
+    if max(map(orders, recorded)) > MOST_ORDERS:
         raise ArgumentError(f"environments have derivatives up to order {MOST_ORDERS}")
-    if any_traced(*state.tensors):
+    if any_traced(*recorded):
         raise ArgumentError("environments cannot be frozen: leave qad.freeze out, a replay could not iterate")
     symmetric, cell = state.symmetry == "c4v", cells.cell_of(state.cell)
     method = METHODS[symmetric][0] if method is None else method
@@ -149,7 +152,7 @@ def environment(
     groups = None
     if start is not None:
         check_start(start, state, cell)
-        groups = [tuple(map(plain, group)) for group in (start.corners, start.edges, start.frame)]
+        groups = tree_map(plain, (start.corners, start.edges, start.frame))
     layers = [cells.double_layer(symmetrised(state[place], state.symmetry)) for place in cell.first]
     found, error, report = (c4v if symmetric else cells).solved(layers, cell, chi, groups, method, tols, maxiter)
     return Environment(*found, cell, error, report)
@@ -169,8 +172,15 @@ def check_start(start: Environment, state: PEPS, cell: cells.Cell) -> None:
     one = state.symmetry == "c4v"
     same = start.cell == cell and (len(start.corners) == 1) == one
     if not same or any(
-        start.edge(k, *place).shape[1] != state[place].shape[1 + leg] ** 2
+        not meets(start.edge(k, *place), state[place], 1 + leg)
         for place in cell.first
         for k, leg in enumerate(cells.CLOCKWISE)
     ):
         raise ArgumentError(f"{start!r} is of another cell, symmetry or bond than {state!r}: leave `start` out")
+
+
+def meets(edge: Any, site: Any, leg: int) -> bool:
+    """Whether an edge fits ket and bra of a leg of a site."""
+    if type(site) is not SymTensor:
+        return type(edge) is not SymTensor and edge.shape[1] == site.shape[leg] ** 2
+    return type(edge) is SymTensor and edge.legs[1].parts[:1] == (site.legs[leg].conj(),)

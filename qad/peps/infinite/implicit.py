@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from qad.core.errors import ConvergenceError
+from qad.core.trees import flatten, unflatten
 from qad.extend import as_array, value_of
 from qad.linalg.implicit.fixed_point import fixed_point
 from qad.linalg.implicit.root import Equation, root
-from qad.peps.infinite.iteration import Around, weighted
+from qad.peps.infinite.iteration import weighted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from qad.linalg import Report
+    from qad.peps.infinite.iteration import Around
     from qad.typing import Array
 
 LOOSER = 100.0  # what a fixed point is confirmed to, in units of what it was iterated to
@@ -24,9 +26,9 @@ PRODUCTS = 300  # with a derivative of moves, before a solve begins anew: near a
 
 
 def at_rest(
-    move: Callable[[Around, Array], Around],
+    move: Callable[[Around, Any], Around],
     around: Around,
-    layers: Array,
+    layers: Any,
     tols: tuple[float, float],
     report: Report,
     after: Sequence[int] | None = None,
@@ -35,8 +37,10 @@ def at_rest(
 
     Tolerances are those of the last change, and of the adjoint equation; `after` is that of `weighted`.
     """
-    plain, limit = as_array(value_of(layers)), LOOSER * max(tols[0], LEAST)
-    change = weighted(move(around, plain), around, after)
+    given, of_layers = flatten(layers)
+    plain, limit = [as_array(value_of(x)) for x in given], LOOSER * max(tols[0], LEAST)
+    solution, spec = flatten(around)
+    change = weighted(move(around, unflatten(of_layers, plain)), around, after)
     if not change <= limit:
         raise ConvergenceError(
             f"the environment is not at rest: by the step of derivatives it changes by {change:.1e}, more than "
@@ -44,11 +48,13 @@ def at_rest(
         )
 
     def residual(x: Sequence[Array], given: Sequence[Array]) -> list[Array]:
-        return [a - b for a, b in zip(x, move(Around(*x), given[0]), strict=True)]
+        moved = flatten(move(unflatten(spec, list(x)), unflatten(of_layers, list(given))))[0]
+        return [a - b for a, b in zip(x, moved, strict=True)]
 
     def again(residual: Callable[..., Sequence[Array]], start: Sequence[np.ndarray]) -> list[Array]:
         return fixed_point(lambda x: [a - b for a, b in zip(x, residual(x), strict=True)], list(start))
 
     options = {"tol": tols[1], "restart": PRODUCTS}
-    solution = list(around)  # where moves were expanded: one move on, third derivatives lose four digits
-    return Around(*root(layers, equation=Equation(residual, [plain], solution, again, options=options, report=report)))
+    # the solution is where moves were expanded: one move on, third derivatives lose four digits
+    equation = Equation(residual, plain, solution, again, options=options, report=report)
+    return unflatten(spec, list(root(*given, equation=equation)))

@@ -6,39 +6,40 @@ finds quickly.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from qad.core.errors import ConvergenceError
 from qad.extend import primitive, rule
 from qad.linalg.implicit.mixing import Mixing
+from qad.peps.infinite.stacks import difference, join, norms, over, overlaps, permuted, same_shape
+from qad.symmetric.stacks import SymStack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import Any
 
+    from qad.peps.infinite.stacks import Stack
     from qad.typing import Array
 
-AXES = (-2, -1), (-3, -2, -1)  # of one corner, and of one edge
 MIXED = 1e-2  # change below which steps are mixed: farther away mixing misleads
 
 
 class Around(NamedTuple):
-    """Corners ``[in, out]`` and edges ``[in, site, out]``: stacks of them, or one of each."""
+    """Stacks of corners ``[in, out]`` and of edges ``[in, site, out]``."""
 
-    corners: Array  # (..., chi, chi)
-    edges: Array  # (..., chi, D^2, chi)
+    corners: Any
+    edges: Any
 
 
 @primitive
-def by_overlap(x: Array, *, at: np.ndarray, axes: tuple[int, ...]) -> Array:
-    """Arrays of the last `axes`, each over its overlap with the one `at` its place, which is constant."""
-    return x / (at.conj() * x).sum(axes, keepdims=True)
+def by_overlap(x: Array, *, at: np.ndarray) -> Array:
+    """The members of a stack of arrays, each over its overlap with the one `at` its place, which is constant."""
+    return x / (at.conj() * x).sum(tuple(range(1, x.ndim)), keepdims=True)
 
 
-def _by_overlap_vjp(g: Array, y: Array, x: Array, *, at: np.ndarray, axes: tuple[int, ...]) -> Array:
-    back = at.conj()
+def _by_overlap_vjp(g: Array, y: Array, x: Array, *, at: np.ndarray) -> Array:
+    back, axes = at.conj(), tuple(range(1, x.ndim))
     return (g - back * (g * y).sum(axes, keepdims=True)) / (back * x).sum(axes, keepdims=True)
 
 
@@ -47,25 +48,25 @@ rule(by_overlap, _by_overlap_vjp)
 
 def scaled(new: Around, at: Around) -> Around:
     """Each with overlap 1 with the one `at` its place."""
-    return Around(*(by_overlap(x, at=y, axes=axes) for x, y, axes in zip(new, at, AXES, strict=True)))
+    return Around(*[
+        over(x, overlaps(y, x)) if type(x) is SymStack else by_overlap(x, at=y)
+        for x, y in zip(new, at, strict=True)
+    ])  # fmt: skip
 
 
 def unit(new: Around, at: Around | None) -> Around:
     """Each of norm 1, with the phase nearest to the one `at` its place; where dimensions differ as they come."""
-    return Around(*map(one, new, (None, None) if at is None else at, AXES))
+    return Around(*map(one, new, (None, None) if at is None else at))
 
 
-def one(x: np.ndarray, y: np.ndarray | None, axes: tuple[int, ...]) -> np.ndarray:
-    """Arrays with norm 1, each of the last `axes`, and the phases of others."""
-    flat, ones = x.reshape(*x.shape[: axes[0]], -1), (1,) * len(axes)
-    norms = np.sqrt(np.vecdot(flat, flat).real)
-    x = x / norms.reshape(*norms.shape, *ones)
-    if y is None or x.shape != y.shape:
+def one(x: Stack, y: Stack | None) -> Stack:
+    """Members with norm 1, each with the phase of another's."""
+    x = over(x, norms(x))
+    if y is None or not same_shape(x, y):
         return x
-    overlap = np.vecdot(x.reshape(flat.shape), y.reshape(flat.shape))
+    overlap = overlaps(y, x)
     size = np.abs(overlap)
-    phase = np.where(size > 1e-8, overlap / np.where(size > 1e-8, size, 1), 1)
-    return x * phase.reshape(*phase.shape, *ones)
+    return over(x, np.where(size > 1e-8, overlap / np.where(size > 1e-8, size, 1), 1))
 
 
 def weighted(new: Around, old: Around, after: Sequence[int] | None = None) -> float:
@@ -74,19 +75,13 @@ def weighted(new: Around, old: Around, after: Sequence[int] | None = None) -> fl
     That of an edge is seen between the corners, so that legs of no weight do not count; `after` says which corners of
     the stack stand behind the edges.
     """
-    *stack, chi, p, _ = new.edges.shape
-    behind = new.corners if after is None else new.corners[list(after)]
+    behind = new.corners if after is None else permuted(new.corners, tuple(after))
 
-    def size(x: np.ndarray) -> np.ndarray:
-        flat = x.reshape(*stack, -1)
-        return np.sqrt(np.vecdot(flat, flat).real)
+    def between(edges: Stack) -> np.ndarray:
+        return norms(join(join(new.corners, edges, ((1,), (0,))), behind, ((2,), (0,))))
 
-    def between(edges: np.ndarray) -> np.ndarray:
-        half = new.corners @ edges.reshape(*stack, chi, p * chi)
-        return size(half.reshape(*stack, chi * p, chi) @ behind)
-
-    corners = size(new.corners - old.corners) / size(new.corners)
-    return float((corners + between(new.edges - old.edges) / between(new.edges)).max())
+    corners = norms(difference(new.corners, old.corners)) / norms(new.corners)
+    return float((corners + between(difference(new.edges, old.edges)) / between(new.edges)).max())
 
 
 def calm(

@@ -39,9 +39,9 @@ class PEPS:
     cell : sequence of str
         The pattern: a string per row, a letter per site. Sites of one letter share their tensor.
     symmetry : str, optional
-        "c4v", "c4" or "c2v", for arrays and cells of one site: the state is that of the symmetric part of the tensor. "c4v": all
-        rotations and reflections, the latter together with complex conjugation where the tensor is complex. "c4": the
-        rotations. "c2v": the reflections of rows and of columns.
+        "c4v", "c4" or "c2v", for arrays and cells of one site: the state is that of the symmetric part of the tensor.
+        "c4v": all rotations and reflections, the latter together with complex conjugation where the tensor is complex.
+        "c4": the rotations. "c2v": the reflections of rows and of columns.
     conserved : Quantities, optional
         Of sites that are symmetric tensors, of flows ``(+, +, +, -, -)`` and neutral: what the basis states of each
         letter carry. `simple_update` and `ground_state` make such states, with ``conserve=``.
@@ -139,14 +139,18 @@ class PEPS:
             if not np.isfinite(as_array(value_of(numbers(x)))).all():
                 raise ArgumentError(f"site {name} holds numbers that are not finite")
         for row, column in self.positions:
-            x = self[row, column]
             for leg in (3, 4):
                 rows, columns = STEPS[leg]
-                y = self[row + rows, column + columns]
-                if x.shape[leg] != y.shape[leg - 2] or (self.conserved and not x.legs[leg].joins(y.legs[leg - 2])):
+                one, two = self[row, column], self[row + rows, column + columns]
+                here, there = one.shape[leg], two.shape[leg - 2]
+                fits = here == there
+                if self.conserved is not None:
+                    here, there = one.legs[leg], two.legs[leg - 2]
+                    fits = here.joins(there)
+                if not fits:
                     raise ShapeError(
-                        f"the {LEGS[leg]} leg of site {(row, column)} is {(x.legs if self.conserved else x.shape)[leg]}, "
-                        f"the {LEGS[leg - 2]} leg that it meets {(y.legs if self.conserved else y.shape)[leg - 2]}"
+                        f"the {LEGS[leg]} leg of site {(row, column)} has dimension {here}, "
+                        f"the {LEGS[leg - 2]} leg that it meets {there}"
                     )
         check_symmetry(self.symmetry, self.cell, self.tensors[0].shape)
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import value_of
-
-if TYPE_CHECKING:
-    from qad.typing import Array
+from qad.symmetric.generic import numbers
 
 TURN, FLIP, ACROSS = (1, 2, 3, 0), (2, 1, 0, 3), (0, 3, 2, 1)  # a quarter turn clockwise; rows, or columns, backwards
 GENERATORS: dict[str, tuple[tuple[int, ...], ...]] = {"c4v": (TURN, FLIP), "c4": (TURN,), "c2v": (FLIP, ACROSS)}
@@ -31,9 +29,9 @@ def elements(symmetry: str) -> tuple[tuple[tuple[int, ...], bool, np.ndarray], .
     return tuple((legs, bool(np.linalg.det(m) < 0), m) for legs, m in zip(found, matrices, strict=True))
 
 
-def symmetrised(site: Array, symmetry: str | None) -> Array:
+def symmetrised(site: Any, symmetry: str | None) -> Any:
     """The part of a site that a symmetry leaves as it is, of norm 1, or the site, of size 1; recorded where it is."""
-    largest = np.abs(value_of(site)).max()
+    largest = np.abs(value_of(numbers(site))).max()
     if not largest > 0:
         raise ArgumentError("a site of the state is zero")
     site = site / largest  # a constant, which environments and densities do not see

@@ -1,6 +1,6 @@
 """One step of the corner transfer matrix, where rotations and reflections leave one corner C and one edge T.
 
-Legs run clockwise: ``C[in, out]`` and ``T[in, site, out]``, and both are Hermitian in their outer legs (symmetric where
+Legs run clockwise: ``C[in, out]`` and ``T[in, site, out]``, stacks of one, and both are Hermitian in their outer legs (symmetric where
 the state is real).  An isometry U from the legs (outer, site) of two rows to one new leg grows the corner to M and both
 by a row:
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 def column(around: Around) -> Array:
     """``C T``, the legs (outer, site) that go to the right by the leg that goes down."""
-    chi = around.corners.shape[0]
-    return (around.corners @ around.edges.reshape(chi, -1)).reshape(-1, chi)
+    _, chi, p, _ = around.edges.shape
+    return (around.corners.reshape(chi, chi) @ around.edges.reshape(chi, -1)).reshape(chi * p, chi)
 
 
 def row(around: Around, layer: Array, u: Array) -> Array:
     """``G[(y, l), (d, w)]``: the edge with a site below, its right end projected by U."""
-    chi, p, _ = around.edges.shape
+    _, chi, p, _ = around.edges.shape
     projected = around.edges.reshape(chi * p, chi) @ u.reshape(chi, -1)  # (y, u), (r, w)
     return (layer @ projected.reshape(chi, p * p, -1)).reshape(chi * p, -1)
 
@@ -41,16 +41,17 @@ def grown(around: Around, layer: Array, u: Array, y: Array, spans: bool) -> Arou
 
     `y` is the `column`, and `spans` says whether U spans it.
     """
-    chi, p, kept = *around.edges.shape[:2], u.shape[1]
+    _, chi, p, _ = around.edges.shape
+    kept = u.shape[1]
     below, back = row(around, layer, u), u.conj().T
     edge = back @ below
     half = (back @ y).conj().T @ edge if spans else y.conj().T @ below
-    corner, edge = back @ half.reshape(chi * p, kept), edge.reshape(kept, p, kept)
-    return Around(corner + corner.conj().T, edge + edge.conj().transpose(2, 1, 0))
+    corner, edge = back @ half.reshape(chi * p, kept), edge.reshape(1, kept, p, kept)
+    return Around((corner + corner.conj().T).reshape(1, kept, kept), edge + edge.conj().transpose(0, 3, 2, 1))
 
 
 def enlarged(around: Around, layer: Array) -> np.ndarray:
     """The corner M of a row more, not truncated."""
-    chi, p, _ = around.edges.shape
+    _, chi, p, _ = around.edges.shape
     whole = row(around, layer, np.eye(chi * p))
     return (column(around).conj().T @ whole).reshape(chi * p, chi * p)

@@ -45,8 +45,8 @@ def solved(
     layer = layers[0].transpose(1, 2, 0, 3).reshape(p * p, p * p)  # (left, down) by (up, right)
     plain = as_array(value_of(layer))
     corners, edges, *frame = start([as_array(value_of(layers[0]))], cell) if before is None else before
-    around = Around(corners[0], edges[0])
-    if frame and is_about(len(around.corners), chi):
+    around = Around(corners[0][None], edges[0][None])
+    if frame and is_about(len(corners[0]), chi):
         isometry = frame[0][0]
     else:
         around, isometry = raised(plain, chi, around)
@@ -63,4 +63,5 @@ def solved(
     else:
         near = partial(near_reference, order=orders(layer))
         around = at_rest(lambda x, a: scaled(grow(x, a, isometry, near)[0], at), at, layer, tols, report)
-    return ((around.corners,), (around.edges,), (isometry,)), report.residual, report
+    corner, edge = (x.reshape(x.shape[1:]) for x in around)
+    return ((corner,), (edge,), (isometry,)), report.residual, report

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -11,12 +11,14 @@ from qad.peps.infinite.cells.projectors import Frame, Spaces, followed, sides, t
 from qad.peps.infinite.cut import kept
 from qad.peps.infinite.implicit import LOOSER
 from qad.peps.infinite.iteration import calm, unit, weighted
+from qad.peps.infinite.stacks import same_shape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qad.peps.infinite.cells.lattice import Cell, Wiring
     from qad.peps.infinite.iteration import Around
+    from qad.peps.infinite.stacks import Stack
 
 SETTLED = 1e-3  # change of the spectra at which sizes are fixed
 MOST_GROWING = 50
@@ -28,8 +30,8 @@ LEAST = {"half": 1e-7, "full": 1e-10}  # relative, of S: about the square and th
 class Stepper(NamedTuple):
     """Steps of one cell."""
 
-    plain: Sequence[np.ndarray]
-    layers: np.ndarray  # as `stacked` makes them
+    plain: Sequence[Any]
+    layers: Stack  # as `seen` makes them
     cell: Cell
     wires: Wiring
     chi: int
@@ -44,17 +46,23 @@ class Stepper(NamedTuple):
         """
         grown = rows(around, self.layers)
         corners = enlarged(around, grown, self.wires)
-        pair = sides(corners, self.wires, self.method)
+        cuts = sides(corners, self.wires, self.method)
         if used is None:
-            cut = self.about_chi if sizes is None else lambda values: sizes
-            a, b, frame, spaces = truncated(pair, cut, frame)
+            cut = self.about_chi if sizes is None else lambda *_: sizes
+            a, b, frame, spaces = truncated(cuts, cut, frame)
         else:
-            (a, b, frame), spaces = followed(pair, frame, used), None
+            (a, b, frame), spaces = followed(cuts, frame, used), None
         return unit(absorbed(grown, corners, a, b, self.wires), around), frame, spaces
 
-    def about_chi(self, values: np.ndarray) -> np.ndarray:
-        """How many of the values of each cut to keep."""
-        return np.array([kept(x, self.chi, LEAST[self.method]) for x in values])
+    def about_chi(self, values: np.ndarray, groups: np.ndarray) -> np.ndarray:
+        """How many of the values of each matrix to keep: the largest of all that belong to a cut."""
+        sizes = np.empty(len(values), int)
+        for cut in range(groups[-1] + 1):
+            own = groups == cut
+            ordered = np.sort(values[own], axis=None)[::-1]
+            least = ordered[kept(ordered, self.chi, LEAST[self.method]) - 1]
+            sizes[own] = (values[own] >= least).sum(1)
+        return sizes
 
     def raised(self, around: Around | None = None, frame: Frame | None = None) -> tuple[Around, Frame]:
         """Corners and edges of about chi states, and their frame, still to be converged.
@@ -64,13 +72,13 @@ class Stepper(NamedTuple):
         around = start(self.plain, self.cell) if around is None else around
         before, sizes = None, None if frame is None else frame.a.any(1).sum(1)
         for _ in range(MOST_GROWING):
-            around, frame, spaces = self.step(around, None, frame)
+            old, (around, frame, spaces) = around, self.step(around, None, frame)
             values = spaces.s * spaces.used
             same = before is not None and before.shape == values.shape and ((before > 0) == spaces.used).all()
             if (same and np.abs(values - before).max() < SETTLED) or np.array_equal(sizes, spaces.used.sum(1)):
                 break
             before, sizes = values, None
-        if frame.v.shape[1:] != (around.edges[0, :, :, 0].size, around.edges.shape[1]):  # sizes changed to the last
+        if not same_shape(around.corners, old.corners):  # sizes changed to the last
             around, frame, _ = self.step(around, frame.a.any(1).sum(1), frame)
         return around, frame
 
@@ -119,6 +127,6 @@ class Stepper(NamedTuple):
 
     def change(self, new: Around, old: Around) -> float:
         """How much corners and edges differ, as the environment feels it; infinite where dimensions do."""
-        if new.corners.shape != old.corners.shape:
+        if not same_shape(new.corners, old.corners):
             return np.inf
         return weighted(new, old, self.wires.after)

@@ -5,6 +5,8 @@ With a and b what stands on both sides of a cut, and ``M = a b = U S V^H`` trunc
     A = b V S^(-1/2) g,        B = a^T conj(U S^(-1/2) g),        A B^T ~ 1.
 
 g is unitary, so that the metric of the truncation stays as it is: the one that is nearest to a reference.
+Of symmetric tensors the cut is one in each sector, and all of these stand in the stack, filled up with zeros; how many
+states a cut keeps is decided for all of its sectors together.
 """
 
 from __future__ import annotations
@@ -13,13 +15,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from qad.peps.infinite.cells.moves import permuted
+from qad.peps.infinite.cells.sectors import sectors_of
 from qad.peps.infinite.polar import polar
+from qad.peps.infinite.stacks import join, permuted
+from qad.symmetric.stacks import SymStack
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from qad.peps.infinite.cells.lattice import Wiring
+    from qad.peps.infinite.stacks import Stack
     from qad.typing import Array
 
 UNUSED = 2.0  # value of states that fill up a shorter leg; M has norm 1
@@ -46,24 +51,44 @@ class Spaces(NamedTuple):
     used: np.ndarray  # which states are
 
 
-def sides(corners: Array, w: Wiring, method: str) -> tuple[Array, Array]:
+class Cuts(NamedTuple):
+    """What stands on both sides of each cut, as matrices of all sectors, and to which cut each belongs."""
+
+    a: Array  # (m, rows, cut)
+    b: Array  # (m, cut, columns)
+    groups: np.ndarray
+    projectors: Callable[[Array, Array, np.ndarray], tuple[Stack, Stack]]  # from matrices, and how many states are used
+
+
+def sides(corners: Stack, w: Wiring, method: str) -> Cuts:
     """What stands before and behind each cut, the legs of the cut between them."""
-    a, b = corners, permuted(corners, order=w.across)
+    a, b = corners, permuted(corners, w.across)
     if method == "full":
-        a, b = permuted(corners, order=w.under) @ a, b @ permuted(corners, order=w.over)
-    return a, b
+        a = join(permuted(corners, w.under), a, ((2, 3), (0, 1)))
+        b = join(b, permuted(corners, w.over), ((2, 3), (0, 1)))
+    if type(a) is SymStack:
+        return Cuts(*sectors_of(a, b))
+    n, chi, p = a.shape[0], *a.shape[3:]
+
+    def projectors(first: Array, second: Array, used: np.ndarray) -> tuple[Array, Array]:
+        return first.reshape(n, chi, p, -1), second.mT.reshape(n, -1, chi, p)
+
+    return Cuts(a.reshape(n, -1, chi * p), b.reshape(n, chi * p, -1), np.arange(n), projectors)
 
 
 def truncated(
-    pair: tuple[np.ndarray, np.ndarray], cut: Callable[[np.ndarray], np.ndarray], frame: Frame | None
-) -> tuple[np.ndarray, np.ndarray, Frame, Spaces]:
-    """A and B of all cuts, near the frame; `cut` says how many of the descending values of each are kept."""
-    a, b = pair
+    cuts: Cuts, cut: Callable[[np.ndarray, np.ndarray], np.ndarray], frame: Frame | None
+) -> tuple[Stack, Stack, Frame, Spaces]:
+    """A and B of all cuts, near the frame.
+
+    `cut` says how many of the descending values of each matrix are kept, given to which cut it belongs.
+    """
+    a, b, groups, projectors = cuts
     m = a @ b
-    scale = 1 / np.linalg.norm(m, axis=(1, 2))[:, None, None]
+    scale = 1 / np.sqrt(np.bincount(groups, np.linalg.norm(m, axis=(1, 2)) ** 2))[groups, None, None]
     u, s, vh = np.linalg.svd(m * scale)
     v = vh.conj().mT
-    sizes = cut(s)
+    sizes = cut(s, groups)
     most, least = sizes.max(), sizes.min()
     used = np.arange(s.shape[1]) < sizes[:, None]
     keep, rest = used[:, None, :most], ~used[:, None, least:]
@@ -79,7 +104,7 @@ def truncated(
     spaces = Spaces(
         u_kept, values, v_kept, u[:, :, least:] * rest, others, v[:, :, least:] * rest, turn, scale, keep[:, 0]
     )
-    return first, second, Frame(first, v_kept), spaces
+    return *projectors(first, second, sizes), Frame(first, v_kept), spaces
 
 
 def nearest(second: np.ndarray, reference: np.ndarray, used: np.ndarray) -> np.ndarray:
@@ -92,11 +117,9 @@ def unused(used: np.ndarray) -> np.ndarray:
     return ~used[:, :, None] * np.eye(used.shape[1])
 
 
-def followed(
-    pair: tuple[np.ndarray, np.ndarray], frame: Frame, used: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, Frame]:
+def followed(cuts: Cuts, frame: Frame, used: np.ndarray) -> tuple[Stack, Stack, Frame]:
     """A and B of all cuts, near the frame, from two steps of subspace iteration."""
-    a, b = pair
+    a, b, _, projectors = cuts
     m, v = a @ b, frame.v
     keep = used[:, None]
     back = m.conj().mT
@@ -109,22 +132,22 @@ def followed(
     first, second = b @ (v @ right.conj().mT * keep / root), a.mT @ (u @ left * keep / root).conj()
     turn = nearest(second, frame.a, keep)
     first = first @ turn
-    return first, second @ turn.conj(), Frame(first, v)
+    return *projectors(first, second @ turn.conj(), used.sum(1)), Frame(first, v)
 
 
-def smooth(pair: tuple[Array, Array], at: Spaces, order: int) -> tuple[Array, Array]:
+def smooth(cuts: Cuts, at: Spaces, order: int) -> tuple[Stack, Stack]:
     """A and B of all cuts as smooth functions, right to some order around the decomposition `at`.
 
     The values are those of the polar factor of ``U^H M V``: nothing is divided by differences of kept values.
     """
-    a, b = pair
+    a, b, _, projectors = cuts
     m = (a @ b) * at.scale
     u, v = spaces_of(m, at, order)
     left, right = (at.u, at.v) if order == 1 else (u, v)  # what the others add to values is of second order
     values = left.conj().mT @ (m @ right) + UNUSED * unused(at.used)
     root = root_of(values @ values.conj().mT, np.sqrt(at.s), order)
     first = b @ (v @ np.linalg.solve(values, root @ at.turn))
-    return first, a.mT @ (u @ np.linalg.solve(root, at.turn)).conj()
+    return projectors(first, a.mT @ (u @ np.linalg.solve(root, at.turn)).conj(), at.used.sum(1))
 
 
 def root_of(squares: Array, near: np.ndarray, order: int) -> Array:

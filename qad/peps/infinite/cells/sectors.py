@@ -1,0 +1,123 @@
+"""Cuts of symmetric tensors as matrices, one for each sector, all of one size, and projectors from such matrices."""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from qad.symmetric.blocks.layout import layout
+from qad.symmetric.blocks.moves import Move, move
+from qad.symmetric.legs import Leg
+from qad.symmetric.stacks import SymStack, facing, starts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qad.symmetric.blocks.layout import Layout
+    from qad.typing import Array
+
+    Layouts = tuple[Layout, ...]
+
+
+def sectors_of(
+    a: SymStack, b: SymStack
+) -> tuple[Array, Array, np.ndarray, Callable[[Array, Array, np.ndarray], tuple[SymStack, SymStack]]]:
+    """The matrices of maps that end and begin at each cut, to which cut each belongs, and what makes projectors of them.
+
+    Those before a cut have as many legs as rows as those behind it have in the cut.
+    """
+    how = _sectors(a.layouts, b.layouts)
+    n, m = how.size, len(how.groups)
+
+    def projectors(first: Array, second: Array, sizes: np.ndarray) -> tuple[SymStack, SymStack]:
+        ahead, behind, layouts = _projectors(how, tuple(sizes.tolist()), first.shape[2])
+        one, two = (move(x.reshape(-1), table=table) for x, table in ((first, ahead), (second, behind)))
+        return facing(SymStack(layouts[0], one), 2), SymStack(layouts[1], two)
+
+    one, two = move(a.data, table=how.before), move(facing(b, 2).data, table=how.behind)
+    return one.reshape(m, n, n), two.reshape(m, n, n), how.groups, projectors
+
+
+class Sectors:
+    """Where the matrices of all cuts lie."""
+
+    def __init__(self, a: Layouts, b: Layouts):
+        self.a, self.b, found = a, b, []
+        for cut, (one, two, first, second) in enumerate(zip(a, b, starts_of(a), starts_of(b), strict=True)):
+            behind = {sector.charge: sector for sector in two.sectors}
+            for x in one.sectors:
+                if (y := behind.get(x.charge)) is not None:
+                    found.append((cut, x.charge, first + x.start, x.rows, x.columns, second + y.start, y.columns))
+        self.groups = np.array([row[0] for row in found])
+        self.charges = [row[1] for row in found]
+        table = np.array([row[2:] for row in found])
+        self.heights = table[:, 2]  # of the cut in each sector
+        self.size = int(table[:, [1, 2, 4]].max())
+        self.starts_a, self.rows, _, self.starts_b, self.columns = table.T
+
+    @cached_property
+    def before(self) -> Move:
+        """From the tensors before the cuts to their matrices."""
+        table = matrices_at(self.starts_a, self.rows, self.heights, self.size)
+        return Move(sum(x.size for x in self.a), len(table) * self.size**2, table, (_before, (self.a, self.b)))
+
+    @cached_property
+    def behind(self) -> Move:
+        """From those behind them."""
+        table = matrices_at(self.starts_b, self.heights, self.columns, self.size)
+        return Move(sum(x.size for x in self.b), len(table) * self.size**2, table, (_behind, (self.a, self.b)))
+
+
+@lru_cache(maxsize=64)
+def _sectors(a: Layouts, b: Layouts) -> Sectors:
+    return Sectors(a, b)
+
+
+def _before(a: Layouts, b: Layouts) -> Move:
+    return _sectors(a, b).before
+
+
+def _behind(a: Layouts, b: Layouts) -> Move:
+    return _sectors(a, b).behind
+
+
+def matrices_at(starts: np.ndarray, rows: np.ndarray, columns: np.ndarray, size: int) -> np.ndarray:
+    """The table of matrices that go to the corners of larger ones."""
+    to, ones = np.arange(len(starts)) * size**2, np.ones(len(starts), np.int64)
+    return np.column_stack([starts, to, rows, columns, columns, ones, size * ones, ones])
+
+
+@lru_cache(maxsize=64)
+def _projectors(how: Sectors, sizes: tuple[int, ...], width: int) -> tuple[Move, Move, tuple[Layouts, Layouts]]:
+    """The moves from matrices ``(m, cut, state)`` to projectors A and B with so many states of each sector."""
+    ahead: list[Layout] = []
+    behind: list[Layout] = []
+    rows: list[list[tuple[int, ...]]] = [[], []]
+    starts = [0, 0]
+    for cut, (one, two) in enumerate(zip(how.a, how.b, strict=True)):
+        own = {how.charges[i]: i for i in np.flatnonzero(how.groups == cut) if sizes[i]}
+        charges = tuple(sorted(own))
+        bond = Leg._made(one.symmetry, charges, tuple([sizes[own[charge]] for charge in charges]), 1)
+        neutral = one.symmetry.neutral
+        ahead.append(layout((*two.legs[:2], bond.conj()), 2, neutral, one.symmetry))
+        behind.append(layout((bond, *one.legs[-2:]), 1, neutral, one.symmetry))
+        for sector in ahead[-1].sectors:
+            i, k = own[sector.charge], sector.columns
+            at = starts[0] + sector.start
+            rows[0].append((i * how.size * width, at, sector.rows, k, width, 1, k, 1))
+        for sector in behind[-1].sectors:
+            i, size = own[sector.charge], sector.columns
+            at = starts[1] + sector.start
+            rows[1].append((i * how.size * width, at, sector.rows, size, 1, width, size, 1))
+        starts = [starts[0] + ahead[-1].size, starts[1] + behind[-1].size]
+    read = len(sizes) * how.size * width
+    made = [(_half, (i, how.a, how.b, sizes, width)) for i in range(2)]
+    moves = [Move(read, starts[i], np.array(rows[i], np.int64), made[i]) for i in range(2)]
+    return moves[0], moves[1], (tuple(ahead), tuple(behind))
+
+
+def _half(i: int, a: Layouts, b: Layouts, sizes: tuple[int, ...], width: int) -> Move:
+    moves: Any = _projectors(_sectors(a, b), sizes, width)
+    return moves[i]
