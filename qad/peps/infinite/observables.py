@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ShapeError
-from qad.mps.operators.local import site as kind_of
+from qad.mps.charges.quantities import kinds
+from qad.peps.charges import graded
 from qad.peps.checks import check_kind
-from qad.peps.infinite.density import reduced_density
+from qad.peps.infinite.density import closed, reduced_density
 from qad.peps.infinite.environment import Environment, environment
 from qad.peps.infinite.orbits import orbits
-from qad.peps.infinite.state import PEPS
+from qad.peps.infinite.state import PEPS, letters
 from qad.peps.models import Model, Term, term
 
 if TYPE_CHECKING:
+    from qad.mps.operators.local import Site
     from qad.typing import Array, ArrayLike, Real
 
 
@@ -101,6 +103,9 @@ def measured(state: PEPS, t: Term, origin: tuple[int, int], env: Environment) ->
     if t.operator.shape != shape * 2:
         raise ShapeError(f"a term of shape {t.operator.shape} does not fit the sites {places} of dimensions {shape}")
     rho = reduced_density(state, places, env)
+    if state.conserved is not None:
+        names = [letters(state.cell).index(state.cell[row % state.rows][column % state.columns]) for row, column in places]
+        return closed(rho, [graded(t.operator, names, state.conserved, standing(state), t.sites)]).real
     n = int(np.prod(shape))
     return (rho.reshape(n, n) * t.operator.reshape(n, n).T).sum().real
 
@@ -112,7 +117,7 @@ def local_expectations(state: PEPS, operator: str | ArrayLike, env: Environment)
     ----------
     state : PEPS
     operator : str or array (d, d)
-        Hermitian; or the name of an operator of spins, "Sx", "Sy", "Sz".
+        Hermitian; or the name of an operator of the kind of sites, such as "Sz".
     env : Environment
         Of this state.
 
@@ -130,7 +135,11 @@ def local_expectations(state: PEPS, operator: str | ArrayLike, env: Environment)
     check_kind(state, PEPS)
     check_kind(env, Environment)
     if isinstance(operator, str):
-        d = state.phys
-        operator = kind_of(f"spin-{d - 1}/2" if d % 2 == 0 else f"spin-{(d - 1) // 2}").matrix(operator)
+        operator = standing(state).matrix(operator)
     values = [measured(state, term(operator, [(0, 0)]), position, env) for position in env.cell.first]
     return np.stack([np.stack([values[kind] for kind in row]) for row in env.cell.places])
+
+
+def standing(state: PEPS) -> Site:
+    """What stands on the sites of a state: what it says, else spins."""
+    return kinds(state.kind, [state.phys])[0]
