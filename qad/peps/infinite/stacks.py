@@ -47,8 +47,8 @@ def join(x: Stack, y: Stack, axes: Axes) -> Stack:
     if type(x) is SymStack:
         return stacks.join(x, y, axes)
     first, second, count = _orders(x.ndim - 1, y.ndim - 1, axes)
-    x = x if first is None else x.transpose(first)
-    y = y if second is None else y.transpose(second)
+    x = x if first is None else laid(x, order=first)
+    y = y if second is None else laid(y, order=second)
     (n, *rows), columns = x.shape[: x.ndim - count], y.shape[1 + count :]
     inner = prod(y.shape[1 : 1 + count])
     return (x.reshape(n, prod(rows), inner) @ y.reshape(n, inner, prod(columns))).reshape(n, *rows, *columns)
@@ -68,8 +68,17 @@ def turned(x: Stack, order: tuple[int, ...], rows: int) -> Stack:
     """All members with their legs in another order, in which their numbers lie; the first `rows` as those of a map."""
     if type(x) is SymStack:
         return stacks.turned(x, order, rows)
-    x = x.transpose(0, *[1 + axis for axis in order])
-    return x.reshape(len(x), -1).reshape(x.shape)
+    order = (0, *[1 + axis for axis in order])
+    return x if order == tuple(range(x.ndim)) else laid(x, order=order)
+
+
+@primitive
+def laid(x: Array, *, order: tuple[int, ...]) -> Array:
+    """An array with its axes in another order, and its numbers too."""
+    return np.ascontiguousarray(x.transpose(order))
+
+
+rule(laid, lambda g, ans, x, *, order: laid(g, order=inverse(order)), linear=True)
 
 
 def permuted(x: Stack, order: tuple[int, ...]) -> Stack:
