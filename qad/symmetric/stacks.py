@@ -118,7 +118,10 @@ def _joining(
 ) -> tuple[Move | None, Move | None, Gemms, Layouts]:
     found = joint_contractions(a, b, ones, twos)
     sizes = [[where.size for where in side] for side in (a, b, [x.out for x in found])]
-    moves = [beside(tuple(group), tuple(n)) for group, n in zip(zip(*(x[:2] for x in found), strict=True), sizes[:2], strict=True)]
+    moves = [
+        beside(tuple(group), tuple(n))
+        for group, n in zip(zip(*(x[:2] for x in found), strict=True), sizes[:2], strict=True)
+    ]
     shifts = np.array([[0, *accumulate(n[:-1])] for n in sizes]).T
     tables = [x.plan.table + np.array([*shift, 0, 0, 0]) for x, shift in zip(found, shifts, strict=True)]
     plan = Gemms(np.concatenate(tables), tuple([sum(n) for n in sizes]), found[0].plan.turned)

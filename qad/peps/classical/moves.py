@@ -17,8 +17,8 @@ import numpy as np
 import scipy  # loads scipy.sparse.linalg when it is first used
 
 from qad.contract import einsum
-from qad.peps.infinite.cells.lattice import Wiring, cell_of, wiring
 from qad.peps.infinite.cells import moves
+from qad.peps.infinite.cells.lattice import Wiring, cell_of, wiring
 from qad.peps.infinite.cells.moves import enlarged, rows, start
 from qad.peps.infinite.cells.projectors import sides, truncated
 from qad.peps.infinite.cut import kept

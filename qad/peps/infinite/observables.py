@@ -104,7 +104,9 @@ def measured(state: PEPS, t: Term, origin: tuple[int, int], env: Environment) ->
         raise ShapeError(f"a term of shape {t.operator.shape} does not fit the sites {places} of dimensions {shape}")
     rho = reduced_density(state, places, env)
     if state.conserved is not None:
-        names = [letters(state.cell).index(state.cell[row % state.rows][column % state.columns]) for row, column in places]
+        names = [
+            letters(state.cell).index(state.cell[row % state.rows][column % state.columns]) for row, column in places
+        ]
         return closed(rho, [graded(t.operator, names, state.conserved, standing(state), t.sites)]).real
     n = int(np.prod(shape))
     return (rho.reshape(n, n) * t.operator.reshape(n, n).T).sum().real

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from qad.peps.infinite.stacks import Stack
-    from qad.typing import Array
 
 AHEAD = (1, 2), (0, 1)  # of B, and of what stands behind the cut
 

@@ -24,11 +24,8 @@ if TYPE_CHECKING:
 def sectors_of(
     a: SymStack, b: SymStack
 ) -> tuple[Array, Array, np.ndarray, Callable[[Array, Array, np.ndarray], tuple[SymStack, SymStack]]]:
-    """The matrices of maps that end and begin at each cut, to which cut each belongs, and what makes projectors of them.
-
-    Those before a cut have as many legs as rows as those behind it have in the cut.
-    """
-    how = _sectors(a.layouts, b.layouts)
+    """The matrices of maps that end and begin at each cut, the cut of each, and what makes projectors of them."""
+    how = _matrices(a.layouts, b.layouts)
     n, m = how.size, len(how.groups)
 
     def projectors(first: Array, second: Array, sizes: np.ndarray) -> tuple[SymStack, SymStack]:
@@ -40,7 +37,7 @@ def sectors_of(
     return one.reshape(m, n, n), two.reshape(m, n, n), how.groups, projectors
 
 
-class Sectors:
+class CutMatrices:
     """Where the matrices of all cuts lie."""
 
     def __init__(self, a: Layouts, b: Layouts):
@@ -71,16 +68,16 @@ class Sectors:
 
 
 @lru_cache(maxsize=64)
-def _sectors(a: Layouts, b: Layouts) -> Sectors:
-    return Sectors(a, b)
+def _matrices(a: Layouts, b: Layouts) -> CutMatrices:
+    return CutMatrices(a, b)
 
 
 def _before(a: Layouts, b: Layouts) -> Move:
-    return _sectors(a, b).before
+    return _matrices(a, b).before
 
 
 def _behind(a: Layouts, b: Layouts) -> Move:
-    return _sectors(a, b).behind
+    return _matrices(a, b).behind
 
 
 def matrices_at(starts: np.ndarray, rows: np.ndarray, columns: np.ndarray, size: int) -> np.ndarray:
@@ -90,7 +87,7 @@ def matrices_at(starts: np.ndarray, rows: np.ndarray, columns: np.ndarray, size:
 
 
 @lru_cache(maxsize=64)
-def _projectors(how: Sectors, sizes: tuple[int, ...], width: int) -> tuple[Move, Move, tuple[Layouts, Layouts]]:
+def _projectors(how: CutMatrices, sizes: tuple[int, ...], width: int) -> tuple[Move, Move, tuple[Layouts, Layouts]]:
     """The moves from matrices ``(m, cut, state)`` to projectors A and B with so many states of each sector."""
     ahead: list[Layout] = []
     behind: list[Layout] = []
@@ -119,5 +116,5 @@ def _projectors(how: Sectors, sizes: tuple[int, ...], width: int) -> tuple[Move,
 
 
 def _half(i: int, a: Layouts, b: Layouts, sizes: tuple[int, ...], width: int) -> Move:
-    moves: Any = _projectors(_sectors(a, b), sizes, width)
+    moves: Any = _projectors(_matrices(a, b), sizes, width)
     return moves[i]
