@@ -117,15 +117,15 @@ def _joining(
     a: Layouts, b: Layouts, ones: tuple[int, ...], twos: tuple[int, ...]
 ) -> tuple[Move | None, Move | None, Gemms, Layouts]:
     found = joint_contractions(a, b, ones, twos)
-    sizes = [[where.size for where in side] for side in (a, b, [x.out for x in found])]
-    moves = [
-        beside(tuple(group), tuple(n))
-        for group, n in zip(zip(*(x[:2] for x in found), strict=True), sizes[:2], strict=True)
-    ]
+    sizes = [tuple([where.size for where in side]) for side in (a, b, [x.out for x in found])]
+    first, second = (
+        beside(tuple([x.first for x in found]), sizes[0]),
+        beside(tuple([x.second for x in found]), sizes[1]),
+    )
     shifts = np.array([[0, *accumulate(n[:-1])] for n in sizes]).T
     tables = [x.plan.table + np.array([*shift, 0, 0, 0]) for x, shift in zip(found, shifts, strict=True)]
     plan = Gemms(np.concatenate(tables), tuple([sum(n) for n in sizes]), found[0].plan.turned)
-    return moves[0], moves[1], plan, tuple([x.out for x in found])
+    return first, second, plan, tuple([x.out for x in found])
 
 
 @lru_cache(maxsize=1024)

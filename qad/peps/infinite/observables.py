@@ -13,7 +13,7 @@ from qad.peps.checks import check_kind
 from qad.peps.infinite.density import closed, reduced_density
 from qad.peps.infinite.environment import Environment, environment
 from qad.peps.infinite.orbits import orbits
-from qad.peps.infinite.state import PEPS, letters
+from qad.peps.infinite.state import PEPS
 from qad.peps.models import Model, Term, term
 
 if TYPE_CHECKING:
@@ -104,10 +104,8 @@ def measured(state: PEPS, t: Term, origin: tuple[int, int], env: Environment) ->
         raise ShapeError(f"a term of shape {t.operator.shape} does not fit the sites {places} of dimensions {shape}")
     rho = reduced_density(state, places, env)
     if state.conserved is not None:
-        names = [
-            letters(state.cell).index(state.cell[row % state.rows][column % state.columns]) for row, column in places
-        ]
-        return closed(rho, [graded(t.operator, names, state.conserved, standing(state), t.sites)]).real
+        own = [state.letter(*place) for place in places]
+        return closed(rho, [graded(t.operator, own, state.conserved, standing(state), t.sites)]).real
     n = int(np.prod(shape))
     return (rho.reshape(n, n) * t.operator.reshape(n, n).T).sum().real
 

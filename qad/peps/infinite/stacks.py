@@ -1,7 +1,7 @@
-"""What stands around all sites and in all directions at once: members of one shape as one array, or symmetric tensors.
+"""What stands around all sites in all directions at once: members of one shape as one array, or symmetric tensors.
 
-Moves are written by these functions.  Arrays have an axis in front that counts the members, and legs are counted without
-it; a `SymStack` has the numbers of all its members in a row.
+Moves are written by these functions.  Arrays have an axis in front that counts the members, and legs are counted
+without it; a `SymStack` has the numbers of all its members in a row.
 """
 
 from __future__ import annotations

@@ -186,8 +186,11 @@ class PEPS:
 
     def __getitem__(self, position: tuple[int, int]) -> Array:
         """The tensor at ``(row, column)`` of the infinite lattice."""
-        row, column = position
-        return self.tensors[letters(self.cell).index(self.cell[row % self.rows][column % self.columns])]
+        return self.tensors[self.letter(*position)]
+
+    def letter(self, row: int, column: int) -> int:
+        """The number of the letter at a site of the infinite lattice: that of its tensor."""
+        return letters(self.cell).index(self.cell[row % self.rows][column % self.columns])
 
     def __repr__(self) -> str:
         symmetry = f", {self.symmetry}" if self.symmetry else ""

@@ -1,8 +1,8 @@
 """One step of the corner transfer matrix, where rotations and reflections leave one corner C and one edge T.
 
 Legs run clockwise: ``C[in, out]`` and ``T[in, site, out]``, stacks of one, and both are Hermitian in their outer legs
-(symmetric where the state is real).  An isometry U from the legs (outer, site) of two rows to one new leg grows the corner to M and both
-by a row:
+(symmetric where the state is real).  An isometry U from the legs (outer, site) of two rows to one new leg grows the
+corner to M and both by a row:
 
     C' = U^H M U,      T'[z, d, w] = U*[(y, l), z] G[y, l, d, w],      G = T a U
 
