@@ -1,7 +1,6 @@
 """Variational Monte Carlo: wave functions that are NumPy functions of configurations, sampled and improved."""
 
 from qad.vmc.connections import Connections
-from qad.vmc.determinants import slater
 from qad.vmc.dynamics import Evolved, evolve
 from qad.vmc.expectation import expect
 from qad.vmc.ground import VMCResult, ground_state
@@ -10,9 +9,10 @@ from qad.vmc.moves import exchanges
 from qad.vmc.samplers import Direct, Metropolis, sample
 from qad.vmc.space import Space
 from qad.vmc.spaces import Bosons, Electrons, Fermions, Spins
+from qad.vmc.states import chain, mean_field, slater
 from qad.vmc.statistics import Estimate, Samples, average, v_score
 from qad.vmc.symmetries import convolution, marshall, symmetrized, translations
-from qad.vmc.wave_functions import chain, jastrow, mean_field, rbm
+from qad.vmc.wave_functions import jastrow, rbm
 
 __all__ = [
     "Bosons", "Connections", "Direct", "Electrons", "Estimate", "Evolved", "Fermions", "Metropolis", "Samples",

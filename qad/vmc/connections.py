@@ -13,9 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import scipy  # loads scipy.sparse when it is first used
 
+from qad.core.errors import ArgumentError, ShapeError
+from qad.extend import Tensor
 from qad.extend.memory import ready
 from qad.mps.charges.parts import of_definite_charge
-from qad.vmc.terms import products_of
+from qad.mps.charges.quantities import sites_of_dimension
+from qad.mps.operators.mpo import MPO
+from qad.mps.operators.opsum import OpSum
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
     from qad.vmc.space import Space
 
 BLOCK = 2**13  # rows of a matrix that are found together
+PRODUCTS = 2**18  # the most that an operator is taken apart into
 ROUNDING = 1e-12  # of the largest weight: what is left of elements that cancel
 
 
@@ -73,11 +78,9 @@ class Connections:
         self._rounding: float = ROUNDING * np.abs(weights).max()
         self.space: Space = space
         self.complex: bool = np.iscomplexobj(self._rows) or bool(np.abs(weights.imag).max() > self._rounding)
-        if not self.complex:
-            products = {move: {key: weight.real for key, weight in each.items()} for move, each in products.items()}
         products.setdefault((), {})  # what turns nothing is the diagonal
         by_count = groupby(sorted(products, key=len), len)
-        self._diagonal, *self._moves = [moves_of([*moves], products) for _, moves in by_count]
+        self._diagonal, *self._moves = [moves_of([*moves], products, self.complex) for _, moves in by_count]
         states = np.arange(space.kind.phys)
         self._after: np.ndarray = space.values[(states + states[:, None]) % len(states)]  # by steps and state
 
@@ -185,14 +188,15 @@ class Moves(NamedTuple):
     belong to, ascending, and the first product of each."""
 
 
-def moves_of(moves: Sequence[Any], products: dict[Any, dict[Any, complex]]) -> Moves:
+def moves_of(moves: Sequence[Any], products: dict[Any, dict[Any, complex]], is_complex: bool) -> Moves:
     """Those that turn equally many sites, as arrays."""
     sites, steps = np.array(moves, int).reshape(len(moves), -1, 2).T
     every = [(len(key), k, key, weight) for k, move in enumerate(moves) for key, weight in products[move].items()]
     found = []
     for _, same in groupby(sorted(every, key=lambda each: each[:2]), lambda each: each[0]):
         _, numbers, keys, weights = zip(*same, strict=True)
-        found.append((*np.array(keys).T, np.array(weights), *np.unique(numbers, return_index=True)))
+        values = np.array(weights) if is_complex else np.real(weights)
+        found.append((*np.array(keys).T, values, *np.unique(numbers, return_index=True)))
     return Moves(sites, steps, found)
 
 
@@ -218,3 +222,55 @@ def turned(terms: Iterable[Any], matrices: Sequence[np.ndarray]) -> tuple[np.nda
             of_move[key] = of_move.get(key, 0.0) + weight * np.prod([scale for *_, scale in each])
     table = np.array(rows)
     return table if np.iscomplexobj(table) and table.imag.any() else table.real, found
+
+
+def products_of(H: Any, space: Space) -> OpSum:
+    """An `OpSum`, a `PauliSum` or a matrix product operator as an `OpSum` without families; raises unless it fits.
+
+    The strings of a Pauli sum act on spins 1/2, up where the qubit is 0.
+    """
+    if not isinstance(H, (OpSum, MPO)):
+        from qad.circuit.observables.pauli import PauliSum  # circuits are loaded only where they are needed
+
+        if not isinstance(H, PauliSum):
+            raise ArgumentError(f"a Hamiltonian is an OpSum, a PauliSum or an MPO, but got {type(H).__name__}")
+    given = H.mpo() if isinstance(H, OpSum) and H.families else H
+    if any(type(x) is Tensor for x in (given.tensors if isinstance(given, MPO) else given.terms.values())):
+        raise ArgumentError("local energies have no derivative by the couplings of H: give it plain numbers")
+    if isinstance(given, MPO):
+        total = taken_apart(given, space)
+    elif isinstance(given, OpSum):
+        total = given
+    else:
+        total = OpSum(given.n)
+        for string, coefficient in given.terms.items():
+            total.add(coefficient, *[x for k, letter in enumerate(string) if letter != "I" for x in (letter, k)])
+    if len(total.sites) != space.n or {*total.sites} != {space.kind}:
+        raise ShapeError(
+            f"H acts on {len(total.sites)} sites of kind {total.sites[0].name!r}, {space!r} has {space.n} of "
+            f"{space.kind.name!r}"
+        )
+    return total
+
+
+def taken_apart(H: MPO, space: Space) -> OpSum:
+    """The products of matrices that a matrix product operator consists of, read from its last site."""
+    dims = [w.shape[2] for w in H]
+    total = OpSum(len(H), H.sites or (space.kind if {*dims} == {space.kind.phys} else sites_of_dimension(dims)))
+    for outer in range(H[0].shape[0]):  # more than one on a ring
+        ends: dict[int, list[Any]] = {outer: [((), 1.0)]}  # by the state of a bond, the strings behind it with weights
+        for site in reversed(range(len(H))):
+            begun: dict[int, list[Any]] = {}
+            blocks = np.argwhere(np.any(H[site], (2, 3))).tolist()
+            if sum(len(ends.get(right, ())) for _, right in blocks) > PRODUCTS:
+                raise ArgumentError(f"{H!r} is more than {PRODUCTS} products of matrices: give the OpSum it came from")
+            for left, right in blocks:
+                number, scale = total.operators.number(np.asarray(H[site][left, right]))
+                head = () if number == total.identities[site] else ((site, number),)
+                found = [(head + string, scale * weight) for string, weight in ends.get(right, ())]
+                begun.setdefault(left, []).extend(found)
+            ends = begun
+        for string, weight in ends.get(outer, ()):
+            key = string or ((0, total.identities[0]),)
+            total.terms[key] = total.terms.get(key, 0.0) + weight
+    return total

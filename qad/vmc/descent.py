@@ -22,6 +22,7 @@ from qad.core.errors import ArgumentError
 from qad.core.trees import flatten
 from qad.extend import jvp, vjp, vmap
 from qad.frozen.freeze import freeze
+from qad.frozen.passes import OF_STEPS
 from qad.optimize.packing import Parameters
 from qad.vmc.amplitudes import as_whole, check_nonzero, pieces
 
@@ -33,24 +34,8 @@ if TYPE_CHECKING:
 
 PIECE = 64  # samples whose derivatives are computed at once
 CUTOFF = 1e-10  # of the smooth pseudo-inverse: eigenvalues relative to the largest
+PASSES = *OF_STEPS, "dead"  # the compiled loop gains nothing on batches, and its kernels would have to be made
 NODES = "derivatives of log psi are infinite there; leave the configuration out (totals), or sample"
-
-
-class Quick:
-    """A function that is frozen, unless it cannot be recorded."""
-
-    def __init__(self, f: Callable[..., Any]):
-        self.plain: Callable[..., Any] = f
-        self.f: Callable[..., Any] = freeze(f)
-
-    def __call__(self, *args: Any) -> Any:
-        try:
-            return self.f(*args)
-        except ArgumentError:
-            if self.f is self.plain:
-                raise
-            self.f = self.plain
-            return self.f(*args)
 
 
 class Slopes:
@@ -69,8 +54,9 @@ class Slopes:
         self.packing: Parameters = Parameters(params)
         self.size: int = len(self.packing.pack(params))
         self.limit: float = memory_limit
-        self.of_each: Any = {parts: Quick(vmap(each_of(log_psi, parts), in_axes=(None, 0))) for parts in (1, 2)}
-        self.summed: Quick = Quick(lambda p, rows, x: vjp(lambda p: log_psi(p, rows), p)[1](x)[0])
+        each = [vmap(each_of(log_psi, parts), in_axes=(None, 0)) for parts in (1, 2)]
+        self.of_each: Any = [freeze(gradients, passes=PASSES) for gradients in each]
+        self.summed: Any = freeze(lambda p, rows, x: vjp(lambda p: log_psi(p, rows), p)[1](x)[0], passes=PASSES)
         self.along: Any = lambda p, rows, v: jvp(lambda p: log_psi(p, rows), (p,), (v,))[1]
 
     def at(self, params: Tree, samples: Samples) -> Slopes:
@@ -120,7 +106,7 @@ class Slopes:
         out = np.empty((chosen.stop - chosen.start, self.parts, self.size))
         for piece in pieces(len(out), PIECE):
             part = slice(chosen.start + piece.start, chosen.start + piece.stop)
-            found = self.of_each[self.parts](self.params, as_whole(self.rows[part]))
+            found = self.of_each[self.parts - 1](self.params, as_whole(self.rows[part]))
             for k, tree in enumerate(found):
                 np.concatenate([*map(as_columns, flatten(tree)[0])], axis=1, out=out[piece, k])
             out[piece] -= self.means

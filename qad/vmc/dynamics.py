@@ -14,7 +14,7 @@ from qad.mps.chain.chain import site_count
 from qad.optimize.progress import bar_for, note
 from qad.optimize.result import BY_USER, result_card
 from qad.vmc.descent import Slopes
-from qad.vmc.local import LocalValues
+from qad.vmc.expectation import LocalValues
 
 if TYPE_CHECKING:
     from collections.abc import Callable

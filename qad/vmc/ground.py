@@ -17,7 +17,7 @@ from qad.optimize.moments import adam_step
 from qad.optimize.progress import bar_for, note
 from qad.optimize.result import BY_USER, result_card
 from qad.vmc.descent import Slopes
-from qad.vmc.local import LocalValues
+from qad.vmc.expectation import LocalValues
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.core.errors import ArgumentError, ShapeError
 from qad.mps.chain.chain import site_count
 from qad.vmc.log_cosh import log_cosh
 
@@ -18,9 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import TypeAlias
 
-    from qad.mps.chain.state import MPS
     from qad.typing import Array, DTypeLike, Seed
-    from qad.vmc.space import Space
 
     LogPsi: TypeAlias = Callable[[Any, Any], Any]
 
@@ -109,87 +106,3 @@ def jastrow(n: int, dtype: DTypeLike = float, seed: Seed = 0, scale: float = 0.0
         return s @ params["v"] + (s[:, one] * s[:, two]) @ params["J"]
 
     return log_psi, params
-
-
-def mean_field(space: Space, dtype: DTypeLike = float, seed: Seed = 0, scale: float = 0.05) -> tuple[LogPsi, Array]:
-    """A product of states of the sites, ``psi(s) = prod_i exp(params[i, s_i])``.
-
-    Parameters
-    ----------
-    space : Space
-    dtype, seed, scale
-        As of `rbm`.
-
-    Returns
-    -------
-    log_psi : callable
-    params : array (n, d)
-        Logarithms of the amplitudes of each basis state on each site.
-
-    Examples
-    --------
-    >>> import numpy as np, qad
-    >>> log_psi, params = qad.vmc.mean_field(qad.vmc.Bosons(2, most=2))
-    >>> log_psi(np.array([[0.0, 1.0, 2.0], [0.0, 10.0, 20.0]]), np.array([[1, 2]]))
-    array([21.])
-    """
-    sites = np.arange(space.n)
-
-    def log_psi(params, s):
-        return params[sites, space.indices(s)].sum(-1)
-
-    return log_psi, normal(np.random.default_rng(seed), scale, (space.n, len(space.values)), dtype)
-
-
-def chain(state: MPS, space: Space) -> tuple[LogPsi, MPS]:
-    """A matrix product state, whose parameters are its tensors.
-
-    Parameters
-    ----------
-    state : MPS
-        Of the sites of the space.
-    space : Space
-
-    Returns
-    -------
-    log_psi : callable
-        Complex.
-    params : MPS
-        The state.
-
-    Raises
-    ------
-    ArgumentError
-        If the state conserves charges, or is a ring.
-    ShapeError
-        If the sites do not fit.
-
-    Notes
-    -----
-    Samples can be drawn directly: ``Direct(lambda psi, count, rng: space.of_indices(psi.sample(count, rng)))``.
-
-    Examples
-    --------
-    >>> import numpy as np, qad
-    >>> log_psi, params = qad.vmc.chain(qad.mps.MPS.product([np.array([0.6, 0.8])] * 3), qad.vmc.Spins(3))
-    >>> np.exp(log_psi(params, np.array([[1, 1, -1]]))).real.round(6)
-    array([0.288])
-    """
-    if state.conserved is not None or state.bonds[0] != 1:
-        raise ArgumentError("chain takes an open state of plain arrays: give state.without_symmetry()")
-    if list(state.phys) != [len(space.values)] * space.n:
-        raise ShapeError(
-            f"{state!r} has sites of {tuple(state.phys)} states, {space!r} {space.n} of {len(space.values)}"
-        )
-
-    def log_psi(params, s):
-        rows, left, log = np.arange(len(s)), np.ones((len(s), 1)), 0.0
-        for tensor, states in zip(params.tensors, space.indices(s).T, strict=True):
-            bond, phys, _ = tensor.shape
-            left = (left @ tensor.reshape(bond, -1)).reshape(len(s), phys, -1)[rows, states]
-            size = np.abs(left).max(1, keepdims=True)
-            size = np.where(size > 0, size, 1.0)
-            left, log = left / size, log + np.log(size)
-        return (np.log(left + 0j) + log)[:, 0]
-
-    return log_psi, state
