@@ -86,7 +86,7 @@ MOST_CODE = {
     "circuit": 6402,
     "interop": 1400,
     "peps": 3560,
-    "mps": 10606,
+    "mps": 10635,
     "vmc": 1307,
 }  # lines of code of whole floors, which only go up by what a feature needs
 LONG_FUNCTIONS = {  # whose comment gives the measured reason

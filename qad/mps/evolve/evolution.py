@@ -14,6 +14,7 @@ from qad.keywords import keywords_told
 from qad.mps.chain.chain import site_count
 from qad.mps.chain.state import MPS
 from qad.mps.evolve.courses import GATES, Course, operator_at
+from qad.mps.open.density import tell_of_trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -111,6 +112,11 @@ def evolve(
     -------
     Evolution
 
+    Warns
+    -----
+    RuntimeWarning
+        Where the trace of a density matrix changed by more than 1e-3, though its generator keeps it.
+
     Raises
     ------
     ArgumentError
@@ -159,6 +165,8 @@ def evolve(
                     callback(course.state, now)
                 except StopIteration:
                     break
+    if not hermitian and not imaginary:
+        tell_of_trace(psi.normalized(), operator, course.state, abs(now), value_of(gained))
     lost, missed = errors + course.account()
     return Evolution(course.state, now, float(lost), gained, float(missed))
 

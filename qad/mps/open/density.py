@@ -6,6 +6,7 @@ norm of the chain is, they are those of the density matrix of trace 1.
 
 from __future__ import annotations
 
+import warnings
 from itertools import pairwise
 from math import isqrt
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ from qad.mps.open.pairs import DENSITY, doubled
 from qad.mps.operators.mpo import MPO
 from qad.mps.operators.opsum import OpSum
 from qad.symmetric.create import from_dense
+from qad.symmetric.generic import plain
 from qad.symmetric.legs import Leg
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from qad.typing import Array, ArrayLike, Scalar
 
 
+CHANGES = 1e-3  # of the trace, from which on a warning says so
 NEGATIVE = -1e-2  # the least probability on a site that a density matrix may have
 
 
@@ -190,6 +193,33 @@ def against(operator: MPO, rho: MPS) -> tuple[Scalar, Any]:
     """``tr(O rho)``, to be multiplied by the exponential of a logarithm."""
     row = [w.conj().transpose(0, 3, 2, 1).reshape(w.shape[0], -1, w.shape[1]) for w in operator]
     return sandwich(row, list(rho.without_symmetry()))
+
+
+def tell_of_trace(before: MPS, G: MPO, after: MPS, time: float, gained: float) -> None:
+    """Warn where an evolution has changed the trace of a density matrix, though its generator keeps it.
+
+    `before` and `after` are of norm 1, and `gained` is the logarithm of what the norm became.
+    """
+    if not (after.sites and all(kind.name.startswith(DENSITY) for kind in after.sites)):
+        return
+    ones, traces, logs = [np.eye(size).reshape(1, -1, 1) for size in sizes_of(before)], [], []
+    loss = [np.einsum("lroi,o->lir", plain(w).conj(), one.ravel()) for w, one in zip(G, ones, strict=True)]
+    for rho in (before, after):
+        row = [plain(t) for t in rho.without_symmetry()]
+        (trace, log), (change, scale) = sandwich(ones, row), sandwich(loss, row)
+        traces, logs = [*traces, abs(trace)], [*logs, log]
+        if abs(change) * np.exp(scale) * time > CHANGES / 10 * traces[0] * np.exp(logs[0]):
+            return
+    if traces[0] < (1 - 1e-6) * np.exp(-logs[0]):  # a positive matrix of norm 1 has a trace of at least 1
+        return
+    left = traces[1] / traces[0] * np.exp(logs[1] - logs[0] + gained)
+    if abs(left - 1) > CHANGES:
+        warnings.warn(
+            f"the trace of the density matrix went from 1 to {left:.4g}, where its generator keeps it: too much was "
+            "cut off, and means may err by as much; give evolve a larger bond, or more steps",
+            RuntimeWarning,
+            stacklevel=4,
+        )
 
 
 def of_order_one(vector: Array) -> Array:

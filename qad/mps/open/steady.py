@@ -25,7 +25,7 @@ from qad.mps.chain.gauge import check_open
 from qad.mps.chain.state import MPS
 from qad.mps.charges.quantities import conserved_by
 from qad.mps.energy.hamiltonian import of_order_one
-from qad.mps.evolve.evolution import evolve
+from qad.mps.evolve.courses import Course
 from qad.mps.evolve.neighbours import neighbour_terms
 from qad.mps.measure.observables import overlap
 from qad.mps.open.density import check_density, density_trace
@@ -215,8 +215,10 @@ def evolved(L: MPO, watch: Watch, bond: int, tol: float, rounds: int) -> None:
         if step < STEP / FINEST:
             watch.message = f"not converged: finer steps do not lower the residual of {watch.history[-1]:.1e}"
             return
-        rho = evolve(watch.state, L, time, int(np.ceil(time / step)), way, bond, hermitian=False).state
-        watch.step(rho, residual(L, rho))
+        steps = int(np.ceil(time / step))
+        course = Course(watch.state, L, time / steps, steps, steps, way, bond, None, False, hermitian=False)
+        course.advance()
+        watch.step(course.state, residual(L, course.state))
         ended(watch, tol)
         if watch.history[-1] < watch.history[-2] / 2:
             time *= 2

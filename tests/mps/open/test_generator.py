@@ -173,6 +173,22 @@ def test_long_chains_between_baths_are_free_fermions(n, time):
 
 SUM, PSI = exact.opsum(SPINS, EXCHANGE), MPS.product([0, 1, 0])
 RHO = density(PSI)
+
+
+def test_a_trace_that_cuts_have_changed_is_told():
+    """A Neel state between baths by a bond of 8 of 64: its means are off by 0.25, and nothing said so."""
+    n, word, G = 6, ["up", "down"] * 3, driven(6, 0.5)[1]
+    rho = MPS.product(word, kind="density of spin-1/2")
+    with pytest.warns(RuntimeWarning, match="the trace of the density matrix went from 1 to 0.49.*larger bond"):
+        cut = evolve(rho, G, 3.0, 30, "tebd4", 8, hermitian=False).state
+    whole = evolve(rho, G, 3.0, 30, "tebd4", 64, hermitian=False).state  # 4**3: warnings are errors
+    assert np.abs(density_measure(cut, "Sz") - density_measure(whole, "Sz")).max() == pytest.approx(0.25, abs=0.02)
+    coherence = MPS.product([np.eye(4)[1], *word[1:]], kind="density of spin-1/2")  # |up><down|, of trace 0
+    evolve(coherence, G, 3.0, 30, "tebd4", 8, hermitian=False)
+    lossy = OpSum(n, "density of spin-1/2").add(-0.1j, "Id", 0)
+    assert evolve(rho, lossy, 1.0, 2, hermitian=False).log_norm == pytest.approx(-0.1)
+
+
 REFUSED = {
     "a jump that breaks": (lambda: lindblad(SUM, [*CONSERVING, (0.1, "Sx", 1)], conserve="Sz"), "jump 3, Sx(1),"),
     "a field that breaks": (
