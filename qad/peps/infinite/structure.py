@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import as_array, jvp, value_of
+from qad.extend import jvp
+from qad.peps.charges import graded
 from qad.peps.checks import check_kind
 from qad.peps.infinite import cells
 from qad.peps.infinite.density import LAYERS, contracted, legs, surroundings
 from qad.peps.infinite.environment import Environment
+from qad.peps.infinite.observables import standing
 from qad.peps.infinite.state import PEPS
 from qad.peps.infinite.symmetry import symmetrised
+from qad.symmetric.generic import join, plain
 
 if TYPE_CHECKING:
     from qad.typing import Array, ArrayLike
@@ -24,7 +28,7 @@ MOST_REPEATS = 8  # of a cell, after which waves repeat
 
 def structure_factor(
     state: PEPS,
-    operator: ArrayLike,
+    operator: str | ArrayLike,
     momentum: tuple[float, float],
     chi: int,
     *,
@@ -40,7 +44,8 @@ def structure_factor(
     Parameters
     ----------
     state : PEPS
-    operator : array (d, d)
+    operator : str or array (d, d)
+        Or its name, such as "Sz". Where charges are conserved it conserves them too.
     momentum : (qy, qx)
         Along rows downwards and columns, in radians per site; a fraction of ``2 pi`` of which a few cells are a period.
     chi : int
@@ -72,7 +77,7 @@ def structure_factor(
     0.2304
     """
     check_kind(state, PEPS)
-    o = np.asarray(operator)
+    o = standing(state).matrix(operator) if isinstance(operator, str) else np.asarray(operator)
     if o.ndim != 2 or {o.shape} != {(x.shape[0],) * 2 for x in state.tensors}:
         raise ShapeError(f"the operator of shape {o.shape} does not fit the sites of {state!r}")
     periods = [repeats(q, n) for q, n in zip(momentum, (state.rows, state.columns), strict=True)]
@@ -80,15 +85,18 @@ def structure_factor(
     waves = [np.exp(1j * (momentum[0] * row + momentum[1] * column)) for row, column in wide.positions]
     if np.abs(np.imag(waves)).max() < 1e-12 and not np.iscomplexobj(o):
         waves = np.real(waves)
-    cell = cells.cell_of(wide.cell)
+    cell, kinds, locals_ = cells.cell_of(wide.cell), standing(state), [o] * len(wide.tensors)
+    if wide.conserved is not None:
+        locals_ = [graded(o, [i], wide.conserved, kinds, [place]) for i, place in enumerate(wide.positions)]
+    on_sites = [join(one, x, ((1,), (0,))) for one, x in zip(locals_, wide.tensors, strict=True)]
 
     def mean(h: Array) -> Array:
-        kets = [x + h * w * np.tensordot(o, x, (1, 0)) for w, x in zip(waves, wide.tensors, strict=True)]
+        kets = [x + h * w * y for w, x, y in zip(waves, wide.tensors, on_sites, strict=True)]
         layers = [cells.double_layer(ket, bra) for ket, bra in zip(kets, wide.tensors, strict=True)]
         found, error, report = cells.solved(layers, cell, chi, None, "half", (tol, tol), maxiter)
         env, total = Environment(*found, cell, error, report), 0.0
-        for w, ket, bra, place in zip(waves, kets, wide.tensors, wide.positions, strict=True):
-            measured = closed(np.tensordot(o.conj().T, ket, (1, 0)), bra, env, place)
+        for w, one, ket, bra, place in zip(waves, locals_, kets, wide.tensors, wide.positions, strict=True):
+            measured = closed(join(one.conj().transpose(1, 0), ket, ((1,), (0,))), bra, env, place)
             total = total + np.conj(w) * measured / closed(ket, bra, env, place)
         return (total / len(waves)).real
 
@@ -107,12 +115,12 @@ def repeated(state: PEPS, rows: int, columns: int) -> PEPS:
     """The same state in a cell that is so many times as large, with a letter for every site; plain numbers."""
     height, width = rows * state.rows, columns * state.columns
     names = [[chr(0x4E00 + row * width + column) for column in range(width)] for row in range(height)]
-    tensors = [
-        symmetrised(as_array(value_of(state[row, column])), state.symmetry)
-        for row in range(height)
-        for column in range(width)
-    ]
-    return PEPS(tensors, ["".join(row) for row in names])
+    places = [(row, column) for row in range(height) for column in range(width)]
+    tensors = [symmetrised(plain(state[place]), state.symmetry) for place in places]
+    conserved = state.conserved
+    if conserved is not None:
+        conserved = replace(conserved, charges=tuple([conserved.charges[state.letter(*place)] for place in places]))
+    return PEPS(tensors, ["".join(row) for row in names], None, conserved, state.kind)
 
 
 def closed(ket: Array, bra: Array, env: Environment, place: tuple[int, int]) -> Array:

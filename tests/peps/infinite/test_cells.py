@@ -5,16 +5,18 @@ import pytest
 
 import qad
 from qad import peps
-from qad.core.errors import ConvergenceError
-from qad.peps.infinite.cells.moves import permuted
+from qad.core.errors import ArgumentError, ConvergenceError
+from qad.peps.infinite.cells.iteration import check_multiplets
+from qad.peps.infinite.cells.projectors import Spaces
+from qad.peps.infinite.stacks import reordered
 from tests.cases import Case, normal
 from tests.peps.cylinders import energy_of_cylinder
 from tests.peps.states import STORED, along, by_differences, near_product
 
 ROTATED = peps.heisenberg().rotated()
 CASES = [
-    Case(lambda x: permuted(x, order=(2, 0, 1)), normal(3, 2)),
-    Case(lambda x: permuted(x, order=(1, 0)), normal(2, 2, 2, complex)),
+    Case(lambda x: reordered(x, order=(2, 0, 1)), normal(3, 2)),
+    Case(lambda x: reordered(x, order=(1, 0)), normal(2, 2, 2, complex)),
 ]
 
 
@@ -230,3 +232,14 @@ def test_warm_moves_decompose_no_large_matrix_but_at_the_end(monkeypatch):
     warm = peps.environment(near, 8, env)
     assert warm.report.iterations > 5
     assert sum(size > env.chi for size in calls) == 1
+
+
+def test_multiplets_that_a_cut_would_part_are_named_with_the_least_chi_that_serves():
+    states = [np.zeros(0)] * len(Spaces._fields)
+    spaces = Spaces(*states)._replace(
+        s=np.array([[0.9, 0.4, 0.4]]), used=np.ones((1, 3), bool), others=np.array([[0.4, 0.4, 0.4, 0.1]]),
+        groups=np.zeros(1, int),
+    )  # fmt: skip
+    with pytest.raises(ArgumentError, match="chi=3 parts a multiplet of states that weigh the same: at least chi=5"):
+        check_multiplets(spaces, 3)
+    check_multiplets(spaces._replace(others=np.array([[0.39, 0.1]])), 3)

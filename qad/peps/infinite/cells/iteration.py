@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from qad.core.errors import ArgumentError
 from qad.peps.infinite.cells.moves import absorbed, enlarged, rows, start
 from qad.peps.infinite.cells.projectors import Frame, Spaces, followed, sides, truncated
-from qad.peps.infinite.cut import kept
+from qad.peps.infinite.cut import MOST, kept
 from qad.peps.infinite.implicit import LOOSER
 from qad.peps.infinite.iteration import calm, unit, weighted
 from qad.peps.infinite.stacks import same_shape
@@ -24,6 +25,7 @@ SETTLED = 1e-3  # change of the spectra at which sizes are fixed
 MOST_GROWING = 50
 MEMORY = 5  # steps that are mixed
 CUTS = 4  # times that all cuts are placed, at most
+SAME = 1e-9  # relative: values of one multiplet
 LEAST = {"half": 1e-7, "full": 1e-10}  # relative, of S: about the square and the fourth power of a corner's values
 
 
@@ -78,6 +80,7 @@ class Stepper(NamedTuple):
             if (same and np.abs(values - before).max() < SETTLED) or np.array_equal(sizes, spaces.used.sum(1)):
                 break
             before, sizes = values, None
+        check_multiplets(spaces, self.chi)
         if not same_shape(around.corners, old.corners):  # sizes changed to the last
             around, frame, _ = self.step(around, frame.a.any(1).sum(1), frame)
         return around, frame
@@ -130,3 +133,16 @@ class Stepper(NamedTuple):
         if not same_shape(new.corners, old.corners):
             return np.inf
         return weighted(new, old, self.wires.after)
+
+
+def check_multiplets(spaces: Spaces, chi: int) -> None:
+    """Raise where a cut parts values that coincide: in the range around chi there is no gap."""
+    for cut in range(spaces.groups[-1] + 1):
+        own = spaces.groups == cut
+        kept, others = spaces.s[own][spaces.used[own]], spaces.others[own]
+        parted = int(np.count_nonzero(others > (1 - SAME) * kept.min()))
+        if parted:
+            least = int(np.ceil((len(kept) + parted) / MOST))
+            raise ArgumentError(
+                f"chi={chi} parts a multiplet of states that weigh the same: at least chi={least} serves"
+            )

@@ -49,6 +49,7 @@ class Spaces(NamedTuple):
     turn: np.ndarray
     scale: np.ndarray  # that M is multiplied by
     used: np.ndarray  # which states are
+    groups: np.ndarray  # the cut of each
 
 
 class Cuts(NamedTuple):
@@ -102,7 +103,7 @@ def truncated(
     first, second = first @ turn, second @ turn.conj()
     others = np.where(used, 0, s)[:, least:]
     spaces = Spaces(
-        u_kept, values, v_kept, u[:, :, least:] * rest, others, v[:, :, least:] * rest, turn, scale, keep[:, 0]
+        u_kept, values, v_kept, u[:, :, least:] * rest, others, v[:, :, least:] * rest, turn, scale, keep[:, 0], groups
     )
     return *projectors(first, second, sizes), Frame(first, v_kept), spaces
 
