@@ -81,7 +81,7 @@ MOST_CODE = {
     "frozen": 2450,
     "rules": 3900,
     "contract": 2900,
-    "symmetric": 2285,
+    "symmetric": 2284,
     "native": 1150,
     "circuit": 6402,
     "interop": 1400,

@@ -22,7 +22,7 @@ from qad.symmetric.blocks.layout import Layout, layout
 from qad.symmetric.contraction import contraction, result_of, tensordot
 from qad.symmetric.legs import Leg
 from qad.symmetric.maps import bond_leg, columns_of, in_order_of, joined, rows_of
-from qad.symmetric.scaling import scale
+from qad.symmetric.scaling import scale, twist
 from qad.symmetric.tensor import SymTensor, aligned, as_symmetric, bare
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ __all__ = [
     "aligned_numbers", "as_map", "bond_and_columns", "charges_of", "dense", "direct_sum", "halves_of", "join",
     "laid_out", "leg_sizes", "lq", "norm", "numbers", "of_map", "opposite_charges", "padded", "plain", "qr",
     "rows_and_bond", "scaled", "split", "stacked", "svd",
-    "truncated_svd", "with_numbers",
+    "truncated_svd", "twisted", "with_numbers",
 ]  # fmt: skip
 
 
@@ -218,6 +218,11 @@ def scaled(x: Any, factors: Array, axis: int) -> Any:
     if type(x) is SymTensor:
         return scale(x, factors, axis)
     return x * factors.reshape(-1, *[1] * (x.ndim - 1 - axis))
+
+
+def twisted(x: Any, axes: Sequence[int]) -> Any:
+    """The tensor with the other sign of what is odd on some legs."""
+    return twist(x, axes) if type(x) is SymTensor else x
 
 
 def svd(x: Any, rows: int = 2) -> tuple[Any, Array, Any]:

@@ -130,7 +130,7 @@ class Clustered(Weighted):
         """Two sites beside a bond, contracted with their bra: legs to both ends, ket and bra each."""
         halves = []
         for end, along, but in ((ends[0], leg, ()), (ends[1], OPPOSITE[leg], (OPPOSITE[leg],))):
-            x = np.moveaxis(self.scaled(self.next[end, t], 1.0, OPPOSITE[t], *but), (OPPOSITE[t], along), (3, 4))
+            x = np.moveaxis(self.scaled(self.next[end, t], -1.0, OPPOSITE[t], *but), (OPPOSITE[t], along), (3, 4))
             halves.append(np.tensordot(x, x.conj(), ((0, 1, 2),) * 2))  # to the end, to the other site, and in the bra
         return np.tensordot(*halves, ((1, 3), (1, 3)))
 

@@ -25,12 +25,14 @@ from qad.peps.models import Model
 from qad.peps.search.checkpoint import Checkpoint
 from qad.peps.search.metric import LocalMetric
 from qad.peps.search.result import GroundState
+from qad.peps.search.simple_update import charged_start
 from qad.peps.search.starts import check_model, check_uniform, enlarged, natural_dtype, normalised, promising_start
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from qad.mps.charges.quantities import Names
     from qad.peps.infinite.environment import Environment
     from qad.typing import DTypeLike, FilePath, Progress, Real, Seed, Vector
 
@@ -66,6 +68,8 @@ def ground_state(
     *,
     start: PEPS | None = None,
     dtype: DTypeLike | None = None,
+    conserve: Names | None = None,
+    sector: object = None,
     tol: float = 1e-10,
     maxiter: int = 1000,
 ) -> GroundState:
@@ -89,9 +93,16 @@ def ground_state(
     seed : int or numpy.random.Generator
         Of the random state, of bond 2 at most, from which the search starts, and of the noise by which bonds grow.
     start : PEPS, optional
-        A state to start from instead, of at most this bond; `cell`, `symmetry` and `dtype` are its own.
+        A state to start from instead, of at most this bond; `cell`, `symmetry` and `dtype` are its own. One with
+        charges keeps its bonds.
     dtype : dtype, optional
         Of the random state; default float for a real model, else complex.
+    conserve : str or sequence of str, optional
+        What the state conserves, ``"Sz"`` or ``("N", "Sz")``; fermions always conserve their parity. The search starts
+        from the state of `simple_update` of this bond then, and keeps the sectors of its bonds; the default cell is
+        ``["AB", "BA"]``.
+    sector : int or tuple of int, optional
+        The total of what is conserved in a cell, as in `simple_update`.
     tol : float
         Converged where an iteration gains less than ``tol * max(|E|, 1)``.
     maxiter : int
@@ -106,7 +117,8 @@ def ground_state(
     ------
     ArgumentError
         If `chi` is below ``bond**2``, the model has not the symmetry, the state is real and the model complex, or the
-        checkpoint cannot be read; and if no cell is given where products of two sublattices have less energy.
+        checkpoint cannot be read; if no cell is given where products of two sublattices have less energy; and with
+        charges as `simple_update`.
     ConvergenceError
         If no environment of the start comes to rest.
     GradientTypeError
@@ -128,17 +140,16 @@ def ground_state(
     """
     check_kind(model, Model)
     rng, dtype = np.random.default_rng(seed), natural_dtype(model) if dtype is None else dtype
-    is_default, cell = cell is start is None, ("A",) if cell is None else cell
-    shape = {"cell": cell, "phys": model.terms[0].operator.shape[0], "dtype": dtype, "symmetry": symmetry}
-    like = PEPS.random(bond, **shape) if start is None else start
+    first = charged_start(model, bond, cell, dtype, conserve, sector, start)
+    shape = {"cell": cell or ("A",), "phys": len(model.terms[0].operator), "dtype": dtype, "symmetry": symmetry}
+    like = PEPS.random(bond, **shape) if first is None else first
     check_model(model, like, bond)
     check_options(bond, chi, tol, maxiter)
-    if is_default:
+    if cell is first is None:
         check_uniform(model)
     file = None if checkpoint is None else Checkpoint(checkpoint, model, bond, chi, like, start)
-    resumed = file.read() if file else None
+    begin, env, history = (file.read() if file else None) or (first, None, [])
     with blas_for(chi), bar_for(progress, "energy") as bar:
-        begin, env, history = resumed or (start, None, [])
         search = Search(model, chi, bar, maxiter, env, file, history)
         try:
             if begin is None and bond <= 2:
@@ -182,8 +193,11 @@ class Search:
         return Search(self.model, chi, self.bar, self.maxiter, found=self.found)
 
     def raised(self, state: PEPS, bond: int, rng: np.random.Generator, tol: float) -> PEPS:
-        """A state of larger bonds, after first searches at each of them; what the last knows of curvatures is kept."""
-        for size in range(state.bond + 1, bond + 1):
+        """A state of larger bonds, after first searches at each of them; what the last knows of curvatures is kept.
+
+        Bonds with charges stay what they are.
+        """
+        for size in range(bond + 1 if state.conserved else state.bond + 1, bond + 1):
             state, first = enlarged(state, size, rng), self.coarser(SMALL_CHI * size**2)
             if size < bond or first.chi < FEW * self.chi:
                 state = first.run(state, tol, WINDOW).state

@@ -7,6 +7,7 @@ gradient g treat all bonds alike: X.-Y. Zhang, Q. Yang, P. Corboz, J. Haegeman a
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,8 +15,21 @@ import numpy as np
 from qad.linalg.implicit.packing import Packing
 from qad.peps.infinite.density import LAYERS, contracted, legs, surroundings
 from qad.peps.infinite.state import letters
+from qad.symmetric.generic import (
+    aligned_numbers,
+    as_map,
+    bond_and_columns,
+    charges_of,
+    join,
+    numbers,
+    of_map,
+    twisted,
+    with_numbers,
+)  # fmt: skip
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from qad.peps.infinite.environment import Environment
     from qad.peps.infinite.state import PEPS
     from qad.typing import Vector
@@ -34,30 +48,39 @@ class LocalMetric:
         Of this state.
     """
 
-    sites: tuple[np.ndarray, ...]
-    blocks: list[tuple[np.ndarray, np.ndarray]]  # of each site: eigenvalues and eigenvectors
+    sites: tuple[Any, ...]
+    blocks: list[dict[Any, tuple[np.ndarray, np.ndarray]]]  # of each site and sector: eigenvalues and eigenvectors
 
     def __init__(self, state: PEPS, env: Environment):
         self.sites, names = state.tensors, letters(state.cell)
-        totals = [0.0] * len(names)
+        totals: list[dict[Any, Any]] = [defaultdict(float) for _ in names]
         for row, column in env.cell.first:
             k = names.index(state.cell[row][column])
-            totals[k] = totals[k] + overlaps(self.sites[k], env, row, column)
-        self.blocks = [tuple(np.linalg.eigh((total + total.conj().T) / 2)) for total in totals]
+            for charge, matrix in overlaps(self.sites[k], env, row, column).items():
+                totals[k][charge] = totals[k][charge] + matrix + matrix.conj().T
+        self.blocks = [{charge: tuple(np.linalg.eigh(x / 2)) for charge, x in total.items()} for total in totals]
 
     def solve(self, vector: Vector, norm: float) -> Vector:
         """The inverse of the metric times a tangent vector, tangent to sites of norm 1; `norm` is the gradient's."""
-        packing, found = Packing(self.sites, real=True), []
-        for site, x, (values, basis) in zip(self.sites, packing.unpack(vector), self.blocks, strict=True):
-            weights = 1 / (np.maximum(values, 0.0) + SHIFT * norm)
-            y = ((x.reshape(len(x), -1) @ basis * weights) @ basis.conj().T).reshape(x.shape)
-            found.append(y - site * np.vdot(site, y).real)
+        packing, found = Packing(map(numbers, self.sites), real=True), []
+        for site, x, blocks in zip(self.sites, packing.unpack(vector), self.blocks, strict=True):
+            where, parts = as_map(with_numbers(site, x), 1)
+            for i, charge in enumerate(charges_of(where)):
+                values, basis = blocks[charge]
+                weights = 1 / (np.maximum(values, 0.0) + SHIFT * norm)
+                parts[i] = (parts[i] @ basis * weights) @ basis.conj().T
+            y, own = aligned_numbers(site, of_map(where, parts)), numbers(site)
+            found.append(y - own * np.vdot(own, y).real)
         return packing.pack(found)
 
 
-def overlaps(site: np.ndarray, env: Environment, row: int, column: int) -> np.ndarray:
-    """The environment of a site of norm 1 in it, a matrix of its legs (up, left, down, right), ket by bra."""
+def overlaps(site: Any, env: Environment, row: int, column: int) -> dict[Any, np.ndarray]:
+    """The environment of a site of norm 1 in it, of each sector a matrix (up, left, down, right), ket by bra."""
     ring = contracted(surroundings(env, [row], [column]), [x for layer in LAYERS for x in legs(row, column, layer)])
-    matrix = ring.reshape(site[0].size, -1)
-    flat = site.reshape(len(site), -1)
-    return matrix / np.vdot(flat, flat @ matrix)
+    where, parts = as_map(site, 1)
+    one = bond_and_columns(where, [np.eye(part.shape[1]) for part in parts])
+    form = twisted(join(one, ring, ((1, 2, 3, 4), (0, 1, 2, 3))), (3, 4))  # bras of a vector that changes
+    shape, matrices = as_map(form, 1)
+    found = dict(zip(charges_of(shape), matrices, strict=True))
+    norm = sum(np.vdot(part, part @ found[charge]) for charge, part in zip(charges_of(where), parts, strict=True))
+    return {charge: matrix / norm for charge, matrix in found.items()}

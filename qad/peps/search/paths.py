@@ -52,7 +52,7 @@ def along_paths(
                 "updates take terms on sites, neighbours and diagonals: start other models from random states"
             )
         for path in PATHS[t.sites]:
-            found[first, path] += as_array(value_of(t.operator)) / len(PATHS[t.sites])
+            found[first, path] = found[first, path] + as_array(value_of(t.operator)) / len(PATHS[t.sites])
     return found
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.core.trees import tree_map
 from qad.keywords import keywords_told
 from qad.peps.charges import charges_of_cell, graded, kind_of
 from qad.peps.checks import check_kind
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 
     from qad.mps.charges.quantities import Names
     from qad.peps.search.paths import Path
-    from qad.typing import Seed
+    from qad.typing import DTypeLike, Seed
+
+FIRST = (0.1, 60), (0.02, 60)  # steps of time before searches of states with charges
 
 
 @keywords_told
@@ -107,6 +110,25 @@ def simple_update(
     return normalised(PEPS(network.balanced(), cell, None, conserved, model.kind))
 
 
+def charged_start(
+    model: Model,
+    bond: int,
+    cell: Sequence[str] | None,
+    dtype: DTypeLike,
+    conserve: Names | None,
+    sector: object,
+    start: PEPS | None,
+) -> PEPS | None:
+    """The state from which a search with charges starts: the given one, or that of imaginary time; else None."""
+    charged = conserve is not None or sector is not None
+    if start is not None and charged:
+        raise ArgumentError("start= has charges of its own: leave conserve= and sector= out")
+    if start is not None or not (charged or kind_of(model).fermionic):
+        return start
+    found = simple_update(model, bond, cell or ("AB", "BA"), steps=FIRST, conserve=conserve, sector=sector)
+    return tree_map(lambda x: x.astype(np.result_type(x, dtype)), found)
+
+
 def random_product(cell: tuple[str, ...], terms: dict[Path, np.ndarray], seed: Seed) -> dict[str, np.ndarray]:
     """A site of random spins for each letter."""
     d, rng = len(next(iter(terms.values()))), np.random.default_rng(seed)
@@ -137,5 +159,5 @@ def path_terms(model: Model) -> dict[Path, np.ndarray]:
     check_kind(model, Model)
     found: dict = defaultdict(float)
     for (_, path), operator in along_paths(model.terms, kind_of(model)).items():
-        found[path] += operator
+        found[path] = found[path] + operator
     return found

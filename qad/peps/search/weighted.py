@@ -64,6 +64,7 @@ class Weighted:
     Attributes
     ----------
     sites : dict of name to tensor
+        Each with the weights of all its bonds.
     next : dict of (name, leg) to name
         The neighbour at a leg, where there is one.
     weights : dict of (name, leg) to array
@@ -124,45 +125,46 @@ class Weighted:
         """The site and the leg by which the bond at a leg of a site is known."""
         return (name, leg) if leg in (RIGHT, DOWN) else (self.next[name, leg], OPPOSITE[leg])
 
-    def scaled(self, name: Name, power: float, *but: int) -> Any:
-        """A site times powers of the weights of its legs, all but some."""
+    def scaled(self, name: Name, power: float, *legs: int) -> Any:
+        """A site times powers of the weights of some legs, which are in it."""
         x = self.sites[name]
-        for leg in STEPS:
-            if leg not in but and (name, leg) in self.next:
+        for leg in legs:
+            if (name, leg) in self.next:
                 x = scaled(x, self.weights[self.bond_at(name, leg)] ** power, leg)
         return x
 
     def reduced(self, name: Name, toward: int) -> tuple[Any, Any]:
-        """An isometry ``[three legs, a]``, with their weights, and what is left of the site: ``[a, physical, leg]``."""
-        return qr(self.scaled(name, 1.0, toward).transpose(*order_of(toward)), 3)
+        """An isometry ``[three legs, a]``, and what is left of the site: ``[a, physical, leg]``."""
+        return qr(self.sites[name].transpose(*order_of(toward)), 3)
 
     def update(self, name: Name, leg: int, gate: Any, bond: int) -> None:
         """A gate on a site and its neighbour, the bond between them cut."""
         other, back = self.next[name, leg], OPPOSITE[leg]
         (q, r), (p, s) = self.reduced(name, leg), self.reduced(other, back)
-        joint = join(scaled(r, self.weights[name, leg], 2), s, ((2,), (2,)))  # a, in, c, in'
+        joint = join(scaled(r, 1 / self.weights[name, leg], 2), s, ((2,), (2,)))  # a, in, c, in'
         joint = join(gate, joint, ((2, 3), (1, 3))).transpose(2, 0, 3, 1)
         u, values, v = self.cut(joint, (name, leg), (q, p), bond)
-        self.weigh(name, leg, values)
-        self.put(name, order_of(leg), join(q, u))
-        self.put(other, order_of(back), join(p, v.transpose(1, 2, 0)))
+        weights = self.weigh(name, leg, values)
+        self.log_norm += float(np.log(values[0] / weights[0]))
+        self.put(name, order_of(leg), join(q, scaled(u, weights, 2)))
+        self.put(other, order_of(back), join(p, scaled(v, weights, 0).transpose(1, 2, 0)))
 
     def update_through(self, name: Name, leg: int, after: int, gate: Any, bond: int) -> None:
         """A gate on a site and one two steps away, both bonds of the path cut one after the other."""
         _, middle, last = self.along(name, (leg, after))
-        back = OPPOSITE[after]
+        before, back = OPPOSITE[leg], OPPOSITE[after]
         (q, r), (p, s) = self.reduced(name, leg), self.reduced(last, back)
-        order = (OPPOSITE[leg], *[x for x in STEPS if x not in (OPPOSITE[leg], after)], 0, after)
-        x = self.scaled(middle, 1.0).transpose(*order)
+        order = (before, *[x for x in STEPS if x not in (before, after)], 0, after)
+        x = self.scaled(middle, -1.0, before, after).transpose(*order)
         joint = join(join(r, x), s, ((5,), (2,)))  # a, in, two legs, physical, c, in'
         joint = join(gate, joint, ((2, 3), (1, 6))).transpose(2, 0, 3, 4, 5, 6, 1)
         u, values, rest = leading(joint, 2, bond, leg)
         v, more, w = leading(scaled(rest, values, 0), 4, bond, after)
-        self.weights[self.bond_at(name, leg)] = values / np.linalg.norm(values)
-        self.weigh(middle, after, more)
-        self.put(name, order_of(leg), join(q, u))
-        self.put(last, order_of(back), join(p, w.transpose(1, 2, 0)))
-        self.put(middle, order, v)
+        first, second = self.weigh(name, leg, values), self.weigh(middle, after, more)
+        self.log_norm += float(np.log(more[0] / second[0]))
+        self.put(name, order_of(leg), join(q, scaled(u, first, 2)))
+        self.put(middle, order, scaled(v, second, 4))
+        self.put(last, order_of(back), join(p, scaled(w, second, 0).transpose(1, 2, 0)))
 
     def cut(self, joint: Any, at: tuple[Name, int], others: tuple[Any, Any], bond: int) -> tuple[Any, np.ndarray, Any]:
         """Two sites ``[a, out, c, out']`` apart again, ``[a, out, k]`` and ``[k, c, out']``, and the values between.
@@ -171,20 +173,18 @@ class Weighted:
         """
         return leading(joint, 2, bond)
 
-    def weigh(self, name: Name, leg: int, values: np.ndarray) -> None:
-        """New weights of the bond at a leg of a site, and their norm divided out."""
-        size = np.linalg.norm(values)
-        self.weights[self.bond_at(name, leg)] = values / size
-        self.log_norm += float(np.log(size))
+    def weigh(self, name: Name, leg: int, values: np.ndarray) -> np.ndarray:
+        """New weights of the bond at a leg of a site, of norm 1."""
+        found = self.weights[self.bond_at(name, leg)] = values / np.linalg.norm(values)
+        return found
 
     def put(self, name: Name, order: Sequence[int], x: Any) -> None:
-        """A new site, its legs in some order; all but the last, which is updated, have their weights."""
+        """A new site, its legs in some order."""
         self.sites[name] = x.transpose(*[order.index(axis) for axis in range(5)])
-        self.sites[name] = self.scaled(name, -1.0, order[-1])
 
     def balanced(self) -> list[Any]:
         """The sites, the weights shared among both sides."""
-        return [self.scaled(name, 0.5) for name in self.sites]
+        return [self.scaled(name, -0.5, *STEPS) for name in self.sites]
 
 
 def order_of(leg: int) -> tuple[int, ...]:

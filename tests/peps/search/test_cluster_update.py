@@ -65,7 +65,7 @@ def complex_normal(rng):
 def written_out(network, leg, q, p):
     """The norm of the cluster from its six tensors in ket and bra, in one contraction."""
     w = next(iter(network.weights.values()))
-    a, b = network.sites["A"], network.sites["B"]
+    a, b = (np.einsum("suldr,u,l,d,r->suldr", network.sites[name], *[1 / w] * 4) for name in "AB")
     if leg == 4:  # B A above, A B, B A below; legs (physical, up, left, down, right)
         above = np.einsum("sulDr,u,l,r,tvrdx,v,x->Ddsultvx", b, w, w, w, a, w, w)
         below = np.einsum("sUldr,l,d,r,turex,e,x->Uusldtex", b, w, w, w, a, w, w)

@@ -208,11 +208,11 @@ def test_the_metric_of_a_site_is_its_environment(dtype):
         env = peps.environment(state, 9)
         for place in env.cell.first:
             site = state[place].reshape(2, -1)
-            rho = site @ overlaps(state[place], env, *place) @ site.conj().T
+            rho = site @ overlaps(state[place], env, *place)[()] @ site.conj().T
             np.testing.assert_allclose(rho, peps.reduced_density(state, [place], env), atol=1e-12)
         y = [x + np.random.default_rng(0).standard_normal(x.shape) for x in state.tensors]
         shifted = [
-            (x.reshape(2, -1) @ (overlaps(state[place], env, *place) + SHIFT * 0.1 * np.eye(16))).reshape(x.shape)
+            (x.reshape(2, -1) @ (overlaps(state[place], env, *place)[()] + SHIFT * 0.1 * np.eye(16))).reshape(x.shape)
             for x, place in zip(y, env.cell.first, strict=True)
         ]
         packing = Packing(state.tensors, real=True)
@@ -261,3 +261,53 @@ def test_an_order_that_alternates_is_told_before_the_search():
 def test_larger_spins_in_two_dimensions():
     found = peps.ground_state(peps.heisenberg(1.0), 1, 4, cell=["AB", "BA"])
     assert found.energy == pytest.approx(-2.0, abs=1e-6)  # two bonds a site, of antiparallel spins
+
+
+@pytest.fixture(scope="module")
+def charged(tmp_path_factory):
+    """A search with charges and a checkpoint."""
+    path = tmp_path_factory.mktemp("search") / "charged.npz"
+    return peps.ground_state(peps.heisenberg(), 2, 12, conserve="Sz", tol=1e-6, checkpoint=path), path
+
+
+def test_charges_lead_to_the_same_minimum(charged):
+    found, _ = charged
+    assert found.converged and found.energy == pytest.approx(-0.6602310935, abs=1e-7)
+    assert found.state.conserved.names == ("Sz",) and found.gradient_norm < 1e-3
+
+
+def test_a_search_with_charges_goes_on_from_its_checkpoint(charged):
+    found, path = charged
+    again = peps.ground_state(peps.heisenberg(), 2, 12, conserve="Sz", tol=1e-6, checkpoint=path)
+    assert again.nfev < found.nfev and again.energy <= found.energy + 1e-10
+    for keywords in ({"bond": 3, "conserve": "Sz"}, {"bond": 2, "cell": ["AB", "BA"]}):
+        with pytest.raises(ArgumentError, match="another search"):
+            peps.ground_state(peps.heisenberg(), chi=12, checkpoint=path, **keywords)
+
+
+def test_the_metric_of_fermions_is_positive():
+    """That of sites is the change of the norm of a state that differs in one of them, so that no sign may be wrong."""
+    model = peps.fermions(1.0, delta=1.0, mu=2.0)
+    state = peps.simple_update(model, 2, steps=((0.1, 30),))
+    env = peps.environment(state, 10, tol=1e-3)
+    blocks = overlaps(state[0, 0], env, 0, 0)
+    assert {*blocks} == {(0,), (1,)}
+    for block in blocks.values():
+        np.testing.assert_allclose(block, block.conj().T, atol=2e-3)
+        assert np.linalg.eigvalsh(block + block.conj().T).min() > -2e-3
+
+
+def test_charges_of_a_start_are_its_own(charged):
+    with pytest.raises(ArgumentError, match="charges of its own"):
+        peps.ground_state(peps.heisenberg(), 2, 12, start=charged[0].state, conserve="Sz")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bond, chi, most", [(2, 10, 0.02), (3, 18, 0.005)])
+def test_free_fermions_with_pairing(bond, chi, most):
+    """The exact energy is a sum over momenta; a part of it is missing at most."""
+    k = (np.arange(200) + 0.5) * np.pi / 100
+    xi, gap = -2 * (np.cos(k) + np.cos(k)[:, None]) - 2, 4 * (np.sin(k) ** 2 + np.sin(k)[:, None] ** 2)
+    exact = float(np.mean(xi - np.sqrt(xi**2 + gap))) / 2
+    found = peps.ground_state(peps.fermions(1.0, delta=1.0, mu=2.0), bond, chi, tol=1e-4, maxiter=10)
+    assert exact < found.energy < exact * (1 - most)

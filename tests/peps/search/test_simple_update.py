@@ -112,7 +112,7 @@ def three(network, path):
     legs = [[10 * i + leg for leg in range(5)] for i in range(3)]
     legs[1][OPPOSITE[to]], legs[2][OPPOSITE[after]] = legs[0][to], legs[1][after]
     without = (), (OPPOSITE[to],), (OPPOSITE[after],)
-    sites = [network.scaled(name, 1.0, *but) for name, but in zip(names, without, strict=True)]
+    sites = [network.scaled(name, -1.0, *but) for name, but in zip(names, without, strict=True)]
     shared = {legs[0][to], legs[1][after]}
     rest = [leg for row in legs for leg in row[1:] if leg not in shared]
     operands = [part for pair in zip(sites, legs, strict=True) for part in pair]
