@@ -18,7 +18,7 @@ import scipy  # loads scipy.sparse.linalg when it is first used
 
 from qad.contract import einsum
 from qad.peps.infinite.cells import moves
-from qad.peps.infinite.cells.lattice import Wiring, cell_of, wiring
+from qad.peps.infinite.cells.lattice import ONE_SIDE, Wiring, cell_of, wiring
 from qad.peps.infinite.cells.moves import enlarged, rows, start
 from qad.peps.infinite.cells.projectors import sides, truncated
 from qad.peps.infinite.cut import kept
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 ONE = cell_of(("A",))
 GENERAL = wiring(ONE)
-TURNED = Wiring(*[(0,)] * len(Wiring._fields))  # rotations leave the site as it is: one side stands for all
+TURNED = ONE_SIDE
 TINY = 1e-8  # singular values of two quarters, relative: what is left out has a weight of its square
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import qad
 from qad import peps
-from qad.core.errors import ConvergenceError
+from qad.core.errors import ArgumentError, ConvergenceError
 from tests.peps.states import near_product
 
 STATES = {
@@ -39,3 +39,14 @@ def test_what_is_not_at_rest_by_the_step_of_derivatives_is_refused(cell, symmetr
     monkeypatch.setattr(peps.infinite.implicit, "weighted", lambda *_: 1e-6)
     with pytest.raises(ConvergenceError, match="not at rest: by the step of derivatives it changes by 1.0e-06"):
         qad.grad(lambda state: peps.energy(state, peps.ising(1.0), 6))(state)
+
+
+@pytest.mark.parametrize("symmetry", [None, "c4v"])
+def test_losses_that_depend_on_bases_of_bonds_are_refused(symmetry):
+    state = near_product(["A"], 0)
+    state = peps.PEPS(state.tensors, ["A"], symmetry)
+    env = peps.environment(state, 8)
+    with pytest.raises(ArgumentError, match="depends on the bases of bonds of the environment"):
+        qad.grad(lambda x: peps.environment(x, 8, env).corners[0][0, 1])(state)
+    value, gradient = qad.value_and_grad(lambda x: np.linalg.norm(peps.environment(x, 8, env).corners[0]))(state)
+    assert np.isfinite(value) and np.isfinite(gradient.tensors[0]).all()

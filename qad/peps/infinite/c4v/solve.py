@@ -12,9 +12,10 @@ from qad.linalg import Report
 from qad.linalg.support.derivative_order import orders
 from qad.peps.infinite.c4v.growth import raised
 from qad.peps.infinite.c4v.iteration import MOVES, aligned, near_reference
+from qad.peps.infinite.cells.lattice import ONE_SIDE
 from qad.peps.infinite.cells.moves import start
 from qad.peps.infinite.cut import is_about
-from qad.peps.infinite.implicit import at_rest
+from qad.peps.infinite.implicit import at_rest, in_any_basis
 from qad.peps.infinite.iteration import Around, calm, scaled, unit, weighted
 
 if TYPE_CHECKING:
@@ -63,5 +64,6 @@ def solved(
     else:
         near = partial(near_reference, order=orders(layer))
         around = at_rest(lambda x, a: scaled(grow(x, a, isometry, near)[0], at), at, layer, tols, report)
+        around = in_any_basis(around, ONE_SIDE)
     corner, edge = (x.reshape(x.shape[1:]) for x in around)
     return ((corner,), (edge,), (isometry,)), report.residual, report

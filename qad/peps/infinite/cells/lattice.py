@@ -46,6 +46,9 @@ class Wiring(NamedTuple):
     edge: tuple[int, ...]  # where a new edge was
 
 
+ONE_SIDE = Wiring(*[(0,)] * len(Wiring._fields))  # rotations leave the site as it is: one side stands for all
+
+
 def wiring(cell: Cell) -> Wiring:
     """That of a cell."""
     kinds, found = len(cell.first), []

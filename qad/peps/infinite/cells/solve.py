@@ -18,7 +18,7 @@ from qad.peps.infinite.cells.lattice import CLOCKWISE, wiring
 from qad.peps.infinite.cells.moves import absorbed, enlarged, rows, seen
 from qad.peps.infinite.cells.projectors import Frame, Spaces, sides, smooth
 from qad.peps.infinite.cut import is_about
-from qad.peps.infinite.implicit import at_rest
+from qad.peps.infinite.implicit import at_rest, in_any_basis
 from qad.peps.infinite.iteration import Around, scaled
 from qad.peps.infinite.stacks import stacked
 from qad.symmetric.stacks import SymStack
@@ -94,4 +94,4 @@ def differentiable(
         a, b = smooth(sides(corners, w, stepper.method), spaces, order)
         return scaled(absorbed(grown, corners, a, b, w), at)
 
-    return at_rest(move, at, seen(layers), tols, report, w.after)
+    return in_any_basis(at_rest(move, at, seen(layers), tols, report, w.after), w)
