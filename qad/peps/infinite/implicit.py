@@ -108,8 +108,8 @@ def check_bases(around: Around, cotangents: Around, w: Wiring) -> None:
     defect = np.linalg.norm(total - total.conj().mT)
     if not defect <= BASES * size:
         raise ArgumentError(
-            f"the loss depends on the bases of bonds of the environment, which are arbitrary ({defect / size:.1e} of its "
-            "derivative): contract corners and edges over all of their bonds, or take singular values"
+            f"the loss depends on the bases of bonds of the environment, which are arbitrary ({defect / size:.1e} of "
+            "its derivative): contract corners and edges over all of their bonds, or take singular values"
         )
 
 
