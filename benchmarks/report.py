@@ -4,6 +4,8 @@ import json
 import statistics
 from pathlib import Path
 
+from qad.installed import command
+
 from . import NAMES, RESULTS
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
@@ -116,7 +118,7 @@ def write_plot(results, path):
         from matplotlib.figure import Figure
         from matplotlib.ticker import NullFormatter
     except ImportError:
-        print("No plot: matplotlib is missing (pip install 'qad[viz]').")
+        print(f"No plot, for matplotlib is missing: {command('viz')}")
         return
     cases = results["cases"]
     lines, columns = -(-len(cases) // COLUMNS), min(len(cases), COLUMNS)

@@ -1,10 +1,11 @@
-"""Whether an optional package is there, and new enough: an ImportError with the command that installs it."""
+"""The name of the distribution, and whether optional packages are there, and new enough."""
 
 from __future__ import annotations
 
 import re
 from importlib import import_module
 
+DISTRIBUTION = "qad-tensors"  # in pyproject.toml too; what is imported is `qad`
 NEEDED = {  # package -> the oldest version that serves, and the extra of pyproject.toml that installs it
     "autoray": ("0.8.4", "quimb"), "cotengra": ("0.7.1", "quimb"), "cupy": ("13.0", "cuda"),
     "h5py": ("3.11", "itensor"), "jax": ("0.5", "jax"), "llvmlite": ("0.45", "fast"),
@@ -22,9 +23,15 @@ def require(what: str, *packages: str) -> None:
         try:
             version = str(getattr(import_module(package), "__version__", ""))
         except ModuleNotFoundError as error:
-            raise ModuleNotFoundError(f"{needed}: pip install 'qad[{extra}]'") from error
+            raise ModuleNotFoundError(f"{needed}: {command(extra)}") from error
         if numbers(version) and numbers(version) < numbers(least):
-            raise ImportError(f"{needed}, not {version}: pip install -U 'qad[{extra}]'")
+            raise ImportError(f"{needed}, not {version}: {command(extra, upgrade=True)}")
+
+
+def command(extra: str, upgrade: bool = False) -> str:
+    """What installs an extra of pyproject.toml: from a registry of packages, and in a clone."""
+    newest = "-U " if upgrade else ""
+    return f"pip install {newest}'{DISTRIBUTION}[{extra}]', or in a clone: pip install {newest}-e '.[{extra}]'"
 
 
 def numbers(version: str) -> list[int]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from qad.installed import DISTRIBUTION, NEEDED, command
 from tests.test_layers import imports
 
 ROOT = Path(__file__).parents[1]
@@ -63,6 +64,26 @@ def test_import_qad_needs_nothing_optional():
     for path in [ROOT / "qad" / "__init__.py", *(ROOT / "qad" / "core").rglob("*.py")]:
         for _, target, _, eager in imports(path.read_text("utf-8"), ("qad",)):
             assert not (eager and target[0] in optional), path
+
+
+def test_installers_know_one_name():
+    """Registries have a package named qad that is not this one: no command, page or message may install that."""
+    extras = PROJECT["optional-dependencies"]
+    assert PROJECT["name"] == DISTRIBUTION
+    assert {extra for _, extra in NEEDED.values()} <= set(extras)
+    assert command("fast") == "pip install 'qad-tensors[fast]', or in a clone: pip install -e '.[fast]'"
+    pages = [
+        *(ROOT / "docs").rglob("*.md"),
+        *(ROOT / "docs").rglob("*.ipynb"),
+        *ROOT.glob("*.md"),
+        ROOT / "pyproject.toml",
+    ]
+    for path in [*pages, *(ROOT / "qad").rglob("*.py"), *(ROOT / "benchmarks").glob("*.py")]:
+        text = path.read_text("utf-8")
+        assert not re.search(r"install (-\w+ )*['\"]?qad\b(?!-tensors)", text), path
+        assert {extra for named in re.findall(r"qad-tensors\[([\w,]+)\]", text) for extra in named.split(",")} <= set(
+            extras
+        )
 
 
 @pytest.mark.parametrize(

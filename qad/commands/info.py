@@ -9,7 +9,7 @@ from importlib.metadata import packages_distributions, version
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from qad.installed import NEEDED
+from qad.installed import NEEDED, command
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -60,7 +60,7 @@ def kernels() -> str:
     from qad.native.kept import folder
 
     if find_spec("llvmlite") is None:
-        return "not compiled: pip install 'qad[fast]'"
+        return f"not compiled: {command('fast')}"
     place = folder()
     files = [path for path in place.rglob("*") if path.is_file()] if place.is_dir() else []
     return f"{place}, {len(files)} files, {sum(path.stat().st_size for path in files) / 1e6:.1f} MB"
@@ -71,6 +71,6 @@ def extras() -> list[tuple[str, str]]:
     there = packages_distributions()
     rows = []
     for name, (_, extra) in NEEDED.items():
-        found = f"{name} {version(there[name][0])}" if name in there else f"{name}: pip install 'qad[{extra}]'"
+        found = f"{name} {version(there[name][0])}" if name in there else f"{name}: {command(extra)}"
         rows.append((f"extra {extra}", found))
     return rows

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import qad
-from qad.installed import NEEDED, numbers, require
+from qad.installed import DISTRIBUTION, NEEDED, numbers, require
 from qad.native import machine
 from qad.showing.painting import new_figure
 
@@ -38,7 +38,9 @@ def test_a_package_that_is_too_old_is_named_with_the_command(name, monkeypatch):
     old = ModuleType(PACKAGES[name])
     old.__version__ = "0.1.2+cpu"
     monkeypatch.setitem(sys.modules, PACKAGES[name], old)
-    with pytest.raises(ImportError, match=rf"needs {PACKAGES[name]} .*, not 0\.1\.2.*pip install -U 'qad\[") as caught:
+    with pytest.raises(
+        ImportError, match=rf"needs {PACKAGES[name]} .*, not 0\.1\.2.*pip install -U '{DISTRIBUTION}\["
+    ) as caught:
         importlib.import_module(f"qad.interop.{name}")
     assert not isinstance(caught.value, ModuleNotFoundError)
 
@@ -55,7 +57,9 @@ def test_other_packages_that_are_too_old_are_named_with_the_command(name, monkey
     old = ModuleType(name)
     old.__version__ = "0.1.2"
     monkeypatch.setitem(sys.modules, name, old)
-    with pytest.raises(ImportError, match=rf"needs {name} .*, not 0\.1\.2: pip install -U 'qad\[{NEEDED[name][1]}\]'"):
+    with pytest.raises(
+        ImportError, match=rf"needs {name} .*, not 0\.1\.2: pip install -U '{DISTRIBUTION}\[{NEEDED[name][1]}\]'"
+    ):
         USES[name]()
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from qad.circuit.engines import reference
 from qad.contract.run.compiler import has_compiler
 from qad.core.errors import ArgumentError
+from qad.installed import command
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -21,7 +22,7 @@ def engine_of(name: str) -> ModuleType:
     if name == "numpy" or (name == "auto" and not has_compiler()):
         return reference
     if not has_compiler():
-        raise ModuleNotFoundError("compiled circuits need llvmlite: pip install 'qad[fast]'")
+        raise ModuleNotFoundError(f"compiled circuits need llvmlite: {command('fast')}")
     from qad.circuit.engines import compiled
 
     return compiled

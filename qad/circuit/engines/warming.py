@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qad.contract.run.compiler import has_compiler
 from qad.core.process.waiting import tell
+from qad.installed import command
 
 __all__ = ["warm_up"]
 
@@ -20,7 +21,7 @@ def warm_up() -> None:
     >>> qad.warm_up()
     """
     if not has_compiler():
-        tell("there is nothing to compile: llvmlite is not installed (pip install 'qad[fast]')")
+        tell(f"there is nothing to compile without llvmlite: {command('fast')}")
         return
     from qad.circuit.engines.compiled import kernels
     from qad.contract.run import compiled

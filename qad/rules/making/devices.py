@@ -59,7 +59,7 @@ def to_device(tree: Tree, device: str) -> Tree:
     Raises
     ------
     ImportError
-        CuPy is missing or too old: ``pip install 'qad[cuda]'``.
+        CuPy is missing or too old: ``pip install 'qad-tensors[cuda]'``.
     ArgumentError
         There is no such device.
 
