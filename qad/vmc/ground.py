@@ -171,7 +171,12 @@ def ground_state(
     start = slopes.packing.pack(params)
     search = EnergySearch(local, slopes, method, rate, shift, momentum, callback, mark, start, start)
     with bar_for(progress, "energy", steps) as bar:
-        return search.guarded(site_count(steps, 0, "steps"), bar, None if checkpoint is None else Path(checkpoint))
+        message = search.guarded(site_count(steps, 0, "steps"), bar, None if checkpoint is None else Path(checkpoint))
+    found = slopes.packing.unpack(search.best)
+    energy, drawn, _ = local.measure(found, FINAL)
+    if drawn.weights is None and not energy.variance:
+        message += "; all samples have one local energy: an eigenstate, or psi has collapsed (rate=, shift=)"
+    return VMCResult(energy, found, np.array(search.energies), np.array(search.errors), search.method, message)
 
 
 @dataclass(eq=False)
@@ -193,20 +198,19 @@ class EnergySearch:
     errors: list[float] = field(default_factory=list)
     kept: list[Vector] = field(default_factory=list)  # the last direction of spring, or the moments of adam
 
-    def guarded(self, steps: int, bar: Any, file: Path | None) -> VMCResult:
-        """Go on from the checkpoint, if there is one, and take the steps that are left, unless the user ends it."""
+    def guarded(self, steps: int, bar: Any, file: Path | None) -> str:
+        """Go on from the checkpoint, if there is one, and take the steps that are left; why it ended."""
         if file is not None and file.exists():
             self.read(file)
             bar.update(len(self.energies))
         try:
-            message = self.run(steps, bar, file)
+            return self.run(steps, bar, file)
         except StopIteration:
-            message = "stopped by the callback"
+            return "stopped by the callback"
         except KeyboardInterrupt:
             if not self.energies:
                 raise
-            message = BY_USER
-        return self.result(message)
+            return BY_USER
 
     def run(self, steps: int, bar: Any, file: Path | None) -> str:
         """Take the steps that are left; why it ended."""
@@ -259,14 +263,6 @@ class EnergySearch:
         rate = number(self.rate, step)
         angle = abs(rate) * float(np.linalg.norm(self.slopes.times(direction)))
         return rate * min(1.0, FARTHEST / angle) if angle else rate
-
-    def result(self, message: str) -> VMCResult:
-        """What was found, its energy measured anew."""
-        params = self.slopes.packing.unpack(self.best)
-        energy, drawn, _ = self.local.measure(params, FINAL)
-        if drawn.weights is None and not energy.variance:
-            message += "; all samples have one local energy: an eigenstate, or psi has collapsed (rate=, shift=)"
-        return VMCResult(energy, params, np.array(self.energies), np.array(self.errors), self.method, message)
 
     def write(self, path: Path) -> None:
         """Replace the checkpoint."""
