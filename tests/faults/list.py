@@ -636,4 +636,24 @@ FAULTS = [
         '"FloorDiv" else ("and", size)',
         "native/test_language.py",
     ),
+    # variational Monte Carlo
+    Fault(
+        "vmc/connections.py",
+        "space.values[(states + states[:, None])",
+        "space.values[(states - states[:, None])",
+        "vmc/test_connections.py",
+    ),
+    Fault(
+        "vmc/moves.py",
+        "np.log(np.where(possible, ratio, 1.0))",
+        "np.zeros(len(rows))",
+        "vmc/test_samplers.py distribution",
+    ),
+    Fault("vmc/samplers.py", "(logs[k + 1] - logs[k])", "(logs[k] - logs[k + 1])", "vmc/test_samplers.py"),
+    Fault("vmc/descent.py", "else b - self.times(start)", "else b + self.times(start)", "vmc/test_descent.py"),
+    Fault("vmc/descent.py", "out[part, own] = out[own, part].T", "out[part, own] = 0", "vmc/test_descent.py"),
+    Fault("vmc/log_cosh.py", "np.rint(z.imag / np.pi)", "np.floor(z.imag / np.pi)", "vmc/test_wave_functions.py"),
+    Fault("vmc/states.py", "(np.cumsum(down, -1) - down)", "np.cumsum(down, -1)", "vmc/test_wave_functions.py"),
+    Fault("vmc/dynamics.py", "centred(-1j * values)", "centred(1j * values)", "vmc/test_dynamics.py"),
+    Fault("vmc/expectation.py", "2 * slopes.transposed(", "slopes.transposed(", "vmc/test_expectation.py"),
 ]

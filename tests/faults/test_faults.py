@@ -13,7 +13,7 @@ from tests.faults.list import FAULTS
 ROOT = Path(__file__).parents[2]
 FLOORS = {
     "circuit", "contract", "core", "integrate", "linalg", "mps", "native", "optimize", "peps", "rules", "special",
-    "symmetric",
+    "symmetric", "vmc",
 }  # fmt: skip
 FOUND = 1  # what pytest returns if tests ran and some failed
 
