@@ -8,6 +8,7 @@ its site, whose exchange with the sites before it gives the signs of `graded`.
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING
@@ -16,9 +17,11 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import as_array, value_of
-from qad.mps.charges.axes import turned
+from qad.mps.charges.axes import in_basis, turned
+from qad.mps.charges.make import shared_out
 from qad.mps.charges.quantities import FERMIONS, Quantities, kinds, quantities
 from qad.symmetric.create import from_dense
+from qad.symmetric.legs import Leg
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
     from qad.mps.charges.quantities import Charge, Names
     from qad.mps.operators.local import Site
     from qad.peps.models import Model
-    from qad.symmetric.legs import Leg
+    from qad.symmetric.groups import Symmetry
     from qad.symmetric.tensor import SymTensor
     from qad.typing import Array
 
@@ -85,11 +88,58 @@ def charges_of_sites(
         if sector is not None:
             raise ArgumentError("sector= is a total of what is conserved: give conserve= too")
         return None, lowest_product(placed, counts, [()] * kind.phys, None)
+    total = None if sector is None else Quantities(given, ()).sector(sector)
+    reference = lowest_product(placed, counts, charges_of_states(kind, given), total, Quantities(given, ()))
+    return counted_from(kind, given, reference), reference
+
+
+def counted_from(kind: Site, given: tuple[str, ...], reference: Sequence[int]) -> Quantities:
+    """The charges of sites, counted from a basis state of each; the parity of fermions is among them."""
     names = given if FERMIONS in given or not kind.fermionic else (*given, FERMIONS)
     charges, group = charges_of_states(kind, names), Quantities(names, ()).symmetry
-    total = None if sector is None else Quantities(given, ()).sector(sector)
-    reference = lowest_product(placed, counts, charges, total, Quantities(given, ()))
-    return Quantities(names, tuple(tuple(group.minus(q, charges[x]) for q in charges) for x in reference)), reference
+    return Quantities(names, tuple(tuple(group.minus(q, charges[x]) for q in charges) for x in reference))
+
+
+def charges_of_lattice(
+    kind: Site, conserve: Names | None, states: Sequence[Sequence[int | str]] | None, shape: tuple[int, int]
+) -> Quantities | None:
+    """What the sites of a finite lattice conserve, counted from a product of basis states, row by row."""
+    given = conserved_names(kind, conserve)
+    if not given:
+        return None
+    rows = [] if states is None else [list(row) for row in states]
+    if [len(row) for row in rows] != [shape[1]] * shape[0]:
+        raise ArgumentError(
+            f"{' and '.join(given)} of {shape[0]} x {shape[1]} sites of kind {kind.name!r} are those of a product of "
+            f"basis states: give states=, {shape[0]} rows of {shape[1]} names or numbers"
+        )
+    found = [kind.state(x) if isinstance(x, str) else int(x) for row in rows for x in row]
+    if not all(0 <= x < kind.phys for x in found):
+        raise ArgumentError(f"basis states of kind {kind.name!r} have the numbers 0 to {kind.phys - 1}, not {found}")
+    return counted_from(kind, given, found)
+
+
+def legs_of_site(conserved: Quantities, site: int, neighbours: Sequence[int | None], bond: int) -> list[Leg]:
+    """The legs of a random site, whose neighbours are those (up, left, down, right); None at the rim."""
+    charges, group, legs = conserved.charges, conserved.symmetry, [conserved.legs[site]]
+    for number, flow in zip(neighbours, (1, 1, -1, -1), strict=True):
+        if number is None:
+            sectors = {group.neutral: 1}
+        else:
+            sectors = sectors_of_bond(*[charges[i] for i in (site, number)[::-flow]], bond, group)
+        legs.append(Leg(sectors, flow, group))
+    return legs
+
+
+def sectors_of_bond(one: Sequence[Charge], other: Sequence[Charge], bond: int, group: Symmetry) -> dict[Charge, int]:
+    """How often a bond has each charge: those that the site before it leaves, or the site behind it takes, and sums."""
+    counts = Counter(one) + Counter(map(group.opposite, other))
+    steps = list(counts)
+    while len(steps) > 1 and counts.total() < bond:
+        counts = Counter(group.plus(p, q) for p in counts.elements() for q in steps)
+    others = counts.total() - counts[group.neutral]
+    counts[group.neutral] = max(*counts.values(), bond - others - 1) + 1  # that of the product comes first
+    return shared_out(counts, bond)
 
 
 def conserved_names(kind: Site, conserve: Names | None) -> tuple[str, ...]:
@@ -221,6 +271,13 @@ def signs_of_references(letters: Sequence[int], conserved: Quantities, kind: Sit
         found = (found * (1 - 2 * (odd * before % 2)))[..., None] * np.ones(len(own))
         before = before[..., None] + own
     return found
+
+
+def in_states_of_sites(amplitudes: Array, conserved: Quantities, kind: Site) -> Array:
+    """Amplitudes with a leg of each site in its basis; of fermions those of ``(c_1^+)^x (c_2^+)^y ... |0>``."""
+    for axis, frame in enumerate(conserved.frames):
+        amplitudes = in_basis(amplitudes, frame, axis)
+    return amplitudes * signs_of_references(range(amplitudes.ndim), conserved, kind) if kind.fermionic else amplitudes
 
 
 def broken(operator: Array, legs: Sequence[Leg], conserved: Quantities, sites: object) -> ArgumentError:

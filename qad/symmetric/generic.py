@@ -20,6 +20,8 @@ from qad.linalg.support.lengths import length
 from qad.symmetric import decompositions, maps, summing, truncation
 from qad.symmetric.blocks.layout import Layout, layout
 from qad.symmetric.contraction import contraction, result_of, tensordot
+from qad.symmetric.create import eye, from_dense
+from qad.symmetric.fusing import fuse
 from qad.symmetric.legs import Leg
 from qad.symmetric.maps import bond_leg, columns_of, in_order_of, joined, rows_of
 from qad.symmetric.scaling import scale, twist
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     Pairs: TypeAlias = "tuple[tuple[int, ...], tuple[int, ...]]"
 
 __all__ = [
-    "aligned_numbers", "as_map", "bond_and_columns", "charges_of", "dense", "direct_sum", "halves_of", "join",
+    "aligned_numbers", "as_map", "bond_and_columns", "charges_of", "dense", "direct_sum", "fused", "halves_of", "join",
     "laid_out", "leg_sizes", "lq", "norm", "numbers", "of_map", "opposite_charges", "padded", "plain", "qr",
     "rows_and_bond", "scaled", "split", "stacked", "svd",
     "truncated_svd", "twisted", "with_numbers",
@@ -113,6 +115,29 @@ def padded(x: Any, other: Any) -> Any:
         return np.concatenate([x, like(x).zeros((*x.shape[:-1], other.shape[0]), x.dtype)], axis=x.ndim - 1)
     last, where = x.ndim - 1, layout((*x.legs[:-1], other.legs[0].conj()), x.ndim - 1, x.layout.total, x.symmetry)
     return summing.direct_sum(laid_out(x, last), bare(where, like(x.data).zeros(where.size, x.dtype)), (last,))
+
+
+def fused(x: Any, counts: Sequence[int], flows: Sequence[int]) -> Any:
+    """Neighbouring legs fused, so many to each new one; those of symmetric tensors to legs of these flows."""
+    if type(x) is not SymTensor:
+        ends = np.cumsum(counts).tolist()
+        return x.reshape([prod(x.shape[end - count : end]) for count, end in zip(counts, ends, strict=True)])
+    for place, (count, flow) in enumerate(zip(counts, flows, strict=True)):
+        x = x if count == 1 else fuse(x, range(place, place + count), flow)
+    return x
+
+
+def unit(like: Any, flows: Sequence[int]) -> Any:
+    """The number 1 with legs of dimension 1, those of a symmetric tensor neutral and of these flows."""
+    if type(like) is not SymTensor:
+        return np.ones([1] * len(flows), like.dtype)
+    group = like.symmetry
+    return from_dense(np.ones([1] * len(flows), like.dtype), [Leg({group.neutral: 1}, q, group) for q in flows])
+
+
+def straight(x: Any, axis: int) -> Any:
+    """The identity that leads a leg of a tensor on: the leg that joins it, and one like it."""
+    return eye(x.legs[axis].conj(), x.dtype) if type(x) is SymTensor else np.eye(x.shape[axis], dtype=x.dtype)
 
 
 # -- numbers -----------------------------------------------------------------------------------------------------------

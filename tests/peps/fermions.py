@@ -65,14 +65,14 @@ def lowering(name, kinds):
     return found
 
 
-def dense(model, shape):
-    """The matrix of a model on an open lattice, its sites row by row."""
+def dense(model, shape, cylinder=False):
+    """The matrix of a model on a lattice, its sites row by row; the rows of a cylinder are rings."""
     rows, columns = shape
     kinds, total = [model.kind] * (rows * columns), 0.0
     for t in model.terms:
         for r in range(rows):
             for c in range(columns):
-                places = [(r + i, c + j) for i, j in t.sites]
+                places = [(r + i, (c + j) % columns if cylinder else c + j) for i, j in t.sites]
                 if all(0 <= i < rows and 0 <= j < columns for i, j in places):
                     total = total + matrix_of(t.operator, [i * columns + j for i, j in places], kinds)
     return total

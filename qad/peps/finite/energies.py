@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.mps.operators.local import site as kind_of
 from qad.peps.finite.state import FinitePEPS
 from qad.peps.finite.terms import one, placed
 from qad.peps.finite.values import known, log_norm2, values_of
@@ -95,7 +94,7 @@ def local_expectations(state: FinitePEPS, operator: str | ArrayLike, chi: int = 
     ----------
     state : FinitePEPS
     operator : array (d, d) or str
-        Or the name of an operator of spins: "Sx", "Sy", "Sz".
+        Or its name: "Sx", "N"; of spins, where the state does not know what stands on its sites.
     chi : int
 
     Returns
@@ -111,9 +110,7 @@ def local_expectations(state: FinitePEPS, operator: str | ArrayLike, chi: int = 
            [0.5, 0.5, 0.5]])
     """
     rows, columns = known(state).shape
-    if isinstance(operator, str):
-        d = state[0, 0].shape[0]
-        operator = kind_of(f"spin-{d - 1}/2" if d % 2 == 0 else f"spin-{(d - 1) // 2}").matrix(operator)
+    operator = state.site.matrix(operator) if isinstance(operator, str) else operator
     terms = [one(operator, [(r, c)], state.shape, False) for r in range(rows) for c in range(columns)]
     return np.stack(values_of(state, terms, chi)).reshape(rows, columns)
 

@@ -1,11 +1,12 @@
 """Rows of a finite network as matrix product states: the halves of <psi|psi> above and below a row, cut to chi.
 
-A site of the double layer has legs ``(open, up, left, down, right)``: the last four are pairs (bra, ket) of bonds, the
-first is the pair of physical legs, or closed with dimension 1.
+A site of the double layer has legs ``(up, left, down, right)``, pairs (bra, ket) of bonds that are fused, and in front
+of them the physical legs of bra and ket where these are open.  Sites are arrays, or symmetric tensors.
 """
 
 from __future__ import annotations
 
+from string import ascii_uppercase
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,63 +14,63 @@ import numpy as np
 from qad.contract import einsum
 from qad.core.errors import ArgumentError
 from qad.extend import value_of
-from qad.linalg import lq, qr, split
+from qad.linalg import split as split_matrix
+from qad.symmetric.generic import fused, join, lq, numbers, plain, qr, split, unit, with_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from qad.typing import Array
 
-    Row = list[Array]
+    Row = list[Any]
 
 TINY = 1e-13  # relative singular values below this are rounding
 
 
-def double_layer(site: Array) -> Array:
-    """Bra and ket of a site, physical legs open as the pair (out, in)."""
+def double_layer(site: Any) -> Any:
+    """Bra and ket of a site, physical legs (out, in) open."""
     both = einsum("tuldr,sULDR->tsuUlLdDrR", site.conj(), site)
-    d, bonds = site.shape[0], site.shape[1:]
-    return both.reshape(d * d, *(n * n for n in bonds))
+    return fused(both, (1, 1, 2, 2, 2, 2), (-1, 1, 1, 1, -1, -1))
 
 
-def closed(double: Array) -> Array:
-    """The double layer with its physical legs joined, its first leg of dimension 1."""
-    d = round(double.shape[0] ** 0.5)
-    return einsum("ssuldr->uldr", double.reshape(d, d, *double.shape[1:]))[None]
+def closed(double: Any) -> Any:
+    """The double layer with its physical legs joined."""
+    return einsum("ssuldr->uldr", double)
 
 
-def rim(columns: int, dtype: np.dtype) -> Row:
-    """Nothing above the first row: legs of dimension 1."""
-    return [np.ones((1, 1, 1), dtype) for _ in range(columns)]
+def rim(row: Row, flow: int = -1) -> Row:
+    """Nothing above the first row: legs of dimension 1, those down of this flow."""
+    return [unit(e, (1, flow, -1)) for e in row]
 
 
 def absorbed(above: Row, row: Row, chi: int, multiplets: str = "drop") -> tuple[Row, float]:
     """The row below included, bonds cut to `chi`, every site of size one; and the logarithm of what was divided out."""
-    joined = []
-    for a, e in zip(above, row, strict=True):
-        t = einsum("aub,uldr->aldbr", a, e[0])
-        joined.append(t.reshape(t.shape[0] * t.shape[1], t.shape[2], -1))
+    pairs = [einsum("aub,uldr->aldbr", a, e) for a, e in zip(above, row, strict=True)]
+    joined = [fused(t, (2, 1, 2), (1, 1, -1)) for t in pairs]
     if max(t.shape[0] for t in joined) > chi:
         joined = cut(joined, chi, multiplets)
-    sizes = [float(np.max(np.abs(value_of(t)))) for t in joined]
+    sizes = [largest(t) for t in joined]
     if not all(0 < size < np.inf for size in sizes):
         raise ArgumentError("the state is zero, or has entries that are not finite")
     return [t / size for t, size in zip(joined, sizes, strict=True)], float(np.sum(np.log(sizes)))
+
+
+def largest(x: Any) -> float:
+    """The largest entry of a tensor."""
+    return float(np.max(np.abs(value_of(numbers(x))), initial=0.0))
 
 
 def cut(row: Row, chi: int, multiplets: str) -> Row:
     """The nearest matrix product state of bonds up to `chi`: QR to the right, cuts to the left."""
     row, n = list(row), len(row)
     for j in range(n - 1):
-        a, u, b = row[j].shape
-        q, r = orthogonal(row[j].reshape(a * u, b))
-        row[j], row[j + 1] = q.reshape(a, u, -1), einsum("ab,bud->aud", r, row[j + 1])
+        row[j], r = qr(row[j], 2, orthogonal)
+        row[j + 1] = join(r, row[j + 1])
     for j in range(n - 1, 0, -1):
-        a, u, b = row[j].shape
-        left, right = split(row[j].reshape(a, u * b), chi, TINY, multiplets=multiplets)
-        lower, isometry = lq(right)
-        row[j] = isometry.reshape(-1, u, b)
-        row[j - 1] = einsum("aub,bc->auc", row[j - 1], left @ lower)
+        left, right = split(row[j], 1, chi, TINY, multiplets)
+        lower, row[j] = lq(right)
+        row[j - 1] = join(row[j - 1], join(left, lower))
     return row
 
 
@@ -79,13 +80,13 @@ def orthogonal(matrix: Array) -> tuple[Array, Array]:
         return np.eye(len(matrix), dtype=matrix.dtype), matrix
     values = np.linalg.svd(value_of(matrix), compute_uv=False)
     if values[-1] > 1e-10 * values[0]:
-        return qr(matrix)
-    left, right = split(matrix, None, TINY)
-    q, r = qr(left)
+        return np.linalg.qr(matrix)
+    left, right = split_matrix(matrix, None, TINY)
+    q, r = np.linalg.qr(left)
     return q, r @ right
 
 
-def check_ranks(sites: Sequence[Sequence[np.ndarray]], chi: int) -> None:
+def check_ranks(sites: Sequence[Row], chi: int) -> None:
     """Raise where a bond that is cut holds fewer states than it would for a state nearby: derivatives would miss those.
 
     Fewer by the structure of the lattice is right: then states nearby hold as few.
@@ -95,7 +96,7 @@ def check_ranks(sites: Sequence[Sequence[np.ndarray]], chi: int) -> None:
         return  # nothing is cut
     rng, held = np.random.default_rng(0), []
     for noise in (0.0, 0.1):
-        near = [[t + noise * np.abs(t).max() * rng.standard_normal(t.shape) for t in row] for row in sites]
+        near = [[noisy(t, noise, rng) for t in row] for row in sites]
         sweeps = boundaries([[closed(double_layer(t)) for t in row] for row in near], chi, "cut")
         held.append([t.shape[0] for sweep in sweeps for row in sweep for t in row])
     if any(a < b for a, b in zip(*held, strict=True)):
@@ -105,15 +106,20 @@ def check_ranks(sites: Sequence[Sequence[np.ndarray]], chi: int) -> None:
         )
 
 
-def flipped(row: Sequence[Array]) -> Row:
+def noisy(x: Any, noise: float, rng: np.random.Generator) -> Any:
+    """A plain tensor with noise of a fraction of its largest entry."""
+    values = numbers(plain(x))
+    return with_numbers(plain(x), values + noise * largest(x) * rng.standard_normal(values.shape))
+
+
+def flipped(row: Row) -> Row:
     """The row upside down: sites with up and down exchanged."""
-    return [e.transpose(0, 3, 2, 1, 4) for e in row]
+    return [e.transpose(2, 1, 0, 3) for e in row]
 
 
 def boundaries(rows: Sequence[Row], chi: int, multiplets: str = "drop") -> tuple[list[Row], list[Row]]:
     """The network above each row, and that below it: one sweep down and one up serve all rows."""
-    columns, dtype = len(rows[0]), np.result_type(*(e.dtype for row in rows for e in row))
-    above, below = [rim(columns, dtype)], [rim(columns, dtype)]
+    above, below = [rim(rows[0])], [rim(rows[-1], 1)]
     for row in rows[:-1]:
         above.append(absorbed(above[-1], row, chi, multiplets)[0])
     for row in rows[:0:-1]:
@@ -121,27 +127,36 @@ def boundaries(rows: Sequence[Row], chi: int, multiplets: str = "drop") -> tuple
     return above, below[::-1]
 
 
-def environments(columns: Sequence[Row]) -> Row:
-    """Of each column of a strip what stands before it, without open legs."""
-    found = [np.ones((1,) * (1 + len(columns[0])), columns[0][0].dtype)]
+def environments(columns: Sequence[Row], flow: int) -> Row:
+    """Of each column of a strip what stands before it; its legs have this flow."""
+    found = [unit(columns[0][0], [flow] * len(columns[0]))]
     for column in columns[:-1]:
         found.append(passed(found[-1], column))
     return found
 
 
-def passed(before: Array, column: Row) -> Array:
+def passed(before: Any, column: Row) -> Any:
     """What stands behind a column, which is the site above, those of one row or two, and the site below.
 
     Open legs of the sites come behind those that are open before them.
     """
-    out = einsum(("xalc,aub,yuldr,cde->xybre", "xalmc,aub,yuldr,zdmfs,cfe->xyzbrse")[len(column) - 3], before, *column)
-    return out.reshape(-1, *out.shape[len(column) - 1 :])
+    above, *sites, below = column
+    names = iter(ascii_uppercase)
+    x, y, *z = ["".join([next(names) for _ in range(count)]) for count in opened_legs(before, sites)]
+    if not z:
+        return einsum(f"{x}alc,aub,{y}uldr,cde->{x}{y}bre", before, above, *sites, below)
+    return einsum(f"{x}almc,aub,{y}uldr,{z[0]}dmfs,cfe->{x}{y}{z[0]}brse", before, above, *sites, below)
+
+
+def opened_legs(before: Any, sites: Row) -> list[int]:
+    """How many open legs what stands before a column has, and each site of it."""
+    return [before.ndim - len(sites) - 2, *[e.ndim - 4 for e in sites]]
 
 
 def mirrored(column: Row) -> Row:
     """A column with left and right exchanged."""
     above, *sites, below = column
-    return [above.transpose(2, 1, 0), *(e.transpose(0, 1, 4, 3, 2) for e in sites), below.transpose(2, 1, 0)]
+    return [above.transpose(2, 1, 0), *(e.transpose(0, 3, 2, 1) for e in sites), below.transpose(2, 1, 0)]
 
 
 class Strip:
@@ -153,14 +168,15 @@ class Strip:
 
     def __init__(self, above: Row, rows: Sequence[Row], below: Row):
         self.columns = [list(column) for column in zip(above, *rows, below, strict=True)]
-        self.left = environments(self.columns)
-        self.right = environments([mirrored(column) for column in reversed(self.columns)])[::-1]
+        self.left = environments(self.columns, -1)
+        self.right = environments([mirrored(column) for column in reversed(self.columns)], 1)[::-1]
 
-    def density(self, opened: dict[int, Sequence[Array]]) -> Array:
-        """All open legs of the columns in `opened` as one vector, those of one column in the order of the rows."""
+    def density(self, opened: dict[int, Row]) -> Any:
+        """The open legs of the columns in `opened`, (out, in) of each site, those of a column in the order of rows."""
         first, last = min(opened), max(opened)
         left = self.left[first]
         for j in range(first, last + 1):
             above, *sites, below = self.columns[j]
             left = passed(left, [above, *opened.get(j, sites), below])
-        return left.reshape(left.shape[0], -1) @ self.right[last].reshape(-1)
+        count = self.right[last].ndim
+        return join(left, self.right[last], (tuple(range(left.ndim - count, left.ndim)), tuple(range(count))))

@@ -38,7 +38,7 @@ def sample(state: FinitePEPS, shots: int, chi: int = 32, seed: Seed = 0) -> NDAr
     Raises
     ------
     ArgumentError
-        If the state is zero, or `shots` is no number.
+        If the state is zero, one of fermions, or `shots` is no number.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def sample(state: FinitePEPS, shots: int, chi: int = 32, seed: Seed = 0) -> NDAr
         raise ArgumentError(f"shots is {shots!r}: write a whole number of at least 1")
     rng = np.random.default_rng(seed)
     with no_grad():
-        sites = [[value_of(t) for t in row] for row in opened(known(state))]
+        sites = [[value_of(t) for t in row] for row in opened(known(state).without_symmetry())]
         below = boundaries([[closed(double_layer(t)) for t in row] for row in sites], chi)[1]
         above = [np.ones((shots, 1, 1, 1), state.dtype) for _ in sites[0]]
         rows = []

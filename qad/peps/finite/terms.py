@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from qad.core.errors import ArgumentError, ShapeError
+from qad.contract import einsum
+from qad.core.errors import ArgumentError
 from qad.peps.models import Term, term
 
 if TYPE_CHECKING:
@@ -59,15 +58,14 @@ def one(operator: Any, sites: Iterable[tuple[int, int]], shape: tuple[int, int],
     return term(operator, places)
 
 
-def against(density: Array, order: Sequence[Place], term: Term, dims: dict[Place, int]) -> tuple[Array, Array]:
-    """``tr(rho O)`` and ``tr(rho)`` for the open legs of a strip, which are those of the sites in `order`."""
-    wanted = tuple(dims[site] for site in term.sites)
-    if term.operator.shape != wanted * 2:
-        raise ShapeError(
-            f"an operator of shape {term.operator.shape} acts on sites {term.sites} of dimensions {wanted}"
-        )
-    rho = density.reshape([dims[site] for site in order for _ in range(2)])  # (out, in) of each site
-    at = [order.index(site) for site in term.sites]
-    rho = rho.transpose([2 * k for k in at] + [2 * k + 1 for k in at])
-    size = int(np.prod(wanted))
-    return np.sum(rho * term.operator), np.trace(rho.reshape(size, size))
+def normalised(density: Any) -> Any:
+    """Open legs of a strip, (out, in) of each site, of trace one."""
+    return density / einsum(density, [k for k in range(density.ndim // 2) for _ in range(2)], [])
+
+
+def against(density: Any, order: Sequence[Place], sites: Sequence[Place], operator: Any) -> Array:
+    """``tr(rho O)`` for the open legs of a strip, (out, in) of each of the sites in `order`."""
+    count = len(order)
+    pairs = [axis for k in range(count) for axis in (k, count + k)]
+    acts = [order.index(site) for site in sites]
+    return einsum(density, pairs, operator, [*acts, *[count + k for k in acts]], [])

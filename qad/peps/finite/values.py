@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ArgumentError
-from qad.extend import value_of
-from qad.peps.finite.rows import Strip, absorbed, boundaries, check_ranks, closed, double_layer, rim
+from qad.core.errors import ArgumentError, ShapeError
+from qad.extend import Tensor
+from qad.peps.charges import graded
+from qad.peps.finite.rows import Strip, absorbed, boundaries, check_ranks, closed, double_layer, largest, rim
 from qad.peps.finite.state import FinitePEPS, opened
-from qad.peps.finite.terms import against
+from qad.peps.finite.terms import against, normalised
+from qad.symmetric.generic import join, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from qad.peps.models import Term
     from qad.typing import Array, Real
@@ -44,28 +47,29 @@ def log_norm2(state: FinitePEPS, chi: int = 32) -> Real:
     0.0
     """
     doubles, total = layers(known(state), chi)
-    row = rim(len(doubles[0]), state.dtype)
-    for sites in doubles:
-        row, logarithm = absorbed(row, [closed(e) for e in sites], chi)
+    rows = [[closed(e) for e in sites] for sites in doubles]
+    row = rim(rows[0])
+    for sites in rows:
+        row, logarithm = absorbed(row, sites, chi)
         total = total + logarithm
-    last = row[0][:, 0]
+    last = row[0]
     for t in row[1:]:
-        last = last @ t[:, 0]
-    return total + np.log(last[0, 0].real)
+        last = join(last, t)
+    return total + np.log(np.sum(numbers(last)).real)  # one number, its legs are those of the rim
 
 
-def layers(state: FinitePEPS, chi: int) -> tuple[list[list[Array]], float]:
+def layers(state: FinitePEPS, chi: int) -> tuple[list[list[Any]], float]:
     """The double layer of each row, physical legs open, of site tensors of size one; the logarithm of what they had."""
     if not isinstance(chi, (int, np.integer)) or chi < 1:
         raise ArgumentError(
             f"chi is {chi!r}: write a whole number of at least 1; bond**2 or more is needed for a good value"
         )
     rows = opened(state)
-    sizes = [[float(np.max(np.abs(value_of(t)))) for t in row] for row in rows]
+    sizes = [[largest(t) for t in row] for row in rows]
     if not all(0 < size < np.inf for row in sizes for size in row):
         raise ArgumentError("the state is zero, or has entries that are not finite")
-    if any(value_of(t) is not t for row in rows for t in row):
-        check_ranks([[value_of(t) for t in row] for row in rows], int(chi))
+    if any(type(numbers(t)) is Tensor for row in rows for t in row):
+        check_ranks(rows, int(chi))
     doubles = [[double_layer(t / n) for t, n in zip(*pair, strict=True)] for pair in zip(rows, sizes, strict=True)]
     return doubles, 2 * float(np.sum(np.log(np.concatenate(sizes))))
 
@@ -83,9 +87,8 @@ def values_of(state: FinitePEPS, terms: Sequence[Term], chi: int) -> list[Array]
     doubles = layers(state, chi)[0]
     rows = [[closed(e) for e in row] for row in doubles]
     above, below = boundaries(rows, chi)
-    dims = {(r, c): t.shape[0] for r, row in enumerate(state.tensors) for c, t in enumerate(row)}
     strips: dict[tuple[int, int], Strip] = {}
-    densities: dict[tuple, Array] = {}
+    densities: dict[tuple, Any] = {}
     found = []
     for term in terms:
         measured = [r for r, _ in term.sites]
@@ -98,7 +101,19 @@ def values_of(state: FinitePEPS, terms: Sequence[Term], chi: int) -> list[Array]
                 c: [doubles[r][c] if (r, c) in order else rows[r][c] for r in range(first, first + height)]
                 for _, c in order
             }
-            densities[order] = strips[key].density(opened_sites)
-        value, norm = against(densities[order], order, term, dims)
-        found.append((value / norm).real)
+            densities[order] = normalised(strips[key].density(opened_sites))
+        found.append(against(densities[order], order, term.sites, operator_of(state, term)).real)
     return found
+
+
+def operator_of(state: FinitePEPS, term: Term) -> Any:
+    """The operator of a term, as sites of this state take it."""
+    wanted = tuple([state[site].shape[0] for site in term.sites])
+    if term.operator.shape != wanted * 2:
+        raise ShapeError(
+            f"an operator of shape {term.operator.shape} acts on sites {term.sites} of dimensions {wanted}"
+        )
+    if state.conserved is None:
+        return term.operator
+    letters = [r * state.shape[1] + c for r, c in term.sites]
+    return graded(term.operator, letters, state.conserved, state.site, term.sites)

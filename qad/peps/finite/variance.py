@@ -15,13 +15,15 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import as_array, value_of
+from qad.peps.checks import FLOWS
 from qad.peps.finite.state import FinitePEPS
 from qad.peps.finite.terms import placed
-from qad.peps.finite.values import known, log_norm2, values_of
+from qad.peps.finite.values import known, log_norm2, operator_of, values_of
+from qad.peps.models import Term
+from qad.symmetric.generic import as_map, fused, halves_of, join
 
 if TYPE_CHECKING:
-    from qad.peps.models import Term
-    from qad.typing import Array, Real
+    from qad.typing import Real
 
     Place = tuple[int, int]
 
@@ -78,27 +80,28 @@ def acted(state: FinitePEPS, term: Term, t: float) -> FinitePEPS:
     """``(1 + t h) psi`` for a term h on one site, or on two neighbours."""
     rows = [list(row) for row in state.tensors]
     d = int(np.prod(term.operator.shape[: len(term.sites)]))
-    gate = (np.eye(d) + t * term.operator.reshape(d, d)).reshape(term.operator.shape)
+    matrix = np.eye(d) + t * term.operator.reshape(d, d)
+    gate = operator_of(state, Term(matrix.reshape(term.operator.shape), term.sites))
     if len(term.sites) == 1:
         (r, c) = term.sites[0]
-        rows[r][c] = np.tensordot(gate, rows[r][c], 1)
-        return of_one_dtype(rows)
-    (first, second), legs, gate = neighbours(term, gate, state)
-    for place, leg, half in zip((first, second), legs, halves(gate), strict=True):
-        r, c = place
-        x = np.tensordot(half, rows[r][c], ((1,), (0,)))  # out, of the gate, up, left, down, right
-        x = np.moveaxis(x, 1, leg)
-        rows[r][c] = x.reshape(*x.shape[:leg], -1, *x.shape[leg + 2 :])
-    return of_one_dtype(rows)
+        rows[r][c] = join(gate, rows[r][c])
+        return of_one_dtype(rows, state)
+    places, legs, gate = neighbours(term, gate, state)
+    for (r, c), leg, half in zip(places, legs, halves(gate), strict=True):
+        x = join(half, rows[r][c], ((1,), (0,)))  # out, of the gate, up, left, down, right
+        x = x.transpose(0, *range(2, leg + 1), 1, *range(leg + 1, 6))
+        rows[r][c] = fused(x, [2 if axis == leg else 1 for axis in range(5)], FLOWS)
+    return of_one_dtype(rows, state)
 
 
-def of_one_dtype(rows: list[list[Array]]) -> FinitePEPS:
+def of_one_dtype(rows: list[list[Any]], like: FinitePEPS) -> FinitePEPS:
     """The state of these sites, in the dtype in which all of them fit."""
     dtype = np.result_type(*{t.dtype for row in rows for t in row})
-    return FinitePEPS([[t if t.dtype == dtype else t.astype(dtype) for t in row] for row in rows])
+    sites = [[t if t.dtype == dtype else t.astype(dtype) for t in row] for row in rows]
+    return FinitePEPS(sites, like.conserved, like.kind)
 
 
-def neighbours(term: Term, gate: Array, state: FinitePEPS) -> tuple[tuple[Place, Place], tuple[int, int], Array]:
+def neighbours(term: Term, gate: Any, state: FinitePEPS) -> tuple[tuple[Place, Place], tuple[int, int], Any]:
     """The two sites of a term, the left or upper one first, the legs between them, and the gate in this order."""
     columns = state.shape[1]
     if len(term.sites) == 2:
@@ -112,10 +115,10 @@ def neighbours(term: Term, gate: Array, state: FinitePEPS) -> tuple[tuple[Place,
     raise ArgumentError(f"variance: a term acts on {term.sites}; it takes terms on single sites and on neighbours")
 
 
-def halves(gate: Array) -> tuple[Array, Array]:
+def halves(gate: Any) -> tuple[Any, Any]:
     """A gate as a sum of products, ``[out, in, k]`` of its first site and of its second."""
-    d, e = gate.shape[:2]
-    matrix = gate.transpose(0, 2, 1, 3).reshape(d * d, e * e)  # what the first site does, by what the second does
-    used = np.flatnonzero(np.abs(as_array(value_of(matrix))).max(1))
-    first = np.eye(d * d)[:, used].reshape(d, d, -1)
-    return first, matrix[used].reshape(-1, e, e).transpose(1, 2, 0)
+    where, matrices = as_map(gate.transpose(0, 2, 1, 3), 2)  # what the first site does, by what the second does
+    used = [np.flatnonzero(np.abs(as_array(value_of(m))).max(1)) for m in matrices]
+    pairs = [(np.eye(len(m), dtype=m.dtype)[:, rows], m[rows]) for m, rows in zip(matrices, used, strict=True)]
+    first, second = halves_of(where, pairs, "variance")
+    return first, second.transpose(1, 2, 0)

@@ -11,6 +11,7 @@ from qad.core.trees import register
 from qad.extend import as_array, operand, value_of
 from qad.linalg.support.random import normal
 from qad.mps.operators.local import site
+from qad.peps.checks import LEGS, check_charged
 from qad.peps.infinite.symmetry import check_symmetry
 from qad.symmetric.generic import numbers
 from qad.symmetric.tensor import SymTensor
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from qad.mps.operators.local import Site
     from qad.typing import Array, ArrayLike, DTypeLike, Seed
 
-LEGS = ("physical", "up", "left", "down", "right")
-FLOWS = (1, 1, 1, -1, -1)  # of the legs of symmetric tensors
 STEPS = {1: (-1, 0), 2: (0, -1), 3: (1, 0), 4: (0, 1)}  # of a leg: (rows, columns)
 
 
@@ -217,18 +216,7 @@ def check_charges(state: PEPS) -> None:
     if state.symmetry is not None:
         raise ArgumentError(f"symmetry {state.symmetry!r} is for arrays: leave it out where charges are conserved")
     for name, x, leg in zip(letters(state.cell), state.tensors, state.conserved.legs, strict=True):
-        if type(x) is not SymTensor or tuple([leg.flow for leg in x.legs]) != FLOWS or x.charge != neutral(x):
-            raise ArgumentError(
-                f"site {name} is no neutral SymTensor with legs {LEGS} of flows {FLOWS}: start from "
-                "qad.peps.simple_update(model, bond, cell, conserve=...)"
-            )
-        if x.legs[0] != leg:
-            raise ArgumentError(f"site {name} has the physical leg {x.legs[0]!r}, but conserved.legs has {leg!r}")
-
-
-def neutral(x: SymTensor) -> Any:
-    """The charge of a neutral tensor of this symmetry, as the caller writes it."""
-    return x.symmetry.shown(x.symmetry.neutral)
+        check_charged(name, x, leg)
 
 
 def bare(tensors: Iterable[Any], *static: Any) -> PEPS:
