@@ -1,6 +1,7 @@
 """A reference for fermions on lattices: matrices of Jordan and Wigner on all sites in a row."""
 
 from functools import reduce
+from itertools import combinations
 
 import numpy as np
 
@@ -76,3 +77,25 @@ def dense(model, shape, cylinder=False):
                 if all(0 <= i < rows and 0 <= j < columns for i, j in places):
                     total = total + matrix_of(t.operator, [i * columns + j for i, j in places], kinds)
     return total
+
+
+def lowest_of_hubbard(rows, columns, numbers, u):
+    """The lowest energy of electrons on an open lattice with t = 1, so many of each spin, which hop by themselves."""
+    sites = [(r, c) for r in range(rows) for c in range(columns)]
+    bonds = [(i, j) for i, (r, c) in enumerate(sites) for j, x in enumerate(sites) if x in ((r, c + 1), (r + 1, c))]
+    (up, at_up), (down, at_down) = (hopping_of(bonds + [(j, i) for i, j in bonds], len(sites), n) for n in numbers)
+    both = u * np.diag((at_up @ at_down.T).reshape(-1))
+    return np.linalg.eigvalsh(np.kron(up, np.eye(len(down))) + np.kron(np.eye(len(up)), down) + both)[0]
+
+
+def hopping_of(bonds, n, number):
+    """The matrix of ``-sum c_i^+ c_j`` between sets of filled sites, and which sites they fill."""
+    words = list(combinations(range(n), number))
+    matrix = np.zeros((len(words),) * 2)
+    for column, word in enumerate(words):
+        for i, j in bonds:
+            if j in word and i not in word:
+                rest = [x for x in word if x != j]
+                sign = (-1) ** (word.index(j) + sum(x < i for x in rest))
+                matrix[words.index(tuple(sorted([*rest, i]))), column] -= sign
+    return matrix, np.array([[float(x in word) for x in range(n)] for word in words])
