@@ -51,3 +51,20 @@ def array_operand(x: ArrayLike, what: str) -> Array:
     if not hasattr(x, "ndim"):
         raise ArgumentError(f"{what} is an array, not {type(x).__name__}")
     return x
+
+
+def leg_of(x: Any, axis: int) -> Any:
+    """The leg of a symmetric tensor, or the dimension of an array."""
+    return x.legs[axis] if type(x) is SymTensor else x.shape[axis]
+
+
+def ends(x: Any, axis: int) -> bool:
+    """Whether a leg is one of the rim: of dimension 1, and neutral."""
+    return x.shape[axis] == 1 and (type(x) is not SymTensor or x.legs[axis].charges == (x.symmetry.neutral,))
+
+
+def meet(x: Any, axis: int, y: Any, other: int) -> bool:
+    """Whether two legs join."""
+    if type(x) is SymTensor and type(y) is SymTensor:
+        return x.legs[axis].joins(y.legs[other])
+    return x.shape[axis] == y.shape[other]

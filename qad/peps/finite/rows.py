@@ -15,17 +15,36 @@ from qad.contract import einsum
 from qad.core.errors import ArgumentError
 from qad.extend import value_of
 from qad.linalg import split as split_matrix
-from qad.symmetric.generic import fused, join, lq, numbers, plain, qr, split, unit, with_numbers
+from qad.peps.checks import FLOWS, ends
+from qad.symmetric.generic import fused, join, lq, numbers, plain, qr, split, straight, unit, with_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from qad.peps.finite.state import FinitePEPS
     from qad.typing import Array
 
     Row = list[Any]
 
 TINY = 1e-13  # relative singular values below this are rounding
+
+
+def opened(state: FinitePEPS) -> list[list[Any]]:
+    """The rows as those of an open lattice: the bond that closes a ring runs along all bonds of its row."""
+    return [list(row) if ends(row[0], 2) else unrolled(row) for row in state.tensors]
+
+
+def unrolled(row: tuple[Any, ...]) -> list[Any]:
+    """The sites of a ring as those of an open row."""
+    edge = unit(row[0], (1,))
+    if len(row) == 1:
+        return [einsum("suldl,x,y->suxdy", row[0], edge, edge.conj())]
+    through = straight(row[0], 2)  # the bond that closes the ring
+    first = fused(einsum("suldr,x->suxdrl", row[0], edge), (1, 1, 1, 1, 2), FLOWS)
+    inner = [fused(einsum("suldr,wv->sulwdrv", t, through), (1, 1, 2, 1, 2), FLOWS) for t in row[1:-1]]
+    last = fused(einsum("suldr,x->sulrdx", row[-1], edge.conj()), (1, 1, 2, 1, 1), FLOWS)
+    return [first, *inner, last]
 
 
 def double_layer(site: Any) -> Any:

@@ -9,8 +9,7 @@ import numpy as np
 from qad.contract import einsum
 from qad.core.errors import ArgumentError
 from qad.extend import no_grad, value_of
-from qad.peps.finite.rows import boundaries, closed, double_layer
-from qad.peps.finite.state import opened
+from qad.peps.finite.rows import boundaries, closed, double_layer, opened
 from qad.peps.finite.values import known
 
 if TYPE_CHECKING:

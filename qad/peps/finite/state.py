@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad import symmetric
-from qad.contract import einsum, ncon
+from qad.contract import ncon
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import register
 from qad.extend import operand
@@ -17,8 +17,8 @@ from qad.mps.charges.axes import in_basis
 from qad.mps.charges.quantities import kinds
 from qad.mps.operators.local import site as site_of
 from qad.peps.charges import charges_of_lattice, in_states_of_sites, legs_of_site
-from qad.peps.checks import FLOWS, check_charged
-from qad.symmetric.generic import dense, fused, straight, unit
+from qad.peps.checks import check_charged, ends, leg_of, meet
+from qad.symmetric.generic import dense
 from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
@@ -295,37 +295,3 @@ def check(tensors: tuple[tuple[Array, ...], ...]) -> None:
                 raise ShapeError(
                     f"site {r, c}: bonds up {leg_of(t, 1)} and down {leg_of(t, 3)} do not fit (the rim has 1, neutral)"
                 )
-
-
-def leg_of(x: Any, axis: int) -> Any:
-    """The leg of a symmetric tensor, or the dimension of an array."""
-    return x.legs[axis] if type(x) is SymTensor else x.shape[axis]
-
-
-def ends(x: Any, axis: int) -> bool:
-    """Whether a leg is one of the rim: of dimension 1, and neutral."""
-    return x.shape[axis] == 1 and (type(x) is not SymTensor or x.legs[axis].charges == (x.symmetry.neutral,))
-
-
-def meet(x: Any, axis: int, y: Any, other: int) -> bool:
-    """Whether two legs join."""
-    if type(x) is SymTensor and type(y) is SymTensor:
-        return x.legs[axis].joins(y.legs[other])
-    return x.shape[axis] == y.shape[other]
-
-
-def opened(state: FinitePEPS) -> list[list[Any]]:
-    """The rows as those of an open lattice: the bond that closes a ring runs along all bonds of its row."""
-    return [list(row) if ends(row[0], 2) else unrolled(row) for row in state.tensors]
-
-
-def unrolled(row: tuple[Any, ...]) -> list[Any]:
-    """The sites of a ring as those of an open row."""
-    edge = unit(row[0], (1,))
-    if len(row) == 1:
-        return [einsum("suldl,x,y->suxdy", row[0], edge, edge.conj())]
-    through = straight(row[0], 2)  # the bond that closes the ring
-    first = fused(einsum("suldr,x->suxdrl", row[0], edge), (1, 1, 1, 1, 2), FLOWS)
-    inner = [fused(einsum("suldr,wv->sulwdrv", t, through), (1, 1, 2, 1, 2), FLOWS) for t in row[1:-1]]
-    last = fused(einsum("suldr,x->sulrdx", row[-1], edge.conj()), (1, 1, 2, 1, 1), FLOWS)
-    return [first, *inner, last]

@@ -13,8 +13,8 @@ import numpy as np
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor
 from qad.peps.charges import graded
-from qad.peps.finite.rows import Strip, absorbed, boundaries, check_ranks, closed, double_layer, largest, rim
-from qad.peps.finite.state import FinitePEPS, opened
+from qad.peps.finite.rows import Strip, absorbed, boundaries, check_ranks, closed, double_layer, largest, opened, rim
+from qad.peps.finite.state import FinitePEPS
 from qad.peps.finite.terms import against, normalised
 from qad.symmetric.generic import join, numbers
 

@@ -11,7 +11,7 @@ from qad.core.trees import register
 from qad.extend import as_array, operand, value_of
 from qad.linalg.support.random import normal
 from qad.mps.operators.local import site
-from qad.peps.checks import LEGS, check_charged
+from qad.peps.checks import LEGS, check_charged, leg_of, meet
 from qad.peps.infinite.symmetry import check_symmetry
 from qad.symmetric.generic import numbers
 from qad.symmetric.tensor import SymTensor
@@ -141,15 +141,10 @@ class PEPS:
             for leg in (3, 4):
                 rows, columns = STEPS[leg]
                 one, two = self[row, column], self[row + rows, column + columns]
-                here, there = one.shape[leg], two.shape[leg - 2]
-                fits = here == there
-                if self.conserved is not None:
-                    here, there = one.legs[leg], two.legs[leg - 2]
-                    fits = here.joins(there)
-                if not fits:
+                if not meet(one, leg, two, leg - 2):
                     raise ShapeError(
-                        f"the {LEGS[leg]} leg of site {(row, column)} has dimension {here}, "
-                        f"the {LEGS[leg - 2]} leg that it meets {there}"
+                        f"the {LEGS[leg]} leg of site {(row, column)} has dimension {leg_of(one, leg)}, "
+                        f"the {LEGS[leg - 2]} leg that it meets {leg_of(two, leg - 2)}"
                     )
         check_symmetry(self.symmetry, self.cell, self.tensors[0].shape)
 
