@@ -76,18 +76,18 @@ OPTIONAL = {
 MAY_NEED_OPTIONAL = ("interop", "viz")
 MOST_LINES, MOST_OF_A_FUNCTION, MOST_FILES = 300, 40, 20
 MOST_CODE = {
-    "core": 4200,
+    "core": 4204,
     "linalg": 4912,
     "frozen": 2450,
     "rules": 3900,
     "contract": 2900,
     "symmetric": 2300,
     "native": 1150,
-    "circuit": 6402,
+    "circuit": 6409,
     "interop": 1400,
-    "peps": 3784,
-    "mps": 10635,
-    "vmc": 1305,
+    "peps": 3806,
+    "mps": 10668,
+    "vmc": 1308,
 }  # lines of code of whole floors, which only go up by what a feature needs
 LONG_FUNCTIONS = {  # whose comment gives the measured reason
     "core/fast/sweep.py: descended",

@@ -40,7 +40,8 @@ def test_pictures_have_a_text_for_who_cannot_see_them(path):
 @pytest.mark.sampled(1)
 def test_notebooks_run(path, monkeypatch):
     monkeypatch.delenv("MPLBACKEND", raising=False)  # pictures go into the notebook
-    monkeypatch.setenv("QAD_MESSAGES", "0")  # which come where something takes long
+    for name in ("QAD_MESSAGES", "QAD_PROGRESS"):  # what is told where something takes long
+        monkeypatch.setenv(name, "0")
     nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
     notebook = nbformat.read(path, as_version=4)
     nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": path.parents[2]}}).execute()

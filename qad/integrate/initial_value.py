@@ -22,6 +22,7 @@ from qad.integrate.dormand_prince import advanced
 from qad.integrate.solver import Solver
 from qad.keywords import keywords_told
 from qad.linalg.support.derivative_order import orders
+from qad.showing.progress import bar_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -117,10 +118,12 @@ def solve_ivp(
     solver = Solver(f, args, rtol, atol, max_steps)
     states = [unrecorded(y)]
     taken = []
-    for begin, end in pairwise(bare):
-        end_state, steps = solver.between(begin, end, states[-1])
-        states.append(end_state)
-        taken.append(steps)
+    with bar_for(label="times", total=len(bare) - 1) as bar:
+        for begin, end in pairwise(bare):
+            end_state, steps = solver.between(begin, end, states[-1])
+            states.append(end_state)
+            taken.append(steps)
+            bar.update()
     order = max([solver.order, *(orders(x) for x in (y, *times, *flatten(args)[0]))])
     if order:
         fine = refined(solver, taken, states[1:], order, any(orders(t) for t in times))

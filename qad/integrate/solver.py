@@ -12,6 +12,7 @@ from qad.core.trees import tree_map
 from qad.extend import stack_of, unrecorded
 from qad.integrate.dormand_prince import advanced, checked, pair_of
 from qad.linalg.support.derivative_order import orders
+from qad.showing.progress import bar_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,15 +49,17 @@ class Solver:
         here, steps, sign = begin, [], 1.0 if end > begin else -1.0
         if self.size is None:
             self.size = min(self._first(here, y), abs(end - here))
-        while here != end:
-            last = self.size >= abs(end - here) * (1 - 1e-12)
-            size = end - here if last else sign * self.size
-            found, error = self._bare(*pair_of(self.f, here, y, size, self.bare))
-            ratio = size_of(error / (self.atol + self.rtol * np.maximum(np.abs(y), np.abs(found))))
-            self._next(ratio, abs(size), here)
-            if ratio <= 1:
-                steps.append((here, size, y))
-                here, y = (end if last else here + size), found
+        with bar_for(label="steps") as bar:
+            while here != end:
+                last = self.size >= abs(end - here) * (1 - 1e-12)
+                size = end - here if last else sign * self.size
+                found, error = self._bare(*pair_of(self.f, here, y, size, self.bare))
+                ratio = size_of(error / (self.atol + self.rtol * np.maximum(np.abs(y), np.abs(found))))
+                self._next(ratio, abs(size), here)
+                if ratio <= 1:
+                    steps.append((here, size, y))
+                    here, y = (end if last else here + size), found
+                bar.update()
         return y, steps
 
     def advanced(self, t: float, y: Array, size: float) -> Array:

@@ -15,8 +15,8 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.keywords import keywords_told
 from qad.optimize.directions import DIRECTIONS
-from qad.optimize.progress import bar_for
 from qad.optimize.search import Minimisation
+from qad.showing.progress import bar_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +41,7 @@ def minimize_on(
     params: Tree,
     method: str | Direction = "L-BFGS",
     callback: Callable[[Any, Any], object] | None = None,
-    progress: Progress = False,
+    progress: Progress = None,
     *,
     manifold: Manifold,
     gtol: float = 1e-6,
@@ -68,8 +68,9 @@ def minimize_on(
         object of `qad.optimize.directions` that knows the curvature from a descent which ended about here.
     callback : callable, optional
         ``callback(params, value)`` after every iteration; raising StopIteration in it ends the search.
-    progress : bool or tqdm
-        Show loss, gain and time, where someone looks: in a terminal or a notebook. Or move the bar that is given.
+    progress : bool or tqdm, optional
+        None for a bar after two seconds, where someone looks: loss, gain and time, in a terminal or a notebook.  True
+        for one at once that stays, False for none; or a bar that is moved.
     manifold : Manifold
         `Stiefel`, `Unitary`, `Grassmann`, `Sphere`, a `Product` of them, or your own.
     gtol : float

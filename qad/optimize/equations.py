@@ -16,6 +16,7 @@ from qad.linalg.implicit.root import attach, in_batches
 from qad.linalg.krylov.gmres import plain_leaves
 from qad.optimize.packing import Parameters
 from qad.optimize.result import BY_USER, OptimizeResult
+from qad.showing.progress import bar_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -187,14 +188,19 @@ def least_squares(fun: Callable[[Tree], Tree], params: Tree, **options: Any) -> 
     def residual(v):
         values = evaluated(v, False)
         best.nfev += 1
+        bar.update()
         if values @ values / 2 < best.cost:
             best.update(x=np.array(v), cost=values @ values / 2)
         return values
 
-    try:
-        found = scipy.optimize.least_squares(residual, vectors.pack(params), jac=lambda v: evaluated(v)[1], **options)
-    except KeyboardInterrupt:
-        found = best
+    def slopes(v):
+        return evaluated(v)[1]
+
+    with bar_for(label="residuals") as bar:
+        try:
+            found = scipy.optimize.least_squares(residual, vectors.pack(params), jac=slopes, **options)
+        except KeyboardInterrupt:
+            found = best
     return OptimizeResult(
         params=vectors.unpack(found.x), fun=float(found.cost), history=np.array([start @ start / 2, found.cost]),
         gradient_norm=float(np.linalg.norm(found.grad)), success=bool(found.success),

@@ -11,8 +11,8 @@ from qad.core.errors import ArgumentError
 from qad.core.transforms.jvp import hvp
 from qad.keywords import keywords_told
 from qad.optimize.packing import Parameters
-from qad.optimize.progress import bar_for
 from qad.optimize.search import Minimisation, NotFinite
+from qad.showing.progress import bar_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +37,7 @@ def minimize(
     params: Tree,
     method: str = "L-BFGS-B",
     callback: Callable[[Any, Any], object] | None = None,
-    progress: Progress = False,
+    progress: Progress = None,
     *,
     gtol: float = 1e-6,
     ftol: float | None = None,
@@ -59,8 +59,9 @@ def minimize(
         "L-BFGS-B" (default), "BFGS", "CG", "TNC", or with Hessian-vector products "trust-ncg", "trust-krylov".
     callback : callable, optional
         ``callback(params, value)`` after every iteration; raising StopIteration in it ends the search.
-    progress : bool or tqdm
-        Show loss, gain and time, where someone looks: in a terminal or a notebook. Or move the bar that is given.
+    progress : bool or tqdm, optional
+        None for a bar after two seconds, where someone looks: loss, gain and time, in a terminal or a notebook.  True
+        for one at once that stays, False for none; or a bar that is moved.
     gtol : float
         Stop where the gradient is below this: its largest component for "L-BFGS-B", "BFGS" and "CG".
     ftol : float, optional

@@ -27,7 +27,7 @@ def adam(
     params: Tree,
     rate: float | Callable[[int], float] = 0.01,
     callback: Callable[[Any, Any], object] | None = None,
-    progress: Progress = False,
+    progress: Progress = None,
     *,
     maxiter: int = 1000,
     gtol: float = 1e-6,
@@ -48,8 +48,9 @@ def adam(
         Size of the steps, or a function from the number of a step (from 0) to it.
     callback : callable, optional
         ``callback(params, value)`` after every step; raising StopIteration in it ends the search.
-    progress : bool or tqdm
-        Show loss, gain and time, where someone looks: in a terminal or a notebook. Or move the bar that is given.
+    progress : bool or tqdm, optional
+        None for a bar after two seconds, where someone looks: loss, gain and time, in a terminal or a notebook.  True
+        for one at once that stays, False for none; or a bar that is moved.
     maxiter : int
         Number of steps.
     gtol : float

@@ -11,8 +11,8 @@ from qad.extend import as_array, like
 from qad.keywords import keywords_told
 from qad.linalg.krylov.gmres import solve
 from qad.optimize.packing import Parameters
-from qad.optimize.progress import bar_for
 from qad.optimize.search import Minimisation
+from qad.showing.progress import bar_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +30,7 @@ def natural_descent(
     metric: Callable[[Any], ArrayLike | Callable[[Vector], ArrayLike]],
     rate: float | Callable[[int], float] = 0.05,
     callback: Callable[[Any, Any], object] | None = None,
-    progress: Progress = False,
+    progress: Progress = None,
     *,
     maxiter: int = 1000,
     gtol: float = 1e-6,
@@ -55,8 +55,9 @@ def natural_descent(
         Length of the steps in units of the natural gradient, or a function from the number of a step (from 0) to it.
     callback : callable, optional
         ``callback(params, value)`` after every step; raising StopIteration in it ends the search.
-    progress : bool or tqdm
-        Show loss, gain and time, where someone looks: in a terminal or a notebook. Or move the bar that is given.
+    progress : bool or tqdm, optional
+        None for a bar after two seconds, where someone looks: loss, gain and time, in a terminal or a notebook.  True
+        for one at once that stays, False for none; or a bar that is moved.
     maxiter : int
         Number of steps.
     gtol : float

@@ -9,8 +9,8 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ConvergenceError, RejectedPoint
 from qad.core.transforms.grad import value_and_grad
-from qad.optimize.progress import note
 from qad.optimize.result import BY_USER, OptimizeResult
+from qad.showing.progress import note
 
 if TYPE_CHECKING:
     from collections.abc import Callable

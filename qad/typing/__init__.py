@@ -75,7 +75,7 @@ LinearMap: TypeAlias = Callable[[Tree], Tree] | ArrayLike
 """A linear operator: a function of a pytree that returns the same structure, or a matrix."""
 
 Progress: TypeAlias = Any
-"""True for a progress bar, False for none, or a bar of tqdm's kind that is moved."""
+"""None for a progress bar after two seconds, True for one at once, False for none, or a bar of tqdm's kind."""
 
 Vector: TypeAlias = npt.NDArray[np.float64]
 """A vector of real numbers in double precision, such as the unknowns of an optimiser."""

@@ -11,8 +11,8 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.keywords import keywords_told
 from qad.mps.chain.chain import site_count
-from qad.optimize.progress import bar_for, note
 from qad.optimize.result import BY_USER, result_card
+from qad.showing.progress import bar_for, note
 from qad.vmc.descent import Slopes
 from qad.vmc.expectation import LocalValues
 
@@ -62,7 +62,7 @@ def evolve(
     time: float,
     steps: int,
     samples: int = 1024,
-    progress: Progress = False,
+    progress: Progress = None,
     seed: Seed = 0,
     *,
     sampler: Sampler = "metropolis",

@@ -14,8 +14,8 @@ from qad.core.errors import ArgumentError
 from qad.keywords import keywords_told
 from qad.mps.chain.chain import site_count
 from qad.optimize.moments import adam_step
-from qad.optimize.progress import bar_for, note
 from qad.optimize.result import BY_USER, result_card
+from qad.showing.progress import bar_for, note
 from qad.vmc.descent import Slopes
 from qad.vmc.expectation import LocalValues
 
@@ -79,7 +79,7 @@ def ground_state(
     samples: int = 1024,
     steps: int = 300,
     method: str = "auto",
-    progress: Progress = False,
+    progress: Progress = None,
     checkpoint: FilePath | None = None,
     seed: Seed = 0,
     *,
@@ -109,8 +109,9 @@ def ground_state(
         "sr" (stochastic reconfiguration, an equation of the size of the parameters), "minsr" (the same step from an
         equation of the size of the samples), "spring" (minsr with momentum), "adam", or "auto": the smaller of sr and
         minsr.
-    progress : bool or tqdm
-        Show energy, gain and time, where someone looks: in a terminal or a notebook. Or move the bar that is given.
+    progress : bool or tqdm, optional
+        None for a bar after two seconds, where someone looks: energy, gain and time, in a terminal or a notebook.  True
+        for one at once that stays, False for none; or a bar that is moved.
     checkpoint : str or path, optional
         A file, replaced after every step, from which a search that was ended goes on as if it had not been.
     seed : int or numpy.random.Generator

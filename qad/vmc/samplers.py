@@ -10,6 +10,7 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.keywords import keywords_told
 from qad.mps.chain.chain import site_count
+from qad.showing.progress import bar_for
 from qad.vmc.amplitudes import BATCH, amplitudes, check_nonzero
 from qad.vmc.moves import move
 from qad.vmc.statistics import Samples
@@ -125,12 +126,14 @@ class MetropolisWalk:
         """Configurations and their log psi after each of some sweeps, and the share of accepted moves."""
         rows, chains = self.rows.reshape(-1, self.rows.shape[-1]), self.rows.shape[1]
         logs, accepted, kept = amplitudes(psi, params, rows), 0, [(rows[:0], np.empty(0))]
-        for step in range(steps):
-            for _ in range(self.sweep):
-                accepted += self.moved(psi, params, rows, logs)
-            if len(self.powers) > 1:
-                self.exchange(logs.reshape(-1, chains), step % 2)
-            kept.append((rows[:chains].copy(), logs[:chains].copy()))
+        with bar_for(label="samples", total=steps) as bar:
+            for step in range(steps):
+                for _ in range(self.sweep):
+                    accepted += self.moved(psi, params, rows, logs)
+                if len(self.powers) > 1:
+                    self.exchange(logs.reshape(-1, chains), step % 2)
+                kept.append((rows[:chains].copy(), logs[:chains].copy()))
+                bar.update()
         found, logs = (np.concatenate(parts) for parts in zip(*kept, strict=True))
         return found, logs, accepted / max(1, len(rows) * self.sweep * steps)
 

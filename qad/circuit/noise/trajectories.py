@@ -16,6 +16,7 @@ from qad.circuit.observables.operators import as_observable, expectation
 from qad.circuit.observables.sampling import outcomes_of
 from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
 from qad.extend import Tensor, stop_gradient, value_of
+from qad.showing.progress import bar_for
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -81,7 +82,11 @@ class Trajectories:
         part = AT_ONCE // max(1, len(kraus)) + 1
         sizes = [part] * (shots // part) + [shots % part] * (shots % part > 0)
         given = self.circuit.dtype, engine_of(self.circuit.engine)
-        found = [draw(self._plan, entries, kraus, rng.random((size, len(kraus))), *given) for size in sizes]
+        found = []
+        with bar_for(label="trajectories", total=shots) as bar:
+            for size in sizes:
+                found.append(draw(self._plan, entries, kraus, rng.random((size, len(kraus))), *given))
+                bar.update(size)
         states, which, choices = zip(*found, strict=True)
         begins = np.cumsum([0, *map(len, states[:-1])])
         which = np.concatenate([w + begin for w, begin in zip(which, begins, strict=True)])

@@ -19,6 +19,7 @@ class Settings:
 
     keep_memory: str | bool = "auto"
     messages: bool = True
+    progress: bool = True
     threads: str | int = "auto"
 
 
@@ -30,13 +31,15 @@ WAYS: dict[str | bool, tuple[bool, dict[int, int]]] = {
 WORDS: dict[str, dict[str, Any]] = {
     "QAD_KEEP_MEMORY": {"auto": "auto", "1": True, "0": False},
     "QAD_MESSAGES": {"1": True, "0": False},
+    "QAD_PROGRESS": {"1": True, "0": False},
 }
 _settings = Settings()
 
 
 def config(
-    *, keep_memory: str | bool | None = None, messages: bool | None = None, threads: int | str | None = None
-) -> Settings:
+    *, keep_memory: str | bool | None = None, messages: bool | None = None, progress: bool | None = None,
+    threads: int | str | None = None,
+) -> Settings:  # fmt: skip
     """Change settings, which hold for the whole process, and say what they are.
 
     Parameters
@@ -50,6 +53,10 @@ def config(
         Whether qad says, in one line on stderr, for what it takes more than a second besides the computation itself:
         to compile kernels, to plan a contraction. The environment variable ``QAD_MESSAGES`` (``1`` or ``0``) says so
         before qad is imported.
+    progress : bool, optional
+        Whether what takes more than two seconds shows a progress bar on stderr, where that is a terminal or a notebook;
+        a function whose ``progress=`` is given does what that says. The environment variable ``QAD_PROGRESS`` (``1`` or
+        ``0``) says so before qad is imported.
     threads : "auto" or int, optional
         On how many threads compiled kernels work, and BLAS, that of NumPy and that of SciPy. With "auto" BLAS has as
         many as it had, and kernels as many as the environment says (``OMP_NUM_THREADS``) or there are processors.
@@ -70,7 +77,7 @@ def config(
     --------
     >>> import qad
     >>> qad.config(keep_memory=False)
-    Settings(keep_memory=False, messages=True, threads='auto')
+    Settings(keep_memory=False, messages=True, progress=True, threads='auto')
     >>> qad.config(keep_memory="auto", threads=2).threads
     2
     >>> qad.config(threads="auto").threads
@@ -83,14 +90,15 @@ def config(
         isinstance(keep_memory, (bool, str)) and keep_memory in WAYS,
         '"auto", True or False',
     )
-    _check("messages", messages, isinstance(messages, bool), "True or False")
+    for name, value in (("messages", messages), ("progress", progress)):
+        _check(name, value, isinstance(value, bool), "True or False")
     by_itself = isinstance(threads, str) and threads == "auto"
     _check("threads", threads, by_itself or _is_count(threads), '"auto" or a number from 1')
     if keep_memory is not None:
         memory.become(*WAYS[keep_memory])
     if threads is not None:
         set_threads(None if by_itself else int(threads))
-    given = {"keep_memory": keep_memory, "messages": messages, "threads": threads}
+    given = {"keep_memory": keep_memory, "messages": messages, "progress": progress, "threads": threads}
     _settings = replace(_settings, **{name: value for name, value in given.items() if value is not None})
     return _settings
 

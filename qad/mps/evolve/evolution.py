@@ -15,6 +15,7 @@ from qad.mps.chain.chain import site_count
 from qad.mps.chain.state import MPS
 from qad.mps.evolve.courses import GATES, Course, operator_at
 from qad.mps.open.density import tell_of_trace
+from qad.showing.progress import bar_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -153,13 +154,14 @@ def evolve(
     several, dt = steps if callback is None and not callable(H) else 1, real_time(value_of(time)) / steps
     way = {"bond": bond, "cutoff": cutoff, "imaginary": imaginary, "reach": reach, "hermitian": hermitian}
     gained, now, errors, course = 0.0, 0.0, np.zeros(2), None
-    with blas_for(max(bond, psi.bond)):
+    with blas_for(max(bond, psi.bond)), bar_for(label="evolution", total=steps // several) as bar:
         for k in range(0, steps, several):
             if course is None or callable(H):  # the midpoint rule: W. Magnus, Commun. Pure Appl. Math. 7, 649 (1954)
                 state, errors = (psi, errors) if course is None else (course.state, errors + course.account())
                 operator = operator_at(H, (k + 0.5) * (time / steps), state)
                 course = Course(state, operator, time / steps, several, steps, method, **way)
             gained, now = gained + course.advance(), (k + several) * dt
+            bar.update()
             if callback is not None:
                 try:
                     callback(course.state, now)

@@ -12,6 +12,7 @@ from qad.mps.evolve.enrich import Reach, largest, sizes
 from qad.mps.evolve.neighbours import of_neighbours
 from qad.mps.kernels.operators import operator_for
 from qad.mps.operators.mpo import plain_of
+from qad.showing.progress import bar_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -123,7 +124,12 @@ class Run:
 
     def advance(self, steps: int) -> float:
         """So many steps; the logarithm of what the norm gained."""
-        return sum(self.step(k) for k in range(steps))
+        gained = 0.0
+        with bar_for(label="evolution", total=steps) as bar:
+            for k in range(steps):
+                gained += self.step(k)
+                bar.update()
+        return gained
 
     def step(self, k: int) -> float:
         """One step, and the logarithm of what the norm gained."""

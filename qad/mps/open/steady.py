@@ -34,8 +34,8 @@ from qad.mps.search.ground import check_searched
 from qad.mps.search.monitor import Watch, until_finished
 from qad.mps.search.penalty import Excluded
 from qad.mps.search.sweeps import TIGHTEST, OneSite, TwoSites
-from qad.optimize.progress import bar_for
 from qad.optimize.result import result_card
+from qad.showing.progress import bar_for
 from qad.symmetric import generic
 from qad.symmetric.create import from_dense
 from qad.symmetric.legs import Leg
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
     from qad.mps.charges.quantities import Names
     from qad.mps.operators.opsum import OpSum
+    from qad.typing import Progress
 
 METHODS = ("auto", "evolution", "variational")
 STEP, TIME = 0.5, 2.0  # of the first evolution: its steps, and its time a site; terms are of order 1
@@ -88,7 +89,7 @@ class SteadyState:
 @keywords_told
 def steady_state(
     G: OpSum | MPO, bond: int = 16, method: str = "auto", *, start: MPS | None = None, conserve: Names | None = None,
-    tol: float = 1e-8, maxiter: int = 200, progress: bool = False,
+    tol: float = 1e-8, maxiter: int = 200, progress: Progress = None,
     callback: Callable[[MPS, float], object] | None = None,
 ) -> SteadyState:  # fmt: skip
     """The density matrix that a Lindblad equation leaves as it is, ``G rho = 0``.

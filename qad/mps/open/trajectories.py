@@ -30,6 +30,7 @@ from qad.mps.open.generator import jump_of
 from qad.mps.operators.application import apply_mpo
 from qad.mps.operators.mpo import plain_of
 from qad.mps.operators.opsum import OpSum
+from qad.showing.progress import bar_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -139,9 +140,11 @@ def trajectories(
             "samples have no derivative: means of evolve(density(psi), lindblad(H, jumps), ...) have"
         )
     how = {"method": method, "bond": site_count(bond, 1, "bond"), "cutoff": cutoff}
-    rng = np.random.default_rng(seed)
-    with blas_for(max(bond, psi.bond)):
-        found = [decay.sample(psi.normalized(), real_time(time), steps, rng, how) for _ in range(samples)]
+    rng, found = np.random.default_rng(seed), []
+    with blas_for(max(bond, psi.bond)), bar_for(label="trajectories", total=samples) as bar:
+        for _ in range(samples):
+            found.append(decay.sample(psi.normalized(), real_time(time), steps, rng, how))
+            bar.update()
     states, made, lost = zip(*found, strict=True)
     return StateTrajectories(states, made, max(lost))
 

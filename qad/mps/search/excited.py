@@ -32,8 +32,11 @@ from qad.mps.search.penalty import Excluded
 from qad.mps.search.start import begin
 from qad.mps.search.sweeps import TwoSites
 from qad.optimize.result import result_card
+from qad.showing.progress import bar_for
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from qad.mps.kernels.terms import Apply
     from qad.mps.operators.opsum import OpSum
 
@@ -174,19 +177,22 @@ def excited_state(
     prepared(H)
     tensors, unit = of_order_one(H.tensors)  # by a power of 2, so that nothing is rounded
     scaled = MPO(tensors)
-    with blas_for(max(bond, start.bond)):
+    with blas_for(max(bond, start.bond)), bar_for(label="sweeps") as bar:
         sweeps = FollowingSweeps(scaled, start, bond, Excluded((), None, scaled, start))
-        history, message = followed(sweeps, scaled, None if energy is None else energy / unit, tol, maxiter)
+        history, message = followed(sweeps, scaled, None if energy is None else energy / unit, tol, maxiter, bar)
         state = start._made_of(schmidt_form(sweeps.tensors)[0])._on(start.sites or H.sites)
         level, spread = float(energy_of(state, scaled)) * unit, float(variance(state, scaled)) * unit**2
     return ExcitedState(state, level, spread, history * unit**2, bool(history[-1] <= tol), message)
 
 
-def followed(sweeps: FollowingSweeps, H: MPO, energy: float | None, tol: float, maxiter: int) -> tuple[np.ndarray, str]:
+def followed(
+    sweeps: FollowingSweeps, H: MPO, energy: float | None, tol: float, maxiter: int, bar: Any
+) -> tuple[np.ndarray, str]:
     """Sweep until the variance is small, or no longer falls; returns it after every sweep, and why they ended."""
     history, message = [], "stopped at maxiter sweeps"
     sweeps.mixing, bond = 0.0, sweeps.bond
     for number in range(maxiter):
+        bar.update()
         sweeps.target = energy if number < TARGETED else None
         sweeps.bond = bond if sweeps.target is None else min(NARROW, bond)
         sweeps.to_right()

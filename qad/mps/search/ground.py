@@ -29,7 +29,7 @@ from qad.mps.search.pieces import way_out
 from qad.mps.search.result import GroundState
 from qad.mps.search.start import SMALL, begin
 from qad.mps.search.sweeps import TwoSites
-from qad.optimize.progress import bar_for
+from qad.showing.progress import bar_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from qad.mps.operators.opsum import OpSum
     from qad.mps.search.method import Method
     from qad.mps.search.sweeps import Sweeps
-    from qad.typing import DTypeLike, FilePath, Seed
+    from qad.typing import DTypeLike, FilePath, Progress, Seed
 
 
 @keywords_told
@@ -47,7 +47,7 @@ def ground_state(
     bond: int = 16,
     method: str | Method = "auto",
     seed: Seed = 0,
-    progress: bool = False,
+    progress: Progress = None,
     *,
     start: MPS | None = None,
     dtype: DTypeLike | None = None,
@@ -77,8 +77,9 @@ def ground_state(
         Or one of your own, as a record.
     seed : int or numpy.random.Generator
         Of the random state to start from.
-    progress : bool or tqdm
-        Show energy, gain and time, where someone looks: in a terminal or a notebook.  Or move the bar that is given.
+    progress : bool or tqdm, optional
+        None for a bar after two seconds, where someone looks: energy, gain and time, in a terminal or a notebook.  True
+        for one at once that stays, False for none; or a bar that is moved.
     start : MPS, optional
         An open chain to start from instead; `seed` and `dtype` are not used then.  Its bonds are kept by "lbfgs" and
         "riemannian"; the others grow them up to `bond`.

@@ -10,8 +10,8 @@ import numpy as np
 
 from qad.mps.chain.state import MPS
 from qad.mps.search.checkpoint import Checkpoint
-from qad.optimize.progress import note
 from qad.optimize.result import BY_USER
+from qad.showing.progress import note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

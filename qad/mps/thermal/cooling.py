@@ -26,6 +26,7 @@ from qad.mps.evolve.cut import FROZEN, LEAST_CUTOFF
 from qad.mps.evolve.neighbours import traced
 from qad.mps.operators.mpo import MPO
 from qad.mps.thermal.products import chain_of, daggered, element_of, projector, purification, summed, times
+from qad.showing.progress import bar_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -95,16 +96,18 @@ class Squares:
         self.series: list[Chain] = []
         self.roots: list[Chain] = []
         self.sizes: list[float] = []
-        self.begin(cutoff_at(self.time * 2, cooling.cutoff))
-        self.log_norm: float = self.sizes[0] + 0.5 * float(np.sum(np.log(self.legs)))
-        for left in reversed(range(squares)):
-            root, size = self.summed([(self.roots[-1], self.roots[-1])], cutoff_at(0.5**left, cooling.cutoff))
-            self.roots.append(root)
-            self.sizes.append(size)
-            self.log_norm = 2 * self.log_norm + size
+        with bar_for(label="cooling", total=ORDER + squares) as bar:
+            self.begin(cutoff_at(self.time * 2, cooling.cutoff), bar)
+            self.log_norm: float = self.sizes[0] + 0.5 * float(np.sum(np.log(self.legs)))
+            for left in reversed(range(squares)):
+                root, size = self.summed([(self.roots[-1], self.roots[-1])], cutoff_at(0.5**left, cooling.cutoff))
+                self.roots.append(root)
+                self.sizes.append(size)
+                self.log_norm = 2 * self.log_norm + size
+                bar.update()
         self.log_norm -= mean / 2
 
-    def begin(self, cutoff: float) -> None:
+    def begin(self, cutoff: float, bar: Any) -> None:
         """The series ``1 - t A (1 - t A / 2 (1 - t A / 3 ...))`` from within, of the one or its part in a sector."""
         one, cooling = self.one, self.cooling
         start = one if cooling.total is None else self.chain_of(projector(cooling.conserved, cooling.total))
@@ -113,6 +116,7 @@ class Squares:
         for k in range(ORDER, 0, -1):
             root, size = self.summed([(one, unit), (times(-self.time / k, self.rest), self.series[-1])], cutoff)
             self.series.append(times(np.exp(size), root))
+            bar.update()
         self.roots.append(root)
         self.sizes.append(size)
 

@@ -20,6 +20,7 @@ from qad.showing.card import card
 from qad.showing.drawing import CYCLE
 from qad.showing.painting import new_figure
 from qad.showing.picture import Picture
+from qad.showing.progress import bar_for
 
 if TYPE_CHECKING:
     from qad.mps.charges.quantities import Names
@@ -266,9 +267,11 @@ def thermal_curve(
     beta = temperatures(betas)
     H = H._made_of([w.copy() for w in H])  # its tensors may be written into later
     cooled, before, found = Roots(H, cooling, beta[-1] or 1.0), 0.0, []
-    for b in beta.tolist():
-        found.append((*cooled.at(b, before), cooled.discarded))
-        before = b
+    with bar_for(label="cooling", total=len(beta)) as bar:
+        for b in beta.tolist():
+            found.append((*cooled.at(b, before), cooled.discarded))
+            before = b
+            bar.update()
     tell(cooled.discarded, bond)
     roots, logs, discarded = zip(*found, strict=True)
     return ThermalCurve(H, cooling, beta, 2 * np.array(logs), np.array(discarded), list(roots))

@@ -31,6 +31,7 @@ from qad.mps.evolve.tebd import swept
 from qad.mps.evolve.truncation import Truncation
 from qad.mps.measure.observables import energy
 from qad.mps.thermal.state import check_temperature, open_operator
+from qad.showing.progress import bar_for
 from qad.symmetric.generic import as_map, of_map
 
 if TYPE_CHECKING:
@@ -180,10 +181,12 @@ def metts(
     samples, warm_up = site_count(samples, 1, "samples"), site_count(warm_up, 0, "warm_up")
     rng, states = np.random.default_rng(seed), []
     collapse = Sites(H, rng) if conserve is None else Sectors(H, conserve, sector, rng)
-    for k in range(warm_up + samples):
-        starts = collapse.after(states[-1], k - 1) if k else [collapse.start()]
-        runs = [evolve(psi, H, beta / 2, steps, method, bond, cutoff, imaginary=True) for psi in starts]
-        states.append(collapse.chosen(runs))
+    with bar_for(label="samples", total=warm_up + samples) as bar:
+        for k in range(warm_up + samples):
+            starts = collapse.after(states[-1], k - 1) if k else [collapse.start()]
+            runs = [evolve(psi, H, beta / 2, steps, method, bond, cutoff, imaginary=True) for psi in starts]
+            states.append(collapse.chosen(runs))
+            bar.update()
     return Metts(states[warm_up:])
 
 

@@ -28,6 +28,7 @@ from qad.mps.uniform.measures import check_term, operator_of, two_site_term
 from qad.mps.uniform.mixed import leading_of
 from qad.mps.uniform.state import UniformMPS
 from qad.mps.uniform.transfer import check_single
+from qad.showing.progress import bar_for
 from qad.symmetric.generic import join, numbers, scaled
 
 if TYPE_CHECKING:
@@ -102,12 +103,13 @@ def evolve(
     tensors = [t.astype(np.result_type(state.dtype, term, factor)) for t in state] * (2 // len(psi))
     weights = weights * (2 // len(psi))
     discarded, log_norm, now = 0.0, 0.0, 0.0
-    with blas_for(max(bond, *psi.bonds)):
+    with blas_for(max(bond, *psi.bonds)), bar_for(label="evolution", total=steps) as bar:
         for k in range(steps):
             for site, exponential in gates:
                 norm, lost = apply(exponential, site, tensors, weights, bond, cutoff)
                 discarded, log_norm = discarded + lost, log_norm + np.log(norm)
             now = (k + 1) * dt
+            bar.update()
             if callback is not None:
                 try:
                     callback(UniformMPS(tensors, psi.conserved, sites), now)

@@ -32,6 +32,7 @@ from qad.mps.uniform.schur import Side
 from qad.mps.uniform.state import UniformMPS
 from qad.mps.uniform.transfer import check_single, largest_two, leading, matrix_of, nothing_between
 from qad.mps.uniform.vumps import Vumps
+from qad.showing.progress import bar_for
 from qad.symmetric.generic import aligned_numbers, as_map, join, laid_out, numbers, rows_and_bond, with_numbers
 
 if TYPE_CHECKING:
@@ -122,14 +123,14 @@ def excitations(
     if other is not None and len(other) != len(state):
         raise ArgumentError(f"cells of {len(state)} and {len(other)} sites do not join: search for both with one cell=")
     momentum, k = float(finite_number(momentum, "momentum", real=True)), site_count(k, 1, "k")
-    with blas_for(state.bond):
+    with blas_for(state.bond), bar_for(label="excitations") as bar:
         if charge is not None:
             quantum = state.conserved.symmetry.charge(charge)
-            return Particle(H.repeated(len(state)), state, momentum * len(state), charge=quantum).lowest(k)
+            return Particle(H.repeated(len(state)), state, momentum * len(state), charge=quantum).lowest(k, bar)
         short = [shortest(psi, len(H)) for psi in (state, other) if psi is not None]
         if len({len(psi) for psi in short}) == 1:
             state, other = short[0], None if other is None else short[1]
-        return Particle(H.repeated(len(state)), state, momentum * len(state), other).lowest(k)
+        return Particle(H.repeated(len(state)), state, momentum * len(state), other).lowest(k, bar)
 
 
 class Particle:
@@ -215,15 +216,20 @@ class Particle:
                 "symmetry of single sites relates; search for both to a smaller tol="
             )
 
-    def lowest(self, k: int) -> np.ndarray:
-        """The lowest levels."""
+    def lowest(self, k: int, bar: Any) -> np.ndarray:
+        """The lowest levels; the bar counts products."""
+
+        def product(x: np.ndarray) -> np.ndarray:
+            bar.update()
+            return self.apply(x)
+
         size = sum(numbers(part).size for part in self.parts)
         if k > size:
             raise ArgumentError(f"this bond dimension has {size} excitations, not {k}")
         if size <= max(2 * k + 2, 20):
-            matrix = matrix_of(self.apply, size, self.dtype)
+            matrix = matrix_of(product, size, self.dtype)
             return np.linalg.eigvalsh((matrix + matrix.conj().T) / 2)[:k]
-        operator = scipy.sparse.linalg.LinearOperator((size, size), self.apply, dtype=self.dtype)
+        operator = scipy.sparse.linalg.LinearOperator((size, size), product, dtype=self.dtype)
         start = np.random.default_rng(0).standard_normal(size).astype(self.dtype)
         try:
             found = scipy.sparse.linalg.eigsh(operator, k, which="SA", v0=start, tol=1e-8, return_eigenvectors=False)

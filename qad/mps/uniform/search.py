@@ -18,14 +18,14 @@ from qad.mps.operators.uniform_opsum import UniformOpSum
 from qad.mps.search.start import check_sector
 from qad.mps.uniform.measures import check_term, operator_of
 from qad.mps.uniform.variational import Run
-from qad.optimize.progress import bar_for
+from qad.showing.progress import bar_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qad.mps.charges.quantities import Charge, Names, Quantities
     from qad.mps.uniform.state import UniformGroundState, UniformMPS
-    from qad.typing import ArrayLike, DTypeLike, Seed
+    from qad.typing import ArrayLike, DTypeLike, Progress, Seed
 
 METHODS = ("vumps", "riemannian")
 
@@ -37,7 +37,7 @@ def ground_state(
     cell: int | None = None,
     method: str = "vumps",
     seed: Seed = 0,
-    progress: bool = False,
+    progress: Progress = None,
     *,
     start: UniformMPS | None = None,
     dtype: DTypeLike | None = None,
@@ -62,7 +62,7 @@ def ground_state(
         L-BFGS in rounds, on changes of an isometric state that are free of gauge and have its metric, with implicit
         gradients of the dominant eigenvectors, from where "vumps" leads coarsely.
     seed : int or numpy.random.Generator
-    progress : bool or tqdm
+    progress : bool or tqdm, optional
         As in `qad.mps.ground_state`.
     start : UniformMPS, optional
         To start from; `cell`, `dtype` and `starts` are not used then.  Smaller bonds than `bond` grow.

@@ -27,8 +27,8 @@ from qad.mps.uniform.state import UniformGroundState, UniformMPS
 from qad.mps.uniform.transfer import SINGLE, decays, identity, largest_two
 from qad.mps.uniform.vumps import FEW, LEAST, MANY, Vumps
 from qad.optimize import minimize
-from qad.optimize.progress import note
 from qad.optimize.result import BY_USER
+from qad.showing.progress import note
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,8 +17,11 @@ from qad.peps.infinite.implicit import LOOSER, PRODUCTS, at_rest
 from qad.peps.infinite.iteration import Around, unit, weighted
 from qad.peps.infinite.symmetry import elements
 from qad.peps.infinite.transfer import two_largest
+from qad.showing.progress import bar_for
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from qad.peps.infinite.cells.lattice import Wiring
     from qad.typing import Array
 
@@ -43,11 +46,11 @@ def environment_of(
     """
     w = TURNED if symmetric else GENERAL
     layers, plain = seen(tensor, w), np.ascontiguousarray(value_of(tensor))
-    with no_grad():
-        begun = begun_by_one_side(plain, chi, tol, maxiter, closing) if not symmetric and is_c4v(plain) else None
+    with no_grad(), bar_for(label="environment") as bar:
+        begun = begun_by_one_side(plain, chi, tol, maxiter, closing, bar) if not symmetric and is_c4v(plain) else None
         if begun is None:
             begun = begun_from(plain, chi, w, closing)
-        reference = converged(as_array(value_of(layers)), begun, w, tol, maxiter, report)
+        reference = converged(as_array(value_of(layers)), begun, w, tol, maxiter, report, bar)
 
     def move(around: Around, layers: Array) -> Around:
         return step(around, layers, w, reference)
@@ -56,12 +59,12 @@ def environment_of(
 
 
 def begun_by_one_side(
-    tensor: np.ndarray, chi: int, tol: float, maxiter: int, closing: np.ndarray | None
+    tensor: np.ndarray, chi: int, tol: float, maxiter: int, closing: np.ndarray | None, bar: Any
 ) -> Around | None:
     """The environment of a symmetric tensor, its one side repeated; None if phases break the symmetry."""
     try:
         begun = begun_from(tensor, chi, TURNED, closing)
-        found = converged(seen(tensor, TURNED), begun, TURNED, tol, maxiter, Report()).around
+        found = converged(seen(tensor, TURNED), begun, TURNED, tol, maxiter, Report(), bar).around
     except ConvergenceError:
         return None
     return None if apart(found) < DISTINCT else Around(*(np.repeat(x, 4, axis=0) for x in found))
@@ -128,7 +131,9 @@ def settled(layers: np.ndarray, around: Around, chi: int, w: Wiring) -> Around:
     return around
 
 
-def converged(layers: np.ndarray, around: Around, w: Wiring, tol: float, maxiter: int, report: Report) -> Frame:
+def converged(
+    layers: np.ndarray, around: Around, w: Wiring, tol: float, maxiter: int, report: Report, bar: Any
+) -> Frame:
     """The fixed point at this number of states, and the bases in which it is one.
 
     Each step follows the basis of the last.  Once steps are small, many are taken at once: a `leap`, longer the faster
@@ -142,6 +147,7 @@ def converged(layers: np.ndarray, around: Around, w: Wiring, tol: float, maxiter
         new = unit(step(around, layers, w, reference), around)
         change = report.residual = weighted(new, around, w.after)
         report.iterations += 1
+        bar.update()
         since = 0 if change < least else since + 1
         least = min(change, least)
         if change <= tol or (change <= LOOSER * tol and since > PATIENCE):  # what rounding leaves

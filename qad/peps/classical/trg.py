@@ -9,6 +9,7 @@ import numpy as np
 from qad.contract import einsum
 from qad.extend import value_of
 from qad.linalg import funm_herm, split
+from qad.showing.progress import bar_for
 
 if TYPE_CHECKING:
     from qad.typing import Array
@@ -24,18 +25,20 @@ def trg(tensor: Array, chi: int, steps: int) -> tuple[Array, Array]:
     logarithm per site of what was divided out, Z of the last site, closed to a torus
     """
     tensor, total = tensor.transpose(3, 0, 1, 2), 0.0  # right, up, left, down
-    for n in range(steps):
-        tensor, logarithm = scaled(tensor)
-        total = total + logarithm / 2**n
-        halves = []
-        for axes in ((2, 1, 0, 3), (3, 2, 1, 0)):
-            turned = tensor.transpose(axes)
-            first, second = turned.shape[:2], turned.shape[2:]
-            matrix = turned.reshape(first[0] * first[1], -1)
-            k = rank_without_ties(np.linalg.svd(value_of(matrix), compute_uv=False), chi)
-            p, q = split(matrix, k, multiplets="drop")
-            halves += [p.reshape(*first, -1), q.reshape(-1, *second)]
-        tensor = einsum("war,lbg,abu,dgw->ruld", *halves)
+    with bar_for(label="lattice", total=steps) as bar:
+        for n in range(steps):
+            tensor, logarithm = scaled(tensor)
+            total = total + logarithm / 2**n
+            halves = []
+            for axes in ((2, 1, 0, 3), (3, 2, 1, 0)):
+                turned = tensor.transpose(axes)
+                first, second = turned.shape[:2], turned.shape[2:]
+                matrix = turned.reshape(first[0] * first[1], -1)
+                k = rank_without_ties(np.linalg.svd(value_of(matrix), compute_uv=False), chi)
+                p, q = split(matrix, k, multiplets="drop")
+                halves += [p.reshape(*first, -1), q.reshape(-1, *second)]
+            tensor = einsum("war,lbg,abu,dgw->ruld", *halves)
+            bar.update()
     return total, einsum("ijij->", tensor)
 
 
@@ -45,10 +48,12 @@ def hotrg(tensor: Array, chi: int, steps: int) -> tuple[Array, Array]:
     Z. Y. Xie et al., Phys. Rev. B 86, 045139 (2012).
     """
     total = 0.0  # legs up, left, down, right
-    for n in range(steps):
-        tensor, logarithm = scaled(tensor)
-        total = total + logarithm / 2**n
-        tensor = paired(tensor, chi).transpose(1, 2, 3, 0)  # the other direction is next
+    with bar_for(label="lattice", total=steps) as bar:
+        for n in range(steps):
+            tensor, logarithm = scaled(tensor)
+            total = total + logarithm / 2**n
+            tensor = paired(tensor, chi).transpose(1, 2, 3, 0)  # the other direction is next
+            bar.update()
     return total, einsum("ulul->", tensor)
 
 

@@ -11,6 +11,7 @@ from qad.core.errors import ArgumentError
 from qad.extend import no_grad, value_of
 from qad.peps.finite.rows import boundaries, closed, double_layer, opened
 from qad.peps.finite.values import known
+from qad.showing.progress import bar_for
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,7 +51,7 @@ def sample(state: FinitePEPS, shots: int, chi: int = 32, seed: Seed = 0) -> NDAr
     if not isinstance(shots, (int, np.integer)) or shots < 1:
         raise ArgumentError(f"shots is {shots!r}: write a whole number of at least 1")
     rng = np.random.default_rng(seed)
-    with no_grad():
+    with no_grad(), bar_for(label="rows", total=state.shape[0]) as bar:
         sites = [[value_of(t) for t in row] for row in opened(known(state).without_symmetry())]
         below = boundaries([[closed(double_layer(t)) for t in row] for row in sites], chi)[1]
         above = [np.ones((shots, 1, 1, 1), state.dtype) for _ in sites[0]]
@@ -58,6 +59,7 @@ def sample(state: FinitePEPS, shots: int, chi: int = 32, seed: Seed = 0) -> NDAr
         for row, under in zip(sites, below, strict=True):
             drawn, chosen = drawn_row(row, above, under, rng)
             rows.append(drawn)
+            bar.update()
             joined = [einsum("naub,nuldr->naldbr", a, t) for a, t in zip(above, chosen, strict=True)]
             above = cut([t.reshape(shots, t.shape[1] * t.shape[2], t.shape[3], -1) for t in joined], chi)
     return np.stack(rows, axis=1)

@@ -15,7 +15,6 @@ from qad.extend import value_of
 from qad.keywords import keywords_told
 from qad.optimize import Product, Sphere, minimize_on
 from qad.optimize.directions import LBFGS
-from qad.optimize.progress import bar_for
 from qad.optimize.result import BY_USER
 from qad.peps.checks import check_kind
 from qad.peps.infinite.environment import check_options, environment
@@ -27,6 +26,7 @@ from qad.peps.search.metric import LocalMetric
 from qad.peps.search.result import GroundState
 from qad.peps.search.simple_update import charged_start
 from qad.peps.search.starts import check_model, check_uniform, enlarged, natural_dtype, normalised, promising_start
+from qad.showing.progress import bar_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +62,7 @@ def ground_state(
     chi: int,
     symmetry: str | None = None,
     cell: Sequence[str] | None = None,
-    progress: Progress = False,
+    progress: Progress = None,
     checkpoint: FilePath | None = None,
     seed: Seed = 0,
     *,
@@ -85,8 +85,9 @@ def ground_state(
     cell : sequence of str, optional
         The pattern of the sites; default one site, ``["A"]``, which holds no order that alternates. An antiferromagnet
         needs ``["AB", "BA"]``, or its model as `Model.rotated` has it.
-    progress : bool or tqdm
-        Show energy, gain and time, where someone looks: in a terminal or a notebook. Or move the bar that is given.
+    progress : bool or tqdm, optional
+        None for a bar after two seconds, where someone looks: energy, gain and time, in a terminal or a notebook.  True
+        for one at once that stays, False for none; or a bar that is moved.
     checkpoint : str or path, optional
         A file that is rewritten after every iteration, atomically. A search goes on from it, to a larger `bond` too;
         one of another model, `chi` of this bond, `cell`, `symmetry` or `start`, or damaged, is refused and left alone.

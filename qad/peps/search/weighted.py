@@ -12,6 +12,7 @@ from qad.core.errors import ArgumentError
 from qad.peps.charges import graded
 from qad.peps.infinite.state import STEPS
 from qad.peps.search.paths import DOWN, OPPOSITE, RIGHT
+from qad.showing.progress import bar_for
 from qad.symmetric.generic import join, qr, scaled, truncated_svd
 from qad.symmetric.legs import Leg
 from qad.symmetric.tensor import SymTensor
@@ -105,8 +106,10 @@ class Weighted:
                     f"steps are pairs (time, number), a finite time so many times, not {(time, number)}"
                 )
             gates = [(*at, gate(term, time)) for at, term in terms.items()]
-            for _ in range(number):
-                self.apply(gates, int(bond))
+            with bar_for(label=f"steps of {time:g}", total=number) as bar:
+                for _ in range(number):
+                    self.apply(gates, int(bond))
+                    bar.update()
 
     def apply(self, gates: Iterable[tuple[Name, tuple[int, ...], Any]], bond: int) -> None:
         """Gates one after the other, each from a site on along a path."""

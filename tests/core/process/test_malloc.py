@@ -148,7 +148,7 @@ def test_settings_are_told(told):
     assert qad.config(keep_memory=False).keep_memory is False
     assert qad.config().keep_memory is False
     assert qad.config(keep_memory="auto").keep_memory == "auto"
-    assert repr(qad.config()) == "Settings(keep_memory='auto', messages=True, threads='auto')"
+    assert repr(qad.config()) == "Settings(keep_memory='auto', messages=True, progress=True, threads='auto')"
 
 
 @pytest.mark.parametrize("value", ["yes", 2, 1.0, [], "1"])

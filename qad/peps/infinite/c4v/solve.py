@@ -17,6 +17,7 @@ from qad.peps.infinite.cells.moves import start
 from qad.peps.infinite.cut import is_about
 from qad.peps.infinite.implicit import at_rest, in_any_basis
 from qad.peps.infinite.iteration import Around, calm, scaled, unit, weighted
+from qad.showing.progress import bar_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,10 +56,12 @@ def solved(
 
     def step(around: Around, isometry: np.ndarray) -> tuple[Around, np.ndarray]:
         new, turned = grow(around, plain, isometry, aligned)
+        bar.update()
         return unit(new, around), turned
 
     steps = calm(step, around, isometry, weighted, tols[0], maxiter, lambda isometry, _: isometry, MEMORY)
-    at, isometry, report.residual, report.iterations = next(steps)
+    with bar_for(label="environment") as bar:
+        at, isometry, report.residual, report.iterations = next(steps)
     if value_of(layer) is layer:
         around = at
     else:

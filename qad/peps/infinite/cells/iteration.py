@@ -13,6 +13,7 @@ from qad.peps.infinite.cut import MOST, kept
 from qad.peps.infinite.implicit import LOOSER
 from qad.peps.infinite.iteration import calm, unit, weighted
 from qad.peps.infinite.stacks import same_shape
+from qad.showing.progress import bar_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -115,17 +116,19 @@ class Stepper(NamedTuple):
         sizes = following.sum(1)
 
         def followed(around: Around, frame: Frame) -> tuple[Around, Frame]:
+            bar.update()
             return self.step(around, sizes, frame, following)[:2]
 
         def held(frame: Frame, turned: Frame) -> Frame:
             return Frame(frame.a, turned.v)
 
-        for new, turned, error, n in calm(followed, around, frame, self.change, tol, maxiter, held, MEMORY):
-            checked, turned, spaces = self.step(new, sizes, turned)
-            is_leading = self.change(checked, new) <= LOOSER * tol
-            if is_leading or not insists:
-                return new, turned, spaces, error, n, is_leading
-            following = None
+        with bar_for(label="environment") as bar:
+            for new, turned, error, n in calm(followed, around, frame, self.change, tol, maxiter, held, MEMORY):
+                checked, turned, spaces = self.step(new, sizes, turned)
+                is_leading = self.change(checked, new) <= LOOSER * tol
+                if is_leading or not insists:
+                    return new, turned, spaces, error, n, is_leading
+                following = None
         raise AssertionError
 
     def change(self, new: Around, old: Around) -> float:
