@@ -90,6 +90,11 @@ _LATE = {  # what is loaded when it is first touched, and whence: a program that
     "warm_up": "qad.circuit.engines.warming",
 }  # fmt: skip
 
+_OF_OTHERS = {  # names of other libraries, and what is written here
+    "jit": "qad.freeze(f)", "jacfwd": "qad.jacobian(f)", "jacrev": "qad.jacobian(f)", "numpy": "import numpy as np",
+    "elementwise_grad": "qad.vmap(qad.grad(f))", "pmap": "qad.vmap(f)", "scipy": "qad.linalg, qad.special",
+}  # fmt: skip
+
 _NUMPYS = {name: function for name, function in _exported().items() if name not in globals()}
 globals().update(_NUMPYS)
 
@@ -121,7 +126,8 @@ _attach_namespace(lambda: _load("qad.array_api"))
 
 def __getattr__(name: str) -> object:
     if name not in _LATE:
-        raise AttributeError(f"module 'qad' has no attribute {name!r}")
+        instead = f": write {_OF_OTHERS[name]}" if name in _OF_OTHERS else ""
+        raise AttributeError(f"module 'qad' has no attribute {name!r}{instead}")
     module = _load(_LATE[name])
     found = globals()[name] = module if _LATE[name] == f"qad.{name}" else getattr(module, name)
     return found

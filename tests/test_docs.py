@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import pkgutil
+import re
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +32,7 @@ SLOW = {  # pages and modules whose examples take about a second or more, run at
     "qad.peps.search.simple_update",
 }  # fmt: skip
 pytestmark = pytest.mark.usefixtures("registries_as_before")
+COLUMN, MOST_SCROLL = 88, 20  # of the site's code
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
@@ -80,6 +82,13 @@ def test_examples_are_shown_as_code(page):
     for line in page.read_text("utf-8").splitlines():
         fenced ^= line.startswith("```")
         assert fenced or not line.startswith(">>> "), line
+
+
+def test_code_fits_the_column():
+    """Wider blocks scroll: at most those that are pictures of a house, commands and outputs of one piece."""
+    blocks = [block for page in PAGES for block in re.findall(r"^```.*?^```$", page.read_text("utf-8"), re.M | re.S)]
+    assert len(blocks) > 200
+    assert sum(max(map(len, block.splitlines())) > COLUMN for block in blocks) <= MOST_SCROLL
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)

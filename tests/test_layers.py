@@ -86,7 +86,7 @@ MOST_CODE = {
     "circuit": 6409,
     "interop": 1400,
     "peps": 3806,
-    "mps": 10668,
+    "mps": 10671,
     "vmc": 1308,
 }  # lines of code of whole floors, which only go up by what a feature needs
 LONG_FUNCTIONS = {  # whose comment gives the measured reason

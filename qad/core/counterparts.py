@@ -6,10 +6,10 @@ from dis import opname
 from qad.core.errors import RecordedTensorError
 
 KEEP = (
-    "keep it a Tensor (qad.array, qad.r_ and np.stack collect Tensors, what qad.zeros makes can be written into, "
-    "NumPy's functions take them, np.matmul(a, x) in the place of a.dot(x); qad.linalg, qad.special, qad.optimize, "
-    "qad.integrate, qad.sparse and qad.fixed_point are in the place of SciPy's, qad.polynomial in that of "
-    "np.polynomial, qad.extend.primitive is for your own)"
+    "keep it a Tensor, with NumPy's functions and qad's (np.sin(x) for math.sin(x), qad.array([x, y]) for np.array, "
+    "qad.zeros for an array to fill, np.matmul(a, x) for a.dot(x); qad.linalg, qad.special, qad.optimize, "
+    "qad.integrate, qad.sparse and qad.fixed_point for SciPy's, qad.polynomial for np.polynomial, "
+    "qad.extend.primitive for others)"
 )
 
 
@@ -18,8 +18,8 @@ def cut_off(what: str, instead: str) -> RecordedTensorError:
     if assigns():
         return put_into_plain_array()
     return RecordedTensorError(
-        f"a recorded Tensor was forced into {what}, which would cut it off from its gradient: {KEEP}, or, if no "
-        f"gradient is wanted, write {instead} or x.numpy(), and qad.stop_gradient(x) for a Tensor"
+        f"a recorded Tensor was forced into {what}, which would cut it off from its gradient: {KEEP}; where no "
+        f"gradient is wanted, write {instead}, x.numpy() or qad.stop_gradient(x)"
     )
 
 

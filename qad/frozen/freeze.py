@@ -90,7 +90,7 @@ def freeze(f: Any = None, *, constant: Constant = None, passes: Passes = None) -
     if f is None:
         return partial(freeze, constant=constant, passes=passes)
     if not callable(f):
-        raise ArgumentError(f"qad.freeze takes a function, not {type(f).__name__}")
+        raise ArgumentError(f"qad.freeze takes a function, not {type(f).__name__}: write qad.freeze(f)(x)")
     return Frozen(f, constant, passes)
 
 

@@ -121,6 +121,8 @@ def minimize_on(
     """
     if not callable(fun):
         raise ArgumentError(f"{fun!r} is no function: write minimize_on(fun, params, manifold=...)")
+    if not hasattr(manifold, "point"):
+        raise ArgumentError(f"{manifold!r} is no manifold: write manifold=qad.optimize.Sphere(), or another")
     if isinstance(method, str) and method not in DIRECTIONS:
         raise ArgumentError(f"unknown method {method!r}: choose one of {', '.join(DIRECTIONS)}")
     if maxiter < 1 or memory < 1:

@@ -104,6 +104,8 @@ def minimize(
     >>> result.params["z"].round(6)
     array([1.+2.j, 3.-1.j])
     """
+    if not callable(fun):
+        raise ArgumentError(f"{fun!r} is no function: write minimize(fun, params)")
     options = scipy_options(method, gtol=gtol, ftol=ftol, maxiter=maxiter, memory=memory)
     if jac and method in NEWTON:
         raise ArgumentError(f"{method} takes products with the Hessian: give the loss itself, without jac=True")

@@ -24,7 +24,7 @@ BITS: dict[Any, int] = {0: 0, 1: 1, "0": 0, "1": 1}
 def check_count(n: Any, what: str = "a circuit") -> int:
     """`n` as an int, if it is a positive whole number."""
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-        raise ArgumentError(f"{what} needs a positive whole number of qubits, but got {n!r}")
+        raise ArgumentError(f"{what} needs a positive whole number of qubits, as in qad.Circuit(3), but got {n!r}")
     return int(n)
 
 
@@ -69,7 +69,7 @@ def check_qubits(qubits: Iterable[Any], n: int, what: str) -> tuple[int, ...]:
             raise ArgumentError(f"{what}: there is no qubit {q} among {n}; they are numbered from 0 to {n - 1}")
         found.append(q)
     if len(set(found)) < len(found):
-        raise ArgumentError(f"{what}: a qubit is repeated in {tuple(found)}")
+        raise ArgumentError(f"{what}: a qubit is repeated in {tuple(found)}: name different ones, as in cx(0, 1)")
     return tuple(found)
 
 

@@ -229,7 +229,7 @@ def check_strings(strings: Sequence[str]) -> None:
     """Raise unless all are strings of Pauli letters of one length."""
     for string in strings:
         if not isinstance(string, str) or not string or set(string) - set("IXYZ"):
-            raise ArgumentError(f"a Pauli string consists of the letters I, X, Y and Z, but got {string!r}")
+            raise ArgumentError(f'a Pauli string has letters I, X, Y, Z, as PauliSum({{"ZI": 1.0}}), not {string!r}')
         if len(string) != len(strings[0]):
             raise ShapeError(
                 f"Pauli strings act on one number of qubits: {strings[0]!r} is {len(strings[0])} long, "

@@ -150,7 +150,7 @@ def split_lists(arguments: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any],
 
 def _resolve(terms, output, ndims, text):
     if len(terms) != len(ndims):
-        few = "too few" if len(ndims) < len(terms) else "too many"
+        few = ("too few" if len(ndims) < len(terms) else "too many") + ', where einsum("ij,jk->ik", a, b) has two'
         raise ArgumentError(f'expression "{text}" has {len(terms)} terms, but {len(ndims)} operands are given: {few}')
     widths = [
         _dots_width(term, ndim, text, number) for number, (term, ndim) in enumerate(zip(terms, ndims, strict=True))

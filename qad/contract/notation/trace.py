@@ -140,7 +140,7 @@ def _open_ring(factors):
     shapes = [factor if type(factor) is tuple else factor.shape for factor in factors]
     return ShapeError(
         f"tr: factors of shapes {shapes} do not close a ring: the last axis of each must be as long as the "
-        "last but one of the next, and of the last as that of the first"
+        "last but one of the next, and of the last as that of the first; write qad.tr(A, B.mT) to transpose one"
     )
 
 

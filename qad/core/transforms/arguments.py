@@ -27,7 +27,7 @@ def numbers_of(argnums: int | tuple[int, ...]) -> tuple[int, ...]:
     try:
         numbers = tuple(map(index, numbers))
     except TypeError:
-        raise ArgumentError(f"argnums is an integer or a tuple of integers, not {argnums!r}") from None
+        raise ArgumentError("argnums is an integer or a tuple of integers; arguments follow, qad.grad(f)(x)") from None
     if len(set(numbers)) < len(numbers):
         raise named_twice(numbers)
     return numbers
@@ -40,7 +40,7 @@ def check_argnums(numbers: Collection[int], args: Sequence[Any]) -> None:
         if not -count <= n < count:
             raise ArgumentError(
                 f"argnums names argument {n}, but there are {count} positional arguments: what is differentiated is "
-                "passed by position"
+                "passed by position, as in qad.grad(f, argnums=1)(x, y)"
             )
     if len({n % count for n in numbers}) < len(numbers):
         raise named_twice(numbers)

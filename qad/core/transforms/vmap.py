@@ -131,7 +131,7 @@ def _size(leaves: Sequence[Value], entries: Sequence[int | None], args: Sequence
         raise ArgumentError("vmap: no argument has an axis of examples: give an axis in in_axes")
     if len(sizes) > 1:
         found = " and ".join(f"{n} in argument {leaf_path(args, i)}" for n, i in sizes.items())
-        raise ShapeError(f"vmap: the numbers of examples differ: {found}; see in_axes")
+        raise ShapeError(f"vmap: the numbers of examples differ: {found}: write in_axes=(0, None) for what is shared")
     return next(iter(sizes))
 
 

@@ -49,7 +49,7 @@ def finite(a: ArrayLike, name: str) -> None:
     bad = np.argwhere(~np.isfinite(a))
     where = ", ".join(map(str, bad[0]))
     others = f", and {len(bad) - 1} more are not finite" if len(bad) > 1 else ""
-    raise ArgumentError(f"{name}: entry [{where}] is {a[tuple(bad[0])]}{others}")
+    raise ArgumentError(f"{name}: entry [{where}] is {a[tuple(bad[0])]}{others}: qad.debug() says since when")
 
 
 def rows_fit(a: np.ndarray, b: np.ndarray, name: str) -> None:

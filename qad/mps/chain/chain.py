@@ -174,7 +174,8 @@ class Chain(Linear, SiteRow):
             if tensor.ndim != len(self.LEGS) or 0 in tensor.shape:
                 raise ShapeError(
                     f"site {site} of the {kind} has shape {tensor.shape}: a site tensor has legs {legs}, each of "
-                    "dimension 1 or more (outer bonds of an open chain are 1: write tensor[None] for a missing one)"
+                    "dimension 1 or more (outer bonds of an open chain are 1: write tensor[None] for a missing one, "
+                    "and qad.mps.MPS.from_dense(v.reshape((2,) * n)) for all amplitudes in a vector)"
                 )
         for site, (stands, tensor) in enumerate(zip(self.sites or (), self.tensors, strict=False)):
             if stands.phys != tensor.shape[1 if self.RIGHT == 2 else 2]:

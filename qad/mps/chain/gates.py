@@ -229,9 +229,10 @@ def as_matrix(operator: ArrayLike, dims: Sequence[int]) -> Array:
     """The operator as a matrix on sites of these dimensions; raises where it does not fit."""
     operator, size = as_array(operator), prod(dims)
     if operator.shape not in ((size, size), (*dims, *dims)):
+        fits = " or ".join(map(str, dict.fromkeys([(size, size), (*dims, *dims)])))
         raise ShapeError(
             f"an operator of shape {operator.shape} does not fit sites of dimensions {tuple(dims)}: it has shape "
-            f"{(size, size)} or {(*dims, *dims)}"
+            f"{fits}; one on two sites is told both, (i, i + 1)"
         )
     if size * size > MOST_ENTRIES:
         raise ArgumentError(f"an operator on {len(dims)} sites has more than 2**20 entries: write an MPO, H @ psi")

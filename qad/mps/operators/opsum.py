@@ -112,7 +112,7 @@ class OpSum(Algebra):
         >>> qad.mps.OpSum(3, "fermion").add(-1.0, "Cdag", 0, "C", 2).add(-1.0, "Cdag", 2, "C", 0).mpo().bond
         4
         """
-        coefficient = finite_number(coefficient, "the coefficient of a term")
+        coefficient = finite_number(coefficient, 'the coefficient of a term, as in add(1.0, "Z", 0),')
         matrices = self._matrices(factors)
         if type(coefficient) is Tensor or coefficient != 0:
             self._write(matrices, coefficient)
@@ -209,7 +209,7 @@ class OpSum(Algebra):
     def _factors(self, factors):
         """Pairs of an operator and a site; raises unless they come in turn."""
         if len(factors) % 2:
-            raise ArgumentError(f"a term is written operator, site, operator, site, ...; got {len(factors)} factors")
+            raise ArgumentError(f'a term is written operator, site, ..., as in add(1.0, "Z", 0, "Z", 1), not {factors}')
         for operator, site in zip(factors[::2], factors[1::2], strict=True):
             if isinstance(site, (bool, str)) or not hasattr(site, "__index__"):
                 raise ArgumentError(
@@ -217,7 +217,8 @@ class OpSum(Algebra):
                 )
             if not 0 <= site < len(self.sites):
                 raise ArgumentError(
-                    f"site {site} of {operator!r} is out of range: sites are 0 to {len(self.sites) - 1}"
+                    f"site {site} of {operator!r} is out of range: sites are 0 to {len(self.sites) - 1}, and around a "
+                    f"ring one writes (i + 1) % {len(self.sites)}"
                 )
             yield operator, int(site)
 
