@@ -13,7 +13,8 @@ SHARED_FUNCTIONS = {  # names of the field for the same thing of other tensors, 
     "eigh", "expm", "funm_herm", "funm_svd", "norm", "qr", "split", "svd", "tensordot", "truncated_svd",
     # of states: of a chain, of a lattice, of qubits
     "correlation_length", "energy", "entanglement_spectrum", "evolve", "expectation", "ground_state",
-    "local_expectations", "log_norm2", "norm2", "overlap", "reduced_density", "sample", "structure_factor", "variance",
+    "local_expectations", "log_norm2", "norm2", "overlap", "reduced_density", "sample", "structure_factor",
+    "thermal_state", "variance",
     # kernels: all that a package has to compile is compiled
     "warm_up",
     # models, by the names of those who wrote them down

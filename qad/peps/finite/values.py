@@ -13,6 +13,7 @@ import numpy as np
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor
 from qad.peps.charges import graded
+from qad.peps.finite.ancillas import lifted
 from qad.peps.finite.rows import Strip, absorbed, boundaries, check_ranks, closed, double_layer, largest, opened, rim
 from qad.peps.finite.state import FinitePEPS
 from qad.peps.finite.terms import against, normalised
@@ -108,6 +109,7 @@ def values_of(state: FinitePEPS, terms: Sequence[Term], chi: int) -> list[Array]
 
 def operator_of(state: FinitePEPS, term: Term) -> Any:
     """The operator of a term, as sites of this state take it."""
+    term = lifted(term, state.site)
     wanted = tuple([state[site].shape[0] for site in term.sites])
     if term.operator.shape != wanted * 2:
         raise ShapeError(

@@ -98,8 +98,6 @@ class Weighted:
 
     def evolve(self, terms: dict[tuple[Name, Path], Any], bond: int, steps: Sequence[tuple[float, int]]) -> None:
         """Imaginary time, in steps (time, number), by the terms of two sites."""
-        if not isinstance(bond, Integral) or bond < 1:
-            raise ArgumentError(f"bond is a positive whole number, not {bond!r}")
         for time, number in steps:
             if not isinstance(number, Integral) or number < 0 or not np.isfinite(time):
                 raise ArgumentError(
@@ -108,14 +106,16 @@ class Weighted:
             gates = [(*at, gate(term, time)) for at, term in terms.items()]
             with bar_for(label=f"steps of {time:g}", total=number) as bar:
                 for _ in range(number):
-                    self.apply(gates, int(bond))
+                    self.apply(gates, bond)
                     bar.update()
 
     def apply(self, gates: Iterable[tuple[Name, tuple[int, ...], Any]], bond: int) -> None:
         """Gates one after the other, each from a site on along a path."""
+        if not isinstance(bond, Integral) or bond < 1:
+            raise ArgumentError(f"bond is a positive whole number, not {bond!r}")
         for name, path, operator in gates:
             act = self.update if len(path) == 1 else self.update_through
-            act(name, *path, operator, bond)
+            act(name, *path, operator, int(bond))
 
     def along(self, name: Name, path: Sequence[int]) -> list[Name]:
         """The sites on a path, from one that is its first."""

@@ -15,7 +15,7 @@ ELECTRONS = peps.hubbard(1.0, 4.0, v=0.3, t2=0.2, mu=0.5, h=0.3)
 TJ = peps.tj(1.0, 0.5, t2=0.2, mu=0.5, h=0.3)
 XXZ = peps.Model(peps.xxz(0.6, h=0.2).terms, "spin-1/2")
 ISING = peps.Model(peps.ising(1.3).terms, "spin-1/2")
-CASES = {
+LATTICES = {
     "fermions, even": (SPINLESS, None, [["empty"] * 3] * 2, False),
     "fermions, odd": (SPINLESS, None, [["full", "empty", "full"], ["empty", "full", "empty"]], False),
     "nine fermions, odd": (SPINLESS, None, [["full", "empty", "full"]] * 2 + [["full", "empty", "empty"]], False),
@@ -38,7 +38,7 @@ CASES = {
 
 
 def made(name, bond, dtype=complex, seed=0):
-    model, conserve, states, cylinder = CASES[name]
+    model, conserve, states, cylinder = LATTICES[name]
     shape = len(states), len(states[0])
     return finite.FinitePEPS.random(
         *shape, bond, dtype=dtype, seed=seed, cylinder=cylinder, kind=model.kind, conserve=conserve, states=states
@@ -50,10 +50,10 @@ def mean(h, psi):
     return np.sum(psi.conj() * (h @ psi)).real / np.sum(psi.conj() * psi).real
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", LATTICES)
 @pytest.mark.sampled(4)
 def test_energies_and_gradients_are_those_of_matrices_with_strings(name):
-    model, _, states, cylinder = CASES[name]
+    model, _, states, cylinder = LATTICES[name]
     state, h = made(name, 3), dense(model, (len(states), len(states[0])), cylinder)
     assert finite.energy(state, model, 256) == pytest.approx(mean(h, state.to_dense()), abs=1e-12)
     value, slope = qad.value_and_grad(lambda s: mean(h, s.to_dense()))(state)
@@ -66,7 +66,7 @@ def test_energies_and_gradients_are_those_of_matrices_with_strings(name):
 @pytest.mark.parametrize("name", ["electrons on a ring", "electrons", "t-J"])
 @pytest.mark.sampled(1)
 def test_variances_are_those_of_matrices(name):
-    model, _, states, cylinder = CASES[name]
+    model, _, states, cylinder = LATTICES[name]
     model = peps.Model([t for t in model.terms if t.sites not in DIAGONALS], model.kind)
     state, h = made(name, 2), dense(model, (len(states), len(states[0])), cylinder)
     psi = state.to_dense().reshape(-1)

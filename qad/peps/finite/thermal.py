@@ -1,0 +1,121 @@
+"""Thermal states of finite lattices: purifications, in imaginary time.
+
+Beside every site stands an ancilla, of the same kind and of opposite charge, on which operators do not act.  Of pairs
+in ``sum_x |x x>``, which stand for infinite temperature, ``exp(-beta H / 2)`` makes a state whose means are those of
+``exp(-beta H)``, and whose squared norm is the partition function.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from numbers import Integral
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.keywords import keywords_told
+from qad.mps.charges.quantities import FERMIONS, Quantities
+from qad.peps.charges import charges_of_states, conserved_names, kind_of
+from qad.peps.checks import check_kind
+from qad.peps.finite.ancillas import beside, lifted
+from qad.peps.finite.state import FinitePEPS
+from qad.peps.finite.terms import placed
+from qad.peps.infinite.state import STEPS
+from qad.peps.models import Model
+from qad.peps.search.paths import along_paths
+from qad.peps.search.weighted import Weighted, gate, product_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.mps.charges.quantities import Names
+    from qad.peps.search.paths import Place
+
+
+@keywords_told
+def thermal_state(
+    model: Model,
+    shape: tuple[int, int],
+    beta: float,
+    bond: int,
+    *,
+    steps: int = 20,
+    conserve: Names | None = None,
+) -> FinitePEPS:
+    """The thermal state ``exp(-beta H)`` of a finite lattice, as a purification.
+
+    Parameters
+    ----------
+    model : Model
+        Of terms on sites, neighbours and diagonals, repeated from every site where they fit.
+    shape : (rows, columns)
+        An open lattice of two sites or more.
+    beta : float
+        Inverse temperature, in inverse units of the model.
+    bond : int
+        Largest bond dimension.
+    steps : int
+        Of imaginary time, of second order.
+    conserve : str or sequence of str, optional
+        What the model conserves, ``"Sz"`` or ``("N", "Sz")``: it saves time and memory, and all sectors are there.
+        Fermions always conserve their parity.
+
+    Returns
+    -------
+    FinitePEPS
+        ``exp(-beta H / 2)`` as a state of sites beside their ancillas. `energy` and `expectation` with operators of the
+        sites are thermal means, and `log_norm2` is the logarithm of the partition function.
+
+    Raises
+    ------
+    ArgumentError
+        If a term acts on other sites, is recorded, or changes what is conserved; if a number is none.
+
+    Notes
+    -----
+    F. Verstraete, J. J. Garcia-Ripoll and J. I. Cirac, Phys. Rev. Lett. 93, 207204 (2004). Bonds are cut by their
+    weights, as in `qad.peps.simple_update`: compare two bonds.
+
+    Examples
+    --------
+    >>> import qad
+    >>> model = qad.peps.heisenberg()
+    >>> hot = qad.peps.finite.thermal_state(model, (2, 2), beta=0.2, bond=4)
+    >>> hot
+    FinitePEPS(2 x 2 sites, open, bond 4, float64)
+    >>> round(float(qad.peps.finite.energy(hot, model)), 3)             # that of exp(-0.2 H) is -0.1573
+    -0.157
+    """
+    check_kind(model, Model)
+    kind, places = kind_of(model), list(product(*map(range, shape)))
+    if len(places) < 2 or not isinstance(steps, Integral) or steps < 1 or not np.isfinite(beta):
+        raise ArgumentError(
+            "thermal_state takes lattices of two sites or more, a finite beta, and steps, a positive whole number, not "
+            f"{shape!r}, {beta!r} and {steps!r}"
+        )
+    pair, links, names = beside(kind), links_of(places), conserved_names(kind, conserve)
+    around = {place: [links[place, leg] for leg in STEPS if (place, leg) in links] for place in places}
+    terms = along_paths([lifted(t, pair) for t in placed(model, shape, False)], pair, around.__getitem__)
+    identity, conserved = np.eye(kind.phys, dtype=np.result_type(*terms.values())).reshape(-1), None
+    sites = [identity.reshape(-1, 1, 1, 1, 1)] * len(places)
+    if names:
+        names = names if FERMIONS in names or not kind.fermionic else (*names, FERMIONS)
+        conserved = Quantities(names, (charges_of_states(kind, names),) * len(places)).pairs()
+        sites = product_of(conserved, [identity] * len(places))
+    network = Weighted(dict(zip(places, sites, strict=True)), links)
+    if names:
+        terms = network.graded(terms, conserved, pair)
+    gates = [(*at, gate(term, beta / (4 * steps))) for at, term in terms.items()]
+    for _ in range(steps):
+        network.apply(gates, bond)
+        network.apply(gates[::-1], bond)
+    scale, sites = np.exp(network.log_norm / len(places)), iter(network.balanced())
+    rows = [[next(sites) * scale for _ in range(shape[1])] for _ in range(shape[0])]
+    return FinitePEPS(rows, conserved, pair)
+
+
+def links_of(places: Sequence[Place]) -> dict[tuple[Place, int], Place]:
+    """The neighbour at each leg of each place, where there is one."""
+    every = [((row, column), leg, (row + i, column + j)) for row, column in places for leg, (i, j) in STEPS.items()]
+    return {(place, leg): other for place, leg, other in every if other in places}
