@@ -162,6 +162,7 @@ WAITING = {  # a call of everything that has a bar of its own, as short as it ha
     "peps environment": lambda: qad.peps.environment(qad.peps.PEPS.random(2), 4),
     "peps environment c4v": lambda: qad.peps.environment(qad.peps.PEPS.random(2, symmetry="c4v"), 4),
     "simple_update": lambda: qad.peps.simple_update(SPINS, 2, steps=[(0.1, 2)]),
+    "peps thermal_state": lambda: qad.peps.finite.thermal_state(SPINS, (1, 2), 0.1, 2, steps=2),
     "peps sample": lambda: qad.peps.finite.sample(qad.peps.finite.FinitePEPS.random(2, 2, 2), 2),
     "vmc ground_state": lambda: qad.vmc.ground_state(
         log_psi, np.zeros(1), H4, qad.vmc.Spins(4), 16, 2, sampler="exact"

@@ -25,6 +25,7 @@ from qad.peps.infinite.state import STEPS
 from qad.peps.models import Model
 from qad.peps.search.paths import along_paths
 from qad.peps.search.weighted import Weighted, gate, product_of
+from qad.showing.progress import bar_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -107,9 +108,10 @@ def thermal_state(
     if names:
         terms = network.graded(terms, conserved, pair)
     gates = [(*at, gate(term, beta / (4 * steps))) for at, term in terms.items()]
-    for _ in range(steps):
-        network.apply(gates, bond)
-        network.apply(gates[::-1], bond)
+    with bar_for(label="steps of imaginary time", total=steps) as bar:
+        for _ in range(steps):
+            network.apply([*gates, *gates[::-1]], bond)
+            bar.update()
     scale, sites = np.exp(network.log_norm / len(places)), iter(network.balanced())
     rows = [[next(sites) * scale for _ in range(shape[1])] for _ in range(shape[0])]
     return FinitePEPS(rows, conserved, pair)
