@@ -109,7 +109,7 @@ def measured(rounds, contenders):
 
 
 def section(results, name="evolution", words=__doc__):
-    """The part of `docs/benchmarks.md`."""
+    """The page of the benchmark."""
     table = [["", "qad", "other", "", "other / qad"]]
     for line, found in results["lines"].items():
         (_, own), (other, peer) = found.items()

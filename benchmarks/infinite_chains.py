@@ -90,7 +90,7 @@ def measured(H, cell, peer, bond, exact, above):
 
 
 def section(results):
-    """The part of `docs/benchmarks.md`."""
+    """The page of the benchmark."""
     table = [["", "goal, above exact", "", "seconds", "above exact", "/ qad"]]
     for line, found in results["lines"].items():
         for name, (seconds, above) in found["contenders"].items():

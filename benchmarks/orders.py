@@ -117,7 +117,7 @@ def costs(text, shapes, path):
 
 
 def section(kept):
-    """The tables of `docs/benchmarks.md`."""
+    """The page of the benchmark."""
     header = ["", "tensors", "seconds", "qad", "largest", "cotengra", "largest", "/ qad"]
     rows = []
     for name, row in kept["networks"].items():

@@ -1,29 +1,34 @@
 """Tables, JSON and plots of results; `python -m benchmarks.report` makes the pages of the JSON."""
 
 import json
+import re
 import statistics
+from contextlib import suppress
 from pathlib import Path
 
 from qad.installed import command
 
 from . import NAMES, RESULTS
 
-PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"  # each benchmark has its own in the folder of that name
 MORE_THAN_ONE = 1.15
 COLUMNS = 3  # of a plot
 SELF = "qad"  # the entry that the others are compared with
+NO_LIBRARY = SELF, "NumPy", "bare loop", "products", "its matrix products"  # beginnings of what contenders are called
 PREFACE = """\
 # Benchmarks
 
-This page is generated: `python -m benchmarks` measures, `python -m benchmarks.report` writes what was
-measured here.
+Each benchmark has a page with all its times, versions and the command that measures them. The column in the
+middle says how many times as long the other libraries take as qad (for orders: how many times as many operations): the
+middle of all rows, and in brackets the least and the most. Below 1 they are quicker.
 
 Every library that is installed runs in the same process, warmed up, in interleaved rounds, with the same
-number of threads, and each has to find the same value and the same gradient. "/ qad" is the time as a
+number of threads, and each has to find the same value and the same gradient. In the pages "/ qad" is the time as a
 multiple of qad's, "/ by hand" as a multiple of the baseline written by hand in NumPy. The first call includes
 compilation, where there is any, and "processors" says who used more than one; with one thread a library the
 process has one processor. Figures of different runs or machines do not compare; ratios nearly do. Results are kept
-from run to run, so that a table may be older than the source."""
+from run to run, so that a table may be older than the source: `python -m benchmarks` measures, `python -m
+benchmarks.report` writes these pages."""
 
 
 def duration(seconds):
@@ -95,7 +100,7 @@ def text(results):
 
 
 def section_of(module, doc, tables, results, *notes, rates=""):
-    """The part of `docs/benchmarks.md` of a benchmark that prints a table of its own."""
+    """The page of a benchmark that prints a table of its own."""
     headline, _, description = doc.partition("\n")
     facts = results["environment"]
     versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
@@ -147,26 +152,55 @@ def draw_bars(axes, entries):
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def write_page():
-    """Write `docs/benchmarks.md` from the JSON of the last runs."""
+def write_pages():
+    """Write `docs/benchmarks.md` and a page for each benchmark from the JSON of the last runs."""
     from . import evolution, first_use, infinite_chains, orders, papers, symmetric_chains, two_dimensions, vmc
 
-    kept = [RESULTS / f"{name}.json" for name in NAMES]
-    parts = [PREFACE]
-    if (RESULTS / "first_use.json").exists():
-        parts.append(first_use.section(json.loads((RESULTS / "first_use.json").read_text("utf-8"))))
-    for table in (symmetric_chains, two_dimensions, evolution, papers, vmc, infinite_chains, orders):
+    pages = {}
+    for table in (first_use, symmetric_chains, two_dimensions, evolution, papers, vmc, infinite_chains, orders):
         if table.KEPT.exists():
-            parts.append(table.section(json.loads(table.KEPT.read_text("utf-8"))))
-    for path in (path for path in kept if path.exists()):
+            pages[table.KEPT.stem] = table.section(json.loads(table.KEPT.read_text("utf-8")))
+    for path in (path for path in (RESULTS / f"{name}.json" for name in NAMES) if path.exists()):
+        image = f"![{path.stem}](../../benchmarks/results/{path.stem}.png)"
         results = json.loads(path.read_text("utf-8"))
-        image = f"![{results['benchmark']}](../benchmarks/results/{path.stem}.png)"
-        parts += [text(results), image, f"Reproduce: `python -m benchmarks {path.stem}`"]
-    PAGE.write_text("\n\n".join(parts) + "\n", "utf-8")
+        pages[path.stem] = "\n\n".join([text(results), image, f"Reproduce: `python -m benchmarks {path.stem}`"])
+    folder = PAGE.with_suffix("")
+    folder.mkdir(exist_ok=True)
+    for name, page in pages.items():
+        (folder / f"{name}.md").write_text(re.sub("^#(?=#)", "", page, flags=re.MULTILINE) + "\n", "utf-8")
+    PAGE.write_text(f"{PREFACE}\n\n{headlines(pages)}\n", "utf-8")
+
+
+def headlines(pages):
+    """The table of all benchmarks: what is measured, and by how much others are slower."""
+    lines = ["| benchmark | others / qad | what is measured |", "|---|--:|---|"]
+    for name, page in pages.items():
+        found = sorted(multiples(page))
+        shown = "{} ({} to {})".format(*map(digits, (statistics.median(found), found[0], found[-1]))) if found else ""
+        said = re.search(r"\*\*(.*?)[.:]?(?:, `.*?`.*?)?\*\*", page)[1]
+        lines.append("| [{0}](benchmarks/{0}.md) | {1} | {2} |".format(name, shown, said.replace("|", "\\|")))
+    return "\n".join(lines)
+
+
+def digits(number):
+    """Two digits, of hundreds all."""
+    return f"{number:.0f}" if number >= 10 else f"{number:.2g}"
+
+
+def multiples(page):
+    """The numbers in the columns "/ qad" of a page that belong to other libraries."""
+    column = None
+    for line in page.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("|") else []
+        if not cells or column is None:
+            column = next((i for i, cell in enumerate(cells) if cell.endswith("/ qad")), -1) if cells else None
+        elif column >= 0 and not any(cell.startswith(NO_LIBRARY) for cell in cells):
+            with suppress(ValueError):
+                yield float(cells[column])
 
 
 if __name__ == "__main__":
     from .summary import write as write_readme_table
 
-    write_page()
+    write_pages()
     write_readme_table()

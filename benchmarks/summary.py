@@ -1,4 +1,4 @@
-"""The tables of the README, made of kept results; `python -m benchmarks.report` writes it, and docs/benchmarks.md."""
+"""The tables of the README, made of kept results; `python -m benchmarks.report` writes it and docs/benchmarks."""
 
 import json
 from pathlib import Path

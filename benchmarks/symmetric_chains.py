@@ -270,7 +270,7 @@ def measured(rounds, setups):
 
 
 def section(results):
-    """The part of `docs/benchmarks.md`."""
+    """The page of the benchmark."""
     table = [["", "qad", "TeNPy, combine", "TeNPy", "symmray", "dense qad", "better other / qad"]]
     for line, found in results["lines"].items():
         best = min(seconds for name, seconds in found.items() if name != "qad") / found["qad"]

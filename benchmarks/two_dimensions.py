@@ -182,7 +182,7 @@ def rate(n=1500):
 
 
 def section(results):
-    """The part of `docs/benchmarks.md`."""
+    """The page of the benchmark."""
     table = [["", "qad", "variPEPS", "variPEPS / qad", "at 25 GF/s", "goal"]]
     for line, found in results["lines"].items():
         other, factor = found.get("variPEPS"), found["rate"] / RATE

@@ -199,7 +199,7 @@ def twice(pair):
 
 
 def section(results):
-    """The part of `docs/benchmarks.md`."""
+    """The page of the benchmark."""
     table = [["", "", "import", "first step", "a step", "/ qad", "memory", "energy"]]
     for line, found in results["lines"].items():
         peers = [name for name in found if name != "qad"]

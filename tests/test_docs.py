@@ -22,7 +22,9 @@ def source(name):
 
 MODULES = sorted(m.name for m in pkgutil.walk_packages(qad.__path__, "qad."))
 EXAMPLES = [name for name in MODULES if ">>> " in source(name)]
-PAGES = sorted([*ROOT.glob("docs/*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
+PAGES = sorted(
+    [*ROOT.glob("docs/*.md"), *ROOT.glob("docs/benchmarks/*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+)
 SLOW = {  # pages and modules whose examples take about a second or more, run at night
     "classical.md", "ground_states.md", "implicit.md", "peps.md", "peps_finite.md", "pictures.md", "symmetric.md",
     "which_search.md", "qad.circuit.engines.warming", "qad.interop.jax.wrapped", "qad.interop.torch",

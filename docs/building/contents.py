@@ -15,7 +15,10 @@ TREE = """
 
 
 def contents(app, docname, source):
-    """Add what the sidebar shows to the page that lists all others."""
+    """Add what the sidebar shows to the pages that list others."""
+    if docname == "benchmarks":
+        entries = [page for _, page in LINK.findall(source[0])]
+        source[0] += TREE.replace(":caption: {heading}\n", "").format(entries="\n".join(entries))
     if docname != "index":
         return
     parts = HEADING.split(source[0])

@@ -78,11 +78,13 @@ def test_the_report_is_written_from_the_json(results, tmp_path, monkeypatch):
     monkeypatch.setattr(report, "PAGE", tmp_path / "page.md")
     report.write_json(results, tmp_path / "cubes.json")
     report.write_plot(results, tmp_path / "cubes.png")
-    report.write_page()
+    report.write_pages()
     assert json.loads((tmp_path / "cubes.json").read_text("utf-8")) == results
     assert (tmp_path / "cubes.png").stat().st_size > 0
-    page = (tmp_path / "page.md").read_text("utf-8")
+    page = (tmp_path / "page" / "cubes.md").read_text("utf-8")
     assert "Cubes of numbers." in page
+    assert page.startswith("# ")
+    assert "| [cubes](benchmarks/cubes.md) |" in (tmp_path / "page.md").read_text("utf-8")
     assert report.markdown(report.rows(results["cases"][0])) in page
     assert "`python -m benchmarks cubes`" in page
 
