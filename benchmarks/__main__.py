@@ -70,6 +70,7 @@ def main(arguments=None):
         print(report.text(results), end="\n\n", flush=True)
         report.write_json(results, options.json.format(name=name))
         report.write_plot(results, options.plot.format(name=name))
+        print(f"drawn in {options.plot.format(name=name)}", end="\n\n", flush=True)
 
 
 if __name__ == "__main__":

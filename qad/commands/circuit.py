@@ -41,6 +41,7 @@ def run(args: Namespace) -> int:
         print(c)
     if args.plot is not None:
         c.draw().save(args.plot)
+        print(f"the circuit is drawn in {args.plot}")
     if args.bond is not None and not hasattr(c, "mps"):
         raise ArgumentError("--bond: a program with measurements inside runs exactly; leave --bond out")
     asked = c if args.bond is None else c.mps(bond=args.bond)

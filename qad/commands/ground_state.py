@@ -71,6 +71,8 @@ def run(args: Namespace) -> int:
         print(f"variance {found.variance:.2e}")
         print(f"state {found.state!r}")
         print(f"{found.method}: {len(found.history) - 1} steps, {seconds:.1f} s, {found.message}")
+        if args.plot is not None:
+            print(f"the search is drawn in {args.plot}")
     if not found.converged:
         print(f"qad ground-state: {found.message}", file=sys.stderr)
     return 0 if found.converged else 1

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 def draw(y: object, names: Mapping[str, Tensor] | None = None) -> Picture:
     """Draw what there is to see of an object of qad.
 
-    A recorded Tensor is drawn as the graph of its operations, their values in green and its gradients in red; a plan as
-    its tree; a circuit; a matrix product state or operator, or a PEPS, as its network; a lattice as its sites and
-    bonds; what a search has found as the course of the search.
+    A recorded Tensor is drawn as the graph of its operations, their values in green and its gradients in red, of
+    more than 40 with repeated steps folded into one card; a plan as its tree; a circuit; a matrix product state or
+    operator, or a PEPS, as its network; a lattice as its sites and bonds; what a search has found as
+    its course.
 
     Parameters
     ----------

@@ -24,17 +24,20 @@ SIZE = 5.2, 3.3  # inches
 WIDEST = 32  # letters of a legend in one row
 MARKS = ("o", "s", "^", "D", "v", "P")  # so that lines differ without colours, too
 STEPS = np.logspace(-1, -9, 17)
+CONSERVED, AT_ZERO = "energy in time", ("residual", "variance")
+NAMES = {"OptimizeResult": "loss", "SteadyState": "residual", "ExcitedState": "variance", "Evolved": CONSERVED}
 
 
 def history(found: Any, exact: float | None = None) -> Picture:
-    """Plot the course of a search: the energy or loss after every step.
+    """Plot the course of a search: how far the energy or loss is from the best value, on a logarithmic axis.
 
     Parameters
     ----------
     found : GroundState, OptimizeResult, a sequence of numbers, or dict of str to these
         What `ground_state` or `minimize` returned; of several searches a dict of their names.
     exact : float, optional
-        A value to compare with: its distance is plotted, on a logarithmic axis.
+        A value to compare with, in the place of the lowest that was found. Residuals and variances, which are zero in
+        the end, are plotted themselves; an energy that time conserves is, too, on a linear axis.
 
     Returns
     -------
@@ -52,23 +55,29 @@ def history(found: Any, exact: float | None = None) -> Picture:
     >>> import numpy as np, qad
     >>> found = qad.optimize.minimize(lambda x: np.sum((x - 1) ** 4), np.zeros(3))
     >>> qad.viz.history(found, exact=0.0)
-    <Picture: distance from 0.0 after every step>
+    <Picture: loss: distance from 0 after every step>
     """
     if exact is not None and not (isinstance(exact, Real) and np.isfinite(exact)):
         raise ArgumentError(f"exact is a finite number, not {exact!r}")
+    courses = {name: np.asarray(getattr(one, "history", one)) for (name, one), _, _ in _styled(found)}
+    if not courses or any(x.ndim != 1 or not x.size or x.dtype.kind not in "fiu" for x in courses.values()):
+        raise ArgumentError("there is no history here: give what a search returned, or a list of its energies")
+    names = {_name_of(one) for (_, one), _, _ in _styled(found)}
+    name, best = names.pop() if len(names) == 1 else "value", min(map(np.min, courses.values()))
+    best = exact if exact is not None else 0.0 if name in AT_ZERO else None if name == CONSERVED else best
+    is_log = best is not None and any(np.any(x != best) for x in courses.values())
     ax = new_figure(*SIZE, "a plot of a search").add_subplot()
-    for (name, values), colour, mark in _styled(found):
-        values = np.asarray(getattr(values, "history", values))
-        if values.ndim != 1 or not values.size or values.dtype.kind not in "fiu":
-            raise ArgumentError("there is no history here: give what a search returned, or a list of its energies")
-        shown = values if exact is None else np.abs(values - exact)
-        ax.plot(shown, color=colour, marker=mark, markevery=1 + len(shown) // 25, markersize=4, lw=1.4, label=name)
-    ax.set_xlabel("step")
-    if exact is not None:
-        ax.set_yscale("log")
-    ax.set_ylabel("energy or loss" if exact is None else "distance from the exact value")
-    what = "energy or loss" if exact is None else f"distance from {exact!r}"
+    for (label, x), (_, colour, mark) in zip(courses.items(), _styled(found), strict=False):
+        y = np.where(x == best, np.nan, np.abs(x - best)) if is_log else x  # of the best itself there is no logarithm
+        ax.plot(y, color=colour, marker=mark, markevery=1 + len(y) // 25, markersize=4, lw=1.4, label=label)
+    what = f"{name}: distance from {best:.12g}" if is_log and name not in AT_ZERO else name
+    ax.set(xlabel="step", ylabel=what, yscale="log" if is_log else "linear")
     return _finished(ax, f"{what} after every step")
+
+
+def _name_of(found: Any) -> str:
+    """What a history is of."""
+    return NAMES.get(type(found).__name__, "energy" if hasattr(found, "history") else "value")
 
 
 def entanglement(psi: Any) -> Picture:
@@ -181,7 +190,7 @@ def _finished(ax: Any, alt: str) -> Picture:
     ax.grid(alpha=0.25)
     ax.spines[["top", "right"]].set_visible(False)
     if ax.get_xscale() == "linear":
-        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
     ax.xaxis.label.set_size(9)
     ax.yaxis.label.set_size(9)
     if labels := ax.get_legend_handles_labels()[1]:

@@ -10,6 +10,7 @@ from qad.core.tape.node import ID
 from qad.extend import Tensor
 from qad.showing.drawing import GREY, INK, MONO, PALE, Drawing
 from qad.showing.picture import Picture
+from qad.viz.folding import folded
 from qad.viz.graph import Card, cards
 from qad.viz.layers import MARGIN, BoxPlace, arrange
 
@@ -27,7 +28,7 @@ def graph(y: Tensor, names: Mapping[str, Tensor] | None) -> Picture:
         raise ArgumentError("names are those of recorded Tensors: write names={'x': x}")
     titles = {x.node[ID]: name for name, x in (names or {}).items()}
     boxes = cards(y, titles)
-    return Picture(_drawing(boxes), f"graph of {len(boxes)} operations")
+    return Picture(_drawing(folded(boxes)), f"graph of {len(boxes)} operations")
 
 
 def _drawing(boxes: list[Card]) -> Drawing:

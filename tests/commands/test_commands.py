@@ -72,6 +72,7 @@ def test_a_ground_state(capsys, tmp_path):
     exact = np.linalg.eigvalsh(qad.mps.ising(6, 1.5).to_dense())[0]
     assert float(re.search(r"^energy (\S+)", shown.out)[1]) == pytest.approx(exact)
     assert "dmrg2" in shown.out
+    assert f"drawn in {plot}" in shown.out
     assert plot.read_bytes().startswith(b"\x89PNG")
     assert qad.mps.energy(qad.mps.MPS.load(state), qad.mps.ising(6, 1.5)) == pytest.approx(exact)
 
@@ -125,6 +126,7 @@ def test_samples_drawings_and_outcomes(capsys, bell, tmp_path):
     assert "q0: ─H──●" in shown
     assert shown.splitlines()[-2:] == ["001  0.500000000000", "111  0.500000000000"]
     assert run("circuit", bell, "--plot", tmp_path / "bell.svg") == 0
+    assert "bell.svg" in capsys.readouterr().out
     assert (tmp_path / "bell.svg").read_text("utf-8").startswith("<svg")
 
 

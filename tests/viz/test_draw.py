@@ -10,7 +10,8 @@ import pytest
 
 import qad
 from qad.core.errors import ArgumentError
-from qad.viz.graph import cards, summary
+from qad.viz.folding import folded
+from qad.viz.graph import Card, cards, summary
 from qad.viz.layers import AISLE, GAP, arrange
 from qad.viz.tape_graph import GRADIENT, VALUE
 
@@ -96,3 +97,42 @@ def test_values_alone_where_there_is_no_gradient():
 def test_no_library_is_needed():
     code = "import sys, qad; qad.draw(qad.tensor([1.0], requires_grad=True) * 2); print('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.split() == ["False"]
+
+
+def test_repeated_steps_are_folded():
+    x = qad.tensor(0.5, requires_grad=True)
+    y = x
+    for _ in range(60):
+        y = np.sin(y) * x + 0.1
+    picture = qad.draw(y, names={"x": x})
+    words = texts(picture, "#1f2328")
+    assert repr(picture) == "<Picture: graph of 181 operations>"
+    assert len(words) < 12
+    assert words.count("· · ·") == 1
+    more = next(text for text in texts(picture, "#6a737d") if "more" in text)
+    steps, operations = (int(word) for word in more.split() if word.isdigit())
+    shown = sum(word in ("sin", "×", "+") for word in words)
+    assert steps * operations + shown == 180
+
+
+def test_folded_steps_have_leaves_of_their_own():
+    tensors = [qad.tensor(a, requires_grad=True) for a in qad.mps.MPS.random(30, 2, seed=0)]
+    y = np.ones(1)
+    for a in tensors:
+        y = (y @ a[:, 0]) * 2.0
+    words = texts(qad.draw(y[0].real), "#1f2328")
+    assert words.count("leaf") < 6
+    assert len(words) < 30
+
+
+def test_folds_leave_small_graphs_and_those_without_repeats():
+    chain = [Card("leaf", "leaf", "", "", "", [])]
+    chain += [Card("sin", "operation", "", "", "", [k]) for k in range(38)]
+    assert folded(chain) == chain
+    rng = np.random.default_rng(0)
+    others = [
+        Card("ab"[k % 2] * int(rng.integers(1, 30)), "operation", "", "", "", [k - 1] if k else []) for k in range(60)
+    ]
+    assert len(folded(others)) > 40
+    parents = folded(chain + [Card("sin", "operation", "", "", "", [k]) for k in range(38, 90)])
+    assert [box.parents for box in parents] == [[], [0], [1], [2]]

@@ -16,13 +16,34 @@ def lines(picture):
 
 def test_a_history_is_the_searchs():
     found = qad.optimize.minimize(lambda x: np.sum((x - 1) ** 4), np.zeros(3))
-    np.testing.assert_array_equal(lines(qad.draw(found))[0][:, 1], found.history)
+    shown = lines(qad.draw(found))[0][:, 1]
+    np.testing.assert_array_equal(shown[:-1], found.history[:-1] - found.history[-1])
+    assert np.isnan(shown[-1])  # the best itself
     both = qad.viz.history({"a": found, "b": [3.0, 2.0]}, exact=1.0)
     np.testing.assert_array_equal(lines(both)[1][:, 1], [2.0, 1.0])
     assert [text.get_text() for text in both._art.axes[0].get_legend().get_texts()] == ["a", "b"]
-    for nothing in ([], "abc", [1j]):
+    for nothing in ([], "abc", [1j], {}):
         with pytest.raises(ArgumentError, match="no history"):
             qad.viz.history(nothing)
+
+
+def test_axes_say_what_is_shown_and_count_in_whole_steps():
+    def axes(found, **options):
+        return qad.viz.history(found, **options)._art.axes[0]
+
+    energy = axes(qad.mps.ground_state(qad.mps.heisenberg(4), 4, "dmrg"), exact=-1.6)
+    assert energy.get_ylabel() == "energy: distance from -1.6"
+    assert (energy.get_yscale(), energy.get_xlabel()) == ("log", "step")
+    decay = qad.mps.lindblad(qad.mps.OpSum(2), [(1.0, "Sm", i) for i in (0, 1)])
+    residual = axes(steady := qad.mps.steady_state(decay, 4))
+    np.testing.assert_array_equal(residual.lines[0].get_ydata(), np.where(steady.history > 0, steady.history, np.nan))
+    assert residual.get_ylabel() == "residual"
+    still = axes([2.0, 2.0])  # no distance, no logarithm
+    assert (still.get_yscale(), still.get_ylabel()) == ("linear", "value")
+    np.testing.assert_array_equal(still.lines[0].get_ydata(), [2.0, 2.0])
+    for ax in (energy, axes([3.0, 2.0, 1.0]), axes([1.0])):
+        ax.figure.canvas.draw()
+        assert np.all(ax.get_xticks() % 1 == 0)
 
 
 @pytest.mark.parametrize("exact", [np.nan, np.inf, "a", 1j])
