@@ -48,9 +48,9 @@ def natural_descent(
     metric : callable
         ``metric(params)`` returns the symmetric positive semidefinite matrix (P, P) of a step's squared length, in the
         order of all flattened parameters, a complex number being the pair of its real and imaginary part.  For
-        circuits it is the quantum metric, a quarter of the Fisher information.  Or the matrix as its product: a
-        function from a vector (P,) to ``G @ vector``, or a SciPy LinearOperator, for equations that are solved by
-        conjugate gradients.
+        circuits it is the quantum metric, a quarter of the Fisher information; of a Hermitian matrix, such as the
+        quantum geometric tensor, the real part is the metric.  Or the matrix as its product: a function from a vector
+        (P,) to ``G @ vector``, or a SciPy LinearOperator, for equations that are solved by conjugate gradients.
     rate : float or callable
         Length of the steps in units of the natural gradient, or a function from the number of a step (from 0) to it.
     callback : callable, optional
@@ -125,7 +125,7 @@ def natural(metric: Any, damping: float, gradient: Vector) -> Vector:
     if callable(product):
 
         def damped(vectors):
-            image = as_array(product(vectors[0]))
+            image = as_array(product(vectors[0])).real
             if image.shape != gradient.shape:
                 raise ShapeError(
                     f"a metric whose products have shape {image.shape} does not fit {gradient.size} real parameters"
@@ -133,7 +133,7 @@ def natural(metric: Any, damping: float, gradient: Vector) -> Vector:
             return [image + damping * vectors[0]]
 
         return solve(damped, [gradient], name="natural_descent", positive=True)[0][0]
-    matrix = as_array(metric)
+    matrix = as_array(metric).real
     if matrix.shape != (gradient.size,) * 2:
         raise ShapeError(f"a metric of shape {matrix.shape} does not fit {gradient.size} real parameters")
     try:

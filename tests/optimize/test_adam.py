@@ -132,6 +132,14 @@ def test_a_metric_may_be_a_product():
     assert step.nit == 1
 
 
+def test_the_metric_of_a_quantum_geometric_tensor_is_its_real_part():
+    """Solved with the curvature, the direction was another one, and lost its imaginary part without a word."""
+    h, curvature = np.diag([1.0, 4.0]), np.array([[0.0, 1.0], [-1.0, 0.0]])
+    for metric in (h + 1j * curvature, lambda v: (h + 1j * curvature) @ v):
+        found = natural_descent(lambda x: x @ h @ x / 2, np.ones(2), lambda x, g=metric: g, rate=1.0, damping=0.0)
+        assert found.nit == 1 and np.abs(found.params).max() < 1e-12
+
+
 def test_natural_descent_ends_stretched_problems_at_once():
     h = np.diag([1.0, 1e4, 1e-3])
     result = natural_descent(lambda x: x @ h @ x / 2, np.ones(3), lambda x: h, rate=1.0, damping=0.0, gtol=1e-9)
