@@ -8,6 +8,7 @@ product of one row of numbers for each site.  Products of equally many are evalu
 from __future__ import annotations
 
 from itertools import groupby, product
+from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -219,7 +220,7 @@ def turned(terms: Iterable[Any], matrices: Sequence[np.ndarray]) -> tuple[np.nda
             each = [(site, *part) for (site, _), part in zip(string, choice, strict=True)]
             of_move = found.setdefault(tuple([(site, steps) for site, steps, _, _ in each if steps]), {})
             key = tuple([(site, row) for site, _, row, _ in each])
-            of_move[key] = of_move.get(key, 0.0) + weight * np.prod([scale for *_, scale in each])
+            of_move[key] = of_move.get(key, 0.0) + weight * prod(scale for *_, scale in each)
     table = np.array(rows)
     return table if np.iscomplexobj(table) and table.imag.any() else table.real, found
 
