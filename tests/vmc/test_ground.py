@@ -135,7 +135,10 @@ def test_lattice_of_ten_by_ten_by_samples():
 @pytest.mark.slow
 def test_critical_ring_of_thirty_two_by_samples():
     H, space = qad.mps.ising(32, 1.0, periodic=True), Spins(32)
-    found = ground_state(*tied(32, 3), H, space, 1024, 300, seed=1, rate=0.1, shift=lambda k: max(1e-4, 0.1 * 0.95**k))
+    found = ground_state(
+        *tied(32, 3), H, space, 1024, 300, seed=1, rate=lambda k: max(0.15 * 0.985 ** max(0, k - 100), 0.01),
+        shift=lambda k: max(1e-5, 0.1 * 0.95**k),
+    )  # fmt: skip
     assert abs(found.energy.mean + 40.76003249419) < 3 * found.energy.error
     assert 0 < found.energy.error < 1e-4 * 40
 
