@@ -66,7 +66,8 @@ def each(f: Callable[..., Any], *stacks: np.ndarray, dtype: DTypeLike = None) ->
     *batch, n, _ = stacks[0].shape
     flat = [x.reshape(prod(batch), n, n) for x in stacks]
     found = [f(*xs) for xs in zip(*flat, strict=True)]
-    found = found or [f(*(np.eye(n, dtype=x.dtype) for x in stacks))]  # whose shapes an empty stack has
+    # an empty stack has the shapes of one more matrix, of different eigenvalues, by whose distances functions divide
+    found = found or [f(*(np.diag(np.arange(1, n + 1)).astype(x.dtype) for x in stacks))]
     kind = np.result_type(*stacks) if dtype is None else dtype
 
     def stacked(parts):
