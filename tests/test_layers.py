@@ -87,7 +87,7 @@ MOST_CODE = {
     "interop": 1400,
     "peps": 3904,
     "mps": 10671,
-    "vmc": 1308,
+    "vmc": 1309,
 }  # lines of code of whole floors, which only go up by what a feature needs
 LONG_FUNCTIONS = {  # whose comment gives the measured reason
     "core/fast/sweep.py: descended",
