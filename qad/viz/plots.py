@@ -62,7 +62,7 @@ def history(found: Any, exact: float | None = None) -> Picture:
     courses = {name: np.asarray(getattr(one, "history", one)) for (name, one), _, _ in _styled(found)}
     if not courses or any(x.ndim != 1 or not x.size or x.dtype.kind not in "fiu" for x in courses.values()):
         raise ArgumentError("there is no history here: give what a search returned, or a list of its energies")
-    names = {_name_of(one) for (_, one), _, _ in _styled(found)}
+    names = {NAMES.get(type(one).__name__, "energy") for (_, one), _, _ in _styled(found)}
     name, best = names.pop() if len(names) == 1 else "value", min(map(np.min, courses.values()))
     best = exact if exact is not None else 0.0 if name in AT_ZERO else None if name == CONSERVED else best
     is_log = best is not None and any(np.any(x != best) for x in courses.values())
@@ -73,11 +73,6 @@ def history(found: Any, exact: float | None = None) -> Picture:
     what = f"{name}: distance from {best:.12g}" if is_log and name not in AT_ZERO else name
     ax.set(xlabel="step", ylabel=what, yscale="log" if is_log else "linear")
     return _finished(ax, f"{what} after every step")
-
-
-def _name_of(found: Any) -> str:
-    """What a history is of."""
-    return NAMES.get(type(found).__name__, "energy" if hasattr(found, "history") else "value")
 
 
 def entanglement(psi: Any) -> Picture:

@@ -14,9 +14,14 @@ def test_the_bethe_ansatz_is_exact_for_odd_and_even_chains():
         assert exact_energy(n) == pytest.approx(found, abs=1e-11)
 
 
-def test_three_ways_down():
+def test_four_ways_down():
     done = run("mps/01_heisenberg_ground_state.py")
-    for method, error in (("steepest descent", 1e-2), ("L-BFGS", 1e-4), ("preconditioned L-BFGS", 1e-8)):
+    for method, error in (
+        ("steepest descent", 1e-2),
+        ("L-BFGS", 1e-4),
+        ("preconditioned L-BFGS", 1e-8),
+        ("sweeps", 1e-8),
+    ):
         curve = np.array(done.curves[method])
         assert 0 <= 1 - curve[-1] / done.exact < error
         assert curve[-1] == pytest.approx(curve.min(), rel=1e-14)

@@ -39,7 +39,7 @@ def test_axes_say_what_is_shown_and_count_in_whole_steps():
     np.testing.assert_array_equal(residual.lines[0].get_ydata(), np.where(steady.history > 0, steady.history, np.nan))
     assert residual.get_ylabel() == "residual"
     still = axes([2.0, 2.0])  # no distance, no logarithm
-    assert (still.get_yscale(), still.get_ylabel()) == ("linear", "value")
+    assert (still.get_yscale(), still.get_ylabel()) == ("linear", "energy")
     np.testing.assert_array_equal(still.lines[0].get_ydata(), [2.0, 2.0])
     for ax in (energy, axes([3.0, 2.0, 1.0]), axes([1.0])):
         ax.figure.canvas.draw()
