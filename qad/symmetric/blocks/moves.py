@@ -65,7 +65,7 @@ class Move:
         self.full = int(self.table[:, 2 : 2 + d].prod(axis=1).sum()) == write
         self._inverse: Move | None = None
         self._views: Any = None
-        self._rows: np.ndarray | None = None
+        self._rows: tuple[np.ndarray, int] | None = None
 
     @property
     def inverse(self) -> Move:
@@ -88,10 +88,13 @@ class Move:
         return self._views
 
     @property
-    def rows(self) -> np.ndarray:
-        """The table as compiled kernels read it."""
+    def rows(self) -> tuple[np.ndarray, int]:
+        """The table as compiled kernels read it, and how many of its rows keep their sign: these come first."""
         if self._rows is None:
-            self._rows = parted(self.table)[0].reshape(-1)
+            rows, which = parted(self.table)
+            negative = np.zeros(len(rows), bool) if self.negative is None else self.negative[which]
+            rows = rows[np.argsort(negative, kind="stable")]
+            self._rows = rows.reshape(-1), len(rows) - int(negative.sum())
         return self._rows
 
     def index(self) -> np.ndarray:
@@ -102,15 +105,6 @@ class Move:
             one, two = (sum((i * s for i, s in zip(steps[0], strides, strict=True)), start=0) for strides in steps[1])
             found[to + two] = start + one
         return found
-
-    def negate(self, out: np.ndarray) -> None:
-        """Change the signs of the blocks of a result (..., size) that change them."""
-        for place in () if self.negative is None else np.flatnonzero(self.negative):
-            _, to, shape, _, writes = self.views[place]
-            ahead = out.strides[:-1]
-            there = np.ndarray((*out.shape[:-1], *shape), out.dtype, out, to * out.itemsize,
-                               (*ahead, *[s * out.itemsize for s in writes]))  # fmt: skip
-            there *= -1  # np.negative(out=) of NumPy 2.4 is wrong at strides of 64 bytes
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self.made
@@ -128,12 +122,11 @@ def move(x: Array, *, table: Move) -> Array:
         found = padded[..., table.index()]
         if table.negative is None:
             return found
-        signs = np.ones(table.write, np.finfo(x.dtype).dtype if x.dtype.kind in "fc" else x.dtype)
-        table.negate(signs)
+        signs = np.zeros(table.write, np.finfo(x.dtype).dtype if x.dtype.kind in "fc" else x.dtype)
+        copied_plainly(np.ones(table.read, signs.dtype), signs, table)
         return found * like(x).asarray(signs)
     out = (np.empty if table.full else np.zeros)((*x.shape[:-1], table.write), x.dtype)
     copied(x, out, table)
-    table.negate(out)
     return out
 
 
@@ -141,9 +134,9 @@ rule(move, lambda g, ans, x, *, table: move(g, table=table.inverse), linear=True
 
 
 def copied(x: np.ndarray, out: np.ndarray, table: Move) -> None:
-    """Write the blocks of `x` (..., size) into `out` (..., size), which is in C order."""
+    """Write the blocks of `x` (..., size) into `out` (..., size), which is in C order; some change their signs."""
     if (loops := compiled_for(x)) is not None:
-        loops.copied(x, out, table.rows)
+        loops.copied(x, out, *table.rows)
     else:
         copied_plainly(x, out, table)
 
@@ -152,11 +145,12 @@ def copied_plainly(x: np.ndarray, out: np.ndarray, table: Move) -> None:
     """`copied` in NumPy's functions."""
     x, lead, item = np.ascontiguousarray(x), x.shape[:-1], x.itemsize
     ahead, behind = [s * item for s in _steps(x)], [s * item for s in _steps(out)]
-    for start, to, shape, reads, writes in table.views:
+    negative = [False] * len(table.table) if table.negative is None else table.negative
+    for (start, to, shape, reads, writes), changes in zip(table.views, negative, strict=True):
         shape = (*lead, *shape)
         here = np.ndarray(shape, x.dtype, x, start * item, (*ahead, *[s * item for s in reads]))
         there = np.ndarray(shape, x.dtype, out, to * item, (*behind, *[s * item for s in writes]))
-        there[...] = here
+        there[...] = here * -1 if changes else here  # np.negative of NumPy 2.4 is wrong at strides of 64 bytes
 
 
 def _steps(x: np.ndarray) -> list[int]:

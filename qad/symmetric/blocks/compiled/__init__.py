@@ -28,8 +28,8 @@ HERE = Path(__file__).parent
 def kernels(kind: Kind) -> Kernels:
     """The kernels for numbers of a kind."""
 
-    def copy_blocks(table: Block(INT), x: Block(kind), out: Block(kind)):
-        loops.copy_blocks(table, x, out)
+    def copy_blocks(table: Block(INT), kept: INT, x: Block(kind), out: Block(kind)):
+        loops.copy_blocks(table, kept, x, out)
 
     def add_blocks(table: Block(INT), factors: Block(kind), x: Block(kind), out: Block(kind)):
         loops.add_blocks(table, factors, x, out)
@@ -44,9 +44,9 @@ def kernels(kind: Kind) -> Kernels:
 OF: dict[str, Kernels] = {"f": kernels(REAL), "c": kernels(COMPLEX)}
 
 
-def copied(x: np.ndarray, out: np.ndarray, table: np.ndarray) -> None:
-    """Write the blocks of `x` (size,) into `out` (size,), where a table of numbers says."""
-    OF[x.dtype.kind](x.dtype).copy_blocks(table, x, out)
+def copied(x: np.ndarray, out: np.ndarray, table: np.ndarray, kept: int) -> None:
+    """Write the blocks of `x` (size,) into `out` (size,), where a table of numbers says; the first keep their sign."""
+    OF[x.dtype.kind](x.dtype).copy_blocks(table, kept, x, out)
 
 
 def added(x: np.ndarray, out: np.ndarray, table: np.ndarray, factors: np.ndarray) -> None:

@@ -14,8 +14,11 @@ __all__ = ["add_blocks", "copy_blocks", "multiply_sectors"]
 Four: TypeAlias = tuple[int, int, int, int]
 
 
-def copy_blocks(table: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
-    """Copy blocks of four axes: rows of where to read and to write, the shape, the strides there and here."""
+def copy_blocks(table: np.ndarray, kept: int, x: np.ndarray, out: np.ndarray) -> None:
+    """Copy blocks of four axes: rows of where to read and to write, the shape, the strides there and here.
+
+    The signs of the first so many are kept, the others change theirs.
+    """
     for row in range(len(table) // 14):
         read, write, shape, reads, writes = at(table, 14 * row)
         for i in range(shape[0]):
@@ -23,7 +26,10 @@ def copy_blocks(table: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
                 for k in range(shape[2]):
                     one = read + i * reads[0] + j * reads[1] + k * reads[2]
                     two = write + i * writes[0] + j * writes[1] + k * writes[2]
-                    copy_line(x, one, reads[3], out, two, writes[3], shape[3])
+                    if row < kept:
+                        copy_line(x, one, reads[3], out, two, writes[3], shape[3])
+                    else:
+                        negate_line(x, one, reads[3], out, two, writes[3], shape[3])
 
 
 def add_blocks(table: np.ndarray, factors: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
@@ -65,6 +71,17 @@ def copy_line(x: np.ndarray, one: int, read: int, out: np.ndarray, two: int, wri
     else:
         for i in range(n):
             out[two + i * write] = x[one + i * read]
+
+
+def negate_line(x: np.ndarray, one: int, read: int, out: np.ndarray, two: int, write: int, n: int) -> None:
+    """`copy_line` with the opposite sign."""
+    if read == 1 and write == 1:
+        source, target = x[one : one + n], out[two : two + n]
+        for i in range(n):
+            target[i] = -source[i]
+    else:
+        for i in range(n):
+            out[two + i * write] = -x[one + i * read]
 
 
 def multiply_sectors(table: np.ndarray, form: int, x: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
