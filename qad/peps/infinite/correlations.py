@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.peps.checks import check_kind
+from qad.peps.infinite.density import parted
 from qad.peps.infinite.environment import Environment
 from qad.peps.infinite.transfer import two_largest
-from qad.peps.models import plain
+from qad.symmetric.generic import dense, plain
+from qad.symmetric.tensor import SymTensor
 
 
 def correlation_length(env: Environment, direction: str = "row") -> float:
@@ -53,8 +57,18 @@ def edges(env: Environment, k: int) -> tuple[list[np.ndarray], list[np.ndarray],
     length = columns if k == 0 else rows
     near = [(0, i) if k == 0 else (i, 0) for i in range(length)]
     far = [(-1, i) if k == 0 else (i, -1) for i in range(length)]
-    upper = [plain(env.edge(k, *place)) for place in near]
-    lower = [plain(env.edge((k + 2) % 4, *place)) for place in far]
+    upper = [as_array_of(env.edge(k, *place)) for place in near]
+    lower = [as_array_of(env.edge((k + 2) % 4, *place)) for place in far]
     if k == 3:  # the left edges run upwards
         upper, lower = ([x.transpose(2, 1, 0) for x in group] for group in (upper, lower))
     return upper, [x.transpose(2, 1, 0) for x in lower], length
+
+
+def as_array_of(edge: Any) -> np.ndarray:
+    """An edge as an array, ket before bra on its site leg."""
+    if type(edge) is SymTensor and edge.symmetry.fermionic:
+        raise ArgumentError(
+            "transfer operators of fermions are not diagonalised: measure qad.peps.expectation of terms at a distance"
+        )
+    chi = edge.shape
+    return dense(plain(parted(edge))).reshape(chi[0], -1, chi[2])

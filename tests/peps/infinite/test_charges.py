@@ -90,6 +90,9 @@ def test_densities_and_structure_factors_with_charges_are_those_of_arrays():
     )
     found = [peps.structure_factor(x, "Sz", (np.pi, np.pi), 10) for x in (state, dense)]
     np.testing.assert_allclose(*found, rtol=1e-7)
+    np.testing.assert_allclose(*(peps.correlation_length(x) for x in (env, plain)), rtol=1e-6)
+    levels = [peps.entanglement_spectrum(x, circumference=4)[:8] for x in (env, plain)]
+    np.testing.assert_allclose(*levels, atol=1e-6)
 
 
 @pytest.mark.parametrize("dtype", [float, complex])
@@ -155,5 +158,7 @@ def test_states_with_charges_that_do_not_fit_are_refused():
         peps.PEPS([state.tensors[0], other], AB, None, NEEL)
     with pytest.raises(ArgumentError, match="is of another cell, symmetry or bond"):
         peps.environment(as_arrays(state), 10, peps.environment(state, 10))
+    with pytest.raises(ArgumentError, match="transfer operators of fermions are not diagonalised"):
+        peps.correlation_length(peps.environment(fermions(), 10))
     with pytest.raises(ArgumentError, match="changes Sz by 1"):
         peps.expectation(state, peps.term(np.array([[0.0, 1.0], [1.0, 0.0]]), [(0, 0)]), peps.environment(state, 10))
