@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "aligned_numbers", "as_map", "bond_and_columns", "charges_of", "dense", "direct_sum", "fused", "halves_of", "join",
-    "laid_out", "leg_sizes", "lq", "norm", "numbers", "of_map", "opposite_charges", "padded", "plain", "qr",
-    "rows_and_bond", "scaled", "split", "stacked", "svd",
-    "truncated_svd", "twisted", "with_numbers",
+    "laid_out", "leg_sizes", "lq", "matrices_on_columns", "norm", "numbers", "of_map", "opposite_charges", "padded",
+    "plain", "qr", "rows_and_bond", "scaled", "split", "stacked", "straight", "svd", "truncated_svd", "twisted", "unit",
+    "with_numbers",
 ]  # fmt: skip
 
 
@@ -190,6 +190,14 @@ def of_map(where: Layout | MatrixShape, matrices: Sequence[Array]) -> Any:
     if type(where) is Layout:
         return bare(where, joined(matrices))
     return matrices[0].reshape(*where.rows, *where.columns)
+
+
+def matrices_on_columns(where: Layout | MatrixShape, act: Callable[[Any], Any]) -> list[Array]:
+    """The matrix of each sector by which the columns of a map are multiplied from the right, from what does so."""
+    sizes = [sector.columns for sector in where.sectors] if type(where) is Layout else [prod(where.columns)]
+    shape, found = as_map(act(bond_and_columns(where, [np.eye(size) for size in sizes])), 1)
+    table = dict(zip(charges_of(shape), found, strict=True))
+    return [table[charge] for charge in charges_of(where)]
 
 
 def charges_of(where: Layout | MatrixShape) -> list[Charge]:

@@ -115,4 +115,4 @@ def fits(env: Environment, state: PEPS) -> bool:
     except ValueError:
         return False
     meets = frame.shape[-2:] == (frame.shape[-1] * p, env.chi)
-    return meets and all(np.isfinite(x).all() for x in (*env.frame, *[x for blocks in around for x in blocks.values()]))
+    return meets and all(np.isfinite(x).all() for x in (*env.frame, *[x for blocks in around for x in blocks]))

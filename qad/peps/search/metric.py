@@ -18,9 +18,8 @@ from qad.peps.infinite.state import letters
 from qad.symmetric.generic import (
     aligned_numbers,
     as_map,
-    bond_and_columns,
-    charges_of,
     join,
+    matrices_on_columns,
     numbers,
     of_map,
     twisted,
@@ -49,24 +48,23 @@ class LocalMetric:
     """
 
     sites: tuple[Any, ...]
-    blocks: list[dict[Any, tuple[np.ndarray, np.ndarray]]]  # of each site and sector: eigenvalues and eigenvectors
+    blocks: list[list[tuple[np.ndarray, np.ndarray]]]  # of each site and sector: eigenvalues and eigenvectors
 
     def __init__(self, state: PEPS, env: Environment):
         self.sites, names = state.tensors, letters(state.cell)
-        totals: list[dict[Any, Any]] = [defaultdict(float) for _ in names]
+        totals: dict[str, list[Any]] = defaultdict(list)
         for row, column in env.cell.first:
-            k = names.index(state.cell[row][column])
-            for charge, matrix in overlaps(self.sites[k], env, row, column).items():
-                totals[k][charge] = totals[k][charge] + matrix + matrix.conj().T
-        self.blocks = [{charge: tuple(np.linalg.eigh(x / 2)) for charge, x in total.items()} for total in totals]
+            name = state.cell[row][column]
+            totals[name].append(overlaps(self.sites[names.index(name)], env, row, column))
+        sums = [[sum(blocks) for blocks in zip(*totals[name], strict=True)] for name in names]
+        self.blocks = [[tuple(np.linalg.eigh((x + x.conj().T) / 2)) for x in blocks] for blocks in sums]
 
     def solve(self, vector: Vector, norm: float) -> Vector:
         """The inverse of the metric times a tangent vector, tangent to sites of norm 1; `norm` is the gradient's."""
         packing, found = Packing(map(numbers, self.sites), real=True), []
         for site, x, blocks in zip(self.sites, packing.unpack(vector), self.blocks, strict=True):
             where, parts = as_map(with_numbers(site, x), 1)
-            for i, charge in enumerate(charges_of(where)):
-                values, basis = blocks[charge]
+            for i, (values, basis) in enumerate(blocks):
                 weights = 1 / (np.maximum(values, 0.0) + SHIFT * norm)
                 parts[i] = (parts[i] @ basis * weights) @ basis.conj().T
             y, own = aligned_numbers(site, of_map(where, parts)), numbers(site)
@@ -74,13 +72,10 @@ class LocalMetric:
         return packing.pack(found)
 
 
-def overlaps(site: Any, env: Environment, row: int, column: int) -> dict[Any, np.ndarray]:
+def overlaps(site: Any, env: Environment, row: int, column: int) -> list[np.ndarray]:
     """The environment of a site of norm 1 in it, of each sector a matrix (up, left, down, right), ket by bra."""
     ring = contracted(surroundings(env, [row], [column]), [x for layer in LAYERS for x in legs(row, column, layer)])
     where, parts = as_map(site, 1)
-    one = bond_and_columns(where, [np.eye(part.shape[1]) for part in parts])
-    form = twisted(join(one, ring, ((1, 2, 3, 4), (0, 1, 2, 3))), (3, 4))  # bras of a vector that changes
-    shape, matrices = as_map(form, 1)
-    found = dict(zip(charges_of(shape), matrices, strict=True))
-    norm = sum(np.vdot(part, part @ found[charge]) for charge, part in zip(charges_of(where), parts, strict=True))
-    return {charge: matrix / norm for charge, matrix in found.items()}
+    found = matrices_on_columns(where, lambda x: twisted(join(x, ring, ((1, 2, 3, 4), (0, 1, 2, 3))), (3, 4)))
+    norm = sum(np.vdot(part, part @ matrix) for part, matrix in zip(parts, found, strict=True))
+    return [matrix / norm for matrix in found]

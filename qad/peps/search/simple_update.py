@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from qad.mps.charges.quantities import Names
+    from qad.mps.charges.quantities import Names, Quantities
     from qad.peps.search.paths import Path
     from qad.typing import DTypeLike, Seed
 
@@ -89,25 +89,28 @@ def simple_update(
     >>> qad.peps.simple_update(qad.peps.heisenberg(), bond=3, conserve="Sz", steps=((0.1, 20),))
     PEPS(cell AB/BA, bond 3, physical 2, float64, Sz conserved)
     """
-    cell, terms, kind = pattern(cell), path_terms(model), kind_of(model)
-    conserved, reference = None, None
-    if conserve is not None or sector is not None or kind.fermionic:
-        conserved, reference = charges_of_cell(model, cell, conserve, sector)
-        for t in model.terms:
-            graded(t.operator, [0] * len(t.sites), conserved, kind, t.sites)  # refuses what does not conserve
-        sites = dict(
-            zip(
-                letters(cell),
-                product_of(conserved, np.eye(kind.phys, dtype=dtype_of(terms))[list(reference)]),
-                strict=True,
-            )
-        )
-    else:
-        sites = random_product(cell, terms, seed)
-    network = Weighted(sites, neighbours(cell))
-    everywhere = network.everywhere(terms)
-    network.evolve(network.graded(everywhere, conserved, kind) if conserved else everywhere, bond, steps)
+    network, terms, conserved = begun(Weighted, model, cell, seed, conserve, sector)
+    network.evolve(terms, bond, steps)
     return normalised(PEPS(network.balanced(), cell, None, conserved, model.kind))
+
+
+def begun(
+    network: type[Weighted], model: Model, cell: Sequence[str], seed: Seed, conserve: Names | None, sector: object
+) -> tuple[Any, dict[tuple[Any, Path], Any], Quantities | None]:
+    """The product from which time begins, the operators of its sites, and what they conserve."""
+    cell, terms, kind = pattern(cell), path_terms(model), kind_of(model)
+    d, dtype = kind.phys, np.result_type(*terms.values())
+    if conserve is None and sector is None and not kind.fermionic:
+        rng = np.random.default_rng(seed)
+        sites = [rng.standard_normal((d, 1, 1, 1, 1)).astype(dtype) for _ in letters(cell)]
+        found = network(dict(zip(letters(cell), sites, strict=True)), neighbours(cell))
+        return found, found.everywhere(terms), None
+    conserved, reference = charges_of_cell(model, cell, conserve, sector)
+    for t in model.terms:
+        graded(t.operator, [0] * len(t.sites), conserved, kind, t.sites)  # refuses what does not conserve
+    sites = product_of(conserved, np.eye(d, dtype=dtype)[list(reference)])
+    found = network(dict(zip(letters(cell), sites, strict=True)), neighbours(cell))
+    return found, found.graded(found.everywhere(terms), conserved, kind), conserved
 
 
 def charged_start(
@@ -127,17 +130,6 @@ def charged_start(
         return start
     found = simple_update(model, bond, cell or ("AB", "BA"), steps=FIRST, conserve=conserve, sector=sector)
     return tree_map(lambda x: x.astype(np.result_type(x, dtype)), found)
-
-
-def random_product(cell: tuple[str, ...], terms: dict[Path, np.ndarray], seed: Seed) -> dict[str, np.ndarray]:
-    """A site of random spins for each letter."""
-    d, rng = len(next(iter(terms.values()))), np.random.default_rng(seed)
-    return {name: rng.standard_normal((d, 1, 1, 1, 1)).astype(dtype_of(terms)) for name in letters(cell)}
-
-
-def dtype_of(terms: dict[Any, np.ndarray]) -> np.dtype:
-    """The dtype of a state that operators act on."""
-    return np.result_type(*terms.values())
 
 
 def neighbours(cell: tuple[str, ...]) -> dict[tuple[str, int], str]:

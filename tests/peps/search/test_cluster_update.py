@@ -6,8 +6,10 @@ import pytest
 from qad import peps
 from qad.core.errors import ArgumentError
 from qad.peps.search.cluster_update import Clustered
-from qad.peps.search.simple_update import neighbours
+from qad.peps.search.paths import OPPOSITE
+from qad.peps.search.simple_update import begun, neighbours, path_terms
 from qad.peps.search.weighted import leading
+from qad.symmetric.generic import as_map, join, matrices_on_columns
 
 
 @pytest.mark.parametrize(
@@ -56,6 +58,46 @@ def test_cuts_leave_as_much_as_can_be(dtype, leg):
         u, values, v = found
         near = np.tensordot(u * values + 1e-3 * draw(4, 2, 2), v + 1e-3 * draw(2, 4, 2), 1)
         assert distance(leading(near, 2, 2)) > least - 1e-12
+
+
+@pytest.mark.parametrize("leg", [3, 4])
+def test_the_metric_of_fermions_is_positive(leg):
+    """It is a norm, so that no sign may be wrong: neither of a bond in the cluster nor of one that leaves it."""
+    model = peps.fermions(1.0, delta=0.7, mu=0.3)
+    network, terms, _ = begun(Clustered, model, ["AB", "BA"], 0, None, None)
+    network.evolve(terms, 3, ((0.1, 20),))
+    (q, r), (p, s) = network.reduced("A", leg), network.reduced("B", OPPOSITE[leg])
+    metric, joint = network.metric(("A", leg), (q, p)), join(r, s, ((2,), (2,)))
+    where, _ = as_map(joint.transpose(1, 3, 0, 2), 2)
+    blocks = matrices_on_columns(where, lambda one: join(one, metric, ((1, 2), (0, 1))))
+    assert len(blocks) == 2
+    for block in blocks:
+        np.testing.assert_allclose(block, block.conj().T, atol=1e-14)
+        assert np.linalg.eigvalsh(block).min() > -1e-14
+        assert np.linalg.eigvalsh(block).max() > 1e-3
+
+
+def test_charges_change_nothing():
+    """Arrays that begin as the same product state end with the same energy."""
+    model, cell, simple, steps = peps.heisenberg(), ("AB", "BA"), ((0.1, 30),), ((0.05, 20),)
+    charged = peps.cluster_update(model, 2, cell, conserve="Sz", simple=simple, steps=steps)
+    network = Clustered({"AB"[i]: np.eye(2)[i].reshape(2, 1, 1, 1, 1) for i in (0, 1)}, neighbours(cell))
+    terms = network.everywhere(path_terms(model))
+    network.evolve(terms, 2, simple)
+    network.is_clustered = True
+    network.evolve(terms, 2, steps)
+    plain, same = (peps.PEPS(x, cell) for x in (network.balanced(), [x.to_dense() for x in charged.tensors]))
+    found, expected = (peps.energy(state, model, 12) for state in (same, plain))
+    assert found == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.slow
+def test_energies_of_fermions_are_lower_than_by_weights_alone():
+    model, many = peps.hubbard(1.0, 8.0), {"conserve": ("N", "Sz"), "sector": (4, 0)}
+    simple = peps.simple_update(model, 4, steps=((0.1, 40), (0.05, 40), (0.01, 60)), **many)
+    cluster = peps.cluster_update(model, 4, simple=((0.1, 40),), steps=((0.05, 40), (0.01, 60)), **many)
+    low, high = (4 * peps.energy(state, model, 18, tol=1e-6) for state in (cluster, simple))
+    assert -2.09766 < low < high - 5e-4
 
 
 def complex_normal(rng):

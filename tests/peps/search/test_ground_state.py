@@ -208,11 +208,11 @@ def test_the_metric_of_a_site_is_its_environment(dtype):
         env = peps.environment(state, 9)
         for place in env.cell.first:
             site = state[place].reshape(2, -1)
-            rho = site @ overlaps(state[place], env, *place)[()] @ site.conj().T
+            rho = site @ overlaps(state[place], env, *place)[0] @ site.conj().T
             np.testing.assert_allclose(rho, peps.reduced_density(state, [place], env), atol=1e-12)
         y = [x + np.random.default_rng(0).standard_normal(x.shape) for x in state.tensors]
         shifted = [
-            (x.reshape(2, -1) @ (overlaps(state[place], env, *place)[()] + SHIFT * 0.1 * np.eye(16))).reshape(x.shape)
+            (x.reshape(2, -1) @ (overlaps(state[place], env, *place)[0] + SHIFT * 0.1 * np.eye(16))).reshape(x.shape)
             for x, place in zip(y, env.cell.first, strict=True)
         ]
         packing = Packing(state.tensors, real=True)
@@ -291,8 +291,8 @@ def test_the_metric_of_fermions_is_positive():
     state = peps.simple_update(model, 2, steps=((0.1, 30),))
     env = peps.environment(state, 10, tol=1e-3)
     blocks = overlaps(state[0, 0], env, 0, 0)
-    assert {*blocks} == {(0,), (1,)}
-    for block in blocks.values():
+    assert len(blocks) == 2
+    for block in blocks:
         np.testing.assert_allclose(block, block.conj().T, atol=2e-3)
         assert np.linalg.eigvalsh(block + block.conj().T).min() > -2e-3
 

@@ -175,8 +175,6 @@ def test_charges_that_it_refuses():
         peps.simple_update(tilted, 2, conserve="Sz")
     with pytest.raises(ArgumentError, match="cells that do not fit the filling"):
         peps.simple_update(peps.heisenberg(), 2, conserve="Sz", sector=1)
-    with pytest.raises(ArgumentError, match="fermions"):
-        peps.cluster_update(peps.Model([pairing(False)], "fermion"), 2)
 
 
 def test_what_it_refuses():
