@@ -81,7 +81,7 @@ MOST_CODE = {
     "frozen": 2450,
     "rules": 3900,
     "contract": 2900,
-    "symmetric": 2307,
+    "symmetric": 2312,
     "native": 1150,
     "circuit": 6409,
     "interop": 1400,
