@@ -1,4 +1,4 @@
-"""The table of operations in `docs/linalg.md`: `python -m benchmarks.linalg_table` runs it and writes it.
+"""The table of operations in `docs/linalg_specification.md`: `python -m benchmarks.linalg_table` runs it and writes it.
 
 Every library computes gradient and Hessian-vector product of every row of `linalg_rows.py`; they are compared with
 differences of values along three random directions. A library that raises on purpose is told from one
@@ -18,7 +18,7 @@ import numpy as np
 from .linalg_rows import ROWS
 from .peers import installed
 
-PAGE = Path(__file__).parents[1] / "docs" / "linalg.md"
+PAGE = Path(__file__).parents[1] / "docs" / "linalg_specification.md"
 BEGIN, END = "<!-- table: python -m benchmarks.linalg_table -->", "<!-- end of table -->"
 TINY = 1e-155
 GOOD = 1e-5  # relative, as differences go

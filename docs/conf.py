@@ -21,6 +21,7 @@ extensions = [
 exclude_patterns = ["building", "_build"]
 default_role = "code"  # `x` in a docstring
 html_theme, html_title = "furo", "qad"
+html_static_path, html_css_files = ["building/static"], ["site.css"]
 html_math_renderer = "mathml"  # formulas are part of the page: no script, no network
 copybutton_prompt_text, copybutton_prompt_is_regexp = r">>> |\.\.\. |\$ ", True
 copybutton_exclude = ".linenos, .gp, .go"

@@ -1,4 +1,4 @@
-"""The rows of docs/linalg.md, for qad: right, or raising where the factors do not determine the derivative."""
+"""The rows of docs/linalg_specification.md, for qad: right, or raising where factors do not determine derivatives."""
 
 import numpy as np
 import pytest
