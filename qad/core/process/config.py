@@ -84,12 +84,8 @@ def config(
     'auto'
     """
     global _settings
-    _check(
-        "keep_memory",
-        keep_memory,
-        isinstance(keep_memory, (bool, str)) and keep_memory in WAYS,
-        '"auto", True or False',
-    )
+    is_way = isinstance(keep_memory, (bool, str)) and keep_memory in WAYS
+    _check("keep_memory", keep_memory, is_way, '"auto", True or False')
     for name, value in (("messages", messages), ("progress", progress)):
         _check(name, value, isinstance(value, bool), "True or False")
     by_itself = isinstance(threads, str) and threads == "auto"
