@@ -14,6 +14,7 @@ SPINS, FERMIONS = (MPS.random(3, 2, kind=kind) for kind in ("spin-1/2", "fermion
 WALKER = MPS.random(3, 2, kind="fermion", conserve="N", sector=1)
 HOPPING = OpSum(3, "fermion").add(1.0, "Cdag", 0, "C", 1).add(1.0, "Cdag", 1, "C", 0)
 EYE, STEP = np.eye(2), np.eye(2, k=1)
+ALTERNATING = [row.reshape(1, 2, 1) for row in EYE]
 
 CALLS = {
     "a matrix that is not finite": (lambda: OpSum(2).add(1.0, np.full((2, 2), np.nan), 0), "no finite numbers"),
@@ -64,6 +65,27 @@ CALLS = {
     "an energy of fermions that hop as bosons": (
         lambda: qad.mps.energy(WALKER, OpSum(3, "boson-1").add(1.0, "Bdag", 0, "B", 2).add(1.0, "Bdag", 2, "B", 0)),
         "site 0 of the state is of kind 'fermion', of the operator 'boson-1': make both for the same kind",
+    ),
+    "a product of an operator of fermions and spins": (
+        lambda: HOPPING.mpo() @ SPINS,
+        "site 0 of the state is of kind 'spin-1/2', of the operator 'fermion': make both for the same kind",
+    ),
+    "a mean of fermions in spins that are warm": (
+        lambda: qad.mps.thermal_state(qad.mps.heisenberg(3), 1.0).expectation(HOPPING),
+        "site 0 of the state is of kind 'spin-1/2', of the observable 'fermion': make both for the same kind",
+    ),
+    "an energy of infinite fermions that hop as bosons, by cells of 2 and 1": (
+        lambda: qad.mps.uniform.energy_density(
+            qad.mps.uniform.UniformMPS(ALTERNATING, kind="fermion"),
+            qad.mps.uniform.UniformOpSum(1, "boson-1").add(1.0, "Bdag", 0, "B", 1).add(1.0, "Bdag", 1, "B", 0),
+        ),
+        "site 0 of the state is of kind 'fermion', of the operator 'boson-1': make both for the same kind",
+    ),
+    "a fidelity of infinite fermions and spins": (
+        lambda: qad.mps.uniform.fidelity(
+            *(qad.mps.uniform.UniformMPS(ALTERNATING, kind=kind) for kind in ("fermion", "spin-1/2"))
+        ),
+        "site 0 of the state is of kind 'fermion', of the other state 'spin-1/2': make both for the same kind",
     ),
     "a search of fermions from spins": (
         lambda: qad.mps.ground_state(HOPPING, 2, start=SPINS),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import lcm
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -153,7 +154,9 @@ def check_standing(psi: Any, other: Any, what: str) -> None:
     """
     if None in (psi.sites, other.sites) or psi.sites == other.sites:
         return
-    for site, (one, two) in enumerate(zip(psi.sites, other.sites, strict=True)):
+    cell = lcm(len(psi.sites), len(other.sites))  # cells of infinite chains may differ
+    repeated = [row.sites * (cell // len(row.sites)) for row in (psi, other)]
+    for site, (one, two) in enumerate(zip(*repeated, strict=True)):
         names = one.operators.keys() & two.operators.keys()
         same = one.fermionic & names == two.fermionic & names
         same &= all(np.array_equal(one.operators[name], two.operators[name]) for name in names)
@@ -161,8 +164,8 @@ def check_standing(psi: Any, other: Any, what: str) -> None:
             with_others = " with other operators" if one.name == two.name else ""
             raise ArgumentError(
                 f"site {site} of the state is of kind {one.name!r}, of {what} {two.name!r}{with_others}: make both for "
-                "the same kind, or take qad.mps.MPS(psi.tensors, psi.conserved), which knows none, as of spins that "
-                "stand for fermions"
+                f"the same kind, or take {type(psi).__name__}(psi.tensors, psi.conserved), which knows none, as of "
+                "spins that stand for fermions"
             )
 
 

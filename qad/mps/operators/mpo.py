@@ -12,7 +12,7 @@ from qad.keywords import keywords_told
 from qad.mps.chain.canonical import truncated
 from qad.mps.chain.chain import Chain, added, site_count, zip_sites
 from qad.mps.chain.methods import OFFERED
-from qad.mps.chain.row import distinct_map, is_number
+from qad.mps.chain.row import check_standing, distinct_map, is_number
 from qad.mps.chain.site_tensors import applied, stacked
 from qad.mps.chain.state import MPS
 from qad.mps.operators.automaton import has_form
@@ -213,6 +213,8 @@ class MPO(OperatorChain):
             return NotImplemented
         if other.conserved is not None:
             return OFFERED["after"](other, self)
+        if isinstance(other, MPS):
+            check_standing(other, self, "the operator")
         for site, (upper, lower) in enumerate(zip_sites(self, other)):
             if upper.shape[3] != lower.shape[other.LEGS.index("out" if isinstance(other, MPO) else "physical")]:
                 raise ShapeError(f"site {site}: an operator of shape {upper.shape} cannot act on {lower.shape}")

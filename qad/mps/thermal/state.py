@@ -16,6 +16,7 @@ from qad.extend import Tensor, value_of
 from qad.keywords import keywords_told
 from qad.mps.chain.chain import site_count
 from qad.mps.chain.checks import operator_of
+from qad.mps.chain.row import check_standing
 from qad.mps.chain.state import MPS
 from qad.mps.charges.channels import conserve_for
 from qad.mps.charges.quantities import conserved_by
@@ -227,4 +228,5 @@ def observable_of(observable: MPO | OpSum, H: MPO, cooling: Cooling) -> MPO:
     operator = operator_of(observable, None if conserved is None else conserved.names)
     if len(operator) != len(H):
         raise ShapeError(f"an observable has {len(H)} sites, as the thermal state has, not {len(operator)}")
+    check_standing(H, operator, "the observable")
     return operator

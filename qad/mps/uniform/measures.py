@@ -18,6 +18,7 @@ from qad.mps.chain.checks import check_kind
 from qad.mps.chain.densities import reduced
 from qad.mps.chain.gates import as_matrix
 from qad.mps.chain.methods import OFFERED
+from qad.mps.chain.row import check_standing
 from qad.mps.kernels.cells import steps_to_nothing
 from qad.mps.kernels.environments import past_left, through_right
 from qad.mps.measure.measures import expected, per_site
@@ -188,6 +189,7 @@ def fidelity(one: UniformMPS, two: UniformMPS) -> Real:
     refuse_batch(*one, *two)
     if [t.shape[1] for t in one] != [t.shape[1] for t in two]:
         raise ShapeError(f"fidelity needs equal cells, but got {one!r} and {two!r}: repeat the shorter one")
+    check_standing(one, two, "the other state")
 
     def dominant(a, b):
         if a.bonds[0] == b.bonds[0] == 1:  # a number, which is 0 for orthogonal states
@@ -231,6 +233,7 @@ def check_term(psi: UniformMPS, H: UniformMPO) -> None:
     sites = lcm(len(psi), len(H))
     if tuple(t.shape[1] for t in psi) * (sites // len(psi)) != H.phys * (sites // len(H)):
         raise ShapeError(f"a cell of sites {[t.shape[1] for t in psi]} does not fit an operator of sites {[*H.phys]}")
+    check_standing(psi, H, "the operator")
     check_hermitian(H)
 
 
