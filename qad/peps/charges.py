@@ -136,7 +136,7 @@ def sectors_of_bond(one: Sequence[Charge], other: Sequence[Charge], bond: int, g
     counts = Counter(one) + Counter(map(group.opposite, other))
     steps = list(counts)
     while len(steps) > 1 and counts.total() < bond:
-        counts = Counter(group.plus(p, q) for p in counts.elements() for q in steps)
+        counts = Counter(add(p, q) for p in counts.elements() for q in steps for add in (group.plus, group.minus))
     others = counts.total() - counts[group.neutral]
     counts[group.neutral] = max(*counts.values(), bond - others - 1) + 1  # that of the product comes first
     return shared_out(counts, bond)
@@ -260,6 +260,12 @@ def graded(
     except ArgumentError as error:
         raise broken(operator.transpose(inwards), legs, conserved, sites) from error
     return found.transpose(*inwards)
+
+
+def check_conserves(model: Model, conserved: Quantities) -> None:
+    """Raise, and name the term, where a model changes what is conserved."""
+    for t in model.terms:
+        graded(t.operator, [0] * len(t.sites), conserved, kind_of(model), t.sites)
 
 
 def signs_of_references(letters: Sequence[int], conserved: Quantities, kind: Site) -> np.ndarray:

@@ -8,6 +8,7 @@ import qad
 from qad import peps
 from qad.peps import classical, finite
 from tests.peps.fermions import dense as dense_fermions
+from tests.peps.fermions import lowest_of_hubbard
 from tests.physics import exact
 
 CATALAN = 0.915965594177219
@@ -193,6 +194,14 @@ def test_two_sites_of_fermions():
     assert lowest(peps.hubbard(1.0, 8.0, mu=4.0)) == pytest.approx(-4 - np.sqrt(16 + 4), abs=1e-10)
     assert lowest(peps.tj(0.3, 1.0)) == pytest.approx(-1.0, abs=1e-10)
     assert lowest(peps.fermions(0.2, delta=1.0, mu=0.5)) == pytest.approx(-0.5 - np.sqrt(0.25 + 1), abs=1e-10)
+
+
+def test_electrons_on_four_sites():
+    """Half filled, by imaginary time: above the lowest level of a matrix, near it, with the filling it was asked for."""
+    model, exact = peps.hubbard(1.0, 8.0), lowest_of_hubbard(2, 2, (2, 2), 8.0)
+    near = finite.simple_update(model, (2, 2), 6, conserve=("N", "Sz"), sector=(4, 0))
+    assert exact < finite.energy(near, model) < exact + 0.1
+    assert finite.local_expectations(near, "N") == pytest.approx(np.ones((2, 2)), abs=1e-6)
 
 
 def test_products_on_other_lattices():

@@ -11,7 +11,7 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.core.trees import tree_map
 from qad.keywords import keywords_told
-from qad.peps.charges import charges_of_cell, graded, kind_of
+from qad.peps.charges import charges_of_cell, check_conserves, kind_of
 from qad.peps.checks import check_kind
 from qad.peps.infinite.state import PEPS, STEPS, letters, pattern
 from qad.peps.models import Model
@@ -106,8 +106,7 @@ def begun(
         found = network(dict(zip(letters(cell), sites, strict=True)), neighbours(cell))
         return found, found.everywhere(terms), None
     conserved, reference = charges_of_cell(model, cell, conserve, sector)
-    for t in model.terms:
-        graded(t.operator, [0] * len(t.sites), conserved, kind, t.sites)  # refuses what does not conserve
+    check_conserves(model, conserved)
     sites = product_of(conserved, np.eye(d, dtype=dtype)[list(reference)])
     found = network(dict(zip(letters(cell), sites, strict=True)), neighbours(cell))
     return found, found.graded(found.everywhere(terms), conserved, kind), conserved
