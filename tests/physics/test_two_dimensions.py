@@ -197,11 +197,26 @@ def test_two_sites_of_fermions():
 
 
 def test_electrons_on_four_sites():
-    """Half filled, by imaginary time: above the lowest level of a matrix, near it, with the filling it was asked for."""
+    """Half filled, by imaginary time: near the lowest level of a matrix, with the filling that it was asked for."""
     model, exact = peps.hubbard(1.0, 8.0), lowest_of_hubbard(2, 2, (2, 2), 8.0)
     near = finite.simple_update(model, (2, 2), 6, conserve=("N", "Sz"), sector=(4, 0))
     assert exact < finite.energy(near, model) < exact + 0.1
     assert finite.local_expectations(near, "N") == pytest.approx(np.ones((2, 2)), abs=1e-6)
+
+
+def test_warm_electrons():
+    """Three sites of the t-J model: bonds of nine cut nothing but the error of steps."""
+    model = peps.tj(1.0, 0.5, mu=2.0)
+    levels = np.linalg.eigvalsh(dense_fermions(model, (1, 3)))
+    weights = np.exp(-0.5 * levels)
+    hot = finite.thermal_state(model, (1, 3), 0.5, 9)
+    assert finite.energy(hot, model) == pytest.approx(levels @ weights / weights.sum(), abs=2e-3)
+    assert finite.log_norm2(hot) == pytest.approx(np.log(weights.sum()), abs=2e-3)
+
+
+def test_letters_of_a_cell():
+    state = peps.PEPS.random(2, ["AB", "BA"])
+    assert [state.letter(row, column) for row, column in ((0, 0), (0, 1), (5, 3), (-1, 0))] == [0, 1, 0, 1]
 
 
 def test_products_on_other_lattices():
