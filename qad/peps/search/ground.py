@@ -141,7 +141,7 @@ def ground_state(
     """
     check_kind(model, Model)
     rng, dtype = np.random.default_rng(seed), natural_dtype(model) if dtype is None else dtype
-    first = charged_start(model, bond, cell, dtype, conserve, sector, start)
+    first = charged_start(model, bond, cell, dtype, conserve, sector, start, symmetry)
     shape = {"cell": cell or ("A",), "phys": len(model.terms[0].operator), "dtype": dtype, "symmetry": symmetry}
     like = PEPS.random(bond, **shape) if first is None else first
     check_model(model, like, bond)

@@ -16,7 +16,7 @@ from qad.peps.checks import check_kind
 from qad.peps.infinite.state import PEPS, STEPS, letters, pattern
 from qad.peps.models import Model
 from qad.peps.search.paths import along_paths
-from qad.peps.search.starts import normalised
+from qad.peps.search.starts import check_plain, normalised
 from qad.peps.search.weighted import Weighted, product_of
 
 if TYPE_CHECKING:
@@ -120,6 +120,7 @@ def charged_start(
     conserve: Names | None,
     sector: object,
     start: PEPS | None,
+    symmetry: str | None,
 ) -> PEPS | None:
     """The state from which a search with charges starts: the given one, or that of imaginary time; else None."""
     charged = conserve is not None or sector is not None
@@ -127,6 +128,9 @@ def charged_start(
         raise ArgumentError("start= has charges of its own: leave conserve= and sector= out")
     if start is not None or not (charged or kind_of(model).fermionic):
         return start
+    check_plain(model)
+    if symmetry is not None:
+        raise ArgumentError(f"symmetry {symmetry!r} is for arrays: leave it out where charges are conserved")
     found = simple_update(model, bond, cell or ("AB", "BA"), steps=FIRST, conserve=conserve, sector=sector)
     return tree_map(lambda x: x.astype(np.result_type(x, dtype)), found)
 

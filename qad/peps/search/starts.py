@@ -85,12 +85,17 @@ def enlarged(state: PEPS, bond: int, rng: np.random.Generator, noise: float = NO
     return normalised(PEPS(sites, state.cell, state.symmetry))
 
 
-def check_model(model: Model, like: PEPS, bond: int) -> None:
-    """Raise unless states like this one, of this bond, may be the ground state of a model."""
+def check_plain(model: Model) -> None:
+    """Raise for a model that is recorded."""
     if any(type(t.operator) is Tensor for t in model.terms):
         raise GradientTypeError(
             "searches take plain numbers: derivatives are those of qad.peps.energy(found.state, model, chi)"
         )
+
+
+def check_model(model: Model, like: PEPS, bond: int) -> None:
+    """Raise unless states like this one, of this bond, may be the ground state of a model."""
+    check_plain(model)
     list(orbits(model, like.symmetry, like.dtype.kind == "c"))
     if like.dtype.kind != "c" and any(np.iscomplexobj(value_of(real_if_real(t.operator))) for t in model.terms):
         raise ArgumentError(f"states of dtype {like.dtype} cannot hold the ground state of a complex model")

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import qad
 from qad import peps
-from qad.core.errors import ArgumentError
+from qad.core.errors import ArgumentError, GradientTypeError
 from qad.linalg.implicit.packing import Packing
 from qad.peps.search.ground import LEGS, Search
 from qad.peps.search.metric import SHIFT, LocalMetric, overlaps
@@ -297,7 +298,11 @@ def test_the_metric_of_fermions_is_positive():
         assert np.linalg.eigvalsh(block + block.conj().T).min() > -2e-3
 
 
-def test_charges_of_a_start_are_its_own(charged):
+def test_charges_that_searches_refuse(charged):
+    with pytest.raises(ArgumentError, match="symmetry 'c4v' is for arrays"):
+        peps.ground_state(peps.heisenberg(), 2, 12, "c4v", conserve="Sz")
+    with pytest.raises(GradientTypeError, match="plain numbers"):
+        qad.grad(lambda delta: peps.ground_state(peps.xxz(delta), 2, 4, conserve="Sz").energy)(1.0)
     with pytest.raises(ArgumentError, match="charges of its own"):
         peps.ground_state(peps.heisenberg(), 2, 12, start=charged[0].state, conserve="Sz")
 
