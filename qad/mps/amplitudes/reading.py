@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from qad.core.errors import ArgumentError
 from qad.mps.amplitudes.amplitudes import scaled_amplitudes
 from qad.mps.amplitudes.sectors import drawn
 from qad.mps.chain.chain import site_count
+from qad.mps.open.pairs import DENSITY
 from qad.symmetric.generic import plain
 
 if TYPE_CHECKING:
@@ -101,7 +103,7 @@ class Readings:
         Raises
         ------
         ArgumentError
-            If the state is zero.
+            If the state is zero, or a density matrix.
 
         Notes
         -----
@@ -114,6 +116,11 @@ class Readings:
         array([[0, 1, 0],
                [0, 1, 0]])
         """
+        if any(kind.name.startswith(DENSITY) for kind in self.sites or ()):
+            raise ArgumentError(
+                "probabilities of a density matrix are not the squares of its entries: "
+                "qad.mps.trajectories(...).sample() draws configurations"
+            )
         shots, psi = site_count(shots, 1, "shots"), in_own_basis(self).opened()
         return drawn([plain(t) for t in psi], psi.conserved, shots, np.random.default_rng(seed))
 

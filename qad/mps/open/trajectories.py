@@ -139,11 +139,13 @@ def trajectories(
         raise GradientTypeError(
             "samples have no derivative: means of evolve(density(psi), lindblad(H, jumps), ...) have"
         )
+    if (time := real_time(time)) < 0:
+        raise ArgumentError(f"states decay and jump forwards in time, which is not {time}: give a time of 0 or more")
     how = {"method": method, "bond": site_count(bond, 1, "bond"), "cutoff": cutoff}
     rng, found = np.random.default_rng(seed), []
     with blas_for(max(bond, psi.bond)), bar_for(label="trajectories", total=samples) as bar:
         for _ in range(samples):
-            found.append(decay.sample(psi.normalized(), real_time(time), steps, rng, how))
+            found.append(decay.sample(psi.normalized(), time, steps, rng, how))
             bar.update()
     states, made, lost = zip(*found, strict=True)
     return StateTrajectories(states, made, max(lost))

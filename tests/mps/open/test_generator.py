@@ -203,6 +203,7 @@ REFUSED = {
     "losses in H": (lambda: lindblad(1j * SUM, []), "not Hermitian"),
     "no operator": (lambda: lindblad(3, []), "an MPO is needed"),
     "a generator as it is": (lambda: evolve(RHO, lindblad(SUM, JUMPS), 1.0, 2), "hermitian=False"),
+    "samples of its squares": (lambda: RHO.sample(2), "trajectories(...).sample()"),
     "a ring": (lambda: density(MPS.random(3, 2, periodic=True)), "psi.opened()"),
     "charges along x": (lambda: density(MPS.product([0, 0], conserve="parity x")), "knows no charges"),
     "means of a state": (lambda: density_measure(PSI, "Sz"), "a density matrix is needed"),

@@ -77,6 +77,10 @@ REFUSED = {
     "charges": (lambda: trajectories(MPS.product([0, 0], conserve="Sz"), OpSum(2), [], 1.0, 2), "without_symmetry"),
     "an operator": (lambda: trajectories(MPS.product([0, 0]), qad.mps.heisenberg(2), [], 1.0, 2), "H as an OpSum"),
     "one sample": (lambda: trajectories(MPS.product([0, 0]), OpSum(2), DECAYS, 1.0, 2, 1), "samples"),
+    "time that runs backwards": (
+        lambda: trajectories(MPS.product([0, 0]), OpSum(2), DECAYS, -1.0, 2),
+        "forwards in time, which is not -1.0",
+    ),
     "losses": (lambda: trajectories(MPS.product([0]), OpSum(1).add(1j, "Sz", 0), [], 1.0, 2), "not Hermitian"),
 }
 
