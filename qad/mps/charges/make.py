@@ -41,10 +41,16 @@ def product_tensors(states: Sequence[int], conserved: Quantities, dtype: DTypeLi
     return tensors
 
 
-def random_tensors(bond: int, conserved: Quantities, sector: object, dtype: DTypeLike, seed: Seed) -> list[SymTensor]:
-    """A random state of norm 1 of a total charge, by default 0, its bonds as large as asked for or as charges allow."""
+def random_tensors(
+    bond: int, conserved: Quantities, sector: object, dtype: DTypeLike, seed: Seed, near: int | None = None
+) -> list[SymTensor]:  # fmt: skip
+    """A random state of norm 1 of a total charge, by default 0, its bonds as large as asked for or as charges allow.
+
+    Where `near` is given bonds carry only so many charges, those nearest to an even spread over the sites (and those as
+    near as the last of them).
+    """
     bond, rng, group = site_count(bond, 1, "bond"), np.random.default_rng(seed), conserved.symmetry
-    dims = bond_sectors(conserved, group.neutral if sector is None else conserved.sector(sector), bond)
+    dims = bond_sectors(conserved, group.neutral if sector is None else conserved.sector(sector), bond, near)
     legs = [Leg(sizes, 1, group) for sizes in dims]
     tensors, carried = [], None
     for site, phys in enumerate(conserved.legs):
@@ -55,20 +61,26 @@ def random_tensors(bond: int, conserved: Quantities, sector: object, dtype: DTyp
     return tensors
 
 
-def bond_sectors(conserved: Quantities, total: Charge, bond: int) -> list[dict[Charge, int]]:
-    """Charges and dimensions of every bond: no more than either side can fill, shared out in proportion to that."""
+def bond_sectors(conserved: Quantities, total: Charge, bond: int, near: int | None = None) -> list[dict[Charge, int]]:
+    """Charges and dimensions of every bond: no more than either side can fill, shared out in proportion to that.
+
+    Each charge can be reached from those of the bond before it; see `random_tensors` for `near`.
+    """
     group = conserved.symmetry
     left = filled(conserved.charges, group.neutral, group.plus)
     right = filled(conserved.charges[::-1], total, group.minus)[::-1]
-    found = []
-    for one, two in zip(left, right, strict=True):
-        sizes = {charge: min(count, two[charge]) for charge, count in one.items() if charge in two}
+    found, sites, spread = [], len(conserved.charges), [i for i, n in enumerate(group.moduli) if not n]
+    for place, (one, two) in enumerate(zip(left, right, strict=True)):
+        reached = {group.plus(q, own) for q in found[-1] for own in conserved.charges[place - 1]} if place else one
+        sizes = {charge: min(one[charge], two[charge]) for charge in reached if charge in two}
         if not sizes:
             raise ArgumentError(
                 f"no state of these sites has {', '.join(conserved.names)} = {group.shown(total)}: the charges count "
                 "what the basis states of the sites carry (2 Sz for spins)"
             )
-        found.append(shared_out(sizes, bond))
+        far = {q: round(sum((q[i] - total[i] * place / sites) ** 2 for i in spread), 9) for q in sizes}
+        last = sorted(far.values())[:near][-1]
+        found.append(shared_out({charge: size for charge, size in sizes.items() if far[charge] <= last}, bond))
     return found
 
 

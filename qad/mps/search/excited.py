@@ -30,7 +30,7 @@ from qad.mps.operators.mpo import MPO
 from qad.mps.search.ground import check_searched
 from qad.mps.search.penalty import Excluded
 from qad.mps.search.start import begin
-from qad.mps.search.sweeps import TwoSites
+from qad.mps.search.sweeps import GROWTH, TwoSites
 from qad.optimize.result import result_card
 from qad.showing.progress import bar_for
 
@@ -171,7 +171,7 @@ def excited_state(
         raise ArgumentError(f"tol must not be negative, and energy one number, but got {tol!r} and {energy!r}")
     H = as_operator(H, check_kind(start, MPS))
     check_searched(H)
-    begin(H, bond, None, None, start, None, 0, ())
+    begin(H, bond, False, None, None, start, None, 0, ())
     if len(start) == 1:
         raise ArgumentError("a single site has no neighbours to sweep over: diagonalise H.to_dense()")
     prepared(H)
@@ -204,5 +204,5 @@ def followed(
         if number > PATIENCE + TARGETED and min(history[-PATIENCE:]) > min(history[:-PATIENCE]) / 2:
             message = "not converged: the variance no longer falls: give a larger bond, or another start"
             break
-        bond = min(sweeps.growth * bond, sweeps.most)
+        bond = min(GROWTH * bond, sweeps.most)
     return np.array(history), message

@@ -27,7 +27,7 @@ from qad.mps.search.monitor import Watch
 from qad.mps.search.penalty import Excluded
 from qad.mps.search.pieces import way_out
 from qad.mps.search.result import GroundState
-from qad.mps.search.start import SMALL, begin
+from qad.mps.search.start import begin
 from qad.mps.search.sweeps import TwoSites
 from qad.showing.progress import bar_for
 
@@ -149,7 +149,7 @@ def ground_state(
     excluded = [excluded] if isinstance(excluded, MPS) else list(excluded)
     method = chosen(method)
     check_dtype(dtype, H, excluded)
-    first = begin(H, min(bond, SMALL) if method.grows else bond, conserve, sector, start, dtype, seed, excluded)
+    first = begin(H, bond, method.grows, conserve, sector, start, dtype, seed, excluded)
     file = None
     if checkpoint is not None:
         file = Checkpoint(checkpoint, H, method, bond, first, start, dtype, excluded, weight)

@@ -23,37 +23,38 @@ if TYPE_CHECKING:
     from qad.typing import DTypeLike, Seed
 
 SMALL = 8  # bond of a random start of those methods that grow it
+NEAREST = 4  # charges of its bonds: where these are spread evenly few sweeps have to move them
 
 
 def begin(
-    H: MPO, bond: int, conserve: Names | None, sector: object, start: MPS | None, dtype: DTypeLike | None, seed: Seed,
-    excluded: Sequence[MPS],
+    H: MPO, bond: int, grows: bool, conserve: Names | None, sector: object, start: MPS | None, dtype: DTypeLike | None,
+    seed: Seed, excluded: Sequence[MPS],
 ) -> MPS:  # fmt: skip
-    """The state from which a search starts, the given one, or a random one of this bond; of the sector asked for."""
+    """The state from which a search starts: the given one, or a random one of this bond, of a small one where it grows.
+
+    With charges it lies in a sector, by default that of charge 0, which must not be a vacuum.
+    """
+    size = min(bond, SMALL) if grows else bond
     if conserve is not None or sector is not None or getattr(start, "conserved", None) is not None:
         if conserve is None and start is None:
             raise ArgumentError('sector= needs to know what is conserved: conserve="Sz"')
         if start is None:
-            start = start_of_sector(H, bond, conserve, sector, dtype, seed)
+            conserved = conserved_by(H, conserve)
+            if sector is None:
+                check_no_vacuum(conserved)
+            dtype = np.dtype(H.dtype if dtype is None else dtype)
+            near = NEAREST if grows else None
+            start = MPS(random_tensors(size, conserved, sector, dtype, seed, near), conserved, H.sites)
         check_kind(start, MPS)
         check_sector(start, conserve, sector)
         check_operator(start, H)
         return start
-    start = start_state(H, bond, seed, dtype) if start is None else start
+    start = start_state(H, size, seed, dtype) if start is None else start
     for state in (start, *excluded):
         check_plain(state)
         check_operator(state, H)
         check_open(state)
     return start
-
-
-def start_of_sector(H: MPO, bond: int, conserve: Names, sector: object, dtype: DTypeLike | None, seed: Seed) -> MPS:
-    """A random state of a sector, by default that of charge 0, which must not be a vacuum."""
-    conserved = conserved_by(H, conserve)
-    if sector is None:
-        check_no_vacuum(conserved)
-    dtype = np.dtype(H.dtype if dtype is None else dtype)
-    return MPS(random_tensors(bond, conserved, sector, dtype, seed), conserved, H.sites)
 
 
 def check_sector(start: MPS | UniformMPS, conserve: Names | None, sector: object) -> None:

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
 TIGHTEST = 1e-18  # error of the energy at which a local problem is solved at last
 DISCARDED = 1e-14  # weight per step that is cut off in any case
-SITE_BOND = 8  # the bond of the first sweep of single sites; each may double it
+SITE_BOND = 8  # the bond of the first sweep of single sites
+GROWTH = 2  # of bonds, from sweep to sweep, until they are what was asked for
 
 
 class SweepSchedule(NamedTuple):
@@ -45,7 +46,6 @@ class SweepSchedule(NamedTuple):
     """
 
     bond: int  # of the first sweep of pairs
-    growth: int  # of it, from sweep to sweep, until it is what was asked for
     products: int  # per step; more where local problems are not solved
     loosest: float  # errors of the energy, relative, at which a local problem is solved in the first sweep
     share: float  # of what the last sweep gained: such errors thereafter
@@ -55,8 +55,8 @@ class SweepSchedule(NamedTuple):
     isometric: bool  # single sites without a mixer keep their bonds; else these lose what carries no weight
 
 
-DENSE = SweepSchedule(8, 2, 12, 1e-4, 1e-2, 0.0, (0.0, 0.0, 0.0, 1.0), (1e-3, 0.5, 0.1, 1e-12), isometric=False)
-CHARGED = SweepSchedule(32, 4, 20, 1e-10, 1e-4, 0.1, (1e-3, 0.1, 1e-2, 1e-5), (0.1, 0.5, 0.3, 1e-8), isometric=True)
+DENSE = SweepSchedule(8, 12, 1e-4, 1e-2, 0.0, (0.0, 0.0, 0.0, 1.0), (1e-3, 0.5, 0.1, 1e-12), isometric=False)
+CHARGED = SweepSchedule(64, 20, 1e-10, 1e-4, 0.1, (1e-3, 0.1, 1e-2, 1e-5), (0.1, 0.5, 0.3, 1e-8), isometric=True)
 
 
 class Sweeps:
@@ -96,7 +96,6 @@ class Sweeps:
 
     REMEMBERED: ClassVar[tuple[str, ...]] = ("bond", "tolerance", "mixing", "polishing")  # what a checkpoint keeps
     size: int  # of the centre, in sites
-    growth: int
     polishing: float = 0.0
     noise: float = 0.0
     rng: np.random.Generator
@@ -109,10 +108,9 @@ class Sweeps:
         self.schedule: SweepSchedule = CHARGED if start.conserved is not None else DENSE
         self.most: int = bond
         pairs = self.size == 2
-        first, self.growth = (self.schedule.bond, self.schedule.growth) if pairs else (SITE_BOND, 2)
         self.mixings: Sequence[float] = self.schedule.pair_mixing if pairs else self.schedule.site_mixing
         self.mixing: float = self.mixings[0]
-        self.bond: int = min(bond, max(first, start.bond))
+        self.bond: int = min(bond, max(self.schedule.bond if pairs else SITE_BOND, start.bond))
         dtype = np.result_type(start.dtype, H.dtype, *[state.dtype for state in excluded.states])
         self.tensors: list[Any] = right_canonical([t.astype(dtype) for t in start])
         self.kernel: Any = kernel_for(start, H, dtype)
@@ -175,7 +173,7 @@ class Sweeps:
             self.tolerance = max(self.tolerance, self.schedule.of_cut * self.cut * max(abs(self.energy), 1.0))
         self.mixing *= self.mixings[1 if growing else 2]
         self.mixing = self.mixing if self.mixing > self.mixings[3] else 0.0
-        self.bond = min(self.growth * self.bond, self.most)
+        self.bond = min(GROWTH * self.bond, self.most)
         return self.energy
 
     def to_right(self) -> None:

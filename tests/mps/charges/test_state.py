@@ -116,6 +116,23 @@ def test_random_states_have_the_charges_that_most_basis_states_have(bond):
         assert abs(sum(charge * size for (charge,), size in sizes.items())) <= sum(sizes.values()), site
 
 
+def test_random_states_of_the_smallest_bond():
+    """Charges of neighbouring bonds did not join, where both were those that most basis states have."""
+    state = MPS.random(32, 1, conserve=("N", "Sz"), sector=(28, 0), kind="electron", dtype=float)
+    assert state.sector == (28, 0) and set(state.bonds) == {1}
+    np.testing.assert_allclose(state.norm(), 1.0)
+
+
+def test_charges_nearest_to_an_even_spread():
+    conserved = MPS.product([1, 2] * 14 + [0] * 4, conserve=("N", "Sz"), kind="electron").conserved
+    sizes = bond_sectors(conserved, (28, 0), 8, near=4)
+    assert sizes[16].keys() == {(14, 0), (13, 1), (13, -1), (15, 1), (15, -1)}  # 14 of N, 0 of Sz, and what is next
+    assert sizes[8].keys() == {(7, 1), (7, -1), (6, 0), (8, 0)}
+    assert all(sum(found.values()) == 8 for found in sizes[3:-3]) and sizes[32] == {(28, 0): 1}
+    parity = MPS.product([0] * 8, conserve="parity", kind="spin-1/2").conserved
+    assert bond_sectors(parity, (0,), 8, near=1) == bond_sectors(parity, (0,), 8)  # what counts modulo 2 has no mean
+
+
 @pytest.mark.parametrize(
     "call, message",
     [
