@@ -25,6 +25,7 @@ from qad.symmetric.legs import Leg
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import Any
 
     from qad.mps.charges.quantities import Charge, Names
     from qad.mps.operators.local import Site
@@ -260,6 +261,27 @@ def graded(
     except ArgumentError as error:
         raise broken(operator.transpose(inwards), legs, conserved, sites) from error
     return found.transpose(*inwards)
+
+
+def check_signs(conserved: Quantities | None, kind: Site | None) -> None:
+    """Raise where a state has charges of fermions, and does not know which of its states are odd."""
+    if conserved is not None and (FERMIONS in conserved.names) != (kind is not None and bool(kind.fermionic)):
+        raise ArgumentError(
+            "states of fermions have kind=, such as 'electron', and 'fermions' among what they conserve"
+        )
+
+
+def check_same_kind(model: Any, conserved: Quantities | None, kind: Site | None) -> None:
+    """Raise where a model stands on other kinds of sites than a state, or on fermions where it has no signs."""
+    own = getattr(model, "kind", None)
+    if own is not None and own.fermionic and conserved is None:
+        raise ArgumentError(
+            f"a model of kind {own.name!r} needs sites that know the signs of fermions, not arrays: simple_update of "
+            "qad.peps or qad.peps.finite makes such states"
+        )
+    if kind is not None and (own != kind if own is not None else kind.fermionic):
+        there = "spins: say which, qad.peps.Model(terms, kind)" if own is None else repr(own.name)
+        raise ArgumentError(f"the state is of kind {kind.name!r}, the model of {there}")
 
 
 def check_conserves(model: Model, conserved: Quantities) -> None:

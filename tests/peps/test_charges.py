@@ -121,3 +121,22 @@ def test_the_parity_of_fermions_has_one_name():
     assert conserved_names(site("electron"), ("parity", "Sz")) == ("fermions", "Sz")
     assert conserved_names(site("electron"), None) == ("fermions",)
     assert conserved_names(site("spin-1/2"), "parity") == ("parity",)
+
+
+def test_models_and_states_of_other_kinds_are_refused():
+    arrays, electrons = peps.PEPS.random(2, ["AB", "BA"], phys=4), peps.hubbard(1.0, 8.0)
+    with pytest.raises(ArgumentError, match="'electron' needs sites that know the signs of fermions"):
+        peps.energy(arrays, electrons, 8, tol=1e-4)
+    for function in (peps.finite.energy, peps.finite.variance):
+        with pytest.raises(ArgumentError, match="'electron' needs sites that know the signs of fermions"):
+            function(peps.finite.FinitePEPS.random(2, 2, 2, phys=4), electrons)
+    full = peps.finite.FinitePEPS.random(1, 2, 2, kind="fermion", states=[["full", "full"]])
+    with pytest.raises(ArgumentError, match="kind 'fermion', the model of spins: say which"):
+        peps.finite.energy(full, peps.heisenberg())
+    spins = peps.finite.FinitePEPS.random(1, 2, 2, kind="spin-1/2", conserve="Sz", states=[["up", "down"]])
+    with pytest.raises(ArgumentError, match="the state is of kind 'spin-1/2', the model of 'fermion'"):
+        peps.finite.energy(spins, peps.fermions(1.0))
+    with pytest.raises(ArgumentError, match="states of fermions have kind="):
+        peps.finite.FinitePEPS(full.tensors, full.conserved)
+    with pytest.raises(ArgumentError, match="states of fermions have kind="):
+        peps.PEPS([full[0, 0]], ["A"], None, full.conserved)

@@ -8,8 +8,8 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.peps.finite.state import FinitePEPS
-from qad.peps.finite.terms import one, placed
-from qad.peps.finite.values import known, log_norm2, values_of
+from qad.peps.finite.terms import one
+from qad.peps.finite.values import known, log_norm2, terms_on, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,7 +58,7 @@ def energy(state: FinitePEPS, model: Any, chi: int = 32) -> Real:
     >>> bool(-9 < value < 9), gradient[1, 1].shape
     (True, (2, 2, 2, 2, 2))
     """
-    return np.sum(np.stack(values_of(state, placed(model, known(state).shape, state.cylinder), chi)))
+    return np.sum(np.stack(values_of(state, terms_on(state, model), chi)))
 
 
 def expectation(state: FinitePEPS, operator: ArrayLike, sites: Sequence[tuple[int, int]], chi: int = 32) -> Real:

@@ -16,7 +16,7 @@ from qad.linalg.support.random import normal
 from qad.mps.charges.axes import in_basis
 from qad.mps.charges.quantities import kinds
 from qad.mps.operators.local import site as site_of
-from qad.peps.charges import charges_of_lattice, in_states_of_sites, legs_of_site
+from qad.peps.charges import charges_of_lattice, check_signs, in_states_of_sites, legs_of_site
 from qad.peps.checks import check_charged, ends, leg_of, meet
 from qad.symmetric.generic import dense
 from qad.symmetric.tensor import SymTensor
@@ -85,6 +85,7 @@ class FinitePEPS:
         self.tensors = tuple(tuple(t if conserved else operand(t) for t in row) for row in tensors)
         self.conserved, self.kind = conserved, None if kind is None else site_of(kind)
         check(self.tensors)
+        check_signs(conserved, self.kind)
         if conserved is not None:
             sites = [t for row in self.tensors for t in row]
             for number, (t, leg) in enumerate(zip(sites, conserved.legs, strict=True)):

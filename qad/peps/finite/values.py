@@ -12,11 +12,12 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor
-from qad.peps.charges import graded
-from qad.peps.finite.ancillas import lifted
+from qad.mps.operators.local import site as site_of
+from qad.peps.charges import check_same_kind, graded
+from qad.peps.finite.ancillas import BESIDE, lifted
 from qad.peps.finite.rows import Strip, absorbed, boundaries, check_ranks, closed, double_layer, largest, opened, rim
 from qad.peps.finite.state import FinitePEPS
-from qad.peps.finite.terms import against, normalised
+from qad.peps.finite.terms import against, normalised, placed
 from qad.symmetric.generic import join, numbers
 
 if TYPE_CHECKING:
@@ -81,6 +82,15 @@ def known(state: FinitePEPS) -> FinitePEPS:
         got = type(state)
         raise ArgumentError(f"a qad.peps.finite.FinitePEPS is needed, but got {got.__module__}.{got.__name__}")
     return state
+
+
+def terms_on(state: FinitePEPS, model: Any) -> list[Term]:
+    """The terms of a model where they fit on the lattice of a state, if it stands on the same kind of sites."""
+    kind = known(state).kind
+    if kind is not None and kind.name.startswith(BESIDE):
+        kind = site_of(kind.name.removeprefix(BESIDE))
+    check_same_kind(model, state.conserved, kind)
+    return placed(model, state.shape, state.cylinder)
 
 
 def values_of(state: FinitePEPS, terms: Sequence[Term], chi: int) -> list[Array]:

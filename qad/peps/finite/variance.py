@@ -17,8 +17,7 @@ from qad.core.errors import ArgumentError
 from qad.extend import as_array, value_of
 from qad.peps.checks import FLOWS
 from qad.peps.finite.state import FinitePEPS
-from qad.peps.finite.terms import placed
-from qad.peps.finite.values import known, log_norm2, operator_of, values_of
+from qad.peps.finite.values import log_norm2, operator_of, terms_on, values_of
 from qad.peps.models import Term
 from qad.symmetric.generic import as_map, fused, halves_of, join
 
@@ -60,7 +59,7 @@ def variance(state: FinitePEPS, model: Any, chi: int = 32) -> Real:
     >>> [round(float(qad.peps.finite.variance(up, field(s))), 9) for s in (z, x)]
     [0.0, 6.0]
     """
-    terms = placed(model, known(state).shape, state.cylinder)
+    terms = terms_on(state, model)
     norm, squares = log_norm2(state, chi), []
     energy = np.sum(np.stack(values_of(state, terms, chi)))
     for term in terms:

@@ -8,7 +8,7 @@ import numpy as np
 
 from qad.core.errors import ShapeError
 from qad.mps.charges.quantities import kinds
-from qad.peps.charges import graded
+from qad.peps.charges import check_same_kind, graded
 from qad.peps.checks import check_kind
 from qad.peps.infinite.density import closed, reduced_density
 from qad.peps.infinite.environment import Environment, environment
@@ -89,6 +89,7 @@ def expectation(state: PEPS, operator: Model | Term, env: Environment) -> Real:
         return measured(state, operator, (0, 0), env)
     check_kind(operator, Model)
     check_kind(env, Environment)
+    check_same_kind(operator, state.conserved, state.kind)
     total = 0.0
     for weight, t in orbits(operator, state.symmetry, np.dtype(state.dtype).kind == "c"):
         for position in env.cell.first:

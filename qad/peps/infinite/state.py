@@ -11,6 +11,7 @@ from qad.core.trees import register
 from qad.extend import as_array, operand, value_of
 from qad.linalg.support.random import normal
 from qad.mps.operators.local import site
+from qad.peps.charges import check_signs
 from qad.peps.checks import LEGS, check_charged, leg_of, meet
 from qad.peps.infinite.symmetry import check_symmetry
 from qad.symmetric.generic import numbers
@@ -208,6 +209,7 @@ def letters(cell: tuple[str, ...]) -> list[str]:
 
 def check_charges(state: PEPS) -> None:
     """Raise unless the sites are neutral symmetric tensors of the right flows, with the charges of the state."""
+    check_signs(state.conserved, state.kind)
     if state.symmetry is not None:
         raise ArgumentError(f"symmetry {state.symmetry!r} is for arrays: leave it out where charges are conserved")
     for name, x, leg in zip(letters(state.cell), state.tensors, state.conserved.legs, strict=True):

@@ -142,6 +142,6 @@ def test_what_does_not_fit_is_refused():
     with pytest.raises(ArgumentError, match=r"site \(0, 0\) is no neutral SymTensor"):
         finite.FinitePEPS(made("spins", 1).without_symmetry(), made("spins", 1).conserved)
     with pytest.raises(ArgumentError, match="physical leg"):
-        finite.FinitePEPS(made("electrons", 2).tensors, made("electrons, odd", 2).conserved)
+        finite.FinitePEPS(made("electrons", 2).tensors, made("electrons, odd", 2).conserved, "electron")
     with pytest.raises(ShapeError, match="do not fit"):
-        finite.FinitePEPS([state.tensors[0][::-1], state.tensors[1]], made("t-J", 2).conserved)
+        finite.FinitePEPS([state.tensors[0][::-1], state.tensors[1]], made("electrons", 2).conserved, "electron")
