@@ -92,6 +92,7 @@ class PEPS:
         phys: int = 2,
         dtype: DTypeLike = complex,
         symmetry: str | None = None,
+        kind: str | Site | None = None,
     ) -> Self:
         """A state of random tensors of norm 1.
 
@@ -105,6 +106,8 @@ class PEPS:
         dtype : dtype
             float or complex, in double precision.
         symmetry : str, optional
+        kind : str or Site, optional
+            What stands on the sites, in place of `phys`.
 
         Examples
         --------
@@ -112,6 +115,7 @@ class PEPS:
         >>> qad.peps.PEPS.random(bond=2, cell=["AB", "BA"], seed=0)
         PEPS(cell AB/BA, bond 2, physical 2, complex128)
         """
+        phys = phys if kind is None else site(kind).phys
         if int(bond) != bond or int(phys) != phys or bond < 1 or phys < 1:
             raise ArgumentError(f"bond and phys are positive whole numbers, not {bond!r} and {phys!r}")
         dtype, rng = np.dtype(dtype), np.random.default_rng(seed)
@@ -120,7 +124,7 @@ class PEPS:
         shape = (int(phys), *(int(bond),) * 4)
 
         sites = (normal(rng, shape, dtype) for _ in letters(pattern(cell)))
-        return cls([x / np.linalg.norm(x) for x in sites], cell, symmetry)
+        return cls([x / np.linalg.norm(x) for x in sites], cell, symmetry, kind=kind)
 
     def _check(self) -> None:
         names = letters(self.cell)

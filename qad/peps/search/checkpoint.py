@@ -23,6 +23,7 @@ from qad.symmetric.tensor import SymTensor
 if TYPE_CHECKING:
     from typing import Any
 
+    from qad.mps.operators.local import Site
     from qad.peps.models import Model
     from qad.typing import FilePath
 
@@ -41,9 +42,11 @@ class Checkpoint:
     sizes: dict[str, int]
     dtype: np.dtype[Any]
     like: PEPS
+    kind: Site | None
 
     def __init__(self, path: FilePath, model: Model, bond: int, chi: int, like: PEPS, start: PEPS | None):
         self.path, self.dtype, self.sizes, self.like = Path(path), like.dtype, {"bond": bond, "chi": chi}, like
+        self.kind = model.kind
         if not self.path.parent.is_dir():
             raise ArgumentError(f"checkpoint: there is no folder {self.path.parent}; make it first")
         parts = [part for t in model.terms for part in (np.array(t.sites), as_array(value_of(t.operator)))]
@@ -80,7 +83,7 @@ class Checkpoint:
             return None
         arrays, mark = read_marked(self.path, self.mark)
         with understood(self.path):
-            state, env = held(arrays, mark, self.like)
+            state, env = held(arrays, mark, self.like, self.kind)
             history, before = [float(energy) for energy in arrays["history"]], {k: int(mark[k]) for k in self.sizes}
         if state.dtype != self.dtype:
             raise of_another(self.path, f"its states have dtype {state.dtype}, not {self.dtype}")
@@ -92,13 +95,15 @@ class Checkpoint:
         return state, env, history
 
 
-def held(arrays: dict[str, np.ndarray], mark: dict[str, Any], like: PEPS) -> tuple[PEPS, Environment | None]:
+def held(
+    arrays: dict[str, np.ndarray], mark: dict[str, Any], like: PEPS, kind: Site | None
+) -> tuple[PEPS, Environment | None]:
     """State and environment that a checkpoint holds; raises one of several errors where something is amiss."""
     if like.conserved:
         sites = [tensor_of(arrays, f"site_{i} ") for i in range(mark["sizes"]["site"])]
-        return PEPS(sites, mark["cell"], None, like.conserved, like.kind), None
+        return PEPS(sites, mark["cell"], None, like.conserved, kind), None
     groups = {name: tuple(arrays[f"{name}_{i}"] for i in range(n)) for name, n in mark["sizes"].items()}
-    state = PEPS(groups["site"], mark["cell"], mark["symmetry"])
+    state = PEPS(groups["site"], mark["cell"], mark["symmetry"], kind=kind)
     cell, error = cell_of(state.cell), float(mark["error"])
     env = Environment(groups["corner"], groups["edge"], groups["frame"], cell, error, Report())
     if not fits(env, state):

@@ -47,12 +47,12 @@ def random_start(bond: int, rng: np.random.Generator, shape: dict[str, Any]) -> 
         site = x.copy()
         site[:, 0, 0, 0, 0] += spin / np.linalg.norm(spin)
         sites.append(site)
-    return normalised(PEPS(sites, shape["cell"], shape["symmetry"]))
+    return normalised(PEPS(sites, shape["cell"], shape["symmetry"], kind=shape.get("kind")))
 
 
 def promising_start(bond: int, rng: np.random.Generator, shape: dict[str, Any], model: Model, chi: int) -> PEPS:
     """A random start below the energy of infinite temperature, if one of a few is: others end in local minima."""
-    hot = sum(mean(t.operator) for t in model.terms)
+    shape, hot = shape | {"kind": model.kind}, sum(mean(t.operator) for t in model.terms)
     for _ in range(DRAWS):
         state = random_start(bond, rng, shape)
         try:
@@ -82,7 +82,7 @@ def enlarged(state: PEPS, bond: int, rng: np.random.Generator, noise: float = NO
         larger = noise * y
         larger[tuple(slice(n) for n in x.shape)] += x
         sites.append(larger)
-    return normalised(PEPS(sites, state.cell, state.symmetry))
+    return normalised(PEPS(sites, state.cell, state.symmetry, kind=state.kind))
 
 
 def check_plain(model: Model) -> None:

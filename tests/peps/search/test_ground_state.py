@@ -264,6 +264,18 @@ def test_larger_spins_in_two_dimensions():
     assert found.energy == pytest.approx(-2.0, abs=1e-6)  # two bonds a site, of antiparallel spins
 
 
+def test_states_know_what_stands_on_their_sites():
+    """Hard bosons in a well: one on every site."""
+    own = qad.mps.site("boson-2").operators
+    hop = np.kron(own["Bdag"], own["B"]) + np.kron(own["B"], own["Bdag"])
+    well = 20 * own["N"] @ (own["N"] - np.eye(3)) - 10 * own["N"]
+    bonds = [peps.term(-hop, [(0, 0), other]) for other in ((0, 1), (1, 0))]
+    model = peps.Model([*bonds, peps.term(well, [(0, 0)])], "boson-2")
+    found = peps.ground_state(model, 2, 4, "c4v", tol=1e-3, maxiter=10)
+    assert found.state.kind == qad.mps.site("boson-2")
+    np.testing.assert_allclose(peps.local_expectations(found.state, "N", found.environment), 1.0, atol=0.02)
+
+
 @pytest.fixture(scope="module")
 def charged(tmp_path_factory):
     """A search with charges and a checkpoint."""
