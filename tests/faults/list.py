@@ -516,6 +516,13 @@ FAULTS = [
         "peps/classical/test_partition.py",
     ),
     Fault("peps/spins.py", "Term(operand(-g * pauli", "Term(operand(g * pauli", "peps/test_models.py"),
+    Fault(
+        "peps/charges.py",
+        "inwards = (*range(k), *range(2 * k - 1, k - 1, -1))",
+        "inwards = (*range(k), *range(k, 2 * k))",
+        "peps/test_charges.py",
+    ),
+    Fault("peps/electrons.py", "(NEIGHBOURS, (1, 1j), strict", "(NEIGHBOURS, (1, 1), strict", "peps/test_electrons.py"),
     Fault("peps/lattices.py", "spin_spin(-jx, 0, 0)", "spin_spin(jx, 0, 0)", "peps/test_lattices.py"),
     Fault(
         "peps/finite/terms.py",

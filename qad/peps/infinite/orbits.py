@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.peps.charges import odd_states
 from qad.peps.infinite.symmetry import elements
 from qad.peps.models import SAME, Model, Term, plain
 
@@ -23,10 +24,11 @@ def orbits(model: Model, symmetry: str | None, is_complex: bool) -> Iterator[tup
     ArgumentError
         If the model has not the symmetry.
     """
-    terms = joined(list(map(canonical, model.terms)))
+    odd = odd_states(model.kind) if model.kind is not None and model.kind.fermionic else None
+    terms = joined([canonical(t, odd) for t in model.terms])
     while terms:
         first = terms[0]
-        images = [canonical(image) for image in moved(first, symmetry, is_complex)]
+        images = [canonical(image, odd) for image in moved(first, symmetry, is_complex)]
         found = []
         for image in images:
             same = [t for t in terms if t.sites == image.sites and is_same(t, image)]

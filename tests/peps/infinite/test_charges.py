@@ -162,3 +162,12 @@ def test_states_with_charges_that_do_not_fit_are_refused():
         peps.correlation_length(peps.environment(fermions(), 10))
     with pytest.raises(ArgumentError, match="changes Sz by 1"):
         peps.expectation(state, peps.term(np.array([[0.0, 1.0], [1.0, 0.0]]), [(0, 0)]), peps.environment(state, 10))
+
+
+def test_terms_of_fermions_may_name_their_sites_in_any_order():
+    """Two filled states are made in the opposite order then, which changes a sign."""
+    state, model, signs = fermions(complex), peps.fermions(1.0, delta=0.7, v=0.3), np.array([[1, 1], [1, -1]])
+    back = [signs[..., None, None] * t.operator.transpose(1, 0, 3, 2) * signs for t in model.terms]
+    turned = peps.Model([peps.term(h, t.sites[::-1]) for h, t in zip(back, model.terms, strict=True)], "fermion")
+    env = peps.environment(state, 8, tol=1e-8)
+    assert peps.expectation(state, turned, env) == pytest.approx(peps.expectation(state, model, env), abs=1e-12)
