@@ -14,6 +14,7 @@ from qad.mps.chain.dropped import check_filled, is_second, rank
 from qad.mps.chain.gates import check_sites
 from qad.mps.chain.gauge import carried_of
 from qad.mps.chain.state import MPS
+from qad.mps.measure.fermions import first_of_all
 from qad.mps.measure.measures import reduced_density
 from qad.mps.measure.spectral_sums import check_order, entropy_of
 from qad.symmetric.generic import join
@@ -50,8 +51,9 @@ def mutual_information(psi: MPS, one: Block, other: Block, *, order: float = 1) 
 
     Notes
     -----
-    A row of sites is first written in a basis of what its outer bonds can tell apart, so that of long blocks no more
-    than ``bond**2`` states are kept (``bond`` at an end of the chain).  Eigenvalues of zero have no slope;
+    Fermions between the blocks are traced out as such, with their signs.  A row of sites is first written in a basis of
+    what its outer bonds can tell apart, so that of long blocks no more than ``bond**2`` states are kept (``bond`` at an
+    end of the chain).  Eigenvalues of zero have no slope;
     up to order 1 second derivatives are refused where a change of the state may fill them.
 
     Examples
@@ -94,9 +96,10 @@ def negativity(psi: MPS, one: Block, other: Block, *, logarithmic: bool = False)
 
     Notes
     -----
-    ``T_B`` transposes B alone (G. Vidal, R. F. Werner, PRA 65, 032314 (2002)).  At eigenvalues of zero the trace norm
-    has a kink, where the derivative is the subgradient zero, as that of `qad.linalg.norm`; second
-    derivatives are refused where a change of the state may fill them.
+    ``T_B`` transposes B alone (G. Vidal, R. F. Werner, PRA 65, 032314 (2002)), of fermions in a basis that creates
+    those of A first, then those of B: the transpose of spins, not that of fermions, which has phases of its own.  At
+    eigenvalues of zero the trace norm has a kink, where the derivative is the subgradient zero, as that of
+    `qad.linalg.norm`; second derivatives are refused where a change of the state may fill them.
 
     Examples
     --------
@@ -132,7 +135,8 @@ def density_of(psi: MPS, one: Block, other: Block) -> tuple[Array, int, int]:
     first, second = check_sites(psi, one), check_sites(psi, other)
     if set(first) & set(second):
         raise ArgumentError(f"blocks {first} and {second} have sites in common: give each site to one of them")
-    chain, (of_first, of_second) = grouped(psi.without_symmetry().opened(), first, second)
+    psi = first_of_all(psi, first, second).without_symmetry().opened()
+    chain, (of_first, of_second) = grouped(psi, first, second)
     places = sorted((*of_first, *of_second))
     dims = [chain.phys[i] for i in places]
     rho = reduced_density(chain, places).reshape(*dims, *dims)

@@ -21,6 +21,7 @@ from qad.mps.chain.gates import as_matrix, check_sites
 from qad.mps.chain.methods import offered
 from qad.mps.chain.state import MPS
 from qad.mps.charges.quantities import named
+from qad.mps.measure.fermions import first_of_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -127,7 +128,8 @@ def measure(psi: MPS, operator: str | ArrayLike, sites: int | Sequence[int] | No
     matrix, k = as_matrix(operator, dims := [psi.phys[site] for site in places]), len(places)
     order = np.argsort(places)
     matrix = matrix.reshape(*dims, *dims).transpose(*order, *(order + k)).reshape(matrix.shape)
-    return (reduced_density(psi, sorted(places)) * matrix.T).sum()
+    blocks = [places] if list(places) == sorted(places) else [[place] for place in places]
+    return (density_on(first_of_all(psi, *blocks), sorted(places)) * matrix.T).sum()
 
 
 def reduced_density(psi: MPS, sites: int | Sequence[int]) -> Array:
@@ -143,7 +145,8 @@ def reduced_density(psi: MPS, sites: int | Sequence[int]) -> Array:
     -------
     array (d, d)
         Of trace 1, ``rho[s, t] = sum psi[s, rest] conj(psi[t, rest])``; ``d`` is the product of the sites'
-        dimensions, the first one most significant.
+        dimensions, the first one most significant.  Of fermions it is that of a basis in which those of `sites` are
+        created first: ``tr(rho A)`` is the mean of every A that is made of their operators, neighbours or not.
 
     Raises
     ------
@@ -161,6 +164,11 @@ def reduced_density(psi: MPS, sites: int | Sequence[int]) -> Array:
     sites = check_sites(psi, sites)
     if list(sites) != sorted(sites):
         raise ArgumentError(f"sites {sites} must ascend and lie in 0 ... {len(psi) - 1}")
+    return density_on(first_of_all(psi, sites), sites)
+
+
+def density_on(psi: MPS, sites: Sequence[int]) -> Array:
+    """The density matrix of some sites in the basis of the chain, of trace 1."""
     if prod(psi.phys[i] for i in sites) ** 2 > MOST_ENTRIES:
         raise ArgumentError(f"the density matrix of {len(sites)} sites has more than 2**26 entries")
     density = reduced(sides_of(psi), sites, orders_of(psi))
