@@ -40,6 +40,17 @@ def sectors_of(
 class CutMatrices:
     """Where the matrices of all cuts lie."""
 
+    a: Layouts
+    b: Layouts
+    groups: np.ndarray
+    charges: list[Any]
+    heights: np.ndarray
+    size: int
+    starts_a: np.ndarray
+    rows: np.ndarray
+    starts_b: np.ndarray
+    columns: np.ndarray
+
     def __init__(self, a: Layouts, b: Layouts):
         self.a, self.b, found = a, b, []
         for cut, (one, two, first, second) in enumerate(zip(a, b, starts_of(a), starts_of(b), strict=True)):
