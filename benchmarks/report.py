@@ -152,8 +152,8 @@ def draw_bars(axes, entries):
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def write_pages():
-    """Write `docs/benchmarks.md` and a page for each benchmark from the JSON of the last runs."""
+def write_pages(*more):
+    """Write `docs/benchmarks.md`, with `more` parts, and a page for each benchmark from the JSON of the last runs."""
     from . import evolution, first_use, infinite_chains, orders, papers, symmetric_chains, two_dimensions, vmc
 
     pages = {}
@@ -168,7 +168,7 @@ def write_pages():
     folder.mkdir(exist_ok=True)
     for name, page in pages.items():
         (folder / f"{name}.md").write_text(re.sub("^#(?=#)", "", page, flags=re.MULTILINE) + "\n", "utf-8")
-    PAGE.write_text(f"{PREFACE}\n\n{headlines(pages)}\n", "utf-8")
+    PAGE.write_text("\n\n".join([PREFACE, headlines(pages), *more]) + "\n", "utf-8")
 
 
 def headlines(pages):
@@ -200,7 +200,6 @@ def multiples(page):
 
 
 if __name__ == "__main__":
-    from .summary import write as write_readme_table
+    from .summary import section
 
-    write_pages()
-    write_readme_table()
+    write_pages(section())
