@@ -175,7 +175,7 @@ COSTS = {  # page -> rows: what is done, the call by size, the sizes that are me
     "ground_states": [
         (
             "`ground_state` of Heisenberg's chain, bond 16",
-            lambda n: partial(mps.ground_state, mps.heisenberg(n), 16, conserve="Sz"), (20, 100),
+            lambda n: partial(mps.ground_state, mps.heisenberg(n), 16, conserve="Sz"), SIZES,
         ),
         ("a step of time, `tdvp2`, bond 16", evolved("tdvp2"), SIZES),
         ("a step of time, `tebd4`, bond 16", evolved("tebd4"), SIZES),
@@ -189,11 +189,11 @@ COSTS = {  # page -> rows: what is done, the call by size, the sizes that are me
                 ),
                 1.0,
             ),
-            (20,),
+            (20, 100),
         ),
         (
             "`thermal_state`, beta = 1, bond 16",
-            lambda n: partial(mps.thermal_state, mps.ising(n, 1.0), 1.0, bond=16), (20,),
+            lambda n: partial(mps.thermal_state, mps.ising(n, 1.0), 1.0, bond=16), (20, 100),
         ),
     ],
     "symmetric": [
@@ -208,7 +208,7 @@ COSTS = {  # page -> rows: what is done, the call by size, the sizes that are me
         (
             "`partition_function` of the Ising model with its gradient, chi = n",
             lambda n: gradient(
-                lambda beta: qad.peps.partition_function(qad.peps.classical.ising(beta), chi=n, symmetry="c4v"), 0.3
+                lambda beta: qad.peps.partition_function(qad.peps.classical.ising(beta), chi=n, symmetry="c4v"), 0.44
             ),
             (20, 100),
         ),

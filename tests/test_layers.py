@@ -83,7 +83,7 @@ MOST_CODE = {
     "contract": 2900,
     "symmetric": 2312,
     "native": 1150,
-    "circuit": 6409,
+    "circuit": 6410,
     "interop": 1400,
     "peps": 4017,
     "mps": 10728,
