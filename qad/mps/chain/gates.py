@@ -22,8 +22,9 @@ from qad.mps.chain.row import is_number
 from qad.mps.chain.site_tensors import applied
 from qad.mps.chain.state import MPS
 from qad.mps.charges.axes import turned
-from qad.mps.charges.quantities import named
+from qad.mps.charges.quantities import named, standing
 from qad.mps.operators.mpo import MPO
+from qad.mps.operators.opsum import OpSum
 from qad.symmetric.generic import join, plain
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ def apply(
     ----------
     psi : MPS
         Open, where the operator acts on several sites.
-    operator : array (d, d), or one axis for each site's ``out`` and then each site's ``in``; on one site also a name
+    operator : array (d, d), or one axis for each site's ``out`` and then each site's ``in``; on one site also a name,
+        "C" with its string of signs on all sites before
         Unitary or not; ``d`` is the product of the sites' dimensions, the first of `sites` most significant.  For a
         state with charges of plain numbers, and conserving.
     sites : int or sequence of ints
@@ -76,7 +78,7 @@ def apply(
     Notes
     -----
     The legs of all sites but the last run along the bonds between them, which grow by ``phys**2`` for each before they
-    are truncated; no signs of fermions are put in.  Differentiable by the state and the operator.
+    are truncated; to matrices no signs of fermions are added.  Differentiable by the state and the operator.
 
     Examples
     --------
@@ -93,6 +95,9 @@ def apply(
             raise ArgumentError(
                 f"{operator!r} acts on one site, not on {sites}: give the matrix, or apply one after the other"
             )
+        if operator in (kinds := standing(psi))[sites[0]].fermionic:
+            out = OpSum(len(psi), kinds).add(1.0, operator, sites[0]).mpo() @ psi
+            return out if bond is None else out.truncate(bond, cutoff)[0]
         operator = named(psi, operator, None, sites)[0]
     operator = as_matrix(operator, [psi.phys[site] for site in sites])
     tensors = gate_tensors(operator, sites, psi)

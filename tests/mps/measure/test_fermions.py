@@ -46,6 +46,15 @@ def test_mutual_information_is_that_of_free_fermions(one, other):
         assert mutual_information(psi, one, other) == pytest.approx(known, abs=1e-8)
 
 
+def test_fermions_are_created_and_annihilated_with_their_strings():
+    """``C_i`` by its name was a matrix on one site: overlaps of such states were those of spins."""
+    psi = STATE.without_symmetry()
+    removed = [psi.apply("C", i) for i in range(6)]
+    overlaps = [[one.overlap(two) for two in removed] for one in removed]
+    np.testing.assert_allclose(overlaps, TABLE, atol=1e-9)
+    assert psi.apply("C", 3, bond=4).bond == 4
+
+
 def test_states_that_know_no_fermions_are_spins():
     spins = MPS(STATE.without_symmetry().tensors)
     dense = spins.to_dense().transpose(0, 2, 1, 3, 4, 5).reshape(4, 16)
