@@ -6,6 +6,7 @@ import pytest
 import qad
 from qad import peps
 from qad.core.errors import ShapeError
+from tests.peps.fermions import dense, lowering
 
 # Of each lattice: its translations to the right and down, and the places of the sites that repeat.
 DOWN = np.array([0.5, -np.sqrt(0.75)])  # at 60 degrees to the one to the right
@@ -67,3 +68,32 @@ def test_exact_energy_of_dimers():
 def test_a_bond_that_is_none():
     with pytest.raises(ShapeError, match=r"\(d\^2, d\^2\)"):
         peps.kagome(np.eye(3))
+
+
+def test_fermions_on_the_honeycomb():
+    """Eight modes, two of which are a site, against their matrices with strings; bonds of three strengths."""
+    hop = peps.fermions(1.0).terms[0].operator
+    model = peps.honeycomb(hop, 2 * hop, 3 * hop, kind="fermion")
+    assert model.kind.name == "pair of fermion" == qad.mps.site("pair of fermion").name
+    c = lowering("C", ["fermion"] * 8)  # of the sites of the square lattice row by row, the first and the second mode
+    bonds = [(3.0, 2 * i, 2 * i + 1) for i in range(4)]
+    bonds += [(1.0, 2 * i + 1, 2 * (i + 1)) for i in (0, 2)] + [(2.0, 2 * i + 1, 2 * (i + 2)) for i in (0, 1)]
+    expected = -sum(t * (c[i].T @ c[j] + c[j].T @ c[i]) for t, i, j in bonds)
+    np.testing.assert_allclose(dense(model, (2, 2)), expected, atol=1e-12)
+
+
+def test_fermions_on_the_kagome_lattice():
+    model = peps.kagome(peps.fermions(1.0).terms[0].operator, kind="fermion")
+    c = lowering("C", ["fermion"] * 6)
+    bonds = [(0, 1), (0, 2), (1, 2), (3, 4), (3, 5), (4, 5), (1, 3)]  # two triangles, and the bond between them
+    expected = -sum(c[i].T @ c[j] + c[j].T @ c[i] for i, j in bonds)
+    np.testing.assert_allclose(dense(model, (1, 2)), expected, atol=1e-12)
+
+
+def test_sites_together_have_the_operators_and_charges_of_each():
+    pair = qad.mps.site("pair of electron")
+    assert pair.charges["N"][pair.state("up full")] == 3 and pair.charges["parity"][pair.state("up full")] == 1
+    np.testing.assert_array_equal(pair.operators["N"].diagonal(), pair.charges["N"])
+    one, two = pair.operators["Cup 1"], pair.operators["Cdagdn 2"]
+    np.testing.assert_array_equal(one @ two, -two @ one)
+    assert {"Cup 1", "Cdagdn 2"} <= pair.fermionic and "N 1" not in pair.fermionic
