@@ -206,9 +206,9 @@ COSTS = {  # page -> rows: what is done, the call by size, the sizes that are me
     "circuits": [("energy of one layer on n qubits (of more than 20: as a chain)", layer, SIZES)],
     "classical": [
         (
-            "`partition_function` of the Ising model with its gradient, chi = n",
+            "`partition_function` of the Ising model at beta = 0.3 with its gradient, chi = n",
             lambda n: gradient(
-                lambda beta: qad.peps.partition_function(qad.peps.classical.ising(beta), chi=n, symmetry="c4v"), 0.44
+                lambda beta: qad.peps.partition_function(qad.peps.classical.ising(beta), chi=n, symmetry="c4v"), 0.3
             ),
             (20, 100),
         ),

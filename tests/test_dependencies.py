@@ -86,6 +86,16 @@ def test_installers_know_one_name():
         )
 
 
+def test_the_changelog_tells_of_versions_that_there_are():
+    text = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    version = re.search(r'^__version__ = "(.*)"', (ROOT / "qad" / "__init__.py").read_text("utf-8"), re.MULTILINE)[1]
+    (entry,) = re.findall(r"^## \[(.*)\] - (.*)$", text, re.MULTILINE)
+    cited = (ROOT / "CITATION.cff").read_text("utf-8")
+    assert entry == (version, re.search(r"^date-released: (.*)$", cited, re.MULTILINE)[1])
+    assert f"\nversion: {version}\n" in cited
+    assert len(text.splitlines()) <= 60
+
+
 @pytest.mark.parametrize(
     "dependencies, extra, line, complaint",
     [
