@@ -16,6 +16,7 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.keywords import keywords_told
 from qad.mps.charges.quantities import FERMIONS, Quantities
+from qad.mps.thermal.products import tell
 from qad.peps.charges import charges_of_states, conserved_names, kind_of
 from qad.peps.checks import check_kind
 from qad.peps.finite.ancillas import beside, lifted
@@ -73,6 +74,11 @@ def thermal_state(
     ArgumentError
         If a term acts on other sites, is recorded, or changes what is conserved; if a number is none.
 
+    Warns
+    -----
+    RuntimeWarning
+        If the bond cuts off more than 1e-6 of the weight.
+
     Notes
     -----
     F. Verstraete, J. J. Garcia-Ripoll and J. I. Cirac, Phys. Rev. Lett. 93, 207204 (2004). Bonds are cut by their
@@ -112,6 +118,7 @@ def thermal_state(
         for _ in range(steps):
             network.apply([*gates, *gates[::-1]], bond)
             bar.update()
+    tell(network.discarded, bond)
     scale, sites = np.exp(network.log_norm / len(places)), iter(network.balanced())
     rows = [[next(sites) * scale for _ in range(shape[1])] for _ in range(shape[0])]
     return FinitePEPS(rows, conserved, pair)

@@ -13,7 +13,7 @@ from qad.peps.charges import graded
 from qad.peps.infinite.state import STEPS
 from qad.peps.search.paths import DOWN, OPPOSITE, RIGHT
 from qad.showing.progress import bar_for
-from qad.symmetric.generic import join, qr, scaled, truncated_svd
+from qad.symmetric.generic import join, norm, qr, scaled, truncated_svd
 from qad.symmetric.legs import Leg
 from qad.symmetric.tensor import SymTensor
 
@@ -70,14 +70,15 @@ class Weighted:
         The neighbour at a leg, where there is one.
     weights : dict of (name, leg) to array
         Of the bonds to the right and down, each of norm 1 once it is cut.
-    log_norm : float
-        The logarithm of what was divided out.
+    log_norm, discarded : float
+        The logarithm of what was divided out, and the sum of the weights that cuts took off.
     """
 
     def __init__(self, sites: dict[Name, Any], next: dict[tuple[Name, int], Name]):
         self.sites: dict[Name, Any] = sites
         self.next: dict[tuple[Name, int], Name] = next
         self.log_norm: float = 0.0
+        self.discarded: float = 0.0
         self.weights: dict[tuple[Name, int], np.ndarray] = {at: np.ones(1) for at in next if at[1] in (RIGHT, DOWN)}
 
     def everywhere(self, terms: dict[Path, Any]) -> dict[tuple[Name, Path], Any]:
@@ -148,7 +149,7 @@ class Weighted:
         joint = join(gate, joint, ((2, 3), (1, 3))).transpose(2, 0, 3, 1)
         u, values, v = self.cut(joint, (name, leg), (q, p), bond)
         weights = self.weigh(name, leg, values)
-        self.log_norm += float(np.log(values[0] / weights[0]))
+        self.note(joint, values)
         self.put(name, order_of(leg), join(q, scaled(u, weights, 2)))
         self.put(other, order_of(back), join(p, scaled(v, weights, 0).transpose(1, 2, 0)))
 
@@ -164,7 +165,7 @@ class Weighted:
         u, values, rest = leading(joint, 2, bond, leg)
         v, more, w = leading(scaled(rest, values, 0), 4, bond, after)
         first, second = self.weigh(name, leg, values), self.weigh(middle, after, more)
-        self.log_norm += float(np.log(more[0] / second[0]))
+        self.note(joint, more)
         self.put(name, order_of(leg), join(q, scaled(u, first, 2)))
         self.put(middle, order, scaled(v, second, 4))
         self.put(last, order_of(back), join(p, scaled(w, second, 0).transpose(1, 2, 0)))
@@ -175,6 +176,12 @@ class Weighted:
         `at` is where the bond is, `others` are the isometries from the other legs of both sites to a and to c.
         """
         return leading(joint, 2, bond)
+
+    def note(self, joint: Any, values: np.ndarray) -> None:
+        """Add up what is divided out of some sites, and what was cut off them."""
+        size = np.linalg.norm(values)
+        self.log_norm += float(np.log(size))
+        self.discarded += max(0.0, 1 - float(size / norm(joint)) ** 2)
 
     def weigh(self, name: Name, leg: int, values: np.ndarray) -> np.ndarray:
         """New weights of the bond at a leg of a site, of norm 1."""

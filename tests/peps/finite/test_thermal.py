@@ -57,6 +57,7 @@ def test_means_and_partition_functions_are_of_second_order_in_the_step(case):
     ],
     ids=["J1-J2", "t-J"],
 )
+@pytest.mark.filterwarnings("ignore:the bond of 12:RuntimeWarning")
 def test_diagonal_terms_are_as_good_as_bonds_are_large(case, most):
     assert errors(*case, steps=2).max() < most
 
@@ -68,6 +69,11 @@ def test_published_energies_of_the_tj_model(mu, known):
     model = peps.tj(1.0, 0.5, mu=float(mu))
     hot = thermal_state(model, (2, 3), 0.05, 9, steps=5, conserve=("N", "Sz"))
     assert energy(hot, model, chi=64) / 6 == pytest.approx(known, abs=1.5e-6)
+
+
+def test_cuts_that_show_are_told():
+    with pytest.warns(RuntimeWarning, match="the bond of 2 cut a weight of .* off a thermal state"):
+        thermal_state(peps.heisenberg(), (2, 2), 0.2, 2, steps=2)
 
 
 def test_what_thermal_states_refuse():
