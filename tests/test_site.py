@@ -7,6 +7,7 @@ import functools
 import http.server
 import importlib
 import inspect
+import json
 import re
 import shutil
 import subprocess
@@ -75,10 +76,11 @@ def test_every_public_name_is_in_the_reference(site):
     assert len(known) > 700
 
 
-def seen(url, profile):
+def seen(url, profile, *flags, seconds=20):
     """What a browser shows of a page when its scripts have run, as HTML."""
-    command = [CHROMIUM, *FLAGS, f"--user-data-dir={profile}", "--virtual-time-budget=20000", "--dump-dom", url]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
+    flags = [*FLAGS, *flags, f"--user-data-dir={profile}", f"--virtual-time-budget={1000 * seconds}"]
+    command = [CHROMIUM, *flags, "--dump-dom", url]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=10 * seconds).stdout
 
 
 @pytest.mark.skipif(not CHROMIUM, reason="no Chromium here")
@@ -92,3 +94,26 @@ def test_a_search_leads_to_a_formula_and_an_example(address, tmp_path):
     assert "<math" in entry
     text = re.sub(r"<[^>]+>", "", entry)
     assert "(array([3., 2.]), np.float64(1.0))" in text
+
+
+COUNTS = """<iframe width=1400 height=1200></iframe><p></p><script>
+const pages = %s, frame = document.querySelector("iframe");
+let all = 0, wide = 0;
+frame.onload = () => {
+    for (const block of frame.contentDocument.querySelectorAll("article pre"))
+        { all += 1; wide += block.scrollWidth > block.clientWidth + 1; }
+    if (pages.length) frame.src = pages.pop();
+    else document.querySelector("p").textContent = `${wide} of ${all} scroll`;
+};
+frame.src = pages.pop();
+</script>"""  # of all blocks of code at a window of 1400 pixels
+
+
+@pytest.mark.skipif(not CHROMIUM, reason="no Chromium here")
+def test_code_can_be_read_without_scrolling(site, address, tmp_path):
+    pages = [str(path.relative_to(site)) for path in site.rglob("*.html") if "_modules" not in path.parts]
+    (site / "counts.html").write_text(COUNTS % json.dumps(pages))
+    shown = seen(f"{address}/counts.html", tmp_path, "--window-size=1500,1300", seconds=60)
+    wide, blocks = map(int, re.search(r"<p>(\d+) of (\d+) scroll</p>", shown).groups())
+    assert blocks > 700
+    assert wide <= 20
