@@ -199,3 +199,10 @@ class Strip:
             left = passed(left, [above, *opened.get(j, sites), below])
         count = self.right[last].ndim
         return join(left, self.right[last], (tuple(range(left.ndim - count, left.ndim)), tuple(range(count))))
+
+    def fix(self, column: int, site: Any) -> None:
+        """Put another site, without open legs, in the only row: what stands behind it changes."""
+        self.columns[column][1] = site
+        if column + 1 < len(self.columns):
+            behind = passed(self.left[column], self.columns[column])
+            self.left[column + 1] = behind / largest(behind)

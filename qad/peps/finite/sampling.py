@@ -9,8 +9,10 @@ import numpy as np
 from qad.contract import einsum
 from qad.core.errors import ArgumentError
 from qad.extend import no_grad, value_of
-from qad.peps.finite.rows import boundaries, closed, double_layer, opened
-from qad.peps.finite.values import known
+from qad.peps.finite.rows import Strip, absorbed, boundaries, closed, double_layer, opened, rim
+from qad.peps.finite.terms import normalised
+from qad.peps.finite.values import known, layers, operator_of
+from qad.peps.models import Term
 from qad.showing.progress import bar_for
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ def sample(state: FinitePEPS, shots: int, chi: int = 32, seed: Seed = 0) -> NDAr
     state : FinitePEPS
     shots : int
     chi : int
-        Largest bond of the boundary below a row (norms), and of that above it (amplitudes).
+        Largest bond of the boundary below a row (norms), and of that above it (amplitudes, of fermions norms).
     seed : int or numpy.random.Generator
 
     Returns
@@ -38,7 +40,7 @@ def sample(state: FinitePEPS, shots: int, chi: int = 32, seed: Seed = 0) -> NDAr
     Raises
     ------
     ArgumentError
-        If the state is zero, one of fermions, or `shots` is no number.
+        If the state is zero, or `shots` is no number.
 
     Examples
     --------
@@ -51,8 +53,10 @@ def sample(state: FinitePEPS, shots: int, chi: int = 32, seed: Seed = 0) -> NDAr
     if not isinstance(shots, (int, np.integer)) or shots < 1:
         raise ArgumentError(f"shots is {shots!r}: write a whole number of at least 1")
     rng = np.random.default_rng(seed)
+    if known(state).conserved is not None and state.site.fermionic:
+        return drawn_singly(state, shots, chi, rng)
     with no_grad(), bar_for(label="rows", total=state.shape[0]) as bar:
-        sites = [[value_of(t) for t in row] for row in opened(known(state).without_symmetry())]
+        sites = [[value_of(t) for t in row] for row in opened(state.without_symmetry())]
         below = boundaries([[closed(double_layer(t)) for t in row] for row in sites], chi)[1]
         above = [np.ones((shots, 1, 1, 1), state.dtype) for _ in sites[0]]
         rows = []
@@ -63,6 +67,30 @@ def sample(state: FinitePEPS, shots: int, chi: int = 32, seed: Seed = 0) -> NDAr
             joined = [einsum("naub,nuldr->naldbr", a, t) for a, t in zip(above, chosen, strict=True)]
             above = cut([t.reshape(shots, t.shape[1] * t.shape[2], t.shape[3], -1) for t in joined], chi)
     return np.stack(rows, axis=1)
+
+
+def drawn_singly(state: FinitePEPS, shots: int, chi: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Configurations of fermions, whose amplitudes of single states have no order: site by site, by projectors."""
+    with no_grad(), bar_for(label="samples", total=shots) as bar:
+        doubles = layers(state, chi)[0]
+        rows = [[closed(e) for e in row] for row in doubles]
+        below, one = boundaries(rows, chi)[1], np.eye(state.site.phys)
+        places = np.ndindex(*state.shape)
+        projectors = {at: [operator_of(state, Term(np.diag(x), (at,))) for x in one] for at in places}
+        found = np.zeros((shots, *state.shape), int)
+        for shot in found:
+            above = rim(rows[0])
+            for r, row in enumerate(rows):
+                strip, chosen = Strip(above, [row], below[r]), []
+                for c, double in enumerate(doubles[r]):
+                    rho = normalised(strip.density({c: [double]}))
+                    weights = np.array([einsum("ts,ts->", rho, p).real for p in projectors[r, c]]).clip(0.0)
+                    shot[r, c] = rng.choice(len(one), p=weights / weights.sum())
+                    chosen.append(einsum("tsuldr,ts->uldr", double, projectors[r, c][shot[r, c]]))
+                    strip.fix(c, chosen[-1])
+                above = absorbed(above, chosen, chi)[0]
+            bar.update()
+    return found
 
 
 def drawn_row(

@@ -63,7 +63,7 @@ def test_energies_and_gradients_are_those_of_matrices_with_strings(name):
         np.testing.assert_allclose(x.data, y.data, atol=1e-11 * max(1.0, np.abs(x.data).max()))
 
 
-@pytest.mark.parametrize("name", ["electrons on a ring", "electrons", "t-J"])
+@pytest.mark.parametrize("name", ["electrons", "t-J"])
 @pytest.mark.sampled(1)
 def test_variances_are_those_of_matrices(name):
     model, _, states, cylinder = LATTICES[name]
@@ -110,6 +110,31 @@ def test_operators_have_the_names_of_the_kind_of_site():
     assert (np.sum(1 - 2 * finite.sample(plain, 50, 81), axis=(1, 2)) == 2).all()
 
 
+def test_samples_of_fermions_have_the_probabilities_of_the_state():
+    state = made("t-J", 2)
+    exact = np.abs(state.to_dense().reshape(-1)) ** 2
+    exact /= exact.sum()
+    shots = finite.sample(state, 150, 16, seed=1)
+    counts = np.bincount(np.ravel_multi_index(shots.reshape(-1, 4).T, (3,) * 4), minlength=81)
+    there = exact > 1e-12
+    assert counts[~there].sum() == 0 and there.sum() > 5
+    chi_squared = np.sum((counts - 150 * exact)[there] ** 2 / (150 * exact)[there])
+    assert chi_squared < there.sum() - 1 + 5 * np.sqrt(2 * there.sum())
+
+
+def test_couplings_have_derivatives_and_all_have_second_ones():
+    state, double = made("electrons, odd", 3), qad.mps.site("electron").operators["NupNdn"]
+    slope = qad.grad(lambda u: finite.energy(state, peps.hubbard(1.0, u), 81))(2.0)
+    assert slope == pytest.approx(np.sum(finite.local_expectations(state, double, 81)), abs=1e-10)
+    row = finite.FinitePEPS.random(1, 3, 2, kind="fermion", states=[["full", "empty", "full"]])
+
+    def loss(tensors, delta):
+        moved = finite.FinitePEPS([tensors], row.conserved, "fermion")
+        return finite.energy(moved, peps.fermions(1.0, delta=delta, v=0.5, mu=0.3))
+
+    qad.check_grads(loss, (list(row.tensors[0]), 0.7))
+
+
 @pytest.mark.slow
 def test_the_ground_state_of_four_electrons_is_found():
     model = peps.hubbard(1.0, 8.0)
@@ -138,7 +163,7 @@ def test_what_does_not_fit_is_refused():
     with pytest.raises(ArgumentError, match="numbers 0 to 2"):
         finite.FinitePEPS.random(1, 1, 2, kind="t-J", states=[[3]])
     with pytest.raises(ArgumentError, match="fermions on a lattice are no arrays"):
-        finite.sample(state, 1)
+        state.without_symmetry()
     with pytest.raises(ArgumentError, match=r"site \(0, 0\) is no neutral SymTensor"):
         finite.FinitePEPS(made("spins", 1).without_symmetry(), made("spins", 1).conserved)
     with pytest.raises(ArgumentError, match="physical leg"):
