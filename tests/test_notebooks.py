@@ -1,12 +1,17 @@
-"""The notebooks of docs/ run from their first cell to their last, and are kept as they ran."""
+"""The notebooks of docs/ are a course: they run from their first cell to their last, and are kept as they ran.
+
+Three of them run in an ordinary run, all in the nightly one.
+"""
 
 import json
+import re
 from itertools import groupby
 from pathlib import Path
 
 import pytest
 
-NOTEBOOKS = sorted((Path(__file__).parents[1] / "docs" / "notebooks").glob("*.ipynb"))
+DOCS = Path(__file__).parents[1] / "docs"
+NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
 
 
 def code_of(notebook):
@@ -36,8 +41,23 @@ def test_pictures_have_a_text_for_who_cannot_see_them(path):
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_each_ends_in_two_exercises_with_folded_solutions(path):
+    *_, exercises, first, second = json.loads(path.read_text("utf-8"))["cells"]
+    assert re.search(r"^## Exercises\n\n1\. .*\n2\. ", "".join(exercises["source"]), re.DOTALL | re.MULTILINE)
+    for solution in (first, second):
+        assert solution["metadata"]["tags"] == ["hide-cell"]
+        assert "assert" in "".join(solution["source"]) or "print" in "".join(solution["source"])
+
+
+def test_the_course_has_twelve_weeks_and_every_notebook():
+    course = (DOCS / "course.md").read_text("utf-8")
+    assert [int(week) for week in re.findall(r"^\| (\d+) \|", course, re.MULTILINE)] == list(range(1, 13))
+    assert sorted(re.findall(r"\(notebooks/(\w+)\.ipynb\)", course)) == [path.stem for path in NOTEBOOKS]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 @pytest.mark.filterwarnings("default")  # Jupyter's own
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(3)
 def test_notebooks_run(path, monkeypatch):
     monkeypatch.delenv("MPLBACKEND", raising=False)  # pictures go into the notebook
     for name in ("QAD_MESSAGES", "QAD_PROGRESS"):  # what is told where something takes long
