@@ -12,10 +12,8 @@ from qad.peps.charges import charges_of_sites, check_conserves, kind_of
 from qad.peps.checks import check_kind
 from qad.peps.finite.state import FinitePEPS
 from qad.peps.finite.terms import placed
-from qad.peps.finite.thermal import links_of
-from qad.peps.infinite.state import STEPS
 from qad.peps.models import Model
-from qad.peps.search.paths import along_paths
+from qad.peps.search.paths import along_paths, links_of
 from qad.peps.search.weighted import Weighted, product_of
 
 if TYPE_CHECKING:
@@ -76,9 +74,8 @@ def simple_update(
     """
     check_kind(model, Model)
     kind, places = kind_of(model), list(product(*map(range, shape)))
-    links, everywhere = links_of(places), placed(model, shape, False)
-    around = {place: [links[place, leg] for leg in STEPS if (place, leg) in links] for place in places}
-    terms = along_paths(everywhere, kind, around.__getitem__)
+    links, everywhere = links_of(shape), placed(model, shape, False)
+    terms = along_paths(everywhere, kind, links)
     dtype = np.result_type(*terms.values())
     on = [(t.operator, tuple([places.index(site) for site in t.sites])) for t in everywhere]
     conserved, reference = charges_of_sites(kind, on, [1] * len(places), conserve, sector)

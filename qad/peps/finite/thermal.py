@@ -22,17 +22,13 @@ from qad.peps.checks import check_kind
 from qad.peps.finite.ancillas import beside, lifted
 from qad.peps.finite.state import FinitePEPS
 from qad.peps.finite.terms import placed
-from qad.peps.infinite.state import STEPS
 from qad.peps.models import Model
-from qad.peps.search.paths import along_paths
+from qad.peps.search.paths import along_paths, links_of
 from qad.peps.search.weighted import Weighted, gate, product_of
 from qad.showing.progress import bar_for
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from qad.mps.charges.quantities import Names
-    from qad.peps.search.paths import Place
 
 
 @keywords_told
@@ -101,9 +97,8 @@ def thermal_state(
             "thermal_state takes lattices of two sites or more, a finite beta, and steps, a positive whole number, not "
             f"{shape!r}, {beta!r} and {steps!r}"
         )
-    pair, links, names = beside(kind), links_of(places), conserved_names(kind, conserve)
-    around = {place: [links[place, leg] for leg in STEPS if (place, leg) in links] for place in places}
-    terms = along_paths([lifted(t, pair) for t in placed(model, shape, False)], pair, around.__getitem__)
+    pair, links, names = beside(kind), links_of(shape), conserved_names(kind, conserve)
+    terms = along_paths([lifted(t, pair) for t in placed(model, shape, False)], pair, links)
     identity, conserved = np.eye(kind.phys, dtype=np.result_type(*terms.values())).reshape(-1), None
     sites = [identity.reshape(-1, 1, 1, 1, 1)] * len(places)
     if names:
@@ -122,9 +117,3 @@ def thermal_state(
     scale, sites = np.exp(network.log_norm / len(places)), iter(network.balanced())
     rows = [[next(sites) * scale for _ in range(shape[1])] for _ in range(shape[0])]
     return FinitePEPS(rows, conserved, pair)
-
-
-def links_of(places: Sequence[Place]) -> dict[tuple[Place, int], Place]:
-    """The neighbour at each leg of each place, where there is one."""
-    every = [((row, column), leg, (row + i, column + j)) for row, column in places for leg, (i, j) in STEPS.items()]
-    return {(place, leg): other for place, leg, other in every if other in places}

@@ -83,6 +83,8 @@ def test_what_thermal_states_refuse():
             thermal_state(model, **{"shape": (1, 2), "beta": 0.1, "bond": 2} | keywords)
     with pytest.raises(ArgumentError, match="bond"):
         thermal_state(model, (1, 2), 0.1, 0)
+    with pytest.raises(ArgumentError, match="two sites or more"):
+        peps.finite.simple_update(peps.heisenberg(h=1.0), (1, 1), 2)
     with pytest.raises(ArgumentError, match="changes Sz"):
         thermal_state(peps.ising(1.0), (1, 2), 0.1, 2, conserve="Sz")
     with pytest.raises(ArgumentError, match="no derivatives"):
