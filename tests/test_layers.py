@@ -86,7 +86,7 @@ MOST_CODE = {
     "circuit": 6410,
     "interop": 1400,
     "peps": 4093,
-    "mps": 10733,
+    "mps": 10740,
     "vmc": 1309,
 }  # lines of code of whole floors, which only go up by what a feature needs
 LONG_FUNCTIONS = {  # whose comment gives the measured reason

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from qad.typing import Progress
 
-__all__ = ["bar_for", "note"]
+__all__ = ["bar_for", "note", "tick"]
 
 PATIENCE = 2.0  # seconds before a bar appears that nobody asked for
 _above: ContextVar[Any] = ContextVar("the bar that is open", default=None)
@@ -76,6 +76,12 @@ def bar_for(progress: Progress = None, label: str = "loss", total: int | None = 
             yield shown
         finally:
             _above.reset(token)
+
+
+def tick() -> None:
+    """The bar that is open shows its time, within a step that may be long."""
+    if (above := _above.get()) is not None:
+        above.update(0)
 
 
 def is_watched(stream: TextIO | None) -> bool:

@@ -126,6 +126,7 @@ def test_the_energy_and_the_gradient_are_those_of_the_result(monkeypatch):
 # -- what waits, by default --------------------------------------------------------------------------------------------
 
 H4, UP4 = qad.mps.ising(4, 1.0), qad.mps.MPS.product([0] * 4)
+PLUS = qad.mps.MPS.random(4, 4, seed=1)
 SPINS = qad.peps.ising(1.0)
 SLOWER = "riemannian", "dmrg", "tdvp", "tebd", "uniform riemannian"  # whose bars are those of others
 WAITING = {  # a call of everything that has a bar of its own, as short as it has more than one step
@@ -135,6 +136,12 @@ WAITING = {  # a call of everything that has a bar of its own, as short as it ha
     "solve_ivp to one time": lambda: qad.integrate.solve_ivp(lambda t, y: -y, [0.0, 1.0], np.ones(1)),
     "evolve": lambda: qad.mps.evolve(UP4, H4, 0.1, 3),
     "evolve with a callback": lambda: qad.mps.evolve(UP4, H4, 0.1, 3, callback=lambda state, time: None),
+    **{
+        f"gradient of {method}": lambda method=method: qad.grad(
+            lambda g: qad.mps.energy(qad.mps.evolve(PLUS, qad.mps.ising(4, g), 0.1, 3, method, 4, 1e-12).state, H4)
+        )(0.7)
+        for method in ("tebd", "tdvp2")
+    },
     "uniform evolve": lambda: qad.mps.uniform.evolve(
         qad.mps.uniform.UniformMPS.random(2), qad.mps.uniform.ising(1.0), 0.1, 3
     ),
@@ -237,18 +244,18 @@ def test_every_bar_of_the_house_is_among_them(monkeypatch):
 
 
 def test_a_bar_above_keeps_its_clock_and_no_other_is_shown(monkeypatch):
-    above = []
+    moved = []
 
     def outer():
         with module.bar_for(label="outer") as bar:
-            above.append(bar)
-            ground_state(heisenberg(4), 4)
-            above.append(bar.n)
+            bar.update = moved.append
+            found = ground_state(heisenberg(4), 4)
+            assert len(moved) > 4 * len(found.history)  # within sweeps, too
 
     text, _ = bars(outer, Screen(), monkeypatch)
     assert "energy" not in text
     assert "outer: 0 steps" in text
-    assert above[1] == 0
+    assert set(moved) == {0}
 
 
 @pytest.mark.parametrize("stream", [None, io.StringIO()])

@@ -26,6 +26,7 @@ from qad.mps.evolve.cut import check_first_and_unfrozen
 from qad.mps.evolve.room import Run
 from qad.mps.evolve.truncation import Truncation
 from qad.mps.kernels.environments import past_right
+from qad.showing.progress import bar_for
 from qad.symmetric.blocks.layout import layout
 from qad.symmetric.generic import aligned_numbers, as_map, charges_of, join, laid_out, norm, numbers, with_numbers
 from qad.symmetric.legs import Leg
@@ -170,10 +171,12 @@ class AdjointSweep:
     def slopes(self, slopes: list[Any], by_norm: Array) -> tuple[list[Any], list[Any]]:
         """Gradients by what a step is made of and by the initial state, from those by the final one and the norm."""
         total, after = [0 * x for x in self.made], self.final
-        for k, before in self.run.backwards():
-            (out, _), pull = vjp(lambda made, state, k=k: self.step(made, state, k), self.made, before)
-            by_made, slopes = pull((in_basis_of(out, after, slopes), by_norm))
-            total, after = [a + b for a, b in zip(total, by_made, strict=True)], before
+        with bar_for(label="gradient", total=len(self.run.gains)) as bar:
+            for k, before in self.run.backwards():
+                (out, _), pull = vjp(lambda made, state, k=k: self.step(made, state, k), self.made, before)
+                by_made, slopes = pull((in_basis_of(out, after, slopes), by_norm))
+                total, after = [a + b for a, b in zip(total, by_made, strict=True)], before
+                bar.update()
         return total, list(slopes)
 
     def step(self, made: Sequence[Any], state: Sequence[Any], k: int) -> tuple[list[Any], Array]:

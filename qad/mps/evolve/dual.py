@@ -21,6 +21,7 @@ from qad.mps.evolve.changes import FINEST, adjoint_of, filled, of_operator, port
 from qad.mps.evolve.room import Run
 from qad.mps.evolve.tebd import between
 from qad.mps.evolve.truncation import Truncation
+from qad.showing.progress import bar_for
 from qad.symmetric.generic import aligned_numbers, with_numbers
 
 if TYPE_CHECKING:
@@ -98,11 +99,13 @@ class AdjointState:
             log += run.advance(last) - self.gained + back.step(last)
         after = run.tensors
         total = [0 * x.astype(np.result_type(x.dtype, 1j)) for x in self.made]
-        for k, before in run.backwards():
-            states = before, after, run.gains[k]
-            for place, slope in kind.slopes(self.made, back.tensors, states, k):
-                total[place] = total[place] + np.exp(log) * slope
-            log, after = log + back.step(k) - run.gains[k], before
+        with bar_for(label="gradient", total=len(run.gains)) as bar:
+            for k, before in run.backwards():
+                states = before, after, run.gains[k]
+                for place, slope in kind.slopes(self.made, back.tensors, states, k):
+                    total[place] = total[place] + np.exp(log) * slope
+                log, after = log + back.step(k) - run.gains[k], before
+                bar.update()
         by_start = vjp(lambda *tensors: between(back.tensors, tensors), *self.start)[1](np.asarray(np.exp(log) + 0j))
         return tuple(list(map(real_as, *pair)) for pair in ((total, self.made), (by_start, self.start)))
 

@@ -23,6 +23,7 @@ from qad.mps.search.local import lowest_of_two
 from qad.mps.search.monitor import ROUNDING
 from qad.mps.search.penalty import Penalty
 from qad.rules.making.devices import to_device
+from qad.showing.progress import tick
 from qad.symmetric import generic
 from qad.symmetric.generic import as_map, join, laid_out, numbers
 
@@ -198,6 +199,7 @@ class Sweeps:
 
     def lowest(self, apply: Apply, centre: np.ndarray) -> np.ndarray:
         """The ground state of an effective operator, sought from the centre."""
+        tick()
         if self.noise:
             drawn = normal(self.rng, centre.shape, np.result_type(centre.dtype, np.float64)).astype(centre.dtype)
             centre, random = (x / np.linalg.norm(x) for x in (centre, like(centre).asarray(drawn)))
