@@ -82,9 +82,9 @@ def charges_of_sites(
 ) -> tuple[Quantities | None, tuple[int, ...]]:
     """As `charges_of_cell`: of letters that occur so often, and of terms on them."""
     given = conserved_names(kind, conserve)
+    if conserve is None and sector is not None:
+        raise ArgumentError("sector= is a total of what is conserved: give conserve= too, such as conserve='N'")
     if not given:
-        if sector is not None:
-            raise ArgumentError("sector= is a total of what is conserved: give conserve= too")
         return None, lowest_product(placed, counts, [()] * kind.phys, None)
     total = None if sector is None else Quantities(given, ()).sector(sector)
     reference = lowest_product(placed, counts, charges_of_states(kind, given), total, Quantities(given, ()))

@@ -8,7 +8,7 @@ import numpy as np
 
 from qad.mps.models.terms import hopping, spin_product
 from qad.mps.operators.opsum import OpSum
-from qad.peps.models import DIAGONALS, NEIGHBOURS, Model, Sites, Term
+from qad.peps.models import DIAGONALS, NEIGHBOURS, Model, Sites, term
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -140,5 +140,5 @@ def of_sums(*sums: tuple[OpSum, Sequence[Sites]]) -> Model:
     for total, places in sums:
         if len(total):
             operator = total.mpo().to_dense().reshape((kind.phys,) * 2 * len(total.sites))
-            terms += [Term(operator, sites) for sites in places]
+            terms += [term(operator, sites) for sites in places]
     return Model(terms, kind)

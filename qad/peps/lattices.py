@@ -152,6 +152,8 @@ def embedded(
     d = round(bond.size**0.25)
     if bond.shape not in ((d,) * 4, (d * d,) * 2):
         raise ShapeError(f"the term of a bond has the shape (d, d, d, d) or (d^2, d^2), not {bond.shape}")
+    if odd is not None and len(odd) != d:
+        raise ShapeError(f"the term of a bond is one of sites of dimension {len(odd)}, not of shape {bond.shape}")
     n = cells * count
     acts = (slots[0], slots[1] + (cells - 1) * count)
     rest = [i for i in range(n) if i not in acts]

@@ -71,6 +71,11 @@ def test_couplings_have_derivatives():
     qad.check_grads(sums, (np.array([1.0, 3.0, 0.7, 0.3, 0.4, 0.2]),))
 
 
+def test_complex_hopping_is_refused():
+    with pytest.raises(qad.core.errors.ArgumentError, match="is not Hermitian"):
+        peps.fermions(1j)
+
+
 def test_terms_with_the_number_zero_are_left_out():
     assert len(peps.fermions(1.0).terms) == 2 and peps.fermions(1.0).terms[1].operator.dtype == float
     assert [len(t.sites) for t in peps.hubbard(0.0, 2.0).terms] == [1]

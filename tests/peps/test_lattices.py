@@ -66,6 +66,8 @@ def test_exact_energy_of_dimers():
 
 
 def test_a_bond_that_is_none():
+    with pytest.raises(ShapeError, match="sites of dimension 2, not of shape"):
+        peps.honeycomb(np.eye(9), kind="fermion")
     with pytest.raises(ShapeError, match=r"\(d\^2, d\^2\)"):
         peps.kagome(np.eye(3))
 

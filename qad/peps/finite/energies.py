@@ -61,14 +61,14 @@ def energy(state: FinitePEPS, model: Any, chi: int = 32) -> Real:
     return np.sum(np.stack(values_of(state, terms_on(state, model), chi)))
 
 
-def expectation(state: FinitePEPS, operator: ArrayLike, sites: Sequence[tuple[int, int]], chi: int = 32) -> Real:
+def expectation(state: FinitePEPS, operator: str | ArrayLike, sites: Sequence[tuple[int, int]], chi: int = 32) -> Real:
     """The expectation value of a Hermitian operator on some sites.
 
     Parameters
     ----------
     state : FinitePEPS
-    operator : array
-        A matrix ``(d**n, d**n)``, or with legs ``(out, ..., in, ...)``.
+    operator : array or str
+        A matrix ``(d**n, d**n)``, or with legs ``(out, ..., in, ...)``; or the name of an operator of a single site.
     sites : sequence of (row, column)
         In two rows at most.
     chi : int
@@ -84,7 +84,8 @@ def expectation(state: FinitePEPS, operator: ArrayLike, sites: Sequence[tuple[in
     >>> float(qad.peps.finite.expectation(up, np.diag([0.5, -0.5]), [(0, 1)]))
     0.5
     """
-    return values_of(state, [one(operator, sites, known(state).shape, state.cylinder)], chi)[0]
+    operator = known(state).site.matrix(operator) if isinstance(operator, str) else operator
+    return values_of(state, [one(operator, sites, state.shape, state.cylinder)], chi)[0]
 
 
 def local_expectations(state: FinitePEPS, operator: str | ArrayLike, chi: int = 32) -> Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +10,7 @@ from qad.keywords import keywords_told
 from qad.peps.charges import charges_of_sites, check_conserves, kind_of
 from qad.peps.checks import check_kind
 from qad.peps.finite.state import FinitePEPS
-from qad.peps.finite.terms import placed
+from qad.peps.finite.terms import placed, places_of
 from qad.peps.models import Model
 from qad.peps.search.paths import along_paths, links_of
 from qad.peps.search.weighted import Weighted, product_of
@@ -73,7 +72,7 @@ def simple_update(
     True
     """
     check_kind(model, Model)
-    kind, places = kind_of(model), list(product(*map(range, shape)))
+    kind, places = kind_of(model), places_of(shape)
     links, everywhere = links_of(shape), placed(model, shape, False)
     terms = along_paths(everywhere, kind, links)
     dtype = np.result_type(*terms.values())

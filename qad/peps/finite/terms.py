@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+from numbers import Integral
 from typing import TYPE_CHECKING
 
 from qad.contract import einsum
@@ -15,6 +17,14 @@ if TYPE_CHECKING:
     from qad.typing import Array
 
     Place = tuple[int, int]
+
+
+def places_of(shape: tuple[int, int]) -> list[Place]:
+    """The sites of a lattice, row by row."""
+    numbers = tuple(shape) if isinstance(shape, (tuple, list)) else ()
+    if len(numbers) != 2 or not all(isinstance(n, Integral) and n > 0 for n in numbers):
+        raise ArgumentError(f"a lattice is (rows, columns), two positive whole numbers, not {shape!r}")
+    return list(product(*map(range, numbers)))
 
 
 def placed(model: Any, shape: tuple[int, int], cylinder: bool) -> list[Term]:

@@ -7,7 +7,6 @@ in ``sum_x |x x>``, which stand for infinite temperature, ``exp(-beta H / 2)`` m
 
 from __future__ import annotations
 
-from itertools import product
 from numbers import Integral
 from typing import TYPE_CHECKING
 
@@ -21,7 +20,7 @@ from qad.peps.charges import charges_of_states, conserved_names, kind_of
 from qad.peps.checks import check_kind
 from qad.peps.finite.ancillas import beside, lifted
 from qad.peps.finite.state import FinitePEPS
-from qad.peps.finite.terms import placed
+from qad.peps.finite.terms import placed, places_of
 from qad.peps.models import Model
 from qad.peps.search.paths import along_paths, links_of
 from qad.peps.search.weighted import Weighted, gate, product_of
@@ -91,7 +90,7 @@ def thermal_state(
     -0.157
     """
     check_kind(model, Model)
-    kind, places = kind_of(model), list(product(*map(range, shape)))
+    kind, places = kind_of(model), places_of(shape)
     if len(places) < 2 or not isinstance(steps, Integral) or steps < 1 or not np.isfinite(beta):
         raise ArgumentError(
             "thermal_state takes lattices of two sites or more, a finite beta, and steps, a positive whole number, not "

@@ -104,6 +104,8 @@ def test_cut_boundaries_are_near_and_have_the_gradient_of_what_they_compute():
 def test_operators_have_the_names_of_the_kind_of_site():
     state = made("electrons, odd", 3)
     assert np.sum(finite.local_expectations(state, "N", 81)) == pytest.approx(5)
+    number = qad.mps.site("electron").operators["N"]
+    assert finite.expectation(state, "N", [(0, 1)], 81) == pytest.approx(finite.energy(state, [(number, [(0, 1)])], 81))
     assert np.sum(finite.local_expectations(state, "Sz", 81)) == pytest.approx(0.5)
     plain = made("spins on a cylinder", 3, float)
     np.testing.assert_allclose(plain.without_symmetry().to_dense(), plain.to_dense(), atol=1e-14)

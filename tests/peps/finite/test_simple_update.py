@@ -42,5 +42,10 @@ def test_what_does_not_fit_is_refused():
         finite.simple_update(peps.ising(1.0), (2, 2), 2, conserve="Sz")
     with pytest.raises(ArgumentError, match="do not fit the filling"):
         finite.simple_update(peps.heisenberg(), (2, 2), 2, conserve="Sz", sector=1)
+    for shape in (2, (0, 2), (2.0, 2)):
+        with pytest.raises(ArgumentError, match="two positive whole numbers"):
+            finite.simple_update(peps.heisenberg(), shape, 2)
+    with pytest.raises(ArgumentError, match="give conserve= too"):
+        finite.simple_update(peps.hubbard(1.0, 8.0), (2, 2), 2, sector=4)
     with pytest.raises(ArgumentError, match="a Model is needed"):
         finite.simple_update([], (2, 2), 2)
