@@ -36,7 +36,7 @@ for p in range(1, layers + 1):
     start = np.stack([np.interp(new, old, column) for column in angles.T], 1)  # the last angles, stretched
     found = qad.optimize.minimize(lambda angles: -circuit(angles).expectation(cut), start)
     angles, means = found.params, [*means, -found.fun]
-    distributions[f"{p} layers"] = np.bincount(sizes.ravel(), circuit(angles).probabilities().ravel())
+    distributions[f"{p} layer{'s' * (p > 1)}"] = np.bincount(sizes.ravel(), circuit(angles).probabilities().ravel())
 print(f"one layer: mean cut {means[0]:.9f}   exact {first:.9f} (Z. Wang et al.)")
 print(f"{layers} layers: mean cut {means[-1]:.6f}   largest {sizes.max()} of {edges.shape[1]} edges (all cuts counted)")
 
@@ -47,6 +47,7 @@ except ImportError:
 for name, heights in distributions.items():
     plt.plot(heights, "o-", label=name)
 plt.xlabel("size of the cut")
+plt.locator_params("x", integer=True)
 plt.ylabel("probability")
 plt.legend()
 plt.savefig(__file__.replace(".py", ".png"))
