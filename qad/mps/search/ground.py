@@ -76,7 +76,7 @@ def ground_state(
         "tebd", "tdvp": imaginary time evolution, by gates of neighbours or by the variational principle.
         Or one of your own, as a record.
     seed : int or numpy.random.Generator
-        Of the random state to start from.
+        Of the random state to start from; with `conserve` its charges are spread evenly over the sites.
     progress : bool or tqdm, optional
         None for a bar after two seconds, where someone looks: energy, gain and time, in a terminal or a notebook.  True
         for one at once that stays, False for none; or a bar that is moved.
