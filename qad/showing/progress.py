@@ -64,7 +64,7 @@ def bar_for(progress: Progress = None, label: str = "loss", total: int | None = 
     elif progress is None and total == 1:
         yield Unseen(above)
         return
-    elif (progress or (progress is None and above is None and config().progress)) and is_watched(sys.stderr):
+    elif is_watched(sys.stderr) and (progress or (progress is None and above is None and config().progress)):
         options = {} if progress else {"leave": False, "delay": PATIENCE}
         bar = beneath = tqdm(total=total, desc=label, unit=" steps", miniters=0, **options)
     else:
