@@ -30,6 +30,7 @@ APART = {  # how far the number that is printed last, in the short form, may be 
     "peps/02_classical_ising.py": 1e-8,  # the magnetisation
     "peps/03_transverse_ising.py": 1e-7,  # a derivative by the field
     "peps/04_j1j2.py": 1e-7,
+    "peps/05_paired_fermions.py": 2e-4,  # bond 2
     "trg/ising_trg.py": 2e-3,  # the specific heat
     "vmc/01_ising_ring.py": 2e-2,  # five standard errors, and what the machine does not express
     "vmc/02_heisenberg_ring.py": 1e-5,

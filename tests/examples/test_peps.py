@@ -33,3 +33,10 @@ def test_frustration_weakens_the_order():
     assert done.moments[0] == pytest.approx(0.391, abs=1e-3)
     assert done.moments[1] < done.moments[0] - 0.03
     assert done.factors[1] > done.factors[0]
+
+
+def test_paired_fermions_without_strings():
+    (number, exact), (energy, lowest) = run("peps/05_paired_fermions.py").compared
+    assert number == pytest.approx(exact, rel=1e-2)
+    assert lowest < energy < lowest * (1 - 1e-3)
+    assert lowest == pytest.approx(-0.21608948, abs=1e-8)

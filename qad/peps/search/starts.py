@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qad import symmetric
 from qad.core.errors import ArgumentError, ConvergenceError, GradientTypeError
 from qad.extend import Tensor, value_and_grad, value_of
 from qad.optimize import minimize
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 DRAWS, ROUGH, MOST_MOVES = 4, 1e-6, 300  # of random starts; how exactly their environments are known
 LOWER = 1e-6  # relative: by how much products of two sublattices have to lie lower
-NOISE = 1e-2  # of what a larger bond adds, beside a site of norm 1
+NOISE, SHAKEN = 1e-2, 3e-2  # of what a larger bond adds, beside a site of norm 1, and on states of imaginary time
 
 
 def normalised(state: PEPS) -> PEPS:
@@ -93,14 +94,25 @@ def check_plain(model: Model) -> None:
         )
 
 
-def check_model(model: Model, like: PEPS, bond: int) -> None:
-    """Raise unless states like this one, of this bond, may be the ground state of a model."""
+def noisy(state: PEPS, rng: np.random.Generator, noise: float = SHAKEN) -> PEPS:
+    """`state` with noise in its blocks: imaginary time keeps symmetries that the ground state need not have."""
+    sites = []
+    for x in state.tensors:
+        y = symmetric.random(x.legs, x.charge, x.dtype, seed=rng)
+        sites.append(x / generic.norm(x) + y * (noise / generic.norm(y)))
+    return normalised(PEPS(sites, state.cell, None, state.conserved, state.kind))
+
+
+def check_model(model: Model, like: PEPS, bond: int, is_default: bool) -> None:
+    """Raise unless states like this one, of this bond and maybe of the default cell, may be a model's ground state."""
     check_plain(model)
     list(orbits(model, like.symmetry, like.dtype.kind == "c"))
     if like.dtype.kind != "c" and any(np.iscomplexobj(value_of(real_if_real(t.operator))) for t in model.terms):
         raise ArgumentError(f"states of dtype {like.dtype} cannot hold the ground state of a complex model")
     if like.bond > bond:
         raise ArgumentError(f"{like!r} has bonds above {bond}: raise `bond`")
+    if is_default:
+        check_uniform(model)
 
 
 def check_uniform(model: Model) -> None:

@@ -12,7 +12,7 @@ import qad
 from qad import peps
 from qad.core.errors import ArgumentError, GradientTypeError
 from qad.linalg.implicit.packing import Packing
-from qad.peps.search.ground import LEGS, Search
+from qad.peps.search.descent import LEGS, Search
 from qad.peps.search.metric import SHIFT, LocalMetric, overlaps
 from qad.peps.search.starts import enlarged, normalised
 from tests.peps.states import near_product
@@ -152,7 +152,7 @@ def test_points_without_an_environment_are_rejected(monkeypatch, found):
     def sometimes(self, state, *tol):
         if self.env is not None and not refused:
             refused.append(1)
-            raise peps.search.ground.ConvergenceError("no rest")
+            raise peps.search.descent.ConvergenceError("no rest")
         return around(self, state, *tol)
 
     monkeypatch.setattr(Search, "around", sometimes)
@@ -168,7 +168,7 @@ def test_points_without_an_environment_are_rejected(monkeypatch, found):
 
 def test_a_search_that_ends_on_a_slope_goes_on_with_a_fresh_environment(monkeypatch):
     """An end for energies that jump is not the end; the environment of the next descent starts from nothing."""
-    descend, starts = peps.search.ground.minimize_on, []
+    descend, starts = peps.search.descent.minimize_on, []
 
     def interrupted(fun, state, *, maxiter, **options):
         starts.append((fun.__self__.env, maxiter))
@@ -177,8 +177,8 @@ def test_a_search_that_ends_on_a_slope_goes_on_with_a_fresh_environment(monkeypa
         found = descend(fun, state, maxiter=3, **options)
         return dataclasses.replace(found, success=True, message="no step lowers the loss any further")
 
-    monkeypatch.setattr(peps.search.ground, "minimize_on", interrupted)
-    monkeypatch.setattr(peps.search.ground, "SLOW", np.inf)
+    monkeypatch.setattr(peps.search.descent, "minimize_on", interrupted)
+    monkeypatch.setattr(peps.search.descent, "SLOW", np.inf)
     result = peps.ground_state(MODEL, 2, 12, "c4v", seed=4, maxiter=8)
     assert starts == [(None, 8), (None, 5)]
     assert len(result.history) == 1 + 3 + 5
@@ -186,14 +186,14 @@ def test_a_search_that_ends_on_a_slope_goes_on_with_a_fresh_environment(monkeypa
 
 
 def test_environments_that_come_to_rest_slowly_are_cut_anew(monkeypatch):
-    environment, starts = peps.search.ground.environment, []
+    environment, starts = peps.search.descent.environment, []
 
     def counted(state, chi, start=None, **options):
         starts.append(start)
         return environment(state, chi, start, **options)
 
-    monkeypatch.setattr(peps.search.ground, "environment", counted)
-    monkeypatch.setattr(peps.search.ground, "SLOW", 0)
+    monkeypatch.setattr(peps.search.descent, "environment", counted)
+    monkeypatch.setattr(peps.search.descent, "SLOW", 0)
     result = peps.ground_state(MODEL, 2, 12, "c4v", seed=4, maxiter=LEGS + 4)
     assert starts.count(None) == LEGS
     assert len(result.history) == 1 + LEGS + 4
@@ -292,7 +292,8 @@ def test_charges_lead_to_the_same_minimum(charged):
 def test_a_search_with_charges_goes_on_from_its_checkpoint(charged):
     found, path = charged
     again = peps.ground_state(peps.heisenberg(), 2, 12, conserve="Sz", tol=1e-6, checkpoint=path)
-    assert again.nfev < found.nfev and again.energy <= found.energy + 1e-10
+    assert again.history[: len(found.history)].tolist() == found.history.tolist()
+    assert again.nfev <= found.nfev and again.energy <= found.energy + 1e-10
     for keywords in ({"bond": 3, "conserve": "Sz"}, {"bond": 2, "cell": ["AB", "BA"]}):
         with pytest.raises(ArgumentError, match="another search"):
             peps.ground_state(peps.heisenberg(), chi=12, checkpoint=path, **keywords)
@@ -319,13 +320,24 @@ def test_charges_that_searches_refuse(charged):
         peps.ground_state(peps.heisenberg(), 2, 12, start=charged[0].state, conserve="Sz")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("bond, chi, most, maxiter", [(2, 10, 0.02, 3), (3, 20, 0.005, 1)])
-def test_free_fermions_with_pairing(bond, chi, most, maxiter):
-    """The exact energy is a sum over momenta; a part of it is missing at most."""
+def paired(mu):
+    """The exact energy of free fermions with p + ip pairing, a sum over momenta."""
     k = (np.arange(200) + 0.5) * np.pi / 100
-    xi, gap = -2 * (np.cos(k) + np.cos(k)[:, None]) - 2, 4 * (np.sin(k) ** 2 + np.sin(k)[:, None] ** 2)
-    exact = float(np.mean(xi - np.sqrt(xi**2 + gap))) / 2
+    xi, gap = -2 * (np.cos(k) + np.cos(k)[:, None]) - mu, 4 * (np.sin(k) ** 2 + np.sin(k)[:, None] ** 2)
+    return float(np.mean(xi - np.sqrt(xi**2 + gap))) / 2
+
+
+def test_noise_leaves_the_saddle_to_which_imaginary_time_leads():
+    """Without it a search ended at -0.215685, converged, two parts in a thousand above."""
+    found = peps.ground_state(peps.fermions(1.0, delta=1.0, mu=-5.0), 2, 8, tol=1e-7)
+    assert found.converged and paired(-5.0) < found.energy < paired(-5.0) * 0.999
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bond, chi, most, maxiter", [(2, 10, 0.02, 3), (2, 16, 0.0005, 8), (3, 20, 0.005, 1)])
+def test_free_fermions_with_pairing(bond, chi, most, maxiter):
+    """A part of the exact energy is missing at most; at bond 2 the state of imaginary time has no environment of 16."""
+    exact = paired(2.0)
     found = peps.ground_state(peps.fermions(1.0, delta=1.0, mu=2.0), bond, chi, tol=1e-4, maxiter=maxiter)
     assert exact < found.energy < exact * (1 - most)
 
