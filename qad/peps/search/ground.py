@@ -65,7 +65,8 @@ def ground_state(
         A file that is rewritten after every iteration, atomically. A search goes on from it, to a larger `bond` too;
         one of another model, `chi` of this bond, `cell`, `symmetry` or `start`, or damaged, is refused and left alone.
     seed : int or numpy.random.Generator
-        Of the random state, of bond 2 at most, from which the search starts, and of the noise by which bonds grow.
+        Of the random state, of bond 2 at most, from which the search starts, and of the noise by which bonds grow and
+        states of imaginary time are shaken.
     start : PEPS, optional
         A state to start from instead, of at most this bond; `cell`, `symmetry` and `dtype` are its own. One with
         charges keeps its bonds.
