@@ -94,8 +94,11 @@ def cut(row: Row, chi: int, multiplets: str) -> Row:
 
 
 def orthogonal(matrix: Array) -> tuple[Array, Array]:
-    """The factors Q and R; of a matrix of lower rank, whose Q has no derivative, so many columns as its rank."""
-    if matrix.shape[0] <= matrix.shape[1]:
+    """The factors Q and R; of a matrix of lower rank, whose Q has no derivative, so many columns as its rank.
+
+    Of a matrix of zeros, which a sector of charges may be, Q is the unit matrix.
+    """
+    if matrix.shape[0] <= matrix.shape[1] or not np.any(value_of(matrix)):
         return np.eye(len(matrix), dtype=matrix.dtype), matrix
     values = np.linalg.svd(value_of(matrix), compute_uv=False)
     if values[-1] > 1e-10 * values[0]:

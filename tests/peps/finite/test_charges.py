@@ -74,6 +74,17 @@ def test_variances_are_those_of_matrices(name):
     assert finite.variance(state, model, 256) == pytest.approx(expected, rel=1e-10)
 
 
+def test_variances_where_a_sector_of_the_boundary_vanishes():
+    filled = [[1, 0], [0, 1]]
+    state = finite.FinitePEPS.random(
+        2, 2, 3, kind="fermion", conserve="N", states=filled, dtype=float, seed=4, cylinder=True
+    )
+    model = peps.fermions(1.0, v=0.7)
+    h, psi = dense(model, (2, 2), True), state.to_dense().reshape(-1)
+    expected = mean(h @ h, psi) - mean(h, psi) ** 2
+    assert finite.variance(state, model, 64) == pytest.approx(expected, rel=1e-10)
+
+
 def test_states_have_the_totals_of_their_product():
     n, sz = (np.array(qad.mps.site("electron").charges[name]) for name in ("N", "Sz"))
     psi = made("electrons, odd", 4).to_dense()
