@@ -14,12 +14,12 @@ from pathlib import Path
 import numpy as np
 
 import qad
-from qad import mps
+from qad import mps, peps, vmc
 
 from .report import duration
 
 DOCS = Path(__file__).parents[1] / "docs"
-SIZES = (20, 100, 1000)
+SIZES, BONDS = (20, 100, 1000), (2, 3, 4)
 ROUNDS, PATIENCE = 3, 5.0  # calls, unless they have taken so many seconds
 PLACE = re.compile(r"(<!-- costs: python -m benchmarks.guides -->\n).*?(<!-- end of costs -->)", re.DOTALL)
 
@@ -105,6 +105,21 @@ def ring(n):
     labels = [[i, (i + 1) % n, n + i // 2] for i in range(n)]
     tensors = [np.ones((3, 3, 3))] * n
     return lambda: qad.ncon(tensors, [[label + 1 for label in each] for each in labels])
+
+
+def cluster(bond, conserve=None):
+    """A state of the infinite square lattice with two tensors, by a short imaginary time."""
+    return peps.simple_update(peps.heisenberg(), bond, conserve=conserve, steps=((0.1, 40), (0.02, 40)))
+
+
+def lattice_energy(conserve=None):
+    """Value and gradient of Heisenberg's energy in that state, by bond dimension."""
+    return lambda D: gradient(peps.energy, cluster(D, conserve), peps.heisenberg(), 2 * D**2)
+
+
+def machine(n):
+    """A real Boltzmann machine of n sites and as many hidden units, Ising's chain, and its space."""
+    return *vmc.rbm(n, dtype=float), mps.ising(n, 1.0), vmc.Spins(n)
 
 
 COSTS = {  # page -> rows: what is done, the call by size, the sizes that are measured
@@ -223,6 +238,22 @@ COSTS = {  # page -> rows: what is done, the call by size, the sizes that are me
             (20, 100),
         ),
     ],
+    "peps": [
+        (
+            "`simple_update` of Heisenberg's model, two tensors",
+            lambda D: partial(peps.simple_update, peps.heisenberg(), D), BONDS,
+        ),
+        ("`environment`, chi = 2 D²", lambda D: partial(peps.environment, cluster(D), 2 * D**2), BONDS),
+        ("`energy` with its gradient, chi = 2 D²", lattice_energy(), BONDS),
+        ("the same, with Sz conserved", lattice_energy("Sz"), BONDS),
+    ],
+    "vmc": [
+        ("`vmc.expect`, a machine of n hidden units", lambda n: partial(vmc.expect, *machine(n), 512), (20, 100)),
+        (
+            "`vmc.ground_state`, one step and the energy in the end",
+            lambda n: partial(vmc.ground_state, *machine(n), 512, 1), (20, 100),
+        ),
+    ],
 }  # fmt: skip
 
 
@@ -237,11 +268,11 @@ def seconds(call):
     return min(found)
 
 
-def table(rows):
+def table(rows, size="n", sizes=SIZES):
     """The table of a page, as Markdown."""
-    lines = ["| on one thread | " + " | ".join(f"n = {n}" for n in SIZES) + " |", "|---|" + "--:|" * len(SIZES)]
-    for what, call, sizes in rows:
-        cells = [duration(seconds(call(n))) if n in sizes else "–" for n in SIZES]
+    lines = ["| on one thread | " + " | ".join(f"{size} = {n}" for n in sizes) + " |", "|---|" + "--:|" * len(sizes)]
+    for what, call, measured in rows:
+        cells = [duration(seconds(call(n))) if n in measured else "–" for n in sizes]
         lines.append(f"| {what} | {' | '.join(cells)} |")
         print(lines[-1], flush=True)
     return "\n".join(lines)
@@ -253,7 +284,7 @@ def main(wanted):
     for name, rows in COSTS.items():
         if not wanted or name in wanted:
             page = DOCS / f"{name}.md"
-            made = table(rows)
+            made = table(rows, "D", BONDS) if name == "peps" else table(rows)
             page.write_text(
                 PLACE.sub(lambda found, made=made: found[1] + made + "\n" + found[2], page.read_text("utf-8")), "utf-8"
             )
