@@ -229,14 +229,17 @@ def check_conserves(model: Model, conserved: Quantities) -> None:
 
 
 def signs_of_references(letters: Sequence[int], conserved: Quantities, kind: Site) -> np.ndarray:
-    """The sign of each product of basis states: odd references are exchanged with the sites before theirs."""
-    place, own = conserved.names.index(FERMIONS), np.array(odd_states(kind))
-    found, before = np.ones(()), np.zeros((), int)
+    """The sign of each product of basis states: odd references are exchanged with the sites before theirs.
+
+    ``sigma(x) = prod_j (-1)^(r_j sum_(i<j) p_i(x))``, with the parities p of the basis states x, and r of references.
+    """
+    place, parities = conserved.names.index(FERMIONS), np.array(odd_states(kind))
+    signs, before = np.ones(()), np.zeros((), int)
     for letter in letters:
-        odd = (conserved.charges[letter][0][place] - own[0]) % 2  # of the reference
-        found = (found * (1 - 2 * (odd * before % 2)))[..., None] * np.ones(len(own))
-        before = before[..., None] + own
-    return found
+        reference = (conserved.charges[letter][0][place] - parities[0]) % 2
+        signs = np.multiply.outer(signs * (-1) ** (reference * before), np.ones(len(parities)))
+        before = np.add.outer(before, parities)
+    return signs
 
 
 def in_states_of_sites(amplitudes: Array, conserved: Quantities, kind: Site) -> Array:

@@ -44,7 +44,9 @@ def reduced_density(state: PEPS, sites: Sequence[tuple[int, int]], env: Environm
     -------
     array
         Of trace 1, legs ``(out, ..., out, in, ..., in)`` in the order of `sites`; Hermitian but for the error of the
-        environment.
+        environment. Of states with charges it is a SymTensor, on the physical legs of ``state.conserved``: basis states
+        are in the order of its charges, and of fermions it has the signs of graded tensors; see `expectation` for terms
+        in the basis of the sites.
 
     Raises
     ------

@@ -100,30 +100,26 @@ def matrices_at(starts: np.ndarray, rows: np.ndarray, columns: np.ndarray, size:
 @lru_cache(maxsize=64)
 def _projectors(how: CutMatrices, sizes: tuple[int, ...], width: int) -> tuple[Move, Move, tuple[Layouts, Layouts]]:
     """The moves from matrices ``(m, cut, state)`` to projectors A and B with so many states of each sector."""
-    ahead: list[Layout] = []
-    behind: list[Layout] = []
-    rows: list[list[tuple[int, ...]]] = [[], []]
+    layouts: tuple[list[Layout], list[Layout]] = ([], [])
+    rows: tuple[list[tuple[int, ...]], list[tuple[int, ...]]] = ([], [])
     starts = [0, 0]
     for cut, (one, two) in enumerate(zip(how.a, how.b, strict=True)):
-        own = {how.charges[i]: i for i in np.flatnonzero(how.groups == cut) if sizes[i]}
-        charges = tuple(sorted(own))
-        bond = Leg._made(one.symmetry, charges, tuple([sizes[own[charge]] for charge in charges]), 1)
-        neutral = one.symmetry.neutral
-        ahead.append(layout((*two.legs[:2], bond.conj()), 2, neutral, one.symmetry))
-        behind.append(layout((bond, *one.legs[-2:]), 1, neutral, one.symmetry))
-        for sector in ahead[-1].sectors:
-            i, k = own[sector.charge], sector.columns
-            at = starts[0] + sector.start
-            rows[0].append((i * how.size * width, at, sector.rows, k, width, 1, k, 1))
-        for sector in behind[-1].sectors:
-            i, size = own[sector.charge], sector.columns
-            at = starts[1] + sector.start
-            rows[1].append((i * how.size * width, at, sector.rows, size, 1, width, size, 1))
-        starts = [starts[0] + ahead[-1].size, starts[1] + behind[-1].size]
-    read = len(sizes) * how.size * width
+        number = {how.charges[i]: i for i in np.flatnonzero(how.groups == cut).tolist() if sizes[i]}
+        charges = tuple(sorted(number))
+        bond = Leg._made(one.symmetry, charges, tuple([sizes[number[charge]] for charge in charges]), 1)
+        ahead = (*two.legs[:2], bond.conj()), 2, (width, 1)
+        behind = (bond, *one.legs[-2:]), 1, (1, width)  # B is transposed: states are its rows
+        for half, (legs, split, strides) in enumerate((ahead, behind)):
+            where = layout(legs, split, one.symmetry.neutral, one.symmetry)
+            for sector in where.sectors:
+                read, write = number[sector.charge] * how.size * width, starts[half] + sector.start
+                rows[half].append((read, write, sector.rows, sector.columns, *strides, sector.columns, 1))
+            layouts[half].append(where)
+            starts[half] += where.size
+    total = len(sizes) * how.size * width
     made = [(_half, (i, how.a, how.b, sizes, width)) for i in range(2)]
-    moves = [Move(read, starts[i], np.array(rows[i], np.int64), made[i]) for i in range(2)]
-    return moves[0], moves[1], (tuple(ahead), tuple(behind))
+    moves = [Move(total, starts[i], np.array(rows[i], np.int64), made[i]) for i in range(2)]
+    return moves[0], moves[1], (tuple(layouts[0]), tuple(layouts[1]))
 
 
 def _half(i: int, a: Layouts, b: Layouts, sizes: tuple[int, ...], width: int) -> Move:
