@@ -6,8 +6,6 @@ import statistics
 from contextlib import suppress
 from pathlib import Path
 
-from qad.installed import command
-
 from . import NAMES, RESULTS
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"  # each benchmark has its own in the folder of that name
@@ -123,6 +121,8 @@ def write_plot(results, path):
         from matplotlib.figure import Figure
         from matplotlib.ticker import NullFormatter
     except ImportError:
+        from qad.installed import command  # loads NumPy, whose threads are chosen before
+
         print(f"No plot, for matplotlib is missing: {command('viz')}")
         return
     cases = results["cases"]

@@ -40,6 +40,7 @@ INNER = {
     "peps/02_classical_ising.py": "fixed points; the partition function of one site",
     "peps/03_transverse_ising.py": "fixed points; the energies of the model's terms in a given density matrix",
     "peps/04_j1j2.py": "fixed points; the energies of the model's terms in a given density matrix",
+    "peps/05_paired_fermions.py": "fixed points; the energies of the model's terms in a given density matrix",
     "time_to_energy": "searches; the energy that they lower",
 }
 
@@ -196,6 +197,10 @@ def frustrated(example):
     return bonds_of(qad.peps.j1j2(1.0, 0.5).rotated())
 
 
+def paired(example):
+    return bonds_of(qad.peps.fermions(1.0, delta=1.0, mu=-5.0))
+
+
 def one_site(beta):
     """ln Z of a torus of one site."""
     return np.log(np.einsum("abab->", qad.peps.classical.ising(beta)))
@@ -224,6 +229,7 @@ EXAMPLES = {
     "peps/02_classical_ising.py": classical_ising,
     "peps/03_transverse_ising.py": transverse,
     "peps/04_j1j2.py": frustrated,
+    "peps/05_paired_fermions.py": paired,
     "trg/ising_trg.py": trg,
 }
 

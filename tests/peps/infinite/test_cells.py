@@ -8,7 +8,7 @@ from qad import peps
 from qad.core.errors import ArgumentError, ConvergenceError
 from qad.peps.infinite.cells.iteration import check_multiplets
 from qad.peps.infinite.cells.projectors import Spaces
-from qad.peps.infinite.stacks import reordered
+from qad.peps.infinite.stacks import laid, reordered
 from tests.cases import Case, normal
 from tests.peps.cylinders import energy_of_cylinder
 from tests.peps.states import STORED, along, by_differences, near_product
@@ -16,6 +16,7 @@ from tests.peps.states import STORED, along, by_differences, near_product
 ROTATED = peps.heisenberg().rotated()
 CASES = [
     Case(lambda x: reordered(x, order=(2, 0, 1)), normal(3, 2)),
+    Case(lambda x: laid(x, order=(0, 2, 1)), normal(2, 3, 2)),
     Case(lambda x: reordered(x, order=(1, 0)), normal(2, 2, 2, complex)),
 ]
 

@@ -6,7 +6,14 @@ import pytest
 import qad
 from qad import peps
 from qad.core.errors import ArgumentError, ConvergenceError
+from qad.peps.infinite.cells.lattice import ONE_SIDE
+from qad.peps.infinite.implicit import as_they_are
+from qad.peps.infinite.iteration import Around
+from tests.cases import Case, normal
 from tests.peps.states import near_product
+
+AROUND = Around(normal(1, 1, 1), normal(1, 1, 2, 1))  # of one state: bases of bonds are no matter
+CASES = [Case(lambda *x: as_they_are(*x, around=AROUND, w=ONE_SIDE)[1], tuple(AROUND), name="as they are")]
 
 STATES = {
     "c4v": (lambda dtype: peps.PEPS.random(2, seed=0, dtype=dtype, symmetry="c4v"), None),
@@ -50,3 +57,8 @@ def test_losses_that_depend_on_bases_of_bonds_are_refused(symmetry):
         qad.grad(lambda x: peps.environment(x, 8, env).corners[0][0, 1])(state)
     value, gradient = qad.value_and_grad(lambda x: np.linalg.norm(peps.environment(x, 8, env).corners[0]))(state)
     assert np.isfinite(value) and np.isfinite(gradient.tensors[0]).all()
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_corners_and_edges_are_as_they_are(case):
+    case.check()

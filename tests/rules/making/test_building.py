@@ -114,7 +114,7 @@ def test_what_qad_makes_is_new():
 
 @pytest.mark.parametrize("force", [lambda t: np.array([[t, -t], [t, t]]), lambda t: np.asarray([t, 1.0])])
 def test_the_error_of_numpy_names_the_way(force):
-    with pytest.raises(RecordedTensorError, match=r"qad\.array, qad\.r_"):
+    with pytest.raises(RecordedTensorError, match=r"qad\.array\(\[x, y\]\) for np\.array"):
         qad.grad(lambda t: force(t).sum())(0.3)
     with pytest.raises(ArgumentError, match=r"qad\.array"):
         np.sum(leaf(X) * [leaf(T), 1.0, 2.0])

@@ -67,7 +67,7 @@ def test_numpys_own_functions_refuse_recorded_coefficients_and_its_classes_recor
         lambda: np.polynomial.Chebyshev(c),
         lambda: np.polynomial.Chebyshev(C)(c),
     ):
-        with pytest.raises(qad.QadError, match=r"qad\.polynomial in that of np\.polynomial"):
+        with pytest.raises(qad.QadError, match=r"qad\.polynomial for np\.polynomial"):
             call()
 
 
