@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 TIGHTEST = 1e-18  # error of the energy at which a local problem is solved at last
 DISCARDED = 1e-14  # weight per step that is cut off in any case
 SITE_BOND = 8  # the bond of the first sweep of single sites
-GROWTH = 2  # of bonds, from sweep to sweep, until they are what was asked for
+GROWTH = 2  # of bonds at least, from sweep to sweep, until they are what was asked for
 
 
 class SweepSchedule(NamedTuple):
@@ -46,7 +46,8 @@ class SweepSchedule(NamedTuple):
     Where products cost little, local problems are solved finely from the first sweep on, and there are few sweeps.
     """
 
-    bond: int  # of the first sweep of pairs
+    bond: int  # of the first sweep of pairs, for each state of a site
+    growth: int  # of it from sweep to sweep, over the states of a site: pairs of few states cost little
     products: int  # per step; more where local problems are not solved
     loosest: float  # errors of the energy, relative, at which a local problem is solved in the first sweep
     share: float  # of what the last sweep gained: such errors thereafter
@@ -56,8 +57,8 @@ class SweepSchedule(NamedTuple):
     isometric: bool  # single sites without a mixer keep their bonds; else these lose what carries no weight
 
 
-DENSE = SweepSchedule(8, 12, 1e-4, 1e-2, 0.0, (0.0, 0.0, 0.0, 1.0), (1e-3, 0.5, 0.1, 1e-12), isometric=False)
-CHARGED = SweepSchedule(64, 20, 1e-10, 1e-4, 0.1, (1e-3, 0.1, 1e-2, 1e-5), (0.1, 0.5, 0.3, 1e-8), isometric=True)
+DENSE = SweepSchedule(4, 4, 12, 1e-4, 1e-2, 0.0, (0.0, 0.0, 0.0, 1.0), (1e-3, 0.5, 0.1, 1e-12), isometric=False)
+CHARGED = SweepSchedule(16, 8, 20, 1e-10, 1e-4, 0.1, (1e-3, 0.1, 1e-2, 1e-5), (0.1, 0.5, 0.3, 1e-8), isometric=True)
 
 
 class Sweeps:
@@ -111,7 +112,10 @@ class Sweeps:
         pairs = self.size == 2
         self.mixings: Sequence[float] = self.schedule.pair_mixing if pairs else self.schedule.site_mixing
         self.mixing: float = self.mixings[0]
-        self.bond: int = min(bond, max(self.schedule.bond if pairs else SITE_BOND, start.bond))
+        d = max(start.phys)
+        first, growth = (self.schedule.bond * d, self.schedule.growth // d) if pairs else (SITE_BOND, GROWTH)
+        self.growth: int = max(growth, GROWTH)
+        self.bond: int = min(bond, max(first, start.bond))
         dtype = np.result_type(start.dtype, H.dtype, *[state.dtype for state in excluded.states])
         self.tensors: list[Any] = right_canonical([t.astype(dtype) for t in start])
         self.kernel: Any = kernel_for(start, H, dtype)
@@ -174,7 +178,7 @@ class Sweeps:
             self.tolerance = max(self.tolerance, self.schedule.of_cut * self.cut * max(abs(self.energy), 1.0))
         self.mixing *= self.mixings[1 if growing else 2]
         self.mixing = self.mixing if self.mixing > self.mixings[3] else 0.0
-        self.bond = min(GROWTH * self.bond, self.most)
+        self.bond = min(self.growth * self.bond, self.most)
         return self.energy
 
     def to_right(self) -> None:
