@@ -86,8 +86,8 @@ MOST_CODE = {
     "circuit": 6410,
     "interop": 1400,
     "peps": 4140,
-    "mps": 10744,
-    "vmc": 1309,
+    "mps": 10748,
+    "vmc": 1307,
 }  # lines of code of whole floors, which only go up by what a feature needs
 LONG_FUNCTIONS = {  # whose comment gives the measured reason
     "core/fast/sweep.py: descended",

@@ -21,6 +21,7 @@ from qad.mps.charges.parts import of_definite_charge
 from qad.mps.charges.quantities import sites_of_dimension
 from qad.mps.operators.mpo import MPO
 from qad.mps.operators.opsum import OpSum
+from qad.vmc.space import as_space
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -72,7 +73,7 @@ class Connections:
     """
 
     def __init__(self, H: Any, space: Space):
-        total = products_of(H, space)
+        total = products_of(H, as_space(space))
         terms = of_definite_charge(total, space.conserve) if space.totals else total.terms.items()
         self._rows, products = turned(terms, total.operators.matrices)
         weights = np.array([weight for each in products.values() for weight in each.values()] or [0.0])

@@ -169,9 +169,9 @@ def each_of(log_psi: Callable[[Any, Any], Any], parts: int) -> Callable[[Any, An
 def inverse(matrix: Matrix, shift: float, vector: Vector, cutoff: float = CUTOFF) -> Vector:
     """``(M + shift)^-1`` times a vector by Cholesky; where M is singular to rounding by a smooth pseudo-inverse.
 
-    That is ``1 / (x (1 + (cutoff / x)^6))`` of the eigenvalues x, the cutoff relative to the largest.
+    That is ``1 / (x (1 + (cutoff / x)^6))`` of the eigenvalues x, the cutoff relative to the largest.  M itself is
+    shifted.
     """
-    matrix = matrix.copy()
     matrix.flat[:: len(matrix) + 1] += shift
     try:
         if shift > CUTOFF * np.trace(matrix) / len(matrix):
@@ -180,8 +180,6 @@ def inverse(matrix: Matrix, shift: float, vector: Vector, cutoff: float = CUTOFF
             )
     except np.linalg.LinAlgError:
         pass
-    if not np.isfinite(matrix).all():
-        raise ArgumentError("the derivatives of log_psi are not finite")
     values, vectors = np.linalg.eigh(matrix)
     largest = values[-1] if values[-1] > 0 else 1.0
     share = np.maximum(values / largest, 0)

@@ -136,9 +136,13 @@ class LocalValues:
         self.log_psi: LogPsi = log_psi
         self.H: Connections = Connections(H, space)
         self.rng: np.random.Generator = np.random.default_rng(seed)
-        self.walk: Any = begun(sampler, space, samples, self.rng, True)
         self.anew: Any = partial(begun, sampler, space, rng=self.rng)
         self.samples: int = samples
+
+    @cached_property
+    def walk(self) -> Any:
+        """That of a search, begun with its first samples."""
+        return self.anew(self.samples, search=True)
 
     @cached_property
     def matrix(self) -> Any:

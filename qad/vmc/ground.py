@@ -282,9 +282,9 @@ class EnergySearch:
             self.method, self.lowest = mark["method"], mark["lowest"]
             self.vector, self.best, self.kept = arrays["vector"], arrays["best"], [*arrays["kept"]]
             self.energies, self.errors = arrays["energies"].tolist(), arrays["errors"].tolist()
-            self.local.rng.bit_generator.state = mark["random"]
             if hasattr(self.local.walk, "rows"):
                 self.local.walk.rows, self.local.walk.fresh = arrays["rows"], False
+            self.local.rng.bit_generator.state = mark["random"]  # after a walk is begun, which draws
 
 
 def number(schedule: Any, step: int) -> float:

@@ -13,6 +13,7 @@ from qad.mps.chain.chain import site_count
 from qad.showing.progress import bar_for
 from qad.vmc.amplitudes import BATCH, amplitudes, check_nonzero
 from qad.vmc.moves import move
+from qad.vmc.space import as_space
 from qad.vmc.statistics import Samples
 
 if TYPE_CHECKING:
@@ -218,7 +219,7 @@ def begun(sampler: Any, space: Space, samples: int, rng: np.random.Generator, se
         sampler = NAMED[sampler]
     if not hasattr(sampler, "begin"):
         raise ArgumentError(f"sampler is 'metropolis', 'exact', Metropolis(...) or Direct(...), not {sampler!r}")
-    return sampler.begin(space, site_count(samples, 1, "samples"), rng, search)
+    return sampler.begin(as_space(space), site_count(samples, 1, "samples"), rng, search)
 
 
 @keywords_told

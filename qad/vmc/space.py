@@ -24,6 +24,13 @@ if TYPE_CHECKING:
 LISTED = 2**20  # the most states that are listed
 
 
+def as_space(given: Any) -> Space:
+    """A space; raises unless it is one."""
+    if not isinstance(given, Space):
+        raise ArgumentError(f"a space is Spins, Bosons, Fermions or Electrons of qad.vmc, but got {given!r}")
+    return given
+
+
 class Space:
     """Configurations of sites of one kind; made by `Spins`, `Bosons`, `Fermions` or `Electrons`.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
+from qad.vmc.space import as_space
 from qad.vmc.wave_functions import normal
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def mean_field(space: Space, dtype: DTypeLike = float, seed: Seed = 0, scale: fl
     >>> log_psi(np.array([[0.0, 1.0, 2.0], [0.0, 10.0, 20.0]]), np.array([[1, 2]]))
     array([21.])
     """
-    sites = np.arange(space.n)
+    sites = np.arange(as_space(space).n)
 
     def log_psi(params, s):
         return params[sites, space.indices(s)].sum(-1)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
+from qad.mps.thermal.samples import autocorrelation
 
 if TYPE_CHECKING:
     from qad.typing import ArrayLike, RealNumber
@@ -142,18 +143,6 @@ def average(values: ArrayLike) -> Estimate:
         tau = autocorrelation(rest)
         error = float(np.sqrt(variance * tau / max(count - tau, 1.0))) if count > 1 else np.inf
     return Estimate(mean.item(), error, variance, tau, r_hat(values), count)
-
-
-def autocorrelation(rest: np.ndarray) -> float:
-    """Integrated autocorrelation time of chains (chains, steps) of mean 0, at least 1 and at most half of a chain."""
-    steps = rest.shape[1]
-    spectrum = np.abs(np.fft.fft(rest, 2 * steps, axis=1)) ** 2
-    covariances = np.fft.ifft(spectrum.mean(axis=0)).real[: steps // 2 * 2]
-    if steps < 2 or covariances[0] <= 0:
-        return 1.0
-    pairs = covariances.reshape(-1, 2).sum(axis=1) / covariances[0]
-    ends = np.flatnonzero(pairs <= 0)
-    return float(min(max(2 * pairs[: ends[0] if len(ends) else None].sum() - 1, 1.0), max(steps / 2, 1.0)))
 
 
 def r_hat(values: np.ndarray) -> float:

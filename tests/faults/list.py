@@ -361,8 +361,8 @@ FAULTS = [
     ),
     Fault(
         "mps/thermal/samples.py",
-        "return float(np.sqrt(covariances[0] * tau / (n - tau)))",
-        "return float(np.sqrt(covariances[0] * tau / (n - tau))) / 9",
+        "return float(np.sqrt((rest**2).mean() * tau / (n - tau)))",
+        "return float(np.sqrt((rest**2).mean() * tau / (n - tau))) / 9",
         "mps/thermal/test_samples.py",
     ),
     Fault(

@@ -122,6 +122,7 @@ def test_long_strings_take_no_tables():
         (lambda: OpSum(3, "fermion").add(1.0, "C", 0, "C", 1), Fermions(3, total=1), r"the term C\(0\) C\(1\)"),
         (lambda: OpSum(3, "electron").add(1.0, "Sp", 2), Electrons(3, up=1, down=1), r"the term Sp\(2\)"),
         (lambda: qad.mps.heisenberg(4), Spins(5), "acts on 4 sites of kind 'spin-1/2', .* has 5"),
+        (lambda: qad.mps.heisenberg(4), 4, "a space is Spins, .*, but got 4"),
         (lambda: qad.mps.heisenberg(4), Fermions(4), "of 'fermion'"),
         (lambda: qad.mps.MPO.identity(3), Spins(3, spin=1), "3 sites of kind 'spin-1/2', .* 3 of 'spin-1'"),
         (lambda: np.eye(16), Spins(4), "an OpSum, a PauliSum or an MPO, but got ndarray"),

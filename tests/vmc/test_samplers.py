@@ -155,6 +155,8 @@ def test_wrong_shapes_and_options():
         sample(lambda p, s: s.astype(float), 0.0, Spins(3), 8)
     with pytest.raises(ArgumentError, match="4 samples of 8 chains"):
         sample(jagged, 0.0, Spins(3), 4, Metropolis(chains=8))
+    with pytest.raises(ArgumentError, match="a space is Spins, Bosons, Fermions or Electrons of qad.vmc, but got 3"):
+        sample(jagged, 0.0, 3, 4)
     with pytest.raises(ArgumentError, match="temperatures"):
         Metropolis(temperatures=(2.0,))
     with pytest.raises(ArgumentError, match="sampler is"):

@@ -186,6 +186,7 @@ def test_signs_of_sublattices():
     "call, words",
     [
         (lambda: rbm(0), "n must be a whole number"),
+        (lambda: mean_field(3), "a space is Spins, .*, but got 3"),
         (lambda: jastrow(1), "n must be a whole number of at least 2"),
         (lambda: slater(Fermions(4)), "with fixed numbers"),
         (lambda: slater(SPINS), "a determinant is of Fermions or Electrons"),

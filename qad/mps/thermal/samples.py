@@ -85,18 +85,28 @@ class Metts:
 def standard_error(values: np.ndarray) -> float:
     """Of the mean of successive samples of a reversible chain, which may be correlated; infinite for one.
 
-    With the integrated autocorrelation time ``tau = 1 + 2 sum_t rho_t``, the sum up to the first pair of neighbours
-    that is not positive (C. J. Geyer, Stat. Sci. 7, 473 (1992)), the square of the error is ``tau / n`` times the
-    variance, which around the mean of the samples itself comes out smaller by ``1 - tau / n``.
+    The square of the error is ``tau / n`` times the variance, which around the mean of the samples itself comes out
+    smaller by ``1 - tau / n``.
     """
     n, rest = len(values), values - values.mean()
-    if n < 2 or not rest.any():
-        return 0.0 if n > 1 else np.inf
-    covariances = np.correlate(rest, rest, "full")[n - 1 :] / n
-    pairs = covariances[: n // 2 * 2].reshape(-1, 2).sum(axis=1) / covariances[0]
+    tau = autocorrelation(rest[None])
+    return float(np.sqrt((rest**2).mean() * tau / (n - tau))) if n > 1 else np.inf
+
+
+def autocorrelation(rest: np.ndarray) -> float:
+    """Integrated autocorrelation time of chains (chains, steps) of mean 0, at least 1 and at most half of a chain.
+
+    That is ``tau = 1 + 2 sum_t rho_t``, the sum up to the first pair of neighbours that is not positive (C. J. Geyer,
+    Stat. Sci. 7, 473 (1992)).
+    """
+    steps = rest.shape[1]
+    spectrum = np.abs(np.fft.fft(rest, 2 * steps, axis=1)) ** 2
+    covariances = np.fft.ifft(spectrum.mean(axis=0)).real[: steps // 2 * 2]
+    if steps < 2 or covariances[0] <= 0:
+        return 1.0
+    pairs = covariances.reshape(-1, 2).sum(axis=1) / covariances[0]
     ends = np.flatnonzero(pairs <= 0)
-    tau = min(max(2 * pairs[: ends[0] if len(ends) else None].sum() - 1, 1.0), n / 2)
-    return float(np.sqrt(covariances[0] * tau / (n - tau)))
+    return float(min(max(2 * pairs[: ends[0] if len(ends) else None].sum() - 1, 1.0), steps / 2))
 
 
 @keywords_told
