@@ -279,7 +279,7 @@ def table(rows, size="n", sizes=SIZES):
 
 
 def main(wanted):
-    """Measure, and write the tables of the pages whose names contain one of the words."""
+    """Measure, and write the tables of these pages, or of all."""
     warnings.simplefilter("ignore")
     for name, rows in COSTS.items():
         if not wanted or name in wanted:

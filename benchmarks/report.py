@@ -152,9 +152,9 @@ def draw_bars(axes, entries):
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def write_pages(*more):
-    """Write `docs/benchmarks.md`, with `more` parts, and a page for each benchmark from the JSON of the last runs."""
-    from . import evolution, first_use, infinite_chains, orders, papers, symmetric_chains, two_dimensions, vmc
+def write_pages():
+    """Write `docs/benchmarks.md`, and a page for each benchmark from the JSON of the last runs."""
+    from . import evolution, first_use, infinite_chains, orders, papers, summary, symmetric_chains, two_dimensions, vmc
 
     pages = {}
     for table in (first_use, symmetric_chains, two_dimensions, evolution, papers, vmc, infinite_chains, orders):
@@ -168,7 +168,7 @@ def write_pages(*more):
     folder.mkdir(exist_ok=True)
     for name, page in pages.items():
         (folder / f"{name}.md").write_text(re.sub("^#(?=#)", "", page, flags=re.MULTILINE) + "\n", "utf-8")
-    PAGE.write_text("\n\n".join([PREFACE, headlines(pages), *more]) + "\n", "utf-8")
+    PAGE.write_text("\n\n".join([PREFACE, headlines(pages), summary.section()]) + "\n", "utf-8")
 
 
 def headlines(pages):
@@ -200,6 +200,4 @@ def multiples(page):
 
 
 if __name__ == "__main__":
-    from .summary import section
-
-    write_pages(section())
+    write_pages()

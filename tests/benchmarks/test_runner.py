@@ -84,7 +84,10 @@ def test_the_report_is_written_from_the_json(results, tmp_path, monkeypatch):
     page = (tmp_path / "page" / "cubes.md").read_text("utf-8")
     assert "Cubes of numbers." in page
     assert page.startswith("# ")
-    assert "| [cubes](benchmarks/cubes.md) |" in (tmp_path / "page.md").read_text("utf-8")
+    first = (tmp_path / "page.md").read_text("utf-8")
+    assert "| [cubes](benchmarks/cubes.md) |" in first
+    assert "\n## At a glance\n" in first
+    assert "\n## First calls\n" in first
     assert report.markdown(report.rows(results["cases"][0])) in page
     assert "`python -m benchmarks cubes`" in page
 
