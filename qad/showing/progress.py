@@ -20,6 +20,7 @@ from qad.core.process.config import config
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from contextlib import AbstractContextManager
     from typing import Any, TextIO
 
     from qad.typing import Progress
@@ -45,8 +46,7 @@ class Unseen:
             self.above.update(0)
 
 
-@contextmanager
-def bar_for(progress: Progress = None, label: str = "loss", total: int | None = None) -> Iterator[Any]:
+def bar_for(progress: Progress = None, label: str = "loss", total: int | None = None) -> AbstractContextManager[Any]:
     """The context of a bar.
 
     Parameters
@@ -59,17 +59,21 @@ def bar_for(progress: Progress = None, label: str = "loss", total: int | None = 
         The number of steps, where it is known; of one step alone there is no bar, but of what it consists of.
     """
     above = _above.get()
+    if progress is None and (above is not None or total == 1 or not (is_watched(sys.stderr) and config().progress)):
+        return nullcontext(Unseen(above))
+    return opened(progress, label, total, above)
+
+
+@contextmanager
+def opened(progress: Progress, label: str, total: int | None, above: Any) -> Iterator[Any]:
+    """A bar that is shown, moved or refused, and above those that are opened within."""
+    beneath = Unseen(above)
+    bar: AbstractContextManager[Any] = nullcontext(beneath)
     if hasattr(progress, "update"):
-        bar, beneath = nullcontext(progress), Unseen() if above is None else above
-    elif progress is None and total == 1:
-        yield Unseen(above)
-        return
-    elif is_watched(sys.stderr) and (progress or (progress is None and above is None and config().progress)):
+        bar = nullcontext(progress)
+    elif progress is not False and is_watched(sys.stderr):
         options = {} if progress else {"leave": False, "delay": PATIENCE}
         bar = beneath = tqdm(total=total, desc=label, unit=" steps", miniters=0, **options)
-    else:
-        beneath = Unseen(above)
-        bar = nullcontext(beneath)
     with bar as shown:
         token = _above.set(beneath)
         try:
