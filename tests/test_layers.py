@@ -87,7 +87,7 @@ MOST_CODE = {
     "interop": 1400,
     "peps": 4140,
     "mps": 10748,
-    "vmc": 1307,
+    "vmc": 1309,
 }  # lines of code of whole floors, which only go up by what a feature needs
 LONG_FUNCTIONS = {  # whose comment gives the measured reason
     "core/fast/sweep.py: descended",

@@ -104,6 +104,8 @@ def exchanges(pairs: Sequence[tuple[int, int]]) -> Move:
         raise ShapeError(f"exchanges take pairs of sites (pairs, 2), but got an array of shape {ends.shape}")
 
     def move(rows, rng):
+        if ends.max() >= rows.shape[1]:
+            raise ShapeError(f"exchanges of sites up to {ends.max()} do not fit {rows.shape[1]} sites, from 0 on")
         return exchanged(rows, *ends[rng.integers(len(ends), size=len(rows))].T)
 
     return move

@@ -83,7 +83,7 @@ def chain(state: MPS, space: Space) -> tuple[LogPsi, MPS]:
     """
     if state.conserved is not None or state.bonds[0] != 1:
         raise ArgumentError("chain takes an open state of plain arrays: give state.without_symmetry()")
-    if list(state.phys) != [len(space.values)] * space.n:
+    if list(state.phys) != [len(as_space(space).values)] * space.n:
         raise ShapeError(
             f"{state!r} has sites of {tuple(state.phys)} states, {space!r} {space.n} of {len(space.values)}"
         )
@@ -138,7 +138,7 @@ def slater(space: Space, orbitals: Any = None, seed: Seed = 0) -> tuple[LogPsi, 
     >>> float((abs(psi) ** 2).sum().round(12))
     1.0
     """
-    if not space.kind.fermionic or not space.totals:
+    if not as_space(space).kind.fermionic or not space.totals:
         raise ArgumentError(f"a determinant is of Fermions or Electrons with fixed numbers, not of {space!r}")
     counts, rng, params = dict(zip(space.quantities, space.totals, strict=True)), np.random.default_rng(seed), {}
     for name, count in counts.items():

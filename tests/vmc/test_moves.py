@@ -54,6 +54,7 @@ def test_what_cannot_move_stays():
         (lambda: move(Spins(4, total=0), "flips"), r"flips change what Spins\(4, total=0\) keeps fixed"),
         (lambda: move(Spins(3, total=1), lambda s, rng: -s)(np.array([[1, 1, -1]]), None), r"\[-1, -1, 1\], is not in"),
         (lambda: move(Spins(3), lambda s, rng: s[:1])(np.ones((2, 3), int), None), r"\(2, 3\) proposes as many"),
+        (lambda: exchanges([(0, 3)])(np.ones((2, 3), int), np.random.default_rng(0)), "up to 3 do not fit 3 sites"),
         (lambda: exchanges([0, 1]), r"pairs of sites \(pairs, 2\)"),
     ],
 )

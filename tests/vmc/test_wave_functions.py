@@ -189,6 +189,8 @@ def test_signs_of_sublattices():
         (lambda: mean_field(3), "a space is Spins, .*, but got 3"),
         (lambda: jastrow(1), "n must be a whole number of at least 2"),
         (lambda: slater(Fermions(4)), "with fixed numbers"),
+        (lambda: slater(4), "a space is Spins, .*, but got 4"),
+        (lambda: chain(qad.mps.MPS.random(4, 2), 4), "a space is Spins, .*, but got 4"),
         (lambda: slater(SPINS), "a determinant is of Fermions or Electrons"),
         (lambda: slater(Fermions(4, total=2), np.ones((4, 1))), r"have shape \(4, 2\), not \(4, 1\)"),
         (lambda: convolution((4, 2)), r"a kernel of 3 sites does not fit on the lattice \(4, 2\)"),
