@@ -5,7 +5,7 @@ packages begin with the same state. The thermal curve is that of a Heisenberg ch
 ten equal steps, energies at each, at bond 64: TeNPy's purification takes steps of 0.04 of second order. The open chain
 are ten XX spins, driven at both ends, to time 3: a chain of density matrices at bond 64 here, the equation of all 2^20
 entries in QuTiP. The ladder is Hubbard's, 2 x 16 sites, U = 8, 28 electrons, bond 60, until a sweep has reached the
-energy -19.6941; after it TeNPy's sweeps go to and fro between -19.6918 and -19.6977, and qad's converge to -19.7016.
+energy -19.6941; after it TeNPy's sweeps go to and fro between -19.6918 and -19.6977, and qad's converge to -19.7017.
 The classifier is a matrix product state of 64 sites and bond 10, the gradient of a batch of 100, frozen, beside
 jitted jax. One thread, interleaved rounds, least seconds of the processor; values agree to 1e-4.
 """
