@@ -283,7 +283,7 @@ def find_gate(name: str) -> Gate:
     """The gate of this name; where there is none, the error suggests the nearest."""
     gate = GATES.get(name)
     if gate is None:
-        near = get_close_matches(str(name), GATES, n=3, cutoff=0.6)
+        near = get_close_matches(str(name).lower(), GATES, n=3, cutoff=0.6)
         known = f"known are {', '.join(GATES)}; a circuit is asked by c.state(), c.sample(100), c.expectation(H);"
         hint = f"did you mean {' or '.join(map(repr, near))}?" if near else known
         raise ArgumentError(f"there is no gate {name!r}: {hint} qad.circuit.register_gate adds one")

@@ -51,6 +51,7 @@ CALLS = {
     "a channel of nothing": (lambda: NoisyCircuit(1).channel([], 0), "one or more"),
     "a channel of objects": (lambda: NoisyCircuit(1).channel(np.eye(2, dtype=object)[None], 0), "of numbers"),
     "matrices of two sizes": (lambda: mixed_unitary([0.5, 0.5], [np.eye(2), np.eye(4)]), "of one shape"),
+    "a gate in capitals": (lambda: NoisyCircuit(2, bits=1).if_(0, "CNOT", 0, 1), "did you mean 'cnot'"),
     "a condition on no function": (lambda: NoisyCircuit(1, bits=1).if_(0, None), "the name of a gate"),
     "a function with arguments": (lambda: NoisyCircuit(1, bits=1).if_(0, lambda c: c.x(0), 0), "nothing else"),
     "a set of wanted values": (lambda: NoisyCircuit(1, bits=2).if_([0, 1], "x", 0, equals={0, 1}), "given by 2 bits"),
