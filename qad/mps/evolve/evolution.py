@@ -168,7 +168,7 @@ def evolve(
                 except StopIteration:
                     break
     if not hermitian and not imaginary:
-        tell_of_trace(psi.normalized(), operator, course.state, abs(now), value_of(gained))
+        tell_of_trace(psi, operator, course.state, abs(now), value_of(gained))
     lost, missed = errors + course.account()
     return Evolution(course.state, now, float(lost), gained, float(missed))
 

@@ -198,13 +198,13 @@ def against(operator: MPO, rho: MPS) -> tuple[Scalar, Any]:
 def tell_of_trace(before: MPS, G: MPO, after: MPS, time: float, gained: float) -> None:
     """Warn where an evolution has changed the trace of a density matrix, though its generator keeps it.
 
-    `before` and `after` are of norm 1, and `gained` is the logarithm of what the norm became.
+    `after` is of norm 1, and `gained` is the logarithm of what the norm became, from 1 before.
     """
     if not (after.sites and all(kind.name.startswith(DENSITY) for kind in after.sites)):
         return
     ones, traces, logs = [np.eye(size).reshape(1, -1, 1) for size in sizes_of(before)], [], []
     loss = [np.einsum("lroi,o->lir", plain(w).conj(), one.ravel()) for w, one in zip(G, ones, strict=True)]
-    for rho in (before, after):
+    for rho in (before.normalized(), after):
         row = [plain(t) for t in rho.without_symmetry()]
         (trace, log), (change, scale) = sandwich(ones, row), sandwich(loss, row)
         traces, logs = [*traces, abs(trace)], [*logs, log]
