@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "aligned_numbers", "as_map", "bond_and_columns", "charges_of", "dense", "direct_sum", "fused", "halves_of", "join",
-    "laid_out", "leg_sizes", "lq", "matrices_on_columns", "norm", "numbers", "of_map", "opposite_charges", "padded",
-    "plain", "qr", "rows_and_bond", "scaled", "split", "stacked", "straight", "svd", "truncated_svd", "twisted", "unit",
-    "with_numbers",
+    "laid_out", "leg_sizes", "lq", "matrices_on_columns", "norm", "numbers", "of_map", "opposite_charges", "orders",
+    "padded", "plain", "qr", "rows_and_bond", "scaled", "split", "stacked", "straight", "svd", "truncated_svd",
+    "twisted", "unit", "with_numbers",
 ]  # fmt: skip
 
 
@@ -58,16 +58,16 @@ def join(a: Any, b: Any, axes: int | Pairs = 1) -> Any:
             return tensordot(a, b, axes)
         how = contraction(as_symmetric(a, "join").layout, as_symmetric(b, "join").layout, *axes)
         return result_of(how.out, how.run(a.data, b.data))
-    first, second, count = _orders(a.ndim, b.ndim, axes)
+    first, second, count = orders(a.ndim, b.ndim, axes)
     a = a if first is None else a.transpose(first)
     b = b if second is None else b.transpose(second)
     rows, columns = a.shape[: a.ndim - count], b.shape[count:]
     inner = prod(b.shape[:count])
-    return (a.reshape(prod(rows), inner) @ b.reshape(inner, prod(columns))).reshape(*rows, *columns)
+    return (a.reshape(prod(rows), inner) @ b.reshape(inner, prod(columns))).reshape((*rows, *columns))
 
 
 @lru_cache(maxsize=1024)
-def _orders(
+def orders(
     one: int, two: int, axes: int | Pairs
 ) -> tuple[tuple[int, ...] | None, tuple[int, ...] | None, int]:  # fmt: skip
     """The orders in which both arrays are read as matrices, None where they lie so, and the number of joined axes."""

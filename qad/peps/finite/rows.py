@@ -164,15 +164,11 @@ def passed(before: Any, column: Row) -> Any:
     """
     above, *sites, below = column
     names = iter(ascii_uppercase)
-    x, y, *z = ["".join([next(names) for _ in range(count)]) for count in opened_legs(before, sites)]
+    counts = before.ndim - len(sites) - 2, *[e.ndim - 4 for e in sites]  # of open legs
+    x, y, *z = ["".join([next(names) for _ in range(count)]) for count in counts]
     if not z:
         return einsum(f"{x}alc,aub,{y}uldr,cde->{x}{y}bre", before, above, *sites, below)
     return einsum(f"{x}almc,aub,{y}uldr,{z[0]}dmfs,cfe->{x}{y}{z[0]}brse", before, above, *sites, below)
-
-
-def opened_legs(before: Any, sites: Row) -> list[int]:
-    """How many open legs what stands before a column has, and each site of it."""
-    return [before.ndim - len(sites) - 2, *[e.ndim - 4 for e in sites]]
 
 
 def mirrored(column: Row) -> Row:

@@ -10,7 +10,6 @@ from qad.contract import einsum
 from qad.core.errors import ArgumentError
 from qad.extend import no_grad, value_of
 from qad.peps.finite.rows import Strip, absorbed, boundaries, closed, double_layer, opened, rim
-from qad.peps.finite.terms import normalised
 from qad.peps.finite.values import known, layers, operator_of
 from qad.peps.models import Term
 from qad.showing.progress import bar_for
@@ -83,7 +82,7 @@ def drawn_singly(state: FinitePEPS, shots: int, chi: int, rng: np.random.Generat
             for r, row in enumerate(rows):
                 strip, chosen = Strip(above, [row], below[r]), []
                 for c, double in enumerate(doubles[r]):
-                    rho = normalised(strip.density({c: [double]}))
+                    rho = strip.density({c: [double]})
                     weights = np.array([einsum("ts,ts->", rho, p).real for p in projectors[r, c]]).clip(0.0)
                     shot[r, c] = rng.choice(len(one), p=weights / weights.sum())
                     chosen.append(einsum("tsuldr,ts->uldr", double, projectors[r, c][shot[r, c]]))

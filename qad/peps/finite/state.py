@@ -18,6 +18,7 @@ from qad.mps.charges.quantities import kinds
 from qad.mps.operators.local import site as site_of
 from qad.peps.charges import charges_of_lattice, check_signs, in_states_of_sites, legs_of_site
 from qad.peps.checks import check_charged, ends, leg_of, meet
+from qad.peps.finite.terms import in_rows
 from qad.symmetric.generic import dense
 from qad.symmetric.tensor import SymTensor
 
@@ -162,7 +163,7 @@ class FinitePEPS:
                 numbers = [i * columns + j % columns if leads else None for (i, j), leads in around]
                 legs = legs_of_site(conserved, r * columns + c, numbers, bond)
                 sites.append(symmetric.random(legs, dtype=dtype, seed=rng) / size)
-        return cls([sites[r * columns : (r + 1) * columns] for r in range(rows)], conserved, kind)
+        return cls(in_rows(sites, (rows, columns)), conserved, kind)
 
     @property
     def shape(self) -> tuple[int, int]:

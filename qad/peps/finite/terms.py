@@ -6,9 +6,9 @@ from itertools import product
 from numbers import Integral
 from typing import TYPE_CHECKING
 
-from qad.contract import einsum
 from qad.core.errors import ArgumentError
 from qad.peps.models import Term, term
+from qad.symmetric.generic import join
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,6 +25,11 @@ def places_of(shape: tuple[int, int]) -> list[Place]:
     if len(numbers) != 2 or not all(isinstance(n, Integral) and n > 0 for n in numbers):
         raise ArgumentError(f"a lattice is (rows, columns), two positive whole numbers, not {shape!r}")
     return list(product(*map(range, numbers)))
+
+
+def in_rows(sites: Sequence[Any], shape: tuple[int, int]) -> list[Sequence[Any]]:
+    """The rows of a lattice, from all of its sites row by row."""
+    return [sites[start : start + shape[1]] for start in range(0, len(sites), shape[1])]
 
 
 def placed(model: Any, shape: tuple[int, int], cylinder: bool) -> list[Term]:
@@ -68,14 +73,7 @@ def one(operator: Any, sites: Iterable[tuple[int, int]], shape: tuple[int, int],
     return term(operator, places)
 
 
-def normalised(density: Any) -> Any:
-    """Open legs of a strip, (out, in) of each site, of trace one."""
-    return density / einsum(density, [k for k in range(density.ndim // 2) for _ in range(2)], [])
-
-
 def against(density: Any, order: Sequence[Place], sites: Sequence[Place], operator: Any) -> Array:
     """``tr(rho O)`` for the open legs of a strip, (out, in) of each of the sites in `order`."""
-    count = len(order)
-    pairs = [axis for k in range(count) for axis in (k, count + k)]
-    acts = [order.index(site) for site in sites]
-    return einsum(density, pairs, operator, [*acts, *[count + k for k in acts]], [])
+    acts = [2 * order.index(site) for site in sites]
+    return join(density, operator, ((*acts, *[1 + axis for axis in acts]), tuple(range(2 * len(acts)))))

@@ -17,7 +17,7 @@ from qad.peps.charges import check_same_kind, graded
 from qad.peps.finite.ancillas import BESIDE, lifted
 from qad.peps.finite.rows import Strip, absorbed, boundaries, check_ranks, closed, double_layer, largest, opened, rim
 from qad.peps.finite.state import FinitePEPS
-from qad.peps.finite.terms import against, normalised, placed
+from qad.peps.finite.terms import against, placed
 from qad.symmetric.generic import join, numbers
 
 if TYPE_CHECKING:
@@ -99,22 +99,24 @@ def values_of(state: FinitePEPS, terms: Sequence[Term], chi: int) -> list[Array]
     doubles = layers(state, chi)[0]
     rows = [[closed(e) for e in row] for row in doubles]
     above, below = boundaries(rows, chi)
-    strips: dict[tuple[int, int], Strip] = {}
+    strips: dict[tuple[int, int], tuple[Strip, Any]] = {}  # with their norms
     densities: dict[tuple, Any] = {}
     found = []
     for term in terms:
         measured = [r for r, _ in term.sites]
         first, height = key = min(measured), max(measured) - min(measured) + 1
         if key not in strips:
-            strips[key] = Strip(above[first], rows[first : first + height], below[first + height - 1])
+            strip = Strip(above[first], rows[first : first + height], below[first + height - 1])
+            strips[key] = strip, strip.density({0: strip.columns[0][1:-1]})
+        strip, norm = strips[key]
         order = tuple(sorted(term.sites, key=lambda site: site[::-1]))  # as a strip passes them
         if order not in densities:
             opened_sites = {
                 c: [doubles[r][c] if (r, c) in order else rows[r][c] for r in range(first, first + height)]
                 for _, c in order
             }
-            densities[order] = normalised(strips[key].density(opened_sites))
-        found.append(against(densities[order], order, term.sites, operator_of(state, term)).real)
+            densities[order] = strip.density(opened_sites)
+        found.append((against(densities[order], order, term.sites, operator_of(state, term)) / norm).real)
     return found
 
 

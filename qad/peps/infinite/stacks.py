@@ -14,6 +14,7 @@ import numpy as np
 
 from qad.extend import primitive, rule
 from qad.symmetric import stacks
+from qad.symmetric.generic import orders
 from qad.symmetric.stacks import SymStack
 from qad.symmetric.tensor import SymTensor
 
@@ -46,7 +47,7 @@ def join(x: Stack, y: Stack, axes: Axes) -> Stack:
     """Contract legs of each member with legs of another's."""
     if type(x) is SymStack:
         return stacks.join(x, y, axes)
-    first, second, count = _orders(x.ndim - 1, y.ndim - 1, axes)
+    first, second, count = orders(x.ndim - 1, y.ndim - 1, axes)
     x = x if first is None else laid(x, order=first)
     y = y if second is None else laid(y, order=second)
     (n, *rows), columns = x.shape[: x.ndim - count], y.shape[1 + count :]
@@ -54,28 +55,17 @@ def join(x: Stack, y: Stack, axes: Axes) -> Stack:
     return (x.reshape(n, prod(rows), inner) @ y.reshape(n, inner, prod(columns))).reshape(n, *rows, *columns)
 
 
-@cache
-def _orders(one: int, two: int, axes: Axes) -> tuple[tuple[int, ...] | None, tuple[int, ...] | None, int]:
-    """The orders in which both are read as matrices, None where they lie so, and the number of joined legs."""
-    first = (*[axis for axis in range(one) if axis not in axes[0]], *axes[0])
-    second = (*axes[1], *[axis for axis in range(two) if axis not in axes[1]])
-    orders = [(0, *[1 + axis for axis in order]) for order in (first, second)]
-    found = [None if order == tuple(range(len(order))) else order for order in orders]
-    return found[0], found[1], len(axes[0])
-
-
 def turned(x: Stack, order: tuple[int, ...], rows: int) -> Stack:
     """All members with their legs in another order, in which their numbers lie; the first `rows` as those of a map."""
     if type(x) is SymStack:
         return stacks.turned(x, order, rows)
-    order = (0, *[1 + axis for axis in order])
-    return x if order == tuple(range(x.ndim)) else laid(x, order=order)
+    return x if order == tuple(range(x.ndim - 1)) else laid(x, order=order)
 
 
 @primitive
 def laid(x: Array, *, order: tuple[int, ...]) -> Array:
-    """An array with its axes in another order, and its numbers too."""
-    return np.ascontiguousarray(x.transpose(order))
+    """All members with their legs in another order, and their numbers too."""
+    return np.ascontiguousarray(x.transpose(0, *[1 + axis for axis in order]))
 
 
 rule(laid, lambda g, ans, x, *, order: laid(g, order=inverse(order)), linear=True)

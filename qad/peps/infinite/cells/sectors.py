@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,7 +33,8 @@ def sectors_of(
         one, two = (move(x.reshape(-1), table=table) for x, table in ((first, ahead), (second, behind)))
         return facing(SymStack(layouts[0], one), 2), SymStack(layouts[1], two)
 
-    one, two = move(a.data, table=how.before), move(facing(b, 2).data, table=how.behind)
+    ahead, behind = (_to_matrices(half, a.layouts, b.layouts) for half in range(2))
+    one, two = move(a.data, table=ahead), move(facing(b, 2).data, table=behind)
     return one.reshape(m, n, n), two.reshape(m, n, n), how.groups, projectors
 
 
@@ -65,36 +66,21 @@ class CutMatrices:
         self.size = int(table[:, [1, 2, 4]].max())
         self.starts_a, self.rows, _, self.starts_b, self.columns = table.T
 
-    @cached_property
-    def before(self) -> Move:
-        """From the tensors before the cuts to their matrices."""
-        table = matrices_at(self.starts_a, self.rows, self.heights, self.size)
-        return Move(sum(x.size for x in self.a), len(table) * self.size**2, table, (_before, (self.a, self.b)))
-
-    @cached_property
-    def behind(self) -> Move:
-        """From those behind them."""
-        table = matrices_at(self.starts_b, self.heights, self.columns, self.size)
-        return Move(sum(x.size for x in self.b), len(table) * self.size**2, table, (_behind, (self.a, self.b)))
-
 
 @lru_cache(maxsize=64)
 def _matrices(a: Layouts, b: Layouts) -> CutMatrices:
     return CutMatrices(a, b)
 
 
-def _before(a: Layouts, b: Layouts) -> Move:
-    return _matrices(a, b).before
-
-
-def _behind(a: Layouts, b: Layouts) -> Move:
-    return _matrices(a, b).behind
-
-
-def matrices_at(starts: np.ndarray, rows: np.ndarray, columns: np.ndarray, size: int) -> np.ndarray:
-    """The table of matrices that go to the corners of larger ones."""
-    to, ones = np.arange(len(starts)) * size**2, np.ones(len(starts), np.int64)
-    return np.column_stack([starts, to, rows, columns, columns, ones, size * ones, ones])
+@lru_cache(maxsize=64)
+def _to_matrices(half: int, a: Layouts, b: Layouts) -> Move:
+    """From the tensors before the cuts, or behind them, to their matrices, in the corners of larger ones."""
+    how = _matrices(a, b)
+    sides = (a, how.starts_a, how.rows, how.heights), (b, how.starts_b, how.heights, how.columns)
+    side, starts, rows, columns = sides[half]
+    to, ones, n = np.arange(len(starts)) * how.size**2, np.ones(len(starts), np.int64), how.size
+    table = np.column_stack([starts, to, rows, columns, columns, ones, n * ones, ones])
+    return Move(sum(x.size for x in side), len(table) * n**2, table, (_to_matrices, (half, a, b)))
 
 
 @lru_cache(maxsize=64)
