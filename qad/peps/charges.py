@@ -60,6 +60,7 @@ def charges_of_cell(
     Quantities or None
         One entry per letter; None where nothing is conserved.
     tuple of int
+        Empty where nothing is conserved.
 
     Raises
     ------
@@ -85,7 +86,7 @@ def charges_of_sites(
     if conserve is None and sector is not None:
         raise ArgumentError("sector= is a total of what is conserved: give conserve= too, such as conserve='N'")
     if not given:
-        return None, lowest_product(placed, counts, [()] * kind.phys, None)
+        return None, ()
     total = None if sector is None else Quantities(given, ()).sector(sector)
     reference = lowest_product(placed, counts, charges_of_states(kind, given), total, Quantities(given, ()))
     return counted_from(kind, given, reference), reference
@@ -222,9 +223,9 @@ def check_same_kind(model: Any, conserved: Quantities | None, kind: Site | None)
         raise ArgumentError(f"the state is of kind {kind.name!r}, the model of {there}")
 
 
-def check_conserves(model: Model, conserved: Quantities) -> None:
+def check_conserves(model: Model, conserved: Quantities | None) -> None:
     """Raise, and name the term, where a model changes what is conserved."""
-    for t in model.terms:
+    for t in model.terms if conserved else ():
         graded(t.operator, [0] * len(t.sites), conserved, kind_of(model), t.sites)
 
 

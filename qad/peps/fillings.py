@@ -27,13 +27,13 @@ def lowest_product(
     counts: Sequence[int],
     charges: Sequence[Charge],
     total: Charge | None,
-    given: Quantities | None = None,
+    given: Quantities,
 ) -> tuple[int, ...]:
     """The basis state of each letter in the product of lowest energy; of equal ones what fluctuates most.
 
     Products are made letter by letter, with the terms of which all letters are there.
     """
-    group, scores_of = None if given is None else given.symmetry, tables(placed)
+    carried, scores_of = np.array(charges)[:, : len(given.names)], tables(placed)
     states, scores, d = np.zeros((1, 0), int), np.zeros((1, 2)), len(charges)
     for letter in range(len(counts)):
         states = np.column_stack([np.repeat(states, d, 0), np.tile(np.arange(d), len(states))])
@@ -42,14 +42,10 @@ def lowest_product(
             if max(letters) == letter:
                 scores = scores + table[tuple(states.T[list(letters)])]
         order = np.lexsort(scores.round(9).T[::-1])
-        if given is not None:
-            carried = np.array(charges)[:, : len(given.names)]
-            reached = group.residues((carried[states] * np.array(counts)[: letter + 1, None]).sum(1))
-            sectors, sector = np.unique(reached[order], axis=0, return_inverse=True)
-            kept = [np.flatnonzero(sector.reshape(-1) == i)[:MOST] for i in range(len(sectors))]
-            order = order[np.sort(np.concatenate(kept))]
-        else:
-            order = order[:MOST]
+        reached = given.symmetry.residues((carried[states] * np.array(counts)[: letter + 1, None]).sum(1))
+        sectors, sector = np.unique(reached[order], axis=0, return_inverse=True)
+        kept = [np.flatnonzero(sector.reshape(-1) == i)[:MOST] for i in range(len(sectors))]
+        order = order[np.sort(np.concatenate(kept))]
         states, scores = states[order], scores[order]
     if total is not None:
         fits = (reached[order] == total).all(1)

@@ -10,10 +10,10 @@ from qad.keywords import keywords_told
 from qad.peps.charges import charges_of_sites, check_conserves, kind_of
 from qad.peps.checks import check_kind
 from qad.peps.finite.state import FinitePEPS
-from qad.peps.finite.terms import placed, places_of
+from qad.peps.finite.terms import in_rows, placed, places_of
 from qad.peps.models import Model
 from qad.peps.search.paths import along_paths, links_of
-from qad.peps.search.weighted import Weighted, product_of
+from qad.peps.search.weighted import Weighted, started
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,16 +75,9 @@ def simple_update(
     kind, places = kind_of(model), places_of(shape)
     links, everywhere = links_of(shape), placed(model, shape, False)
     terms = along_paths(everywhere, kind, links)
-    dtype = np.result_type(*terms.values())
     on = [(t.operator, tuple([places.index(site) for site in t.sites])) for t in everywhere]
     conserved, reference = charges_of_sites(kind, on, [1] * len(places), conserve, sector)
-    if conserved is None:
-        rng = np.random.default_rng(seed)
-        sites = [rng.standard_normal((kind.phys, 1, 1, 1, 1)).astype(dtype) for _ in places]
-    else:
-        check_conserves(model, conserved)
-        sites = product_of(conserved, np.eye(kind.phys, dtype=dtype)[list(reference)])
-    network = Weighted(dict(zip(places, sites, strict=True)), links)
-    network.evolve(network.graded(terms, conserved, kind) if conserved else terms, bond, steps)
-    found = iter(network.balanced())
-    return FinitePEPS([[next(found) for _ in range(shape[1])] for _ in range(shape[0])], conserved, model.kind)
+    check_conserves(model, conserved)
+    network = Weighted(started(places, kind, np.result_type(*terms.values()), conserved, reference, seed), links)
+    network.evolve(network.graded(terms, conserved, kind), bond, steps)
+    return FinitePEPS(in_rows(network.balanced(), shape), conserved, model.kind)

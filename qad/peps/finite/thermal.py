@@ -14,13 +14,12 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.keywords import keywords_told
-from qad.mps.charges.quantities import FERMIONS, Quantities
 from qad.mps.thermal.products import tell
-from qad.peps.charges import charges_of_states, conserved_names, kind_of
+from qad.peps.charges import conserved_names, counted_from, kind_of
 from qad.peps.checks import check_kind
 from qad.peps.finite.ancillas import beside, lifted
 from qad.peps.finite.state import FinitePEPS
-from qad.peps.finite.terms import placed, places_of
+from qad.peps.finite.terms import in_rows, placed, places_of
 from qad.peps.models import Model
 from qad.peps.search.paths import along_paths, links_of
 from qad.peps.search.weighted import Weighted, gate, product_of
@@ -101,18 +100,15 @@ def thermal_state(
     identity, conserved = np.eye(kind.phys, dtype=np.result_type(*terms.values())).reshape(-1), None
     sites = [identity.reshape(-1, 1, 1, 1, 1)] * len(places)
     if names:
-        names = names if FERMIONS in names or not kind.fermionic else (*names, FERMIONS)
-        conserved = Quantities(names, (charges_of_states(kind, names),) * len(places)).pairs()
+        conserved = counted_from(kind, names, [0] * len(places)).pairs()
         sites = product_of(conserved, [identity] * len(places))
     network = Weighted(dict(zip(places, sites, strict=True)), links)
-    if names:
-        terms = network.graded(terms, conserved, pair)
+    terms = network.graded(terms, conserved, pair)
     gates = [(*at, gate(term, beta / (4 * steps))) for at, term in terms.items()]
     with bar_for(label="steps of imaginary time", total=steps) as bar:
         for _ in range(steps):
             network.apply([*gates, *gates[::-1]], bond)
             bar.update()
     tell(network.discarded, bond)
-    scale, sites = np.exp(network.log_norm / len(places)), iter(network.balanced())
-    rows = [[next(sites) * scale for _ in range(shape[1])] for _ in range(shape[0])]
-    return FinitePEPS(rows, conserved, pair)
+    scale = np.exp(network.log_norm / len(places))
+    return FinitePEPS(in_rows([x * scale for x in network.balanced()], shape), conserved, pair)

@@ -17,7 +17,7 @@ from qad.peps.infinite.state import PEPS, STEPS, letters, pattern
 from qad.peps.models import Model
 from qad.peps.search.paths import along_paths
 from qad.peps.search.starts import check_plain, normalised
-from qad.peps.search.weighted import Weighted, product_of
+from qad.peps.search.weighted import Weighted, started
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,16 +99,10 @@ def begun(
 ) -> tuple[Any, dict[tuple[Any, Path], Any], Quantities | None]:
     """The product from which time begins, the operators of its sites, and what they conserve."""
     cell, terms, kind = pattern(cell), path_terms(model), kind_of(model)
-    d, dtype = kind.phys, np.result_type(*terms.values())
-    if conserve is None and sector is None and not kind.fermionic:
-        rng = np.random.default_rng(seed)
-        sites = [rng.standard_normal((d, 1, 1, 1, 1)).astype(dtype) for _ in letters(cell)]
-        found = network(dict(zip(letters(cell), sites, strict=True)), neighbours(cell))
-        return found, found.everywhere(terms), None
     conserved, reference = charges_of_cell(model, cell, conserve, sector)
     check_conserves(model, conserved)
-    sites = product_of(conserved, np.eye(d, dtype=dtype)[list(reference)])
-    found = network(dict(zip(letters(cell), sites, strict=True)), neighbours(cell))
+    sites = started(letters(cell), kind, np.result_type(*terms.values()), conserved, reference, seed)
+    found = network(sites, neighbours(cell))
     return found, found.graded(found.everywhere(terms), conserved, kind), conserved
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from qad.mps.charges.quantities import Quantities
     from qad.mps.operators.local import Site
     from qad.peps.search.paths import Path
+    from qad.typing import Seed
 
     Name: TypeAlias = Hashable  # of a site: a letter of a cell, or a place
 
@@ -37,6 +38,18 @@ def product_of(conserved: Quantities, states: Iterable[np.ndarray]) -> list[SymT
         x = state[order].reshape(-1, 1, 1, 1, 1)
         found.append(symmetric.from_dense(x, (leg, one, one, one.conj(), one.conj())))
     return found
+
+
+def started(
+    names: Sequence[Name], kind: Site, dtype: np.dtype, conserved: Quantities | None, states: Sequence[int], seed: Seed
+) -> dict[Name, Any]:
+    """The sites from which time begins: a product of these basis states; of random spins where nothing is conserved."""
+    if conserved is None:
+        rng = np.random.default_rng(seed)
+        sites = [rng.standard_normal((kind.phys, 1, 1, 1, 1)).astype(dtype) for _ in names]
+    else:
+        sites = product_of(conserved, np.eye(kind.phys, dtype=dtype)[list(states)])
+    return dict(zip(names, sites, strict=True))
 
 
 def gate(term: Any, time: float) -> Any:
@@ -90,9 +103,11 @@ class Weighted:
         return found
 
     def graded(
-        self, terms: dict[tuple[Name, Path], np.ndarray], conserved: Quantities, kind: Site
-    ) -> dict[tuple[Name, Path], SymTensor]:
-        """The operators as graded tensors of the sites at both ends."""
+        self, terms: dict[tuple[Name, Path], np.ndarray], conserved: Quantities | None, kind: Site
+    ) -> dict[tuple[Name, Path], Any]:
+        """The operators as graded tensors of the sites at both ends, where something is conserved."""
+        if conserved is None:
+            return terms
         numbers = {name: i for i, name in enumerate(self.sites)}
         ends = {at: [numbers[name] for name in self.along(*at)[:: len(at[1])]] for at in terms}
         return {at: graded(term, ends[at], conserved, kind) for at, term in terms.items()}
