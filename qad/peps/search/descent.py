@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import warnings
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -42,6 +43,7 @@ COARSE, WINDOW = 1e-5, 3  # gain of an iteration, over so many, at which a first
 SOFT = 1e-3  # of the norm of the gradient: how exactly adjoint equations are solved
 SMALL_CHI = 2  # of first searches of larger bonds, in units of D^2
 FEW = 0.6  # of chi: below, a first search pays
+JUMP = 1e-4  # of the energy, from the environment that a search kept to a fresh one: chi is too small
 EVALUATIONS: list[tuple[str, type]] = [
     ("energy", float), ("gradient_norm", float), ("chi", int), ("moves", int), ("products", int), ("seconds", float),
     ("best", bool),
@@ -154,6 +156,26 @@ class Search:
         if result.message == BY_USER:  # goes on as what it was, and ends all stages
             raise KeyboardInterrupt
         return result
+
+    def checked(self, found: GroundState) -> GroundState:
+        """What was found; with a fresh environment, if one comes to rest, where the energy is higher in it.
+
+        A descent may lean on how the environment that it keeps is cut.
+        """
+        try:
+            fresh = environment(found.state, self.chi, tol=COARSEST, maxiter=MOST_MOVES)
+        except ConvergenceError:
+            return found
+        energy = float(expectation(found.state, self.model, fresh))
+        if energy - found.energy <= JUMP * max(abs(energy), 1):
+            return found
+        warnings.warn(
+            f"the search came to the energy {found.energy:.6g} in the environment that it kept, and a fresh one gives "
+            f"{energy:.6g}, which is reported: raise chi above {self.chi}",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+        return replace(found, energy=energy, environment=fresh)
 
     def energy(self, state: PEPS) -> Real:
         """The energy of a state, recorded."""

@@ -99,6 +99,12 @@ def ground_state(
     GradientTypeError
         Where a derivative is asked for: that of the energy is that of ``energy(found.state, model, chi)``.
 
+    Warns
+    -----
+    RuntimeWarning
+        If the energy is higher by more than 1e-4 of it in a fresh environment than in that which the search kept: both
+        are those of the fresh one then.
+
     Notes
     -----
     L-BFGS in the metric of single sites: X.-Y. Zhang et al., arXiv:2511.09546. Points at which the environment does not
@@ -126,12 +132,12 @@ def ground_state(
         search = Search(model, chi, bar, maxiter, env, file, history)
         try:
             if begin is first is not start:
-                return search.from_time(begin, rng, tol)
+                return search.checked(search.from_time(begin, rng, tol))
             if begin is None and bond <= 2:
-                return search.from_random(bond, shape, rng, tol)
+                return search.checked(search.from_random(bond, shape, rng, tol))
             if begin is None:
                 begin = search.coarser(2 * SMALL_CHI * 4).from_random(2, shape, rng, max(tol, COARSE), WINDOW).state
-            return search.run(search.raised(begin, bond, rng, max(tol, COARSE)), tol)
+            return search.checked(search.run(search.raised(begin, bond, rng, max(tol, COARSE)), tol))
         except KeyboardInterrupt:
             if not search.found:
                 raise

@@ -195,9 +195,19 @@ def test_environments_that_come_to_rest_slowly_are_cut_anew(monkeypatch):
     monkeypatch.setattr(peps.search.descent, "environment", counted)
     monkeypatch.setattr(peps.search.descent, "SLOW", 0)
     result = peps.ground_state(MODEL, 2, 12, "c4v", seed=4, maxiter=LEGS + 4)
-    assert starts.count(None) == LEGS
+    assert starts.count(None) == LEGS + 1  # and one to check the last
     assert len(result.history) == 1 + LEGS + 4
     assert result.history[-1] == result.history.min()
+
+
+def test_an_energy_that_only_the_kept_environment_has_is_told(found):
+    """A search with small chi ended at -2.62497, below the exact -2.62412: a fresh environment gives -2.62335."""
+    result, search = found[0], Search(MODEL, 16, None, 1)
+    assert search.checked(result) is result
+    with pytest.warns(RuntimeWarning, match="energy -0.661231 in the environment that it kept.* raise chi above 16"):
+        told = search.checked(dataclasses.replace(result, energy=result.energy - 1e-3))
+    assert told.energy == pytest.approx(BOND_2, abs=1e-8)
+    assert told.energy == peps.expectation(told.state, MODEL, told.environment)
 
 
 @pytest.mark.parametrize("dtype", [float, complex])
