@@ -188,7 +188,7 @@ def bars(call, stream, monkeypatch, patience=0.0):
     opened, usual = set(), module.tqdm
 
     def bar(**options):
-        opened.add(sys._getframe(3).f_globals["__name__"])  # beneath it are bar_for and contextlib
+        opened.add(sys._getframe(3).f_globals["__name__"])  # beneath it are `opened` and contextlib
         return usual(**options)
 
     monkeypatch.setattr(sys, "stderr", stream)
