@@ -93,7 +93,7 @@ class Parts:
             left, between, right = (self.of(ops[site], site) for ops in (family.left, family.between, family.right))
             charges = [plus(one, two) for one in left for two in right]
             if charges != [neutral] or list(between) != [neutral]:
-                names = " ".join(self.total.name(ops[site], site) for ops in (family.left, family.right))
+                names = " ".join(self.name(ops[site], site) for ops in (family.left, family.right))
                 raise ArgumentError(
                     f"add_exponential of {names} does not conserve {self.names()} pair by pair: add families of "
                     "operators that add one charge each, such as Sp with Sm and Sm with Sp"
@@ -101,7 +101,7 @@ class Parts:
 
     def refuse(self, string: Any, charge: Charge) -> None:
         """Raise: a term has a part that nothing cancels."""
-        term = " ".join(f"{self.total.name(number, site)}({site})" for site, number in string)
+        term = " ".join(f"{self.name(number, site)}({site})" for site, number in string)
         raise ArgumentError(
             f"the term {term} does not conserve {self.names()}: a part of it adds "
             f"{self.conserved.symmetry.shown(charge)}, and no other term cancels that; leave conserve out (or the "
@@ -110,6 +110,13 @@ class Parts:
 
     def names(self) -> str:
         return ", ".join(map(repr, self.conserved.names))
+
+    def name(self, number: int, site: int) -> str:
+        """What a site calls an operator."""
+        for name, matrix in self.total.sites[site].operators.items():
+            if self.total.operators.number(matrix)[0] == number:
+                return name
+        return "a matrix"
 
 
 # -- operators on single sites -----------------------------------------------------------------------------------------

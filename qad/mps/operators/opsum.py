@@ -242,13 +242,6 @@ class OpSum(Algebra):
         """A product of operators and sites in turn as pairs (site, number of an operator), and what multiplies it."""
         return self._string(self._matrices(factors))
 
-    def name(self, number: int, site: int) -> str:
-        """What a site calls an operator of this number."""
-        for name, matrix in self.sites[site].operators.items():
-            if self.operators.number(matrix)[0] == number:
-                return name
-        return "a matrix"
-
     def _matrices(self, factors):
         """A product of operators and sites in turn as one matrix for each site that it acts on."""
         matrices = {}
