@@ -70,6 +70,14 @@ CALLS = {
         lambda: HOPPING.mpo() @ SPINS,
         "site 0 of the state is of kind 'spin-1/2', of the operator 'fermion': make both for the same kind",
     ),
+    "a sum of operators of spins and fermions": (
+        lambda: qad.mps.heisenberg(3) + HOPPING.mpo(),
+        "site 0 of the operator is of kind 'spin-1/2', of the other operator 'fermion': make both for the same kind",
+    ),
+    "a product of operators of fermions and spins": (
+        lambda: HOPPING.mpo() @ qad.mps.heisenberg(3),
+        "site 0 of the operator is of kind 'fermion', of the other operator 'spin-1/2': make both for the same kind",
+    ),
     "a mean of fermions in spins that are warm": (
         lambda: qad.mps.thermal_state(qad.mps.heisenberg(3), 1.0).expectation(HOPPING),
         "site 0 of the state is of kind 'spin-1/2', of the observable 'fermion': make both for the same kind",

@@ -208,8 +208,8 @@ def sum_of(one: C, two: C) -> C:
             raise ShapeError(
                 f"site {site}: physical dimensions {inner_legs(cls, a)} and {inner_legs(cls, b)} cannot be added"
             )
-    if "physical" in cls.LEGS:
-        check_standing(one, two, "the other state")
+    of = "state" if "physical" in cls.LEGS else "operator"
+    check_standing(one, two, f"the other {of}", f"the {of}")
     if one.periodic != two.periodic:
         raise ShapeError("an open chain and a ring cannot be added: write the ring as an open chain, psi.opened()")
     return one._on(two.sites)._made_of(added(one, two, cls.RIGHT, one.periodic))

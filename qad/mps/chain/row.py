@@ -147,8 +147,8 @@ def require_same_sector(one: Any, two: Any) -> None:
         )
 
 
-def check_standing(psi: Any, other: Any, what: str) -> None:
-    """Raise where a state and another chain both know what stands on a site, and it is not the same.
+def check_standing(psi: Any, other: Any, what: str, first: str = "the state") -> None:
+    """Raise where a chain and another both know what stands on a site, and it is not the same.
 
     Of one name a kind may have more operators than the other, as one that the user extends.
     """
@@ -163,7 +163,7 @@ def check_standing(psi: Any, other: Any, what: str) -> None:
         if one.name != two.name or not same:
             with_others = " with other operators" if one.name == two.name else ""
             raise ArgumentError(
-                f"site {site} of the state is of kind {one.name!r}, of {what} {two.name!r}{with_others}: make both for "
+                f"site {site} of {first} is of kind {one.name!r}, of {what} {two.name!r}{with_others}: make both for "
                 f"the same kind, or take {type(psi).__name__}(psi.tensors, psi.conserved), which knows none, as of "
                 "spins that stand for fermions"
             )

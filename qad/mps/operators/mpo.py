@@ -213,7 +213,9 @@ class MPO(OperatorChain):
             return NotImplemented
         if other.conserved is not None:
             return OFFERED["after"](other, self)
-        if isinstance(other, MPS):
+        if isinstance(other, MPO):
+            check_standing(self, other, "the other operator", "the operator")
+        else:
             check_standing(other, self, "the operator")
         for site, (upper, lower) in enumerate(zip_sites(self, other)):
             if upper.shape[3] != lower.shape[other.LEGS.index("out" if isinstance(other, MPO) else "physical")]:
