@@ -14,7 +14,7 @@ from numpy import ndarray
 
 from qad.core.tape.levels import Level, fresh, stopped, unrecorded
 from qad.core.tape.operands import highest
-from qad.core.tape.tensor import Tensor, become, handle_of, settled
+from qad.core.tape.tensor import Tensor, handle_of, settled
 
 CONTRACTIONS: dict[Any, Any] = {}  # function -> what gives labels of the axes of its operands and, last, of its result
 
@@ -79,12 +79,6 @@ def new_family() -> int:
 def form_of(x: Any) -> Any:
     """The structure of `x`, or None."""
     return x.level if type(x) is Tensor and isinstance(x.level, Structured) else None
-
-
-def settle(x: Tensor) -> None:
-    """Make Tensor `x` one without structure, before it is written into."""
-    if form_of(x) is not None:
-        become(x, settled(x))
 
 
 def held(x: Any) -> Any:

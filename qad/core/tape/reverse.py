@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from qad.core.tape.constants import kept
+from qad.core.tape.constants import UNSEEN, kept
 from qad.core.tape.dispatch import hidden, missing_rule
 from qad.core.tape.entries import ArrayForm
 from qad.core.tape.levels import QUICK, WATCHING, Level, fresh
@@ -24,17 +24,20 @@ class Reverse(Level):
 
     Attributes
     ----------
-    seen : dict or None
+    seen : dict
         The constants that were met here, see `qad.core.tape.constants`.
+    last : tuple
+        The entry there of the array that was copied last, for whoever is in a hurry.
     """
 
-    __slots__ = ("seen",)
+    __slots__ = ("seen", "last")
     copies = True
     direction: str | None = "backward"
 
     def __init__(self) -> None:
         self.open: bool = True
-        self.seen: Any = None
+        self.seen: Any = {}
+        self.last: Any = UNSEEN
         _open(self)  # in this order, whatever other threads enter meanwhile
         self.quick: bool = not WATCHING
         self.number: int = fresh()  # a barrier that it is opened inside of has a lower one

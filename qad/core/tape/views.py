@@ -2,7 +2,7 @@
 
 The slot `buffer` of a Tensor holds a mark:
 
-* FIXED, if a transform was given the Tensor;
+* FIXED, if a transform was given the Tensor, or it is a leaf of which a view was taken;
 * a list of weak references to the views that were taken of the Tensor, in their order;
 * for a view, a tuple: the Tensor whose memory the view shows, the Tensor of which the view was taken, and the function,
   positional arguments and keywords that take the view again.
@@ -21,7 +21,7 @@ from numpy import ndarray
 
 from qad.core.tape.constants import is_alterable
 from qad.core.tape.entries import ArrayForm
-from qad.core.tape.node import GETITEM
+from qad.core.tape.node import GETITEM, LEAF, PRIMITIVE
 from qad.core.tape.tensor import FIXED, Tensor
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def mark(out: Tensor, x: Tensor, fn: Function, metadata: Sequence[Any], kwargs: 
     """Mark Tensor `out` as a view of Tensor `x`, and that of which it is one in the end."""
     known = x.buffer
     if known is None:  # most often
-        x.buffer = [ref(out)]
+        x.buffer = FIXED if x.node is not None and x.node[PRIMITIVE] is LEAF else [ref(out)]
         out.buffer = x, x, fn, metadata, kwargs
         return
     root = known[0] if type(known) is tuple else x

@@ -250,3 +250,12 @@ def test_what_is_read_of_a_buffer_without_gradients_is_constant_at_any_time():
         with qad.no_grad():
             assert not b.requires_grad
         assert (b * 2).requires_grad
+
+
+def test_a_parameter_does_not_remember_the_views_of_all_its_steps():
+    x = qad.tensor(np.ones((2, 2)), requires_grad=True)
+    views = [x[0], x.T]
+    assert not isinstance(x.buffer, list)
+    for view in views:
+        with pytest.raises(ArgumentError, match="argument"):
+            view[0] = 1.0
