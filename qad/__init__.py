@@ -29,6 +29,7 @@ NumPy             sin, sum, reshape, ...: NumPy's own functions, which take Tens
 """
 
 from importlib import import_module as _load
+from sys import modules as _modules
 from typing import TYPE_CHECKING as _FOR_EDITORS
 
 from numpy import e, fft, inf, nan, newaxis, pi
@@ -59,6 +60,8 @@ from qad.core.transforms.torch_style import stop_gradient, tensor
 from qad.core.transforms.vmap import vmap
 from qad.core.transforms.wirtinger import is_holomorphic, jacobian, value_and_jacobian, wirtinger
 from qad.core.trees import apply_updates, register_container, tree_map
+from qad.elsewhere import missing as _missing
+from qad.elsewhere import ours_of as _ours_of
 from qad.frozen.freeze import freeze
 from qad.linalg.implicit.fixed_point import fixed_point
 from qad.rules.elementwise.complex import abs2
@@ -88,11 +91,6 @@ _LATE = {  # what is loaded when it is first touched, and whence: a program that
     )},
     "Circuit": "qad.circuit", "PauliSum": "qad.circuit", "draw": "qad.viz",
     "warm_up": "qad.circuit.engines.warming",
-}  # fmt: skip
-
-_OF_OTHERS = {  # names of other libraries, and what is written here
-    "jit": "qad.freeze(f)", "jacfwd": "qad.jacobian(f)", "jacrev": "qad.jacobian(f)", "numpy": "import numpy as np",
-    "elementwise_grad": "qad.vmap(qad.grad(f))", "pmap": "qad.vmap(f)", "scipy": "qad.linalg, qad.special",
 }  # fmt: skip
 
 _NUMPYS = {name: function for name, function in _exported().items() if name not in globals()}
@@ -126,8 +124,7 @@ _attach_namespace(lambda: _load("qad.array_api"))
 
 def __getattr__(name: str) -> object:
     if name not in _LATE:
-        instead = f": write {_OF_OTHERS[name]}" if name in _OF_OTHERS else ""
-        raise AttributeError(f"module 'qad' has no attribute {name!r}{instead}")
+        _missing(_modules[__name__], "module 'qad'", name, _ours_of("qad").get(name))
     module = _load(_LATE[name])
     found = globals()[name] = module if _LATE[name] == f"qad.{name}" else getattr(module, name)
     return found

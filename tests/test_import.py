@@ -26,7 +26,7 @@ LATE = {
     "viz",
     "vmc",
 }  # floors
-AT_ONCE = {"contract", "core", "extend", "frozen", "installed", "keywords", "linalg", "rules", "testing"}
+AT_ONCE = {"contract", "core", "elsewhere", "extend", "frozen", "installed", "keywords", "linalg", "rules", "testing"}
 BY_NAME = {
     "archive",
     "commands",

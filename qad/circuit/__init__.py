@@ -17,6 +17,7 @@ from qad.circuit.program.cone import pruned
 from qad.circuit.program.geometry import fisher, geometric_tensor, metric, natural_gradient
 from qad.circuit.program.information import bracket, entropy, overlap, reduced_density
 from qad.circuit.program.shift import estimate, parameter_shift
+from qad.elsewhere import names_told as _names_told
 
 __all__ = [
     "Circuit", "Gate", "NoisyCircuit", "Operator", "PauliSum", "Projector", "amplitude_damping", "bracket",
@@ -24,3 +25,5 @@ __all__ = [
     "geometric_tensor", "hardware_efficient", "jordan_wigner", "matrix", "metric", "mixed_unitary", "natural_gradient",
     "overlap", "parameter_shift", "pruned", "reduced_density", "register_gate",
 ]  # fmt: skip
+
+_names_told(__name__)

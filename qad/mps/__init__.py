@@ -1,5 +1,6 @@
 """Chains: matrix product states and operators, their energies and ground states."""
 
+from qad.elsewhere import names_told as _names_told
 from qad.mps import uniform
 from qad.mps.chain.gates import apply, swap
 from qad.mps.chain.state import MPS
@@ -48,6 +49,8 @@ __all__ = [
     "spectral_function", "steady_state", "structure_factor", "swap", "thermal_curve", "thermal_state", "tj",
     "trajectories", "transfer", "uniform", "variance", "xxz", "xyz",
 ]  # fmt: skip
+
+_names_told(__name__)
 
 
 def __dir__() -> list[str]:

@@ -1,5 +1,6 @@
 """Two dimensions: projected entangled pair states, infinite and finite, and classical models on the square lattice."""
 
+from qad.elsewhere import names_told as _names_told
 from qad.peps import classical, finite
 from qad.peps.classical.partition import partition_function
 from qad.peps.electrons import fermions, hubbard, tj
@@ -24,3 +25,5 @@ __all__ = [
     "honeycomb", "hubbard", "ising", "j1j2", "kagome", "kitaev", "local_expectations", "partition_function",
     "reduced_density", "simple_update", "spin_spin", "structure_factor", "term", "tj", "triangular", "xxz",
 ]  # fmt: skip
+
+_names_told(__name__)

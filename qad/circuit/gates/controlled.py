@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from qad.circuit.gates.checks import check_qubits
 from qad.circuit.gates.table import GATES, find_gate
 from qad.core.errors import ArgumentError
+from qad.elsewhere import ours_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +19,7 @@ else:
 
 OTHERS = ("gate", "unitary", "operator", "exp_pauli")
 NOISY = ("measure", "reset", "if_", "channel", "trajectories")  # of `qad.circuit.NoisyCircuit` alone
+OURS = ours_of("Circuit")
 C = TypeVar("C")  # the kind of circuit that gates are added to, and that is returned
 
 
@@ -49,6 +51,8 @@ def unknown(name: str) -> str:
     """What to say about a name that is no gate."""
     if name in NOISY:
         return f"qad.circuit.NoisyCircuit(n, bits=...) has {', '.join(NOISY)}; a qad.Circuit is measured at its end"
+    if name in OURS:
+        return f"write {OURS[name]}"
     try:
         find_gate(name)
     except ArgumentError as error:

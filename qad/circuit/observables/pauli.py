@@ -12,6 +12,7 @@ from qad.circuit.gates.scatter import Indices, scatter
 from qad.circuit.observables.apply import apply
 from qad.circuit.observables.masks import PHASES, strings_of
 from qad.core.errors import ArgumentError, ShapeError
+from qad.elsewhere import attributes_told
 from qad.extend import Tensor, any_traced, value_of
 from qad.mps.operators.mpo import MPO
 from qad.showing import card
@@ -26,6 +27,7 @@ PRODUCT = {("X", "Y"): ("Z", 1), ("Y", "Z"): ("X", 1), ("Z", "X"): ("Y", 1)}
 PRODUCT |= {(b, a): (c, 3) for (a, b), (c, _) in PRODUCT.items()}
 
 
+@attributes_told
 class PauliSum:
     """A sum of Pauli strings ``sum_t c_t P_t``.
 

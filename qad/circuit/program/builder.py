@@ -258,7 +258,9 @@ class Builder(Sequence, GateMethods):
 def adding(gate: Gate) -> Callable[..., Any]:
     """The method that adds gates of one kind."""
 
-    def method(self, *args):
+    def method(self, *args, wires=None):
+        if wires is not None:
+            raise TypeError(f"{gate.name} takes no keyword 'wires': write angles, then qubits, as c.rx(theta, 0)")
         return self._add(gate, args)
 
     method.__name__, method.__qualname__ = gate.name, f"Circuit.{gate.name}"

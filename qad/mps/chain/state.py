@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
+from qad.elsewhere import attributes_told
 from qad.keywords import keywords_told
 from qad.mps.amplitudes.reading import Readings
 from qad.mps.chain import gauge
@@ -84,6 +85,7 @@ class StateChain(Chain):
             )
 
 
+@attributes_told
 class MPS(Methods, Readings, StateChain):
     """A matrix product state ``psi[s1, ..., sn] = tr(A1[s1] A2[s2] ... An[sn])``.
 

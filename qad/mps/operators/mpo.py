@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from qad.core.errors import ShapeError
+from qad.elsewhere import attributes_told
 from qad.extend import Tensor, value_of
 from qad.keywords import keywords_told
 from qad.mps.chain.canonical import truncated
@@ -31,6 +32,7 @@ class OperatorChain(Chain):
     RIGHT: int = 1
 
 
+@attributes_told
 class MPO(OperatorChain):
     """A matrix product operator ``<s'|H|s> = tr(W1[s1', s1] ... Wn[sn', sn])``.
 

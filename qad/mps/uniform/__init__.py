@@ -1,5 +1,6 @@
 """Infinite chains: uniform matrix product states, whose cell of tensors repeats without end."""
 
+from qad.elsewhere import names_told as _names_told
 from qad.mps.models.uniform import heisenberg, ising, j1j2, xxz
 from qad.mps.operators.uniform_mpo import UniformMPO
 from qad.mps.operators.uniform_opsum import UniformOpSum
@@ -20,6 +21,8 @@ __all__ = [
     "excitations", "expectation", "fidelity", "ground_energy", "ground_state", "heisenberg", "ising", "j1j2",
     "local_expectations", "schmidt_values", "structure_factor", "uniform_schmidt_form", "xxz",
 ]  # fmt: skip
+
+_names_told(__name__)
 
 
 def __dir__() -> list[str]:

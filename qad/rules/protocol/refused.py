@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, RecordedTensorError
+from qad.elsewhere import attributes_told
 from qad.extend import Tensor, attach, implements, value_of
 
 if TYPE_CHECKING:
@@ -52,6 +53,9 @@ for _name, _reason in {
     "dtype": "x.dtype = dtype would read its memory anew: write y = x.astype(dtype)",
 }.items():
     attach(_name, getattr(Tensor, _name).setter(refusing(f"assigning to the {_name}", _reason)))
+
+
+attributes_told(Tensor)
 
 
 def _asking(name: str, what: str) -> Function:
