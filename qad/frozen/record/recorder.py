@@ -170,8 +170,8 @@ class Recorder:
         """Raise where `fn` writes into what belongs to the caller: an argument, or an array from outside."""
         if type(target) is not Traced:
             self.refuse(
-                f"{_name(fn)} writes into an array from outside of the function, which a replay could not "
-                "repeat: return the result instead, or write into a copy"
+                f"{_name(fn)} writes into an array from outside of the function, or made by NumPy alone, which a "
+                "replay could not repeat: return the result instead, write into a copy, or make the array by qad.zeros"
             )
         if any(np.may_share_memory(target.value, x) for x in (*self.given, *self.arrays)):
             self.refuse(
