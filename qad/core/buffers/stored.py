@@ -22,7 +22,7 @@ from qad.core.buffers.indices import covers, flat, is_basic, one_each
 from qad.core.buffers.parts import with_part
 from qad.core.buffers.store import Store, constant
 from qad.core.tape.entries import ArrayForm
-from qad.core.tape.levels import Level, fresh, mode, stopped, unrecorded
+from qad.core.tape.levels import Level, barrier, fresh, mode, stopped, unrecorded
 from qad.core.tape.node import GETITEM
 from qad.core.tape.tensor import CONSTANT, Tensor, held, settled
 from qad.core.tape.writing import has_tensors
@@ -167,10 +167,7 @@ class Stored(Level):
     def view(self, places: Any, part: str | None = None) -> Tensor:
         """A view of this one, with these of its places."""
         part = self.part if part is None else part
-        cut = self.cut
-        top = mode()
-        if top is not None and stopped(self.store.content.level):
-            cut = max(cut, fresh())
+        cut = self.cut if mode() is None else max(self.cut, barrier())
         return Stored(self.store, places, part, cut, self.version).tensor()
 
     def detached(self) -> Tensor:

@@ -86,12 +86,17 @@ def records(level: Any) -> bool:
     return level.open and (top is None or top.above(level) is level)
 
 
-def stopped(level: Level) -> bool:
-    """Whether `no_grad` makes constants of what `level` carries, in the running thread, whoever looks on."""
+def barrier() -> int:
+    """The number of the `no_grad` that was entered last in the running thread, whoever looks on; 0 without one."""
     top = mode()
     while top is not None and top.looks_on:
         top = top.below
-    return top is not None and top.above(level) is not level
+    return 0 if top is None else top.number
+
+
+def stopped(level: Level) -> bool:
+    """Whether `no_grad` makes constants of what `level` carries, in the running thread."""
+    return level.stops and level.number < barrier()
 
 
 def unrecorded(x: Any) -> Any:

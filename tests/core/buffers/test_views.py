@@ -259,3 +259,27 @@ def test_a_parameter_does_not_remember_the_views_of_all_its_steps():
     for view in views:
         with pytest.raises(ArgumentError, match="argument"):
             view[0] = 1.0
+
+
+@pytest.mark.parametrize("empty", [True, False])
+def test_a_view_that_was_taken_without_gradients_shows_later_writes_without_one(empty):
+    x, b = qad.tensor(3.0, requires_grad=True), qad.zeros(3)
+    if not empty:
+        b[2] = x
+    with qad.no_grad():
+        view = b[:2]
+    b[0] = x
+    ((view**2).sum() + x).backward()
+    assert x.grad == 1.0 and view.numpy()[0] == 3.0
+
+
+def test_a_gradient_inside_of_no_grad_goes_through_views():
+    with qad.no_grad():
+        b = qad.zeros(3)
+        view = b[:2]
+
+        def f(x):
+            b[0] = x
+            return (view**2).sum()
+
+        assert qad.grad(f)(3.0) == 6.0
