@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import qad
+from benchmarks.guides import COSTS, PLACE
 
 ROOT = Path(__file__).parent.parent
 
@@ -91,6 +92,14 @@ def test_code_fits_the_column():
     blocks = [block for page in PAGES for block in re.findall(r"^```.*?^```$", page.read_text("utf-8"), re.M | re.S)]
     assert len(blocks) > 200
     assert sum(max(map(len, block.splitlines())) > COLUMN for block in blocks) <= MOST_SCROLL
+
+
+def test_every_guide_tells_what_it_takes():
+    """Between two comments, a table that `benchmarks.guides` has written."""
+    guides = (ROOT / "docs/index.md").read_text("utf-8").split("## How do I")[1].split("\n## ")[0]
+    for name in re.findall(r"\((\w+)\.md\)", guides):
+        page = (ROOT / f"docs/{name}.md").read_text("utf-8")
+        assert name in COSTS and len(re.findall(r"^\| .*\d (?:µs|ms|s|MB) \|", PLACE.search(page)[0], re.M)) > 0
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
