@@ -64,9 +64,10 @@ def keywords_told(function: F) -> F:
             if error.__traceback__.tb_next is None:  # raised by this call, not within the function
                 known = [name for name in inspect.signature(function).parameters if name not in ("self", "cls")]
                 if renamed := in_new_words(kwargs, known):
+                    changed = [pair for pair in zip(renamed, kwargs, strict=True) if pair[0] != pair[1]]
+                    new, old = map(", ".join, zip(*changed, strict=True))
                     warnings.warn(
-                        f"{function.__name__}: {', '.join(renamed)}= is how keywords are spelled now, not "
-                        f"{', '.join(kwargs)}=",
+                        f"{function.__name__}: {new}= is how keywords are spelled now, not {old}=",
                         DeprecationWarning,
                         stacklevel=2,
                     )

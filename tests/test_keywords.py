@@ -139,6 +139,11 @@ def test_our_old_keywords_work_and_tell_the_new_ones(old, new):
         assert old() == pytest.approx(new()) if not isinstance(new(), tuple) else old() == new()
 
 
+def test_keywords_that_have_not_changed_are_not_told():
+    with pytest.warns(DeprecationWarning, match=r"^correlations: kind= is how .* now, not sites=$"):
+        mps.correlations(PSI, one="N", other="N", sites="fermion")
+
+
 def test_old_keywords_that_do_not_fit_are_refused():
     for call in (lambda: PSI.truncate(max_bond=1, bond=2), lambda: mps.OpSum(2, sites="fermion", kind="fermion")):
         with pytest.raises(TypeError, match="takes no keyword"):

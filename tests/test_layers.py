@@ -77,16 +77,16 @@ MAY_NEED_OPTIONAL = ("interop", "viz")
 MOST_LINES, MOST_OF_A_FUNCTION, MOST_FILES = 300, 40, 20
 MOST_CODE = {
     "core": 4200,
-    "linalg": 4898,
+    "linalg": 4907,
     "frozen": 2450,
     "rules": 3900,
     "contract": 2900,
-    "symmetric": 2312,
+    "symmetric": 2313,
     "native": 1150,
     "circuit": 6420,
     "interop": 1400,
-    "peps": 4132,
-    "mps": 10758,
+    "peps": 4133,
+    "mps": 10760,
     "vmc": 1309,
 }  # lines of code of whole floors, which only go up by what a feature needs
 LONG_FUNCTIONS = {  # whose comment gives the measured reason

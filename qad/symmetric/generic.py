@@ -16,6 +16,7 @@ import numpy as np
 
 from qad import linalg
 from qad.extend import like, stack_of, value_of
+from qad.linalg.support.drivers import singular_triples
 from qad.linalg.support.lengths import length
 from qad.symmetric import decompositions, maps, summing, truncation
 from qad.symmetric.blocks.layout import Layout, layout
@@ -263,7 +264,7 @@ def svd(x: Any, rows: int = 2) -> tuple[Any, Array, Any]:
     if type(x) is SymTensor:
         return decompositions.svd(x, rows)
     where, (matrix,) = as_map(x, rows)
-    u, s, vh = np.linalg.svd(matrix, full_matrices=False)
+    u, s, vh = singular_triples(matrix)
     return u.reshape(*where.rows, -1), s, vh.reshape(-1, *where.columns)
 
 

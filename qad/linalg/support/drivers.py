@@ -44,9 +44,20 @@ def hermitian_eigenpairs(a: np.ndarray, UPLO: str = "L", generic: int = False) -
     return EighResult(found[0], *in_generic_basis(*found)) if generic else found
 
 
+def decomposed(a: np.ndarray, full: bool) -> SVD:
+    """NumPy's decomposition; iterations of QR where LAPACK's divide and conquer fails, as it does for rare matrices."""
+    try:
+        return np.linalg.svd(a, full_matrices=full)
+    except np.linalg.LinAlgError:
+        if type(a) is not np.ndarray or not np.isfinite(a).all():
+            raise
+    found = [scipy.linalg.svd(x, full_matrices=full, lapack_driver="gesvd") for x in a.reshape(-1, *a.shape[-2:])]
+    return SVDResult(*(np.reshape(x, a.shape[:-2] + x[0].shape) for x in zip(*found, strict=True)))
+
+
 def singular_triples(a: np.ndarray, full: bool = False, generic: int = False) -> SVD:
     """U (..., m, k), S (..., k) in descending order, Vh (..., k, n); `full` and `generic` as NumPy's and as above."""
-    u, s, vh = np.linalg.svd(a, full_matrices=full)
+    u, s, vh = decomposed(a, full)
     if generic:
         left, right = u[..., : s.shape[-1]], vh[..., : s.shape[-1], :].conj().mT
         turned, with_it = in_generic_basis(s, left, right)

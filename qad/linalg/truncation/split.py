@@ -16,6 +16,7 @@ from qad.linalg.support import tolerances
 from qad.linalg.support.check import matrices
 from qad.linalg.support.degeneracy import magnitude, rounding
 from qad.linalg.support.derivative_order import orders
+from qad.linalg.support.drivers import singular_triples
 from qad.linalg.support.hermitian_parts import skew
 from qad.linalg.truncation.rule import nonzero
 from qad.linalg.truncation.smooth_factors import factors
@@ -71,7 +72,7 @@ def split(
     """
     a = matrices(a, "split")
     plain = not orders(a)
-    u, s, vh = np.linalg.svd(unrecorded(a), full_matrices=not plain)
+    u, s, vh = singular_triples(unrecorded(a), full=not plain)
     size, sizes = max(a.shape[-2:]), stack_of(s)
     most = int(nonzero(sizes, size).min(initial=s.shape[-1]))
     most = most if max_rank is None else min(most, max_rank)

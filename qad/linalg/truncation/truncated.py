@@ -21,7 +21,7 @@ from qad.linalg.functions.funm_svd import funm_svd
 from qad.linalg.functions.norm import norm
 from qad.linalg.support.check import matrices, square
 from qad.linalg.support.degeneracy import check_policy
-from qad.linalg.support.drivers import hermitian_eigenpairs
+from qad.linalg.support.drivers import hermitian_eigenpairs, singular_triples
 from qad.linalg.support.hermitian_parts import adjoint, hermitian
 from qad.linalg.truncation.iterative import eigh_of_kept, iterated, svd_of_kept
 from qad.linalg.truncation.truncation_rank import discarded, has_gap, orthonormal, rank_of
@@ -101,7 +101,7 @@ def truncated_svd(
     found = iterated(svd_of_kept, a, v0, cut, method, "truncated_svd", **how)
     if found is not None:
         return found
-    u, s, vh = np.linalg.svd(unrecorded(a), full_matrices=False)
+    u, s, vh = singular_triples(unrecorded(a))
     k = rank_of(stack_of(s), max_rank, cutoff, relative, multiplets, max(a.shape[-2:]))
     plain = stack_of(a) is a
     if plain or not has_gap(stack_of(s), k):

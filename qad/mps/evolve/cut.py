@@ -22,6 +22,7 @@ from qad.core.errors import ArgumentError
 from qad.extend import Tensor, any_traced, defvjp, primitive
 from qad.linalg.equations.triangular import solve_upper
 from qad.linalg.support import tolerances
+from qad.linalg.support.drivers import singular_triples
 from qad.linalg.truncation.rule import nonzero, restored
 from qad.mps.chain.canonical import swept
 from qad.mps.evolve.leading import leading, leading_first
@@ -72,7 +73,7 @@ def cut(
     How many there are is told by a function of the singular values of all; the number, one for all, restores their
     norm.
     """
-    triples = [np.linalg.svd(matrix, full_matrices=False) for matrix in matrices]
+    triples = [singular_triples(matrix) for matrix in matrices]
     values = [s for _, s, _ in triples]
     ranks = ranks_of(values)
     factor, found = restored(values, ranks), []
@@ -83,7 +84,7 @@ def cut(
 
 def _cut_vjp(needed, g, ans, *matrices, ranks_of, kept=None):
     check_first(*matrices)
-    triples = [np.linalg.svd(a, full_matrices=False) for a in matrices] if kept is None else kept
+    triples = [singular_triples(a) for a in matrices] if kept is None else kept
     values, ranks = [s for _, s, _ in triples], [q.shape[1] for q in ans[::2]]
     slopes = [np.zeros_like(x) if c is None else c.conj() for c, x in zip(g, ans, strict=True)]
     scale, whole = restored(values, ranks), sum(s @ s for s in values) or 1.0

@@ -123,7 +123,8 @@ def spectral_function(
     one, other : arrays (phys, phys), a sequence of one for each site, or names
         A and B, as in `correlations`: two fermionic names get their Jordan-Wigner strings.
     momenta : array (m,)
-        In units of one over the distance of neighbours.
+        In units of one over the distance of neighbours.  Multiples of ``2 pi / n`` feel least that correlations are
+        cut off at the ends.
     frequencies : array (k,)
         In units of `H`, of magnitude ``pi steps / time`` at most.
     time : float

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qad.linalg.support.drivers import singular_triples
 from qad.linalg.truncation import rule
 from qad.mps.uniform.canonical import schmidt_form
 from qad.mps.uniform.state import UniformMPS
@@ -116,7 +117,7 @@ def leading_of(x: Any, rows: int, **limits: Any) -> tuple[Any, np.ndarray, Any]:
     `qad.linalg.truncation.rule.kept`.
     """
     where, matrices = as_map(x, rows)
-    triples = [np.linalg.svd(matrix, full_matrices=False) for matrix in matrices]
+    triples = [singular_triples(matrix) for matrix in matrices]
     ranks = rule.kept([s for _, s, _ in triples], **limits)
     kept = [(charge, s[:k]) for charge, (_, s, _), k in zip(charges_of(where), triples, ranks, strict=True)]
     u, v = halves_of(where, [(u[:, :k], vh[:k]) for (u, _, vh), k in zip(triples, ranks, strict=True)])
@@ -131,7 +132,7 @@ def between(x: Any, one: Any, two: Any) -> Any:
 def isometry(tensor: Any, rows: int) -> Any:
     """The isometry between the first legs and the others that is nearest to a tensor."""
     where, matrices = as_map(tensor, rows)
-    pairs = [np.linalg.svd(matrix, full_matrices=False) for matrix in matrices]
+    pairs = [singular_triples(matrix) for matrix in matrices]
     return of_map(where, [u @ vh for u, _, vh in pairs])
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from qad.linalg.support.drivers import singular_triples
 from qad.peps.infinite.cells.sectors import sectors_of
 from qad.peps.infinite.polar import polar
 from qad.peps.infinite.stacks import join, permuted
@@ -87,7 +88,7 @@ def truncated(
     a, b, groups, projectors = cuts
     m = a @ b
     scale = 1 / np.sqrt(np.bincount(groups, np.linalg.norm(m, axis=(1, 2)) ** 2))[groups, None, None]
-    u, s, vh = np.linalg.svd(m * scale)
+    u, s, vh = singular_triples(m * scale, full=True)
     v = vh.conj().mT
     sizes = cut(s, groups)
     most, least = sizes.max(), sizes.min()
@@ -128,7 +129,7 @@ def followed(cuts: Cuts, frame: Frame, used: np.ndarray) -> tuple[Stack, Stack, 
         u = np.linalg.qr(m @ v)[0] * keep
         v, r = np.linalg.qr(back @ u)
         v = v * keep
-    left, s, right = np.linalg.svd(r.conj().mT)  # states that are not used have the value zero, and come last
+    left, s, right = singular_triples(r.conj().mT, full=True)  # unused states have the value zero, and come last
     root = np.sqrt(np.where(used, s, 1.0))[:, None]
     first, second = b @ (v @ right.conj().mT * keep / root), a.mT @ (u @ left * keep / root).conj()
     turn = nearest(second, frame.a, keep)
