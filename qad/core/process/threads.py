@@ -82,28 +82,19 @@ def _by_itself() -> int:
 @contextmanager
 def blas_for(rows: int) -> Iterator[None]:
     """A context in which BLAS works on one thread if the largest matrices have few rows."""
+    global _depth, _held
     if rows >= LARGE:
         yield
         return
-    _enter()
-    try:
-        yield
-    finally:
-        _leave()
-
-
-def _enter() -> None:
-    global _depth, _held
     with LOCK:
         if _depth == 0:
             _held = numbers()
             give([1] * len(_held))
         _depth += 1
-
-
-def _leave() -> None:
-    global _depth
-    with LOCK:
-        _depth -= 1
-        if _depth == 0:
-            give(_held)
+    try:
+        yield
+    finally:
+        with LOCK:
+            _depth -= 1
+            if _depth == 0:
+                give(_held)

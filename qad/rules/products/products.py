@@ -22,6 +22,7 @@ from qad.extend import (
     unbroadcast,
 )
 from qad.extend.batching import aligned
+from qad.extend.memory import is_buffer, settled
 from qad.rules.products.sparse import is_sparse, sparse_product
 from qad.rules.protocol.structured_cotangents import ScaledIdentity
 from qad.rules.reductions.axes import rows_of
@@ -141,6 +142,8 @@ rule(
 def _any_matmul(x: Value, y: Value) -> Value:
     if is_sparse(x) or is_sparse(y):
         return sparse_product(x, y)
+    if x is not y and (is_buffer(x) or is_buffer(y)):
+        return matmul(settled(x), settled(y))
     x, y = array(x), array(y)
     try:
         return matrix_product(x, y) if x.ndim == 2 == y.ndim else stack_product(x, y)

@@ -127,11 +127,11 @@ CASES = [Case(with_buffer(p), normal(3, dtype), name=p.__name__) for p in PROGRA
 CASES += [Case(fill_diagonal, normal(3)), Case(lambda x: qad.full((2, 2), x[0]) * x[:2], normal(3))]
 CASES += [
     Case(
-        lambda z, x, imag=imag: exchanged(z, x, imag=imag),
+        lambda z, x, part=part: exchanged(z, x, part=part),
         (normal(2, 3, complex), normal(*shape)),
-        name=f"exchanged{imag}",
+        name=f"exchanged {part}",
     )
-    for imag in (False, True)
+    for part in ("real", "imag")
     for shape in ((2, 3), (3,))
 ]
 CASES += [Case(chosen_by_example, normal(5, 3)), Case(added_by_example, normal(5, 3, complex))]
