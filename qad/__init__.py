@@ -29,7 +29,6 @@ NumPy             sin, sum, reshape, ...: NumPy's own functions, which take Tens
 """
 
 from importlib import import_module as _load
-from sys import modules as _modules
 from typing import TYPE_CHECKING as _FOR_EDITORS
 
 from numpy import e, fft, inf, nan, newaxis, pi
@@ -124,7 +123,7 @@ _attach_namespace(lambda: _load("qad.array_api"))
 
 def __getattr__(name: str) -> object:
     if name not in _LATE:
-        _missing(_modules[__name__], "module 'qad'", name, _ours_of("qad").get(name))
+        _missing("module 'qad'", name, _ours_of("qad").get(name))
     module = _load(_LATE[name])
     found = globals()[name] = module if _LATE[name] == f"qad.{name}" else getattr(module, name)
     return found

@@ -185,17 +185,17 @@ def ours_of(place: str) -> dict[str, str]:
     return {name: ours for ours, theirs in NAMES[place].items() for name in theirs.split()}
 
 
-def missing(owner: Any, called: str, name: str, ours: str | None) -> NoReturn:
-    """Answer a name that is not there; where we have nothing for it either, Python looks for one that is near."""
+def missing(called: str, name: str, ours: str | None) -> NoReturn:
+    """Answer a name that is not there; where we have nothing for it, Python looks for one that is near."""
     if ours is None:
-        raise AttributeError(f"{called} has no attribute {name!r}", name=name, obj=owner)
-    raise AttributeError(f"{called} has no attribute {name!r}: write {ours}")
+        raise AttributeError(f"{called} has no attribute {name!r}")
+    raise AttributeError(f"{called} has no attribute {name!r}: write {ours}", obj=called)  # Python looks no further
 
 
 def names_told(module: str) -> None:
     """Let a module answer the names of other packages with ours."""
-    ours, owner = ours_of(module), sys.modules[module]
-    owner.__getattr__ = lambda name: missing(owner, f"module {module!r}", name, ours.get(name))
+    ours = ours_of(module)
+    sys.modules[module].__getattr__ = lambda name: missing(f"module {module!r}", name, ours.get(name))
 
 
 class Elsewhere:
@@ -206,7 +206,7 @@ class Elsewhere:
         self.ours: str = ours
 
     def __get__(self, found: Any, kind: type) -> NoReturn:
-        missing(kind, f"{kind.__name__!r} object", self.name, self.ours)
+        missing(f"{kind.__name__!r} object", self.name, self.ours)
 
 
 def attributes_told(kind: C) -> C:
