@@ -43,6 +43,8 @@ class Places:
         Buffers that take a copy: of an input, or of a reshaped array whose strides allow no view.
     turned : set of Var
         Buffers in Fortran order.
+    viewed : set of Var
+        Small arrays of which a view is taken.
     results : set of Var
         Outputs that nothing else reads, and whoever computes them allocates: large ones, without the loop all.
     late : set of Var
@@ -71,9 +73,9 @@ class Places:
             if var in uses and (var.kind == "scalar" or (var.kind == "array" and var.nbytes <= SMALL * uses[var])):
                 self.copies.add(var)
                 self._buffer(var)
+        self.viewed: set[Var] = {x for s in program.steps if s.fn in VIEWS for x in s.reads() if x.size <= BLOCK}
         for step in program.steps:
-            known = step.out.kind in ("array", "scalar")
-            if known and not (step.fn in VIEWS and self._view(step)):
+            if step.out.kind in ("array", "scalar") and not (step.fn in VIEWS and self._view(step)):
                 self._lower(step)
         self.chains: list[ElementwiseChain] = chains(program, self.rows, self.views, self.buffers) if self.rows else []
         self.local: set[Var] = {var for chain in self.chains for var in chain.local}
@@ -87,14 +89,15 @@ class Places:
     def _lower(self, step):
         """Leave a step to the compiled loop, which writes into a buffer, or into a large result.
 
-        Scalars of other steps lie in buffers, too, where the loop reads them or their function writes there.
+        Scalars of other steps lie in buffers, too, where the loop reads them or their function writes there; and so do
+        small arrays of which a view is taken, for the loop does not know how views of what a run allocates lie.
         """
         out = step.out
         if out not in self.results:
             self._buffer(out)
         if rows := lowering.lowered(step, self.find):
             self.rows[out] = rows
-        elif out.kind != "scalar" or not (self.compiled or writes(step)):
+        elif not (self.compiled or writes(step)) or (out.kind != "scalar" and (writes(step) or out not in self.viewed)):
             self.buffers.discard(out)
             self.dummies.pop(out, None)
 

@@ -204,6 +204,19 @@ def test_operations_on_arrays_of_two_layouts_run_along_the_fastest_axis_of_the_r
     assert row.count == (64 if turned == "result" else 32)
 
 
+@pytest.mark.parametrize("dtype", ["f8", "c16"])
+def test_views_of_what_lapack_gives(dtype):
+    """A step that the loop does not know allocates; of a small array of it views are taken in a buffer."""
+
+    def f(x):
+        u, s, vh = np.linalg.svd(x)
+        left, right = u[:, :2] * s[:2], vh[:2].conj().T
+        y = left @ right.conj().T
+        return u.T @ y @ vh.T + left @ left.T + right @ right.T - u[:, 1:] @ vh[1:], u
+
+    agree(f, (normal(4, 4, dtype=dtype),), exact=False, steps=10)
+
+
 # -- loops of NumPy's that are wrong at some strides -----------------------------------------------------------------
 
 
