@@ -22,8 +22,6 @@ DOCS = Path(__file__).parent.parent / "docs"
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     """The folder of the built site."""
-    pytest.importorskip("sphinx")
-    pytest.importorskip("myst_nb")
     out = tmp_path_factory.mktemp("site")
     build = subprocess.run(
         [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-E", "-q", str(DOCS), str(out)],
