@@ -34,7 +34,7 @@ def kept(level: Any, x: Value) -> Value:
     An array that its owner made read-only stands for itself, as numbers do.  The copy of any other lives as long as the
     level; the level of `qad.tensor`, which never ends, remembers none and copies at every use.
     """
-    of, copy, memory = level.seen.get(id(x), UNSEEN)
+    of, copy, memory = level.seen.get(id(x), UNSEEN) if level.seen else UNSEEN
     if memory is not None and of() is x and x.shape == copy.shape and x.dtype is copy.dtype and (memory == x) is True:
         return copy  # the common case, quickly
     if isinstance(x, ndarray):
@@ -45,8 +45,10 @@ def kept(level: Any, x: Value) -> Value:
         same, copied, known = equals, methodcaller("copy"), lambda x: lambda: x
     else:
         return x
-    if level.number == 0:
-        return copied(x)
+    if level.seen is None:
+        if level.number == 0:
+            return copied(x)
+        level.seen = {}
     if of() is not x or copy.shape != x.shape or copy.dtype != x.dtype or not same(copy, x):
         copy = copied(x)
         memory = copy.base if isinstance(x, ndarray) and x.flags.c_contiguous else None  # which the whole of x is like

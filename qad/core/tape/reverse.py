@@ -24,7 +24,7 @@ class Reverse(Level):
 
     Attributes
     ----------
-    seen : dict
+    seen : dict or None
         The constants that were met here, see `qad.core.tape.constants`.
     last : tuple
         The entry there of the array that was copied last, for whoever is in a hurry.
@@ -36,7 +36,7 @@ class Reverse(Level):
 
     def __init__(self) -> None:
         self.open: bool = True
-        self.seen: Any = {}
+        self.seen: Any = None
         self.last: Any = UNSEEN
         _open(self)  # in this order, whatever other threads enter meanwhile
         self.quick: bool = not WATCHING
