@@ -134,8 +134,8 @@ def structure_factor(
     """
     n = len(check_kind(psi, MPS))
     where = np.arange(n, dtype=float) if positions is None else np.asarray(positions, float)
-    if (momenta := np.asarray(momenta)).dtype.kind not in "iuf":
-        raise ArgumentError(f"momenta are real numbers, not of dtype {momenta.dtype}")
+    if (momenta := np.asarray(momenta)).dtype.kind not in "iuf" or not np.isfinite(momenta).all():
+        raise ArgumentError(f"momenta are finite real numbers, not {momenta}")
     if len(where) != n or momenta.shape[1:] != where.shape[1:] or where.ndim > 2 or momenta.ndim == 0:
         raise ShapeError(
             f"positions of shape {where.shape} and momenta of shape {momenta.shape} do not fit {n} sites: give (n,) "

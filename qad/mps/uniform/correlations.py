@@ -14,6 +14,7 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import value_of
 from qad.keywords import keywords_told
 from qad.linalg import linear_solve
+from qad.linalg.support.check import finite
 from qad.mps.chain.chain import site_count
 from qad.mps.chain.checks import check_kind
 from qad.mps.chain.densities import site_density
@@ -159,6 +160,7 @@ def structure_factor(
     ones, others, openings, between = pair_of(check_kind(psi, UniformMPS), one, other, None, kind)
     if (momenta := np.asarray(momenta)).dtype.kind not in "iuf" or momenta.ndim != 1:
         raise ShapeError(f"momenta are a row of real numbers (m,), not {momenta.dtype} of shape {momenta.shape}")
+    finite(momenta, "structure_factor (momenta)")
     sides, apart = sides_of(psi), between is None  # what has a string has no mean value
     kets = strung(sides[1], between)
     starts = [beginnings(sides, x, apart) for x in openings]

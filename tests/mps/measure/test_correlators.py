@@ -133,11 +133,12 @@ def test_derivatives():
         (lambda psi: correlations(psi, "Sz", "Sz", string=np.eye(3)), "does not fit"),
         (lambda psi: structure_factor(psi, "Sz", "Sz", [[0.1, 0.2]]), r"\(n, d\)"),
         (lambda psi: structure_factor(psi, "Sz", "Sz", [0.1], positions=range(4)), "5 sites"),
+        (lambda psi: structure_factor(psi, "Sz", "Sz", [0.1, np.nan]), "finite real numbers"),
         (lambda psi: multipoint(psi, ("Sz", "Sz"), [(0, 5)]), "sites are 0 to 4"),
         (lambda psi: multipoint(psi, ("Sz", "Sz"), [(0, 1, 2)]), "for each of 2 operators"),
         (lambda psi: multipoint(psi, ("Sz", "Sz"), [(0, 1.5)]), "whole numbers"),
     ],
-    ids=["parity", "name", "shape", "momenta", "positions", "site", "places", "halves"],
+    ids=["parity", "name", "shape", "momenta", "positions", "nan", "site", "places", "halves"],
 )
 def test_bad_input(wrong, match):
     with pytest.raises((ArgumentError, ShapeError), match=match):

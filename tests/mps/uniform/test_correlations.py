@@ -132,6 +132,7 @@ def test_second_derivatives():
     (lambda psi: uniform.correlations(psi, "Sz", "Sz", 2, string=np.eye(3)), "does not fit"),
     (lambda psi: uniform.structure_factor(psi, "Sz", "Sz", 0.3), "a row of real numbers"),
     (lambda psi: uniform.structure_factor(psi, "Sz", "Sz", [0.3j]), "a row of real numbers"),
+    (lambda psi: uniform.structure_factor(psi, "Sz", "Sz", [0.3, np.inf]), "momenta.*is inf"),
     (lambda psi: uniform.correlations(qad.mps.MPS(psi.tensors), "Sz", "Sz", 1), "a UniformMPS is needed"),
 ])  # fmt: skip
 def test_bad_input(wrong, match):
