@@ -86,7 +86,7 @@ MOST_CODE = {
     "circuit": 6420,
     "interop": 1400,
     "peps": 4133,
-    "mps": 10762,
+    "mps": 10771,
     "vmc": 1309,
 }  # lines of code of whole floors, which only go up by what a feature needs
 LONG_FUNCTIONS = {  # whose comment gives the measured reason

@@ -62,6 +62,15 @@ def test_xxz(delta):
     assert uniform.ground_state(uniform.xxz(delta)).energy == pytest.approx(wanted, abs=1e-7)
 
 
+def test_electrons_at_half_filling():
+    """Bethe's ansatz, E. H. Lieb, F. Y. Wu, PRL 20, 1445 (1968), at U = 4: -0.573729; t-J is Heisenberg's then."""
+    filled = {"conserve": ("N", "Sz"), "sector": (2, 0), "starts": 1}
+    found = uniform.ground_state(uniform.hubbard(1.0, 4.0), 8, **filled)
+    assert 0 < found.energy + 0.573729 < 8e-3
+    spins = uniform.ground_state(uniform.tj(1.0, 0.5), **filled)
+    assert 0 < spins.energy + 0.5 * np.log(2) < 3e-4
+
+
 def test_singlets():
     """C. K. Majumdar, D. K. Ghosh, J. Math. Phys. 10, 1388 (1969): -3/8 per site, of bonds 1 and 2."""
     found = uniform.ground_state(uniform.j1j2(1.0, 0.5))

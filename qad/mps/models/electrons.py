@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qad.mps.models.couplings import FiniteTerms
-from qad.mps.models.terms import along_z, hopping, spin_product
+from qad.mps.models.terms import doped, repelling
 
 if TYPE_CHECKING:
     from qad.mps.models.lattice import Lattice
@@ -53,13 +53,7 @@ def hubbard(
     >>> bool(np.isclose(np.linalg.eigvalsh(H.to_dense()), 2 - 2 * np.sqrt(2)).any())  # two electrons, a singlet
     True
     """
-    total = FiniteTerms(n, periodic, "electron")
-    for i, j, amplitude, repulsion in total.on_bonds(t=t, v=v):
-        hopping(total, amplitude, i, j)
-        total.add(repulsion, "N", i, "N", j)
-    for i, repulsion in total.on_sites(u=u):
-        total.add(repulsion, "NupNdn", i)
-    return extended(total, t2, mu, h).mpo()
+    return repelling(FiniteTerms(n, periodic, "electron"), t, u, v, t2, mu, h).mpo()
 
 
 def tj(
@@ -96,12 +90,7 @@ def tj(
     >>> float(np.linalg.eigvalsh(qad.mps.tj(2, 0.1, 1.0).to_dense())[0].round(12))  # a singlet
     -1.0
     """
-    total = FiniteTerms(n, periodic, "t-J")
-    for one, two, amplitude, exchange in total.on_bonds(t=t, j=j):
-        hopping(total, amplitude, one, two)
-        spin_product(total, exchange, one, two)
-        total.add(-0.25 * exchange, "N", one, "N", two)
-    return extended(total, t2, mu, h).mpo()
+    return doped(FiniteTerms(n, periodic, "t-J"), t, j, t2, mu, h).mpo()
 
 
 def kitaev_chain(
@@ -142,14 +131,3 @@ def kitaev_chain(
     for i, potential in total.on_sites(mu=mu):
         total.add(-potential, "N", i).add(0.5 * potential)
     return total.mpo()
-
-
-def extended(
-    total: FiniteTerms, t2: RealNumber | ArrayLike, mu: RealNumber | ArrayLike, h: RealNumber | ArrayLike
-) -> FiniteTerms:
-    """Add hopping ``-t2`` of second neighbours, and ``-mu N - h Sz`` of all sites."""
-    for i, j, amplitude in total.on_bonds(2, t2=t2):
-        hopping(total, amplitude, i, j)
-    for i, potential in total.on_sites(mu=mu):
-        total.add(-potential, "N", i)
-    return along_z(total, h)

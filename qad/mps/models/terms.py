@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from qad.mps.models.couplings import FiniteTerms, InfiniteTerms
@@ -39,6 +39,34 @@ def frustrated(total: T, j1: RealNumber | ArrayLike, j2: RealNumber | ArrayLike,
     """``sum j1 S . S + j2 S . S - h Sz``, of all neighbours and second neighbours."""
     for i, j, coupling in (*total.on_bonds(1, j1=j1), *total.on_bonds(2, j2=j2)):
         spin_product(total, coupling, i, j)
+    return along_z(total, h)
+
+
+def repelling(
+    total: T, t: RealNumber | ArrayLike, u: RealNumber | ArrayLike, v: RealNumber | ArrayLike, *more: Any
+) -> T:  # fmt: skip
+    """Electrons that hop and repel each other on a site and on neighbours; `more` as of `extended`."""
+    for i, j, amplitude, repulsion in total.on_bonds(t=t, v=v):
+        hopping(total, amplitude, i, j).add(repulsion, "N", i, "N", j)
+    for i, repulsion in total.on_sites(u=u):
+        total.add(repulsion, "NupNdn", i)
+    return extended(total, *more)
+
+
+def doped(total: T, t: RealNumber | ArrayLike, j: RealNumber | ArrayLike, *more: Any) -> T:
+    """Electrons, never two on a site, that hop and exchange their spins; `more` as of `extended`."""
+    for one, two, amplitude, exchange in total.on_bonds(t=t, j=j):
+        spin_product(hopping(total, amplitude, one, two), exchange, one, two)
+        total.add(-0.25 * exchange, "N", one, "N", two)
+    return extended(total, *more)
+
+
+def extended(total: T, t2: RealNumber | ArrayLike, mu: RealNumber | ArrayLike, h: RealNumber | ArrayLike) -> T:
+    """Add hopping ``-t2`` of second neighbours, and ``-mu N - h Sz`` of all sites."""
+    for i, j, amplitude in total.on_bonds(2, t2=t2):
+        hopping(total, amplitude, i, j)
+    for i, potential in total.on_sites(mu=mu):
+        total.add(-potential, "N", i)
     return along_z(total, h)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qad.mps.models.couplings import InfiniteTerms
-from qad.mps.models.terms import exchanging, frustrated, in_a_field
+from qad.mps.models.terms import doped, exchanging, frustrated, in_a_field, repelling
 from qad.mps.operators.local import spin as spin_site
 
 if TYPE_CHECKING:
@@ -105,3 +105,63 @@ def j1j2(j1: RealNumber, j2: RealNumber, *, h: RealNumber = 0.0) -> UniformMPO:
     -0.375
     """
     return frustrated(InfiniteTerms(), j1, j2, h).mpo()
+
+
+def hubbard(
+    t: RealNumber, u: RealNumber, *, v: RealNumber = 0.0, t2: RealNumber = 0.0, mu: RealNumber = 0.0,
+    h: RealNumber = 0.0,
+) -> UniformMPO:  # fmt: skip
+    """The infinite Hubbard chain ``H = sum_i -t sum_spin (Cdag_i C_(i+1) + h.c.) + U Nup_i Ndn_i``, and its extensions.
+
+    Parameters
+    ----------
+    t, u : real numbers or Tensors
+        Hopping t and repulsion U; they may be differentiated.  At half filling the energy per site is
+        ``-4 t int_0^oo J0(w) J1(w) / (w (1 + exp(w U / 2 t))) dw`` (E. H. Lieb and F. Y. Wu 1968).
+    v, t2, mu, h : real numbers or Tensors
+        Repulsion V and hopping t' of neighbours and second neighbours, chemical potential and field along z, as in
+        `qad.mps.hubbard`.
+
+    Returns
+    -------
+    UniformMPO
+        Of sites of kind "electron"; it conserves "N" and "Sz".
+
+    Examples
+    --------
+    >>> import qad
+    >>> H = qad.mps.uniform.hubbard(1.0, 4.0)
+    >>> found = qad.mps.uniform.ground_state(H, bond=24, conserve=("N", "Sz"), sector=(2, 0))
+    >>> round(found.energy, 2)  # exact: -0.573729
+    -0.57
+    """
+    return repelling(InfiniteTerms("electron"), t, u, v, t2, mu, h).mpo()
+
+
+def tj(
+    t: RealNumber, j: RealNumber, *, t2: RealNumber = 0.0, mu: RealNumber = 0.0, h: RealNumber = 0.0
+) -> UniformMPO:  # fmt: skip
+    """The infinite t-J chain ``-t sum_(i, spin) (Cdag_i C_(i+1) + h.c.) + J sum_i (S_i . S_(i+1) - N_i N_(i+1) / 4)``.
+
+    Parameters
+    ----------
+    t, j : real numbers or Tensors
+        Hopping t and exchange J; they may be differentiated.
+    t2, mu, h : real numbers or Tensors
+        Hopping t' of second neighbours, chemical potential and field along z, as in `qad.mps.hubbard`.
+
+    Returns
+    -------
+    UniformMPO
+        Of sites of kind "t-J", without two electrons on one site; it conserves "N" and "Sz".  With an electron on
+        every site it is the Heisenberg chain, less ``J / 4``.
+
+    Examples
+    --------
+    >>> import qad
+    >>> H = qad.mps.uniform.tj(1.0, 0.5)
+    >>> found = qad.mps.uniform.ground_state(H, bond=8, conserve=("N", "Sz"), sector=(2, 0))
+    >>> round(found.energy, 3)  # exact: -J ln 2 = -0.346574
+    -0.346
+    """
+    return doped(InfiniteTerms("t-J"), t, j, t2, mu, h).mpo()

@@ -1,7 +1,7 @@
 """Infinite chains: uniform matrix product states, whose cell of tensors repeats without end."""
 
 from qad.elsewhere import names_told as _names_told
-from qad.mps.models.uniform import heisenberg, ising, j1j2, xxz
+from qad.mps.models.uniform import heisenberg, hubbard, ising, j1j2, tj, xxz
 from qad.mps.operators.uniform_mpo import UniformMPO
 from qad.mps.operators.uniform_opsum import UniformOpSum
 from qad.mps.uniform.canonical import uniform_schmidt_form
@@ -18,8 +18,8 @@ from qad.mps.uniform.state import SymmetricUniformMPS, UniformGroundState, Unifo
 __all__ = [
     "SymmetricUniformMPS", "UniformGroundState", "UniformMPO", "UniformMPS", "UniformOpSum", "correlation_length",
     "correlation_lengths", "correlations", "energy_density", "entanglement_entropy", "entanglement_spectrum", "evolve",
-    "excitations", "expectation", "fidelity", "ground_energy", "ground_state", "heisenberg", "ising", "j1j2",
-    "local_expectations", "schmidt_values", "structure_factor", "uniform_schmidt_form", "xxz",
+    "excitations", "expectation", "fidelity", "ground_energy", "ground_state", "heisenberg", "hubbard", "ising",
+    "j1j2", "local_expectations", "schmidt_values", "structure_factor", "tj", "uniform_schmidt_form", "xxz",
 ]  # fmt: skip
 
 _names_told(__name__)

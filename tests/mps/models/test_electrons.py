@@ -5,7 +5,7 @@ import pytest
 
 import qad
 from qad.core.errors import ArgumentError
-from qad.mps import hubbard, kitaev_chain, site, tj
+from qad.mps import hubbard, kitaev_chain, site, tj, uniform
 from qad.mps.operators.local import electron
 
 
@@ -146,3 +146,25 @@ def test_couplings_are_differentiable():
     slopes = qad.grad(lambda more: qad.mps.energy(psi, hubbard(4, 1.0, 3.0, **more)))
     for name, slope in slopes({"v": 0.3, "t2": 0.2, "mu": 0.1, "h": 0.0}).items():
         np.testing.assert_allclose(slope, qad.mps.energy(psi, hubbard(4, 0.0, 0.0, **{name: 1.0})), rtol=1e-11)
+
+
+def test_infinite_chains():
+    """Each coupling beside the correlations that it multiplies."""
+    t, u, v, t2, mu, h = 1.0, 4.0, 0.3, 0.2, 0.7, 0.4
+    for conserved in ("electron", "t-J"):
+        H = uniform.hubbard(t, u) if conserved == "electron" else uniform.tj(t, 0.5)
+        found = uniform.ground_state(H, 4, conserve=("N", "Sz"), sector=(1, 1), starts=1, maxiter=3)
+        psi = found.state
+        hops = [uniform.correlations(psi, "Cdag" + s, "C" + s, 2).real.mean(0) for s in ("up", "dn")]
+        near, far = (-2 * sum(row[r] for row in hops) for r in (1, 2))
+        density, across = (uniform.correlations(psi, x, x, 1).real.mean(0)[1] for x in ("N", "Sz"))
+        flips = uniform.correlations(psi, "Sp", "Sm", 1).real.mean(0)[1]
+        on_sites = -mu * psi.measure("N").real.mean() - h * psi.measure("Sz").real.mean()
+        if conserved == "electron":
+            both = psi.measure("NupNdn").real.mean()
+            whole = uniform.hubbard(t, u, v=v, t2=t2, mu=mu, h=h)
+            expected = t * near + u * both + v * density + t2 * far + on_sites
+        else:
+            whole = uniform.tj(t, 0.5, t2=t2, mu=mu, h=h)
+            expected = t * near + 0.5 * (across + flips - density / 4) + t2 * far + on_sites
+        assert uniform.energy_density(psi, whole) == pytest.approx(expected, abs=1e-10)
