@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 SQUARE, FINEST, COARSEST = 1e-2, 1e-9, 1e-6  # of environments: a part of what a step gains, which goes with |g|^2
 MOST_MOVES, PATIENCE = 300, 100  # from nothing, and from another environment
+MOST_OF_GIVEN = 1000  # moves of the first environment of a state that was given: no other one can be drawn
 LEGS = 6  # descents at most, each with a cut of its own, where one ends on a slope, or environments come to rest slowly
 SLOW = 60  # moves: the cut lies in a near-multiplet
 BY_STEP = "stopped by the callback"
@@ -74,10 +75,11 @@ class Search:
     trials: list[tuple[Any, ...]] = field(default_factory=list)  # all evaluations, as `EVALUATIONS` says
     since: float = 0.0  # the present one began
     is_best: bool = False
+    is_given: bool = False  # the state to start from
 
     def coarser(self, chi: int) -> Search:
         """A first search, in smaller environments."""
-        return Search(self.model, chi, self.bar, self.maxiter, found=self.found)
+        return Search(self.model, chi, self.bar, self.maxiter, found=self.found, is_given=self.is_given)
 
     def raised(self, state: PEPS, bond: int, rng: np.random.Generator, tol: float) -> PEPS:
         """A state of larger bonds, after first searches at each of them; what the last knows of curvatures is kept.
@@ -191,7 +193,8 @@ class Search:
                 return environment(state, self.chi, self.env, maxiter=PATIENCE, **tols)
             except ConvergenceError:
                 pass
-        return environment(state, self.chi, maxiter=MOST_MOVES, **tols)
+        most = MOST_OF_GIVEN if self.is_given and not self.history else MOST_MOVES
+        return environment(state, self.chi, maxiter=most, **tols)
 
     def keep(self, state: PEPS, energy: float) -> None:
         """The best state so far has this environment, and its metric."""

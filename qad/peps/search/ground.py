@@ -129,7 +129,7 @@ def ground_state(
     file = None if checkpoint is None else Checkpoint(checkpoint, model, bond, chi, like, start)
     begin, env, history = (file.read() if file else None) or (first, None, [])
     with blas_for(chi), bar_for(progress, "energy") as bar:
-        search = Search(model, chi, bar, maxiter, env, file, history)
+        search = Search(model, chi, bar, maxiter, env, file, history, is_given=start is not None)
         try:
             if begin is first is not start:
                 return search.checked(search.from_time(begin, rng, tol))
