@@ -69,7 +69,8 @@ def ground_state(
         states of imaginary time are shaken.
     start : PEPS, optional
         A state to start from instead, of at most this bond; `cell`, `symmetry` and `dtype` are its own. One with
-        charges keeps its bonds.
+        charges keeps its bonds. The descent keeps what symmetry it has, such as spins along one line after
+        `simple_update`, and may end on a saddle then: compare with a search from a random state.
     dtype : dtype, optional
         Of the random state; default float for a real model, else complex.
     conserve : str or sequence of str, optional
