@@ -59,7 +59,7 @@ def until_converged(
                 return
         if watch.message == BY_USER:
             return
-    watch.message = "not converged: again and again a change of the state lowers the energy: give a larger bond, or a start"
+    watch.message = "not converged: again and again changes lower the energy: give a larger bond, or start="
 
 
 def overlaps(watch: Watch, excluded: Excluded) -> bool:
