@@ -409,7 +409,7 @@ FAULTS = [
         "mps/models/test_bosons.py",
     ),
     Fault(
-        "mps/models/electrons.py",
+        "mps/models/terms.py",
         'total.add(-0.25 * exchange, "N", one, "N", two)',
         'total.add(0.25 * exchange, "N", one, "N", two)',
         "mps/models/test_electrons.py",
