@@ -149,10 +149,14 @@ class Search:
             env, self.env = self.env, None  # the energy jumps with the environment: take a fresh one
             state = normalised(found.params)
         stuck = found.success and found.gradient_norm > STEEP
-        message = f"stuck: no step gains anything, but the gradient is {found.gradient_norm:.1e}"
+        slowly = "environments come to rest slowly: change chi"
+        ended = "stopped at maxiter iterations" if self.count >= self.maxiter else slowly
+        message = found.message.replace(BY_STEP, ended)
+        if stuck:
+            message = f"stuck: no step gains anything, but the gradient is {found.gradient_norm:.1e}"
         result = GroundState(
             normalised(found.params), found.fun, self.env, np.array(self.history), np.array(self.trials, EVALUATIONS),
-            found.gradient_norm, found.success and not stuck, stuck, message if stuck else found.message, nfev,
+            found.gradient_norm, found.success and not stuck, stuck, message, nfev,
         )  # fmt: skip
         self.found.append(result)
         if result.message == BY_USER:  # goes on as what it was, and ends all stages

@@ -413,6 +413,7 @@ def test_free_fermions_with_pairing(bond, chi, most, maxiter):
     exact = paired(2.0)
     found = peps.ground_state(peps.fermions(1.0, delta=1.0, mu=2.0), bond, chi, tol=1e-4, maxiter=maxiter)
     assert exact < found.energy < exact * (1 - most)
+    assert "callback" not in found.message  # nobody gave one
 
 
 @pytest.mark.slow
