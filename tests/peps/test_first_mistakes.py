@@ -63,11 +63,12 @@ def test_what_is_of_another_kind(kind, call, wrong):
         peps.honeycomb,
         peps.kagome,
         lambda x: peps.term(x, [(0, 0)]),
-        lambda x: finite.expectation(finite.FinitePEPS.random(2, 2, bond=2), x, [(0, 0)]),
+        lambda x: finite.expectation(finite.FinitePEPS.random(2, 2, bond=2), "N" if x == "Z" else x, [(0, 0)]),
     ],
 )
 def test_what_is_no_array(call, wrong):
-    with pytest.raises(ArgumentError, match=r"is an array, not|where an array or a number is needed"):
+    """Nor, where a name would do, that of an operator that spins have."""
+    with pytest.raises(ArgumentError, match=r"is an array, not|where an array or a number is needed|no operator 'N'"):
         call(wrong)
 
 
