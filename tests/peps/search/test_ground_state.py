@@ -278,7 +278,7 @@ def alike(orbits):
 
 @pytest.mark.slow
 def test_the_lowest_known_minimum_of_bond_3():
-    """From one decimal of it: one random start in ten ends there, others 5e-5 above, in states of long correlations.
+    """From one decimal of it: of sixty starts a tenth came there, most end 5e-5 above, in states of long correlations.
 
     Published: J. Hasik's states of the J1-J2 model, chi = 216.
     """
